@@ -65,7 +65,7 @@ func newForeignWorld(t *testing.T) *foreignWorld {
 	linkPrograms(t, w.programs)
 	require.NoError(t, os.MkdirAll(w.home, 0o755))
 	w.env = []string{"HOME=" + w.home, "PATH=" + w.programs + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(w.dir, "state"),
-		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
+		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), raceOptions}
 	w.populate()
 	return w
 }

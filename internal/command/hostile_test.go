@@ -137,7 +137,7 @@ const aSkillWasCalled = `{"session_id": "s", "hook_event_name": "PostToolUse", "
 func (p *person) run(args ...string) (code int, stdout, stderr string) {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), p.program, args...)
-	c.Dir, c.Env, c.Stdin = "/", []string{"HOME=" + p.home}, strings.NewReader(aSkillWasCalled)
+	c.Dir, c.Env, c.Stdin = "/", []string{"HOME=" + p.home, raceOptions}, strings.NewReader(aSkillWasCalled)
 	if os.Geteuid() == 0 {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
 	}

@@ -37,7 +37,7 @@ func register(t *testing.T) registered {
 	require.NoError(t, err)
 	r := registered{root: root, bin: filepath.Join(root, "it's $(touch PWNED)"), home: filepath.Join(root, "home"), project: filepath.Join(root, "project")}
 	linkPrograms(t, r.bin)
-	r.env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + root}
+	r.env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + root, raceOptions}
 	skill := filepath.Join(r.project, ".claude/skills/my-skill")
 	for _, dir := range []string{r.home, skill} {
 		require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -223,7 +223,7 @@ func TestWhatIsRegisteredRunsNothingThatItReads(t *testing.T) {
 func TestProgramsWithoutArgumentsSayNothingToAnEvent(t *testing.T) {
 	r := registered{root: t.TempDir()}
 	linkPrograms(t, r.root)
-	r.env = []string{"HOME=" + r.root, "PATH=" + r.root}
+	r.env = []string{"HOME=" + r.root, "PATH=" + r.root, raceOptions}
 	claude := `{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}`
 	for _, stdin := range append(recordedEvents(t), claude, "\n "+claude+"\n") {
 		for _, args := range [][]string{{"fsmtx"}, {"fsmtx-mcp"}, {"fsmtx", "mcp"}} {

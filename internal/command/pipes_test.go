@@ -135,7 +135,7 @@ func (p piped) runWith(program string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	project, home := filepath.Join(p.root, "project"), filepath.Join(p.root, "home")
 	c.Dir = project
-	c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "TMPDIR=" + p.root, "PLANNING_STATE_DIR=" + p.root, "CLAUDE_ENV_FILE=" + filepath.Join(project, "env.sh"), "FSMTX_TEST_CALLER=person"}
+	c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "TMPDIR=" + p.root, "PLANNING_STATE_DIR=" + p.root, "CLAUDE_ENV_FILE=" + filepath.Join(project, "env.sh"), "FSMTX_TEST_CALLER=person", raceOptions}
 	c.Stdin = strings.NewReader(p.event(args))
 	out, err := c.CombinedOutput()
 	if ctx.Err() != nil {

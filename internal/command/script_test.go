@@ -70,6 +70,10 @@ func rewritten(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintln(ts.Stdout(), reply.Specific.Reason)
 }
 
+// raceOptions passes the options of the race detector to a program that a test starts with an
+// environment of its own. Without them each such program waits a second before it exits.
+var raceOptions = "GORACE=" + os.Getenv("GORACE")
+
 // linkPrograms makes the test program fsmtx and fsmtx-mcp in dir, by hard links or copies:
 // os.Executable follows a symbolic link, to the test program.
 func linkPrograms(t testing.TB, dir string) {

@@ -171,7 +171,7 @@ func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	write("state/planning-hooks-s.log", "[2026-01-02T15:04:05Z] H04: DENY | x\n")
 	write("lock-holder", "")
 	linkPrograms(t, filepath.Join(home, "bin"))
-	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(home, "state"), "TMPDIR=" + home}
+	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(home, "state"), "TMPDIR=" + home, raceOptions}
 	run := func(stdin string, args ...string) *exec.Cmd {
 		c := exec.Command(filepath.Join(home, "bin/fsmtx"), args...)
 		c.Dir, c.Env = home, env
@@ -191,7 +191,7 @@ func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 // nothing is left to recover.
 func assertWholeList(t *testing.T, home, about string) {
 	c := exec.Command(filepath.Join(home, "bin/fsmtx"), "recover")
-	c.Dir, c.Env = home, []string{"HOME=" + home}
+	c.Dir, c.Env = home, []string{"HOME=" + home, raceOptions}
 	out, err := c.CombinedOutput()
 	assert.NoError(t, err, "%s: %s", about, out)
 	files, err := filepath.Glob(filepath.Join(home, ".claude/tasks/s/*.json"))
@@ -300,7 +300,7 @@ func TestABlockedLogDoesNotBlockAHook(t *testing.T) {
 		_, err = unix.Write(int(held.Fd()), make([]byte, 4096))
 	}
 	c = exec.Command(c.Path, c.Args[1:]...)
-	c.Dir, c.Env, c.Stdin = home, []string{"HOME=" + home}, strings.NewReader(aSkillWasCalled)
+	c.Dir, c.Env, c.Stdin = home, []string{"HOME=" + home, raceOptions}, strings.NewReader(aSkillWasCalled)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	require.NoError(t, c.Run())

@@ -153,7 +153,7 @@ func (e example) run(command string, event map[string]any) (out string, code int
 	c := exec.Command("fsmtx", command)
 	c.Stdin = bytes.NewReader(text)
 	c.Dir = e.project
-	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH")}
+	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}
 	output, err := c.CombinedOutput()
 	require.NotNil(e.t, c.ProcessState, "%v", err)
 	return strings.ReplaceAll(string(output), `\"`, `"`), c.ProcessState.ExitCode()

@@ -102,7 +102,7 @@ func TestTheProgram(t *testing.T) {
 			self, err := os.Executable()
 			require.NoError(t, err)
 			command := exec.Command(self, "--session", "s1")
-			command.Env = []string{asServer + "=1", "HOME=" + w.home, "PATH=" + os.Getenv("PATH")}
+			command.Env = []string{asServer + "=1", "HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
 			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
 			require.NoError(t, err)
 			c := &client{ClientSession: session, t: t}
