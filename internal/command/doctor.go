@@ -25,7 +25,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
                run them because they are not trusted
   steps        the hooks that enforce the steps are missing, or their time limits are too
                short; or what is on record about a list's steps cannot be read or is gone
-  task tools   newer models have no tools for the task list
+  task tools   newer models do not have the task tools that install --task-tools promised
   workflow     a skill's fsm.json is not valid, or no name leads to it
   guards       a setting of the planning guards that cannot be used, or that nothing reads
   recovery     an interrupted hydration, or a journal that is not trusted

@@ -47,8 +47,8 @@ gives up if the file system does not answer.
 
 With --announce a successful call also gives the agent, as additionalContext, each step
 with the steps that it comes after, the descriptions of the steps that are ready, and the
-tasks that were replaced. It names task tools only if CLAUDE_CODE_ENABLE_TODO_TOOLS is 1,
-because not all models have them. The person sees one line, as systemMessage, such as
+tasks that were replaced. It names the task tools only if the session has them; else those
+of the MCP server, or the commands. The person sees one line, as systemMessage, such as
 "shipit: 2 tasks #3, #4, replaced #1, #2 (1 was under way)". The line also has warnings
 that change what the workflow means, and reports a recovery.
 

@@ -23,12 +23,11 @@ type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
 	purge                bool
-	noTaskTools          bool
 	mcp                  bool
 	agents               []string // other agents, or claude, or all
 	steps                stepChoice
 	parts                partChoice
-	line                 lineChoice
+	line, taskTools      switchChoice
 	hydrate              []string // flags after "--": nil without "--"
 }
 
@@ -36,7 +35,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--task-tools] [--no-steps] [--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
 path. With --project they run it by the name fsmtx, which must be this program on your
@@ -70,11 +69,13 @@ client knows in the current directory: with a rule such as Bash(git push *) ever
 Bash starts the hook. --only registers it for every tool that such a rule can name, for
 workflows that are not known here. It stays until --remove.
 
-It also sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under "env" in that file, because
-newer models have no task tools without it. If the environment or a settings file of the
-client already sets the variable, install does not. With --project a value of 1 outside
-the project's own settings does not count, because your colleagues do not have it; any
-other value does. --no-task-tools leaves the variable out.
+Newer models have no task tools. They work on the same steps with commands (fsmtx next,
+start and complete), which the hook names and lets through without a permission question.
+--task-tools gives them the task tools: it sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under
+"env" in that file. It stays until --remove or --task-tools=false. If the environment or a
+settings file of the client already sets the variable, install does not. With --project a
+value of 1 outside the project's own settings does not count, because your colleagues do
+not have it; any other value does.
 
 The client reads a project's settings from the directory in which it starts, not from
 the parents of that directory. Only .claude/settings.local.json in the root of a git
@@ -129,7 +130,7 @@ need the person's yes; the hook asks.`,
 			"fsmtx install -- --scope=skill       # with flags for hydrate",
 			"fsmtx install --print --project      # show the result, change nothing",
 			"fsmtx install --check || fsmtx install",
-			"fsmtx install --no-task-tools        # hooks only, no variable",
+			"fsmtx install --task-tools           # newer models get the client's task tools",
 			"fsmtx install --stop hold            # the agent cannot stop while a step is ready",
 			"fsmtx install --no-steps             # tasks only, no step is enforced",
 			"fsmtx install --statusline           # the workflow in the client's status line",
@@ -140,9 +141,9 @@ need the person's yes; the hook asks.`,
 		) + `
 
 Exit codes of --check:
-  0  installed: all hooks and the variable, as install would write them
-  1  outdated: a hook or the variable is missing, or a hook has another path, timeout
-     or matcher
+  0  installed: all hooks, as install would write them
+  1  outdated: a hook is missing, or the variable of --task-tools, or a hook has another
+     path, timeout or matcher
   2  absent: none of the hooks
   3  the settings cannot be read
   4  switched off: the hooks are installed, but the client does not run them here`,
@@ -161,13 +162,15 @@ Exit codes of --check:
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files, and the state directories of all task lists")
-	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), codex, copilot, gemini, qwen, opencode, or all that are found here")
 	complete(c, "agent", install.Agents()...)
 	f.steps.flags(c)
 	f.parts.flags(c)
-	f.line.flags(c)
+	f.line.flags(c, "statusline", "show the workflow in the client's status line, beside the line that is there")
+	flags.BoolFunc("no-task-tools", "", func(string) error { return flags.Set("task-tools", "false") }) // before it was the default
+	_ = flags.MarkHidden("no-task-tools")
+	f.taskTools.flags(c, "task-tools", "set CLAUDE_CODE_ENABLE_TODO_TOOLS, so that newer models have the client's task tools")
 	return c
 }
 
@@ -183,8 +186,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return hint.New("--purge needs --remove", "fsmtx install --remove --purge")
 	case f.purge && (f.user || f.project || f.local || f.print):
 		return hint.New("--purge cannot be combined with --user, --project, --local or --print", "it removes the hooks from all files")
-	case f.remove && f.noTaskTools:
-		return hint.New("--remove cannot be combined with --no-task-tools", "install --no-task-tools removes the variable and keeps the hooks")
+	case f.remove && f.taskTools.given():
+		return hint.New("--remove cannot be combined with --task-tools", "install --task-tools=false removes the variable and keeps the hooks")
 	case f.remove && f.steps.Given():
 		return hint.New("--remove cannot be combined with --no-steps, --only, --stop or --checks", "install --no-steps removes the hooks of steps and keeps the others")
 	case f.checkMCP() != nil:
@@ -212,7 +215,7 @@ func (f *installFlags) parse(args []string, dash int) error {
 
 // request returns what the flags ask for.
 func (f *installFlags) request() install.Request {
-	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp, Line: f.line.choice(), NoTaskTools: f.noTaskTools, Hydrate: f.hydrate}
+	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp, Line: f.line.choice(), TaskTools: f.taskTools.choice(), Hydrate: f.hydrate}
 	switch {
 	case f.user:
 		r.Scope = install.User
@@ -285,7 +288,7 @@ func (f *installFlags) checkAgents(dash int) error {
 		return nil
 	}
 	for flag, given := range map[string]bool{
-		"--local": f.local, "--no-task-tools": f.noTaskTools, "--no-steps": f.steps.None, "--only": f.steps.Only, "--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
+		"--local": f.local, "--task-tools": f.taskTools.given(), "--no-steps": f.steps.None, "--only": f.steps.Only, "--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
 		"flags of hydrate": dash >= 0,
 	} {
 		if given {

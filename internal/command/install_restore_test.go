@@ -71,7 +71,7 @@ var textsOfSettings = []string{
 // After any number of installs with any flags, --remove restores the original files byte for
 // byte.
 func TestRemoveRestoresTheOriginalFiles(t *testing.T) {
-	choices := [][]string{{}, {"--no-steps"}, {"--stop", "hold"}, {"--checks", "off"}, {"--no-task-tools"}, {"--with", "planning"}, {"--mcp"},
+	choices := [][]string{{}, {"--no-steps"}, {"--stop", "hold"}, {"--checks", "off"}, {"--task-tools"}, {"--with", "planning"}, {"--mcp"},
 		{"--", "--scope=skill"}, {"--", "--lock-timeout=60s", "--announce"}}
 	server := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(server, "fsmtx-mcp"), []byte("#!/bin/sh\n"), 0o755))

@@ -57,25 +57,25 @@ func (c partChoice) validate() error {
 	return nil
 }
 
-// lineChoice is whether the status line of the client shows the workflow.
-type lineChoice struct {
-	on   bool // --statusline, unless it is not given
+// switchChoice is a flag about a part that stays until it is removed: not given, on or off.
+type switchChoice struct {
+	on   bool
 	flag func() bool
 }
 
-func (c *lineChoice) flags(to *cobra.Command) {
-	to.Flags().BoolVar(&c.on, "statusline", false, "show the workflow in the client's status line, beside the line that is there")
-	c.flag = func() bool { return to.Flags().Changed("statusline") }
+func (c *switchChoice) flags(to *cobra.Command, name, usage string) {
+	to.Flags().BoolVar(&c.on, name, false, usage)
+	c.flag = func() bool { return to.Flags().Changed(name) }
 }
 
-func (c *lineChoice) given() bool { return c.flag != nil && c.flag() }
+func (c *switchChoice) given() bool { return c.flag != nil && c.flag() }
 
-func (c *lineChoice) choice() install.Line {
+func (c *switchChoice) choice() install.Switch {
 	switch {
 	case !c.given():
-		return install.KeptLine
+		return install.Kept
 	case c.on:
-		return install.WithLine
+		return install.With
 	}
-	return install.NoLine
+	return install.Without
 }

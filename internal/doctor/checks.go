@@ -93,6 +93,7 @@ type hooked struct {
 	unread     []place // whose hooks it does not read here
 	broken     []place // that it ignores, because they are not valid JSON
 	gone       []place // whose hooks run a program that is not there
+	tools      []place // registered, and install --task-tools was run for it
 	plugin     pluginHooks
 }
 
@@ -125,6 +126,9 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 		case !slices.ContainsFunc(calls, settings.Call.Hydrates):
 		case p.read:
 			h.registered = append(h.registered, p)
+			if settings.SetsTaskTools(data) {
+				h.tools = append(h.tools, p)
+			}
 		default:
 			h.unread = append(h.unread, p)
 		}
@@ -275,34 +279,33 @@ func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
 	return registry, plugins.ReadSettings(locator.OS{}, config, d.cwd), err
 }
 
-// taskTools reports that the variable of the task tools is off or not set. It says nothing if a file
-// that the client ignores may set it, or if the installation that is missing here does.
+// taskTools reports that install --task-tools was run here, and the variable of the task tools is
+// off or not set all the same. Without it nothing is wrong: models without task tools have the
+// commands. It says nothing if a file that the client ignores may set the variable.
 func (d *doctor) taskTools(context.Context) ([]Fault, error) {
 	h, _, err := d.look()
-	if err != nil || !h.isInstalled() {
+	if err != nil || len(h.tools) == 0 {
 		return nil, err
 	}
 	set := install.TaskToolsIn(d.Getenv, d.cwd)
 	if len(set) == 0 && len(h.broken) > 0 {
 		return nil, nil
 	}
-	return taskToolsFault(set, h), nil
+	return taskToolsFault(set, h.tools[0]), nil
 }
 
 // taskToolsFault judges the places that set the variable, of which the first counts.
-func taskToolsFault(set []install.TaskTools, h hooked) []Fault {
-	const without = ", so newer models have no tools for the task list"
+func taskToolsFault(set []install.TaskTools, wanted place) []Fault {
+	const without = ", so newer models do not have the task tools that install --task-tools was to give them"
 	switch {
 	case len(set) > 0 && set[0].Value == settings.TaskToolsOn:
 		return nil
 	case len(set) > 0 && set[0].File():
 		return []Fault{{Kind: "task tools", What: fmt.Sprintf("sets %s to %q%s; set it to %s there", settings.TaskTools, set[0].Value, without, settings.TaskToolsOn), File: set[0].Where}}
 	case len(set) > 0:
-		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s", settings.TaskTools, set[0].Value, without), Command: "export " + settings.TaskTools + "=" + settings.TaskToolsOn}}
-	case len(h.registered) == 0:
-		return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without + `; set it to 1 under "env" in your settings of the client`}}
+		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s", settings.TaskTools, set[0].Value, without), Command: wanted.install()}}
 	}
-	return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without, Command: h.registered[0].install()}}
+	return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without, Command: wanted.install()}}
 }
 
 func (d *doctor) workflows(context.Context) (found []Fault, err error) {

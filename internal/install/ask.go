@@ -22,12 +22,6 @@ func Differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !settings.SetsTaskTools(file.Data) { // --no-task-tools was given, or the variable was set elsewhere
-		j.NoTaskTools = true
-		if p, err = j.plan(s, file); err != nil {
-			return nil, err
-		}
-	}
 	why := slices.DeleteFunc(p.report.Why, func(one string) bool { return strings.HasPrefix(one, "env: "+settings.TaskTools) })
 	return settings.Causes(why), nil
 }

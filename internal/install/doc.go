@@ -32,15 +32,24 @@ func (s Scope) place() switches.Place {
 // Request says what should be installed, and where. In the zero value it is the hooks of tasks and
 // steps of Claude Code, for the person in this project.
 type Request struct {
-	Scope       Scope
-	Agents      []string // words of Agents; none stands for Claude Code
-	Steps       Steps
-	Guards      bool     // those of a planning workflow, too; those that are there are kept anyway
-	MCP         bool     // the MCP server, too; one that is there is kept anyway
-	Line        Line     // the status line
-	NoTaskTools bool     // leave out the variable without which newer models have no task tools
-	Hydrate     []string // flags of fsmtx hydrate; nil keeps those that are there, empty resets them
+	Scope     Scope
+	Agents    []string // words of Agents; none stands for Claude Code
+	Steps     Steps
+	Guards    bool     // those of a planning workflow, too; those that are there are kept anyway
+	MCP       bool     // the MCP server, too; one that is there is kept anyway
+	Line      Switch   // the status line shows the workflow, beside the line that is there
+	TaskTools Switch   // the variable without which newer models have no task tools
+	Hydrate   []string // flags of fsmtx hydrate; nil keeps those that are there, empty resets them
 }
+
+// Switch is what is wanted of a part that a file may have.
+type Switch int
+
+const (
+	Kept    Switch = iota // as it is
+	With                  // there
+	Without               // not there
+)
 
 // Steps says what is installed to enforce the steps of a workflow. An empty text keeps the value
 // that is registered, or else stands for the default of fsmtx step.

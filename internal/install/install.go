@@ -43,6 +43,7 @@ func (j *job) once(s terminal.Streams) (Status, error) {
 	if err != nil && j.verb != remove {
 		return Unreadable, err
 	}
+	p.tools.served = j.MCP || served.report.State != settings.Absent
 	switch j.verb {
 	case compare:
 		p.report = j.checkServer(p.report, served)
@@ -121,7 +122,7 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
 		return p, inFile(file, err)
 	}
-	if p.line, err = j.Line.wanted(file.Data, binary, &p.report); err != nil {
+	if p.line, err = j.Line.wantedLine(file.Data, binary, &p.report); err != nil {
 		return p, inFile(file, err)
 	}
 	if unusable != nil && p.report.State == settings.Installed {

@@ -4,28 +4,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// Line is whether the status line of the client shows the workflow.
-type Line int
-
-const (
-	KeptLine Line = iota // as it is
-	WithLine             // beside the line that is there
-	NoLine               // only the line that was there
-)
-
-// wanted compares the status line in the file with the one that it should have, and adds what
+// wantedLine compares the status line in the file with the one that it should have, and adds what
 // differs to the report about the hooks. A line that is kept stays as it is.
-func (l Line) wanted(data []byte, command string, about *settings.Report) (bool, error) {
+func (l Switch) wantedLine(data []byte, command string, about *settings.Report) (bool, error) {
 	found, err := settings.InspectStatusLine(data, command)
-	if err != nil && l != WithLine {
+	if err != nil && l != With {
 		return false, nil // it is not ours
 	}
 	if err != nil {
 		return false, err
 	}
 	wanted := found.State != settings.Absent
-	if l != KeptLine {
-		wanted = l == WithLine
+	if l != Kept {
+		wanted = l == With
 	}
 	switch {
 	case wanted && found.State == settings.Absent && about.State != settings.Absent:

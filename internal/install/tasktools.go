@@ -16,19 +16,25 @@ type TaskTools struct {
 	Where string // the file that sets it, or "the environment"
 	Value string // the value there
 
-	ours bool // Install sets the variable, or has set it
+	ours  bool // Install sets the variable, or has set it
+	asked bool // the request wants it
+
+	served bool // the MCP server is registered, or will be
 }
 
-// findTaskTools decides whether the file should set the variable: it already does, or no
-// other setting that applies to the users of the file sets it.
+// findTaskTools decides whether the file should set the variable: it already does, or the request
+// wants it and no other setting that applies to the users of the file sets it. Without it nothing
+// is missing: models without task tools have the commands.
 func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []settings.Hook) (TaskTools, error) {
 	here, err := settings.Variable(file.Data, hooks)
 	switch {
 	case err != nil:
 		return TaskTools{}, err
 	case here.Set && !here.Ours:
-		return TaskTools{Where: file.Path, Value: here.Value}, nil
-	case j.NoTaskTools:
+		return TaskTools{Where: file.Path, Value: here.Value, asked: j.TaskTools == With}, nil
+	case j.TaskTools == Kept:
+		return TaskTools{ours: settings.SetsTaskTools(file.Data)}, nil
+	case j.TaskTools == Without:
 		return TaskTools{}, nil
 	case here.Ours:
 		return TaskTools{ours: true}, nil
@@ -36,6 +42,7 @@ func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []set
 	dir, _ := os.Getwd() // without one there are no settings of a project
 	for _, other := range settingsOf(s.Getenv, dir, j.Scope, hooks) {
 		if j.Scope != Project || other.Value != settings.TaskToolsOn {
+			other.asked = true
 			return other, nil
 		}
 	}
@@ -76,19 +83,21 @@ func (t TaskTools) String() string {
 	switch {
 	case t.ours:
 		return fmt.Sprintf("%s=%s is set in this file, so that newer models have task tools", settings.TaskTools, settings.TaskToolsOn)
-	case t.Where == "":
-		return settings.TaskTools + " is not set"
 	case t.Value == settings.TaskToolsOn:
 		return fmt.Sprintf("%s=%s is set in %s", settings.TaskTools, t.Value, t.Where)
+	case t.asked:
+		return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
 	}
-	return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
+	if t.served {
+		return "models without task tools work on the steps with the tools of the MCP server"
+	}
+	return "models without task tools work on the steps with commands"
 }
 
-// hint explains how to get task tools if newer models have none.
+// hint explains how to get the task tools that were wanted, if another value keeps them off.
 func (t TaskTools) hint() string {
-	if t.ours || t.Value == settings.TaskToolsOn {
+	if !t.asked || t.Value == settings.TaskToolsOn {
 		return ""
 	}
-	return fmt.Sprintf(`if the agent has no TaskList tool, set %s=%s in the environment or under "env" in the client's settings`,
-		settings.TaskTools, settings.TaskToolsOn)
+	return fmt.Sprintf("newer models have no task tools until it is %s there", settings.TaskToolsOn)
 }

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,9 +33,9 @@ func TestProjectSkill(t *testing.T) {
 	assert.Contains(t, r.Told("skill"), "TaskList", "the announcement")
 }
 
-// TestAFreshInstallShowsTheTasksToEveryModel: newer models have no task tools unless a
-// variable is set (fact 32), so install sets it.
-func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
+// TestTaskToolsShowTheTasksToEveryModel: newer models have no task tools unless a
+// variable is set (fact 32), which install --task-tools does.
+func TestTaskToolsShowTheTasksToEveryModel(t *testing.T) {
 	for _, file := range []string{"--local", "--user"} {
 		for _, model := range []string{"claude-opus-5-5", "claude-haiku-5-5"} {
 			t.Run(model+file, func(t *testing.T) {
@@ -81,7 +82,7 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", strings.Replace(steps("Release"), `"Release: publish",`, `"Release: publish", "description": "Tell everyone.",`, 1))
-	hydrating(t, s, "--no-task-tools")
+	hydrating(t, s, "--task-tools=false")
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -97,29 +98,73 @@ func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 	assert.Contains(t, r.Ran("PostToolUse")[0].Stdout, `"systemMessage": "release: 3 tasks #1–#3"`)
 }
 
-// A person with a default model and a fresh install sees the agent work through the
-// steps: they are announced, the person is told, the task tools are there, and at the end
-// every step is completed.
+// A person with a default model and a fresh install sees the agent work through the steps, by
+// what the announcement names: the commands if nothing was chosen, and then no setting is
+// written; else what was chosen. It names nothing else, and the person is asked nothing.
 func TestAFreshInstallWorksThroughTheSteps(t *testing.T) {
-	s := realclient.New(t)
-	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
-	skill(s, projectSkills, "release", steps("Release"))
-	out := s.Command("", fsmtx, "install")
-	require.Zero(t, out.Code, out)
+	const server = "mcp__fsmtx__"
+	for flag, c := range map[string]struct {
+		names    string   // what the announcement names
+		not      []string // and what it does not
+		start    func(n int) Turn
+		complete func(n int) Turn
+	}{
+		"": {
+			names: fsmtx + " start N", not: []string{"TaskList", "TaskUpdate", "ToolSearch", "step_start", "mcp__"},
+			start:    func(n int) Turn { return Do(Bash(fmt.Sprint("start", n), fmt.Sprint(fsmtx, " start ", n))) },
+			complete: func(n int) Turn { return Do(Bash(fmt.Sprint("complete", n), fmt.Sprint(fsmtx, " complete ", n))) },
+		},
+		"--mcp": {
+			names: server + "step_start", not: []string{"TaskList", "TaskUpdate", "ToolSearch", fsmtx, "fsmtx start"},
+			start: func(n int) Turn {
+				return Do(Call(fmt.Sprint("start", n), server+"step_start", map[string]any{"step": n}))
+			},
+			complete: func(n int) Turn {
+				return Do(Call(fmt.Sprint("complete", n), server+"step_complete", map[string]any{"step": n}))
+			},
+		},
+		"--task-tools": {
+			names: "Use TaskList", not: []string{fsmtx, "fsmtx start", "step_start", "mcp__"},
+			start:    func(n int) Turn { return Do(TaskUpdate(fmt.Sprint("start", n), fmt.Sprint(n), "in_progress")) },
+			complete: func(n int) Turn { return Do(TaskUpdate(fmt.Sprint("complete", n), fmt.Sprint(n), "completed")) },
+		},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			s := realclient.New(t)
+			s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+			s.Allow = []string{"Skill", "mcp__fsmtx"} // nothing of the shell
+			skill(s, projectSkills, "release", steps("Release"))
+			out := s.Command("", fsmtx, append([]string{"install", "--user"}, strings.Fields(flag)...)...)
+			require.Zero(t, out.Code, out)
+			written := read(t, s, "home/.claude/settings.json")
+			assert.Equal(t, flag == "--task-tools", strings.Contains(written, `"env"`), written)
 
-	turns := []Turn{Do(Skill("skill", "release")), load}
-	for _, id := range []string{"1", "2", "3"} {
-		turns = append(turns, Do(TaskUpdate("start"+id, id, "in_progress")), Do(TaskUpdate("complete"+id, id, "completed")))
+			turns := []Turn{Do(Skill("skill", "release"))}
+			if flag == "--task-tools" {
+				turns = append(turns, load)
+			}
+			var calls []string
+			for n := 1; n <= 3; n++ {
+				turns = append(turns, c.start(n), c.complete(n))
+				calls = append(calls, fmt.Sprint("start", n), fmt.Sprint("complete", n))
+			}
+			r := s.Prompt(Script{Main: append(turns, Say("done"))}, "go")
+
+			told := r.Told("skill")
+			assert.Contains(t, told, "#1 Release: collect\n#2 Release: write, after #1\n#3 Release: publish, after #2")
+			assert.Contains(t, told, "Ready now: #1")
+			assert.Contains(t, told, c.names)
+			for _, other := range c.not {
+				assert.NotContains(t, told, other)
+			}
+			allowed(t, r, calls...)
+			assert.Empty(t, r.Denied)
+			assert.Equal(t, 3, state(t, s).DoneCount())
+			assert.Equal(t, "done", r.Final)
+			assert.Contains(t, shown(t, s), "release: 3 tasks #1–#3")
+		})
 	}
-	r := s.Prompt(Script{Main: append(turns, Do(TaskList("list")), Say("done"))}, "go")
-
-	told := r.Told("skill")
-	assert.Contains(t, told, "#1 Release: collect\n#2 Release: write, after #1\n#3 Release: publish, after #2")
-	assert.Contains(t, told, "Ready now: #1")
-	assert.Contains(t, told, "Use TaskList")
-	assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [completed] Release: write", "#3 [completed] Release: publish"}, tasks(t, r, "list"))
-	assert.Equal(t, "done", r.Final)
-	assert.Contains(t, shown(t, s), "release: 3 tasks #1–#3")
 }
 
 // The person is told of a failure too; the agent reads all of it.

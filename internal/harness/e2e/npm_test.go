@@ -104,7 +104,7 @@ func TestInstalledByNPM(t *testing.T) {
 	skill(s, projectSkills, "release", steps("Release"))
 	assert.Contains(t, p.run(s.Project, "fsmtx", "version"), "fsmtx ")
 	assert.Contains(t, p.run(s.Project, "fsmtx", "demo"), "killed")
-	p.run(s.Project, "fsmtx", "install", "--no-steps")
+	p.run(s.Project, "fsmtx", "install", "--no-steps", "--task-tools")
 
 	require.NoError(t, os.Rename(filepath.Join(s.Home, "npm"), filepath.Join(s.Home, "gone")))
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
@@ -235,7 +235,7 @@ func TestInstalledFromAnArchive(t *testing.T) {
 	p.run(s.Home, "sh", "-ec", "tar xzf "+top+`.tar.gz && export PATH="$PWD/`+top+`:$PATH"
 		fsmtx demo >/dev/null
 		cd ../project
-		fsmtx install --no-steps`)
+		fsmtx install --no-steps --task-tools`)
 
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	r := s.Prompt(invoke("release"), "go")
@@ -257,7 +257,7 @@ func TestInstalledByGo(t *testing.T) {
 	c.Env = append(c.Env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	p.run(s.Project, filepath.Join(s.Home, "go", "bin", "fsmtx"), "install", "--no-steps")
+	p.run(s.Project, filepath.Join(s.Home, "go", "bin", "fsmtx"), "install", "--no-steps", "--task-tools")
 	require.FileExists(t, filepath.Join(s.Home, "go", "bin", "fsmtx-mcp"))
 
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""

@@ -110,12 +110,12 @@ func (c offCase) run(t *testing.T) {
 		s.Claude("plugin", "marketplace", "add", dir)
 		s.Claude("plugin", "install", "--scope", "user", "fsmtx@fsmtx")
 	} else {
-		s.Command("", fsmtx, "install", "--no-steps", "--no-task-tools", c.in) // refuses a file with a comment
+		s.Command("", fsmtx, "install", "--no-steps", c.in) // refuses a file with a comment
 	}
 	s.Managed = c.managed
 	maps.Copy(s.Env, c.env)
 	said, checked := s.Path("said"), s.Path("checked")
-	ask := fsmtx + " doctor >" + said + "; " + fsmtx + " install --check --no-steps --no-task-tools " + strings.TrimPrefix(c.in, "plugin") + "; echo $? >" + checked
+	ask := fsmtx + " doctor >" + said + "; " + fsmtx + " install --check --no-steps " + strings.TrimPrefix(c.in, "plugin") + "; echo $? >" + checked
 
 	r := s.Try(Script{Main: []Turn{Do(Bash("ask", ask)), Say("done")}}, "go", c.args...)
 	if _, err := os.Stat(said); err != nil { // the client does not start or has no shell, so a person asks

@@ -41,12 +41,16 @@ func skill(s *realclient.Sandbox, dir, name, fsm string) {
 	s.Write(dir+"/"+name+"/fsm.json", fsm)
 }
 
-// installed runs fsmtx install with these flags. Unless they say otherwise the agent may
-// stop at any time, so that a script need not work the whole workflow off.
+// installed runs fsmtx install with these flags. Unless they say otherwise the model has the
+// task tools, and the agent may stop at any time, so that a script need not work the whole
+// workflow off.
 func installed(t *testing.T, s *realclient.Sandbox, flags ...string) {
 	t.Helper()
 	if !slices.Contains(flags, "--stop") && !slices.Contains(flags, "--no-steps") {
 		flags = append([]string{"--stop", "off"}, flags...)
+	}
+	if !slices.Contains(flags, "--task-tools=false") {
+		flags = append([]string{"--task-tools"}, flags...)
 	}
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = "" // what install writes has to do
 	out := s.Command("", fsmtx, append([]string{"install"}, flags...)...)

@@ -36,7 +36,6 @@ func TestAnAgentWritesAWorkflow(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
 	onPath(s)
-	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = "" // what init writes has to do
 	s.Write(projectSkills+"/talk/SKILL.md", talking)
 	begun := s.Command("", fsmtx, "init", "--yes", "talk")
 	require.Zero(t, begun.Code, begun)
