@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
-	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // FuzzTask hydrates a task list that has a task file of any bytes. Classify agrees with an
@@ -38,7 +37,7 @@ func FuzzTask(f *testing.F) {
 		h := newHome(t)
 		h.write(".claude/skills/skill/fsm.json", []byte(`[{"id": 1, "subject": "a"}]`))
 		h.write(list+"/5.json", data)
-		snap, torn, err := tasks.Read(context.Background(), vfs.OS{}, h.path(list))
+		snap, torn, err := tasks.List{Dir: h.path(list)}.Read(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, int64(5), snap.MaxID)
 		require.Equal(t, !isJSON, len(torn) == 1)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -140,4 +141,20 @@ func codeSpans(cell string) (spans []string) {
 		spans = append(spans, m[1])
 	}
 	return spans
+}
+
+// TestFewPackagesKnowTheClientsTasks: what the client's task lists look like is known to their
+// form, and where they are to the package that finds lists. All others take the form.
+func TestFewPackagesKnowTheClientsTasks(t *testing.T) {
+	list := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../../...")
+	out, err := list.Output()
+	require.NoError(t, err)
+	var importers []string
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if slices.Contains(fields[1:], module+"/internal/claude/tasks") {
+			importers = append(importers, strings.TrimPrefix(fields[0], module+"/"))
+		}
+	}
+	assert.Equal(t, []string{"internal/tasklist", "internal/tasks"}, importers)
 }

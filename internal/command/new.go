@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -230,7 +231,7 @@ func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (so
 
 // stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.
 func stepsOfSession(ctx context.Context, s terminal.Streams, session string) ([]outline.Step, error) {
-	dir, err := tasks.Dir(s.Getenv, session)
+	dir, err := tasklist.OfSession(s.Getenv, session)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -149,7 +148,7 @@ func recoverEvent(ctx context.Context, s terminal.Streams, e *event.Event, o rec
 	if e.SessionID == "" {
 		return recovery.Report{}, errors.New("the event has no session_id")
 	}
-	dir, err := tasks.Dir(s.Getenv, e.SessionID)
+	dir, err := tasklist.OfSession(s.Getenv, e.SessionID)
 	if err != nil {
 		return recovery.Report{}, err
 	}

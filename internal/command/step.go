@@ -14,7 +14,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -25,6 +24,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -194,7 +195,7 @@ func newStepHook(s terminal.Streams, f stepFlags, e *event.Event, log *decisionL
 
 // stepFrame returns the frame for the list of a session.
 func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
-	dir, err := tasks.Dir(s.Getenv, session)
+	dir, err := tasklist.OfSession(s.Getenv, session)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/sample"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -363,7 +364,7 @@ func Die(ctx context.Context, in io.Reader, env hydrate.Env) error {
 	if err != nil {
 		return err
 	}
-	dir, err := tasks.Dir(env, r.Session)
+	dir, err := tasklist.OfSession(env, r.Session)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,10 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -87,7 +88,7 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 			return nil, result, spec != "", nil
 		}
 	}
-	if result.List, err = tasks.Dir(c.env, c.request.Session); err != nil {
+	if result.List, err = tasklist.OfSession(c.env, c.request.Session); err != nil {
 		return nil, result, false, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
 	list := tasks.List{Dir: result.List, Wait: c.options.LockTimeout, Keep: c.options.History, FS: c.options.FS}

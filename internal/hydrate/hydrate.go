@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -91,7 +92,7 @@ func (r Request) list(env Env) (string, error) {
 	if r.List != "" {
 		return r.List, nil
 	}
-	return tasks.Dir(env, r.Session)
+	return tasklist.OfSession(env, r.Session)
 }
 
 // newHydration returns the hydration of result.List with spec.

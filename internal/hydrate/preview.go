@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Preview is what Apply would do now.
@@ -30,11 +28,7 @@ type Preview struct {
 // Errors: steps.ErrOpenAbove, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
 func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 	p = Preview{List: h.list.Dir, Spec: h.result.Spec, Warnings: h.spec.Warnings()}
-	files := h.list.FS
-	if files == nil {
-		files = vfs.OS{}
-	}
-	if p.Snapshot, p.Torn, err = tasks.Read(ctx, files, h.list.Dir); err != nil {
+	if p.Snapshot, p.Torn, err = h.list.Read(ctx); err != nil {
 		return p, err
 	}
 	if p.Plan, err = h.planner(ctx)(p.Snapshot); err == nil {

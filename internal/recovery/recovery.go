@@ -13,10 +13,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -174,7 +175,7 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 
 func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
-	busy, isBusy := errors.AsType[*tasks.BusyError](err)
+	busy, isBusy := errors.AsType[*projection.BusyError](err)
 	switch {
 	case isBusy && busy.Abandoned(): // the reason contains the remedy
 	case errors.Is(err, txn.ErrJournalVersion):

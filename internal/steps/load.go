@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -296,7 +296,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
 		names = append(names, fileName(r.ID))
 	}
-	if err := tasks.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
+	if err := tasks.Form(dir).Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
 		return nil, err
 	}
 	for _, c := range s.Steps {

@@ -10,15 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Roots returns the directories in which task lists are: those of Claude Code, and those of
 // projects. Its errors are those of claude.ConfigDir.
 func Roots(lookup func(string) (string, bool)) ([]string, error) {
-	of, err := tasks.Root(lookup)
+	of, err := claudetasks.Root(lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -98,8 +98,14 @@ func (q Query) who() caller.Caller {
 	return q.Who()
 }
 
+// OfSession returns the directory of the list of a session of Claude Code. It need not exist. The
+// error is that neither a home nor a configuration directory is known.
+func OfSession(lookup func(string) (string, bool), session string) (dir string, err error) {
+	return claudetasks.Dir(lookup, session)
+}
+
 func (q Query) ofSession(session string) (Found, error) {
-	dir, err := tasks.Dir(q.Lookup, session)
+	dir, err := OfSession(q.Lookup, session)
 	return Found{Dir: dir, Session: session}, err
 }
 

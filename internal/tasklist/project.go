@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -73,6 +73,6 @@ const maxName = 64
 
 // clean returns the name with the characters that the name of a list may have.
 func clean(name string) string {
-	name = tasks.Clean(name)
+	name = claudetasks.Clean(name)
 	return strings.TrimLeft(name[:min(len(name), maxName)], "-")
 }

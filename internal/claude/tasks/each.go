@@ -13,7 +13,7 @@ import (
 // content is valid until use returns. Files that cannot be read, are not regular or are
 // too large for a task are skipped, without an error. Reading a hundred tasks with
 // os.ReadFile takes twice as long.
-func Each(dir string, names []string, use func(i int, data []byte)) error {
+func (Form) Each(dir string, names []string, use func(i int, data []byte)) error {
 	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -29,13 +29,13 @@ func readHighWater(files vfs.FS, dir string) (int64, error) {
 		return 0, err
 	}
 	text := strings.TrimLeft(string(data), " \t\r\n\v\f\ufeff\u00a0")
-	return number(strings.TrimPrefix(text, "+")), nil
+	return Form{}.Number(strings.TrimPrefix(text, "+")), nil
 }
 
-// raiseHighWater sets the mark to n unless it is at least n already. The file is
+// RaiseMark sets the mark to n unless it is at least n already. The file is
 // replaced atomically, and is durable after the next sync of dir. scratch is a
 // directory on the same file system for the temporary file.
-func raiseHighWater(files vfs.FS, dir, scratch string, n int64) error {
+func (Form) RaiseMark(files vfs.FS, dir, scratch string, n int64) error {
 	now, err := readHighWater(files, dir)
 	if err != nil || now >= n {
 		return err

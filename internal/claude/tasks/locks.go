@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -33,45 +34,10 @@ const (
 	lastRetry  = 50 * time.Millisecond
 )
 
-// ErrLockLost is returned when a lock that was taken is no longer held: another
-// program took it over as stale.
-var ErrLockLost = errors.New("a lock on the task list was lost to another program")
-
-// BusyError is returned when one of the client's locks was held by another program
-// until the context was done. It wraps the context's cause.
-type BusyError struct {
-	Path  string
-	Since time.Time     // the lock's last refresh; zero if it was released meanwhile
-	Age   time.Duration // time since then; negative if Since is in the future
-	Stuck error         // why the stale lock could not be taken over; nil if it is not stale
-	Cause error
-}
-
 // ahead is how far in the future the mtime of a live lock may be: proper-lockfile sets
 // it up to 1 s ahead (fact 15, client 2.1.197), plus a margin for the coarse clocks of
 // file systems.
 const ahead = 2 * time.Second
-
-// Abandoned reports whether the lock must be removed by hand: it is stale and cannot be
-// taken over, or its time is in the future, so that it is not stale for a long time.
-func (e *BusyError) Abandoned() bool {
-	return !e.Since.IsZero() && (e.Stuck != nil || e.Age < -ahead)
-}
-
-func (e *BusyError) Error() string {
-	const remedy = "if no other program is using the task list, remove that directory"
-	switch at := e.Since.UTC().Format(time.RFC3339); {
-	case e.Since.IsZero():
-		return fmt.Sprintf("the task list is in use: other programs kept taking %s: %v", e.Path, e.Cause)
-	case e.Stuck != nil:
-		return fmt.Sprintf("the lock %s was abandoned at %s, but cannot be removed (%v); %s: %v", e.Path, at, e.Stuck, remedy, e.Cause)
-	case e.Age < -ahead:
-		return fmt.Sprintf("the lock %s has a time in the future, %s, so that it never counts as abandoned: a clock was set back; %s: %v", e.Path, at, remedy, e.Cause)
-	}
-	return fmt.Sprintf("the task list is in use: another program has held %s since %s: %v", e.Path, e.Since.UTC().Format(time.RFC3339), e.Cause)
-}
-
-func (e *BusyError) Unwrap() error { return e.Cause }
 
 // Locks takes the client's locks on one task list. It is a txn.Locker; the zero
 // value is ready for Bind.
@@ -110,7 +76,7 @@ func (l *Locks) Bind(files vfs.FS, dir, scratch string) {
 // waiting for others could deadlock: on conflict all are released and retried with
 // backoff.
 //
-// Errors: *BusyError, or the file system's.
+// Errors: *projection.BusyError, or the file system's.
 func (l *Locks) Lock(ctx context.Context, names []string) (kept bool, err error) {
 	all, heldAny := l.withHeld(names), len(l.held) > 0
 	missing := slices.DeleteFunc(slices.Clone(all), l.holds)
@@ -161,7 +127,7 @@ func (l *Locks) holds(name string) bool {
 }
 
 func (l *Locks) busyError(ctx context.Context, busy string) error {
-	e := &BusyError{Path: filepath.Join(l.dir, busy), Cause: context.Cause(ctx)}
+	e := &projection.BusyError{Path: filepath.Join(l.dir, busy), Ahead: ahead, Cause: context.Cause(ctx)}
 	info, err := l.files.Lstat(e.Path)
 	if err != nil {
 		return e
@@ -176,13 +142,13 @@ func (l *Locks) busyError(ctx context.Context, busy string) error {
 	return e
 }
 
-// Check returns ErrLockLost if a lock is no longer the one that was taken.
+// Check returns projection.ErrLockLost if a lock is no longer the one that was taken.
 func (l *Locks) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {
 		if ok, err := l.isOurs(h); err != nil || !ok {
-			return errors.Join(fmt.Errorf("%w: %s", ErrLockLost, filepath.Join(l.dir, h.name)), err)
+			return errors.Join(fmt.Errorf("%w: %s", projection.ErrLockLost, filepath.Join(l.dir, h.name)), err)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -99,7 +100,7 @@ func failStep(op, path string, err error) func(faultfs.Step) error {
 func TestLockTakesAllOrNone(t *testing.T) {
 	l := newLockedList(t)
 	l.plant("2.json.lock", 0)
-	var busy *BusyError
+	var busy *projection.BusyError
 	require.ErrorAs(t, l.busy("1.json", "2.json"), &busy)
 	assert.Equal(t, l.at("2.json.lock"), busy.Path)
 	assert.ErrorIs(t, busy, context.Canceled)
@@ -191,7 +192,7 @@ func TestErrorNamesAFileInPlaceOfALock(t *testing.T) {
 }
 
 func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
-	e := &BusyError{Path: "/list/.lock.lock", Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Cause: context.Canceled}
+	e := &projection.BusyError{Path: "/list/.lock.lock", Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Cause: context.Canceled}
 	assert.Contains(t, e.Error(), "since 2026-11-21T10:00:00Z")
 	e.Since = time.Time{}
 	assert.NotContains(t, e.Error(), "since")
@@ -200,7 +201,7 @@ func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
 	l.plant(listLock, time.Second)
 	info, err := os.Stat(l.at(listLock))
 	require.NoError(t, err)
-	var busy *BusyError
+	var busy *projection.BusyError
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Since.Equal(info.ModTime()))
 }
@@ -208,7 +209,7 @@ func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
 func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, -time.Hour)
-	var busy *BusyError
+	var busy *projection.BusyError
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Abandoned())
 	assert.Regexp(t, "^the lock "+l.at(listLock)+` has a time in the future, 2\S+Z, so that it never counts as abandoned: a clock was set back; if no other program is using the task list, remove that directory: context canceled$`, busy.Error())
@@ -229,7 +230,7 @@ func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 		assert.Contains(t, busy.Error(), "the task list is in use: another program has held ")
 	}
 
-	inUse := &BusyError{Path: "a", Since: time.Now(), Age: -ahead}
+	inUse := &projection.BusyError{Path: "a", Since: time.Now(), Age: -ahead, Ahead: ahead}
 	assert.False(t, inUse.Abandoned(), "at the limit")
 	assert.Contains(t, inUse.Error(), "the task list is in use")
 }
@@ -252,9 +253,9 @@ func TestCheckFindsALostLock(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
 	require.NoError(t, os.Remove(l.at(listLock)))
-	require.ErrorIs(t, l.Check(), ErrLockLost)
+	require.ErrorIs(t, l.Check(), projection.ErrLockLost)
 	l.plant(listLock, 0)
-	require.ErrorIs(t, l.Check(), ErrLockLost)
+	require.ErrorIs(t, l.Check(), projection.ErrLockLost)
 	require.NoError(t, l.Unlock())
 	assert.DirExists(t, l.at(listLock), "another program's lock was released")
 }
@@ -264,7 +265,7 @@ func TestLockThatCannotBeCheckedIsLost(t *testing.T) {
 	l.take()
 	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	err := l.Check()
-	require.ErrorIs(t, err, ErrLockLost)
+	require.ErrorIs(t, err, projection.ErrLockLost)
 	require.ErrorIs(t, err, syscall.EIO)
 	l.files = vfs.OS{}
 	require.NoError(t, l.Unlock())

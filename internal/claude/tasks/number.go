@@ -7,17 +7,23 @@ import (
 	"strings"
 )
 
-// isTaskName reports whether the client treats a file with this name as a task
+// Name returns "3.json" for 3.
+func (Form) Name(id int64) string { return strconv.FormatInt(id, 10) + suffix }
+
+// suffix ends the names of task files.
+const suffix = ".json"
+
+// IsTask reports whether the client treats a file with this name as a task
 // (fact 5, client 2.1.197).
-func isTaskName(name string) bool {
-	return strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".")
+func (Form) IsTask(name string) bool {
+	return strings.HasSuffix(name, suffix) && !strings.HasPrefix(name, ".")
 }
 
-// number returns the id that the client derives from the name of a task file when
+// Number returns the id that the client derives from the name of a task file when
 // it looks for the next free one: its leading digits, so 7 for 007.json and 5 for
 // 5a.json, or 0 if there are none (fact 5, client 2.1.197). A number that is too large
 // becomes math.MaxInt64.
-func number(name string) int64 {
+func (Form) Number(name string) int64 {
 	digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {

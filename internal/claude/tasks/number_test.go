@@ -19,13 +19,13 @@ func TestNumber(t *testing.T) {
 		"5.json": 5, "007.json": 7, "5a.json": 5, "abc.json": 0, "-3.json": 0, "": 0, "0.json": 0,
 		"9223372036854775807.json": math.MaxInt64, "99999999999999999999.json": math.MaxInt64,
 	} {
-		assert.Equal(t, want, number(name), name)
+		assert.Equal(t, want, Form{}.Number(name), name)
 	}
 }
 
 func TestTaskNames(t *testing.T) {
 	for name, want := range map[string]bool{"5.json": true, "abc.json": true, ".5.json": false, "5.json.tmp": false, "5": false} {
-		assert.Equal(t, want, isTaskName(name), name)
+		assert.Equal(t, want, Form{}.IsTask(name), name)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestHighWaterReadErrorIsReturned(t *testing.T) {
 	broken := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	_, err := readHighWater(broken, t.TempDir())
 	assert.ErrorIs(t, err, syscall.EIO)
-	assert.ErrorIs(t, raiseHighWater(broken, t.TempDir(), t.TempDir(), 1), syscall.EIO)
+	assert.ErrorIs(t, Form{}.RaiseMark(broken, t.TempDir(), t.TempDir(), 1), syscall.EIO)
 }
 
 func TestDirectoryInPlaceOfTheHighWaterMarkIsIgnored(t *testing.T) {
@@ -67,7 +67,7 @@ func TestHighWaterOnlyRises(t *testing.T) {
 		raise, want int64
 		writes      int
 	}{{5, 5, 1}, {3, 5, 1}, {5, 5, 1}, {9, 9, 2}} {
-		require.NoError(t, raiseHighWater(files, dir, scratch, step.raise))
+		require.NoError(t, Form{}.RaiseMark(files, dir, scratch, step.raise))
 		got, err := readHighWater(vfs.OS{}, dir)
 		require.NoError(t, err)
 		assert.Equal(t, step.want, got)

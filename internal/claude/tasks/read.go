@@ -37,7 +37,7 @@ const maxTaskBytes = 16 << 20
 // The names are read before the mark. The client deletes a task without a lock: it
 // writes the mark, then unlinks the file (facts 7 and 13, client 2.1.197). If the mark
 // were read first, both could be missed, and the id would be used again.
-func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
+func (f Form) Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
 	d, err := vfs.OpenDir(files, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return snap, nil, nil
@@ -53,9 +53,9 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 	if snap.HighWater, err = readHighWater(files, dir); err != nil {
 		return snap, nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !isTaskName(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !f.IsTask(name) })
 	for _, name := range names {
-		if n := number(name); n > snap.MaxID {
+		if n := f.Number(name); n > snap.MaxID {
 			snap.MaxID, snap.MaxName = n, name
 		}
 	}
@@ -179,8 +179,8 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// readNamed returns those of the named files that are tasks of a workflow.
-func readNamed(ctx context.Context, files vfs.FS, dir string, names []string) ([]fsmspec.Existing, error) {
+// ReadNamed returns those of the named files that are tasks of a workflow.
+func (Form) ReadNamed(ctx context.Context, files vfs.FS, dir string, names []string) ([]fsmspec.Existing, error) {
 	d, err := vfs.OpenDir(files, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

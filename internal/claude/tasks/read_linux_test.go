@@ -32,7 +32,7 @@ func TestReadWaitsForALease(t *testing.T) {
 		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
 		released <- err
 	}(f.Fd())
-	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, _, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1.json"}, namesOf(snap.Tasks))
 	require.NoError(t, <-released)

@@ -47,7 +47,7 @@ func TestRead(t *testing.T) {
 	write(t, dir, "5.json", task(taggedTask, "5.json"))
 	write(t, dir, ".8.json", task(taggedTask, "8"))
 	write(t, dir, ".highwatermark", "6")
-	snap, torn, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, torn, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, snap.MaxID)
 	assert.Equal(t, "5.json", snap.MaxName)
@@ -59,18 +59,18 @@ func TestRead(t *testing.T) {
 func TestReadOfAListWithoutNumbers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "abc.json", task(manualTask, "abc.json"))
-	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, _, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.Zero(t, snap.MaxID)
 	assert.Empty(t, snap.MaxName)
 }
 
 func TestAbsentListIsEmpty(t *testing.T) {
-	snap, torn, err := Read(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"))
+	snap, torn, err := Form{}.Read(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"))
 	require.NoError(t, err)
 	assert.Zero(t, snap)
 	assert.Empty(t, torn)
-	named, err := readNamed(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"), []string{"1.json"})
+	named, err := Form{}.ReadNamed(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"), []string{"1.json"})
 	require.NoError(t, err)
 	assert.Empty(t, named)
 }
@@ -82,7 +82,7 @@ func TestReadManyTasks(t *testing.T) {
 		name := fmt.Sprintf("%d.json", n+1)
 		write(t, dir, name, task(taggedTask, name))
 	}
-	snap, torn, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, torn, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.Len(t, snap.Tasks, 5*filesPerReader/2)
 	assert.EqualValues(t, 5*filesPerReader/2, snap.MaxID)
@@ -100,7 +100,7 @@ func TestReadTasksOfEverySize(t *testing.T) {
 		write(t, dir, name, strings.Repeat(" ", size-len(text))+text)
 		names = append(names, name)
 	}
-	snap, torn, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, torn, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, names, namesOf(snap.Tasks))
 	assert.Empty(t, torn)
@@ -114,7 +114,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "task"), filepath.Join(dir, "1.json")))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "2.json"), 0o755))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "3.json"), 0o644))
-	snap, torn, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, torn, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, snap.MaxID)
 	assert.Empty(t, snap.Tasks)
@@ -127,7 +127,7 @@ func TestFileThatIsTooLargeIsNotRead(t *testing.T) {
 		write(t, dir, name, "")
 		require.NoError(t, os.Truncate(filepath.Join(dir, name), size))
 	}
-	_, torn, err := Read(t.Context(), vfs.OS{}, dir)
+	_, torn, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1.json"}, torn)
 }
@@ -137,7 +137,7 @@ func TestNameThatIsNotUTF8CountsAndIsNotRead(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "7\xff.json"), []byte(task(taggedTask, "7")), 0o644); err != nil {
 		t.Skip("this file system accepts only names in UTF-8: ", err)
 	}
-	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
+	snap, _, err := Form{}.Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.EqualValues(t, 7, snap.MaxID)
 	assert.Empty(t, snap.Tasks)
@@ -149,23 +149,23 @@ func TestReadStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("cause")
 	cancel(cause)
-	_, _, err := Read(ctx, vfs.OS{}, dir)
+	_, _, err := Form{}.Read(ctx, vfs.OS{}, dir)
 	require.ErrorIs(t, err, cause)
 }
 
 func TestReadReturnsErrorsOfTheFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "file", "")
-	_, _, err := Read(t.Context(), vfs.OS{}, filepath.Join(dir, "file"))
+	_, _, err := Form{}.Read(t.Context(), vfs.OS{}, filepath.Join(dir, "file"))
 	require.ErrorIs(t, err, syscall.ENOTDIR)
-	_, err = readNamed(t.Context(), vfs.OS{}, filepath.Join(dir, "file", "list"), nil)
+	_, err = Form{}.ReadNamed(t.Context(), vfs.OS{}, filepath.Join(dir, "file", "list"), nil)
 	require.ErrorIs(t, err, syscall.ENOTDIR)
-	_, err = readNamed(t.Context(), vfs.OS{}, filepath.Join(dir, "file"), []string{"1.json"})
+	_, err = Form{}.ReadNamed(t.Context(), vfs.OS{}, filepath.Join(dir, "file"), []string{"1.json"})
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 	require.ErrorContains(t, err, "/file: ")
 
 	broken := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
-	_, _, err = Read(t.Context(), broken, dir)
+	_, _, err = Form{}.Read(t.Context(), broken, dir)
 	require.ErrorIs(t, err, syscall.EIO, "the high-water mark cannot be read")
 }
 
@@ -203,7 +203,7 @@ func TestReadSeesAnIDThatIsBeingDeleted(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "6.json", "{}")
 		write(t, dir, "7.json", "{}")
-		snap, _, err := Read(t.Context(), deleting{dir: dir, after: after}, dir)
+		snap, _, err := Form{}.Read(t.Context(), deleting{dir: dir, after: after}, dir)
 		require.NoError(t, err)
 		assert.EqualValues(t, 7, max(snap.MaxID, snap.HighWater), "deleted after the mark is read: %v", after)
 	}
@@ -230,9 +230,21 @@ func TestEach(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "3.json"), 0o755))
 	got := map[int]string{}
 	use := func(i int, data []byte) { got[i] = string(data) }
-	require.NoError(t, Each(dir, []string{"absent.json", "2.json", "3.json", "1.json"}, use))
+	require.NoError(t, Form{}.Each(dir, []string{"absent.json", "2.json", "3.json", "1.json"}, use))
 	assert.Equal(t, map[int]string{1: "two", 3: "one"}, got)
 
-	require.NoError(t, Each(filepath.Join(dir, "absent"), []string{"1.json"}, use))
-	require.ErrorIs(t, Each(filepath.Join(dir, "1.json"), []string{"1.json"}, use), syscall.ENOTDIR)
+	require.NoError(t, Form{}.Each(filepath.Join(dir, "absent"), []string{"1.json"}, use))
+	require.ErrorIs(t, Form{}.Each(filepath.Join(dir, "1.json"), []string{"1.json"}, use), syscall.ENOTDIR)
+}
+
+func TestNamesInARemovedListAreEmpty(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "list")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	d, err := os.Open(dir)
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, os.Remove(dir))
+	names, err := namesIn(d)
+	require.NoError(t, err)
+	assert.Empty(t, names)
 }

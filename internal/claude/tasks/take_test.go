@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -29,7 +30,7 @@ func TestStaleLocks(t *testing.T) {
 			l := newLockedList(t)
 			l.plant(listLock, age)
 			if !free {
-				require.ErrorAs(t, l.busy(), new(*BusyError), "age %v", age)
+				require.ErrorAs(t, l.busy(), new(*projection.BusyError), "age %v", age)
 				assert.Equal(t, []string{listLock}, l.names())
 				return
 			}
@@ -59,7 +60,7 @@ func TestTakeOverWaitsForOtherClients(t *testing.T) {
 			}
 			return nil
 		})
-		require.ErrorAs(t, l.busy("2.json"), new(*BusyError))
+		require.ErrorAs(t, l.busy("2.json"), new(*projection.BusyError))
 		<-stolen
 		assert.Equal(t, []string{"2.json.lock"}, l.names(), "the client's lock is still there, ours are not")
 	})
@@ -79,7 +80,7 @@ func TestTakeOverIsVerified(t *testing.T) {
 			l := newLockedList(t)
 			l.plant(listLock, time.Minute)
 			l.before(onStep("rename", l.at(listLock), func() error { return change(l.at(listLock)) }))
-			require.ErrorAs(t, l.busy(), new(*BusyError))
+			require.ErrorAs(t, l.busy(), new(*projection.BusyError))
 			assert.DirExists(t, l.at(listLock), "the client's lock was taken over")
 		})
 	}
@@ -97,7 +98,7 @@ func TestFailedTakeOverLeavesNothingInScratch(t *testing.T) {
 		}
 		return nil
 	})
-	require.ErrorAs(t, l.busy(), new(*BusyError))
+	require.ErrorAs(t, l.busy(), new(*projection.BusyError))
 	left, err := filepath.Glob(filepath.Join(l.scratch, "stale-*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -115,7 +116,7 @@ func TestStaleLockThatCannotBeMovedIsBusy(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, time.Minute)
 	l.before(failStep("rename", l.at(listLock), syscall.EACCES))
-	require.ErrorAs(t, l.busy(), new(*BusyError))
+	require.ErrorAs(t, l.busy(), new(*projection.BusyError))
 }
 
 func TestLstatErrorOfALockIsReturned(t *testing.T) {
@@ -182,7 +183,7 @@ func TestLockWithoutRenameNew(t *testing.T) {
 	require.NoError(t, l.Unlock())
 	assert.Empty(t, l.names())
 	l.plant("1.json.lock", 0)
-	require.ErrorAs(t, l.busy("1.json"), new(*BusyError))
+	require.ErrorAs(t, l.busy("1.json"), new(*projection.BusyError))
 	assert.Equal(t, []string{"1.json.lock"}, l.names())
 }
 
@@ -200,7 +201,7 @@ func TestLockIsBusyAfterThreeLostTakeOvers(t *testing.T) {
 			}
 			return os.Chtimes(s.To, time.Time{}, time.Now().Add(-time.Minute))
 		})
-		require.ErrorAs(t, l.busy(), new(*BusyError))
+		require.ErrorAs(t, l.busy(), new(*projection.BusyError))
 		assert.Equal(t, 3, tries)
 	})
 }

@@ -7,16 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // standing returns the steps that "fsmtx hydrate" has put into the session's task list. An
 // error is as good as no steps: the step hook itself reports it.
 func (c *call) standing() steps.Standing {
-	dir, err := tasks.Dir(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" }, c.Event.SessionID)
+	dir, err := tasklist.OfSession(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" }, c.Event.SessionID)
 	if err != nil || c.Event.SessionID == "" {
 		return steps.Standing{}
 	}

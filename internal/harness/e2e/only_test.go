@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	lists "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	gates "github.com/fsmtx/fsmtx/internal/steps"
+	lists "github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // pushed is review, push, tell. The sandbox has no repository, so git push fails; a call that is

@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	lists "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	gates "github.com/fsmtx/fsmtx/internal/steps"
+	lists "github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // versioned is a release from the clean work tree to what is published.

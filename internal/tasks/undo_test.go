@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -85,9 +86,9 @@ func TestUndo(t *testing.T) {
 	info, err := os.Stat(filepath.Join(l.Dir, "2.json"))
 	require.NoError(t, err)
 	assert.True(t, info.ModTime().Equal(old))
-	mark, err := readHighWater(vfs.OS{}, l.Dir)
+	snap, _, err := l.Read(t.Context())
 	require.NoError(t, err)
-	assert.EqualValues(t, 6, mark)
+	assert.EqualValues(t, 6, snap.HighWater)
 	assert.Equal(t, map[string]string{id: l.last(t)}, Undone(l.history(t)))
 
 	_, err = l.Undo(t.Context(), id, false)
@@ -265,7 +266,7 @@ func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
 		l.Wait = 10 * time.Second
 		_, err := l.Undo(t.Context(), id, false)
 		require.ErrorIs(t, err, ErrTimeout)
-		var busy *BusyError
+		var busy *projection.BusyError
 		require.ErrorAs(t, err, &busy)
 		assert.Equal(t, before, l.listed(t))
 	})

@@ -59,8 +59,8 @@ const (
 // modified since is removed only with force. Undoing an undo restores the change. As
 // with any change, the history keeps the removed files.
 //
-// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, ErrTimeout, *BusyError,
-// ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
+// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, ErrTimeout, *projection.BusyError,
+// projection.ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
 	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})
 }
@@ -105,7 +105,7 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() {
 			return u, err
 		}
-		change := txn.Change{Label: u.label.text(), Deletes: u.Removed, Prepare: u.raiseHighWater}
+		change := txn.Change{Label: u.label.text(), Deletes: u.Removed, Prepare: l.raiseMark(u.Removed)}
 		for _, name := range u.Restored {
 			change.Restores = append(change.Restores, txn.Restore{ID: what.id, Name: name})
 		}
@@ -119,14 +119,14 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 	}
 }
 
-// raiseHighWater raises the mark to the ids of the removed tasks, so that they are not
-// used again. The client does the same when it deletes a task (fact 7, client 2.1.197).
-func (u Undoing) raiseHighWater(files vfs.FS, dir, scratch string) error {
+// raiseMark returns what raises the mark to the numbers of the removed tasks, so that they are
+// not used again. The client does the same when it deletes a task (fact 7, client 2.1.197).
+func (l List) raiseMark(removed []string) func(files vfs.FS, dir, scratch string) error {
 	mark := int64(0)
-	for _, name := range u.Removed {
-		mark = max(mark, number(name))
+	for _, name := range removed {
+		mark = max(mark, l.form().Number(name))
 	}
-	return raiseHighWater(files, dir, scratch, mark)
+	return func(files vfs.FS, dir, scratch string) error { return l.form().RaiseMark(files, dir, scratch, mark) }
 }
 
 // planLocked plans with the locks of the files to remove held. Which files these are is

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -53,7 +54,7 @@ type Outcome struct {
 // client takes no lock to delete a task (fact 13, client 2.1.197), which makes the plan
 // outdated; then Replace plans again.
 //
-// Errors: those of the planner and of l.Record, ErrTimeout, *BusyError, ErrLockLost, and
+// Errors: those of the planner and of l.Record, ErrTimeout, *projection.BusyError, projection.ErrLockLost, and
 // those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
 	waiting, cancel := l.Waiting(ctx)
@@ -82,7 +83,7 @@ func (l List) replaceIn(ctx, waiting context.Context, dir *txn.Dir, label Label,
 	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
 		return err
 	}
-	r := &replacement{dir.Files(), dir, label, plan, l.Record}
+	r := &replacement{l.form(), dir.Files(), dir, label, plan, l.Record}
 	for {
 		p, err := r.lockAndPlan(waiting)
 		if err != nil {
@@ -107,7 +108,7 @@ func (l List) replaceIn(ctx, waiting context.Context, dir *txn.Dir, label Label,
 // half written, or when the read may have raced with a replacement. Then the caller
 // has to call Replace.
 func (l List) Idle(ctx context.Context, plan Planner) (bool, error) {
-	snap, torn, err := Read(ctx, l.files(), l.Dir)
+	snap, torn, err := l.Read(ctx)
 	if err != nil || len(torn) > 0 {
 		return false, err
 	}
@@ -133,6 +134,7 @@ func (l List) mayBeReplaced() bool {
 
 // replacement holds the state of one call of Replace.
 type replacement struct {
+	form   projection.Form
 	files  vfs.FS
 	dir    *txn.Dir
 	label  Label
@@ -175,7 +177,7 @@ func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 func (r *replacement) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 	var locked []string
 	for {
-		snap, torn, err := Read(ctx, r.files, r.dir.Path())
+		snap, torn, err := r.form.Read(ctx, r.files, r.dir.Path())
 		torn = slices.DeleteFunc(torn, func(name string) bool { return slices.Contains(locked, name) })
 		if err != nil || len(torn) == 0 {
 			return snap, err
@@ -194,7 +196,7 @@ func (r *replacement) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan
 	if len(deleted) == 0 {
 		return true, nil
 	}
-	now, err := readNamed(ctx, r.files, r.dir.Path(), deleted)
+	now, err := r.form.ReadNamed(ctx, r.files, r.dir.Path(), deleted)
 	if err != nil || len(now) != len(deleted) {
 		return false, err
 	}
@@ -219,11 +221,11 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 		}
 	}
 	for _, c := range plan.Creations() {
-		change.Creates = append(change.Creates, txn.File{Name: c.Name, Data: []byte(c.Content), Mode: fileMode})
+		change.Creates = append(change.Creates, r.form.File(c))
 	}
 	if mark, raise := plan.HighWater(); raise {
 		change.Prepare = func(files vfs.FS, dir, scratch string) error {
-			return raiseHighWater(files, dir, scratch, mark)
+			return r.form.RaiseMark(files, dir, scratch, mark)
 		}
 	}
 	return r.dir.Commit(ctx, change)

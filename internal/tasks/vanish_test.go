@@ -97,14 +97,3 @@ func TestRecoverTreatsAVanishedFileAsDeleted(t *testing.T) {
 		}
 	}
 }
-
-func TestNamesInARemovedListAreEmpty(t *testing.T) {
-	l := memoryList(t)
-	d, err := os.Open(l.Dir)
-	require.NoError(t, err)
-	defer d.Close()
-	require.NoError(t, os.Remove(l.Dir))
-	names, err := namesIn(d)
-	require.NoError(t, err)
-	assert.Empty(t, names)
-}

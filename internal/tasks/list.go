@@ -14,13 +14,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // List is one task list. It need not exist.
 type List struct {
-	Dir  string        // its directory; see Dir
+	Dir  string        // its directory
 	Wait time.Duration // limit on waiting for all locks together; 0 means only the context limits it
 	Keep int           // how many changes Replace keeps in the history; 0 means txn.DefaultHistory
 	FS   vfs.FS        // nil means the operating system's
@@ -33,8 +35,13 @@ type List struct {
 // ErrTimeout is returned when a lock was not free within List.Wait.
 var ErrTimeout = errors.New("gave up waiting")
 
-// Recover finishes an interrupted change of the list under the client's locks. Its
-// errors are those of txn.Recover, *BusyError and ErrTimeout.
+// Read returns the state of the list, without a lock; see projection.Form.
+func (l List) Read(ctx context.Context) (snap fsmspec.Snapshot, torn []string, err error) {
+	return l.form().Read(ctx, l.files(), l.Dir)
+}
+
+// Recover finishes an interrupted change of the list under the locks of its form. Its
+// errors are those of txn.Recover, *projection.BusyError and ErrTimeout.
 func (l List) Recover(ctx context.Context) (txn.Report, error) {
 	ctx, cancel := l.Waiting(ctx)
 	defer cancel()
@@ -53,10 +60,10 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt), txn.WithIntact(isWhole)}
+	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(l.form().Locker()), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt), txn.WithIntact(isWhole)}
 }
 
-// isWhole reports whether data may be a file that the client has written: all of them are
+// isWhole reports whether data may be a file that a program has written: all of them are
 // JSON. After a power cut other bytes are damage.
 func isWhole(data []byte) bool { return jsontext.Value(data).IsValid() }
 
@@ -69,6 +76,11 @@ func (l List) isInUse(e txn.Entry) bool {
 		return !errors.Is(err, fs.ErrNotExist)
 	})
 }
+
+// Form returns the form of the list in dir: the client's, which the lists of projects have, too.
+func Form(string) projection.Form { return claudetasks.Form{} }
+
+func (l List) form() projection.Form { return Form(l.Dir) }
 
 func (l List) files() vfs.FS {
 	if l.FS == nil {

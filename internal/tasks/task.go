@@ -1,0 +1,47 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/projection"
+)
+
+// Task is a task as the list shows it.
+type Task = projection.Task
+
+// Tasks returns the tasks in dir, ordered by number. It is for display: it takes no
+// lock, and skips files that are not a task at that moment. An absent dir has no tasks.
+func Tasks(ctx context.Context, dir string) ([]Task, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	form, names := Form(dir), []string{}
+	for _, e := range entries {
+		if form.IsTask(e.Name()) && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	var tasks []Task
+	err = form.Each(dir, names, func(_ int, data []byte) {
+		if t := form.Decode(data); ctx.Err() == nil && t != nil && t.ID != "" {
+			tasks = append(tasks, *t)
+		}
+	})
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(tasks, func(a, b Task) int { return cmp.Compare(form.Number(a.ID), form.Number(b.ID)) })
+	return tasks, nil
+}
