@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/fsmtx/fsmtx/internal/stack"
 )
 
 var (
@@ -43,6 +45,7 @@ func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(cont
 	}
 	done := make(chan ended, 1)
 	go func() {
+		stack.Grow()
 		defer func() {
 			if p := recover(); p != nil {
 				done <- ended{err: fmt.Errorf("%w: %v; it is not known whether the task list was changed", ErrInternal, p)}
