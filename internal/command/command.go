@@ -173,16 +173,18 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "fsmtx",
-		Short: "Put a skill's workflow into the client's task list, all of it or none of it",
-		Long:  "When a skill is invoked, fsmtx puts the tasks of its fsm.json into the task list of Claude Code:\nall of them, or none of them if anything fails.",
+		Short: "Hold a coding agent to the steps of a skill",
+		Long: "fsmtx holds a coding agent to the steps of a skill. The skill declares them in an fsm.json beside its\n" +
+			"SKILL.md. When it is called they are put into the agent's task list, all or none; hooks then refuse a\n" +
+			"step before its turn, and its completion before its files exist and its check passes.",
 		Example: example(
 			"fsmtx demo                           # see it work, in a temporary directory",
-			"fsmtx new .claude/skills/release     # write a workflow",
-			"fsmtx validate                       # check it",
-			"fsmtx graph release                  # see it drawn",
-			"fsmtx install                        # add the hooks to this project's settings",
-			"fsmtx status                         # where the agent is",
-			"fsmtx doctor                         # why nothing happens"),
+			"fsmtx init                           # hold a skill of yours to its steps",
+			"fsmtx status --watch                 # see the steps while the agent works",
+			"fsmtx graph release                  # draw the workflow of a skill",
+			"fsmtx validate                       # check the workflows here",
+			"fsmtx doctor                         # why nothing happens",
+			"fsmtx install --remove               # take out what was added"),
 		Args: noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {

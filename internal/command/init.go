@@ -116,11 +116,7 @@ func (f *initFlags) run(ctx context.Context, s terminal.Streams, wanted string) 
 			return err
 		}
 	}
-	if err := f.install(s); err != nil || ctx.Err() != nil {
-		return errors.Join(err, context.Cause(ctx))
-	}
-	visible.Fprintf(s.Out, "\nType /%s in the client. Here, watch it work: fsmtx status --watch\n", chosen.Command)
-	return nil
+	return errors.Join(f.install(s, chosen.Command), context.Cause(ctx))
 }
 
 // readSkills returns the skills that are visible here, or the one that is wanted.
@@ -228,35 +224,48 @@ func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 }
 
 // gates asks for each gate that the text proposes, and returns those that the person wants,
-// by step. A step has each kind once.
+// by step. A step has each kind once. What no gate says is shown.
 func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 	wanted, taken := map[int64][]string{}, map[string]bool{}
 	for _, h := range t.outline.Hints {
-		kind, _, _ := strings.Cut(h.Gate, ":")
+		gate, question := h.Gate, "  Demand it before the step counts as done, by "+h.Gate+"?"
+		if h.Back != 0 && taken[fmt.Sprint(h.Step, `"check"`)] {
+			gate = fmt.Sprintf(`"outcomes": {"failed": {"back": %d, "max": 3}}`, h.Back)
+			question = fmt.Sprintf("  If the check fails, open step %d again, up to three times, by %s?", h.Back, gate)
+		}
+		kind, _, _ := strings.Cut(gate, ":")
 		key := fmt.Sprint(h.Step, kind)
-		if h.Gate == "" || taken[key] {
+		if taken[key] && gate != "" {
 			continue
 		}
 		visible.Fprintf(s.Out, "\n%s:%d: step %d: %q\n", t.source, h.Line, h.Step, h.Text)
-		if f.yes {
-			visible.Fprintf(s.Out, "  left out: %s\n", h.Gate)
-			continue
-		}
-		if f.agrees(s, "  Hold it by "+h.Gate+"?") {
-			wanted[h.Step], taken[key] = append(wanted[h.Step], h.Gate), true
+		switch {
+		case gate == "":
+			visible.Fprintf(s.Out, "  not in the workflow: %s\n", h.Note)
+		case f.yes:
+			visible.Fprintf(s.Out, "  left out: %s\n", gate)
+		case f.agrees(s, question):
+			wanted[h.Step], taken[key] = append(wanted[h.Step], gate), true
 		}
 	}
 	return wanted
 }
 
-// withGates returns the steps as an fsm.json, with the members of gates added.
+// withGates returns the steps as an fsm.json, with the members of gates added. Outcomes need the
+// object form.
 func withGates(steps []outline.Step, gates map[int64][]string) []byte {
 	var entries []string
+	object := false
 	for _, step := range steps {
 		entry := strings.TrimSuffix(strings.TrimPrefix(string(outline.JSON([]outline.Step{step})), "["), "}]")
 		entries = append(entries, strings.Join(append([]string{entry}, gates[step.ID]...), ", ")+"}")
+		object = object || slices.ContainsFunc(gates[step.ID], func(gate string) bool { return strings.HasPrefix(gate, `"outcomes"`) })
 	}
-	return []byte("[" + strings.Join(entries, ", ") + "]")
+	list := "[" + strings.Join(entries, ", ") + "]"
+	if object {
+		list = `{"fsm": 2, "steps": ` + list + "}"
+	}
+	return []byte(list)
 }
 
 // propose puts the skill that makes an agent write workflows into the project.
@@ -277,37 +286,43 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 			}
 		}
 	}
-	if err := f.install(s); err != nil {
-		return err
-	}
-	visible.Fprintf(s.Out, "\nType /%s %s in the client. It asks you before it writes anything.\n", sample.Writer, t.Command)
-	return nil
+	visible.Fprintf(s.Out, "%s asks you before it writes anything.\n", sample.Writer)
+	return f.install(s, sample.Writer+" "+t.Command)
 }
 
-// install installs the hooks where the person wants them.
-func (f *initFlags) install(s terminal.Streams) error {
+// install installs the hooks where the person wants them, and says what to type: call, the name
+// of a skill with its arguments.
+func (f *initFlags) install(s terminal.Streams, call string) error {
 	scope := f.scope.value
+	if scope == "ask" && !f.yes {
+		visible.Fprintf(s.Out, "\nWhere are the hooks installed, which hold the agent to the steps?\n"+
+			"  local    for you, in this project (press Enter for this)\n  project  for everyone who works on this project\n  user     for you, in all your projects\n  none     nowhere yet\n")
+	}
 	for scope == "ask" {
 		if f.yes {
 			scope = "local"
 			break
 		}
-		visible.Fprintf(s.Out, "\nInstall the hooks for: you, in this project (local), everyone who works on it (project), you, in all projects (user), none?\n[local] ")
+		visible.Fprintf(s.Out, "local, project, user or none? [local] ")
 		line, err := f.in.ReadString('\n')
 		switch word := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{"local", "project", "user", "none"}, word):
 			scope = word
-		case word == "" && err == nil:
+		case (word == "" || word == "y" || word == "yes") && err == nil:
 			scope = "local"
 		case err != nil:
 			return &exit{code: exitNo, err: errors.New("the hooks were not installed"), hint: "fsmtx install adds them"}
 		}
 	}
+	r := install.Request{Scope: map[string]install.Scope{"user": install.User, "project": install.Project}[scope]}
 	if scope == "none" {
 		s.Hintf("without its hooks nothing is held: fsmtx install adds them")
-		return nil
+	} else if err := install.Install(s, r); err != nil {
+		return err
 	}
-	return install.Install(s, install.Request{Scope: map[string]install.Scope{"user": install.User, "project": install.Project}[scope]})
+	visible.Fprintf(s.Out, "\n")
+	install.Next(s, r, call)
+	return nil
 }
 
 // agrees asks the person and reports whether the answer is yes. With --yes it is.

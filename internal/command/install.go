@@ -248,7 +248,7 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	err := install.Install(s, f.request())
 	if err == nil {
-		install.Next(s, f.request())
+		install.Next(s, f.request(), "")
 	}
 	return err
 }

@@ -22,7 +22,7 @@ import (
 func findList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: named, Who: s.Who})
 	if errors.Is(err, tasklist.ErrNoList) {
-		err = &exit{exitNo, err, "name the session; fsmtx status --all lists the sessions with workflows"}
+		err = &exit{exitNo, err, "call a skill that has a workflow in the client first; or name a session: fsmtx status --all lists those with workflows"}
 	}
 	return found, err
 }

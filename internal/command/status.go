@@ -43,7 +43,8 @@ the same.
 is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
 keys, Page Up and Page Down scroll, f follows the work again, and d unfolds what is done.
 --notify rings the terminal's bell when the work begins to wait for you: for an approval, or
-for the decision how a step ends.
+for the decision how a step ends. Without SESSION it waits for the first workflow of this
+project, and goes on to the list of the next one.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
@@ -91,12 +92,17 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		}
 		return statusOfAll(ctx, s, f.json)
 	}
+	if f.watch {
+		w := watch{notify: f.notify}
+		var err error
+		if w.list, w.chosen, w.newest, err = chooseToWatch(ctx, s, session); err != nil {
+			return err
+		}
+		return watchStatus(ctx, s, w)
+	}
 	list, chosen, err := chooseList(ctx, s, session)
 	if err != nil {
 		return err
-	}
-	if f.watch {
-		return watchStatus(ctx, s, list, chosen, f.notify)
 	}
 	st, err := readStatus(ctx, list)
 	if err != nil {

@@ -29,9 +29,8 @@ const (
 	clearScreen = "\x1b[H\x1b[2J"
 )
 
-// watchStatus draws the status on the whole terminal until the person quits. With notify it rings
-// the bell when the work begins to wait for the person.
-func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chosen string, notify bool) (err error) {
+// watchStatus draws the status on the whole terminal until the person quits.
+func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 	in, isIn := terminal.File(s.In)
 	out, isOut := terminal.File(s.Out)
 	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
@@ -51,26 +50,28 @@ func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chose
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	w := &watch{list: list, chosen: chosen, in: in, out: out, resized: resized, colour: s.Colour(out), notify: notify, size: func() (int, int) {
+	w.in, w.out, w.resized, w.colour = in, out, resized, s.Colour(out)
+	w.size = func() (int, int) {
 		columns, rows, err := term.GetSize(int(out.Fd()))
 		if err != nil {
 			return 80, 24
 		}
 		return columns, rows
-	}}
+	}
 	return w.run(ctx)
 }
 
 // watch draws the status again at each change.
 type watch struct {
-	list    tasks.List
-	chosen  string
+	list    tasks.List // without a directory as long as newest finds none
+	chosen  string     // what the first line says of the list
+	newest  *newest    // nil if something names the list
 	in      io.Reader
 	out     io.Writer
 	resized <-chan os.Signal
 	size    func() (columns, rows int)
 	colour  bool
-	notify  bool
+	notify  bool // rings the bell when the work begins to wait for the person
 
 	frame
 	waits bool // the work waited for the person when the status was drawn last
@@ -112,7 +113,7 @@ func (w *watch) run(ctx context.Context) error {
 			case err := <-watcher.Errors:
 				return fmt.Errorf("%s: %w", w.list.Dir, err)
 			case e := <-watcher.Events:
-				if draw == nil && w.concerns(e.Name) {
+				if (w.newest.concerns(watcher, e.Name, w.list.Dir) || w.concerns(e.Name)) && draw == nil {
 					draw = time.After(settle)
 				}
 			}
@@ -164,6 +165,10 @@ func readKey(in *bufio.Reader) (string, error) {
 // follow watches the list, its state directory, and the directory above them, in which
 // these two may be created later. Watching a directory again has no effect.
 func (w *watch) follow(watcher *fsnotify.Watcher) {
+	w.newest.follow(watcher)
+	if w.list.Dir == "" {
+		return
+	}
 	_ = watcher.Add(filepath.Dir(w.list.Dir))
 	_ = watcher.Add(w.list.Dir)
 	if s, err := txn.StateDir(w.list.Dir); err == nil {
@@ -174,6 +179,9 @@ func (w *watch) follow(watcher *fsnotify.Watcher) {
 // concerns reports whether a change of that path may change the status. Changes of other
 // lists, which are in the same parent directory, do not.
 func (w *watch) concerns(path string) bool {
+	if w.list.Dir == "" {
+		return false
+	}
 	s, err := txn.StateDir(w.list.Dir)
 	if err != nil {
 		return true
@@ -188,9 +196,14 @@ func (w *watch) concerns(path string) bool {
 
 func (w *watch) draw(ctx context.Context) error {
 	columns, rows := w.size()
+	if list, chosen, found := w.newest.find(ctx); found {
+		w.list, w.chosen = list, chosen
+	}
 	head, body := []viewRow{{text: w.chosen}}, []viewRow(nil)
 	bell := ""
-	if st, err := readStatus(ctx, w.list); err == nil {
+	if w.list.Dir == "" {
+		head = []viewRow{{text: "No workflow of this project yet.", state: "ready"}, {text: "Call a skill that has one in the client: its steps appear here."}}
+	} else if st, err := readStatus(ctx, w.list); err == nil {
 		var more []viewRow
 		more, body = st.screen(!w.whole)
 		head = append(head, more...)

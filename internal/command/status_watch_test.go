@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -81,7 +82,7 @@ func watchOf(t *testing.T, dir string) *watched {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(w.gone)
-		w.ended <- watchStatus(ctx, s, tasks.List{Dir: dir}, "list", true)
+		w.ended <- watchStatus(ctx, s, watch{list: tasks.List{Dir: dir}, chosen: "list", notify: true})
 	}()
 	go func() {
 		defer close(w.read)
@@ -243,4 +244,56 @@ func TestWatchRingsWhenItWaits(t *testing.T) {
 	w.set(1, "pending")
 	w.see("○ 0/2 | waiting for you | #1 Subject 1\n")
 	assert.Equal(t, 1, strings.Count(w.out, "\a"))
+}
+
+// TestWatchWaitsForTheFirstWorkflow of a project, where not even the directory of the lists exists,
+// and goes on to the list of the next one.
+func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
+	home := safefile.Resolve(t.TempDir())
+	project := filepath.Join(home, "project")
+	require.NoError(t, os.Mkdir(project, 0o755))
+	t.Chdir(project)
+	in, pressed := io.Pipe()
+	drawn := make(screens)
+	s := terminal.Streams{In: in, Out: drawn, Getenv: func(name string) (string, bool) {
+		if name == "HOME" {
+			return home, true
+		}
+		return "", false
+	}}
+	w := watch{in: in, out: drawn, size: func() (int, int) { return 80, 20 }}
+	var err error
+	w.list, w.chosen, w.newest, err = chooseToWatch(t.Context(), s, "")
+	require.NoError(t, err)
+	ended := make(chan error)
+	go func() { ended <- w.run(t.Context()) }()
+	assert.Contains(t, <-drawn, "No workflow of this project yet.\nCall a skill")
+
+	for _, session := range []string{"first", "second"} {
+		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), session, project)
+		for screen := ""; !strings.Contains(screen, "session "+session) || !strings.Contains(screen, "ship: 0 of 1"); {
+			screen = <-drawn
+		}
+	}
+	_, err = pressed.Write([]byte("q"))
+	require.NoError(t, err)
+	for {
+		select {
+		case <-drawn:
+		case err := <-ended:
+			require.NoError(t, err)
+			return
+		}
+	}
+}
+
+// hydrateIn puts a workflow of one step into a list.
+func hydrateIn(t *testing.T, dir, session, project string) {
+	t.Helper()
+	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project, Steps: []steps.Step{{ID: 1, Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+	require.NoError(t, err)
+	d, err := tasks.List{Dir: dir}.Open(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context(), txn.Change{Creates: []txn.File{{Name: "1.json", Data: []byte(`{"id": "1", "subject": "S", "status": "pending"}`), Mode: 0o644}}, Record: record}))
+	require.NoError(t, d.Close())
 }

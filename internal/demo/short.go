@@ -96,7 +96,7 @@ func (d *Demo) killShort(ctx context.Context) error {
 		}
 	}
 	d.say("  The list is the new one, complete: nothing of the old one is left, and nothing is missing.")
-	d.say("\nHold a skill of your own: fsmtx new SKILL_DIR, then fsmtx install. More of the demo: fsmtx demo --all")
+	d.say("\nHold a skill of your own, in a project of yours: fsmtx init. More of the demo: fsmtx demo --all")
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,15 +17,16 @@ import (
 )
 
 // Next prints which workflows the agents of the request find in the current directory, and what to
-// type in order to begin with one.
-func Next(s terminal.Streams, r Request) {
+// type in order to begin with one: call, a skill's name with its arguments, or the first that is
+// found if call is empty.
+func Next(s terminal.Streams, r Request, call string) {
 	names := []string{caller.Claude}
 	if len(r.Agents) > 0 {
 		names = chosen(s, r.Agents)
 	}
 	for _, name := range names {
 		if name == caller.Claude {
-			nextInClaude(s)
+			nextInClaude(s, call)
 		} else {
 			nextIn(s, agent.Named(name))
 		}
@@ -34,7 +36,7 @@ func Next(s terminal.Streams, r Request) {
 // maxNamed limits the workflows that are named.
 const maxNamed = 6
 
-func nextInClaude(s terminal.Streams) {
+func nextInClaude(s terminal.Streams, call string) {
 	l, err := hydrate.ClientLocator(s.Getenv)
 	cwd, cwdErr := os.Getwd()
 	if err != nil || cwdErr != nil {
@@ -53,12 +55,16 @@ func nextInClaude(s terminal.Streams) {
 	for _, w := range invalid {
 		visible.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
 	}
-	if len(usable) == 0 {
+	name, _, _ := strings.Cut(call, " ")
+	switch {
+	case call != "" && !slices.ContainsFunc(usable, func(w workflows.Workflow) bool { return w.Command == name }):
+		visible.Fprintf(s.Out, "the client does not find the skill %s here: put its folder into .claude/skills\n", name)
+	case len(usable) == 0:
 		visible.Fprintf(s.Out, "no skill here has a workflow yet: type fsmtx init, which writes one for a skill that you have\n")
-		return
+	default:
+		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), named(usable))
+		visible.Fprintf(s.Out, "start claude here and type /%s; watch it in another terminal: fsmtx status --watch\n", cmp.Or(call, usable[0].Command))
 	}
-	visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), named(usable))
-	visible.Fprintf(s.Out, "type /%s in the client, and fsmtx status --watch in another terminal\n", usable[0].Command)
 }
 
 // named lists the first workflows with the number of their steps.

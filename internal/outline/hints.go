@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -14,16 +15,18 @@ type Hint struct {
 	Text string `json:"text"` // what the line says, shortened
 	Gate string `json:"gate"` // a member that may be added to the step, or ""
 	Note string `json:"note"` // what is not in the entry, if there is no gate for it
+	Back int64  `json:"-"`    // the id of the earlier step that a Note leads back to, or 0
 }
 
 var (
 	commands  = pattern{text: "(?i)\\b(?:run|execute|rerun|re-run|with|using)\\b[^`.]{0,60}`([^`]+)`|`([^`]+)`[^`.]{0,40}\\b(?:must|should|exits?|pass(?:es)?|succeeds?|is clean|is green)\\b"}
-	passes    = pattern{text: `(?i)\b(pass|passes|passing|passed|succeeds?|successful(?:ly)?|green|clean|no (?:errors?|failures?|warnings?)|exits? (?:with )?(?:code )?0|zero (?:errors?|failures?)|must (?:work|compile|build|hold))\b`}
+	passes    = pattern{text: `(?i)\b(pass|passes|passing|passed|succeeds?|successful(?:ly)?|green|clean|no (?:errors?|failures?|warnings?)|exits? (?:with )?(?:code )?0|zero (?:errors?|failures?)|must (?:work|compile|build|hold)|(?:if|when) (?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|(?:a|the|any) \w+) (?:still )?(?:fails?|breaks?|is red|are red))\b`}
 	programs  = pattern{text: `^(?:\./|[a-z])[\w./+-]*(?:\s+[^<>{}…]*)?$`}
 	variables = pattern{text: `\$[A-Z{(1-9]|<[^>]+>|\{[^}]*\}|[^/]\.\.\.|…|\[[a-z -]+\]`}
-	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,30}\b(?:approves?|approved|confirms?|confirmed|signs? off|agrees?)\b`}
-	products  = pattern{text: "(?i)\\b(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,30}\b(?:approves?|approved|confirms?|confirmed|signs? off|agrees?)\b|\bask\b[^.]{0,30}\b(?:whether|if)\b[^.]{0,30}\b(?:may|ok|okay|all right|approved?|go ahead|proceed|merge|publish|release|deploy|ship)\b`}
+	products  = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
 	loops     = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop (?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
+	earlier   = pattern{text: `(?i)\bback to (?:step|phase) (\d{1,3})\b`}
 	orders    = pattern{text: `(?i)\b(?:in parallel|concurrently|simultaneously|at the same time|depends? on (?:step|phase)|after (?:step|phase) \d|before (?:step|phase) \d|independent of|blocked by)\b`}
 	optional  = pattern{text: `(?i)\(optional\)|^\W*optional\b|\bskip (?:this|the) (?:step|phase)\b|\bif applicable\b|\bonly if\b`}
 )
@@ -69,11 +72,11 @@ func (d *document) hint(s Step, l line) (all []Hint) {
 		all = append(all, Hint{Step: s.ID, Line: l.number, Text: shorten(text), Gate: gate, Note: note})
 	}
 	if run := command(l.text); run != "" { // that it must pass may be in the next sentence
-		add(l.text, member("check", map[string]string{"run": run}), "")
+		add(l.text, member("check", run), "")
 	}
 	for _, sentence := range strings.SplitAfter(l.text, ". ") {
-		if m := products.find(sentence); m != nil && isLocal(m[1]) {
-			add(sentence, member("produces", []string{m[1]}), "")
+		if m := products.find(sentence); m != nil && isLocal(m[1]+m[2]) {
+			add(sentence, member("produces", []string{m[1] + m[2]}), "")
 		}
 		if approvals.in(sentence) {
 			add(sentence, member("approval", "Is this approved: "+s.Subject+"?"), "")
@@ -81,10 +84,23 @@ func (d *document) hint(s Step, l line) (all []Hint) {
 		for _, n := range notes {
 			if n.says.in(sentence) {
 				add(sentence, "", n.note)
+				all[len(all)-1].Back = backTo(s, n.says, sentence)
 			}
 		}
 	}
 	return all
+}
+
+// backTo returns the id of the step before s to which a sentence about a loop leads, or 0.
+func backTo(s Step, says *pattern, sentence string) int64 {
+	m := earlier.find(sentence)
+	if says != &loops || m == nil {
+		return 0
+	}
+	if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && n >= 1 && n < s.ID {
+		return n
+	}
+	return 0
 }
 
 // notes are what a workflow does not have.

@@ -12,8 +12,9 @@ import (
 // missing one.
 func TestHints(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
-		{"check", "Run `go test ./...` and make sure it passes.", `"check": {"run":"go test ./..."}`},
-		{"check in the next sentence", "Run `npm run lint`. It must be clean.", `"check": {"run":"npm run lint"}`},
+		{"check", "Run `go test ./...` and make sure it passes.", `"check": "go test ./..."`},
+		{"check in the next sentence", "Run `npm run lint`. It must be clean.", `"check": "npm run lint"`},
+		{"check and what follows if it fails", "Run the tests with `make test`. If they fail, fix the code.", `"check": "make test"`},
 		{"command without a result", "Run `go test ./...`.", ""},
 		{"result without a command", "All tests must pass.", ""},
 		{"command with a placeholder", "Run `npm test <file>` until it passes.", ""},
@@ -24,6 +25,10 @@ func TestHints(t *testing.T) {
 		{"product elsewhere", "Save it as `/tmp/x.md`.", ""},
 		{"a file that is read", "Read `docs/findings.md`.", ""},
 		{"approval", "Wait for the user's approval.", `"approval": "Is this approved: Do it?"`},
+		{"product of a name in capitals", "Write the entry into CHANGELOG.md.", `"produces": ["CHANGELOG.md"]`},
+		{"capitals that are read", "Look into CHANGELOG.md.", ""},
+		{"question for leave", "Show the diff to the user and ask whether it may be published.", `"approval": "Is this approved: Do it?"`},
+		{"question for a wish", "Ask the user whether they like tea.", ""},
 		{"loop", "Repeat until nothing is left.", `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 		{"back", "If it fails, go back to step 1.", `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 		{"order", "Do this in parallel with the next one.", "it says in which order, but each step waits for the one before it: see blockedBy"},

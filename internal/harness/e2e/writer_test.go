@@ -39,7 +39,7 @@ func TestAnAgentWritesAWorkflow(t *testing.T) {
 	s.Write(projectSkills+"/talk/SKILL.md", talking)
 	begun := s.Command("", fsmtx, "init", "--yes", "talk")
 	require.Zero(t, begun.Code, begun)
-	require.Contains(t, begun.Stdout, "Type /write-workflow talk in the client.")
+	require.Contains(t, begun.Stdout, "type /write-workflow talk;")
 
 	const folder = ".claude/skills/talk"
 	spec := s.Path("project/" + folder + "/fsm.json")
