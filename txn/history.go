@@ -129,17 +129,18 @@ func (d *Dir) committed() ([]string, error) { return d.ids(donePrefix) }
 
 // ids returns, sorted, the ids of the names in S that consist of prefix and an id.
 func (d *Dir) ids(prefix string) ([]string, error) {
-	entries, err := d.files.ReadDir(d.s) // sorted by name, thus by id: see newID
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
+	entries, err := d.files.ReadDir(d.s)
+	return idsOf(entries, prefix), err
+}
+
+// idsOf is ids of a listing of S, which is sorted by name, thus by id: see newID.
+func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 	for _, e := range entries {
 		if id, ok := strings.CutPrefix(e.Name(), prefix); ok && isID(id) {
 			ids = append(ids, id)
 		}
 	}
-	return ids, nil
+	return ids
 }
 
 // tidy removes what is not needed any more: the directories of transactions that did not
@@ -147,15 +148,12 @@ func (d *Dir) ids(prefix string) ([]string, error) {
 // the id of a committed transaction that was interrupted before its tidy, "" if there is
 // none. It returns no error because nothing depends on it: the next tidy tries again.
 func (d *Dir) tidy() (interrupted string) {
-	committed, err := d.committed()
+	entries, err := d.files.ReadDir(d.s)
 	if err != nil {
 		return ""
 	}
-	begun, err := d.ids(txnPrefix)
-	if err != nil {
-		return ""
-	}
-	for _, id := range begun {
+	committed := idsOf(entries, donePrefix)
+	for _, id := range idsOf(entries, txnPrefix) {
 		if !slices.Contains(committed, id) {
 			d.discard(id)
 			continue

@@ -365,13 +365,13 @@ func (r *redo) finish() error {
 // repair looks once in every life whether a power cut has damaged files of committed
 // transactions, and restores them from the records.
 func (d *Dir) repair(ctx context.Context, report *Report) error {
-	ids, err := d.committed()
-	if err != nil || len(ids) == 0 {
-		return nil // as tidy, which looks at the same
-	}
 	mark, err := d.files.ReadFile(d.statePath(lifeName))
 	if d.life() == "" || err == nil && string(mark) == d.life() {
 		return nil
+	}
+	ids, err := d.committed()
+	if err != nil || len(ids) == 0 {
+		return nil // as tidy, which looks at the same
 	}
 	if err := d.repairAll(ctx, ids, report); err != nil {
 		return err

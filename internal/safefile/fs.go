@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -70,9 +71,14 @@ func ReadFileIn(fsys FS, path string, max int64) ([]byte, error) {
 }
 
 // readAll limits what it reads and does not trust the size that the file system reports,
-// because the file may be growing.
-func readAll(f io.Reader, path string, max int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(f, max))
+// because the file may be growing: it only makes room for so much at once.
+func readAll(f fs.File, path string, max int64) ([]byte, error) {
+	var text bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		text.Grow(int(min(info.Size(), max)) + bytes.MinRead)
+	}
+	_, err := text.ReadFrom(io.LimitReader(f, max))
+	data := text.Bytes()
 	if err == nil && int64(len(data)) == max && more(f) {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max)}
 	}

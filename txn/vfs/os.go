@@ -322,11 +322,20 @@ func (o OS) Overwrite(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = f.Truncate(0) // O_TRUNC would truncate the file before openOwn has checked it
+	return errors.Join(overwrite(f, data), f.Close())
+}
+
+// overwrite empties the file first only if it gets shorter. ext4 writes a file that was emptied
+// out when it is closed (auto_da_alloc), which costs more than all the rest.
+func overwrite(f *os.File, data []byte) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() > int64(len(data)) {
+		err = f.Truncate(0) // O_TRUNC would truncate the file before openOwn has checked it
+	}
 	if err == nil {
 		_, err = f.Write(data)
 	}
-	return errors.Join(err, f.Close())
+	return err
 }
 
 func (o OS) AppendLine(name string, line []byte) error {
