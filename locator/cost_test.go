@@ -133,12 +133,47 @@ func TestTheCostOfANameThatTheClientLists(t *testing.T) {
 	}
 }
 
+// TestTheCostOfANameAmongManySkillsOfTheUser: a listing tells whose frontmatter has a name, or
+// that none has it.
+func TestTheCostOfANameAmongManySkillsOfTheUser(t *testing.T) {
+	few, many := crowd(t, 10), crowd(t, 10)
+	for i := range 1000 {
+		many.put(fmt.Sprintf("%s/skills/u%d/SKILL.md", config, i), fmt.Sprintf("---\nname: u own %d\n---\n", i))
+	}
+	for command, listed := range map[string]string{"called": "mine", "simplify": "simplify", "p4:own4": "p4:s", "p5:alias5": "p5:alias5"} {
+		t.Run(command, func(t *testing.T) {
+			result, opened, asked := few.countListed(command, listed)
+			resultOfMany, openedOfMany, askedOfMany := many.countListed(command, listed)
+			assert.Equal(t, command != "simplify", result.Runs() != "", explain(result))
+			assert.Equal(t, result.Runs(), resultOfMany.Runs())
+			assert.Equal(t, opened, openedOfMany, "files opened")
+			assert.Equal(t, asked, askedOfMany, "other calls")
+		})
+	}
+}
+
+// TestAListedNameIsNotThatOfAFrontmatter: the client runs its own skill, or a plugin's folder,
+// and not the skill whose frontmatter has the name (measured with 2.1.329, fact 147).
+func TestAListedNameIsNotThatOfAFrontmatter(t *testing.T) {
+	w := crowd(t, 10)
+	w.put(config+"/skills/mine/SKILL.md", "---\nname: simplify\n---\n")
+	w.put(config+"/skills/other/SKILL.md", "---\nname: mcp:x\n---\n")
+	w.skill(config + "/skills/mine")
+	w.skill(config + "/skills/other")
+	for _, command := range []string{"simplify", "mcp:x"} {
+		result, _, _ := w.countListed(command, "")
+		assert.NotEmpty(t, result.Path, command)
+		result, _, _ = w.countListed(command, command)
+		assert.Empty(t, result.Path, explain(result))
+	}
+}
+
 // TestAListingIsNoMoreThanAHint: where the plugin does not have the name, the others are
 // searched.
 func TestAListingIsNoMoreThanAHint(t *testing.T) {
 	w := crowd(t, 10)
 	w.put(tree+"/p8/skills/s/fsm.json", "[]")
-	for _, listed := range []string{"", "p8:a", "p8:gone", "nobody:s", "own8:../..", "p7:s"} {
+	for _, listed := range []string{"", "p8:a", "p8:gone", "nobody:s", "own8:../..", "p7:s", "mine", "gone", "a/b:c"} {
 		result, _, _ := w.countListed("own8", listed)
 		assert.Equal(t, tree+"/p8/skills/s/SKILL.md", result.Runs(), "listed as %q\n%s", listed, explain(result))
 	}

@@ -46,7 +46,9 @@
 // name in a frontmatter needs more: each skill of the user and the project is checked for an
 // fsm.json, then each plugin for a folder of the name, and the skills of the plugins only if
 // none has it. [Locator.ListedAs], which the hook has from the transcript, saves that: a name that
-// the client lists is in no plugin's frontmatter, and of another it tells the plugin.
+// the client lists is not one that only a frontmatter has, and of another it tells the skill. Not
+// listed are a plugin's skills without a description, which are rarely called by another name
+// than their folder's.
 //
 // # Folders without a SKILL.md
 //

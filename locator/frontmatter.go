@@ -13,15 +13,26 @@ import (
 
 // byName returns the skill of the user, the project or a plugin whose frontmatter has the
 // name, which has no colon. If several skills of plugins have it, the client does not know
-// the name (measured with 2.1.329, facts 61 and 65).
+// the name (measured with 2.1.329, facts 61 and 65). A name that the client lists is none of
+// these (fact 147).
 //
 // Few skills have an fsm.json. byName reads their frontmatters first. It reads those of the
 // other skills only if one of the few has the name, or if a folder without a SKILL.md could
 // be used: otherwise there is no fsm.json in any case.
-func (s *search) byName() (candidate, bool) { return s.byFrontmatter(false) }
+func (s *search) byName() (candidate, bool) {
+	if s.isListed() {
+		return candidate{}, false
+	}
+	return s.byFrontmatter(false)
+}
 
 // byFrontmatter is byName. If all is set, it reads the frontmatter of every skill.
 func (s *search) byFrontmatter(all bool) (candidate, bool) {
+	listed, ok := s.inListing()
+	if ok && listed.skill == nil {
+		s.runsSkill(listed)
+		return listed, true
+	}
 	ownSpecs, problems := s.ownNamed(true)
 	read := all || len(ownSpecs) > 0 || s.isInPlainPlaces()
 	if read {
@@ -29,13 +40,7 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 			return c, true
 		}
 	}
-	listed := s.listedAs()
-	if listed == s.command {
-		s.report(problems)
-		s.step(RuleAlias, "", OutcomeSkipped, "the client lists this name, so it is no name in the frontmatter of a plugin's skill")
-		return candidate{}, false
-	}
-	if c, ok := s.ofInvoked(listed); ok {
+	if c, ok := s.ofInvoked(listed, ok); ok {
 		return c, true
 	}
 	withSpec, more := s.namedInPlugins(true)
@@ -82,23 +87,22 @@ func lastPart(name string) string { return name[strings.LastIndexByte(name, ':')
 // ofInvoked returns the skill of a name that the client has run, if that takes less than to
 // search all plugins: one of the user or the project, or a plugin's that the client lists, or
 // whose folder has the name.
-func (s *search) ofInvoked(listed string) (candidate, bool) {
+func (s *search) ofInvoked(c candidate, ok bool) (candidate, bool) {
 	if !s.Invoked || s.names != nil {
 		return candidate{}, false
 	}
-	c, ok := s.byListing(listed)
 	if !ok {
 		c, ok = s.byFolderInPlugin()
 	}
 	if ok && len(s.withSpec([]candidate{c})) == 0 {
-		s.runsSkill(c)
+		s.runs(c)
 		return c, true
 	}
 	if own, found := s.byOwnName(); found {
 		return own, true
 	}
 	if ok {
-		s.runsSkill(c)
+		s.runs(c)
 	}
 	return c, ok
 }
@@ -109,25 +113,60 @@ func (s *search) listedAs() string {
 	if !s.Invoked || s.ListedAs == nil {
 		return ""
 	}
-	return s.ListedAs(s.command)
+	if !s.listed.known {
+		s.listed.known, s.listed.name = true, s.ListedAs(s.command)
+	}
+	return s.listed.name
 }
 
-// byListing returns the plugin's skill that the client lists by another name, if its
-// frontmatter has this one.
-func (s *search) byListing(listed string) (candidate, bool) {
-	if !strings.Contains(listed, ":") || CheckName(listed) != nil {
+// isListed reports whether the client lists the skill by the name that it was run with. Then the
+// name is not from a frontmatter.
+func (s *search) isListed() bool {
+	if s.listedAs() != s.command {
+		return false
+	}
+	s.step(RuleAlias, "", OutcomeSkipped, "the client lists this name, so it is not one that only a frontmatter has")
+	return true
+}
+
+// byListing returns the skill that the client lists by another name than that with which it was
+// run, which has a colon.
+func (s *search) byListing() (candidate, bool) {
+	c, ok := s.inListing()
+	if ok {
+		s.runs(c)
+	}
+	return c, ok
+}
+
+// inListing returns the skill that the client lists by another name, if its frontmatter has this
+// one.
+func (s *search) inListing() (candidate, bool) {
+	listed := s.listedAs()
+	if listed == "" || listed == s.command || CheckName(listed) != nil {
 		return candidate{}, false
 	}
 	other := s.search(listed, s.cwd, s.shared)
-	other.plugin, other.skill, _ = strings.Cut(listed, ":")
-	for _, p := range other.pluginsNamed() {
-		if found, ok := p.Find(other.skill); ok {
-			if _, bare, _ := found.OwnNames(); bare == s.command {
-				return candidateOf(found, RuleAlias), true
-			}
-		}
+	var isPlugins bool
+	if other.plugin, other.skill, isPlugins = strings.Cut(listed, ":"); !isPlugins {
+		other.plugin, other.skill = "", listed
 	}
-	return candidate{}, false
+	if c, ok := other.byFolder(); ok {
+		has, err := plugins.HasName(s.FS, c.folder, s.command)
+		return candidate{rule: RuleFrontmatter, folder: c.folder}, has && err == nil
+	}
+	if !isPlugins || other.isPath() {
+		return candidate{}, false
+	}
+	found, ok := other.firstOf(other.pluginsNamed())
+	if !ok {
+		found, ok = other.firstOf(other.pluginsRenamed())
+	}
+	if !ok {
+		return candidate{}, false
+	}
+	scoped, bare, _ := found.OwnNames()
+	return candidateOf(found, RuleAlias), scoped == s.command || bare == s.command
 }
 
 // byFolderInPlugin returns a plugin's skill whose frontmatter and whose folder have the name.
@@ -204,11 +243,30 @@ func (s *search) namedInPlugins(withSpec bool) (matching []candidate, problems [
 // order. Of those with one name, or one file, the client has the first; a skill whose file
 // is that of a user's skill it does not have (fact 121, client 2.1.329).
 func (s *search) everyPluginSkill() []plugins.Skill {
-	if s.keptRead {
-		return s.kept
+	if !s.keptRead {
+		s.keptSkills, s.keptRead = s.kept(s.everyPlugin(), s.userFiles()), true
 	}
+	return s.keptSkills
+}
+
+// compared returns what the client has of the plugin and of those that may have its files or
+// names before it. ok is false if no other plugin was compared, which a name that the client has
+// run needs only for plugins that share their directory.
+func (s *search) compared(p *plugins.Plugin) (all []plugins.Skill, ok bool) {
+	if !s.Invoked || s.everyRead && slices.Contains(s.every, p) {
+		return s.everyPluginSkill(), true
+	}
+	if group := s.sharing(); slices.Contains(group, p) {
+		return s.kept(group, s.userFiles()), true
+	}
+	return nil, false
+}
+
+// kept returns the commands and then the skills that the client has of the plugins, which are in
+// its order, where other skills have the files.
+func (s *search) kept(list []*plugins.Plugin, files map[string]bool) []plugins.Skill {
 	var commands, skills []plugins.Skill
-	for _, p := range s.everyPlugin() {
+	for _, p := range list {
 		for _, skill := range s.everySkillOf(p) {
 			if skill.IsCommand {
 				commands = append(commands, skill)
@@ -217,8 +275,8 @@ func (s *search) everyPluginSkill() []plugins.Skill {
 			}
 		}
 	}
-	names, files := map[string]bool{}, s.userFiles()
-	s.kept = slices.DeleteFunc(append(commands, skills...), func(skill plugins.Skill) bool {
+	names := map[string]bool{}
+	return slices.DeleteFunc(append(commands, skills...), func(skill plugins.Skill) bool {
 		name, file := skill.FullName(), ""
 		if !skill.IsCommand {
 			file = skill.RealFile()
@@ -230,8 +288,6 @@ func (s *search) everyPluginSkill() []plugins.Skill {
 		names[name], files[file] = true, true
 		return again
 	})
-	s.keptRead = true
-	return s.kept
 }
 
 // userFiles returns the files of the user's skills, without links.
@@ -303,10 +359,18 @@ func (s *search) byOwnName() (candidate, bool) {
 // byNameInPlugin returns the first skill or command of the plugin whose frontmatter has the
 // name after the colon.
 func (s *search) byNameInPlugin() (candidate, bool) {
-	if s.isPath() {
+	if s.isPath() || s.isListed() {
 		return candidate{}, false
 	}
 	return s.byNameOf(s.pluginsNamed())
+}
+
+// byScopedName is byOwnName for a name with a colon.
+func (s *search) byScopedName() (candidate, bool) {
+	if s.listedAs() == s.command {
+		return candidate{}, false
+	}
+	return s.byOwnName()
 }
 
 func (s *search) byNameOf(list []*plugins.Plugin) (candidate, bool) {
@@ -336,17 +400,13 @@ func (s *search) byNameOf(list []*plugins.Plugin) (candidate, bool) {
 }
 
 // skillsOf returns the plugin's skills and commands that the client has. For a name that it
-// has run other plugins are not compared, but of two with one name in the plugin it has the first.
+// has run, plugins in other directories are not compared.
 func (s *search) skillsOf(p *plugins.Plugin) []plugins.Skill {
-	if s.Invoked {
-		names := map[string]bool{}
-		return slices.DeleteFunc(slices.Clone(s.everySkillOf(p)), func(k plugins.Skill) bool {
-			again := names[k.Name]
-			names[k.Name] = true
-			return again
-		})
+	all, ok := s.compared(p)
+	if !ok {
+		all = s.kept([]*plugins.Plugin{p}, map[string]bool{})
 	}
-	return slices.DeleteFunc(slices.Clone(s.everyPluginSkill()), func(k plugins.Skill) bool { return k.Plugin != p })
+	return slices.DeleteFunc(slices.Clone(all), func(k plugins.Skill) bool { return k.Plugin != p })
 }
 
 // runs records that the client runs the candidate.

@@ -30,26 +30,36 @@ func (s *search) inPlugin() (candidate, bool) {
 	return s.ofPlugin(s.pluginsNamed())
 }
 
-// inSharedRoot is inPlugin for the plugins that share their directory in the marketplace, and so
-// the name in its manifest, with one that is named so there. Where a name has been invoked, no
-// other manifest has been read yet.
-func (s *search) inSharedRoot() (candidate, bool) {
-	if !s.Invoked || s.names != nil || s.isPath() || s.registry == nil || s.inSession != nil {
-		return candidate{}, false
+// sharing returns the plugins of the marketplace that have the directory of the plugin, and with
+// it its files and the name in its manifest, if there are several. They are in the client's
+// order. Where a name has been invoked, no other manifest has been read yet.
+func (s *search) sharing() []*plugins.Plugin {
+	if s.grouped {
+		return s.group
 	}
-	var sharing []*plugins.Plugin
+	s.grouped = true
+	if !s.Invoked || s.names != nil || s.isPath() || s.registry == nil || s.inSession != nil {
+		return nil
+	}
 	for _, in := range s.preferred(s.start()) {
-		for _, name := range s.registry.Sharing(in.Installation) {
+		names := s.registry.Sharing(in.Installation)
+		if len(names) == 0 {
+			continue
+		}
+		for _, name := range append(names, in.Plugin) {
 			other := s.search(name+":"+s.skill, s.cwd, s.shared)
 			other.plugin, other.skill = name, s.skill
-			sharing = append(sharing, other.loadedFrom(in.Marketplace)...)
+			s.group = append(s.group, other.loadedFrom(in.Marketplace)...)
 		}
 	}
-	sharing = slices.DeleteFunc(sharing, func(p *plugins.Plugin) bool { return p.Name != s.plugin })
-	slices.SortStableFunc(sharing, func(a, b *plugins.Plugin) int {
+	s.sortByRank(s.group)
+	return s.group
+}
+
+func (s *search) sortByRank(list []*plugins.Plugin) {
+	slices.SortStableFunc(list, func(a, b *plugins.Plugin) int {
 		return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
 	})
-	return s.ofPlugin(sharing)
 }
 
 // loadedFrom returns the plugin of the marketplace that has the name there, if the client loads
@@ -81,35 +91,43 @@ func (s *search) inRenamed() (candidate, bool) {
 
 // ofPlugin returns the skill of the name in the first of the plugins that has it.
 func (s *search) ofPlugin(list []*plugins.Plugin) (candidate, bool) {
-	var found []plugins.Skill
-	for _, p := range list {
-		if skill, ok := s.find(p); ok {
-			found = append(found, skill)
-		}
-	}
-	if len(found) == 0 {
+	found, ok := s.firstOf(list)
+	if !ok {
 		return candidate{}, false
 	}
-	if i := slices.IndexFunc(found, func(k plugins.Skill) bool { return k.IsCommand }); i >= 0 {
-		return s.runsFound(found[i], list)
+	return s.runsFound(found, list)
+}
+
+// firstOf returns the command of the name in the first of the plugins that has one, else the
+// skill.
+func (s *search) firstOf(list []*plugins.Plugin) (first plugins.Skill, ok bool) {
+	for _, p := range list {
+		found, has := s.find(p)
+		if has && (!ok || found.IsCommand && !first.IsCommand) {
+			first, ok = found, true
+		}
 	}
-	return s.runsFound(found[0], list)
+	return first, ok
 }
 
 // find returns the plugin's skill of the name. In a listing it looks it up in the index. The
-// client does not have the skill if another one with its file comes before it; a name that it
-// has run needs no check.
+// client does not have the skill if another one with its file comes before it.
 func (s *search) find(p *plugins.Plugin) (plugins.Skill, bool) {
 	if s.names != nil {
 		found, ok := s.names.full[s.command]
 		return found, ok && found.Plugin == p
 	}
-	found, ok := p.Find(s.skill)
-	if ok && !s.Invoked && !slices.ContainsFunc(s.everyPluginSkill(), func(k plugins.Skill) bool { return k.File == found.File && k.FullName() == s.command }) {
-		s.step(RulePluginSkill, found.File, OutcomeSkipped, "the client has this file, or this name, from another place")
-		return plugins.Skill{}, false
+	all, ok := s.compared(p)
+	if !ok {
+		return p.Find(s.skill)
 	}
-	return found, ok
+	if i := slices.IndexFunc(all, func(k plugins.Skill) bool { return k.Plugin == p && k.FullName() == s.command }); i >= 0 {
+		return all[i], true
+	}
+	if found, ok := p.Find(s.skill); ok {
+		s.step(RulePluginSkill, found.File, OutcomeSkipped, "the client has this file, or this name, from another place")
+	}
+	return plugins.Skill{}, false
 }
 
 // runsFound records that the client runs the skill. If a command has no fsm.json and the

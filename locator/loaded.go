@@ -27,7 +27,7 @@ type shared struct {
 	own          []candidate // cached result of ownFolders
 	ownRead      bool
 	skills       map[*plugins.Plugin][]plugins.Skill // cached result of everySkillOf
-	kept         []plugins.Skill                     // cached result of everyPluginSkill
+	keptSkills   []plugins.Skill                     // cached result of everyPluginSkill
 	keptRead     bool
 	ownNames     map[string]string // in frontmatters by folder, of a listing
 	names        *nameIndex        // of a listing
@@ -222,6 +222,12 @@ func (s *search) pluginsNamed() []*plugins.Plugin {
 	}
 	if !s.Invoked {
 		return s.withRenamed(named)
+	}
+	for _, p := range s.sharing() {
+		if p.Name == s.plugin && !slices.Contains(named, p) {
+			named = append(named, p)
+			s.sortByRank(named)
+		}
 	}
 	if len(named) > 0 {
 		return named

@@ -15,9 +15,10 @@ type Locator struct {
 	Invoked bool
 
 	// ListedAs, if not nil, returns the name under which the client lists the skill that it has
-	// run by a name without a colon: the same name, which is then no plugin's, or one with a
-	// colon. It returns "" if that is not known. Most calls of a skill that is in no folder,
-	// such as those of the client's own skills, then read no plugin.
+	// run: the same name, which is then not one that only a frontmatter has, or that of the skill
+	// whose frontmatter has the name, which is verified. It returns "" if that is not known. Most
+	// calls of a skill that is in no folder, such as those of the client's own skills, then read
+	// no frontmatters and no plugin.
 	ListedAs func(name string) string
 }
 

@@ -23,6 +23,12 @@ type search struct {
 	chosen    map[string][]installed // by directory
 	sought    bool                   // findSession has been called
 	inSession *plugins.Plugin        // the plugin of PluginDirs, nil if it has none
+	group     []*plugins.Plugin      // cached result of sharing
+	grouped   bool
+	listed    struct { // cached result of listedAs
+		name  string
+		known bool
+	}
 }
 
 func (l *Locator) search(command, cwd string, known *shared) *search {
@@ -60,9 +66,9 @@ var scopedChoices = []choice{
 	(*search).byFolder,
 	(*search).byCommand,
 	(*search).inPlugin,
-	(*search).inSharedRoot,
 	(*search).inScope,
-	(*search).byOwnName,
+	(*search).byListing,
+	(*search).byScopedName,
 	(*search).byNameInPlugin,
 	(*search).inRenamed,
 }

@@ -28,26 +28,31 @@ type listing struct {
 }
 
 // ListedName returns the name under which the client lists the skill that the model calls by
-// name: the name itself, or that of the only plugin's skill with this name in its
-// frontmatter. It returns "" if the beginning of the transcript does not tell.
+// name: the name itself, or that of the skill with this name in its frontmatter. If name has no
+// colon and no skill has it, it returns the listed name of the only plugin's skill that has it
+// behind the plugin's. It returns "" if the beginning of the transcript does not tell.
 func ListedName(path, name string) string {
 	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	var further []string
+	var further, behind []string
 	for r := bufio.NewReaderSize(io.LimitReader(f, maxListing), chunkSize); ; {
 		raw, err := r.ReadBytes('\n')
 		if l, ok := parseListing(raw); ok {
 			if slices.Contains(l.Names, name) {
 				return name
 			}
-			further = append(further, l.withFurtherName(name)...)
+			further = append(further, l.with("("+name+")")...)
+			behind = append(behind, l.with(":"+name+")")...)
 		}
 		if err != nil {
 			break
 		}
+	}
+	if len(further) == 0 && !strings.Contains(name, ":") {
+		further = behind
 	}
 	slices.Sort(further)
 	if further = slices.Compact(further); len(further) != 1 {
@@ -68,14 +73,21 @@ func parseListing(raw []byte) (found listing, ok bool) {
 	return found, err == nil && found.Type == "skill_listing"
 }
 
-// withFurtherName returns the listed names of the skills with a further name that ends with a
-// colon and name.
-func (l listing) withFurtherName(name string) (all []string) {
-	for _, listed := range l.Names {
-		_, rest, _ := strings.Cut("\n"+l.Content, "\n- "+listed+" (")
-		if further, _, ok := strings.Cut(rest, ")"); ok && strings.HasSuffix(further, ":"+name) {
+// with returns the listed names of the skills with a further name in parentheses that ends with
+// text, which includes the closing one. A description may have any text, so the line has to be
+// that of a listed name.
+func (l listing) with(text string) (all []string) {
+	content := "\n" + l.Content
+	for at := 0; ; {
+		i := strings.Index(content[at:], text)
+		if i < 0 {
+			return all
+		}
+		at += i + len(text)
+		line, isLine := strings.CutPrefix(content[strings.LastIndexByte(content[:at], '\n')+1:at], "- ")
+		listed, further, ok := strings.Cut(line, " (")
+		if isLine && ok && strings.HasSuffix("("+further, text) && !strings.Contains(strings.TrimSuffix(further, ")"), ")") && slices.Contains(l.Names, listed) {
 			all = append(all, listed)
 		}
 	}
-	return all
 }

@@ -9,7 +9,7 @@ import (
 
 // Lines as client 2.1.329 writes them, without the fields that are not read.
 const (
-	firstListing = `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"skill_listing","content":"- p:a (p:simplify): d\n- p:b (p:ship): d\n- simplify: Review (p:code)\n- q:c (q:twice)\n- r:d (r:twice): d","skillCount":5,"isInitial":true,"names":["p:a","p:b","simplify","q:c","r:d"]},"type":"attachment"}`
+	firstListing = `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"skill_listing","content":"- p:a (p:simplify): d\n- p:b (p:ship): d\n- simplify: Review (p:code)\n- q:c (q:twice)\n- r:d (r:twice): d\n- mine (ship it): d\n- r:f (r:mine too): d\n- g (mine too): - r:h (gone)","skillCount":8,"isInitial":true,"names":["p:a","p:b","simplify","q:c","r:d","mine","r:f","g"]},"type":"attachment"}`
 	laterListing = `{"isSidechain":false,"attachment":{"type":"skill_listing","content":"- web:deploy: d\n- deploy: d\n- s:e (s:late): d","isInitial":false,"names":["web:deploy","deploy","s:e"]},"type":"attachment"}`
 )
 
@@ -26,6 +26,11 @@ func TestListedName(t *testing.T) {
 		"listed twice":                 {append(both, firstListing), "ship", "p:b"},
 		"a further name of two skills": {both, "twice", ""},
 		"in a description":             {both, "code", ""},
+		"with the plugin's":            {both, "p:ship", "p:b"},
+		"of a skill of the user":       {both, "ship it", "mine"},
+		"of the user and a plugin":     {both, "mine too", "g"},
+		"a part of a further name":     {both, "it", ""},
+		"of a name that is not listed": {both, "gone", ""},
 		"not listed":                   {both, "nobody", ""},
 		"no listing":                   {[]string{skillPrompt, skillCall}, "simplify", ""},
 		"of a subagent":                {[]string{strings.Replace(firstListing, `"isSidechain":false`, `"isSidechain":true`, 1)}, "simplify", ""},

@@ -22,6 +22,29 @@ skill market/more/z x
 -- market/.claude-plugin/plugin.json --
 {"name": "r"}
 `,
+	"two plugins of one root, one without a list": `
+skill market/skills/x
+skill market/one x
+skill market/skills/y x
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}, {"name": "q", "source": "./", "skills": ["./skills/x", "./one"]}]}
+`,
+	"two plugins of one root, one with it": `
+skill market root
+skill market/skills/x
+skill market/one x
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./", "skills": ["./skills/x", "./one"]}, {"name": "q", "source": "./", "skills": "."}]}
+`,
+	"two plugins of one root and one name, one with more": `
+skill market/skills/a.b q:x
+skill market/skills/x own
+skill market/more/y q:x
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}, {"name": "q", "source": "./", "skills": ["./skills/x", "./more"]}]}
+-- market/.claude-plugin/plugin.json --
+{"name": "q"}
+`,
 	"commands by name in an entry": `
 command market/p/notes.md two words
 -- market/.claude-plugin/marketplace.json --

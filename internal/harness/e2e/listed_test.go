@@ -356,26 +356,34 @@ func TestTheTranscriptListsTheNames(t *testing.T) {
 	c := parseCatalog(t, `
 skill market/p/skills/a simplify
 skill market/p/skills/b ship
+skill home/.claude/skills/c simplify
+skill home/.claude/skills/d moor
+skill home/.claude/skills/e p:b
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
 `)
 	c.write(t, s)
 	s.Write("market/p/skills/a/fsm.json", `[{"id": 1, "subject": "Of the plugin"}]`)
 	s.Write("market/p/skills/b/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
+	s.Write("home/.claude/skills/c/fsm.json", `[{"id": 1, "subject": "Of the user"}]`)
+	s.Write("home/.claude/skills/d/fsm.json", `[{"id": 1, "subject": "Drop the anchor"}]`)
 	install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
 
-	r := s.Prompt(Script{Main: []Turn{Do(Skill("own", "simplify")), Do(Skill("plugin's", "ship")), Say("done")}}, "go")
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("own", "simplify")), Do(Skill("plugin's", "ship")), Do(Skill("user's", "moor")), Say("done")}}, "go")
 
 	assert.Contains(t, r.Text("own"), "Launching skill")
 	assert.NotContains(t, r.Told("own"), "BODY OF")
-	assert.NotContains(t, r.Told("own"), "Of the plugin")
+	assert.NotContains(t, r.Told("own"), "Of the")
 	assert.Contains(t, r.Told("plugin's"), "BODY OF "+s.Path("market/p/skills/b"))
 	assert.Contains(t, r.Told("plugin's"), "#1 Weigh the anchor")
+	assert.Contains(t, r.Told("user's"), "#2 Drop the anchor")
 	transcripts, err := filepath.Glob(s.Path("home/.claude/projects/*/*.jsonl"))
 	require.NoError(t, err)
 	require.Len(t, transcripts, 1)
 	assert.Equal(t, "simplify", transcript.ListedName(transcripts[0], "simplify"))
-	assert.Equal(t, "p:b", transcript.ListedName(transcripts[0], "ship"))
+	for name, listed := range map[string]string{"ship": "p:b", "p:ship": "p:b", "moor": "d", "p:b": "p:b"} {
+		assert.Equal(t, listed, transcript.ListedName(transcripts[0], name), name)
+	}
 	assert.Empty(t, transcript.ListedName(transcripts[0], "nobody"))
 }
 
