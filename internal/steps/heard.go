@@ -63,10 +63,9 @@ func (f *Frame) Hear(ctx context.Context, session string, change func(Heard) Hea
 		}
 		all := parseHeard(data)
 		if all[session] = change(all[session]); len(all) > maxReminders {
-			for _, other := range slices.Sorted(maps.Keys(all))[:len(all)-maxReminders] {
-				if other != session {
-					delete(all, other)
-				}
+			others := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(other string) bool { return other == session })
+			for _, other := range others[:len(all)-maxReminders] {
+				delete(all, other)
 			}
 		}
 		text, err := json.Marshal(all, jsonx.Tolerant, json.Deterministic(true))

@@ -179,12 +179,22 @@ func kindsOf(node ast.Node) (kinds []string, at token.Pos) {
 }
 
 // drops returns the mutations that leave out one operand of a chain of && or ||. What is
-// before the last operator of a chain is left out operand by operand.
-func drops(e *ast.BinaryExpr) []string {
-	if x, ok := e.X.(*ast.BinaryExpr); ok && x.Op == e.Op {
-		return []string{dropRight}
+// before the last operator of a chain is left out operand by operand. Whether a call has failed
+// is not left out.
+func drops(e *ast.BinaryExpr) (kinds []string) {
+	if x, ok := e.X.(*ast.BinaryExpr); (!ok || x.Op != e.Op) && !isFailure(e.X) {
+		kinds = append(kinds, dropLeft)
 	}
-	return []string{dropLeft, dropRight}
+	if !isFailure(e.Y) {
+		kinds = append(kinds, dropRight)
+	}
+	return kinds
+}
+
+// isFailure reports whether an expression compares an error with nil.
+func isFailure(e ast.Expr) bool {
+	x, ok := e.(*ast.BinaryExpr)
+	return ok && types.ExprString(x.Y) == "nil" && isError(x.X)
 }
 
 // inAnyOrder reports whether a loop only looks for something, returns the same for each that

@@ -44,6 +44,7 @@ var targets = []target{
 type options struct {
 	list    string
 	at      string
+	run     string
 	workers int
 	sample  int
 	of      int
@@ -58,6 +59,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.list, "survivors", "internal/harness/mutants/survivors.txt", "the `file` that lists mutants which change nothing observable")
 	flag.StringVar(&o.at, "at", "", "try only the mutants of this `place`: a file, or a file and line, as in txn/dir.go:97")
+	flag.StringVar(&o.run, "run", "", "try only the package's own tests that match this `pattern`, and no other suite")
 	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
 	flag.IntVar(&o.of, "of", 0, "take the sample from this `number` of packages, chosen at random; 0 takes it from all")

@@ -249,7 +249,7 @@ func f(all []int, set map[int]bool) bool {
 	if a == b {
 	} else if g() {
 	}
-	if err := g(); err != nil {
+	if err := g(); err != nil || a {
 	}
 	switch {
 	case !ok:
@@ -278,7 +278,7 @@ func f(all []int, set map[int]bool) bool {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
 	}
 	assert.Equal(t, []string{
-		"4:5 ALWAYS", "4:5 NEVER", "5:12 ALWAYS", "5:12 NEVER", "7:21 CONDITIONALS_NEGATION",
+		"4:5 ALWAYS", "4:5 NEVER", "5:12 ALWAYS", "5:12 NEVER", "7:21 CONDITIONALS_NEGATION", "7:28 DROP_RIGHT",
 		"10:7 ALWAYS", "10:7 NEVER", "11:3 DROP_STATEMENT", "13:3 DROP_STATEMENT",
 		"17:6 ALWAYS", "17:6 NEVER", "18:11 FLIP_RETURN", "22:3 DROP_STATEMENT",
 		"25:2 DROP_STATEMENT", "26:2 DROP_STATEMENT", `26:17 CHANGE_ARGUMENT "wording: %v"`, "27:9 FLIP_RETURN",

@@ -68,7 +68,11 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 			fmt.Printf("%v is compiled by itself\n", mutants[i])
 		}
 	}
-	for n, s := range append([]suite{{t.pkg, ""}}, t.also...) {
+	suites := append([]suite{{t.pkg, o.run}}, t.also...)
+	if o.run != "" {
+		suites = suites[:1]
+	}
+	for n, s := range suites {
 		var left []int
 		for i := range mutants {
 			if results[i] == survives {
