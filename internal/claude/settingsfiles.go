@@ -84,11 +84,37 @@ func mainWorkTree(fsys FS, root string) string {
 // Repository returns the root of the work tree of git that contains the absolute path dir,
 // the directory that all work trees of its repository share, and whether the work tree is
 // a linked one. Outside a repository root is empty.
+//
+// A linked work tree is one that the repository knows: anybody can write a .git file that names
+// another repository, so the repository has to name it too, as "git worktree add" makes it do.
 func Repository(fsys FS, dir string) (root, shared string, linked bool) {
-	if root, _ = WorkTree(fsys, dir); root != "" {
-		shared, linked = gitDir(fsys, root)
+	root, _ = WorkTree(fsys, dir)
+	if root == "" {
+		return "", "", false
+	}
+	if shared, linked = gitDir(fsys, root); linked && !knows(fsys, shared, root) {
+		return root, filepath.Join(root, ".git"), false
 	}
 	return root, shared, linked
+}
+
+// knows reports whether the repository whose work trees share the directory has a linked one with
+// the given root.
+func knows(fsys FS, shared, root string) bool {
+	resolve := func(path string) string { return safefile.ResolveWith(fsys.Readlink, path) }
+	pointer, _ := pointerOf(fsys, root)
+	pointer = resolve(pointer)
+	back, err := safefile.ReadFileIn(fsys, filepath.Join(pointer, "gitdir"), maxPointer)
+	return err == nil && filepath.Dir(pointer) == filepath.Join(shared, "worktrees") &&
+		resolve(absolute(pointer, strings.TrimSpace(string(back)))) == resolve(filepath.Join(root, ".git"))
+}
+
+// pointerOf returns the directory that the .git file of a work tree names. ok is false if .git is
+// not such a file.
+func pointerOf(fsys FS, root string) (dir string, ok bool) {
+	text, err := safefile.ReadFileIn(fsys, filepath.Join(root, ".git"), maxPointer)
+	pointer, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	return absolute(root, pointer), ok && err == nil
 }
 
 // gitDir returns the directory of git that all work trees of a repository share, without
@@ -96,12 +122,10 @@ func Repository(fsys FS, dir string) (root, shared string, linked bool) {
 // is not that of a linked work tree belongs to a submodule and is returned itself.
 func gitDir(fsys FS, root string) (shared string, linked bool) {
 	own := filepath.Join(root, ".git")
-	text, err := safefile.ReadFileIn(fsys, own, maxPointer)
-	pointer, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	if err != nil || !ok {
+	pointer, ok := pointerOf(fsys, root)
+	if !ok {
 		return safefile.ResolveWith(fsys.Readlink, own), false
 	}
-	pointer = absolute(root, pointer)
 	common, err := safefile.ReadFileIn(fsys, filepath.Join(pointer, "commondir"), maxPointer)
 	if err != nil {
 		return own, false

@@ -148,6 +148,7 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+pointer+"\n"), 0o644))
 			require.NoError(t, os.MkdirAll(pointer, 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(pointer, "commondir"), []byte(git+"\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(pointer, "gitdir"), []byte(filepath.Join(root, ".git")+"\n"), 0o644))
 		}
 		return root
 	}
@@ -157,12 +158,18 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 	tree(l.project, "", "")
 	linked := tree(filepath.Join(root, "linked"), "../..", filepath.Join(git, "worktrees", "linked"))
 	other := tree(filepath.Join(root, "other"), "../..", filepath.Join(root, "elsewhere", ".git", "worktrees", "other"))
-	require.NoError(t, os.WriteFile(filepath.Join(linked, "out"), []byte("x"), 0o644))
+	// A .git file names the repository, which does not know that tree.
+	forged := tree(filepath.Join(root, "forged"), git, filepath.Join(root, "made", "worktrees", "forged"))
+	borrowed := tree(filepath.Join(root, "borrowed"), "../..", filepath.Join(git, "worktrees", "borrowed"))
+	require.NoError(t, os.WriteFile(filepath.Join(git, "worktrees", "borrowed", "gitdir"), []byte(filepath.Join(linked, ".git")+"\n"), 0o644))
+	for _, dir := range []string{linked, forged, borrowed} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "out"), []byte("x"), 0o644))
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(linked, "app", "broken"), nil, 0o644))
 	in := func(id int64, cwd string) Verdict {
 		return l.Update(t.Context(), Update{Task: itoa(id), Status: completed, Cwd: cwd})
 	}
-	for _, cwd := range []string{"", l.project, root, other, filepath.Join(root, "gone")} {
+	for _, cwd := range []string{"", l.project, root, other, forged, borrowed, filepath.Join(root, "gone")} {
 		v := in(1, cwd)
 		require.Equal(t, Deny, v.Decision, cwd)
 		require.Contains(t, v.Reason, "it needs out, which is missing or empty in "+l.project)
