@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/visible"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Limits of the lines of a step with Each.
@@ -74,9 +76,9 @@ func replaceItem(text, item string) string {
 // The error is an *InvalidError, for example if the line leads out of the project in a path.
 func ForItem(workflow, item string) (*Spec, error) {
 	var file []byte
-	for name, value := range membersOf([]byte(workflow)) {
-		if name == "steps" {
-			file = fmt.Appendf(nil, `{"fsm":%d,"steps":%s}`, WithOutcomes, eachElement(value, func(step jsontext.Value) []byte { return stepForItem(step, item) }))
+	for p := range jsonx.Parts([]byte(workflow)) {
+		if p.Name == "steps" {
+			file = fmt.Appendf(nil, `{"fsm":%d,"steps":%s}`, WithOutcomes, eachElement(p.Value, func(step jsontext.Value) []byte { return stepForItem(step, item) }))
 		}
 	}
 	return parse("", file, true)
@@ -84,9 +86,9 @@ func ForItem(workflow, item string) (*Spec, error) {
 
 func stepForItem(step jsontext.Value, item string) []byte {
 	var hasEach, hasParts bool
-	for name, value := range membersOf(step) {
-		hasEach = hasEach || name == "each" && value.Kind() == '{'
-		hasParts = hasParts || name == "do" && value.Kind() == '['
+	for p := range jsonx.Parts(step) {
+		hasEach = hasEach || p.Name == "each" && p.Value.Kind() == '{'
+		hasParts = hasParts || p.Name == "do" && p.Value.Kind() == '['
 	}
 	return eachMember(step, func(name string, value jsontext.Value) []byte {
 		kind := value.Kind()
@@ -148,26 +150,23 @@ func textOf(text jsontext.Value) string {
 // eachMember returns a valid object with the values that change returns.
 func eachMember(object jsontext.Value, change func(name string, value jsontext.Value) []byte) []byte {
 	text := []byte("{")
-	for name, value := range membersOf(object) {
+	for p := range jsonx.Parts(object) {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(append(appendQuoted(text, name), ':'), change(name, value)...)
+		text = append(append(appendQuoted(text, p.Name), ':'), change(p.Name, p.Value)...)
 	}
 	return append(text, '}')
 }
 
 // eachElement returns a valid array with the elements that change returns.
 func eachElement(array jsontext.Value, change func(jsontext.Value) []byte) []byte {
-	d := jsontext.NewDecoder(bytes.NewReader(array))
-	_, _ = d.ReadToken()
 	text := []byte("[")
-	for d.PeekKind() != ']' {
-		value, _ := d.ReadValue()
+	for p := range jsonx.Parts(array) {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(text, change(value.Clone())...)
+		text = append(text, change(p.Value)...)
 	}
 	return append(text, ']')
 }

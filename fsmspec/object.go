@@ -1,10 +1,7 @@
 package fsmspec
 
 import (
-	"bytes"
 	"fmt"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -33,13 +30,13 @@ func (p *parser) objectVersion(t token) bool {
 		return false
 	case !hasVersion:
 		p.problem(t.start, `missing "fsm", the version of the format: write %s`, objectForm)
-	case integer(string(version.value)) == Plain:
-		p.problem(t.start+version.at, `"fsm": 1 is not written as an object: write the array of the steps alone, or %s`, objectForm)
-	case integer(string(version.value)) > WithOutcomes:
-		p.problem(t.start+version.at, "this file needs a newer fsmtx: it has version %s of the format, and this program knows up to %d", short(string(version.value)), WithOutcomes)
+	case integer(string(version.Value)) == Plain:
+		p.problem(t.start+version.Offset, `"fsm": 1 is not written as an object: write the array of the steps alone, or %s`, objectForm)
+	case integer(string(version.Value)) > WithOutcomes:
+		p.problem(t.start+version.Offset, "this file needs a newer fsmtx: it has version %s of the format, and this program knows up to %d", short(string(version.Value)), WithOutcomes)
 		return false
-	case integer(string(version.value)) != WithOutcomes:
-		p.problem(t.start+version.at, `fsm must be the number %d, not %s`, WithOutcomes, short(string(version.value)))
+	case integer(string(version.Value)) != WithOutcomes:
+		p.problem(t.start+version.Offset, `fsm must be the number %d, not %s`, WithOutcomes, short(string(version.Value)))
 	}
 	p.version, p.root = WithOutcomes, "/steps"
 	return true
@@ -68,31 +65,13 @@ func (p *parser) object(t token) {
 	}
 }
 
-// member is a value of the outermost object, with its offset in the object.
-type member struct {
-	at    int
-	value jsontext.Value
-}
-
 // topLevel returns the members of the object with which data begins, up to a syntax error.
-func topLevel(data []byte) map[string]member {
-	members := map[string]member{}
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)
-	if _, err := decoder.ReadToken(); err != nil {
-		return members
-	}
-	for decoder.PeekKind() == '"' {
-		name, err := decoder.ReadToken()
-		if err != nil {
-			break
+func topLevel(data []byte) map[string]jsonx.Part {
+	members := map[string]jsonx.Part{}
+	for p, err := range jsonx.Parts(data) {
+		if err == nil || p.Name != "" {
+			members[p.Name] = p
 		}
-		key := name.String()
-		value, err := decoder.ReadValue()
-		if err != nil {
-			members[key] = member{}
-			break
-		}
-		members[key] = member{int(decoder.InputOffset()) - len(value), value.Clone()}
 	}
 	return members
 }

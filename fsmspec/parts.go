@@ -1,7 +1,6 @@
 package fsmspec
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -110,32 +109,16 @@ func (e *entry) workflow() string {
 // without returns an object without these members.
 func without(object []byte, names []string) []byte {
 	text := []byte("{")
-	for name, value := range membersOf(object) {
-		if slices.Contains(names, name) {
+	for p := range jsonx.Parts(object) {
+		if slices.Contains(names, p.Name) {
 			continue
 		}
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = append(append(appendQuoted(text, name), ':'), value...)
+		text = append(append(appendQuoted(text, p.Name), ':'), p.Value...)
 	}
 	return append(text, '}')
-}
-
-// membersOf yields the members of a valid object.
-func membersOf(object []byte) func(func(string, jsontext.Value) bool) {
-	return func(yield func(string, jsontext.Value) bool) {
-		d := jsontext.NewDecoder(bytes.NewReader(object), jsonx.Tolerant)
-		_, _ = d.ReadToken()
-		for d.PeekKind() == '"' {
-			name, _ := d.ReadToken()
-			text := name.String()
-			value, _ := d.ReadValue()
-			if !yield(text, value.Clone()) {
-				return
-			}
-		}
-	}
 }
 
 func (l level) len() (n int) {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -19,32 +18,36 @@ func unedited(data []byte, spec *fsmspec.Spec) (warnings []fsmspec.Problem) {
 	if len(ids) == 0 {
 		return nil
 	}
-	index, offsets := jsonx.NewIndex(data), elements(data)
+	index, at := jsonx.NewIndex(data), stepsIn(data)
 	for i, t := range spec.Tasks() {
-		if !slices.Contains(ids, t.ID) || i >= len(offsets) {
+		if !slices.Contains(ids, t.ID) || i >= len(at) {
 			continue
 		}
-		at := index.At(offsets[i])
+		start := index.At(at[i].offset)
 		warnings = append(warnings, fsmspec.Problem{
-			Line: at.Line, Column: at.Column, Offset: int64(offsets[i]), Pointer: fmt.Sprintf("/%d", i), Warning: true,
+			Line: start.Line, Column: start.Column, Offset: int64(at[i].offset), Pointer: at[i].pointer, Warning: true,
 			Message: fmt.Sprintf("task %d (%q): this is an example of fsmtx new that nobody has edited: write the steps of the skill", t.ID, t.Subject),
 		})
 	}
 	return warnings
 }
 
-// elements returns the offsets of the elements of a valid array.
-func elements(array []byte) (offsets []int) {
-	d := jsontext.NewDecoder(bytes.NewReader(array))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	for d.PeekKind() != ']' {
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil
+// place is where a step of a file is.
+type place struct {
+	pointer string
+	offset  int
+}
+
+// stepsIn returns the places of the steps in a valid file, an array or an object.
+func stepsIn(data []byte) (all []place) {
+	root, start, array := "", 0, jsontext.Value(data)
+	for p := range jsonx.Parts(data) {
+		if p.Name == "steps" {
+			root, start, array = "/steps", p.Offset, p.Value
 		}
-		offsets = append(offsets, int(d.InputOffset())-len(value))
 	}
-	return offsets
+	for p := range jsonx.Parts(array) {
+		all = append(all, place{fmt.Sprintf("%s/%d", root, len(all)), start + p.Offset})
+	}
+	return all
 }

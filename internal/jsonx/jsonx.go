@@ -127,26 +127,15 @@ func Members(object jsontext.Value) (map[string]jsontext.Value, error) {
 
 // scanMembers returns false unless the text is one valid object.
 func scanMembers(object jsontext.Value) (map[string]jsontext.Value, bool) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object), Tolerant)
-	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
+	if object.Kind() != '{' {
 		return nil, false
 	}
 	members := make(map[string]jsontext.Value)
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
+	for p, err := range Parts(object) {
 		if err != nil {
 			return nil, false
 		}
-		key := name.String() // the token is valid only until the next call
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, false
-		}
-		end := int(dec.InputOffset())
-		members[key] = object[end-len(value) : end : end]
-	}
-	if _, err := dec.ReadToken(); err != nil || CheckEnd(object, int(dec.InputOffset())) != nil {
-		return nil, false
+		members[p.Name] = p.Value
 	}
 	return members, true
 }

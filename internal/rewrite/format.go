@@ -41,12 +41,8 @@ func numbering(tasks jsontext.Value, renumber bool) func(int64) int64 {
 		return func(id int64) int64 { return id }
 	}
 	number := map[int64]int64{}
-	for i, task := range elements(tasks) {
-		for _, m := range members(task) {
-			if m.name == "id" {
-				number[idOf(m.value)] = int64(i + 1)
-			}
-		}
+	for task := range jsonx.Parts(tasks) {
+		number[idOf(jsonx.Member(task.Value, "id"))] = int64(len(number) + 1)
 	}
 	return func(id int64) int64 { return number[id] }
 }
@@ -59,12 +55,12 @@ func format(data []byte, renumber bool) ([]byte, error) {
 	if steps.Kind() == '[' {
 		return visible.JSON(append(writeTasks(steps, renumber), '\n')), nil
 	}
-	for _, m := range members(steps) {
-		switch m.name {
+	for m := range jsonx.Parts(steps) {
+		switch m.Name {
 		case "steps":
-			steps = m.value
+			steps = m.Value
 		case "vars":
-			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.value), []byte("\n    "), []byte("\n  ")))
+			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.Value), []byte("\n    "), []byte("\n  ")))
 		}
 	}
 	indented := bytes.ReplaceAll(writeTasks(steps, renumber), []byte("\n"), []byte("\n  "))
@@ -76,9 +72,9 @@ func writeTasks(tasks jsontext.Value, renumber bool) []byte {
 	var out bytes.Buffer
 	number := numbering(tasks, renumber)
 	before := "[\n  "
-	for _, task := range elements(tasks) {
+	for task := range jsonx.Parts(tasks) {
 		out.WriteString(before)
-		writeTask(&out, task, number, renumber)
+		writeTask(&out, task.Value, number, renumber)
 		before = ",\n  "
 	}
 	if out.Len() == 0 {
@@ -91,26 +87,26 @@ func writeTasks(tasks jsontext.Value, renumber bool) []byte {
 // writeTask writes a task with each member on a separate line.
 func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64, renumber bool) {
 	separator := "{\n    "
-	for _, m := range sorted(members(task)) {
-		value := m.value
+	for _, m := range sorted(task) {
+		value := m.Value
 		switch {
-		case value.Kind() == 'n' && slices.Contains(fsmspec.Fields(), m.name):
+		case value.Kind() == 'n' && slices.Contains(fsmspec.Fields(), m.Name):
 			continue
-		case m.name == "id":
+		case m.Name == "id":
 			value = appendNumber(nil, value, number)
-		case m.name == "blocks" || m.name == "blockedBy":
+		case m.Name == "blocks" || m.Name == "blockedBy":
 			value = ids(value, number)
-		case m.name == "produces" || m.name == "ready":
+		case m.Name == "produces" || m.Name == "ready":
 			value = texts(value)
-		case m.name == "outcomes":
+		case m.Name == "outcomes":
 			value = outcomes(value, number)
-		case m.name == "when":
+		case m.Name == "when":
 			value = conditions(value, number)
-		case m.name == "do" && value.Kind() == '[':
+		case m.Name == "do" && value.Kind() == '[':
 			value = bytes.ReplaceAll(writeTasks(value, renumber), []byte("\n"), []byte("\n    "))
-		case m.name == "set":
+		case m.Name == "set":
 			value = lines(value)
-		case m.name == "decides" && value.Kind() == '{', m.name == "each" && value.Kind() == '{':
+		case m.Name == "decides" && value.Kind() == '{', m.Name == "each" && value.Kind() == '{':
 			value = oneLine(value)
 		case value.Kind() == '"':
 			value = quoted(unquoted(value))
@@ -119,63 +115,36 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64,
 			_ = value.Indent(jsontext.WithIndentPrefix("    "), jsontext.WithIndent("  "))
 			value = bytes.TrimSpace(value)
 		}
-		fmt.Fprintf(out, "%s%s: %s", separator, quoted(m.name), value)
+		fmt.Fprintf(out, "%s%s: %s", separator, quoted(m.Name), value)
 		separator = ",\n    "
 	}
 	out.WriteString("\n  }")
 }
 
-type field struct {
-	name  string
-	value jsontext.Value
-}
-
-// sorted returns the fields in their canonical order.
-func sorted(fields []field) []field {
-	place := func(f field) int {
-		if i := slices.Index(fsmspec.Fields(), f.name); i >= 0 {
+// sorted returns the members of an object in their canonical order.
+func sorted(object jsontext.Value) []jsonx.Part {
+	place := func(p jsonx.Part) int {
+		if i := slices.Index(fsmspec.Fields(), p.Name); i >= 0 {
 			return i
 		}
 		return len(fsmspec.Fields())
 	}
-	slices.SortStableFunc(fields, func(a, b field) int { return place(a) - place(b) })
-	return fields
-}
-
-func members(object jsontext.Value) (fields []field) {
-	decoder := jsontext.NewDecoder(bytes.NewReader(object))
-	_, _ = decoder.ReadToken()
-	for decoder.PeekKind() == '"' {
-		name, _ := decoder.ReadToken()
-		text := name.String()
-		value, _ := decoder.ReadValue()
-		fields = append(fields, field{text, bytes.Clone(value)})
+	var members []jsonx.Part
+	for p := range jsonx.Parts(object) {
+		members = append(members, p)
 	}
-	return fields
-}
-
-// elements returns the elements of a valid array.
-func elements(array jsontext.Value) (all []jsontext.Value) {
-	decoder := jsontext.NewDecoder(bytes.NewReader(array))
-	_, _ = decoder.ReadToken() // the file is valid, here and below
-	for decoder.PeekKind() != ']' {
-		value, _ := decoder.ReadValue()
-		all = append(all, bytes.Clone(value))
-	}
-	return all
+	slices.SortStableFunc(members, func(a, b jsonx.Part) int { return place(a) - place(b) })
+	return members
 }
 
 // ids writes a list of ids on one line.
 func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
-	decoder := jsontext.NewDecoder(bytes.NewReader(list))
-	_, _ = decoder.ReadToken()
 	text := []byte{'['}
-	for i := 0; decoder.PeekKind() == '0'; i++ {
-		if i > 0 {
+	for id := range jsonx.Parts(list) { // the file is valid, here and below
+		if len(text) > 1 {
 			text = append(text, ", "...)
 		}
-		id, _ := decoder.ReadValue()
-		text = appendNumber(text, id, number)
+		text = appendNumber(text, id.Value, number)
 	}
 	return append(text, ']')
 }
@@ -183,12 +152,9 @@ func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
 // texts writes a list of strings, on one line unless the line would be long.
 func texts(list jsontext.Value) jsontext.Value {
 	const longest = 90
-	decoder := jsontext.NewDecoder(bytes.NewReader(list))
-	_, _ = decoder.ReadToken()
 	var all []string
-	for decoder.PeekKind() == '"' {
-		text, _ := decoder.ReadValue()
-		all = append(all, string(quoted(unquoted(text))))
+	for text := range jsonx.Parts(list) {
+		all = append(all, string(quoted(unquoted(text.Value))))
 	}
 	if line := "[" + strings.Join(all, ", ") + "]"; len(line) <= longest {
 		return jsontext.Value(line)
@@ -203,22 +169,22 @@ func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
 		return texts(value)
 	}
 	var lines []string
-	for _, o := range members(value) {
+	for o := range jsonx.Parts(value) {
 		var effects []string
-		if o.value.Kind() == '{' {
-			for _, e := range members(o.value) {
+		if o.Value.Kind() == '{' {
+			for e := range jsonx.Parts(o.Value) {
 				switch {
-				case e.value.Kind() == 'n':
+				case e.Value.Kind() == 'n':
 					continue
-				case e.name == "back":
-					e.value = appendNumber(nil, e.value, number)
-				case e.name == "max":
-					e.value = appendNumber(nil, e.value, func(n int64) int64 { return n })
+				case e.Name == "back":
+					e.Value = appendNumber(nil, e.Value, number)
+				case e.Name == "max":
+					e.Value = appendNumber(nil, e.Value, func(n int64) int64 { return n })
 				}
-				effects = append(effects, fmt.Sprintf("%s: %s", quoted(e.name), oneLine(e.value)))
+				effects = append(effects, fmt.Sprintf("%s: %s", quoted(e.Name), oneLine(e.Value)))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s: {%s}", quoted(o.name), strings.Join(effects, ", ")))
+		lines = append(lines, fmt.Sprintf("%s: {%s}", quoted(o.Name), strings.Join(effects, ", ")))
 	}
 	return jsontext.Value("{\n      " + strings.Join(lines, ",\n      ") + "\n    }")
 }
@@ -226,8 +192,8 @@ func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
 // lines writes an object with each member on a line.
 func lines(object jsontext.Value) jsontext.Value {
 	var all []string
-	for _, m := range members(object) {
-		all = append(all, fmt.Sprintf("%s: %s", quoted(m.name), oneLine(m.value)))
+	for m := range jsonx.Parts(object) {
+		all = append(all, fmt.Sprintf("%s: %s", quoted(m.Name), oneLine(m.Value)))
 	}
 	if len(all) == 0 {
 		return jsontext.Value("{}")
@@ -238,9 +204,9 @@ func lines(object jsontext.Value) jsontext.Value {
 // conditions writes the conditions of a step on one line.
 func conditions(value jsontext.Value, number func(int64) int64) jsontext.Value {
 	var all []string
-	for _, c := range members(value) {
-		id, _ := strconv.ParseInt(c.name, 10, 64)
-		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(number(id), 10), oneLine(c.value)))
+	for c := range jsonx.Parts(value) {
+		id, _ := strconv.ParseInt(c.Name, 10, 64)
+		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(number(id), 10), oneLine(c.Value)))
 	}
 	return jsontext.Value("{" + strings.Join(all, ", ") + "}")
 }

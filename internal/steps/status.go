@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,31 +27,17 @@ func setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error
 
 // withStatus returns the text of the task with another status. Every other byte is kept.
 func withStatus(data []byte, status string) ([]byte, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(data), jsonx.Tolerant)
-	if d.PeekKind() != '{' {
+	if jsontext.Value(data).Kind() != '{' {
 		return nil, errors.New("not a task")
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
-	}
 	from, to := -1, -1
-	for d.PeekKind() == '"' {
-		key, err := d.ReadToken()
+	for p, err := range jsonx.Parts(data) {
 		if err != nil {
 			return nil, jsonx.Explain(data, err)
 		}
-		isStatus := key.String() == "status"
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, jsonx.Explain(data, err)
+		if p.Name == "status" {
+			from, to = p.Offset, p.Offset+len(p.Value)
 		}
-		if isStatus {
-			to = int(d.InputOffset())
-			from = to - len(value)
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, jsonx.Explain(data, err)
 	}
 	if from < 0 {
 		return nil, errors.New("not a task: it has no status")

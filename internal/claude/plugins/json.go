@@ -80,19 +80,14 @@ func (v value) object() (object, error) {
 		return object{}, v.mistake("%s", jsonx.Got(v.Kind(), "an object"))
 	}
 	o := object{value: v, members: map[string]value{}}
-	dec := v.inside()
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
+	for p, err := range jsonx.Parts(v.Value) {
 		if err != nil {
 			return object{}, err
 		}
-		text := name.String() // a token is only valid until the next read
-		if _, again := o.members[text]; !again {
-			o.names = append(o.names, text)
+		if _, again := o.members[p.Name]; !again {
+			o.names = append(o.names, p.Name)
 		}
-		if o.members[text], err = v.next(dec); err != nil {
-			return object{}, err
-		}
+		o.members[p.Name] = v.inside(p)
 	}
 	return o, nil
 }
@@ -103,34 +98,17 @@ func (v value) items() ([]value, error) {
 		return nil, v.mistake("%s", jsonx.Got(v.Kind(), "an array"))
 	}
 	var items []value
-	dec := v.inside()
-	for dec.PeekKind() != ']' {
-		item, err := v.next(dec)
+	for p, err := range jsonx.Parts(v.Value) {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, item)
+		items = append(items, v.inside(p))
 	}
 	return items, nil
 }
 
-// inside returns a decoder that has read the opening bracket of v.
-func (v value) inside() *jsontext.Decoder {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(v.Value), jsonx.Tolerant)
-	_, _ = dec.ReadToken() // parse has checked the syntax, and v.Kind is the bracket
-	return dec
-}
-
-// next reads the next value inside v.
-func (v value) next(dec *jsontext.Decoder) (value, error) {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return value{}, err
-	}
-	end := int(dec.InputOffset())
-	start := end - len(raw)
-	return value{v.Value[start:end], v.file, v.offset + start}, nil
-}
+// inside returns a part of v.
+func (v value) inside(p jsonx.Part) value { return value{p.Value, v.file, v.offset + p.Offset} }
 
 // absent reports whether v is absent or null.
 func (v value) absent() bool { return len(v.Value) == 0 || v.Kind() == 'n' }

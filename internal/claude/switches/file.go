@@ -103,23 +103,12 @@ func placeOf(config, path string) Place {
 // member returns the last value of a member of the file's object and its line, nil if there
 // is none.
 func (f File) member(name string) (v jsontext.Value, line int) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(f.data), jsonx.Tolerant)
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
-		return nil, 0
-	}
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
+	for p, err := range jsonx.Parts(f.data) {
 		if err != nil {
 			return nil, 0
 		}
-		found := token.String() == name
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, 0
-		}
-		if found {
-			at := int(dec.InputOffset()) - len(value)
-			v, line = value.Clone(), jsonx.PositionAt(f.data, at).Line
+		if p.Name == name {
+			v, line = p.Value, jsonx.PositionAt(f.data, p.Offset).Line
 		}
 	}
 	return v, line

@@ -1,9 +1,6 @@
 package js
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"iter"
 	"slices"
 
@@ -38,28 +35,17 @@ func ParseObject(data jsontext.Value) (o Object, ok bool) {
 // SplitObject returns the object that data holds, with its values as they are written. It
 // reads data once and copies only the values, because a request may contain a whole file.
 func SplitObject(data jsontext.Value) (o Object, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(data), jsonx.Tolerant)
-	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
+	if data.Kind() != '{' {
 		return Object{}, false
 	}
 	var b builder
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
+	for p, err := range jsonx.Parts(data) {
 		if err != nil {
-			return Object{}, false
+			return b.Object, false
 		}
-		key := name.String()
-		raw, err := dec.ReadValue()
-		if err != nil {
-			return Object{}, false
-		}
-		b.set(key, raw.Clone())
+		b.set(p.Name, p.Value.Clone())
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return Object{}, false
-	}
-	_, err := dec.ReadToken()
-	return b.Object, errors.Is(err, io.EOF)
+	return b.Object, true
 }
 
 // Parse returns the one JSON value in data as JSON.stringify writes it: no white
