@@ -8,24 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
 )
-
-// fileSystem returns the name of the file system of dir.
-func fileSystem(dir string) string {
-	var at unix.Statfs_t
-	process.Check(unix.Statfs(dir, &at))
-	names := map[int64]string{
-		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
-		unix.TMPFS_MAGIC: "tmpfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay",
-	}
-	if name := names[int64(at.Type)]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("%#x", at.Type)
-}
 
 // mountLoops mounts new file systems, whose images are files in dir. It says what it cannot
 // mount, and why.
@@ -43,7 +27,7 @@ func mountLoops(dir string) (mounted []place, unmount func()) {
 			log.Printf("not measured on a new %s: %v", name, err)
 			continue
 		}
-		mounted = append(mounted, place{at, "new " + fileSystem(at)})
+		mounted = append(mounted, place{at, "new " + process.FileSystem(at)})
 	}
 	return mounted, func() {
 		for _, p := range mounted {

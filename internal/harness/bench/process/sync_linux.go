@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"log"
 	"os"
 
@@ -18,4 +19,18 @@ func Sync(dir string) {
 	if err := unix.Syncfs(int(d.Fd())); err != nil {
 		log.Fatalf("syncing %s: %v", dir, err)
 	}
+}
+
+// FileSystem returns the name of the file system of dir.
+func FileSystem(dir string) string {
+	var at unix.Statfs_t
+	Check(unix.Statfs(dir, &at))
+	names := map[int64]string{
+		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
+		unix.TMPFS_MAGIC: "tmpfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay",
+	}
+	if name := names[int64(at.Type)]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("%#x", at.Type)
 }
