@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
@@ -248,14 +247,7 @@ func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydr
 	return apply(ctx, h)
 }
 
-// syncs is the largest number of files that a small transaction syncs at a time.
-const syncs = 5
-
-// apply lets as many goroutines run as a transaction has syncs. The runtime may take
-// milliseconds to notice that one only waits for the disk, and with two processors the third
-// sync would wait for the first two.
 func apply(ctx context.Context, h *hydrate.Hydration) (hydrate.Result, error) {
-	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), syncs))
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
 	return h.Apply(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/processors"
 	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -57,6 +58,7 @@ type Outcome struct {
 // Errors: those of the planner and of l.Record, ErrTimeout, *projection.BusyError, projection.ErrLockLost, and
 // those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
+	processors.Many()
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	dir, err := txn.Open(waiting, l.Dir, append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))...)
@@ -73,6 +75,7 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 // leaves that open, without the client's locks, and does not shorten the history. Its errors
 // are those of Replace.
 func (l List) ReplaceIn(ctx context.Context, dir *txn.Dir, label Label, plan Planner) (o Outcome, err error) {
+	processors.Many()
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)

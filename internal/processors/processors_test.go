@@ -1,0 +1,29 @@
+package processors_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/processors"
+)
+
+func TestAHookRunsOnOneProcessorUntilItNeedsMore(t *testing.T) {
+	before := runtime.GOMAXPROCS(7)
+	defer runtime.GOMAXPROCS(before)
+	for _, args := range [][]string{nil, {"fsmtx"}, {"fsmtx", "hooks", "run"}, {"fsmtx", "validate", "step"}} {
+		require.False(t, processors.Few(args), args)
+		require.Equal(t, 7, runtime.GOMAXPROCS(0))
+	}
+	for _, args := range [][]string{{"fsmtx", "hook", "--agent=claude"}, {"fsmtx", "step"}} {
+		require.True(t, processors.Few(args), args)
+		require.Equal(t, 1, runtime.GOMAXPROCS(0))
+		processors.Many()
+		require.Equal(t, 7, runtime.GOMAXPROCS(0), "not fewer than before")
+	}
+	runtime.GOMAXPROCS(2)
+	processors.Few([]string{"fsmtx", "step"})
+	processors.Many()
+	require.Equal(t, 5, runtime.GOMAXPROCS(0), "one for each sync")
+}
