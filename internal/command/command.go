@@ -71,7 +71,7 @@ func subcommands() []subcommand {
 		{name: "start", group: forAgents, make: newStart, misused: misusedWork},
 		{name: "complete", group: forAgents, make: newComplete, misused: misusedWork},
 		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
-		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands},
+		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands, hook: true},
 		{name: "hook", group: forClient, make: newHook, misused: misusedHook},
 		{name: "mcp", group: forClient, make: newMCP},
 		{name: "guard", group: forClient, make: newGuard},
@@ -101,12 +101,32 @@ type subcommand struct {
 	group   string // in the help; empty for a subcommand of another command
 	make    func(terminal.Streams) *cobra.Command
 	misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
-	below   func() []subcommand                 // its own subcommands, if these are also built on demand
+	below   func() []subcommand                 // its own subcommands
+	hook    bool                                // with flags only it is a hook, which is built without its subcommands
 }
 
-// build returns the command.
+// build returns the command with its subcommands.
 func (sub subcommand) build(s terminal.Streams) *cobra.Command {
 	c := sub.make(s)
+	if sub.below != nil {
+		for _, below := range sub.below() {
+			c.AddCommand(below.build(s))
+		}
+	}
+	return sub.dress(s, c)
+}
+
+// buildFor returns the command for the arguments after its name.
+func (sub subcommand) buildFor(s terminal.Streams, args []string) *cobra.Command {
+	isFlag := func(arg string) bool { return strings.HasPrefix(arg, "-") && arg != "-h" && arg != "--help" }
+	if sub.hook && !slices.ContainsFunc(args, func(arg string) bool { return !isFlag(arg) }) {
+		return sub.dress(s, sub.make(s))
+	}
+	return sub.build(s)
+}
+
+// dress adds to a command what all have: -C, and an error for flags that it does not have.
+func (sub subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	inDirectory(c, func(err error) error {
 		if sub.misused != nil {
 			return sub.misused(s, err)
@@ -198,7 +218,7 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 	}
 	leading, behind := leadingDirectory(args)
 	if sub, path, rest := findSubcommand(subcommands(), behind); sub != nil {
-		root, args = sub.build(s), append(leading, rest...)
+		root, args = sub.buildFor(s, rest), append(leading, rest...)
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {

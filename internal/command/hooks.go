@@ -23,7 +23,7 @@ import (
 const exitStop = 3
 
 func newHooks(s terminal.Streams) *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "hooks",
 		Short: "Run, list, check and test the hooks of any configuration, without the agent",
 		Long: "Runs the hooks of LLxprt Code, Gemini CLI, Claude Code or Codex without that agent. This is for agents\n" +
@@ -32,10 +32,6 @@ func newHooks(s terminal.Streams) *cobra.Command {
 		Args:    noSuchCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, sub := range hooksSubcommands() {
-		c.AddCommand(sub.make(s))
-	}
-	return c
 }
 
 func hooksSubcommands() []subcommand {

@@ -106,9 +106,6 @@ func newStep(s terminal.Streams) *cobra.Command {
 	completeStep(c)
 	addLog(c, &f.Log)
 	c.CompletionOptions.DisableDefaultCmd = true
-	for _, sub := range stepSubcommands() {
-		c.AddCommand(sub.build(s))
-	}
 	return c
 }
 
