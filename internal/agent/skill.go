@@ -79,6 +79,20 @@ func (p Places) Find(name string) *Skill {
 	return nil
 }
 
+// Folder returns the folder of the skill with the name that an agent finds from dir, empty if it
+// finds none or the program is no agent of this package: Claude Code's places are known to package
+// locator.
+func Folder(program, name, dir, home string) string {
+	a := Named(program)
+	if a == nil {
+		return ""
+	}
+	if s := a.Places(dir, home).Find(name); s != nil {
+		return s.Dir
+	}
+	return ""
+}
+
 func rank(folder os.DirEntry, name string) int {
 	if folder.Name() == name {
 		return 0

@@ -60,15 +60,10 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	if err != nil {
 		return err
 	}
-	if a := agent.Named(s.Who().Program); a != nil { // not Claude Code, whose places locate knows
-		if skill := a.Places(here, s.Env("HOME")).Find(what); skill != nil {
-			what = skill.Dir
-		}
-	}
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
 	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: what, Args: f.args, Here: here, List: l.found, Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
+		Skill: what, Folder: agent.Folder(s.Who().Program, what, here, s.Env("HOME")), Args: f.args, Here: here, List: l.found, Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
 	}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log})
 	if err != nil {
 		return refusedToBegin(err)

@@ -22,12 +22,13 @@ import (
 
 // Beginning asks for the workflow of a skill that was not called: a command or a tool names it.
 type Beginning struct {
-	Skill string // the name of a skill, or a directory with an fsm.json; must not be empty
-	Args  string // the arguments of its call
-	Here  string // absolute; the skill, or a relative directory, is found from it
-	List  tasklist.Found
-	Typed bool // a person asks for it
-	Way   progress.Way
+	Skill  string // the name of a skill, or a directory with an fsm.json; must not be empty
+	Folder string // of the skill, if the agent has told or it was found where the agent looks; absolute
+	Args   string // the arguments of its call
+	Here   string // absolute; the skill, or a relative directory, is found from it
+	List   tasklist.Found
+	Typed  bool // a person asks for it
+	Way    progress.Way
 }
 
 // Begun says what a workflow has put into the list.
@@ -78,6 +79,9 @@ func (b Beginning) request(env Env) (r Request, err error) {
 		Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
 		Cwd: b.Here, Project: project, Typed: b.Typed, Way: b.Way,
 	}
+	if b.Folder != "" {
+		return r.in(b.Folder, b.Skill)
+	}
 	dir := b.Skill
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(b.Here, dir)
@@ -91,14 +95,23 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	case !isDir, !isPath && IsSkill(env, b.Skill, b.Here):
 		return r, nil
 	}
-	r.Command, r.Folder = filepath.Base(dir), dir
+	return r.in(dir, b.Skill)
+}
+
+// in returns the request for the workflow of a folder. asked is what was asked for: the skill's
+// name, or a path.
+func (r Request) in(dir, asked string) (Request, error) {
+	r.Folder = dir
+	if r.Command = asked; IsPath(asked) {
+		r.Command = filepath.Base(dir)
+	}
 	if _, err := os.Lstat(filepath.Join(dir, "fsm.json")); err == nil {
 		return r, nil
 	}
 	if found := locator.MisnamedIn(locator.OS{}, dir); len(found) > 0 {
 		return r, notRead(found[0])
 	}
-	return r, &NotBegun{visible.Sprintf("%s has no fsm.json", b.Skill), "name a skill, or a directory with an fsm.json", true}
+	return r, &NotBegun{visible.Sprintf("%s has no fsm.json", asked), "name a skill, or a directory with an fsm.json", true}
 }
 
 // IsPath reports whether a text can only be the path of a directory, and not a skill's name.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -41,7 +42,9 @@ func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput
 	if err != nil {
 		return nil, nil, err
 	}
-	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{Skill: skill, Args: in.Args, Here: project, List: found, Way: byTools},
+	home, _ := t.lookup("HOME")
+	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{
+		Skill: skill, Folder: agent.Folder(t.who.Program, skill, project, home), Args: in.Args, Here: project, List: found, Way: byTools},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log()})
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -95,6 +96,25 @@ func TestBeginNamesTheList(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEmpty(t, lists)
 	assert.Contains(t, c.does("step_start", n(1)), `#1 "Collect" is in progress.`)
+}
+
+// TestBeginFindsTheSkillsOfTheAgent: where the agent looks that has started the server, by the name
+// in SKILL.md, and not where another one does.
+func TestBeginFindsTheSkillsOfTheAgent(t *testing.T) {
+	for _, program := range agent.Names() {
+		w := newWorld(t)
+		dir := filepath.Join(w.project, agent.Named(program).Skills.Project[0], "folder")
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("---\nname: theirs\n---\n"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(shipped), 0o644))
+		w.env["CLAUDE_PROJECT_DIR"] = w.project
+		w.connect(nil).refuses("workflow_begin", args{"skill": "theirs"})
+
+		delete(w.env, "CLAUDE_CODE_SESSION_ID")
+		w.who = caller.Caller{Kind: caller.Agent, Program: program}
+		_, out := w.connect(nil).begins(args{"skill": "theirs"})
+		assert.Equal(t, "theirs", out.Skill, program)
+	}
 }
 
 // TestBeginIsRefused: what cannot be begun changes nothing, and the model reads why.
