@@ -30,6 +30,9 @@ type questions struct {
 	asked map[string]question // by state
 
 	client bool // a client has started the server, and not the agent itself
+	// spoken demands a word in the form. A client may accept a form without fields by itself: Codex
+	// does where it asks nothing (0.169.0). Claude Code asks the person (fact 95, client 2.1.329).
+	spoken bool
 }
 
 // answerKey is the key of the answer in the repeated call.
@@ -46,16 +49,25 @@ func (qs *questions) canAsk(r *mcp.CallToolRequest) bool {
 
 // ask returns a result that makes the client ask the person and repeat the call.
 func (qs *questions) ask(q question, words string) *mcp.CallToolResult {
-	return qs.askFor(q, words, map[string]any{})
+	if !qs.spoken {
+		return qs.askFor(q, words, map[string]any{})
+	}
+	return qs.askFor(q, words, map[string]any{yesKey: map[string]any{"type": "string", "enum": []string{yesWord, "no"}}}, yesKey)
 }
 
+// yesKey and yesWord are the field of a form that a person agrees by, and what they choose then.
+const yesKey, yesWord = "answer", "yes"
+
 // askFor asks a person to fill in a form with these properties.
-func (qs *questions) askFor(q question, words string, properties map[string]any) *mcp.CallToolResult {
+func (qs *questions) askFor(q question, words string, properties map[string]any, required ...string) *mcp.CallToolResult {
 	state := rand.Text()
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	qs.asked[state] = q
 	form := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		form["required"] = required
+	}
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: visible.Text(words), RequestedSchema: form}},
 		RequestState:  state,
@@ -65,8 +77,8 @@ func (qs *questions) askFor(q question, words string, properties map[string]any)
 // answer returns the person's answer to the question. answered is false if the call has no
 // answer. Each question can be answered once.
 func (qs *questions) answer(r *mcp.CallToolRequest, q question) (yes, answered bool) {
-	_, yes, answered = qs.filledIn(r, q)
-	return yes, answered
+	form, yes, answered := qs.filledIn(r, q)
+	return yes && (!qs.spoken || form[yesKey] == yesWord), answered
 }
 
 // filledIn is answer with the form that the person has filled in.

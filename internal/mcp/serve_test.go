@@ -321,3 +321,40 @@ func TestProtocolVersions(t *testing.T) {
 		})
 	}
 }
+
+// TestAFormThatNobodyFilledInApprovesNothing: Codex accepts a form without fields by itself where it
+// asks nothing, so other clients than Claude Code must give a word with the yes.
+func TestAFormThatNobodyFilledInApprovesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		program string
+		content map[string]any
+		yes     bool
+	}{
+		"Claude Code":        {caller.Claude, map[string]any{}, true},
+		"Codex, by itself":   {"codex", map[string]any{}, false},
+		"Codex, no":          {"codex", map[string]any{"answer": "no"}, false},
+		"Codex, yes":         {"codex", map[string]any{"answer": "yes"}, true},
+		"another, by itself": {"", map[string]any{}, false},
+		"another, yes":       {"", map[string]any{"answer": "yes"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.protocol = "2025-06-18" // which Codex speaks
+			w.who.Program, w.flags.Session = c.program, "s1"
+			w.hydrate("s1", steps.Step{Approval: "Good?"}, steps.Step{Subject: "Next"})
+			forms := 0
+			client := w.connect(&mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				forms++
+				return &mcp.ElicitResult{Action: "accept", Content: c.content}, nil
+			}})
+			for tool, input := range map[string]args{"step_complete": n(1), "step_skip": {"step": 2, "because": "no time"}} {
+				r, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: input})
+				assert.Equal(t, c.yes, err == nil && !r.IsError, "%s: %v", tool, r)
+			}
+			assert.Equal(t, 2, forms)
+			want := map[bool]string{true: "completed", false: "pending"}[c.yes]
+			assert.Equal(t, want, w.status("s1", 1))
+			assert.Equal(t, want, w.status("s1", 2))
+		})
+	}
+}

@@ -27,7 +27,7 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 			SubscribeHandler: subscribed, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil }},
 	)
-	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient()}}
+	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(), spoken: who.Program != caller.Claude}}
 	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
 	mcp.AddTool(s, tool("workflow_begin", "Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. All of its steps come, or none. It begins the workflow anew: not for going on with one.", again), telling(s, visibly(t.begin)))
 	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), telling(s, visibly(t.start)))

@@ -24,7 +24,7 @@ import (
 
 // world is a home directory with task lists, and a project.
 type world struct {
-	who     caller.Caller // who started the server; the zero value is a client
+	who     caller.Caller // who started the server
 	t       testing.TB
 	home    string
 	project string
@@ -40,6 +40,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, home: filepath.Join(root, "home"), project: filepath.Join(root, "project"),
 		flags: program.Flags{Checks: true, LockTimeout: 5 * time.Second},
+		who:   caller.Caller{Kind: caller.Agent, Program: caller.Claude},
 	}
 	require.NoError(t, os.Mkdir(w.project, 0o755))
 	w.env = map[string]string{"HOME": w.home, "CLAUDE_CODE_SESSION_ID": "s1"}
