@@ -118,7 +118,7 @@ fidelity: ## ask the real agents what they make of the hooks in testdata/hooks/f
 	@out=$$(mktemp); go test -tags fidelity -count=1 -v -timeout 20m ./internal/harness/fidelity >$$out 2>&1; code=$$?; \
 	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 
-agents: ## run Codex, Copilot CLI, Gemini CLI and Qwen Code with our hooks (needs npm; says so if it is missing; AGENTS="codex copilot" chooses)
+agents: ## run Codex, Copilot CLI, Gemini CLI, Qwen Code and opencode with our hooks and our server (needs npm; says so if it is missing; AGENTS="codex copilot" chooses)
 	go vet -tags agents ./internal/harness/agents
 	FSMTX_AGENTS="$(AGENTS)" go test -tags agents -count=1 -v -timeout 20m ./internal/harness/agents
 

@@ -10,9 +10,13 @@ import (
 // Agent is a coding agent that tests run.
 type Agent struct {
 	Package realclient.Package
-	Program string // in node_modules/.bin
+	Program string // its name, as fsmtx install has it
+	path    string // below node_modules; .bin/Program if it is empty
 
-	// Events are the names of the agent's events at which it runs hooks in these tests.
+	platform string // GOOS/GOARCH of the only platform for which it is pinned; empty for all
+
+	// Events are the names of the agent's events at which it runs hooks in these tests; none if
+	// it runs no hooks.
 	Events []string
 
 	skillTool string // takes up a skill; empty if the model reads its SKILL.md in the shell
@@ -20,11 +24,14 @@ type Agent struct {
 
 	hooksFile string // of a person's hooks, relative to HOME
 	hooksForm string // of that file, with %s for an object of hooks in Claude Code's form
-	shell     string // the tool that runs a command
-	input     func(command string) map[string]any
-	prompt    func(url, prompt string) []string  // the arguments that send a prompt
-	env       func(url string) map[string]string // where the model is
-	files     func(w *World) map[string]string   // settings, by path relative to HOME
+
+	serverFile   string // of a person's MCP servers, relative to HOME
+	serverPrefix string // of the names of the tools of the server fsmtx
+	shell        string // the tool that runs a command
+	input        func(command string) map[string]any
+	prompt       func(url, prompt string) []string  // the arguments that send a prompt
+	env          func(url string) map[string]string // where the model is
+	files        func(w *World) map[string]string   // settings, by path relative to HOME
 }
 
 // String returns the agent's name and version.
@@ -43,20 +50,29 @@ func (a *Agent) TakeUp(id, skill string) fakemodel.Block {
 	return fakemodel.Call(id, a.skillTool, map[string]any{a.skillName: skill})
 }
 
+// Served is a call of a tool of the MCP server fsmtx.
+func (a *Agent) Served(id, tool string, input map[string]any) fakemodel.Block {
+	return fakemodel.Call(id, a.serverPrefix+tool, input)
+}
+
 // HooksFile returns the file with the person's hooks, relative to the world.
 func (a *Agent) HooksFile() string { return "home/" + a.hooksFile }
+
+// ServerFile returns the file with the person's MCP servers, relative to the world.
+func (a *Agent) ServerFile() string { return "home/" + a.serverFile }
 
 // claudeEvents are Claude Code's names.
 var claudeEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
 
 // All returns every agent.
-func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen()} }
+func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen(), OpenCode()} }
 
 // Codex is OpenAI's Codex. It runs hooks that nobody has trusted.
 func Codex() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@openai/codex", Version: "0.169.0"}, Program: "codex",
 		Events: claudeEvents, hooksFile: ".codex/hooks.json", hooksForm: `{"hooks": %s}`,
+		serverFile: ".codex/config.toml", serverPrefix: "mcp__fsmtx/",
 		shell: "exec_command",
 		input: func(command string) map[string]any { return map[string]any{"cmd": command} },
 		prompt: func(url, prompt string) []string {
@@ -82,6 +98,7 @@ func Copilot() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@github/copilot", Version: "1.0.102"}, Program: "copilot",
 		Events: claudeEvents, hooksFile: ".copilot/hooks/hooks.json", hooksForm: `{"version": 1, "hooks": %s}`,
+		serverFile: ".copilot/mcp-config.json", serverPrefix: "fsmtx-",
 		skillTool: "skill", skillName: "skill",
 		shell:  "bash",
 		input:  func(command string) map[string]any { return map[string]any{"command": command, "description": "run"} },
@@ -101,6 +118,7 @@ func Gemini() *Agent {
 		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",
 		Events:    []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
 		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
+		serverFile: ".gemini/settings.json", serverPrefix: "mcp_fsmtx_",
 		skillTool: "activate_skill", skillName: "name",
 		shell: "run_shell_command",
 		input: func(command string) map[string]any { return map[string]any{"command": command} },
@@ -118,12 +136,33 @@ func Qwen() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
+		serverFile: ".qwen/settings.json", serverPrefix: "mcp__fsmtx__",
 		skillTool: "skill", skillName: "skill",
 		shell:  "run_shell_command",
 		input:  func(command string) map[string]any { return map[string]any{"command": command, "is_background": false} },
 		prompt: func(_, prompt string) []string { return []string{"--yolo", "-p", prompt} },
 		env: func(url string) map[string]string {
 			return map[string]string{"OPENAI_API_KEY": "no-key", "OPENAI_BASE_URL": url + "/v1", "OPENAI_MODEL": "fake"}
+		},
+	}
+}
+
+// OpenCode is opencode, which runs no hooks. Its package is one for each platform; the one that
+// the tests pin is that of Linux on amd64.
+func OpenCode() *Agent {
+	return &Agent{
+		Package: realclient.Package{Name: "opencode-linux-x64", Version: "1.18.33"}, Program: "opencode",
+		path: "opencode-linux-x64/bin/opencode", platform: "linux/amd64",
+		serverFile: ".config/opencode/opencode.json", serverPrefix: "fsmtx_",
+		skillTool: "skill", skillName: "name",
+		shell:  "bash",
+		input:  func(command string) map[string]any { return map[string]any{"command": command, "description": "run"} },
+		prompt: func(_, prompt string) []string { return []string{"run", prompt} },
+		env: func(url string) map[string]string {
+			return map[string]string{"OPENCODE_CONFIG_CONTENT": fmt.Sprintf(`{
+  "model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false, "permission": "allow",
+  "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": {"baseURL": %q, "apiKey": "no-key"}, "models": {"fake": {"name": "fake", "tool_call": true}}}}
+}`, url+"/v1")}
 		},
 	}
 }

@@ -1,5 +1,5 @@
 // Package agents runs coding agents other than Claude Code in tests: Codex, GitHub Copilot
-// CLI, Gemini CLI and Qwen Code. It installs them from npm, pinned, into the cache of
+// CLI, Gemini CLI, Qwen Code and opencode. It installs them from npm, pinned, into the cache of
 // package realclient, and starts them without a terminal in a temporary home and project,
 // with a minimal environment and a fake model.
 //

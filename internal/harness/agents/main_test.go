@@ -36,10 +36,17 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// each runs a test for each agent, or for those that FSMTX_AGENTS names.
+// each runs a test for each agent that runs hooks, or for those of them that FSMTX_AGENTS names.
 func each(t *testing.T, test func(*testing.T, *agents.Agent)) {
+	of(t, slices.DeleteFunc(agents.All(), func(a *agents.Agent) bool { return len(a.Events) == 0 }), test)
+}
+
+// every runs a test for each agent, also for one without hooks.
+func every(t *testing.T, test func(*testing.T, *agents.Agent)) { of(t, agents.All(), test) }
+
+func of(t *testing.T, all []*agents.Agent, test func(*testing.T, *agents.Agent)) {
 	wanted := strings.FieldsFunc(os.Getenv("FSMTX_AGENTS"), func(c rune) bool { return c == ',' || c == ' ' })
-	for _, a := range agents.All() {
+	for _, a := range all {
 		t.Run(a.Program, func(t *testing.T) {
 			if len(wanted) > 0 && !slices.Contains(wanted, a.Program) {
 				t.Skipf("skipped: FSMTX_AGENTS is %q", wanted)

@@ -1,12 +1,14 @@
 package agents
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -28,7 +30,7 @@ type World struct {
 	Env     map[string]string // is added to the agent's environment and overrides it
 
 	t   testing.TB
-	bin string
+	bin string // the program
 	tmp string
 }
 
@@ -38,10 +40,13 @@ type Run struct {
 	realclient.Output
 }
 
-// New creates a world. It skips the test if npm is needed and not installed, and ends it if
-// the agent cannot be installed.
+// New creates a world. It skips the test if npm is needed and not installed, or if the agent is
+// not pinned for this platform, and ends it if the agent cannot be installed.
 func (a *Agent) New(t testing.TB) *World {
 	t.Helper()
+	if here := runtime.GOOS + "/" + runtime.GOARCH; a.platform != "" && a.platform != here {
+		t.Skipf("skipped: %v is pinned for %s, and this is %s", a, a.platform, here)
+	}
 	dir, err := a.Package.Install(t.Context())
 	if errors.Is(err, realclient.ErrNoNPM) {
 		t.Skipf("skipped: %v", err)
@@ -54,12 +59,14 @@ func (a *Agent) New(t testing.TB) *World {
 	require.NoError(t, err)
 	w := &World{
 		Agent: a, Home: filepath.Join(root, "home"), Project: filepath.Join(root, "project"), Env: map[string]string{},
-		t: t, bin: filepath.Join(dir, "node_modules", ".bin"), tmp: filepath.Join(root, "tmp"),
+		t: t, bin: filepath.Join(dir, "node_modules", cmp.Or(a.path, ".bin/"+a.Program)), tmp: filepath.Join(root, "tmp"),
 	}
 	for _, dir := range []string{w.Home, w.Project, w.tmp} {
 		require.NoError(t, os.Mkdir(dir, 0o755))
 	}
-	w.WriteHooks("{}")
+	if w.hooksFile != "" {
+		w.WriteHooks("{}")
+	}
 	if w.files != nil {
 		for path, content := range w.files(w) {
 			w.Write("home/"+path, content)
@@ -110,7 +117,7 @@ func (w *World) run(script fakemodel.Script, arguments func(url string) []string
 	defer m.Close()
 	args := arguments(m.URL())
 	out, err := realclient.Exec{
-		Program: filepath.Join(w.bin, w.Program), Args: args, Dir: w.Project, Env: w.environ(m.URL()), Limit: Limit,
+		Program: w.bin, Args: args, Dir: w.Project, Env: w.environ(m.URL()), Limit: Limit,
 	}.Run(w.t.Context())
 	r := &Run{m.Record(), out}
 	w.t.Cleanup(func() {

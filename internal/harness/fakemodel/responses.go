@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,6 +65,9 @@ func (a reply) writeResponse(_ bool, b *bytes.Buffer) (string, error) {
 				return "", err
 			}
 			item = args{"type": "function_call", "id": fmt.Sprint("f", i), "call_id": a.prefix + block.ID, "name": block.Tool, "arguments": string(input)}
+			if space, name, ok := strings.Cut(block.Tool, "/"); ok { // a tool in a namespace
+				item["namespace"], item["name"] = space, name
+			}
 		}
 		s.send("response.output_item.done", args{"output_index": i, "item": item})
 	}
