@@ -1,10 +1,10 @@
 // Package fsmspec implements the workflow format fsm.json: it parses and validates a
-// file, and plans which task files to delete from a task list and which to create, so
+// file, and plans which tasks to delete from a task list and which to create, so
 // that the list has the workflow.
 //
 // The package is pure: bytes and values in, values out. It does no I/O and takes no locks;
-// the caller reads the task list and carries out the plan. Cyclic dependencies are not an
-// error, because the client's own task list accepts them. [Spec.Warnings] lists cycles and
+// the caller reads the task list, carries out the plan, and knows what the files of a list
+// look like. Cyclic dependencies are not an error, because task lists accept them. [Spec.Warnings] lists cycles and
 // tasks that block themselves, marked by the field ChangesMeaning of [Problem].
 //
 // # The format
@@ -27,7 +27,7 @@
 //	ready        an array of at most [MaxPatterns] patterns for files
 //
 // The last four are [Gates]: conditions for starting the task (ready) or completing it.
-// This package only reads them. They are not written to task files.
+// This package only reads them. They are not in the tasks of the list.
 //
 // A pattern is a path relative to the project's directory with the wildcards of package
 // path; the dir of a check is such a path without wildcards. Absolute paths and the element
@@ -47,7 +47,7 @@
 // would change the meaning of the workflow. Any other unknown field is ignored with a
 // warning. In the object of a check every unknown field is refused.
 //
-// The client orders tasks by blockedBy alone, so blocks is mirrored: a task that blocks
+// A list orders tasks by blockedBy alone, so blocks is mirrored: a task that blocks
 // another one is added to the other's blockedBy, unless it is listed there already.
 // blockedBy is not mirrored into blocks.
 //
@@ -79,8 +79,7 @@
 //
 // The ids in a file are local. A plan adds the same base to each of them: the largest
 // id that the task list has ever had. The numbers of parts follow those of the level around
-// them; what is done for each line gets its numbers when the lines are known. Therefore no id is used twice, and a created file
-// never has the name of a deleted one. No plan contains an id above [MaxID].
+// them; what is done for each line gets its numbers when the lines are known. Therefore no id is used twice. No plan contains an id above [MaxID].
 //
 // # Concurrency
 //

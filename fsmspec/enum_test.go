@@ -41,13 +41,12 @@ func checkEnum[E interface {
 
 func TestEnums(t *testing.T) {
 	checkEnum[fsmspec.Status](t, "status", "pending", "in_progress", "completed")
-	checkEnum[fsmspec.Kind](t, "kind", "foreign", "manual", "tagged")
 	checkEnum[fsmspec.Scope](t, "scope", "all", "skill")
 	checkEnum[fsmspec.Active](t, "policy for active tasks", "reset", "refuse")
 
 	var status fsmspec.Status
 	require.EqualError(t, status.UnmarshalText(nil), `unknown status "": want pending, in_progress or completed`)
-	_, err := fsmspec.Kind(7).MarshalText()
-	require.EqualError(t, err, "7 is not a kind")
-	assert.Equal(t, "kind(7)", fsmspec.Kind(7).String())
+	_, err := fsmspec.Scope(7).MarshalText()
+	require.EqualError(t, err, "7 is not a scope")
+	assert.Equal(t, "scope(7)", fsmspec.Scope(7).String())
 }

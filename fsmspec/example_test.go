@@ -17,7 +17,7 @@ func Example() {
 	}
 	plan, err := spec.Plan("my-plugin:my-skill", fsmspec.Snapshot{
 		MaxID: 7,
-		Tasks: []fsmspec.Existing{{Name: "7.json", Tag: "other-skill", Subject: "Write it down", Status: "completed"}},
+		Tasks: []fsmspec.Existing{{ID: "7", Number: 7, Tag: "other-skill", Subject: "Write it down", Status: "completed"}},
 	}, fsmspec.Policy{})
 	if err != nil {
 		fmt.Println(err)
@@ -25,9 +25,9 @@ func Example() {
 	}
 	fmt.Print(plan)
 	// Output:
-	// - 7.json  Write it down (completed)
-	// + 8.json  Set up
-	// + 9.json  Build (blocked by #8)
+	// - #7  Write it down (completed)
+	// + #8  Set up
+	// + #9  Build (blocked by #8)
 }
 
 func ExampleParse() {

@@ -9,21 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields declares the fields of a task, in the order in which the client writes them, and
-// then the gates. Parse, the suggestions for misspelled fields, task files and the schema
-// are all derived from this table.
+// fields declares the fields of a task, and then the gates. Parse, the suggestions for
+// misspelled fields and the schema are all derived from this table.
 var fields = [...]field{
 	{"id", required, idType{}},
-	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true, filled: FillLine}},
-	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }, shown: true, filled: Fill}},
-	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }, filled: FillLine}},
+	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true, filled: true}},
+	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }, filled: true}},
+	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }, filled: true}},
 	{"owner", optional, textType{of: func(t *Task) *string { return &t.Owner }}},
 	{"status", optional, statusType{}},
 	{"blocks", optional, idsType{ids: func(t *Task) *[]int64 { return &t.Blocks }, references: func(e *entry) *[]reference { return &e.blocks }}},
-	{"blockedBy", optional, idsType{
-		ids: func(t *Task) *[]int64 { return &t.BlockedBy }, references: func(e *entry) *[]reference { return &e.blockedBy },
-		more: func(f taskFile) []int64 { return f.after },
-	}},
+	{"blockedBy", optional, idsType{ids: func(t *Task) *[]int64 { return &t.BlockedBy }, references: func(e *entry) *[]reference { return &e.blockedBy }}},
 	{"metadata", optional, metadataType{}},
 	{"produces", optional, patternsType{func(g *Gates) *[]string { return &g.Produces }}},
 	{"check", optional, checkType{}},
@@ -65,22 +61,6 @@ type fieldType interface {
 	schema() (types []string, rules string)
 }
 
-// writtenType is a fieldType whose value is written to a task file, unlike a gate.
-type writtenType interface {
-	// write appends the JSON value for the file of a task.
-	write(b []byte, f taskFile) []byte
-}
-
-// taskFile has everything that determines the content of a task file.
-type taskFile struct {
-	task    *Task
-	members string // of metadata, without the tag, each followed by a comma
-	base    int64  // actual id = base + local id
-	command string
-	after   []int64           // actual ids of tasks of other levels that come before
-	values  map[string]string // for the names in texts; nil in version Plain
-}
-
 var fieldNames = func() []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -96,8 +76,6 @@ func (idType) read(p *parser, e *entry, name string, t token) {
 	e.idAt = t.start
 	e.task.ID = p.id(t, name, "must be a positive integer")
 }
-
-func (idType) write(b []byte, f taskFile) []byte { return appendID(b, f.base+f.task.ID) }
 
 // id parses token t as an id; name and must are for the message. If t is not a valid id, it
 // notes a problem and returns 0.
@@ -169,9 +147,7 @@ func decimal(number string) (digits string, exponent int) {
 type textType struct {
 	of      func(*Task) *string
 	visible bool // whether a blank text is an error
-	shown   bool // whether the task file has Task.Shown instead
-
-	filled func(text string, values map[string]string) string // puts values into it; nil if it has none
+	filled  bool // whether it may have the names of values
 }
 
 func (x textType) read(p *parser, e *entry, name string, t token) {
@@ -186,20 +162,9 @@ func (x textType) read(p *parser, e *entry, name string, t token) {
 		p.warnSubject(t, name, text)
 	}
 	*x.of(&e.task) = text
-	if x.filled != nil {
+	if x.filled {
 		p.uses(name, text, t, whenStarted)
 	}
-}
-
-func (x textType) write(b []byte, f taskFile) []byte {
-	text := *x.of(f.task)
-	if x.shown {
-		text = f.task.Shown(f.base)
-	}
-	if x.filled != nil && f.values != nil {
-		text = x.filled(text, f.values)
-	}
-	return appendQuoted(b, text)
 }
 
 // isBlank reports whether text has only spaces and characters that are not shown.
@@ -224,13 +189,10 @@ func (statusType) read(p *parser, e *entry, name string, t token) {
 	}
 }
 
-func (statusType) write(b []byte, f taskFile) []byte { return appendQuoted(b, f.task.Status.String()) }
-
 // idsType is an array of ids of the file.
 type idsType struct {
 	ids        func(*Task) *[]int64
 	references func(*entry) *[]reference
-	more       func(taskFile) []int64 // actual ids of tasks of other levels; nil if there are none
 }
 
 func (x idsType) read(p *parser, e *entry, name string, t token) {
@@ -250,29 +212,12 @@ func (x idsType) read(p *parser, e *entry, name string, t token) {
 	}
 }
 
-func (x idsType) write(b []byte, f taskFile) []byte {
-	var all []int64
-	for _, id := range *x.ids(f.task) {
-		all = append(all, f.base+id)
-	}
-	if x.more != nil {
-		all = append(all, x.more(f)...)
-	}
-	b = append(b, '[')
-	for i, id := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendID(b, id)
-	}
-	return append(b, ']')
-}
-
-// metadataType is an object with any members. In the task file the tag is added to it.
+// metadataType is an object with any members. A plan adds the tag to it.
 type metadataType struct{}
 
-// tag is the key of metadata that marks a task file as created by a plan.
-const tag = "fsm"
+// Tag is the key of metadata that marks a task as created by a plan. Its value is the name of
+// the command.
+const Tag = "fsm"
 
 func (metadataType) read(p *parser, e *entry, name string, t token) {
 	if t.kind != '{' {
@@ -281,8 +226,8 @@ func (metadataType) read(p *parser, e *entry, name string, t token) {
 	}
 	var kept []byte
 	for key, value := range p.members {
-		if p.text(key) == tag {
-			p.warn(key.start, "%s.%s is overwritten with the name of the command", name, tag)
+		if p.text(key) == Tag {
+			p.warn(key.start, "%s.%s is overwritten with the name of the command", name, Tag)
 			continue
 		}
 		p.skip(value)
@@ -290,16 +235,6 @@ func (metadataType) read(p *parser, e *entry, name string, t token) {
 	}
 	e.task.Metadata = string(p.data[t.start:p.end])
 	e.members = string(kept)
-}
-
-func (metadataType) write(b []byte, f taskFile) []byte {
-	b = append(append(b, '{'), f.members...)
-	b = append(appendQuoted(b, tag), ':')
-	return append(appendQuoted(b, f.command), '}')
-}
-
-func appendID(b []byte, id int64) []byte {
-	return append(strconv.AppendInt(append(b, '"'), id, 10), '"')
 }
 
 // appendQuoted appends text as a JSON string. AppendQuote returns an error only for invalid

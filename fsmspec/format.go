@@ -81,12 +81,11 @@ func objectEnd(data []byte) (end int, ok bool) {
 	return int(decoder.InputOffset()), true
 }
 
-// clientShows is the number of characters of a subject that the client's list shows in a
-// terminal of 80 columns: it cuts a subject 15 columns before the edge (fact 80, client
-// 2.1.329).
-const clientShows = 65
+// isShown is the number of characters of a subject that a task list shows in a terminal of 80
+// columns: Claude Code's cuts a subject 15 columns before the edge (fact 80, client 2.1.329).
+const isShown = 65
 
-// warnSubject warns if the client would not show the subject as it is written.
+// warnSubject warns if a task list would not show the subject as it is written.
 func (p *parser) warnSubject(t token, name, text string) {
 	for _, r := range text {
 		if fault := subjectFault(r); fault != "" {
@@ -94,8 +93,8 @@ func (p *parser) warnSubject(t token, name, text string) {
 			break
 		}
 	}
-	if n := len([]rune(text)); n > clientShows {
-		p.warn(t.start, "%s has %d characters, and in 80 columns the client shows the first %d: move the rest into description", name, n, clientShows)
+	if n := len([]rune(text)); n > isShown {
+		p.warn(t.start, "%s has %d characters, and in 80 columns the client shows the first %d: move the rest into description", name, n, isShown)
 	}
 }
 

@@ -19,9 +19,8 @@ const (
 	// MaxLocalID is the largest id in a file. One invocation may raise the ids of a list
 	// by that much, and the list must stay below MaxID for many invocations.
 	MaxLocalID = 1_000_000
-	// MaxID is the largest id in a task list, 2^53-1. The client counts with JavaScript
-	// numbers, which are exact up to here. Beyond it several tasks would get the same
-	// number.
+	// MaxID is the largest id in a task list, 2^53-1. Programs that count with JavaScript's
+	// numbers are exact up to here. Beyond it several tasks would get the same number.
 	MaxID = 9007199254740991
 	// MaxProblems is the largest number of problems, and of warnings, that are listed.
 	// All pointers of a list together are limited to about MaxBytes. Without these
@@ -30,13 +29,8 @@ const (
 	MaxProblems = 10_000
 )
 
-var (
-	// ErrIDTooLarge is returned by [Spec.Plan] when a task would get an id above MaxID.
-	ErrIDTooLarge = errors.New("no task id may be larger than 9007199254740991 (2^53-1)")
-	// ErrNotJSON is returned by [Classify] when a task file is not valid JSON. The
-	// client does not write its files atomically, so the file may be half written.
-	ErrNotJSON = errors.New("not valid JSON")
-)
+// ErrIDTooLarge is returned by [Spec.Plan] when a task would get an id above MaxID.
+var ErrIDTooLarge = errors.New("no task id may be larger than 9007199254740991 (2^53-1)")
 
 // Spec is a valid file.
 type Spec struct {
@@ -60,8 +54,8 @@ type Task struct {
 	Blocks      []int64 // as in this entry; not completed from BlockedBy of the others
 	BlockedBy   []int64 // without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one, then the steps of Flow.When
 	Metadata    string  // the JSON object as the file spells it; "" if left out
-	Gates       Gates   // not written to the task's file
-	Flow        Flow    // not written to the task's file
+	Gates       Gates   // not in the task of the list
+	Flow        Flow    // not in the task of the list
 	Parts       []Task  // what the task consists of, in the order of the file; ids are those of this level
 	Skill       string  // has to be called while the task is in progress, before it is completed; "" if none
 	Each        *Each   // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
@@ -88,8 +82,8 @@ type Problem struct {
 
 	// ChangesMeaning is set for a warning about a cycle or a task that blocks itself:
 	// the workflow cannot be carried out as it is written, because tasks wait for each
-	// other or for themselves. The file is valid nevertheless, because the client's own
-	// list accepts such dependencies. A caller that creates the tasks should tell the
+	// other or for themselves. The file is valid nevertheless, because task
+	// lists accept such dependencies. A caller that creates the tasks should tell the
 	// person and the agent.
 	ChangesMeaning bool
 }
@@ -101,34 +95,22 @@ type InvalidError struct {
 	Warnings []Problem
 }
 
-// Kind tells who created a file in a task list.
-type Kind int
-
-const (
-	// Foreign is a file that is not a JSON object, so not a task.
-	Foreign Kind = iota
-	// Manual is a task without a tag: the client or a person created it.
-	Manual
-	// Tagged is a task whose metadata is an object with the key "fsm", with any value: a
-	// plan created it.
-	Tagged
-)
-
-// Existing is a task file in the list. All fields but Name are empty unless the file
-// is Tagged, and those that are not strings in the file are empty too.
+// Existing is a task in the list that has the [Tag]: a plan created it.
 type Existing struct {
-	Name    string // "3.json"
-	Tag     string // metadata.fsm: the name of the command that created it
+	ID      string // of the task in its list, such as "3"; it may be any text
+	Number  int64  // the one in the id; 0 if it has none, math.MaxInt64 if it is larger than that
+	Tag     string // the value of the tag: the name of the command that created it
 	Subject string
-	Status  string // as the file spells it; may not be a valid Status
+	Status  string // as the list spells it; may not be a valid Status
 }
 
 // Snapshot is what a plan needs to know about a task list.
 type Snapshot struct {
-	MaxID     int64      // the largest number among the file names, 0 if there is none
-	MaxName   string     // the name of the file with this number, for messages; may be empty
-	HighWater int64      // the client's high-water mark, 0 if there is none
-	Tasks     []Existing // the Tagged ones
+	MaxID     int64      // the largest number of a task, 0 if there is none
+	MaxName   string     // what a person has to move out of the list so that it has not that number, for messages; may be empty
+	HighWater int64      // the largest number that a task is remembered to have had, 0 if there is none
+	MarkName  string     // what a person has to delete so that it is forgotten, for messages; may be empty
+	Tasks     []Existing // those with the tag
 }
 
 // Scope selects the tagged tasks that a plan deletes.
@@ -166,7 +148,7 @@ type ActiveError struct {
 	Tasks []Existing
 }
 
-// Plan lists the files to delete from a task list and the files to create in it.
+// Plan lists the tasks to delete from a task list and the tasks to create in it.
 type Plan struct {
 	deletions    []Deletion
 	creations    []Creation
@@ -176,17 +158,25 @@ type Plan struct {
 	highWater    int64
 }
 
-// Deletion is a task file to delete.
-type Deletion struct{ Name, Subject, Status string }
-
-// Creation is a task file to create.
-type Creation struct {
-	Name    string // "8.json"
-	ID      int64  // actual
+// Deletion is a task to delete.
+type Deletion struct {
+	ID      string // as in Existing
+	Number  int64
 	Subject string
-	Content string // the whole file, without a line feed at the end, as the client writes it
+	Status  string
+}
 
-	after []int64 // actual ids of tasks of other levels that come before
+// Creation is a task to create, with values in its texts.
+type Creation struct {
+	ID          int64 // actual
+	Subject     string
+	Description string // see [Task.Shown]
+	ActiveForm  string
+	Owner       string
+	Status      Status
+	Blocks      []int64 // actual ids
+	BlockedBy   []int64 // actual ids, those of tasks of other levels that come before among them
+	Metadata    string  // a JSON object, spelled as in the file, with the [Tag] as its last member
 }
 
 // Len returns the number of tasks, with the parts of tasks.
@@ -218,18 +208,18 @@ func (s *Spec) Bound() Bound { return s.steps.bound(nil) }
 // At most 100 cycles are listed, each at a reference that closes it.
 func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }
 
-// Deletions returns the files to delete, by number, then by name.
+// Deletions returns the tasks to delete, by number, then by id. Those without a number come last.
 func (p *Plan) Deletions() []Deletion { return slices.Clone(p.deletions) }
 
-// Levels returns the tasks of the files to create, the outermost level first. Together they are
+// Levels returns the tasks to create, the outermost level first. Together they are
 // in the order of Creations.
 func (p *Plan) Levels() []Level { return slices.Clone(p.levels) }
 
-// Creations returns the files to create, in the order of fsm.json: a level whole, then the
+// Creations returns the tasks to create, in the order of fsm.json: a level whole, then the
 // parts of its tasks.
 func (p *Plan) Creations() []Creation { return slices.Clone(p.creations) }
 
-// HighWater returns the high-water mark that the list must have before the files are
+// HighWater returns the high-water mark that the list must have before the tasks are
 // deleted. raise reports whether it is higher than the present one.
 func (p *Plan) HighWater() (mark int64, raise bool) { return p.highWater, p.highWater > p.oldHighWater }
 
@@ -244,7 +234,6 @@ type enum struct {
 
 var (
 	statuses = enum{"status", []string{"pending", "in_progress", "completed"}}
-	kinds    = enum{"kind", []string{"foreign", "manual", "tagged"}}
 	scopes   = enum{"scope", []string{"all", "skill"}}
 	actives  = enum{"policy for active tasks", []string{"reset", "refuse"}}
 )
@@ -288,15 +277,6 @@ func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(int(s)) 
 // UnmarshalText fails for a text that String does not return for a constant.
 func (s *Status) UnmarshalText(text []byte) error { return statuses.unmarshal((*int)(s), text) }
 
-// String returns "foreign", "manual" or "tagged".
-func (k Kind) String() string { return kinds.text(int(k)) }
-
-// MarshalText fails for a value that is not one of the constants.
-func (k Kind) MarshalText() ([]byte, error) { return kinds.marshal(int(k)) }
-
-// UnmarshalText fails for a text that String does not return for a constant.
-func (k *Kind) UnmarshalText(text []byte) error { return kinds.unmarshal((*int)(k), text) }
-
 // String returns "all" or "skill".
 func (s Scope) String() string { return scopes.text(int(s)) }
 
@@ -315,8 +295,8 @@ func (a Active) MarshalText() ([]byte, error) { return actives.marshal(int(a)) }
 // UnmarshalText fails for a text that String does not return for a constant.
 func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*int)(a), text) }
 
-// Fields returns the names of the fields of a task, in the order in which the client
-// writes them.
+// Fields returns the names of the fields of a task: first those that a list shows, then the
+// gates.
 func Fields() []string { return slices.Clone(fieldNames) }
 
 // NeedsObject reports whether a field belongs only into a file of version WithOutcomes, or

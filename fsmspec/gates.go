@@ -28,8 +28,8 @@ const (
 )
 
 // Gates are the conditions for starting or completing a task. This package only reads
-// them; the caller decides whether they are enforced. They are never written to a task
-// file, because the agent can edit task files.
+// them; the caller decides whether they are enforced. They are not in the task of
+// the list, because the agent can edit that.
 type Gates struct {
 	Produces []string // patterns; for each of them a file must exist when the task is completed
 	Ready    []string // patterns; for each of them a file must exist when the task is started

@@ -165,13 +165,13 @@ func TestAPatternListedTwice(t *testing.T) {
 	assert.Equal(t, []string{`1:46 /0/produces/1 task 1 ("A"): produces lists "./a" more than once`}, lines(spec.Warnings()))
 }
 
-// The agent can edit task files, and so could remove a gate there.
-func TestNoTaskFileHasAGate(t *testing.T) {
+// The agent can edit the tasks of a list, and so could remove a gate there.
+func TestNoTaskHasAGate(t *testing.T) {
 	const gates = `, "produces": ["a"], "check": {"run": "b"}, "approval": "c", "ready": ["d"]`
-	plan := func(file string) string {
+	plan := func(file string) fsmspec.Creation {
 		plan, err := parsed(t, file).Plan("s", fsmspec.Snapshot{}, fsmspec.Policy{})
 		require.NoError(t, err)
-		return plan.Creations()[0].Content
+		return plan.Creations()[0]
 	}
 	assert.Equal(t, plan(`[{"id": 1, "subject": "A"}]`), plan(`[{"id": 1, "subject": "A"`+gates+`}]`))
 }

@@ -104,22 +104,6 @@ func keys(distinct bool) *rapid.Generator[[]string] {
 	return rapid.SliceOfN(word(), 0, 4)
 }
 
-// taskFile draws JSON that is often a task file, and often tagged.
-func taskFile(depth int) *rapid.Generator[string] {
-	return rapid.Custom(func(t *rapid.T) string {
-		if rapid.IntRange(0, 5).Draw(t, "shape") == 0 {
-			return space(t) + anyValue(depth, false).Draw(t, "anything") + space(t)
-		}
-		names := rapid.SliceOfN(rapid.SampledFrom([]string{"metadata", "metadata", "subject", "status", "x"}), 0, 5).Draw(t, "fields")
-		return space(t) + object(t, names, func() string {
-			if rapid.Bool().Draw(t, "object") {
-				return object(t, keys(false).Draw(t, "keys"), func() string { return anyValue(depth-1, false).Draw(t, "value") })
-			}
-			return anyValue(depth, false).Draw(t, "value")
-		})
-	})
-}
-
 // damage truncates a text, or inserts or overwrites a few bytes.
 func damage(t *rapid.T, data []byte) []byte {
 	at := rapid.IntRange(0, len(data)).Draw(t, "at")

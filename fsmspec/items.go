@@ -182,7 +182,7 @@ type ItemPlan struct {
 	Values map[string]string // of the workflow of the step, for the texts
 }
 
-// PlanItems returns the files to create for the lines of a step: the copies one after the
+// PlanItems returns the tasks to create for the lines of a step: the copies one after the
 // other, with numbers above every one that the list has ever had. The levels of the plan that
 // have the step as their Parent are the copies, in the order of the lines.
 //
@@ -213,11 +213,11 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 	return plan, nil
 }
 
-// PlanRemoval returns a plan that deletes these files, which are tasks of the list.
-func PlanRemoval(files []Existing, list Snapshot) *Plan {
+// PlanRemoval returns a plan that deletes these tasks of the list.
+func PlanRemoval(tasks []Existing, list Snapshot) *Plan {
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
-	for _, f := range files {
-		plan.deletions = append(plan.deletions, Deletion{f.Name, f.Subject, f.Status})
+	for _, f := range tasks {
+		plan.deletions = append(plan.deletions, f.deletion())
 	}
 	plan.raiseHighWater(list.MaxID)
 	return plan

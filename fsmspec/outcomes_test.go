@@ -88,7 +88,7 @@ func TestShownDescriptions(t *testing.T) {
 		""}, all)
 	plan, err := parsed(t, review).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{})
 	require.NoError(t, err)
-	assert.Contains(t, plan.Creations()[2].Content, `(back to #41, 3 times at most)`)
+	assert.Contains(t, plan.Creations()[2].Description, `(back to #41, 3 times at most)`)
 }
 
 func TestFlowsAreCopies(t *testing.T) {

@@ -569,7 +569,7 @@ func (p *parser) raw(t token) string { return string(p.data[t.start:t.end]) }
 // text returns the string t decoded. Invalid UTF-8 was noted when t was read.
 func (p *parser) text(t token) string {
 	raw := p.data[t.start:t.end]
-	if !hasEscape(raw) {
+	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
 	}
 	text, _ := jsontext.AppendUnquote(nil, raw)

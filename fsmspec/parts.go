@@ -33,7 +33,7 @@ type level struct {
 // step is a task with what is known about it.
 type step struct {
 	task    Task   // without its parts
-	members string // of metadata; see taskFile
+	members string // of metadata; each followed by a comma, without the tag
 	parts   level  // what the task consists of; of a task with Each, what is done for a line
 }
 

@@ -120,18 +120,16 @@ func TestBoundOfParts(t *testing.T) {
 func TestPlanOfParts(t *testing.T) {
 	plan, err := parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{})
 	require.NoError(t, err)
-	assert.Equal(t, `+ 41.json  List the packages
-+ 42.json  Migrate every package (blocked by #41)
-+ 47.json  Release (blocked by #42, #52, #53)
-+ 48.json  Tag (blocked by #42)
-+ 52.json  Publish (blocked by #48, #54, #55)
-+ 53.json  Clean up (completed, blocked by #42)
-+ 54.json  Upload (blocked by #48)
-+ 55.json  Announce (blocked by #48)
+	assert.Equal(t, `+ #41  List the packages
++ #42  Migrate every package (blocked by #41)
++ #47  Release (blocked by #42, #52, #53)
++ #48  Tag (blocked by #42)
++ #52  Publish (blocked by #48, #54, #55)
++ #53  Clean up (completed, blocked by #42)
++ #54  Upload (blocked by #48)
++ #55  Announce (blocked by #48)
 `, plan.String())
-	var got struct{ BlockedBy []string }
-	require.NoError(t, json.Unmarshal([]byte(plan.Creations()[2].Content), &got))
-	assert.Equal(t, []string{"42", "52", "53"}, got.BlockedBy)
+	assert.Equal(t, []int64{42, 52, 53}, plan.Creations()[2].BlockedBy)
 	var levels []string
 	for _, l := range plan.Levels() {
 		levels = append(levels, fmt.Sprint(l.Parent, l.Base, len(l.Tasks), l.After))
@@ -231,17 +229,17 @@ func TestPlanItems(t *testing.T) {
 	what := fsmspec.ItemPlan{Command: "x", Parent: 42, After: []int64{41}, Copies: copies}
 	plan, err := fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42, HighWater: 50})
 	require.NoError(t, err)
-	assert.Equal(t, `+ 51.json  Migrate a (blocked by #41)
-+ 52.json  Test it: a (blocked by #51)
-+ 53.json  Migrate b (blocked by #41)
-+ 54.json  Test it: b (blocked by #53)
-+ 55.json  Migrate c (blocked by #41)
-+ 56.json  Test it: c (blocked by #55)
+	assert.Equal(t, `+ #51  Migrate a (blocked by #41)
++ #52  Test it: a (blocked by #51)
++ #53  Migrate b (blocked by #41)
++ #54  Test it: b (blocked by #53)
++ #55  Migrate c (blocked by #41)
++ #56  Test it: c (blocked by #55)
 `, plan.String())
 	what.InTurn = true
 	plan, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"+ 43.json  Migrate a (blocked by #41)", "+ 45.json  Migrate b (blocked by #44)", "+ 47.json  Migrate c (blocked by #46)"}, []string{
+	assert.Equal(t, []string{"+ #43  Migrate a (blocked by #41)", "+ #45  Migrate b (blocked by #44)", "+ #47  Migrate c (blocked by #46)"}, []string{
 		strings.Split(plan.String(), "\n")[0], strings.Split(plan.String(), "\n")[2], strings.Split(plan.String(), "\n")[4]})
 	for _, l := range plan.Levels() {
 		assert.EqualValues(t, 42, l.Parent)
@@ -249,8 +247,8 @@ func TestPlanItems(t *testing.T) {
 	_, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: fsmspec.MaxID - 5})
 	assert.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
 
-	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{Name: "43.json", Subject: "A", Status: "pending"}, {Name: "48.json"}}, fsmspec.Snapshot{MaxID: 48, HighWater: 2})
-	assert.Equal(t, "- 43.json  A\n- 48.json\n! .highwatermark 2 -> 48\n", removal.String())
+	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}}, fsmspec.Snapshot{MaxID: 48, HighWater: 2})
+	assert.Equal(t, "- #43  A\n- #48\n! high-water mark 2 -> 48\n", removal.String())
 }
 
 // trees generates the steps of a level, with parts and lines, some of them one under the other.
@@ -293,12 +291,10 @@ func TestPlansOfTrees(t *testing.T) {
 			}
 		}
 		assert.Len(t, plan.Creations(), n)
-		done := map[string]bool{}
+		done := map[int64]bool{}
 		for again := true; again; {
 			again = false
-			for _, c := range plan.Creations() {
-				var task created
-				require.NoError(t, json.Unmarshal([]byte(c.Content), &task))
+			for _, task := range plan.Creations() {
 				waits := false
 				for _, id := range task.BlockedBy {
 					waits = waits || !done[id]

@@ -9,13 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Plan returns the files to delete and to create, so that the list has the workflow, tagged
+// Plan returns the tasks to delete and to create, so that the list has the workflow, tagged
 // with command. The base of the new ids is the largest id that the list has ever had,
 // including those of tasks to be deleted. Invalid UTF-8 in command becomes U+FFFD.
 //
@@ -34,7 +31,7 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 	plan.values = shown(s.Initial(policy.Args))
 	plan.create(s.steps, command, Level{Base: base}, plan.values)
 	for _, e := range replaced {
-		plan.deletions = append(plan.deletions, Deletion{e.Name, e.Subject, e.Status})
+		plan.deletions = append(plan.deletions, e.deletion())
 	}
 	plan.raiseHighWater(list.MaxID)
 	return plan, nil
@@ -73,29 +70,25 @@ type Level struct {
 	InTurn []int64 // those of After that are the last of the copy before this one
 }
 
-// Flat returns the tasks of the files to create as if they were of one level: their ids and
+// Flat returns the tasks to create as if they were of one level: their ids and
 // those that they name are actual ones less the base of the outermost level, and BlockedBy has
 // the tasks of other levels that come before, too. The texts are those that the list shows, so
 // what they say is left out elsewhere: of Flow there is Only.
 func (p *Plan) Flat() (all []Task) {
 	for _, l := range p.levels {
+		base := p.levels[0].Base
 		for _, t := range l.Tasks {
-			base := p.levels[0].Base
-			t.BlockedBy = append(numbersOf(l.Base-base, t.BlockedBy), numbersOf(-base, p.creations[len(all)].after)...)
-			t.Blocks = numbersOf(l.Base-base, t.Blocks)
-			t.Description = t.Shown(l.Base)
-			if p.values != nil {
-				t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, p.values), Fill(t.Description, p.values), FillLine(t.ActiveForm, p.values)
-			}
+			c := &p.creations[len(all)]
+			t.ID, t.Subject, t.Description, t.ActiveForm = c.ID-base, c.Subject, c.Description, c.ActiveForm
+			t.Blocks, t.BlockedBy = numbersOf(-base, c.Blocks), numbersOf(-base, c.BlockedBy)
 			t.Flow, t.Skill, t.Each, t.Parts = Flow{Only: t.Flow.Only}, "", nil, nil
-			t.ID += l.Base - base
 			all = append(all, t)
 		}
 	}
 	return all
 }
 
-// PartOf returns, for each of the files to create, the actual id of the task that it is a part
+// PartOf returns, for each of the tasks to create, the actual id of the task that it is a part
 // of, or 0.
 func (p *Plan) PartOf() (ids []int64) {
 	for _, l := range p.levels {
@@ -129,7 +122,7 @@ func (p *Plan) create(l level, command string, at Level, values map[string]strin
 			}
 			next += s.parts.numbers()
 		}
-		p.creations = append(p.creations, taskFile{&at.Tasks[i], s.members, at.Base, command, after, values}.creation())
+		p.creations = append(p.creations, newCreation(at.Tasks[i], at.Base, after, s.metadata(command), values))
 	}
 	for i, s := range l.steps {
 		if len(s.parts.steps) == 0 || s.task.Each != nil {
@@ -150,31 +143,30 @@ func (p *Plan) create(l level, command string, at Level, values map[string]strin
 func (s Snapshot) lower(limit int64) string {
 	var steps []string
 	if s.MaxID > limit {
-		steps = append(steps, "move "+cmp.Or(visible.Line(s.MaxName), "the file with the largest number")+" out of the list")
+		steps = append(steps, "move "+cmp.Or(visible.Line(s.MaxName), "the task with the largest number")+" out of the list")
 	}
 	if s.HighWater > limit {
-		steps = append(steps, "delete .highwatermark, whose number is too large")
+		steps = append(steps, "delete "+cmp.Or(visible.Line(s.MarkName), "the high-water mark")+", whose number is too large")
 	}
 	return strings.Join(steps, " and ")
 }
 
-// raiseHighWater raises the mark if the plan deletes the file with the largest number and
-// creates no files: otherwise the client would use that number again. Numbers above MaxID
-// are not ids. If the list has a file with such a number, the largest id is not known, so
+// raiseHighWater raises the mark if the plan deletes the task with the largest number and
+// creates none: otherwise that number would be used again. Numbers above MaxID
+// are not ids. If the list has a task with such a number, the largest id is not known, so
 // the mark is raised to every deleted id.
 func (p *Plan) raiseHighWater(largest int64) {
 	if len(p.creations) > 0 {
 		return
 	}
 	for _, d := range p.deletions {
-		n, _ := number(d.Name)
-		if n <= MaxID && (n >= largest || largest > MaxID) {
-			p.highWater = max(p.highWater, n)
+		if d.Number <= MaxID && (d.Number >= largest || largest > MaxID) {
+			p.highWater = max(p.highWater, d.Number)
 		}
 	}
 }
 
-// replaced returns the tasks that a plan deletes, by number, then by name. Names
+// replaced returns the tasks that a plan deletes, by number, then by id. Those
 // without a number come last.
 func (p Policy) replaced(command string, tagged []Existing) []Existing {
 	var replaced []Existing
@@ -183,27 +175,16 @@ func (p Policy) replaced(command string, tagged []Existing) []Existing {
 			replaced = append(replaced, e)
 		}
 	}
-	order := func(name string) int64 {
-		if n, ok := number(name); ok {
-			return n
+	order := func(e Existing) int64 {
+		if e.Number == 0 {
+			return math.MaxInt64
 		}
-		return math.MaxInt64
+		return e.Number
 	}
 	slices.SortFunc(replaced, func(a, b Existing) int {
-		return cmp.Or(cmp.Compare(order(a.Name), order(b.Name)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.ID, b.ID))
 	})
 	return replaced
-}
-
-// number returns the number that the client reads from a file name: its leading digits. ok is
-// false, and n is 0, if it has none.
-func number(name string) (n int64, ok bool) {
-	digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
-	if digits == "" {
-		return 0, false
-	}
-	n, _ = strconv.ParseInt(digits, 10, 64) // math.MaxInt64 if it is larger
-	return n, true
 }
 
 // underWay reports whether work on the tasks has begun and not ended: a task is in progress,
@@ -223,7 +204,7 @@ func (e *ActiveError) Error() string {
 	named := e.Tasks[:min(len(e.Tasks), maxNamed)]
 	names := make([]string, len(named))
 	for i, t := range named {
-		names[i] = fmt.Sprintf("#%s %s (%s)", visible.Line(strings.TrimSuffix(t.Name, ".json")), quoted(t.Subject), cmp.Or(visible.Line(t.Status), "no status"))
+		names[i] = fmt.Sprintf("#%s %s (%s)", visible.Line(t.ID), quoted(t.Subject), cmp.Or(visible.Line(t.Status), "no status"))
 	}
 	if more := len(e.Tasks) - len(named); more > 0 {
 		return fmt.Sprintf("%d tasks about to be deleted are under way: %s and %d more", len(e.Tasks), strings.Join(names, ", "), more)
@@ -231,89 +212,71 @@ func (e *ActiveError) Error() string {
 	return "tasks about to be deleted are under way: " + strings.Join(names, ", ")
 }
 
-func (f taskFile) creation() Creation {
-	id := f.base + f.task.ID
-	return Creation{
-		Name:    strconv.FormatInt(id, 10) + ".json",
-		ID:      id,
-		Subject: f.subject(),
-		Content: f.content(),
-		after:   f.after,
+// newCreation returns what is created for the task t of a level, with the values in its texts
+// unless they are nil.
+func newCreation(t Task, base int64, after []int64, metadata string, values map[string]string) Creation {
+	c := Creation{
+		ID: base + t.ID, Subject: t.Subject, Description: t.Shown(base), ActiveForm: t.ActiveForm, Owner: t.Owner, Status: t.Status,
+		Blocks: numbersOf(base, t.Blocks), BlockedBy: append(numbersOf(base, t.BlockedBy), after...), Metadata: metadata,
 	}
+	if values != nil {
+		c.Subject, c.Description, c.ActiveForm = FillLine(c.Subject, values), Fill(c.Description, values), FillLine(c.ActiveForm, values)
+	}
+	return c
 }
 
-func (f taskFile) subject() string {
-	if f.values == nil {
-		return f.task.Subject
-	}
-	return FillLine(f.task.Subject, f.values)
+// metadata returns the metadata of a task of the step, with the tag.
+func (s *step) metadata(command string) string {
+	b := append([]byte("{"), s.members...)
+	b = append(appendQuoted(b, Tag), ':')
+	return string(append(appendQuoted(b, command), '}'))
 }
 
-// content returns the file as the client itself would write it: every field of a task,
-// indented by two spaces, strings in their shortest form, numbers as fsm.json spells them.
-func (f taskFile) content() string {
-	b := make([]byte, 0, 512)
-	for i, field := range fields {
-		written, ok := field.typ.(writtenType)
-		if !ok {
-			continue
-		}
-		b = append(b, "{,"[min(i, 1)])
-		b = append(appendQuoted(b, field.name), ':')
-		b = written.write(b, f)
-	}
-	b = append(b, '}')
-	// b is valid JSON, so there is no error.
-	b, _ = jsontext.AppendFormat(nil, b, jsonx.Tolerant, jsontext.WithIndent("  "))
-	return string(b)
-}
+func (e *Existing) deletion() Deletion { return Deletion{e.ID, e.Number, e.Subject, e.Status} }
 
-// String returns the plan as a diff with one line for each file: "-" is a file to delete, "+"
+// String returns the plan as a diff with one line for each task: "-" is a task to delete, "+"
 // one to create and "!" a high-water mark to raise. For example, without the quotes:
 //
-//	"- 3.json   Set up (in_progress)"
-//	"+ 10.json  Set up"
-//	"+ 11.json  Deploy (blocked by #10)"
-//	"! .highwatermark 3 -> 9"
+//	"- #3   Set up (in_progress)"
+//	"+ #10  Set up"
+//	"+ #11  Deploy (blocked by #10)"
+//	"! high-water mark 3 -> 9"
 //
 // Each line ends with a line feed. An empty plan has no lines.
 func (p *Plan) String() string {
 	width := p.width()
 	var diff strings.Builder
 	for _, d := range p.deletions {
-		writeLine(&diff, '-', width, d.Name, d.Subject, remark(d.Status))
+		writeLine(&diff, '-', width, d.ID, d.Subject, remark(d.Status))
 	}
-	i := 0
-	for _, l := range p.levels {
-		for _, t := range l.Tasks {
-			writeLine(&diff, '+', width, p.creations[i].Name, p.creations[i].Subject, t.remarks(l, p.creations[i].after))
-			i++
-		}
+	for i := range p.creations {
+		c := &p.creations[i]
+		writeLine(&diff, '+', width, strconv.FormatInt(c.ID, 10), c.Subject, c.remarks())
 	}
 	if mark, raise := p.HighWater(); raise {
-		fmt.Fprintf(&diff, "! .highwatermark %d -> %d\n", p.oldHighWater, mark)
+		fmt.Fprintf(&diff, "! high-water mark %d -> %d\n", p.oldHighWater, mark)
 	}
 	return diff.String()
 }
 
-// width returns the length of the longest file name in characters.
+// width returns the length of the longest id in characters.
 func (p *Plan) width() int {
 	width := 0
 	for _, d := range p.deletions {
-		width = max(width, utf8.RuneCountInString(visible.Line(d.Name)))
+		width = max(width, utf8.RuneCountInString(visible.Line(d.ID)))
 	}
 	for _, c := range p.creations {
-		width = max(width, len(c.Name))
+		width = max(width, len(strconv.FormatInt(c.ID, 10)))
 	}
 	return width
 }
 
-func writeLine(diff *strings.Builder, sign rune, width int, name, subject, remarks string) {
+func writeLine(diff *strings.Builder, sign rune, width int, id, subject, remarks string) {
 	text := visible.Line(subject)
 	if remarks != "" {
 		text = strings.TrimLeft(text+" ("+remarks+")", " ")
 	}
-	line := fmt.Sprintf("%c %-*s  %s", sign, width, visible.Line(name), text)
+	line := fmt.Sprintf("%c #%-*s  %s", sign, width, visible.Line(id), text)
 	diff.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -326,17 +289,16 @@ func remark(status string) string {
 }
 
 // remarks returns the text in parentheses after the subject of a created task.
-func (t *Task) remarks(l Level, after []int64) string {
-	base := l.Base
+func (c *Creation) remarks() string {
 	var remarks []string
-	if status := remark(t.Status.String()); status != "" {
+	if status := remark(c.Status.String()); status != "" {
 		remarks = append(remarks, status)
 	}
-	if blockers := append(numbersOf(base, t.BlockedBy), after...); len(blockers) > 0 {
-		remarks = append(remarks, "blocked by "+idList(blockers))
+	if len(c.BlockedBy) > 0 {
+		remarks = append(remarks, "blocked by "+idList(c.BlockedBy))
 	}
-	if len(t.Blocks) > 0 {
-		remarks = append(remarks, "blocks "+idList(numbersOf(base, t.Blocks)))
+	if len(c.Blocks) > 0 {
+		remarks = append(remarks, "blocks "+idList(c.Blocks))
 	}
 	return strings.Join(remarks, ", ")
 }

@@ -50,7 +50,7 @@ const Round = "round"
 // reservedValues are the names that no value may have, with what they are.
 var reservedValues = map[string]string{
 	Args: "the arguments of the skill's call, which are always there", Round: "the round of the step", Item: "the item of a step with each",
-	"outcome": "how a step ends", tag: "the mark of a step",
+	"outcome": "how a step ends", Tag: "the mark of a step",
 }
 
 // Vars returns the values that the workflow has from its beginning, in the order of the file.

@@ -72,14 +72,14 @@ func TestShownValues(t *testing.T) {
 	plan, err := spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{Args: "2"})
 	require.NoError(t, err)
 	assert.Equal(t, "Choose the kind of release 2", plan.Creations()[0].Subject)
-	assert.Contains(t, plan.Creations()[1].Content, `"description": "For 2.\n`)
-	assert.Contains(t, plan.Creations()[2].Content, `"activeForm": "Publishing {version}"`)
+	assert.Contains(t, plan.Creations()[1].Description, "For 2.\n")
+	assert.Equal(t, "Publishing {version}", plan.Creations()[2].ActiveForm)
 
 	// A pattern that looks like a name is shown as it is.
 	greek := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "set": {"name": "x{greek}|{{x}}"}}]}`)
 	plan, err = greek.Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
 	require.NoError(t, err)
-	assert.Contains(t, plan.Creations()[0].Content, `Sets: name (matches x{greek}|{{x}}).`)
+	assert.Contains(t, plan.Creations()[0].Description, `Sets: name (matches x{greek}|{{x}}).`)
 }
 
 // refusedValues are members of the step of flowCase, and its problems.

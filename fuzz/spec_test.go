@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // FuzzSpec hydrates any bytes as an fsm.json. If they are accepted, the list has the planned
@@ -107,10 +108,11 @@ func (h *home) checkCreated(created []fsmspec.Creation) {
 	require.Len(h.t, names, len(created)+1)
 	require.FileExists(h.t, h.path(list+"/7.json"))
 	for _, c := range created {
-		data, err := os.ReadFile(h.path(list + "/" + c.Name))
+		want := tasks.Form(h.path(list)).File(c)
+		data, err := os.ReadFile(h.path(list + "/" + want.Name))
 		require.NoError(h.t, err)
-		require.Equal(h.t, c.Content, string(data))
-		checkShown(h.t, c.Name, data)
+		require.Equal(h.t, string(want.Data), string(data))
+		checkShown(h.t, want.Name, data)
 	}
 }
 
@@ -150,10 +152,10 @@ func checkShown(t require.TestingT, name string, data []byte) {
 // checkPlanAgain makes an fsm.json from the created files, and checks that its plan has the
 // same files.
 func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) {
-	var tasks []string
+	var all []string
 	for _, c := range created {
 		var task map[string]jsontext.Value
-		require.NoError(t, json.Unmarshal([]byte(c.Content), &task))
+		require.NoError(t, json.Unmarshal(tasks.Form("").File(c).Data, &task))
 		task["id"] = local(t, task["id"], base)
 		for _, field := range []string{"blocks", "blockedBy"} {
 			var ids []jsontext.Value
@@ -165,13 +167,16 @@ func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) 
 		}
 		text, err := json.Marshal(task)
 		require.NoError(t, err)
-		tasks = append(tasks, string(text))
+		all = append(all, string(text))
 	}
-	spec, err := fsmspec.Parse([]byte("[" + strings.Join(tasks, ",") + "]"))
+	spec, err := fsmspec.Parse([]byte("[" + strings.Join(all, ",") + "]"))
 	require.NoError(t, err)
 	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
 	require.NoError(t, err)
-	require.Equal(t, created, plan.Creations())
+	for i, c := range plan.Creations() {
+		require.Equal(t, string(tasks.Form("").File(created[i]).Data), string(tasks.Form("").File(c).Data))
+	}
+	require.Len(t, plan.Creations(), len(created))
 }
 
 // local returns the id in fsm.json for an actual id.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
+	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -30,9 +30,9 @@ func FuzzTask(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skipIfTooLong(t, data)
 		tagged, isJSON := decode(data)
-		file, kind, err := fsmspec.Classify("5.json", data)
+		file, kind, err := claudetasks.Classify("5.json", data)
 		require.Equal(t, isJSON, err == nil, "%v", err)
-		require.Equal(t, tagged, kind == fsmspec.Tagged)
+		require.Equal(t, tagged, kind == claudetasks.Tagged)
 
 		h := newHome(t)
 		h.write(".claude/skills/skill/fsm.json", []byte(`[{"id": 1, "subject": "a"}]`))

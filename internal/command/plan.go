@@ -200,7 +200,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 		visible.Fprintf(&b, "  %s\n", line)
 	}
 	for _, d := range p.Plan.Deletions() {
-		visible.Fprintf(&b, "delete #%s %s (%s)\n", strings.TrimSuffix(d.Name, ".json"), d.Subject, d.Status)
+		visible.Fprintf(&b, "delete #%s %s (%s)\n", d.ID, d.Subject, d.Status)
 	}
 	for i, c := range p.Plan.Creations() {
 		visible.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
@@ -271,12 +271,13 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	if mark, raise := p.Plan.HighWater(); raise {
 		out.HighWater = mark
 	}
+	form := tasks.Form(p.List)
 	for _, d := range p.Plan.Deletions() {
-		out.Deleted = append(out.Deleted, shownDeleted(d))
+		out.Deleted = append(out.Deleted, shownDeleted{form.Name(d.ID), d.Subject, d.Status})
 	}
 	for i, c := range p.Plan.Creations() {
-		step := p.Steps[i]
-		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content, step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
+		step, file := p.Steps[i], form.File(c)
+		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, string(file.Data), step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

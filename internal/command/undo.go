@@ -88,7 +88,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 			break
 		}
 		if log := toLog(s); log != nil && !f.dryRun && !one.Undoing.Empty() {
-			log(one.decision(list.Dir, sender(s)))
+			log(one.decision(list, sender(s)))
 		}
 		all = append(all, one)
 	}
@@ -125,11 +125,11 @@ func (u undoneHydration) refused(err error) error {
 }
 
 // decision returns the undo for the log.
-func (u undoneHydration) decision(list string, by steps.By) decisions.Record {
+func (u undoneHydration) decision(list tasks.List, by steps.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
 		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone", Who: string(by.Who), How: string(by.How),
-		Session: h.Session, List: list, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(u.Removed), Restored: hydrate.Numbers(u.Restored),
+		Session: h.Session, List: list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(list.IDs(u.Removed)), Restored: hydrate.Numbers(list.IDs(u.Restored)),
 	}
 	if by.TTY != nil {
 		r.TTY = *by.TTY
@@ -168,7 +168,7 @@ func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all
 	var b strings.Builder
 	visible.Fprintf(&b, "%s\n", chosen)
 	for _, u := range all {
-		u.text(&b)
+		u.text(&b, list)
 	}
 	if _, err := io.WriteString(s.Out, b.String()); err != nil {
 		return err
@@ -207,10 +207,10 @@ func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
 }
 
 // subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.
-func subjectsOf(h history.Hydration) map[string]string {
+func subjectsOf(h history.Hydration, list tasks.List) map[string]string {
 	subjects := map[string]string{}
 	for _, t := range slices.Concat(h.Created, h.Deleted) {
-		subjects[t.ID+".json"] = t.Subject
+		subjects[list.Name(t.ID)] = t.Subject
 	}
 	return subjects
 }
@@ -243,7 +243,7 @@ func (u undoneHydration) shown(list tasks.List) shownUndoing {
 		List: list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Kept: []shownKeptOnUndo{}, First: []shownUndoing{},
 		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...), Gone: append([]string{}, u.Gone...),
 	}
-	subjects := subjectsOf(u.Hydration)
+	subjects := subjectsOf(u.Hydration, list)
 	for _, k := range u.Kept {
 		out.Kept = append(out.Kept, shownKeptOnUndo{k.Name, subjects[k.Name], k.Why})
 	}
@@ -251,8 +251,8 @@ func (u undoneHydration) shown(list tasks.List) shownUndoing {
 }
 
 // text describes what undoing the hydration did, or would do.
-func (u undoneHydration) text(b *strings.Builder) {
-	subjects := subjectsOf(u.Hydration)
+func (u undoneHydration) text(b *strings.Builder, list tasks.List) {
+	subjects := subjectsOf(u.Hydration, list)
 	of := fmt.Sprintf("hydration %s of %s", nameOf(u.Hydration), quoted(u.Skill))
 	if u.inner {
 		of += fmt.Sprintf(" first, which is under #%d", u.Parent)
@@ -268,7 +268,7 @@ func (u undoneHydration) text(b *strings.Builder) {
 		visible.Fprintf(b, "undid %s\n", of)
 	}
 	line := func(verb, name, why string) {
-		visible.Fprintf(b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), subjects[name], why)
+		visible.Fprintf(b, "  %s #%s %s%s\n", verb, list.ID(name), subjects[name], why)
 	}
 	for _, name := range u.Restored {
 		line(restored, name, "")

@@ -146,8 +146,7 @@ func (r *reader) hydration(i int) Hydration {
 		h.Created = append(h.Created, t)
 	}
 	for _, f := range e.Deleted {
-		t, _ := readTask(filepath.Join(e.Backups, f.Name))
-		t.ID = strings.TrimSuffix(f.Name, ".json")
+		t, _ := r.read(e.Backups, f.Name)
 		_, err := os.Lstat(filepath.Join(r.dir, f.Name))
 		t.Gone = errors.Is(err, fs.ErrNotExist)
 		h.Deleted = append(h.Deleted, t)
@@ -203,32 +202,33 @@ func hasFile(files []txn.EntryFile, name string) bool {
 // task returns a task that entry i created: from the list or, if it is gone, from the
 // backup of the first later entry that deleted it.
 func (r *reader) task(i int, name string) Task {
-	t, err := readTask(filepath.Join(r.dir, name))
+	t, err := r.read(r.dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Gone = true
 		for _, later := range r.entries[i+1:] {
 			if hasFile(later.Deleted, name) {
-				kept, _ := readTask(filepath.Join(later.Backups, name))
+				kept, _ := r.read(later.Backups, name)
 				t.Subject, t.Status = kept.Subject, kept.Status
 				break
 			}
 		}
 	}
-	t.ID = strings.TrimSuffix(name, ".json")
 	return t
 }
 
-func readTask(path string) (t Task, err error) {
-	data, err := safefile.ReadFile(path, vfs.MaxFileBytes, 0)
+// read reads the task in a file of the list, which is in dir. A file that is not a task has only
+// an id.
+func (r *reader) read(dir, name string) (Task, error) {
+	form := tasks.Form(r.dir)
+	t := Task{ID: form.ID(name)}
+	data, err := safefile.ReadFile(filepath.Join(dir, name), vfs.MaxFileBytes, 0)
 	if err != nil {
 		return t, err
 	}
-	var file struct {
-		Subject string `json:"subject"`
-		Status  string `json:"status"`
+	if file := form.Decode(data); file != nil {
+		t.Subject, t.Status = file.Subject, file.Status
 	}
-	err = json.Unmarshal(data, &file, jsonx.Tolerant)
-	return Task{Subject: file.Subject, Status: file.Status}, err
+	return t, nil
 }
 
 func subjectOf(w steps.Workflow, id string) string {

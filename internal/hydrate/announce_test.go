@@ -54,14 +54,14 @@ func TestAnnouncement(t *testing.T) {
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
 	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
 		"\nReady now: #12, #13\n\n#12: make\n      all\n"
-	deletion := fsmspec.Deletion{Name: "3.json", Status: "in_progress"}
+	deletion := fsmspec.Deletion{ID: "3", Status: "in_progress"}
 	for name, test := range map[string]struct {
 		request hydrate.Request
 		result  hydrate.Result
 		want    string
 	}{
 		"tools": {withTools, hydrated(t, 10, steps), head + body + toolsHint},
-		"replaced": {withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
+		"replaced": {withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{ID: "9", Status: "pending"}),
 			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
 		"commands": {request, hydrated(t, 10, steps), head + body + commands},
 		"server":   {served, hydrated(t, 10, steps), head + body + server},
@@ -75,7 +75,7 @@ func TestAnnouncement(t *testing.T) {
 		"another folder": {withTools, late(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`, deletion), "/b/s/fsm.json"),
 			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. The skill s has put its workflow into the task list: " +
 				"1 task #1, replaced #3 (1 was under way).\n\n#1 a\n\nReady now: #1\n" + toolsHint},
-		"another folder without a workflow": {withTools, restoring(late(hydrated(t, 0, `[]`, deletion), "/b/s/fsm.json"), "2.json"),
+		"another folder without a workflow": {withTools, restoring(late(hydrated(t, 0, `[]`, deletion), "/b/s/fsm.json"), "2"),
 			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. It has no workflow. " +
 				"Change of the task list: no tasks, removed #3 (1 was under way), restored #2.\n"},
 		"a folder that was not found": {withTools, late(hydrated(t, 0, `[]`, deletion), ""),
@@ -104,7 +104,7 @@ func TestReplacedTasksAreListed(t *testing.T) {
 	replaced := func(status string, names ...string) string {
 		var deleted []fsmspec.Deletion
 		for _, name := range names {
-			deleted = append(deleted, fsmspec.Deletion{Name: name + ".json", Status: status})
+			deleted = append(deleted, fsmspec.Deletion{ID: name, Status: status})
 		}
 		_, text, _ := strings.Cut(hydrate.Announcement(request, hydrated(t, 0, `[]`, deleted...)), "removed ")
 		return strings.TrimSuffix(text, ".\n")
@@ -178,7 +178,7 @@ func TestAnnouncementsFit(t *testing.T) {
 			workflow(n, "x"+words("subject", 300), words("description", 5000), rapid.Bool().Draw(t, "ready")))
 		result.Spec = "/" + words("path", 1100)
 		for i := range rapid.IntRange(0, 50).Draw(t, "deleted") {
-			result.Deleted = append(result.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", 3*i), Status: "in_progress"})
+			result.Deleted = append(result.Deleted, fsmspec.Deletion{ID: fmt.Sprint(3 * i), Status: "in_progress"})
 		}
 		r := hydrate.Request{Command: "c" + words("command", 300), Way: rapid.SampledFrom([]progress.Way{request.Way, withTools.Way, served.Way}).Draw(t, "way")}
 		got := hydrate.Announcement(r, result)
@@ -204,7 +204,7 @@ func TestAnnouncementsWithLongestPartsFit(t *testing.T) {
 	result := hydrated(t, base, "["+strings.Join(steps, ", ")+"]")
 	for i := range 100 {
 		if i%4 != 0 {
-			result.Deleted = append(result.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", base-200+i), Status: "in_progress"})
+			result.Deleted = append(result.Deleted, fsmspec.Deletion{ID: fmt.Sprint(base - 200 + i), Status: "in_progress"})
 		}
 	}
 	result.Warnings = []fsmspec.Problem{{Line: 1, Column: 1, Message: strings.Repeat("w", 200)}}
@@ -260,7 +260,7 @@ func TestNotice(t *testing.T) {
 	created := hydrated(t, 12, workflow(12, "a", "", true))
 	replaced := created
 	for i := range 12 {
-		replaced.Deleted = append(replaced.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", i+1), Status: "pending"})
+		replaced.Deleted = append(replaced.Deleted, fsmspec.Deletion{ID: fmt.Sprint(i + 1), Status: "pending"})
 	}
 	replaced.Deleted[3].Status = "in_progress"
 	emptied := hydrate.Result{Outcome: tasks.Outcome{Deleted: replaced.Deleted[:2]}}
@@ -286,7 +286,7 @@ func TestNotice(t *testing.T) {
 		"committed":                 {committed, ""},
 		"nothing":                   {hydrate.Result{}, ""},
 		"late":                      {late(created, ""), "s: 12 tasks #13–#24 (late: the client runs it from /a/s)"},
-		"retracted":                 {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7.json"), "s: no tasks, removed #1, restored #7"},
+		"retracted":                 {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7"), "s: no tasks, removed #1, restored #7"},
 		"late, but nothing changed": {late(hydrate.Result{}, ""), ""},
 	} {
 		assert.Equal(t, test.want, hydrate.Notice(request, test.result), name)

@@ -176,7 +176,7 @@ func begun(r Request, result Result) Begun {
 		b.Created = append(b.Created, c.ID)
 	}
 	for _, d := range result.Deleted {
-		b.Deleted = append(b.Deleted, strings.TrimSuffix(d.Name, ".json"))
+		b.Deleted = append(b.Deleted, d.ID)
 	}
 	return b
 }

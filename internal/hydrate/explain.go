@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -20,12 +21,12 @@ import (
 func Explain(err error, r Result, env Env) (message, hint string) {
 	message = visible.Error(err)
 	if failed, ok := errors.AsType[*txn.FileError](err); ok && failed.Op == "delete" {
-		message = visible.Sprintf("Failed to delete task %s: %v", strings.TrimSuffix(failed.Name, ".json"), failed.Err)
+		message = visible.Sprintf("Failed to delete task %s: %v", tasks.List{Dir: r.List}.ID(failed.Name), failed.Err)
 		if errors.Is(err, txn.ErrRecoveryRequired) {
 			message += visible.Sprintf(". Manual cleanup required at %s/", tilde(r.List, env))
 		}
 	} else if ok && failed.Op == "create" {
-		message = visible.Sprintf("Failed to write task %s: %v", strings.TrimSuffix(failed.Name, ".json"), failed.Err)
+		message = visible.Sprintf("Failed to write task %s: %v", tasks.List{Dir: r.List}.ID(failed.Name), failed.Err)
 	}
 	switch {
 	case errors.Is(err, txn.ErrRecoveryRequired):

@@ -156,10 +156,10 @@ func (h *Hydration) retract(ctx context.Context) (Result, error) {
 		return h.result, nil
 	}
 	if err == nil {
-		for _, name := range u.Removed {
-			h.result.Deleted = append(h.result.Deleted, fsmspec.Deletion{Name: name})
+		for _, id := range h.list.IDs(u.Removed) {
+			h.result.Deleted = append(h.result.Deleted, fsmspec.Deletion{ID: id})
 		}
-		h.result.Restored = u.Restored
+		h.result.Restored = h.list.IDs(u.Restored)
 	}
 	return h.result, err
 }

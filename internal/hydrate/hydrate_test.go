@@ -176,7 +176,7 @@ func TestFailed(t *testing.T) {
 func TestDecision(t *testing.T) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.FixedZone("", 3600))
 	result := hydrate.Result{List: list, Spec: "/fsm.json", Steps: make([]fsmspec.Task, 1), Lost: []string{"old"}, Outcome: tasks.Outcome{
-		Deleted: []fsmspec.Deletion{{Name: "1.json"}}, Created: []fsmspec.Creation{{Name: "2.json", ID: 2}},
+		Deleted: []fsmspec.Deletion{{ID: "1"}}, Created: []fsmspec.Creation{{ID: 2}},
 	}}
 	got := hydrate.Call{Request: hydrate.Request{Command: "s", Session: "x", Cwd: "/p"}, Result: result}.Decision(start, start.Add(1500*time.Microsecond))
 	one := 1

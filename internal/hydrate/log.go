@@ -3,7 +3,6 @@ package hydrate
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
@@ -33,7 +32,7 @@ func (c Call) Decision(start, now time.Time) decisions.Record {
 		r.Why = c.Err.Error()
 	}
 	for _, d := range c.Result.Deleted {
-		r.Deleted = append(r.Deleted, Numbers([]string{d.Name})...)
+		r.Deleted = append(r.Deleted, Numbers([]string{d.ID})...)
 	}
 	for _, created := range c.Result.Created {
 		r.Created = append(r.Created, created.ID)
@@ -59,10 +58,10 @@ func (c Call) counted(r decisions.Record) decisions.Record {
 	return r
 }
 
-// Numbers returns the numbers of task files.
-func Numbers(names []string) (all []int64) {
-	for _, name := range names {
-		if n, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 10, 64); err == nil {
+// Numbers returns the numbers among the ids of tasks.
+func Numbers(ids []string) (all []int64) {
+	for _, id := range ids {
+		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
 			all = append(all, n)
 		}
 	}

@@ -58,13 +58,13 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 
 // tasksOf returns the tasks that are steps of the workflows.
 func tasksOf(all []fsmspec.Existing, workflows []*steps.Workflow) []fsmspec.Existing {
-	names := map[string]bool{}
+	ids := map[string]bool{}
 	for _, w := range workflows {
 		for _, s := range w.Steps {
-			names[strconv.FormatInt(s.ID, 10)+".json"] = true
+			ids[strconv.FormatInt(s.ID, 10)] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return !names[e.Name] })
+	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return !ids[e.ID] })
 }
 
 // tag returns the name of the skill as in the tag of its tasks.
@@ -82,13 +82,13 @@ func (h *Hydration) nested() *Nested {
 // lost returns the names of the skills whose workflows had begun and were replaced.
 func (h *Hydration) lost() (names []string) {
 	for _, w := range h.place.Lost {
-		if slices.ContainsFunc(h.result.Deleted, func(d fsmspec.Deletion) bool { return isStep(w, d.Name) }) && !slices.Contains(names, w.Command) {
+		if slices.ContainsFunc(h.result.Deleted, func(d fsmspec.Deletion) bool { return isStep(w, d.ID) }) && !slices.Contains(names, w.Command) {
 			names = append(names, w.Command)
 		}
 	}
 	return names
 }
 
-func isStep(w *steps.Workflow, name string) bool {
-	return slices.ContainsFunc(w.Steps, func(s steps.Step) bool { return strconv.FormatInt(s.ID, 10)+".json" == name })
+func isStep(w *steps.Workflow, id string) bool {
+	return slices.ContainsFunc(w.Steps, func(s steps.Step) bool { return strconv.FormatInt(s.ID, 10) == id })
 }

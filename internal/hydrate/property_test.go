@@ -20,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -219,7 +220,8 @@ func TestValidSpecKeepsOtherTasksAndCreatesThePlanned(t *testing.T) {
 		require.Len(t, got, len(spec), "files besides those that had to be kept")
 		for i, c := range result.Created {
 			require.Equal(t, int64(highest+spec[i].ID), c.ID)
-			checkTask(t, got[c.Name], strings.TrimSuffix(c.Name, ".json"), spec[i], highest)
+			id := strconv.FormatInt(c.ID, 10)
+			checkTask(t, got[id+".json"], id, spec[i], highest)
 		}
 	})
 }
@@ -243,9 +245,10 @@ func TestHydrationDoesWhatItsPreviewReturned(t *testing.T) {
 		require.Equal(t, p.Plan.Creations(), result.Created)
 		require.Equal(t, p.Plan.Deletions(), result.Deleted)
 		for _, c := range p.Plan.Creations() {
-			data, err := os.ReadFile(filepath.Join(p.List, c.Name))
+			want := tasks.Form(p.List).File(c)
+			data, err := os.ReadFile(filepath.Join(p.List, want.Name))
 			require.NoError(t, err)
-			require.Equal(t, c.Content, string(data))
+			require.Equal(t, string(want.Data), string(data))
 		}
 		if len(p.Steps) > 0 {
 			history, err := txn.ReadHistory(p.List)
@@ -334,9 +337,10 @@ func (h *home) normalised(r hydrate.Result) map[string]string {
 		place[strconv.FormatInt(c.ID, 10)] = fmt.Sprintf("place %d", i)
 	}
 	for _, c := range r.Created {
-		text := files[c.Name]
-		delete(files, c.Name)
-		name := place[strings.TrimSuffix(c.Name, ".json")]
+		id := strconv.FormatInt(c.ID, 10)
+		text := files[id+".json"]
+		delete(files, id+".json")
+		name := place[id]
 		require.NotContains(h.t, files, name)
 		files[name] = renumbered(h.t, text, place)
 	}

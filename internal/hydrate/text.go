@@ -3,7 +3,6 @@ package hydrate
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -43,18 +42,13 @@ func idsOf(created []fsmspec.Creation) []int64 {
 	return ids
 }
 
-// numbered lists the tasks in the named files by number. The client shows files like
-// abc.json as tasks too (fact 4, client 2.1.197); these are only counted.
-func numbered(names []string) string {
-	var ids []int64
-	for _, name := range names {
-		if id, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 10, 64); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	text := numbers(ids)
-	switch others := len(names) - len(ids); {
-	case len(ids) == 0:
+// numbered lists the tasks with these ids by number. The client shows tasks with ids like abc,
+// too (fact 4, client 2.1.197); these are only counted.
+func numbered(ids []string) string {
+	known := Numbers(ids)
+	text := numbers(known)
+	switch others := len(ids) - len(known); {
+	case len(known) == 0:
 		text = terminal.Count(others, "task") + " without a number"
 	case others > 0:
 		text += " and " + terminal.Count(others, "task") + " without a number"
@@ -64,15 +58,15 @@ func numbered(names []string) string {
 
 // deletions lists the deleted tasks, and how many of them were under way.
 func deletions(deleted []fsmspec.Deletion) string {
-	var names []string
+	var ids []string
 	active := 0
 	for _, d := range deleted {
-		names = append(names, d.Name)
+		ids = append(ids, d.ID)
 		if d.Status == fsmspec.InProgress.String() {
 			active++
 		}
 	}
-	text := numbered(names)
+	text := numbered(ids)
 	switch active {
 	case 0:
 	case 1:

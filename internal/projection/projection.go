@@ -20,9 +20,11 @@ import (
 // JSON, for each task. Files that are not tasks in this form are the program's own and are
 // left alone.
 type Form interface {
-	// Name returns the name of the file of the task with this number.
-	Name(id int64) string
-	// Number returns the number that the program reads from the name of a file. It is 0 if
+	// Name returns the name of the file of the task with this id.
+	Name(id string) string
+	// ID returns the id of the task in a file with this name, as the program and people know it.
+	ID(name string) string
+	// Number returns the number that the program reads from the name of a file or an id. It is 0 if
 	// the name has none, and math.MaxInt64 if it is larger than that.
 	Number(name string) int64
 	// IsTask reports whether the program treats a file with this name as a task.

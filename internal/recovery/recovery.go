@@ -124,8 +124,11 @@ func (r Report) withSubjects() Report {
 	r.subjects = map[string]string{}
 	for _, name := range r.Restored {
 		data, err := safefile.ReadFile(filepath.Join(r.List, name), vfs.MaxFileBytes, 0)
-		if err == nil {
-			r.subjects[name] = strings.Join(strings.Fields(jsonx.StringMember(data, "subject")), " ")
+		if err != nil {
+			continue
+		}
+		if t := tasks.Form(r.List).Decode(data); t != nil {
+			r.subjects[name] = strings.Join(strings.Fields(t.Subject), " ")
 		}
 	}
 	return r
@@ -251,7 +254,7 @@ func (r Report) String() string {
 func (r Report) tasks(names []string) []string {
 	list := make([]string, len(names))
 	for i, name := range names {
-		list[i] = strings.TrimSpace("#" + strings.TrimSuffix(name, ".json") + " " + r.subjects[name])
+		list[i] = strings.TrimSpace("#" + tasks.Form(r.List).ID(name) + " " + r.subjects[name])
 	}
 	return list
 }

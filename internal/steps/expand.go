@@ -335,7 +335,7 @@ func (s *State) outdated() (files []fsmspec.Existing) {
 		if b.Gone() || !s.isOutdated(b.Workflow) {
 			continue
 		}
-		files = append(files, fsmspec.Existing{Name: fileName(b.ID), Subject: b.Subject, Status: b.Status})
+		files = append(files, fsmspec.Existing{ID: itoa(b.ID), Number: b.ID, Subject: b.Subject, Status: b.Status})
 	}
 	return files
 }
@@ -442,7 +442,7 @@ func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
 
 // remove takes tasks out of the list.
 func (c *call) remove(ctx context.Context, dir *txn.Dir, s *State, old []fsmspec.Existing) error {
-	list, w := c.List, s.find(strings.TrimSuffix(old[0].Name, ".json")).Workflow
+	list, w := c.List, s.find(old[0].ID).Workflow
 	list.Record = nil
 	label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, Step: w.Parent}
 	_, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
@@ -454,7 +454,7 @@ func (c *call) remove(ctx context.Context, dir *txn.Dir, s *State, old []fsmspec
 // present returns those of the tasks that the list still has, as it has them.
 func present(old []fsmspec.Existing, list fsmspec.Snapshot) (files []fsmspec.Existing) {
 	for _, t := range list.Tasks {
-		if slices.ContainsFunc(old, func(o fsmspec.Existing) bool { return o.Name == t.Name }) {
+		if slices.ContainsFunc(old, func(o fsmspec.Existing) bool { return o.ID == t.ID }) {
 			files = append(files, t)
 		}
 	}

@@ -82,6 +82,21 @@ func Form(string) projection.Form { return claudetasks.Form{} }
 
 func (l List) form() projection.Form { return Form(l.Dir) }
 
+// IDs returns the ids of the tasks in the named files.
+func (l List) IDs(names []string) []string {
+	ids := make([]string, len(names))
+	for i, name := range names {
+		ids[i] = l.ID(name)
+	}
+	return ids
+}
+
+// ID returns the id of the task in the named file.
+func (l List) ID(name string) string { return l.form().ID(name) }
+
+// Name returns the name of the file of a task.
+func (l List) Name(id string) string { return l.form().Name(id) }
+
 func (l List) files() vfs.FS {
 	if l.FS == nil {
 		return vfs.OS{}

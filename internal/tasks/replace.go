@@ -39,7 +39,7 @@ type Outcome struct {
 	Duplicate bool // an earlier replacement had the same invocation; nothing was done
 	Deleted   []fsmspec.Deletion
 	Created   []fsmspec.Creation
-	Restored  []string   // names of files that an earlier replacement had deleted
+	Restored  []string   // ids of tasks that an earlier replacement had deleted
 	Recovered txn.Report // recovery of an interrupted transaction, if there was one
 
 	// Unreleased is why locks could not be released, nil if they were. The next
@@ -161,7 +161,7 @@ func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		kept, err := r.dir.Lock(ctx, names(plan.Deletions())...)
+		kept, err := r.dir.Lock(ctx, r.names(plan.Deletions())...)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (r *replacement) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 // unchanged reports whether the files to be deleted are still those that the plan
 // was made from.
 func (r *replacement) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan *fsmspec.Plan) (bool, error) {
-	deleted := names(plan.Deletions())
+	deleted := r.names(plan.Deletions())
 	if len(deleted) == 0 {
 		return true, nil
 	}
@@ -216,7 +216,7 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	if plan.Empty() {
 		return nil
 	}
-	change := txn.Change{Label: r.label.text(), Deletes: names(plan.Deletions())}
+	change := txn.Change{Label: r.label.text(), Deletes: r.names(plan.Deletions())}
 	if r.record != nil {
 		var err error
 		if change.Record, err = r.record(plan); err != nil {
@@ -234,10 +234,11 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	return r.dir.Commit(ctx, change)
 }
 
-func names(deletions []fsmspec.Deletion) []string {
+// names returns the names of the files of tasks.
+func (r *replacement) names(deletions []fsmspec.Deletion) []string {
 	list := make([]string, len(deletions))
 	for i, d := range deletions {
-		list[i] = d.Name
+		list[i] = r.form.Name(d.ID)
 	}
 	return list
 }

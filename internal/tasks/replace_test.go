@@ -84,7 +84,7 @@ func TestReplace(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1.json", "3.json", "4.json"}, taskFiles(t, l.Dir))
 	require.Len(t, o.Deleted, 1)
-	assert.Equal(t, "2.json", o.Deleted[0].Name)
+	assert.Equal(t, "2", o.Deleted[0].ID)
 	require.Len(t, o.Created, 2)
 	assert.EqualValues(t, 3, o.Created[0].ID)
 	assert.False(t, o.Duplicate)

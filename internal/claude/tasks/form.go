@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"strconv"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,7 +23,42 @@ func (Form) Locker() txn.Locker { return new(Locks) }
 
 // File returns the file as the client itself would create it.
 func (Form) File(c fsmspec.Creation) txn.File {
-	return txn.File{Name: c.Name, Data: []byte(c.Content), Mode: fileMode}
+	return txn.File{Name: Form{}.Name(strconv.FormatInt(c.ID, 10)), Data: encode(&c), Mode: fileMode}
+}
+
+// encode returns the text of a task's file: every field of a task, in the client's order, indented
+// by two spaces, strings in their shortest form, metadata spelled as it is (fact 2, client
+// 2.1.197).
+func encode(c *fsmspec.Creation) []byte {
+	b := make([]byte, 0, 512)
+	b = appendID(append(b, `{"id":`...), c.ID)
+	for _, t := range []struct{ name, text string }{
+		{`,"subject":`, c.Subject}, {`,"description":`, c.Description}, {`,"activeForm":`, c.ActiveForm},
+		{`,"owner":`, c.Owner}, {`,"status":`, c.Status.String()},
+	} {
+		// An error is returned only for invalid UTF-8, which a plan has not.
+		b, _ = jsontext.AppendQuote(append(b, t.name...), t.text)
+	}
+	b = appendIDs(append(b, `,"blocks":`...), c.Blocks)
+	b = appendIDs(append(b, `,"blockedBy":`...), c.BlockedBy)
+	b = append(append(append(b, `,"metadata":`...), c.Metadata...), '}')
+	b, _ = jsontext.AppendFormat(nil, b, jsonx.Tolerant, jsontext.WithIndent("  ")) // it is valid
+	return b
+}
+
+func appendID(b []byte, id int64) []byte {
+	return append(strconv.AppendInt(append(b, '"'), id, 10), '"')
+}
+
+func appendIDs(b []byte, ids []int64) []byte {
+	b = append(b, '[')
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendID(b, id)
+	}
+	return append(b, ']')
 }
 
 // file is a task's file (fact 2, client 2.1.197).

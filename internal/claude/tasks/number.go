@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// Name returns "3.json" for 3.
-func (Form) Name(id int64) string { return strconv.FormatInt(id, 10) + suffix }
+// Name returns "3.json" for "3".
+func (Form) Name(id string) string { return id + suffix }
+
+// ID returns "3" for "3.json".
+func (Form) ID(name string) string { return strings.TrimSuffix(name, suffix) }
 
 // suffix ends the names of task files.
 const suffix = ".json"

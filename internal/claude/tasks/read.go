@@ -53,6 +53,9 @@ func (f Form) Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.
 	if snap.HighWater, err = readHighWater(files, dir); err != nil {
 		return snap, nil, err
 	}
+	if snap.HighWater > 0 {
+		snap.MarkName = highWaterName
+	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !f.IsTask(name) })
 	for _, name := range names {
 		if n := f.Number(name); n > snap.MaxID {
@@ -91,7 +94,7 @@ func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsms
 					return &fs.PathError{Op: "read", Path: filepath.Join(d.Name(), name), Err: err}
 				}
 				mu.Lock()
-				if kind == fsmspec.Tagged {
+				if kind == Tagged {
 					tagged = append(tagged, task)
 				}
 				if broken {
@@ -113,16 +116,16 @@ const filesPerReader = 128
 
 // classify reads one file. A file that is gone, is not a regular file, may not be
 // read, or is too large is foreign.
-func classify(dirfd int, name string, buf *bytes.Buffer) (task fsmspec.Existing, kind fsmspec.Kind, broken bool, err error) {
+func classify(dirfd int, name string, buf *bytes.Buffer) (task fsmspec.Existing, kind Kind, broken bool, err error) {
 	data, err := readAt(dirfd, name, buf)
 	switch {
 	case errors.Is(err, errNotTask), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP),
 		errors.Is(err, unix.ENXIO), errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return task, fsmspec.Foreign, false, nil
+		return task, Foreign, false, nil
 	case err != nil:
-		return task, fsmspec.Foreign, false, err
+		return task, Foreign, false, err
 	}
-	task, kind, err = fsmspec.Classify(name, data)
+	task, kind, err = Classify(name, data)
 	return task, kind, err != nil, nil
 }
 

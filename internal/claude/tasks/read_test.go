@@ -33,7 +33,7 @@ func write(t *testing.T, dir, name, text string) {
 func namesOf(tagged []fsmspec.Existing) []string {
 	names := []string{}
 	for _, e := range tagged {
-		names = append(names, e.Name)
+		names = append(names, Form{}.Name(e.ID))
 	}
 	return names
 }

@@ -175,7 +175,8 @@ func (w *world) continueBy(t *testing.T, by string, before map[string]worlds.Fil
 	}
 	made := map[string]string{}
 	for _, c := range result.Created {
-		made[c.Name] = string(c.Content)
+		file := tasks.Form(w.List()).File(c)
+		made[file.Name] = string(file.Data)
 	}
 	return afterProblem(before, w.Tasks(t), made)
 }

@@ -1,23 +1,42 @@
-package fsmspec
+package tasks
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Classify returns the kind of a file in a task list and, if it is Tagged, its fields. It
-// reads the file as the client does: of duplicate keys the last one counts, and invalid
-// UTF-8 becomes U+FFFD. JSON that is not an object is Foreign.
+// ErrNotJSON is returned by [Classify] for a file that is not valid JSON. The client does not
+// write its files atomically, so the file may be half written.
+var ErrNotJSON = errors.New("not valid JSON")
+
+// Kind tells who created a file in a task list.
+type Kind int
+
+const (
+	// Foreign is a file that is not a JSON object, so not a task.
+	Foreign Kind = iota
+	// Manual is a task without a tag: the client or a person created it.
+	Manual
+	// Tagged is a task whose metadata is an object with the key fsmspec.Tag, with any value: a
+	// plan created it.
+	Tagged
+)
+
+// Classify returns the kind of a file in a task list and, if it is Tagged, its fields: those
+// that are not strings are empty. It reads the file as the client does: of duplicate keys the
+// last one counts, and invalid UTF-8 becomes U+FFFD. JSON that is not an object is Foreign.
 //
 // Errors: ErrNotJSON. The file is Foreign then, but its writer may not have finished it:
 // read it again under its lock.
-func Classify(name string, data []byte) (Existing, Kind, error) {
-	file := Existing{Name: name}
+func Classify(name string, data []byte) (fsmspec.Existing, Kind, error) {
+	file := fsmspec.Existing{ID: Form{}.ID(name), Number: Form{}.Number(name)}
 	if !jsontext.Value(data).IsValid(jsonx.Tolerant) {
 		return file, Foreign, fmt.Errorf("%s:%w (%w)", name, jsonx.Check(data, jsonx.Tolerant), ErrNotJSON)
 	}
@@ -28,7 +47,7 @@ func Classify(name string, data []byte) (Existing, Kind, error) {
 		return file, Manual, nil
 	}
 	kind := Manual
-	var tagged Existing
+	tagged := file
 	r := reader{jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)}
 	for key := range r.members {
 		switch {
@@ -39,14 +58,13 @@ func Classify(name string, data []byte) (Existing, Kind, error) {
 		case isName(key, "metadata"):
 			kind = Manual
 			for key := range r.members {
-				if isName(key, tag) {
+				if isName(key, fsmspec.Tag) {
 					kind, tagged.Tag = Tagged, r.text()
 				}
 			}
 		}
 	}
 	if kind == Tagged {
-		tagged.Name = name
 		return tagged, kind, nil
 	}
 	return file, kind, nil
@@ -55,7 +73,7 @@ func Classify(name string, data []byte) (Existing, Kind, error) {
 // mayBeTagged returns false for most files without a tag, so that they need not be parsed. A
 // tagged file has the key literally, or an escape for one of its letters.
 func mayBeTagged(data []byte) bool {
-	return bytes.Contains(data, []byte(`"`+tag+`"`)) || bytes.Contains(data, []byte(`\u`))
+	return bytes.Contains(data, []byte(`"`+fsmspec.Tag+`"`)) || bytes.Contains(data, []byte(`\u`))
 }
 
 // reader reads JSON that is known to be valid, so its decoder returns no errors.
