@@ -1,11 +1,18 @@
 package rules
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 func TestPhasesThatStepsShowToBeDone(t *testing.T) {
@@ -66,10 +73,91 @@ func TestPhasesOfSteps(t *testing.T) {
 		"the current step names one": {[]steps.Stood{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
 		"it names none":              {[]steps.Stood{setup, step("Research", true, false), step("Settle it", false, true)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
 		"several in one subject":     {[]steps.Stood{setup, step("Phase 6: validation of the plan", false, true)}, []string{"SETUP", "VALIDATION", "COMPLETION"}, "VALIDATION"},
+		"two steps of one phase":     {[]steps.Stood{setup, step("Research the market", false, true), step("Research the code", false, true)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"the first that is current":  {[]steps.Stood{setup, research, step("Tasks", false, true)}, []string{"SETUP", "RESEARCH", "TASKS", "COMPLETION"}, "RESEARCH"},
+		"the last phase has a step":  {[]steps.Stood{setup, research, step("Completion", false, false)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
 		"all done":                   {[]steps.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
 	} {
 		phases, current := config.phasesOf(c.steps)
 		assert.Equal(t, c.phases, phases, name)
 		assert.Equal(t, c.current, current, name)
+	}
+}
+
+// TestTheStepsOfTheSessionAreFollowed: their phase counts, not the one that the model has written
+// into the state file, where the rules do not bind by the letter.
+func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
+	home := t.TempDir()
+	w := steps.Workflow{Command: "product-planning:plan", Session: "s1", Dir: home}
+	change := txn.Change{}
+	for i, subject := range []string{"Phase 1: setup", "Phase 2: research"} {
+		id := int64(i + 1)
+		w.Steps = append(w.Steps, steps.Step{ID: id, Local: id, Subject: subject, Status: []string{"completed", "pending"}[i]})
+		text := `{"id":"` + string(rune('0'+id)) + `","subject":"` + subject + `","description":"","status":"` + w.Steps[i].Status + `","blocks":[],"blockedBy":[],"metadata":{"fsm":"product-planning:plan"}}`
+		change.Creates = append(change.Creates, txn.File{Name: string(rune('0'+id)) + ".json", Data: []byte(text), Mode: 0o644})
+	}
+	var err error
+	change.Record, err = w.Encode()
+	require.NoError(t, err)
+	d, err := tasks.List{Dir: filepath.Join(home, "tasks", "s1")}.Open(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context(), change))
+	require.NoError(t, d.Close())
+
+	for name, c := range map[string]struct {
+		session string
+		always  bool
+		exists  bool
+		want    string
+	}{
+		"the session's":       {"s1", false, true, "RESEARCH"},
+		"another session's":   {"s2", false, true, "PLAN"},
+		"no session":          {"", false, true, "PLAN"},
+		"bound by the letter": {"s1", true, true, "PLAN"},
+		"no state file":       {"s1", false, false, "PLAN"},
+	} {
+		env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
+		call := &call{Call: guard.NewCall(&event.Event{SessionID: c.session}, guard.Config{}, time.Now(), env), config: defaults}
+		call.config.Plugin, call.config.Always = "product-planning", c.always
+		s := State{Exists: c.exists, Phase: "PLAN"}
+		call.followSteps(&s)
+		assert.Equal(t, c.want, s.Phase, name)
+		assert.Equal(t, c.want != "PLAN", s.byStep, name)
+		if s.byStep {
+			assert.Equal(t, []string{"SETUP", "RESEARCH", "COMPLETION"}, call.config.Phases)
+			assert.Equal(t, [2]string{"SETUP", "COMPLETION"}, [2]string{call.config.First, call.config.Last})
+		}
+	}
+}
+
+// TestAStopIsLikeThatOfTheSteps: where the session has steps, both hooks let a turn end with a
+// question, and send back once.
+func TestAStopIsLikeThatOfTheSteps(t *testing.T) {
+	block := guard.Block(7, "not done", "Go on.")
+	some := []steps.Stood{{}}
+	for name, c := range map[string]struct {
+		facts   stopFacts
+		refuses bool
+	}{
+		"no steps":              {stopFacts{}, true},
+		"steps":                 {stopFacts{steps: steps.Standing{Steps: some}}, true},
+		"steps, and a question": {stopFacts{asked: "Which one?", steps: steps.Standing{Steps: some}}, false},
+		"steps, and the letter": {stopFacts{asked: "Which one?", always: true, steps: steps.Standing{Steps: some}}, true},
+	} {
+		v := c.facts.stopLike(block)
+		assert.Equal(t, c.refuses, refuses(v), name)
+		assert.Equal(t, 7, v.Row, name)
+	}
+	at := stopFacts{progress: "p", steps: steps.Standing{Steps: some}}
+	assert.Equal(t, block.WithProgress("p", ""), at.stopLike(block))
+	at.steps.SentBack = true
+	assert.Equal(t, block.WithProgress("p", "").Stalled(), at.stopLike(block))
+	assert.NotEqual(t, block.WithProgress("p", ""), at.stopLike(block))
+}
+
+// TestANotificationIsNotAPrompt: the client sends it as one.
+func TestANotificationIsNotAPrompt(t *testing.T) {
+	for prompt, row := range map[string]int{"<task-notification>x": 1, `\n <task-notification>`: 1, "what is a <task-notification>?": 2} {
+		assert.Equal(t, row, explain(t, "H06", `{"cwd":"/","prompt":"`+prompt+`"}`, nil).Row, prompt)
 	}
 }
