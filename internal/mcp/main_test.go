@@ -1,0 +1,109 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
+)
+
+// started runs the program with these arguments and this input.
+func (w *world) started(in io.Reader, args ...string) (code int, out, stderr string) {
+	var o, e bytes.Buffer
+	code = Main(args, terminal.Streams{In: in, Out: &o, Err: &e, Getenv: w.lookup, Caller: func() caller.Caller { return w.who }})
+	return code, o.String(), e.String()
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+
+// TestMainAnswersAndEnds: with 0 when the client goes, with 1 and a hint if it was called wrongly.
+func TestMainAnswersAndEnds(t *testing.T) {
+	w := newWorld(t)
+	code, out, stderr := w.started(strings.NewReader(initialize))
+	assert.Zero(t, code)
+	assert.Empty(t, stderr)
+	var answer struct {
+		Result struct {
+			ServerInfo struct{ Version string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &answer))
+	assert.Equal(t, version.Get().Version, answer.Result.ServerInfo.Version)
+
+	code, out, stderr = w.started(strings.NewReader(initialize), "--nonsense")
+	assert.Equal(t, 1, code)
+	assert.Empty(t, out)
+	assert.Contains(t, stderr, "unknown flag: --nonsense")
+	assert.Contains(t, stderr, "run "+program.Name+" --help")
+
+	code, out, stderr = w.started(strings.NewReader(initialize), "--help")
+	assert.Zero(t, code)
+	assert.Contains(t, out, "Usage:\n  "+program.Name+" [--session ID]")
+	assert.Empty(t, stderr)
+
+	code, out, stderr = w.started(strings.NewReader(`{"session_id":"s","hook_event_name":"Stop"}` + "\n" + initialize))
+	assert.Equal(t, [3]any{0, "", ""}, [3]any{code, out, stderr}, "the event of a hook is not answered")
+
+	code, out, stderr = w.started(strings.NewReader(""))
+	assert.Equal(t, [3]any{0, "", ""}, [3]any{code, out, stderr}, "no client came")
+}
+
+// TestMainReadsAFile and closes it.
+func TestMainReadsAFile(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "in")
+	require.NoError(t, os.WriteFile(path, []byte(initialize), 0o600))
+	in, err := os.Open(path)
+	require.NoError(t, err)
+	code, out, _ := w.started(in)
+	assert.Zero(t, code)
+	assert.Contains(t, out, `"id":1`)
+	_, err = in.Read(make([]byte, 1))
+	assert.ErrorIs(t, err, os.ErrClosed, "so that a signal ends a read of it")
+}
+
+// TestALineThatIsTooLongIsNotKept.
+func TestALineThatIsTooLongIsNotKept(t *testing.T) {
+	box := newInbox(io.NopCloser(strings.NewReader(strings.Repeat("x", maxLine+1)+"\nshort\n")), io.Discard)
+	line, tooLong, err := box.line()
+	require.NoError(t, err)
+	assert.True(t, tooLong)
+	assert.Empty(t, line)
+	line, tooLong, err = box.line()
+	require.NoError(t, err)
+	assert.False(t, tooLong)
+	assert.Equal(t, "short\n", string(line))
+}
+
+// TestASkipIsReported with what comes next, and written to the log that the person has named.
+func TestASkipIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.env[decisions.Variable] = filepath.Join(w.home, "log")
+	w.hydrate("s1", steps.Step{Subject: "Collect"}, steps.Step{Subject: "Publish", BlockedBy: []int64{1}})
+	var asked []string
+	c := w.connect(answering("accept", &asked))
+	text := c.does("step_skip", args{"step": 1, "because": "there is nothing"})
+	assert.Contains(t, text, `#1 "Collect" is skipped.`)
+	assert.Contains(t, text, `#2 "Publish"`, "what comes next")
+	assert.Equal(t, []string{"The agent wants to skip the step #1 \"Collect\" of the workflow release.\nIts reason: there is nothing\nLet it skip the step?"}, asked)
+	log, err := os.ReadFile(w.env[decisions.Variable])
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(string(log), "\n"))
+	assert.Contains(t, string(log), `"skip: there is nothing"`)
+
+	assert.Contains(t, c.refuses("step_skip", args{"step": 2, "because": strings.Repeat("x", 1<<19)}), "because")
+	assert.Len(t, asked, 1, "about a reason that is too long nobody is asked")
+}
