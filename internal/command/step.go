@@ -207,6 +207,7 @@ func newFrame(s terminal.Streams, dir, session string) *steps.Frame {
 		Env:           os.Environ(),
 		Interruptible: interruptible,
 		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
+		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, dir) },
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -133,10 +135,16 @@ func (f *pastFlags) read(args []string) error {
 }
 
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
-	frame, err := frameOf(ctx, s, f.session)
+	found, err := findList(ctx, s, f.session)
 	if err != nil {
 		return err
 	}
+	if found.Newest {
+		if err := onlyOne(ctx, s, found, f.past.Step); err != nil {
+			return err
+		}
+	}
+	frame := frameIn(s, found)
 	var state *steps.State
 	word := f.word
 	if f.do != nil {
@@ -161,7 +169,25 @@ func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Fram
 	if err != nil {
 		return nil, err
 	}
+	return frameIn(s, found), nil
+}
+
+func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
 	f := newFrame(s, found.Dir, found.Session)
 	f.Log = toLog(s)
-	return f, nil
+	return f
+}
+
+// onlyOne returns an error if the person may mean the step of another list.
+func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, step int64) error {
+	others, err := tasklist.Rivals(ctx, s.Getenv, found.Dir, step)
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	names := []string{found.Name()}
+	for _, dir := range others {
+		names = append(names, filepath.Base(dir))
+	}
+	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and a step %d: %s", len(names), step, strings.Join(names, ", ")),
+		"name the one that you mean with --list; fsmtx status --all shows where each is"}
 }

@@ -57,6 +57,7 @@ type Result struct {
 
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.
 type Hydration struct {
+	env      Env
 	request  Request
 	policy   fsmspec.Policy
 	list     tasks.List
@@ -98,6 +99,7 @@ func (r Request) list(env Env) (string, error) {
 // newHydration returns the hydration of result.List with spec.
 func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
 	h := &Hydration{
+		env:     env,
 		request: r,
 		policy:  withArgs(o.Policy, r.Args),
 		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},

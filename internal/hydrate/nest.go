@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -76,7 +77,8 @@ func (h *Hydration) nested() *Nested {
 	if p == nil || len(h.result.Created) == 0 {
 		return nil
 	}
-	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, StartOver: len(h.place.Replaces) > 0, EndOuter: steps.EndCommand(p, h.list.Dir)}
+	frame := steps.Frame{List: h.list, Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
+	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, StartOver: len(h.place.Replaces) > 0, EndOuter: frame.EndCommand(p)}
 }
 
 // lost returns the names of the skills whose workflows had begun and were replaced.

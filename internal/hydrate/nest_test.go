@@ -68,7 +68,7 @@ func TestNestedResult(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, result.Deleted)
 	require.NotNil(t, result.Nested)
-	assert.Equal(t, hydrate.Nested{ID: 1, Step: `#1 "one"`, Skill: "outer", EndOuter: `fsmtx step end 1 --because "..." --session list`}, *result.Nested)
+	assert.Equal(t, hydrate.Nested{ID: 1, Step: `#1 "one"`, Skill: "outer", EndOuter: `fsmtx step end 1 --because "..."`}, *result.Nested)
 
 	result, err = h.hydrateFor("inner", "", fsmspec.ScopeAll, false)
 	require.NoError(t, err)

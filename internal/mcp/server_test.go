@@ -98,7 +98,7 @@ func TestApproval(t *testing.T) {
 		w.hydrate("s1", flow...)
 		refusal := w.connect(nil).refuses("step_complete", n(1))
 		assert.Contains(t, refusal, "this client cannot ask one")
-		assert.Contains(t, refusal, `fsmtx step done 1 --because "..." --session s1`)
+		assert.Contains(t, refusal, `fsmtx step done 1 --because "..."`)
 		assert.Equal(t, "pending", w.status("s1", 1))
 	})
 }

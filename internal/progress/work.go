@@ -118,5 +118,5 @@ func (o *Work) SessionFlag() string {
 	if o.Session == "" {
 		return ""
 	}
-	return " " + steps.ListFlag(o.List.Dir)
+	return o.ListFlag()
 }

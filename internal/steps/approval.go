@@ -16,10 +16,10 @@ func approval(c *Current) Verdict {
 // unanswered is added to a question, for where nobody can answer it: there the client
 // refuses the call with the question as the reason (fact 37, client 2.1.329). n is how often
 // it was asked.
-func unanswered(c *Current, n int, commands string) string {
-	text := "\nWithout a yes " + c.Name() + " stays open: "
+func unanswered(n int, commands string) string {
+	text := "\nWithout a yes it stays open: "
 	if n >= maxRepeats {
-		text = "\nThis was asked " + itoa(int64(n)) + " times, and nobody said yes. Stop trying. " + c.Name() + " stays open: "
+		text = "\nThis was asked " + itoa(int64(n)) + " times, and nobody said yes. Stop trying. It stays open: "
 	}
 	return text + "tell the person, who can approve it in a terminal outside the client: " + commands
 }

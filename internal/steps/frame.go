@@ -49,6 +49,10 @@ type Frame struct {
 	// after ten seconds. It may be nil.
 	Unreleased func(error)
 
+	// Unnamed reports whether a person's command in a terminal finds the list without naming it.
+	// It is asked when a text names such a command; nil is no.
+	Unnamed func() bool
+
 	// Apply makes the Frame change the task's status itself, under the client's locks,
 	// when the gates allow it. It is for callers without a client that does. The update
 	// is then denied if the gates cannot be evaluated, because nothing was changed.
@@ -503,17 +507,35 @@ func (f *Frame) finished(c *call, v Verdict) Verdict {
 		}
 		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listFlag())
 	}
+	return f.unnamed(v)
+}
+
+// unnamed leaves the list out of the commands in a reason if a person finds it without.
+func (f *Frame) unnamed(v Verdict) Verdict {
+	flag := " " + f.listFlag()
+	if strings.Contains(v.Reason, flag) && f.Unnamed != nil && f.Unnamed() {
+		v.Reason = strings.ReplaceAll(v.Reason, flag, "")
+	}
 	return v
+}
+
+// ListFlag returns a space and the flag that names the list in another terminal, or nothing if a
+// person's command finds it without.
+func (f *Frame) ListFlag() string {
+	if f.Unnamed != nil && f.Unnamed() {
+		return ""
+	}
+	return " " + f.listFlag()
 }
 
 // listFlag returns the flag that names the list in another terminal. It is not the session's id,
 // because the hook's environment may have chosen another list than the session's, and a terminal
 // does not have that environment.
-func (f *Frame) listFlag() string { return ListFlag(f.List.Dir) }
+func (f *Frame) listFlag() string { return listFlag(f.List.Dir) }
 
-// ListFlag returns the flag with which a person names a list in a terminal of theirs: that of a
+// listFlag returns the flag with which a person names a list in a terminal of theirs: that of a
 // project, which is in fsmtx/tasks (package tasklist), has a name, that of Claude Code its session.
-func ListFlag(dir string) string {
+func listFlag(dir string) string {
 	name := filepath.Base(dir)
 	if tasks := filepath.Dir(dir); filepath.Base(tasks) == "tasks" && filepath.Base(filepath.Dir(tasks)) == "fsmtx" {
 		return "--list " + name

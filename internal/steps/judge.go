@@ -31,7 +31,7 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	}
 	c := &call{Frame: f, id: rand.Text(), steps: r.steps, target: parts[0].listed[0].step, begun: cmp.Or(f.Began, time.Now()),
 		update: Update{Agent: x.Agent, Cwd: x.Cwd, Use: x.Use}, facts: map[factKey]fact{}}
-	v := c.judge(ctx, parts)
+	v := f.unnamed(c.judge(ctx, parts))
 	v.Trouble = both(v.Trouble, unknown)
 	return v
 }

@@ -204,10 +204,9 @@ func (s *State) below(w *Workflow) (all []*Workflow) {
 	return all
 }
 
-// EndCommand returns the command with which a person ends the workflow of a step. list is the
-// directory of the list.
-func EndCommand(c *Current, list string) string {
-	return fmt.Sprintf(`fsmtx step end %d --because "..." %s`, c.ID, ListFlag(list))
+// EndCommand returns the command with which a person ends the workflow of a step.
+func (f *Frame) EndCommand(c *Current) string {
+	return fmt.Sprintf(`fsmtx step end %d --because "..."%s`, c.ID, f.ListFlag())
 }
 
 // lostTo returns the workflows of other skills that have begun and are not finished.
