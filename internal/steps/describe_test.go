@@ -1,0 +1,42 @@
+package steps
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAStepSaysHowItCanEnd, and what its gates are, in words.
+func TestAStepSaysHowItCanEnd(t *testing.T) {
+	env := []string{"HOME"}
+	s := Step{
+		When: []Condition{{4, []string{"big", "small"}}}, Within: 90,
+		Outcomes: []Outcome{
+			{Name: "again", Back: 2, Max: 1},
+			{Name: "more", Back: 2, Max: 3, Then: "stop"},
+			{Name: "drop", Stop: true, Produces: []string{"a", "b"}, Check: &Check{Run: "ok", Timeout: 9, Env: &env}, Approval: "Sure?"},
+		},
+		Decides: "person",
+		Set:     []Value{{Name: "size", OneOf: []string{"s", "m"}}, {Name: "sum", Command: &Check{Run: "wc", Timeout: 5}}},
+	}
+	require.Equal(t, []string{
+		"needed if #4 ends as big or small",
+		"outcome again ↺ #2, once at most",
+		"outcome more ↺ #2, 3 times at most, then stop",
+		"outcome drop ends the workflow; produces a, b; check (at most 9s, with HOME, no other variable): ok; approval: Sure?",
+		"a person decides",
+		"sets size (s or m)",
+		"sets sum by a command (at most 5s): wc",
+		"within 1m30s",
+	}, s.Ends())
+	s = Step{Chooser: &Check{Run: "pick", Timeout: 7}, Decides: "command"}
+	require.Equal(t, []string{"a command decides (at most 7s): pick"}, s.Ends())
+	require.Empty(t, Step{}.Ends())
+	require.Equal(t, Outcome{}, s.Declared("done"))
+
+	var texts []string
+	for _, g := range (Step{Ready: []string{"in"}, Do: "review", Produces: []string{"out"}, Check: &Check{Run: "ok", Timeout: 9}, Approval: "Sure?"}).Gates() {
+		texts = append(texts, g.String())
+	}
+	require.Equal(t, []string{"needs in", "calls the skill review", "produces out", "check (at most 9s): ok", "approval: Sure?"}, texts)
+}
