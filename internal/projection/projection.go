@@ -35,6 +35,11 @@ type Form interface {
 	File(c fsmspec.Creation) txn.File
 	// Decode returns the task in the text of a file, or nil if it is not one.
 	Decode(data []byte) *Task
+	// SetStatus returns the text of a task with another status. Every other byte is kept.
+	SetStatus(data []byte, status string) ([]byte, error)
+	// Edit returns the text of a task after a change of what Decode returns, but for the id and
+	// the owner. What the change leaves as it is stays, and so does what Task has no field for.
+	Edit(data []byte, change func(*Task) error) ([]byte, error)
 	// Each calls use with the index and the text of each of the named files. The text is
 	// valid until use returns. Files that cannot be tasks, or cannot be read, are skipped
 	// without an error. An absent dir has none.

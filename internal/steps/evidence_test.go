@@ -188,22 +188,6 @@ func TestAListWithoutWorkflow(t *testing.T) {
 	require.NoDirExists(t, filepath.Dir(dir))
 }
 
-func TestWithStatus(t *testing.T) {
-	for before, after := range map[string]string{
-		`{"id":"1","status":"pending"}`:                                   "{\"id\":\"1\",\"status\":\"completed\"}",
-		"{\n  \"status\" :  \"x\",\r\n  \"status\": null , \"z\":1 }\n":   "{\n  \"status\" :  \"x\",\r\n  \"status\": \"completed\" , \"z\":1 }\n",
-		`{"a":{"status":"pending"},"st\u0061tus":"pending","é":"\u00e9"}`: `{"a":{"status":"pending"},"st\u0061tus":"completed","é":"\u00e9"}`,
-	} {
-		got, err := withStatus([]byte(before), completed)
-		require.NoError(t, err)
-		require.Equal(t, after, string(got))
-	}
-	for _, text := range []string{"", "[]", "null", `{"status":"pending"`, `{"status":}`, `{"id":"1"}`, `{"status" "x"}`} {
-		_, err := withStatus([]byte(text), completed)
-		require.Error(t, err, text)
-	}
-}
-
 // A reader without the lock may find the record of running checks while it is replaced in
 // place: it reads again.
 func TestAHalfWrittenPendingRecordIsReadAgain(t *testing.T) {

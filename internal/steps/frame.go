@@ -141,7 +141,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 	target := r.steps.find(u.Task)
 	if target == nil {
 		if t := taggedTask(f.List.Dir, u.Task); t != nil {
-			if r.lost(t.id+".json") == nil {
+			if r.lost(t.id) == nil {
 				return nil, f.unrecorded(ctx, t)
 			}
 			if err := r.addUnread(f.List.Dir); err != nil {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
@@ -115,7 +115,7 @@ type record struct {
 // broken is a part of the record that cannot be read.
 type broken struct {
 	err   error
-	files map[string]bool // of the tasks that it is about; nil if that is unknown
+	tasks map[string]bool // ids of the tasks that it is about; nil if that is unknown
 }
 
 // steps are the steps of the workflows in a list, sorted by number.
@@ -150,13 +150,13 @@ func readRecord(src source) *record {
 	if err != nil {
 		return &record{broken: []broken{{err: err}}}
 	}
-	return recordOf(history)
+	return recordOf(tasks.Form(src.Path()), history)
 }
 
 // recordOf follows a history from its beginning: a transaction removes the files that it
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
-func recordOf(history []txn.Entry) *record {
+func recordOf(form projection.Form, history []txn.Entry) *record {
 	r := &record{}
 	known, inList := map[string]hydratedStep{}, map[string]bool{}
 	for _, e := range history {
@@ -168,17 +168,17 @@ func recordOf(history []txn.Entry) *record {
 			continue
 		}
 		for _, f := range e.Deleted {
-			delete(inList, f.Name)
+			delete(inList, form.ID(f.Name))
 		}
 		for _, f := range e.Created {
-			inList[f.Name] = true
+			inList[form.ID(f.Name)] = true
 		}
 		if e.Record == "" {
 			continue
 		}
 		w, err := ParseWorkflow(e.Record)
 		if err != nil {
-			r.broken = append(r.broken, broken{err, namesOf(e.Created)})
+			r.broken = append(r.broken, broken{err, tasksIn(form, e.Created)})
 			continue
 		}
 		keepSteps(known, &w)
@@ -200,8 +200,8 @@ type hydratedStep struct {
 // inOrder returns those of the steps that are in the list, sorted by number.
 func inOrder(known map[string]hydratedStep, inList map[string]bool) []hydratedStep {
 	all := make([]hydratedStep, 0, len(inList))
-	for name := range inList {
-		if h, ok := known[name]; ok {
+	for id := range inList {
+		if h, ok := known[id]; ok {
 			all = append(all, h)
 		}
 	}
@@ -213,18 +213,18 @@ func (r *record) sort() {
 	slices.SortFunc(r.steps, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-func namesOf(files []txn.EntryFile) map[string]bool {
-	names := map[string]bool{}
+func tasksIn(form projection.Form, files []txn.EntryFile) map[string]bool {
+	ids := map[string]bool{}
 	for _, f := range files {
-		names[f.Name] = true
+		ids[form.ID(f.Name)] = true
 	}
-	return names
+	return ids
 }
 
 // lost returns why the record of a task is not known, or nil if none was made.
-func (r *record) lost(name string) error {
+func (r *record) lost(task string) error {
 	for _, b := range r.broken {
-		if b.files == nil || b.files[name] {
+		if b.tasks == nil || b.tasks[task] {
 			return b.err
 		}
 	}
@@ -245,7 +245,7 @@ func (r *record) addUnread(dir string) error {
 	for _, s := range r.steps {
 		ids[itoa(s.ID)] = true
 	}
-	all = slices.DeleteFunc(all, func(t tagged) bool { return ids[t.id] || r.lost(t.id+".json") == nil })
+	all = slices.DeleteFunc(all, func(t tagged) bool { return ids[t.id] || r.lost(t.id) == nil })
 	for _, t := range all {
 		ids[t.id] = true
 	}
@@ -271,9 +271,6 @@ func (r *record) troubles() (all []error) {
 	return all
 }
 
-// fileName returns the name of a task's file.
-func fileName(id int64) string { return itoa(id) + ".json" }
-
 // afterRecovery returns the steps that the list has, if src is a list that was opened after these
 // steps were read, and whose opening has completed or undone an interrupted change.
 func (all steps) afterRecovery(src source) steps {
@@ -291,12 +288,12 @@ func (all steps) afterRecovery(src source) steps {
 // Unless it is whole, the evidence is that part of it on which decisions depend.
 func (all steps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
-	var names []string
+	form, names := tasks.Form(dir), make([]string, 0, len(all))
 	for _, r := range all.afterRecovery(src) {
 		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
-		names = append(names, fileName(r.ID))
+		names = append(names, form.Name(itoa(r.ID)))
 	}
-	if err := tasks.Form(dir).Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
+	if err := form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(form, data) }); err != nil {
 		return nil, err
 	}
 	for _, c := range s.Steps {
@@ -304,7 +301,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 			return nil, context.Cause(ctx)
 		}
 		if c.Status == "" {
-			if err := c.read(dir); err != nil {
+			if err := c.read(form, dir); err != nil {
 				s.Troubles = append(s.Troubles, err)
 			}
 		}
@@ -321,14 +318,14 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 // not write atomically (fact 16, client 2.1.197). A file that still is not a task after
 // that counts as a pending one, because the client hides it; so does one that cannot be
 // read, whose error is returned.
-func (c *Current) read(dir string) error {
-	path := filepath.Join(dir, fileName(c.ID))
+func (c *Current) read(form projection.Form, dir string) error {
+	path := filepath.Join(dir, form.Name(itoa(c.ID)))
 	for wait := time.Millisecond; ; wait *= 2 {
 		data, err := vfs.OS{}.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err == nil && c.parse(data) {
+		if err == nil && c.parse(form, data) {
 			return nil
 		}
 		if wait > longestWrite || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
@@ -342,20 +339,10 @@ func (c *Current) read(dir string) error {
 // longestWrite is roughly how long the client takes to write a file, at most.
 const longestWrite = 30 * time.Millisecond
 
-// taskFile is what a task's file says.
-type taskFile struct {
-	Subject     string         `json:"subject"`
-	Description string         `json:"description"`
-	ActiveForm  string         `json:"activeForm"`
-	Status      string         `json:"status"`
-	BlockedBy   []string       `json:"blockedBy"`
-	Metadata    jsontext.Value `json:"metadata"`
-}
-
 // parseTask returns nil unless data is a task.
-func parseTask(data []byte) *taskFile {
-	t := new(taskFile)
-	if json.Unmarshal(data, t, jsonx.Tolerant) != nil || !slices.Contains([]string{pending, inProgress, completed}, t.Status) {
+func parseTask(form projection.Form, data []byte) *projection.Task {
+	t := form.Decode(data)
+	if t == nil || !slices.Contains([]string{pending, inProgress, completed}, t.Status) {
 		return nil
 	}
 	return t
@@ -363,8 +350,8 @@ func parseTask(data []byte) *taskFile {
 
 // parse sets the status and the description from the text of a task, and reports whether it
 // is one.
-func (c *Current) parse(data []byte) bool {
-	t := parseTask(data)
+func (c *Current) parse(form projection.Form, data []byte) bool {
+	t := parseTask(form, data)
 	if t == nil {
 		return false
 	}

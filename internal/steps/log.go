@@ -138,7 +138,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		if !e.isDecision() {
 			continue
 		}
-		h, ok := known[fileName(e.Step)]
+		h, ok := known[itoa(e.Step)]
 		if !ok {
 			h.step = &Step{ID: e.Step}
 		}
@@ -149,8 +149,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 	return all, append(troubles, s.Troubles...), nil
 }
 
-// everyStep returns the steps that are on record, in the list or not, by the names of their
-// files.
+// everyStep returns the steps that are on record, in the list or not, by their numbers.
 func everyStep(src source) (known map[string]hydratedStep, troubles []error) {
 	history, err := src.History()
 	if err != nil {
@@ -176,7 +175,7 @@ func everyStep(src source) (known map[string]hydratedStep, troubles []error) {
 func keepSteps(known map[string]hydratedStep, record *Workflow) {
 	for _, w := range record.all() {
 		for i := range w.Steps {
-			known[fileName(w.Steps[i].ID)] = hydratedStep{&w.Steps[i], w}
+			known[itoa(w.Steps[i].ID)] = hydratedStep{&w.Steps[i], w}
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/projection"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -53,12 +55,12 @@ type mark struct {
 }
 
 // mark reads a text once: the tasks of a workflow have the same, nearly all of them.
-func (s *State) mark(t *taskFile) mark {
+func (s *State) mark(t *projection.Task) mark {
 	m, known := s.marks[string(t.Metadata)]
 	if known {
 		return m
 	}
-	m.name, _ = t.tagOf()
+	m.name, _ = tagOf(t)
 	m.hidden = hides(t.Metadata)
 	if s.marks == nil {
 		s.marks = map[string]mark{}
@@ -113,66 +115,62 @@ func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told strin
 	}
 	waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), putRightWait)
 	defer cancel()
-	err := rewriteTasks(waiting, dir, ids, func(id int64, data []byte) ([]byte, error) { return s.Step(id).right(s, data) })
+	err := rewriteTasks(waiting, dir, ids, func(form projection.Form, id int64, data []byte) ([]byte, error) {
+		return form.Edit(data, s.Step(id).right(s))
+	})
 	if err != nil {
 		return "" // the next event tries again
 	}
 	return told
 }
 
-// right returns the text of the step's task as the workflow says.
-func (c *Current) right(s *State, data []byte) ([]byte, error) {
-	members, err := membersOf(data)
-	if err != nil {
-		return nil, err
-	}
-	metadata, err := membersOf(members["metadata"])
-	if err != nil {
-		metadata = map[string]jsontext.Value{} // it is not an object
-	}
-	delete(metadata, hidden)
-	said := map[string]any{"subject": c.shownSubject(), "blockedBy": c.blockers(s), "metadata": metadata}
-	if status := c.shownStatus(); status != "" {
-		said["status"] = status
-	}
-	if c.stale {
-		delete(metadata, "outcome")
-		for _, v := range c.Set {
-			delete(metadata, v.Name)
+// right returns what makes the task of the step say what the workflow says.
+func (c *Current) right(s *State) func(*projection.Task) error {
+	return func(t *projection.Task) error {
+		t.Subject, t.BlockedBy = c.shownSubject(), c.blockers(s)
+		if status := c.shownStatus(); status != "" {
+			t.Status = status
 		}
-	}
-	if c.Step.Description != "" {
-		said["description"] = c.Step.Description
-	}
-	if c.activeFormIsOld() {
-		said["activeForm"] = c.ActiveForm
-	}
-	if metadata[tag], err = json.Marshal(c.Workflow.Command, jsonx.Tolerant); err != nil {
-		return nil, err
-	}
-	for name, value := range said {
-		if members[name], err = json.Marshal(value, jsonx.Tolerant, json.Deterministic(true)); err != nil {
-			return nil, err
+		if c.Step.Description != "" {
+			t.Description = c.Step.Description
 		}
+		if c.activeFormIsOld() {
+			t.ActiveForm = c.ActiveForm
+		}
+		metadata, err := c.rightMetadata(t.Metadata)
+		t.Metadata = metadata
+		return err
 	}
-	return json.Marshal(members, jsonx.Tolerant, json.Deterministic(true), jsontext.WithIndent("  ")) // as the client writes it (fact 6)
 }
 
-func membersOf(object jsontext.Value) (members map[string]jsontext.Value, err error) {
-	err = json.Unmarshal(object, &members, jsonx.Tolerant)
-	if err == nil && members == nil {
-		members = map[string]jsontext.Value{}
+// rightMetadata returns the metadata with the mark, and without what hides the task or is of an
+// earlier round.
+func (c *Current) rightMetadata(metadata jsontext.Value) (jsontext.Value, error) {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(metadata, &members, jsonx.Tolerant) != nil || members == nil {
+		members = map[string]jsontext.Value{} // it is not an object
 	}
-	return members, err
+	delete(members, hidden)
+	if c.stale {
+		delete(members, "outcome")
+		for _, v := range c.Set {
+			delete(members, v.Name)
+		}
+	}
+	var err error
+	if members[tag], err = json.Marshal(c.Workflow.Command, jsonx.Tolerant); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
 }
 
 // rewriteTasks replaces the content of tasks' files under the client's locks. Each file is
 // replaced by a rename, so a crash leaves the old one or the new one. A file that cannot be
 // changed does not keep the others from it; its error is returned.
-func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(id int64, data []byte) ([]byte, error)) error {
-	var names []string
+func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(form projection.Form, id int64, data []byte) ([]byte, error)) error {
+	form, names := tasks.Form(dir.Path()), []string{}
 	for _, id := range ids {
-		names = append(names, fileName(id))
+		names = append(names, form.Name(itoa(id)))
 	}
 	if _, err := dir.Lock(ctx, names...); err != nil {
 		return err
@@ -182,7 +180,7 @@ func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(id
 	for i, name := range names {
 		data, err := dir.Files().ReadFile(filepath.Join(dir.Path(), name))
 		if err == nil {
-			data, err = change(ids[i], data)
+			data, err = change(form, ids[i], data)
 		}
 		if err != nil {
 			errs = append(errs, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/projection"
 )
 
 // State is the input of the gates: the steps of a list, and what was decided before.
@@ -67,7 +68,7 @@ type Current struct {
 
 	stale bool // the list still shows it as completed, although it was opened again
 
-	file *taskFile // nil if it is gone or cannot be read
+	file *projection.Task // nil if it is gone or cannot be read
 }
 
 // Pending records an update that is being decided: the check of its step is running, or it

@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/projection"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -27,13 +28,13 @@ const Remedy = "invoke the skill again: that replaces its steps, with a new reco
 
 // tagged is a task whose metadata has the tag of a workflow.
 type tagged struct {
-	id   string // as in its file's name
+	id   string
 	tag  string
-	file *taskFile
+	file *projection.Task
 }
 
 // tagOf returns the tag in a task's metadata. ok is false if it has none.
-func (t *taskFile) tagOf() (text string, ok bool) {
+func tagOf(t *projection.Task) (text string, ok bool) {
 	value := jsonx.Member(t.Metadata, tag)
 	if value == nil {
 		return "", false
@@ -47,15 +48,16 @@ func taggedTask(dir, id string) *tagged {
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 || itoa(n) != id {
 		return nil // TaskUpdate finds no other spelling (fact 55, client 2.1.329)
 	}
-	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, id+".json"))
+	form := tasks.Form(dir)
+	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, form.Name(id)))
 	if err != nil {
 		return nil
 	}
-	file := parseTask(data)
+	file := parseTask(form, data)
 	if file == nil {
 		return nil
 	}
-	name, ok := file.tagOf()
+	name, ok := tagOf(file)
 	if !ok {
 		return nil
 	}
@@ -71,11 +73,13 @@ func taggedTasks(dir string) (all []tagged, err error) {
 	if err != nil {
 		return nil, err
 	}
+	form := tasks.Form(dir)
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
-			if t := taggedTask(dir, id); t != nil {
-				all = append(all, *t)
-			}
+		if !form.IsTask(e.Name()) {
+			continue
+		}
+		if t := taggedTask(dir, form.ID(e.Name())); t != nil {
+			all = append(all, *t)
 		}
 	}
 	return all, nil

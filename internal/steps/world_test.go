@@ -163,3 +163,10 @@ func (l *list) write(name, text string) {
 	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o644))
 }
+
+// The tests read and write the files of the list themselves, in the client's form.
+func fileName(id int64) string { return tasks.Form("").Name(itoa(id)) }
+
+func withStatus(data []byte, status string) ([]byte, error) {
+	return tasks.Form("").SetStatus(data, status)
+}
