@@ -2,8 +2,9 @@
 // their events say, what they make of an answer, where their skills, hooks and MCP servers
 // are. It does no work of a hook, and reads only skills.
 //
-// An agent is one file with an [Agent], which is a table of measured facts. The version with
-// which they were measured is part of it. What an exit code or an output means to these
+// An agent is one file with an [Agent], which is a table of measured facts, and its row in All. The
+// version with which they were measured is part of it. By what its processes are known is a row of
+// package caller. docs/agents.md has the recipe. What an exit code or an output means to these
 // agents in general is in package dialect of the hook runtime; here is only what fsmtx uses.
 //
 // What all have in common: they run a hook's command in a shell with the event on standard

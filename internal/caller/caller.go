@@ -151,14 +151,6 @@ func environOf(p Process) func(string) (string, bool) {
 	}
 }
 
-// Variables returns the names of the variables that only the processes of an agent have.
-func Variables() []string {
-	return []string{
-		"CLAUDECODE", aiAgent, "CLAUDE_PID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID",
-		"GEMINI_CLI", "QWEN_CODE", "OPENCODE", "OPENCODE_PID", "CLINE_CONNECTOR_CLI_LAUNCH",
-	}
-}
-
 // variable returns the first of Variables that is set.
 func variable(lookup func(string) (string, bool)) (name string, ok bool) {
 	for _, name := range Variables() {

@@ -6,21 +6,44 @@ import (
 	"strings"
 )
 
+// identity is by what the processes of an agent are known.
+type identity struct {
+	name      string   // of its program
+	npm       string   // its package, which is in the path of its program; may be empty
+	variables []string // that only its processes have
+}
+
+// identities has one row for each agent, those without hooks too.
+func identities() []identity {
+	return []identity{
+		{Claude, "@anthropic-ai/claude-code", []string{"CLAUDECODE", aiAgent, "CLAUDE_PID"}},
+		{"codex", "@openai/codex", []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"}},
+		{"copilot", "@github/copilot", []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"}},
+		{"gemini", "@google/gemini-cli", []string{"GEMINI_CLI"}},
+		{"qwen", "@qwen-code/qwen-code", []string{"QWEN_CODE"}},
+		{"opencode", "opencode-ai", []string{"OPENCODE", "OPENCODE_PID"}},
+		{"cline", "", []string{"CLINE_CONNECTOR_CLI_LAUNCH"}},
+	}
+}
+
 // Programs returns the names of the agents that are known.
-func Programs() []string {
-	return []string{Claude, "codex", "copilot", "gemini", "qwen", "opencode", "cline"}
+func Programs() (names []string) {
+	for _, a := range identities() {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// Variables returns the names of the variables that only the processes of an agent have.
+func Variables() (names []string) {
+	for _, a := range identities() {
+		names = append(names, a.variables...)
+	}
+	return names
 }
 
 // Claude is Claude Code, which can ask its person before a command runs.
 const Claude = "claude"
-
-// packages are the npm packages of the agents, which are in the path of their program.
-func packages() map[string]string {
-	return map[string]string{
-		"@anthropic-ai/claude-code": Claude, "@openai/codex": "codex", "@github/copilot": "copilot",
-		"@google/gemini-cli": "gemini", "@qwen-code/qwen-code": "qwen", "opencode-ai": "opencode",
-	}
-}
 
 // agentOf returns the agent that the process is, empty if it is none. The program may be
 // the agent itself, or an interpreter that runs it.
@@ -30,9 +53,9 @@ func agentOf(p Process) string {
 		texts = append(texts, p.Args[0], scriptOf(p.Args))
 	}
 	for _, text := range texts {
-		for dir, agent := range packages() {
-			if strings.Contains(text, "/"+dir+"/") {
-				return agent
+		for _, a := range identities() {
+			if a.npm != "" && strings.Contains(text, "/"+a.npm+"/") {
+				return a.name
 			}
 		}
 		name := strings.ToLower(filepath.Base(text))

@@ -44,7 +44,7 @@ In Claude Code the list is the session's, and the hook does what "fsmtx hydrate"
 step" and "fsmtx recover --hook" do, which remain as commands and say more in their help.
 With --steps off it enforces nothing.
 
-In Codex, Copilot CLI, Gemini CLI and Qwen Code (docs/agents.md) the list is the project's.
+In other agents (docs/agents.md) the list is the project's.
 A skill whose workflow is open already goes on with it. The answer is in the form that the
 agent reads, with exit code 0. --checks, --limit, --announce, --plugin-dir and --add-dir have
 no effect there.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate/line"
@@ -114,11 +115,10 @@ removes the copy of the program unless another project's hooks run it, the files
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.
 
---agent adds the hooks to a file of another agent: Codex, Copilot CLI, Gemini CLI or Qwen
-Code, with --user (the default there) in your own files, with --project in the project's.
-One command, "fsmtx hook", runs at each event that it needs. opencode runs no hooks; it
-gets the MCP server alone. "--agent all" takes every agent, Claude Code too, that has a
-directory in your home or a program on PATH. docs/agents.md says what holds in which agent.
+--agent adds the hooks to a file of another agent, with --user (the default there) in your
+own files, with --project in the project's. One command, "fsmtx hook", runs at each event
+that it needs. opencode runs no hooks; it gets the MCP server alone. "--agent all" takes
+every agent, Claude Code too, that has a directory in your home or a program on PATH. docs/agents.md says what holds in which agent.
 Some agents read these files only after you have trusted them; install then says what to
 do, and --check knows it as far as it can be known.
 
@@ -163,7 +163,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files, and the state directories of all task lists")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
-	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), codex, copilot, gemini, qwen, opencode, or all that are found here")
+	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), "+strings.Join(agent.Names(), ", ")+", or all that are found here")
 	complete(c, "agent", install.Agents()...)
 	f.steps.flags(c)
 	f.parts.flags(c)
