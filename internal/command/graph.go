@@ -34,12 +34,13 @@ the task list of a session with the states of its steps. The session is found as
 The formats are
 
   text     a step on each line, for the terminal; coloured if the output is a terminal. Of
-           more than 60 steps those that are done, and the insides of long chains, are one
-           line each; --unfold draws them all
+           more than 60 steps those that are done, the insides of long chains, and many
+           that stand side by side are one line each; --unfold draws them all
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
   dot      for Graphviz
-  html     a self-contained page, which also has the descriptions; what is done and long
-           chains are folded until they are clicked, if there are more than 24 steps
+  html     a self-contained page, which also has the descriptions; what is done, long
+           chains, and many steps side by side are folded until they are clicked, if there
+           are more than 24 steps
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
            subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
            gates, layer and critical, and in a workflow with outcomes also outcomes (each with

@@ -5,11 +5,14 @@ import (
 	"slices"
 )
 
-// minChain is how many steps of a chain are folded at least.
-const minChain = 3
+// How many steps are folded at least: of a chain, and of those that stand side by side.
+const (
+	minChain   = 3
+	minAbreast = 6
+)
 
-// Fold returns the graph with what is done as one step, and the inside of each long chain as one:
-// nobody works there. Steps of loops and parts of other steps stay. It returns false if the graph
+// Fold returns the graph with what is done as one step, the inside of each long chain as one, and
+// many steps between the same ones as one: nobody works there. Steps of loops and parts of other steps stay. It returns false if the graph
 // has at most most steps, or nothing to fold.
 func (g *Graph) Fold(most int) (*Graph, bool) {
 	if len(g.Steps) <= most {
@@ -17,6 +20,7 @@ func (g *Graph) Fold(most int) (*Graph, bool) {
 	}
 	into := g.foldDone()
 	g.foldChains(into)
+	g.foldAbreast(into)
 	if len(into) == 0 {
 		return g, false
 	}
@@ -117,12 +121,7 @@ func (g *Graph) foldDone() map[int64]int64 {
 // foldChains adds the insides of chains of steps that are blocked: the first one of a chain stays,
 // and so does the last.
 func (g *Graph) foldChains(into map[int64]int64) {
-	can, before := g.foldable(), make([][]int, len(g.Steps))
-	for i, after := range g.reduced {
-		for _, j := range after {
-			before[j] = append(before[j], i)
-		}
-	}
+	can, before := g.foldable(), g.reducedBefore()
 	inside := func(i int) bool {
 		_, is := into[g.Steps[i].ID]
 		return !is && can[i] && g.Steps[i].State == Blocked && len(g.reduced[i]) == 1 && len(before[i]) == 1
@@ -141,4 +140,36 @@ func (g *Graph) foldChains(into map[int64]int64) {
 			}
 		}
 	}
+}
+
+// foldAbreast adds the blocked steps that wait for the same steps, and for which the same ones wait,
+// if they are many: side by side they make a drawing that no screen shows.
+func (g *Graph) foldAbreast(into map[int64]int64) {
+	can, before := g.foldable(), g.reducedBefore()
+	abreast := map[string][]int64{}
+	for _, i := range g.order() {
+		s := g.Steps[i]
+		if _, is := into[s.ID]; !is && can[i] && s.State == Blocked {
+			between := fmt.Sprint(slices.Sorted(slices.Values(before[i])), slices.Sorted(slices.Values(g.reduced[i])))
+			abreast[between] = append(abreast[between], s.ID)
+		}
+	}
+	for _, all := range abreast {
+		for _, id := range all {
+			if len(all) >= minAbreast {
+				into[id] = all[0]
+			}
+		}
+	}
+}
+
+// reducedBefore returns by index the steps that each step is drawn after.
+func (g *Graph) reducedBefore() [][]int {
+	before := make([][]int, len(g.Steps))
+	for i, after := range g.reduced {
+		for _, j := range after {
+			before[j] = append(before[j], i)
+		}
+	}
+	return before
 }

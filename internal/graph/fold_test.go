@@ -93,3 +93,23 @@ func TestFold(t *testing.T) {
 		require.Empty(t, f.Cyclic)
 	})
 }
+
+// TestFoldAbreast of steps that wait for the same step and that the same step waits for, until they
+// can be worked on.
+func TestFoldAbreast(t *testing.T) {
+	steps := func(first, middle State) []Step {
+		all := []Step{{ID: 1, State: first}}
+		last := Step{ID: 40}
+		for id := int64(2); id < 40; id++ {
+			all, last.BlockedBy = append(all, Step{ID: id, State: middle, BlockedBy: []int64{1}}), append(last.BlockedBy, id)
+		}
+		return append(all, last)
+	}
+	f, is := New("w", steps(Ready, Blocked)).Fold(24)
+	require.True(t, is)
+	require.Len(t, f.Steps, 3)
+	assert.Equal(t, "2 to 39", f.Steps[1].Number)
+	assert.Equal(t, []int64{2}, f.Steps[2].BlockedBy)
+	_, is = New("w", steps(Done, Ready)).Fold(24)
+	assert.False(t, is)
+}

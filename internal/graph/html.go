@@ -127,7 +127,7 @@ func (g *Graph) svg(id string) string {
 // A drawing is fitted to the width of the page, but not made smaller than this: a wider one
 // scrolls.
 const (
-	minScale = 0.5
+	minScale = 0.7 // letters of 12 pixels are read at 8
 	minWidth = 280 // pixels
 )
 
