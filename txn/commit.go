@@ -92,8 +92,8 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 		return err
 	}
 	d.release() // before tidy, so that other writers wait less
-	if !d.pending {
-		t.tidy()
+	if d.untidy = !d.pending; !d.late {
+		d.tidyUp()
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ type Dir struct {
 	lived      sync.Once // lifeNow is known
 	lifeNow    string    // see life
 	pending    bool      // whether a Commit left its journal
+	late       bool      // see WithLateTidying
+	untidy     bool      // whether a Commit left something to remove
 	closed     bool
 }
 
@@ -76,7 +78,7 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, late: o.late, locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
 }
 
 const replacedNow = "another program has just replaced it with something else"
@@ -142,6 +144,13 @@ func (d *Dir) Lock(ctx context.Context, names ...string) (kept bool, err error) 
 	return d.locker.Lock(ctx, names)
 }
 
+// Release releases the Locker's locks, as the end of Commit does. It returns the errors that Close
+// returns: the next Open releases the locks that remained.
+func (d *Dir) Release() error {
+	d.release()
+	return d.unreleased
+}
+
 // Close releases every lock. It returns the errors of the Locker's Unlock, here and in
 // earlier calls of Commit; the next Open releases the locks that remained. Closing a
 // closed Dir does nothing.
@@ -151,6 +160,7 @@ func (d *Dir) Close() error {
 	}
 	d.closed = true
 	d.release()
+	d.tidyUp()
 	d.unlock()
 	_ = d.held.Close() // opened for reading only
 	return d.unreleased

@@ -143,6 +143,14 @@ func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 	return ids
 }
 
+// tidyUp removes what a Commit has left, once.
+func (d *Dir) tidyUp() {
+	if d.untidy && !d.pending {
+		d.tidy()
+	}
+	d.untidy = false
+}
+
 // tidy removes what is not needed any more: the directories of transactions that did not
 // change D, the staged files of committed ones, and history beyond its length. It returns
 // the id of a committed transaction that was interrupted before its tidy, "" if there is

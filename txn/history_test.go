@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -196,6 +197,31 @@ func TestCommitSucceedsWhenTidyFails(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Committed, r.Outcome, "the next recovery tidies S")
 	assert.Contains(t, contents(t, dir), "3.json")
+}
+
+// TestLateTidyingIsDoneByClose: until then the change is in the history, and the list is locked.
+func TestLateTidyingIsDoneByClose(t *testing.T) {
+	dir := newList(t)
+	d, err := Open(t.Context(), dir, WithLateTidying(), WithHistory(1))
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context(), replacing))
+	h, err := d.History()
+	require.NoError(t, err)
+	require.Len(t, h, 1)
+	staged := filepath.Join(stateDirOf(dir), "txn-"+h[0].ID, "new")
+	assert.DirExists(t, staged)
+	soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err = Open(soon, dir)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+
+	require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"9.json", nil, 0o644}}}))
+	require.NoError(t, d.Release())
+	require.NoError(t, d.Close())
+	assert.NoDirExists(t, filepath.Dir(staged), "the second change has put it out of the history")
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r)
 }
 
 // TestIDsAreUniqueAndSortByNumber: history is in the order of ids.

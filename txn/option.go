@@ -12,6 +12,7 @@ type options struct {
 	keep    func(Entry) bool
 	intact  func([]byte) bool
 	limit   int
+	late    bool
 }
 
 // DefaultHistory is the number of committed transactions whose deleted files are
@@ -52,6 +53,11 @@ func WithIntact(intact func(data []byte) bool) Option { return func(o *options) 
 // DefaultRecordLimit is the limit of WithRecordLimit, 1 MiB: every reader of the history
 // reads the records.
 const DefaultRecordLimit = 1 << 20
+
+// WithLateTidying leaves it to Close to remove what a committed transaction no longer needs, so that
+// the caller can answer first. S stays locked until then. If the process dies before, the next Open
+// removes it. By default Commit removes it.
+func WithLateTidying() Option { return func(o *options) { o.late = true } }
 
 // WithRecordLimit sets the size in bytes up to which a transaction is committed by its
 // record alone, which has the bytes of its files. A larger transaction, and with 0 every

@@ -141,6 +141,7 @@ func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, e, options)
 	}
+	options.Late = true
 	request, skip, err := hydrate.Understand(e)
 	if skip == hydrate.Forked && request.Session != "" {
 		err = hydrate.NoteCall(ctx, request, s.Getenv, options, nil)
@@ -221,13 +222,15 @@ func (h hydrated) log(start time.Time, log *decisionLog) {
 	}
 }
 
-// finish answers the client first, because what follows may block or fail: writing the log
-// and notes on standard error. A log that cannot be written does not fail the hook.
+// finish answers the client first, because what follows may block or fail: removing what the change no
+// longer needs, writing the log and notes on standard error. A log that cannot be written does
+// not fail the hook.
 func (h hydrated) finish(s terminal.Streams, log *decisionLog) error {
 	if log.on() {
 		surviveBrokenPipe() // the call is logged even if the client has gone
 	}
 	err := deliver(s, h.answer)
+	h.call.Result.Finish()
 	log.write()
 	for _, note := range h.notes {
 		s.Errorf("%s", note)

@@ -26,6 +26,7 @@ type Options struct {
 	History     int           // how many hydrations can be undone; 0 means the default
 	FS          vfs.FS        // nil means the operating system's
 	Flat        bool          // replace the tasks of another skill also if work on them has begun
+	Late        bool          // leave what is done last to Result.Finish, so that the caller can answer first
 
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
@@ -102,7 +103,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		env:     env,
 		request: r,
 		policy:  withArgs(o.Policy, r.Args),
-		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
+		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS, Late: o.Late},
 		spec:    spec,
 		dir:     projectDir(r, env),
 		result:  result,
@@ -139,6 +140,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	h.list.Record = h.record
 	var err error
 	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {
+		h.result.Finish() // the call is recorded under the lock
 		err = noteCall(ctx, h.request, h.list)
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()

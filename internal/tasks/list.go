@@ -26,6 +26,7 @@ type List struct {
 	Wait time.Duration // limit on waiting for all locks together; 0 means only the context limits it
 	Keep int           // how many changes Replace keeps in the history; 0 means txn.DefaultHistory
 	FS   vfs.FS        // nil means the operating system's
+	Late bool          // leave what Replace would do last to Outcome.Finish
 
 	// Record, if not nil, returns a text that Replace stores in the history beside the
 	// label, such as the gates of the plan's steps.

@@ -46,6 +46,16 @@ type Outcome struct {
 	// hydration releases the client's locks that are left; the client may have to wait
 	// until then.
 	Unreleased error
+
+	late *txn.Dir // what Finish closes, nil if that is done
+}
+
+// Finish removes what the change no longer needs and unlocks the list, if that was left to it; see
+// List.Late. The caller can answer first. Until then nobody, this process included, can lock the list.
+func (o Outcome) Finish() {
+	if o.late != nil {
+		_ = o.late.Close() // what could fail is in Unreleased; a second call does nothing
+	}
 }
 
 // Replace carries out the plan for the list: all of it or nothing. If ctx is cancelled,
@@ -61,13 +71,25 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 	processors.Many()
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
-	dir, err := txn.Open(waiting, l.Dir, append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))...)
+	options := append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))
+	if l.Late {
+		options = append(options, txn.WithLateTidying())
+	}
+	dir, err := txn.Open(waiting, l.Dir, options...)
 	if err != nil {
 		return o, err
 	}
-	defer func() { o.Unreleased = dir.Close() }()
+	done := false
+	defer func() {
+		if o.Unreleased = dir.Release(); done && l.Late {
+			o.late = dir
+			return
+		}
+		o.Unreleased = dir.Close()
+	}()
 	o.Recovered = dir.Recovered()
 	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)
+	done = err == nil
 	return o, err
 }
 
