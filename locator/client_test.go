@@ -199,11 +199,11 @@ func TestEnabledPluginsOrderMarketplaces(t *testing.T) {
 	}
 	settings := config + "/settings.json"
 	for text, want := range map[string]string{
-		`{"enabledPlugins": {"q@c": true, "p@b": true, "p@a": true}}`:                 "/b",
-		`{"enabledPlugins": {"p@a": true, "p@b": true}}`:                              "/a",
-		`{"enabledPlugins": {"p@b": true}}`:                                           "/b",
-		`{"enabledPlugins": {"p@a": false, "p@b": true}}`:                             "/b",
-		`{"enabledPlugins": {"p@b": true, "p@a": true, "p@b": true, "p@b": ["1.0"]}}`: "/b",
+		`{"enabledPlugins": {"q@c": true, "p@b": true, "p@a": true}}`:                "/b",
+		`{"enabledPlugins": {"p@a": true, "p@b": true}}`:                             "/a",
+		`{"enabledPlugins": {"p@b": true}}`:                                          "/b",
+		`{"enabledPlugins": {"p@a": false, "p@b": true}}`:                            "/b",
+		`{"enabledPlugins": {"p@b": false, "p@a": true, "p@b": ["1"], "p@b": true}}`: "/b",
 	} {
 		w.put(settings, text)
 		for _, name := range []string{"p:d", "p:x", "x"} {

@@ -294,18 +294,46 @@ func (s *search) kept(list []*plugins.Plugin, files map[string]bool) []plugins.S
 func (s *search) userFiles() map[string]bool {
 	files := map[string]bool{}
 	dir := plugins.SkillsDir(s.ConfigDir)
-	real := safefile.ResolveWith(s.FS.Readlink, dir)
 	for _, c := range s.ownFolders() {
-		if filepath.Dir(c.folder) != dir {
-			continue
+		if filepath.Dir(c.folder) == dir {
+			files[s.ownFile(c.folder)] = true
 		}
-		file := filepath.Join(real, filepath.Base(c.folder), plugins.SkillFile)
-		if info, err := s.FS.Lstat(c.folder); err != nil || !info.IsDir() {
-			file = safefile.ResolveWith(s.FS.Readlink, file)
-		}
-		files[file] = true
 	}
 	return files
+}
+
+// ownFiles returns the first folder of each file of a skill of the user or the project.
+func (s *search) ownFiles() map[string]string {
+	if s.files == nil {
+		s.files = map[string]string{}
+		for _, c := range s.ownFolders() {
+			file := s.ownFile(c.folder)
+			if _, again := s.files[file]; !again && s.isSkill(c.folder) {
+				s.files[file] = c.folder
+			}
+		}
+	}
+	return s.files
+}
+
+// ownFile returns the SKILL.md in a folder without links. It resolves the directory of the folders
+// once.
+func (s *search) ownFile(folder string) string {
+	dir, file := filepath.Dir(folder), filepath.Join(folder, plugins.SkillFile)
+	real, ok := s.realDirs[dir]
+	if !ok {
+		if s.realDirs == nil {
+			s.realDirs = map[string]string{}
+		}
+		real = safefile.ResolveWith(s.FS.Readlink, dir)
+		s.realDirs[dir] = real
+	}
+	info, err := s.FS.Lstat(folder)
+	at, linkErr := s.FS.Lstat(file)
+	if err == nil && linkErr == nil && info.IsDir() && at.Mode().IsRegular() {
+		return filepath.Join(real, filepath.Base(folder), plugins.SkillFile)
+	}
+	return safefile.ResolveWith(s.FS.Readlink, file)
 }
 
 // everySkillOf returns the plugin's skills and commands, which it lists once.
@@ -330,7 +358,34 @@ func (s *search) ownNamed(withSpec bool) (matching []candidate, problems []error
 	if withSpec {
 		all = s.withSpec(all)
 	}
-	return s.named(all, s.command)
+	matching, problems = s.named(all, s.command)
+	return slices.DeleteFunc(matching, s.isShadowed), problems
+}
+
+// isShadowed reports whether the client does not have a skill of the user or the project, because
+// one in an earlier place has the name of its folder, or its file (measured with 2.1.329, fact
+// 158). A name that the client has run is not one of a second file.
+func (s *search) isShadowed(c candidate) bool {
+	for _, r := range s.roots() {
+		folder := skillIn(r.dir, filepath.Base(c.folder))
+		if folder == c.folder {
+			break
+		}
+		if s.isSkill(folder) && !s.isSecond(folder) {
+			return true
+		}
+	}
+	return s.isSecond(c.folder)
+}
+
+// isSecond reports whether an earlier skill of the user or the project has the file of the skill
+// in the folder, by links.
+func (s *search) isSecond(folder string) bool {
+	if s.Invoked {
+		return false
+	}
+	first, ok := s.ownFiles()[s.ownFile(folder)]
+	return ok && first != folder
 }
 
 // ownFolders returns the folders of skills that are not of plugins, which it lists once.

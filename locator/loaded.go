@@ -26,6 +26,8 @@ type shared struct {
 	nestedRead   bool
 	own          []candidate // cached result of ownFolders
 	ownRead      bool
+	files        map[string]string                   // cached result of ownFiles
+	realDirs     map[string]string                   // of folders of skills, without links
 	skills       map[*plugins.Plugin][]plugins.Skill // cached result of everySkillOf
 	keptSkills   []plugins.Skill                     // cached result of everyPluginSkill
 	keptRead     bool
@@ -127,6 +129,7 @@ func (s *search) everyPlugin() []*plugins.Plugin {
 			s.every = append(s.every, p)
 		}
 	}
+	s.every = s.withNeeds(s.every)
 	for _, p := range s.every {
 		first[p.Name] = true
 	}
@@ -140,6 +143,27 @@ func (s *search) everyPlugin() []*plugins.Plugin {
 		}
 	}
 	return s.every
+}
+
+// withNeeds leaves out the plugins that need one that is not loaded.
+func (s *search) withNeeds(list []*plugins.Plugin) []*plugins.Plugin {
+	for {
+		loaded := map[string]bool{}
+		for _, p := range list {
+			loaded[p.Key] = true
+		}
+		left := slices.DeleteFunc(slices.Clone(list), func(p *plugins.Plugin) bool {
+			missing := p.Needs(func(key string) bool { return loaded[key] })
+			if missing != "" {
+				s.step(RulePluginManifest, p.Dir, OutcomeSkipped, "the client does not load "+p.Key+", which needs "+missing)
+			}
+			return missing != ""
+		})
+		if len(left) == len(list) {
+			return list
+		}
+		list = left
+	}
 }
 
 // enabledInstallations returns the installations that the client loads, in its order.

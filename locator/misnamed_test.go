@@ -44,7 +44,7 @@ func TestMisnamedIsNotUsed(t *testing.T) {
 	write("fsm.yaml")
 	write("notes.txt")
 	files := &readDirs{FS: OS{}}
-	l := &Locator{FS: files, ProjectDir: dir}
+	l := &Locator{FS: files, ProjectDir: dir, Invoked: true}
 
 	r, err := l.Locate("release", dir)
 	require.NoError(t, err)

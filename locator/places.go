@@ -77,6 +77,10 @@ func (s *search) findProjectDirs(dir string) []string {
 func (s *search) byFolder() (candidate, bool) {
 	for _, r := range s.roots() {
 		c := candidate{rule: r.rule, folder: skillIn(r.dir, s.command)}
+		if s.isSkill(c.folder) && s.isSecond(c.folder) {
+			s.step(c.rule, c.folder, OutcomeSkipped, "the client has its file from "+s.ownFiles()[s.ownFile(c.folder)])
+			continue
+		}
 		if s.isSkill(c.folder) {
 			s.runsSkill(c)
 			s.result.certain = c.rule != RuleAddDir

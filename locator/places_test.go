@@ -2,6 +2,8 @@ package locator_test
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -172,6 +174,63 @@ func TestPluginDirectoryTakesPrecedenceOverInstallation(t *testing.T) {
 	w.finds(w.skill("/first/p/skills/s"), "p:s", project)
 }
 
+// Fact 158, client 2.1.329: of two skills with one folder's name, or one file, the second one's
+// frontmatter name is not known.
+func TestAShadowedSkillHasNoName(t *testing.T) {
+	w := newWorld(t)
+	for folder, own := range map[string]string{config + "/skills/dup": "first", project + "/.claude/skills/dup": "second", project + "/.claude/skills/other": "third"} {
+		w.put(folder+"/SKILL.md", "---\nname: "+own+"\n---\n")
+		w.skill(folder)
+	}
+	for _, invoked := range []bool{true, false} {
+		w.Invoked = invoked
+		w.finds(config+"/skills/dup/fsm.json", "first", project)
+		w.finds("", "second", project)
+		w.finds(project+"/.claude/skills/other/fsm.json", "third", project)
+	}
+	w.Invoked = false
+	all, _ := w.Workflows(project)
+	require.Len(t, all, 3)
+	assert.Equal(t, locator.Workflow{Command: "dup", Others: []string{}, Path: project + "/.claude/skills/dup/fsm.json", Rule: locator.RuleProject, ShadowedBy: config + "/skills/dup/SKILL.md", Unused: true}, all[1])
+}
+
+func TestASkillByTwoLinksHasOneName(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"home/skills/z", "project/.claude/skills"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "home/skills/z/SKILL.md"), []byte("---\nname: zz\n---\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "home/skills/z/fsm.json"), []byte(spec), 0o644))
+	require.NoError(t, os.Symlink("../../../home/skills/z", filepath.Join(root, "project/.claude/skills/lz")))
+	l := locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(root, "home"), ProjectDir: filepath.Join(root, "project")}
+
+	all, _ := l.Workflows(l.ProjectDir)
+	require.Len(t, all, 2)
+	assert.Equal(t, []string{"zz"}, all[0].Others)
+	assert.True(t, all[1].Unused, "%+v", all[1])
+	for name, known := range map[string]bool{"z": true, "zz": true, "lz": false} {
+		result, err := l.Locate(name, l.ProjectDir)
+		require.NoError(t, err)
+		assert.Equal(t, known, result.Runs() != "", name)
+	}
+}
+
+// Fact 159, client 2.1.329.
+func TestAPluginThatNeedsAnotherOne(t *testing.T) {
+	for needs, known := range map[string]bool{`["q"]`: true, `["q@m"]`: true, `[{"name": "q"}]`: true, `["gone"]`: false, `["q", "q@n"]`: false, `[{"name": "q", "marketplace": "n"}]`: false} {
+		w := newWorld(t)
+		w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}, entry{"q@m", "user", "", "/cache/q", ""}, entry{"r@m", "user", "", "/cache/r", ""}))
+		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true, "q@m": true, "r@m": true}}`)
+		w.put("/cache/p/.claude-plugin/plugin.json", `{"name": "p", "dependencies": `+needs+`}`)
+		w.put("/cache/r/.claude-plugin/plugin.json", `{"name": "r", "dependencies": ["p"]}`)
+		for _, p := range []string{"p", "r"} {
+			w.put("/cache/"+p+"/skills/s/SKILL.md", "")
+			w.skill("/cache/" + p + "/skills/s")
+			assert.Equal(t, known, w.locate(p+":s", project).Found(), "%s needs %s", p, needs)
+		}
+	}
+}
+
 func TestDisabledPluginIsSkipped(t *testing.T) {
 	const user, shared, local = config + "/settings.json", project + "/.claude/settings.json", project + "/.claude/settings.local.json"
 	on, off := `{"enabledPlugins": {"p@m": true}}`, `{"enabledPlugins": {"p@m": false}}`
@@ -189,11 +248,12 @@ func TestDisabledPluginIsSkipped(t *testing.T) {
 		{"disabled by the user in the project", map[string]string{local: off, shared: on, user: on}, true},
 		{"disabled by the user, enabled by the project", map[string]string{shared: on, user: off}, false},
 		{"enabled by the user in the project", map[string]string{local: on, shared: off, user: off}, false},
-		{"a list of versions enables", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`, user: off}, false},
-		{"null does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
-		{"text does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, true},
-		{"torn settings are skipped", map[string]string{shared: `{"enabledPl`, user: off}, true},
-		{"settings of another type are skipped", map[string]string{shared: `{"enabledPlugins": []}`, user: `[]`}, false},
+		{"a list of versions does not enable", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`}, true},
+		{"null drops the file", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
+		{"text drops the file", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, true},
+		{"torn settings are skipped", map[string]string{shared: `{"enabledPl`, user: on}, false},
+		{"torn settings enable nothing", map[string]string{user: `{"enabledPlugins": {"p@m": true},`}, true},
+		{"settings of another type are skipped", map[string]string{shared: `{"enabledPlugins": []}`, user: on}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -150,11 +150,13 @@ func (s *search) try(places []place) {
 }
 
 // isRefused reports whether the candidate is a skill that the client does not have under this
-// name, although its folder does: the client does not load it, or a marketplace renames it. A
-// name that has been invoked is known to the client, so there the folder is used.
+// name, although its folder does: the client does not load it, has its file from another place, or
+// a marketplace renames it. A name that has been invoked is known to the client, so there the
+// folder is used.
 func (s *search) isRefused(c candidate) bool {
 	isItsOwn := s.isSkill(c.folder) || c.plugin != "" && isFile(s.FS, c.folder+".md")
-	if s.Invoked || s.plugin == "" || s.result.known || !isItsOwn {
+	isFolders := s.plugin == "" && !s.isSecond(c.folder)
+	if s.Invoked || isFolders || s.result.known || !isItsOwn {
 		return false
 	}
 	s.step(c.rule, c.folder, OutcomeSkipped, "the client does not have this skill under the name")

@@ -127,8 +127,8 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 	for _, r := range s.roots() {
 		for _, c := range s.folders([]root{r}, r.rule) {
 			k := s.known(c, filepath.Base(c.folder))
-			for _, name := range k.names[1:] {
-				index.own[name] = append(index.own[name], candidate{rule: RuleFrontmatter, folder: c.folder})
+			if len(k.names) > 1 && s.isSkill(c.folder) && !s.isShadowed(c) {
+				index.own[k.names[1]] = append(index.own[k.names[1]], candidate{rule: RuleFrontmatter, folder: c.folder})
 			}
 			all = append(all, k)
 		}

@@ -107,6 +107,9 @@ func (o object) components() (c components, err error) {
 			return c, err
 		}
 	}
+	if err := o.checkForms(); err != nil {
+		return c, err
+	}
 	for _, name := range []string{"agents", "hooks", "outputStyles", "themes"} {
 		_, ok := o.members[name]
 		c.others = c.others || ok
@@ -175,6 +178,7 @@ type manifest struct {
 	exists bool
 	name   string
 	off    bool // the plugin is off unless settings enable it
+	needs  []string
 	components
 }
 
@@ -189,7 +193,9 @@ func parseManifest(o object) (m manifest, err error) {
 		return m, err
 	}
 	m.off = o.members["defaultEnabled"].Kind() == 'f'
-	m.components, err = o.components()
+	if m.components, err = o.components(); err == nil {
+		m.needs = o.dependencies()
+	}
 	return m, err
 }
 

@@ -23,6 +23,7 @@ type Plugin struct {
 	commands []command // directories and files, in the client's order
 	anchors  []string  // links may not lead out of these; nil if they may lead anywhere
 	off      bool
+	needs    []string // names or keys of other plugins
 
 	commandNames map[string]string // that manifests give to files, by path
 
@@ -54,7 +55,11 @@ func (r *Registry) Load(in Installation) (*Plugin, error) {
 	if root.Live {
 		p.anchors = append(p.anchors, market.dir)
 	}
-	return p, p.load(market.entry(in.Plugin))
+	err := p.load(market.entry(in.Plugin))
+	if root.Gone {
+		err = root.Err
+	}
+	return p, err
 }
 
 // LoadDir returns the plugin in dir, which is in a session's --plugin-dir or in a folder of
@@ -82,6 +87,22 @@ func (p *Plugin) IsOff(settings *Settings) bool {
 	return p.off
 }
 
+// Needs returns the key of a plugin that this one needs and that is not among those that are
+// loaded, "" if there is none (measured with 2.1.329, fact 159). A name without a marketplace is in
+// that of the plugin.
+func (p *Plugin) Needs(loaded func(key string) bool) string {
+	_, marketplace, _ := strings.Cut(p.Key, "@")
+	for _, key := range p.needs {
+		if !strings.Contains(key, "@") {
+			key += "@" + marketplace
+		}
+		if !loaded(key) {
+			return key
+		}
+	}
+	return ""
+}
+
 func (p *Plugin) load(e *entry) error {
 	m, err := p.readManifest()
 	if err != nil {
@@ -91,7 +112,7 @@ func (p *Plugin) load(e *entry) error {
 	if m.exists && e != nil && !e.strict && (e.skills != nil || e.commands != nil || e.others) {
 		return &FileError{filepath.Join(p.Dir, ManifestPath), errors.New(`the marketplace's entry has "strict": false and names components, so the client does not load the plugin`)}
 	}
-	p.Name, p.off = cmp.Or(m.name, p.Name), m.off
+	p.Name, p.off, p.needs = cmp.Or(m.name, p.Name), m.off, m.needs
 	p.addManifest(m)
 	if e != nil {
 		p.addEntry(e, m)

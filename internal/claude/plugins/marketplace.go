@@ -2,10 +2,12 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -20,6 +22,7 @@ type Root struct {
 	Dir  string
 	Live bool  // Dir is in the source tree of a directory marketplace, not the copy
 	Err  error // why the source tree cannot be used, so that Dir is the copy; or nil
+	Gone bool  // the marketplace does not have the directory that it names: then the client does not read the copy
 }
 
 // Root returns the directory that the client reads the plugin from: the source tree if
@@ -31,7 +34,7 @@ func (r *Registry) Root(in Installation) Root {
 	}
 	dir, err := r.known().source(in)
 	if err != nil || dir == "" {
-		return Root{Dir: in.InstallPath, Err: err}
+		return Root{Dir: in.InstallPath, Err: err, Gone: errors.Is(err, errGone)}
 	}
 	return Root{Dir: dir, Live: true}
 }
@@ -122,11 +125,19 @@ func (m *marketplaces) source(in Installation) (string, error) {
 		return "", &FileError{market.path, err}
 	}
 	dir := filepath.Join(market.dir, relative)
-	if !isDir(m.fs, dir) {
-		return "", &FileError{dir, errors.New("the plugin's source is not a directory")}
+	switch inside := (&Plugin{Dir: market.dir, fs: m.fs, anchors: []string{market.dir}}); {
+	case !isDir(m.fs, dir):
+		return "", &FileError{dir, fmt.Errorf("%w is not a directory", errGone)}
+	case slices.Contains(strings.Split(relative, "/"), ".."):
+		return "", &FileError{dir, fmt.Errorf("%w contains \"..\"", errGone)}
+	case !inside.isInside(dir):
+		return "", &FileError{dir, fmt.Errorf("%w leads out of the marketplace", errGone)}
 	}
 	return dir, nil
 }
+
+// errGone is returned for a source that the client does not read (measured with 2.1.329, fact 160).
+var errGone = errors.New("the plugin's source")
 
 // whereMarketplace returns the absolute path of a marketplace, and whether it is a directory
 // that the client reads plugins from. dir is "" if there is none.

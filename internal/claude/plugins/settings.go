@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Plugins are enabled by enabledPlugins in the settings (fact 31, client 2.1.197).
@@ -80,9 +81,9 @@ func (s *Settings) Enabled() []string {
 	return slices.SortedFunc(maps.Keys(s.ranks), func(a, b string) int { return cmp.Compare(s.ranks[a], s.ranks[b]) })
 }
 
-// Says reports whether the settings mention any plugin. If they do, the client loads only
-// those that they enable (measured with 2.1.329, fact 123).
-func (s *Settings) Says() bool { return s != nil && len(s.files) > 0 }
+// Says reports whether the settings mention any plugin, or a file could not be used. If they do,
+// the client loads only those that they enable (measured with 2.1.329, fact 123).
+func (s *Settings) Says() bool { return s != nil && len(s.files)+len(s.problems) > 0 }
 
 // rank fills ranks, so that sorting installations does not search the files for each
 // comparison.
@@ -131,11 +132,12 @@ func (s *Settings) add(path string, list value) error {
 	}
 	f := settingsFile{path, map[string]bool{}, o.names}
 	for _, key := range o.names {
-		switch o.members[key].Kind() {
-		case 'f':
-			f.enabled[key] = false
-		case 't', '[', '{': // a list of versions or options enables the plugin too
-			f.enabled[key] = true
+		switch v := o.members[key]; v.Kind() {
+		case 'f', 't':
+			f.enabled[key] = v.Kind() == 't'
+		case '[': // a list of versions alone enables nothing
+		default:
+			return v.mistake(`"enabledPlugins": %q: %s; the client ignores the whole file`, key, jsonx.Got(v.Kind(), "true or false"))
 		}
 	}
 	s.files = append(s.files, f)

@@ -10,8 +10,8 @@ import (
 
 func TestSettings(t *testing.T) {
 	w := newWorld(t)
-	shared := w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"a@m": true, "list@m": ["1.0"], "options@m": {}, "local@m": false}}`)
-	user := w.put(config+"/settings.json", `{"enabledPlugins": {"a@m": false, "b@m": false, "number@m": 1, "text@m": "false", "null@m": null}}`)
+	shared := w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"a@m": true, "list@m": ["1.0"], "local@m": false}}`)
+	user := w.put(config+"/settings.json", `{"enabledPlugins": {"a@m": false, "b@m": false}}`)
 	local := w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"local@m": true}}`)
 	s := plugins.ReadSettings(w, config, project)
 
@@ -19,8 +19,7 @@ func TestSettings(t *testing.T) {
 		enabled bool
 		path    string
 	}{
-		"a@m": {true, shared}, "b@m": {false, user}, "local@m": {true, local}, "list@m": {true, shared}, "options@m": {true, shared},
-		"number@m": {}, "text@m": {}, "null@m": {}, "other@m": {},
+		"a@m": {true, shared}, "b@m": {false, user}, "local@m": {true, local}, "list@m": {}, "other@m": {},
 	} {
 		enabled, path := s.Lookup(key)
 		assert.Equal(t, want.enabled, enabled, key)
@@ -31,6 +30,22 @@ func TestSettings(t *testing.T) {
 	enabled, path := (*plugins.Settings)(nil).Lookup("a@m")
 	assert.False(t, enabled)
 	assert.Empty(t, path)
+}
+
+// Fact 160: the client ignores a file that has a value of a wrong type.
+func TestSettingsOfAWrongType(t *testing.T) {
+	for _, value := range []string{"1", `"yes"`, "null", "{}"} {
+		w := newWorld(t)
+		path := w.put(config+"/settings.json", `{"enabledPlugins": {"a@m": true, "b@m": `+value+`}}`)
+		s := plugins.ReadSettings(w, config, project)
+		enabled, _ := s.Lookup("a@m")
+		assert.False(t, enabled, value)
+		assert.True(t, s.Says(), value)
+		if assert.Len(t, s.Problems(), 1, value) {
+			assert.ErrorContains(t, s.Problems()[0], path+`:1:`)
+			assert.ErrorContains(t, s.Problems()[0], `want true or false; the client ignores the whole file`)
+		}
+	}
 }
 
 // Fact 102.
@@ -55,14 +70,14 @@ func TestLocalSettingsOfTheRepositoryComeFirst(t *testing.T) {
 func TestRankIsTheOrderOfEnabledPlugins(t *testing.T) {
 	w := newWorld(t)
 	w.put(config+"/settings.json", `{"enabledPlugins": {"z@m": true, "off@m": false, "a@m": true}}`)
-	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"b@m": true, "a@m": true, "late@m": []}}`)
+	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"b@m": true, "a@m": true, "late@m": true, "list@m": []}}`)
 	w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"local@m": true, "b@m": false}}`)
 	s := plugins.ReadSettings(w, config, project)
 	order := []string{"z@m", "a@m", "late@m", "local@m", "other@m"}
 	for i, key := range order[1:] {
 		assert.Less(t, s.Rank(order[i]), s.Rank(key), key)
 	}
-	for _, key := range []string{"off@m", "b@m"} {
+	for _, key := range []string{"off@m", "b@m", "list@m"} {
 		assert.Equal(t, s.Rank("other@m"), s.Rank(key), key)
 	}
 	assert.Equal(t, (*plugins.Settings)(nil).Rank("a@m"), (*plugins.Settings)(nil).Rank("b@m"))

@@ -119,12 +119,39 @@ func (p *Plugin) Find(name string) (Skill, bool) {
 			return Skill{Plugin: p, Name: name, File: file, IsCommand: true}, true
 		}
 	}
-	for i, dir := range p.skills {
-		if folder, ok := p.skillAt(dir, name); ok && !p.isAmong(p.skills[:i], folder) {
+	for _, dir := range p.skills {
+		if folder, ok := p.skillAt(dir, name); ok && !p.isAmong(p.before(dir), folder) {
 			return Skill{Plugin: p, Name: name, File: filepath.Join(folder, SkillFile)}, true
 		}
 	}
 	return Skill{}, false
+}
+
+// inLoadingOrder returns the directories of skills in the order in which the client gets to their
+// files: the default one, then those that are a skill, then those of several, which it has to
+// list first (read in the code of 2.1.329 and measured with it, fact 121).
+func (p *Plugin) inLoadingOrder() []string {
+	rank := func(dir string) int {
+		switch {
+		case dir == SkillsDir(p.Dir):
+			return 0
+		case p.isSkill(dir):
+			return 1
+		}
+		return 2
+	}
+	dirs := slices.Clone(p.skills)
+	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	return dirs
+}
+
+// before returns the directories of skills that the client loads before dir.
+func (p *Plugin) before(dir string) []string {
+	if len(p.skills) == 1 {
+		return nil
+	}
+	dirs := p.inLoadingOrder()
+	return dirs[:slices.Index(dirs, dir)]
 }
 
 // isAmong reports whether a folder is one of the directories, or in one of them: then its skill
@@ -213,15 +240,21 @@ func (p *Plugin) All() []Skill {
 	for _, place := range p.commands {
 		all = append(all, p.commandsIn(place)...)
 	}
-	for _, dir := range p.skills {
-		all = append(all, p.skillsIn(dir)...)
+	all = once(all, map[string]bool{})
+	files, skills := map[string]bool{}, map[string][]Skill{}
+	for _, dir := range p.inLoadingOrder() {
+		skills[dir] = once(p.skillsIn(dir), files)
 	}
-	commands, skills := map[string]bool{}, map[string]bool{}
+	for _, dir := range p.skills {
+		all = append(all, skills[dir]...)
+	}
+	return all
+}
+
+// once leaves out what has no name, and those whose file is among files, to which it adds.
+func once(all []Skill, files map[string]bool) []Skill {
 	return slices.DeleteFunc(all, func(s Skill) bool {
-		files, real := skills, s.RealFile()
-		if s.IsCommand {
-			files = commands
-		}
+		real := s.RealFile()
 		again := real != "" && files[real]
 		files[real] = true
 		return again || !isShown(s.FullName())

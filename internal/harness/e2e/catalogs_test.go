@@ -45,6 +45,38 @@ skill market/more/y q:x
 -- market/.claude-plugin/plugin.json --
 {"name": "q"}
 `,
+	"skills of one name or one file": `
+skill home/.claude/skills/dup du
+skill project/.claude/skills/dup dp
+skill home/.claude/skills/z zz
+link project/.claude/skills/lz ../../../home/.claude/skills/z
+skill market/p/x/y/z deep one
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+-- market/p/.claude-plugin/plugin.json --
+{"name": "p", "skills": ["./x/y", "./x//y/z/"]}
+`,
+	"members that are not of skills": `
+skill market/a/skills/s
+skill market/b/skills/s
+skill market/c/skills/s
+skill market/d/skills/s
+skill market/e/skills/s
+skill market/f/skills/s
+skill outside/skills/s
+link market/g ../outside
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "a", "source": "./a"}, {"name": "b", "source": "./b"}, {"name": "c", "source": "./c"}, {"name": "d", "source": "./d"},
+	{"name": "e", "source": "./x/../e"}, {"name": "f", "source": "./gone/f"}, {"name": "g", "source": "./g"}]}
+-- market/a/.claude-plugin/plugin.json --
+{"name": "a", "hooks": {"PreToolUse": "x"}}
+-- market/b/.claude-plugin/plugin.json --
+{"name": "b", "mcpServers": {"x": {}}, "keywords": "x"}
+-- market/c/.claude-plugin/plugin.json --
+{"name": "c", "hooks": {"PostToolUse": "x"}, "mcpServers": {"x": {"command": "gone"}}, "engines": 5, "dependencies": ["d"]}
+-- market/d/.claude-plugin/plugin.json --
+{"name": "d", "outputStyles": "./gone", "userConfig": {"x": {"type": "string", "title": "t", "description": "d"}}}
+`,
 	"commands by name in an entry": `
 command market/p/notes.md two words
 -- market/.claude-plugin/marketplace.json --
