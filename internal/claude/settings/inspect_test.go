@@ -32,6 +32,7 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"same number":        {`off", "timeout": 15`, `off", "timeout": 1.5e1`, nil},
 		"other matcher":      {`"Skill|TaskUpdate|AskUserQuestion"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
 		"a matcher":          {`{"hooks": [{"type": "command", "command": ` + line, `{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want none`}},
+		"an if":              {`off", "timeout": 15`, `off", "timeout": 15, "if": "Bash(git *)"`, []string{`SessionStart: has if "Bash(git *)", want none`}},
 		"as earlier":         {line, `"/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`, []string{`SessionStart: has "args", which other agents ignore`}},
 		"by its name":        {line, `"fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`, []string{`SessionStart: has "args", which other agents ignore`}},
 		"a shell":            {line, `"/opt/bin/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},

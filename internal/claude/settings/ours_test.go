@@ -150,3 +150,31 @@ func TestNothingIsFoundInNoSettings(t *testing.T) {
 	_, err := settings.FindOnly([]byte("{"))
 	require.ErrorIs(t, err, settings.ErrNotJSON)
 }
+
+// TestIsServed: only tools of a server of MCP are those of "fsmtx mcp".
+func TestIsServed(t *testing.T) {
+	for tool, want := range map[string]bool{
+		"mcp__fsmtx__step_start": true, "mcp__plugin_x_fsmtx__workflow_begin": true, "mcp__fsmtx__step_skip": true,
+		"mcp__fsmtx__step_starts": false, "mcp__fsmtx__step": false, "other__step_start": false, "step_start": false,
+	} {
+		assert.Equal(t, want, settings.IsServed(tool), tool)
+	}
+}
+
+// TestALineThatOnlyLooksLikeOursIsTheUsers: a status line is taken apart only if it begins with
+// exactly what was put before it.
+func TestALineThatOnlyLooksLikeOursIsTheUsers(t *testing.T) {
+	before := `{"statusLine": {"type": "command", "command": "date"}}`
+	with, err := settings.AddStatusLine([]byte(before), "/opt/bin/fsmtx")
+	require.NoError(t, err)
+	require.Equal(t, "date", settings.ReadStatusLine(with).Line)
+	for _, other := range []string{
+		replaceOnce(t, string(with), "test -x ", "true; test -x "),
+		replaceOnce(t, string(with), "test -x /opt/bin/fsmtx", "test -x /other/fsmtx"),
+	} {
+		without, err := settings.RemoveStatusLine([]byte(other))
+		require.NoError(t, err)
+		assert.Equal(t, other, string(without))
+		assert.Empty(t, settings.ReadStatusLine([]byte(other)).Program)
+	}
+}

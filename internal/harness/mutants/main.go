@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -115,7 +116,7 @@ func run(ctx context.Context, o options, packages []string) error {
 		for i := range mutants { // the listed ones would take longest
 			mutants[i] = slices.DeleteFunc(mutants[i], known.lists)
 		}
-		sample(mutants, o.sample, rng)
+		sample(mutants, o.sample, o.seed)
 	}
 	for i, t := range chosen {
 		if len(mutants[i]) == 0 {
@@ -146,30 +147,39 @@ func choose(packages []string) ([]target, error) {
 	return chosen, nil
 }
 
-// sample keeps n random mutants, or all if there are fewer.
-func sample(mutants [][]mutant, n int, rng *rand.Rand) {
-	type place struct{ target, mutant int }
-	var places []place
+// sample keeps n mutants, or all if there are fewer. Which ones depends on the seed and on what
+// each of them changes, not on the others: an edit elsewhere leaves the sample as it is.
+func sample(mutants [][]mutant, n int, seed uint64) {
+	var draws []uint64
+	seen := map[string]int{}
+	draw := make([][]uint64, len(mutants))
 	for i := range mutants {
-		for j := range mutants[i] {
-			places = append(places, place{i, j})
+		for _, m := range mutants[i] {
+			id := fmt.Sprint(seed, m.file, m.Type, m.instead, m.text)
+			seen[id]++ // there may be several on a line, or several such lines
+			h := fnv.New64a()
+			fmt.Fprint(h, id, seen[id])
+			draw[i] = append(draw[i], mixed(h.Sum64()))
 		}
+		draws = append(draws, draw[i]...)
 	}
-	rng.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-	left := map[place]bool{}
-	for _, p := range places[:min(n, len(places))] {
-		left[p] = true
+	if n >= len(draws) {
+		return
 	}
+	slices.Sort(draws)
 	for i := range mutants {
 		var kept []mutant
 		for j, m := range mutants[i] {
-			if left[place{i, j}] {
+			if draw[i][j] < draws[n] {
 				kept = append(kept, m)
 			}
 		}
 		mutants[i] = kept
 	}
 }
+
+// mixed spreads a hash: those of FNV for similar texts are near each other.
+func mixed(h uint64) uint64 { return rand.NewPCG(h, h).Uint64() }
 
 // status is the result of trying a mutant.
 type status string
@@ -191,7 +201,7 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 	counts := map[status]int{}
 	for i, m := range mutants {
 		counts[results[i]]++
-		if results[i] != untried && results[i] != notViable {
+		if results[i] != notViable { // what the time did not suffice for is not held against the tests
 			known.tried++
 		}
 		if results[i] == survives && !known.expects(m) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -325,12 +324,34 @@ func TestBatches(t *testing.T) {
 }
 
 func TestSampleIsOfAll(t *testing.T) {
-	all := [][]mutant{{{Line: 1}, {Line: 2}}, {}, {{Line: 3}}}
+	all := [][]mutant{{{text: "a"}, {text: "b"}}, {}, {{text: "c"}}}
 	for n, want := range map[int]int{1: 1, 2: 2, 3: 3, 10: 3} {
 		mutants := slices.Clone(all)
-		sample(mutants, n, rand.New(rand.NewPCG(1, 2)))
+		sample(mutants, n, 1)
 		assert.Equal(t, want, len(slices.Concat(mutants...)))
 	}
+}
+
+// TestTheSampleDoesNotDependOnOtherLines: nor on where the lines are, but on the seed.
+func TestTheSampleDoesNotDependOnOtherLines(t *testing.T) {
+	of := func(from, to int) (all []mutant) {
+		for i := from; i < to; i++ {
+			all = append(all, mutant{file: "a.go", Line: i - from, text: strconv.Itoa(i / 2)}) // each line is there twice
+		}
+		return all
+	}
+	texts := func(mutants []mutant, n int, seed uint64) (all []string) {
+		both := [][]mutant{mutants}
+		sample(both, n, seed)
+		for _, m := range both[0] {
+			all = append(all, m.text)
+		}
+		return all
+	}
+	first := texts(of(0, 200), 50, 1)
+	assert.Len(t, first, 50)
+	assert.NotEqual(t, first, texts(of(0, 200), 50, 2))
+	assert.Subset(t, first, texts(of(100, 200), 20, 1), "most of those that are left are chosen again, and others only when there is room")
 }
 
 func TestVerdict(t *testing.T) {
