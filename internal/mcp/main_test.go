@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -106,4 +107,16 @@ func TestASkipIsReported(t *testing.T) {
 
 	assert.Contains(t, c.refuses("step_skip", args{"step": 2, "because": strings.Repeat("x", 1<<19)}), "because")
 	assert.Len(t, asked, 1, "about a reason that is too long nobody is asked")
+}
+
+// TestTheCallIsOnRecord: by its id, an update that is carried out is told from one that was not.
+func TestTheCallIsOnRecord(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{})
+	c := w.connect(nil)
+	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": "toolu_7"}, Name: "step_start", Arguments: n(1)})
+	require.NoError(t, err)
+	all := w.evidence("s1")
+	require.Len(t, all, 1)
+	assert.Equal(t, "toolu_7", all[0].Use)
 }

@@ -317,10 +317,10 @@ func (o *original) checkUnchanged(e *Edit) error {
 	if err := unix.Fstat(int(o.f.Fd()), &now); err != nil {
 		return pathError("stat", e.Path, err)
 	}
-	if now.Mode != e.stat.Mode || now.Uid != e.stat.Uid || now.Gid != e.stat.Gid || now.Size != int64(len(e.Data)) {
+	if now.Mode != e.stat.Mode || now.Uid != e.stat.Uid || now.Gid != e.stat.Gid {
 		return ErrChanged
 	}
-	data := make([]byte, len(e.Data)+1)
+	data := make([]byte, len(e.Data)+1) // a longer file differs
 	n, _ := o.f.ReadAt(data, 0)
 	if !bytes.Equal(data[:n], e.Data) || o.leased && !leaseHolds(int(o.f.Fd())) {
 		return ErrChanged

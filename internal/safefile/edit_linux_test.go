@@ -195,3 +195,25 @@ func TestOneUserDiscardsNothingOfAnother(t *testing.T) {
 	require.NoError(t, RemoveLeftover(work))
 	require.DirExists(t, work)
 }
+
+// TestAFileWithAnotherOwnerOrModeHasChanged: its bytes are not all that counts.
+func TestAFileWithAnotherOwnerOrModeHasChanged(t *testing.T) {
+	asRoot(t)
+	for name, change := range map[string]func(path string) error{
+		"user":  func(path string) error { return os.Chown(path, 12345, -1) },
+		"group": func(path string) error { return os.Chown(path, -1, 12345) },
+		"mode":  func(path string) error { return os.Chmod(path, 0o640) },
+		"bytes": func(path string) error { return os.WriteFile(path, []byte("older"), 0o600) },
+		"fewer": func(path string) error { return os.WriteFile(path, []byte("ol"), 0o600) },
+	} {
+		for _, data := range [][]byte{[]byte("new"), nil} {
+			path := filepath.Join(t.TempDir(), "f")
+			require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+			e, err := ReadEdit(path, 100)
+			require.NoError(t, err)
+			require.NoError(t, change(path))
+			require.ErrorIs(t, e.Replace(data, 0), ErrChanged, name)
+			requireOnly(t, filepath.Dir(path), "f")
+		}
+	}
+}
