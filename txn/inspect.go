@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -39,16 +40,16 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err == nil {
 		defer unlock()
 	}
-	if ignoreUnlinked(err) != nil {
+	if ignoreMoved(err) != nil {
 		return Report{}, err
 	}
 	return d.recover(ctx)
 }
 
-// ignoreUnlinked returns nil for errUnlinked: no process can have locked a file that does
+// ignoreMoved returns nil for safefile.ErrMoved: no process can have locked a file that does
 // not exist.
-func ignoreUnlinked(err error) error {
-	if errors.Is(err, errUnlinked) {
+func ignoreMoved(err error) error {
+	if errors.Is(err, safefile.ErrMoved) {
 		return nil
 	}
 	return err

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -63,7 +60,7 @@ func lockStateDir(ctx context.Context, files vfs.FS, s string) (held *vfs.Held, 
 			return held, unlock, changed, nil
 		}
 		_ = held.Close()
-		if !errors.Is(err, errUnlinked) {
+		if !errors.Is(err, safefile.ErrMoved) {
 			return nil, nil, nil, err
 		}
 	}
@@ -94,16 +91,14 @@ func holdStateDir(files vfs.FS, s string) (*vfs.Held, error) {
 	return held, nil
 }
 
-// errUnlinked is returned by lockFile when the lock file does not exist, or when another
-// file was at its path once it was locked.
-var errUnlinked = errors.New("the lock file was removed")
-
 // lockFile opens the lock file in the held S and locks it. It refuses a file that has a
-// second hard link or another owner, because writeHolder will replace the content.
+// second hard link or another owner, because writeHolder will replace the content. It returns
+// safefile.ErrMoved when the lock file does not exist, or when another file was at its path
+// once it was locked.
 func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, flag int) (unlock func(), err error) {
 	f, err := held.Open(path, flag)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errUnlinked
+		return nil, safefile.ErrMoved
 	}
 	if err != nil {
 		return nil, err
@@ -112,75 +107,34 @@ func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, fl
 	if err := vfs.CheckOwn(f); err != nil {
 		return nil, err
 	}
-	// It does not create the file: another directory may be at the path by now.
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
-	err = waitForLock(ctx, lock, f)
-	if err == nil {
-		err = checkLocked(files, lock, f)
-	}
+	info, err := f.Stat()
 	if err != nil {
-		_ = lock.Close()
 		return nil, err
 	}
-	return func() { _ = lock.Close() }, nil
+	unlock, err = safefile.Lock(ctx, path, info)
+	if errors.Is(err, safefile.ErrBusy) {
+		return nil, lockedError(f, context.Cause(ctx))
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = context.Cause(ctx)
+	if err == nil {
+		err = checkAtPath(files, path, info)
+	}
+	if err != nil {
+		unlock()
+	}
+	return unlock, err
 }
 
-// checkLocked returns errUnlinked unless the locked file is the one that was opened in the
-// held S and is still at its path.
-func checkLocked(files vfs.FS, lock *flock.Flock, f *os.File) error {
-	locked, err := lock.Stat()
-	if err != nil {
-		return err
-	}
-	opened, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(locked, opened) {
-		return errUnlinked
-	}
-	return checkAtPath(files, f)
-}
-
-// checkAtPath returns errUnlinked unless the open file is the one at its path.
-func checkAtPath(files vfs.FS, f *os.File) error {
-	locked, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	there, err := files.Lstat(f.Name())
+// checkAtPath returns safefile.ErrMoved unless the locked file is still the one at its path.
+func checkAtPath(files vfs.FS, path string, locked fs.FileInfo) error {
+	there, err := files.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
-		return errUnlinked
+		return safefile.ErrMoved
 	}
 	return err
-}
-
-// A lock is held for milliseconds. Waiting for one of many processes, each of which takes it
-// in turn, must not cost the processor that these need.
-const (
-	firstRetry = 5 * time.Millisecond
-	lastRetry  = 40 * time.Millisecond
-)
-
-// waitForLock retries with backoff. It tries the lock before it checks the context, so that
-// LockedError is returned only for a lock that was held.
-func waitForLock(ctx context.Context, lock *flock.Flock, f *os.File) error {
-	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		locked, err := lock.TryLock()
-		switch {
-		case locked:
-			return context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
-			return errUnlinked
-		case err != nil && !errors.Is(err, syscall.EINTR):
-			return &fs.PathError{Op: "lock", Path: f.Name(), Err: err}
-		}
-		select {
-		case <-ctx.Done():
-			return lockedError(f, context.Cause(ctx))
-		case <-time.After(wait/2 + rand.N(wait)): // processes that began together do not stay together
-		}
-	}
 }
 
 func lockedError(f *os.File, cause error) error {

@@ -150,7 +150,7 @@ func TestALinkedLockFileIsNotWritten(t *testing.T) {
 		before := tree(t, w.root)
 		err := open(t.Context(), w.d)
 		require.ErrorIs(t, err, vfs.ErrNotOwn, call)
-		require.ErrorContains(t, err, w.in(lockName)+": not safe to write in place: it has 2 hard links")
+		require.ErrorContains(t, err, w.in(lockName)+": not only this user's: it has 2 hard links")
 		assert.Equal(t, before["outside/secret"], tree(t, w.root)["outside/secret"], call)
 	}
 }

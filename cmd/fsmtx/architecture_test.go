@@ -1,6 +1,9 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -157,4 +160,65 @@ func TestFewPackagesKnowTheClientsTasks(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"internal/tasklist", "internal/tasks"}, importers)
+}
+
+// opensItself has the files outside internal/safefile that open, create, rename or lock files by
+// themselves, with the reason.
+var opensItself = map[string]string{
+	"internal/caller/above_linux.go":   "reads /proc",
+	"internal/steps/process_linux.go":  "reads /proc",
+	"txn/vfs/life_linux.go":            "reads /proc",
+	"txn/vfs/umask.go":                 "reads /proc",
+	"locator/fs.go":                    "is the public file system to search in, which also opens what is not a file",
+	"internal/command/plan.go":         "reads an event, which may come through a pipe",
+	"internal/decisions/file.go":       "appends to a log that a person names, which may be a pipe or a device",
+	"internal/doctor/checks.go":        "tries out what a directory allows",
+	"internal/demo/demo.go":            "works in a home of its own, which it removes",
+	"internal/demo/short.go":           "works in a home of its own, which it removes",
+	"internal/hooks/envfile.go":        "makes a file for one process, which it removes",
+	"internal/hooks/process/detach.go": "makes a file for one process, which it removes",
+	"internal/hooks/hooktest/run.go":   "works in a directory for one test, which is removed",
+}
+
+// opening has the functions that open, create, rename or lock files.
+var opening = regexp.MustCompile(`^(os\.(Create|CreateTemp|Open|OpenFile|OpenInRoot|OpenRoot|ReadFile|WriteFile|Rename|Link|Truncate)` +
+	`|(unix|syscall)\.(Creat|Flock|Link|Linkat|Open|Openat|Openat2|Rename|Renameat|Renameat2|RenameatxNp|Truncate)|ioutil\..*|renameio\..*|flock\..*)$`)
+
+// TestFilesAreWrittenInOnePlace: internal/safefile opens, writes and locks files. What it promises,
+// such as that no open blocks and that a crash leaves a whole file, then holds for all.
+func TestFilesAreWrittenInOnePlace(t *testing.T) {
+	root := filepath.Join("..", "..")
+	found := map[string][]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		name = filepath.ToSlash(name)
+		if e.IsDir() && (name == "fuzz" || name == "internal/harness" || name == "internal/safefile" || e.Name() == "testdata" || name != "." && strings.HasPrefix(e.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && opening.MatchString(x.Name+"."+s.Sel.Name) {
+					found[name] = append(found[name], x.Name+"."+s.Sel.Name)
+				}
+			}
+			return true
+		})
+		return nil
+	}))
+	for name, calls := range found {
+		assert.Contains(t, opensItself, name, "it calls %v: use internal/safefile", calls)
+	}
+	for name := range opensItself {
+		assert.Contains(t, found, name, "it opens nothing any more")
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -43,25 +44,25 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	return data, nil
 }
 
-// writeSpec replaces the content of a file, or of the target of a link, as safefile.Edit
-// does. It returns safefile.ErrChanged if the content is no longer what was read.
+// writeSpec replaces the content of a file, or of the target of a link, as edit.File
+// does. It returns edit.ErrChanged if the content is no longer what was read.
 func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 	target, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	file, err := safefile.ReadEdit(safefile.Resolve(target), fsmspec.MaxBytes)
+	file, err := edit.Read(safefile.Resolve(target), fsmspec.MaxBytes)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(file.Data, read) {
-		return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
+		return fmt.Errorf("%s: %w", path, edit.ErrChanged)
 	}
 	if err := file.Replace(data, 0); err != nil {
 		return err
 	}
 	if file.Unguarded != nil {
-		s.Hintf("%v", safefile.Unguarded(file.Unguarded))
+		s.Hintf("%v", edit.Unguarded(file.Unguarded))
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 func sweepFile(path string) error {
 	target, err := filepath.Abs(path)
 	if err == nil {
-		err = safefile.Sweep(safefile.Resolve(target))
+		err = edit.Sweep(safefile.Resolve(target))
 	}
 	return err
 }

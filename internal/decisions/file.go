@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 const (
@@ -108,7 +108,7 @@ func (l File) open() (f *os.File, torn bool, rotation, err error) {
 		if info.Size() < l.max() || tries == maxTries {
 			return f, torn, nil, nil
 		}
-		if moved, err := l.rotate(f, path, info); !moved {
+		if moved, err := l.rotate(path, info); !moved {
 			return f, torn, err, nil
 		}
 		f.Close()
@@ -175,10 +175,12 @@ func endsTorn(f *os.File, size int64) bool {
 // dropped. moved is false if another process does that, or has just done it. The lock is on the file that is
 // renamed: processes that still have it open add their last lines to FILE.1. A crash between
 // two renames leaves a gap, up to which the next rotation renames.
-func (l File) rotate(f *os.File, path string, info fs.FileInfo) (moved bool, err error) {
-	if !tryLock(f) {
-		return false, nil
+func (l File) rotate(path string, info fs.FileInfo) (moved bool, err error) {
+	unlock, err := safefile.TryLock(path, info)
+	if err != nil {
+		return errors.Is(err, safefile.ErrMoved), nil
 	}
+	defer unlock()
 	now, err := os.Stat(path)
 	if err != nil || !os.SameFile(now, info) {
 		return true, nil
@@ -201,14 +203,4 @@ func (l File) rotate(f *os.File, path string, info fs.FileInfo) (moved bool, err
 		}
 	}
 	return true, nil
-}
-
-// tryLock takes an exclusive lock on an open file, which its last close releases.
-func tryLock(f *os.File) (held bool) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return false
-	}
-	_ = raw.Control(func(fd uintptr) { held = unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB) == nil })
-	return held
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
@@ -573,7 +574,7 @@ func (d *doctor) litter(context.Context) (found []Fault, err error) {
 	}
 	var paths []string
 	for _, dir := range dirs {
-		more, _ := safefile.Leftovers(dir) // other checks report what cannot be read
+		more, _ := edit.Leftovers(dir) // other checks report what cannot be read
 		paths = append(paths, more...)
 	}
 	more, err := npm.Leftovers(d.Getenv)

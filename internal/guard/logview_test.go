@@ -118,5 +118,5 @@ func TestALogOfAnotherUserIsNotShown(t *testing.T) {
 	require.NoError(t, os.Chown(log, 12345, 12345))
 	_, err := NewestLog(Config{}, stateIn(dir))
 	assert.ErrorIs(t, err, ErrNoLog)
-	assert.ErrorIs(t, CopyLog(log, io.Discard), safefile.ErrNotOwner)
+	assert.ErrorIs(t, CopyLog(log, io.Discard), safefile.ErrNotOwn)
 }

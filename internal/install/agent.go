@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/recovery"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -104,7 +104,7 @@ type agentFile struct {
 // run does the job for the agent. Only compare returns another status than Installed.
 func (a agentInstall) run(s terminal.Streams) (status Status, err error) {
 	for range attempts {
-		if status, err = a.once(s); !errors.Is(err, safefile.ErrChanged) {
+		if status, err = a.once(s); !errors.Is(err, edit.ErrChanged) {
 			break
 		}
 	}

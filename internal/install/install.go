@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/npm"
@@ -23,7 +24,7 @@ const attempts = 100
 // run does the job for Claude Code. Only compare returns another status than Installed.
 func (j *job) run(s terminal.Streams) (status Status, err error) {
 	for range attempts {
-		if status, err = j.once(s); !errors.Is(err, safefile.ErrChanged) {
+		if status, err = j.once(s); !errors.Is(err, edit.ErrChanged) {
 			break
 		}
 	}
@@ -304,6 +305,6 @@ func renewCopy(s terminal.Streams) error {
 // reportUnguarded reports that an edit could not be protected from concurrent changes.
 func reportUnguarded(s terminal.Streams, err error) {
 	if err != nil {
-		s.Hintf("%v", safefile.Unguarded(err))
+		s.Hintf("%v", edit.Unguarded(err))
 	}
 }

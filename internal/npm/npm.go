@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -265,7 +266,7 @@ func isFormerTemp(name string) bool {
 const formerAge = time.Hour
 
 func leftovers(dir string) ([]string, error) {
-	paths, err := safefile.Leftovers(dir)
+	paths, err := edit.Leftovers(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -279,7 +280,7 @@ func leftovers(dir string) ([]string, error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		if safefile.CheckOwner(path, info) == nil && info.Sys().(*syscall.Stat_t).Nlink == 1 {
+		if safefile.CheckSole(path, info) == nil {
 			paths = append(paths, path)
 		}
 	}
@@ -291,7 +292,7 @@ func RemoveLeftover(path string) error {
 	if isFormerTemp(filepath.Base(path)) {
 		return os.Remove(path)
 	}
-	return safefile.RemoveLeftover(path)
+	return edit.RemoveLeftover(path)
 }
 
 // sweep removes what killed installs left in the directory.

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // modulePath is this module's.
@@ -71,7 +72,7 @@ func (s Source) Build(ctx context.Context, platforms []Platform, mcp bool) ([]Pr
 			if err != nil {
 				return nil, err
 			}
-			if *into[name], err = os.ReadFile(path); err != nil {
+			if *into[name], err = safefile.ReadFile(path, maxProgram, 0); err != nil {
 				return nil, err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 const (
@@ -114,12 +115,12 @@ func Own(mcp bool) (Program, error) {
 	if err != nil {
 		return own, fmt.Errorf("finding the path of this program: %w", err)
 	}
-	if own.Fsmtx, err = os.ReadFile(path); err != nil || !mcp {
+	if own.Fsmtx, err = safefile.ReadFile(path, maxProgram, 0); err != nil || !mcp {
 		return own, err
 	}
 	if path, err = program.Find(); err != nil {
 		return own, err
 	}
-	own.MCP, err = os.ReadFile(path)
+	own.MCP, err = safefile.ReadFile(path, maxProgram, 0)
 	return own, err
 }

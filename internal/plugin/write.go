@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
@@ -163,7 +164,7 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 		return nil, err
 	}
 	for _, f := range files {
-		if err := safefile.Sweep(safefile.Resolve(f.in(dir))); err != nil {
+		if err := edit.Sweep(safefile.Resolve(f.in(dir))); err != nil {
 			return nil, err
 		}
 	}
@@ -340,7 +341,7 @@ func compare(dir string, files []File) (outdated []*File, replaced []string, err
 func (f *File) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
 
 // compare reads the existing file. It reports whether there is one, and whether it has the
-// same content and is executable if it should be. It returns safefile.ErrChanged if the file
+// same content and is executable if it should be. It returns edit.ErrChanged if the file
 // has changed since it was merged.
 func (f *File) compare(dir string) (exists, same bool, err error) {
 	path := f.in(dir)
@@ -351,11 +352,11 @@ func (f *File) compare(dir string) (exists, same bool, err error) {
 	if err == nil && f.Keep {
 		return true, true, nil
 	}
-	if f.edit, err = safefile.ReadEdit(safefile.Resolve(path), maxFile); err != nil {
+	if f.edit, err = edit.Read(safefile.Resolve(path), maxFile); err != nil {
 		return true, false, err
 	}
 	if f.merged && !bytes.Equal(f.edit.Data, f.from) {
-		return true, false, fmt.Errorf("%s: %w", path, safefile.ErrChanged)
+		return true, false, fmt.Errorf("%s: %w", path, edit.ErrChanged)
 	}
 	if f.edit.Data == nil {
 		return false, false, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // edit replaces a text in a file of the plugin.
-func edit(t *testing.T, dir, path, old, new string) {
+func change(t *testing.T, dir, path, old, new string) {
 	t.Helper()
 	text := content(t, dir, path)
 	require.Contains(t, text, old)
@@ -40,13 +40,13 @@ func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	p.Parts = append(p.Parts, Planning("fsmtx", ""))
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
-	edit(t, dir, ".claude-plugin/plugin.json", `"version": "1.2.3"`, `"version":"7.0.0"`)
-	edit(t, dir, ".claude-plugin/plugin.json", p.description(), "How we release")
-	edit(t, dir, ".claude-plugin/plugin.json", `"license"`, `"keywords": ["release"], "license"`)
-	edit(t, dir, ".claude-plugin/marketplace.json", "One plugin", "Ours")
-	edit(t, dir, "skills/release-checklist/SKILL.md", "#", "# Ours:")
-	edit(t, dir, "config/planning-config.yaml", "\n", "\n# ours\n")
-	edit(t, dir, "hooks/hooks.json", `"SessionStart": [`, `"Notification": [{"hooks": [{"type": "command", "command": "notify-send", "args": ["x"]}]}],`+"\n    \"SessionStart\": [")
+	change(t, dir, ".claude-plugin/plugin.json", `"version": "1.2.3"`, `"version":"7.0.0"`)
+	change(t, dir, ".claude-plugin/plugin.json", p.description(), "How we release")
+	change(t, dir, ".claude-plugin/plugin.json", `"license"`, `"keywords": ["release"], "license"`)
+	change(t, dir, ".claude-plugin/marketplace.json", "One plugin", "Ours")
+	change(t, dir, "skills/release-checklist/SKILL.md", "#", "# Ours:")
+	change(t, dir, "config/planning-config.yaml", "\n", "\n# ours\n")
+	change(t, dir, "hooks/hooks.json", `"SessionStart": [`, `"Notification": [{"hooks": [{"type": "command", "command": "notify-send", "args": ["x"]}]}],`+"\n    \"SessionStart\": [")
 	theirs := []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "skills/release-checklist/SKILL.md", "config/planning-config.yaml"}
 	before := map[string]string{}
 	for _, path := range theirs {
@@ -81,7 +81,7 @@ func TestAnOldPluginGetsAVersion(t *testing.T) {
 	_, err := small().Write(dir, false)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, "bin/VERSION")))
-	edit(t, dir, ".claude-plugin/plugin.json", "1.2.3", "0.0.0")
+	change(t, dir, ".claude-plugin/plugin.json", "1.2.3", "0.0.0")
 	_, err = next().Write(dir, true)
 	require.NoError(t, err)
 	assert.Contains(t, content(t, dir, ".claude-plugin/plugin.json"), `"version": "1.3.0"`)

@@ -1,10 +1,7 @@
 package safefile
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 )
 
@@ -31,7 +28,7 @@ func OpenIn(fsys FS, path string) (fs.File, error) {
 	if err != nil {
 		return nil, dangling(fsys, path, err)
 	}
-	if err := checkRegular(path, info); err != nil {
+	if err := pathError("open", path, checkRegular(info.Mode())); err != nil {
 		return nil, err
 	}
 	f, err := fsys.Open(path)
@@ -40,7 +37,7 @@ func OpenIn(fsys FS, path string) (fs.File, error) {
 	}
 	info, err = f.Stat()
 	if err == nil {
-		err = checkRegular(path, info)
+		err = pathError("open", path, checkRegular(info.Mode()))
 	}
 	if err != nil {
 		f.Close()
@@ -67,48 +64,15 @@ func ReadFileIn(fsys FS, path string, max int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, path, max)
+	data, err := readAll(f, sizeOf(f), max)
+	return data, pathError("read", path, err)
 }
 
-// readAll limits what it reads and does not trust the size that the file system reports,
-// because the file may be growing: it only makes room for so much at once.
-func readAll(f fs.File, path string, max int64) ([]byte, error) {
-	var text bytes.Buffer
-	if info, err := f.Stat(); err == nil {
-		text.Grow(int(min(info.Size(), max)) + bytes.MinRead)
-	}
-	_, err := text.ReadFrom(io.LimitReader(f, max))
-	data := text.Bytes()
-	if err == nil && int64(len(data)) == max && more(f) {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max)}
-	}
+// sizeOf returns the size of an open file, 0 if it is not known.
+func sizeOf(f fs.File) int64 {
+	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return 0
 	}
-	return data, nil
-}
-
-func more(r io.Reader) bool {
-	n, _ := io.ReadFull(r, make([]byte, 1))
-	return n > 0
-}
-
-// checkRegular returns nil for a regular file, and otherwise an ErrNotRegular with the
-// type of the file.
-func checkRegular(path string, info fs.FileInfo) error {
-	mode := info.Mode()
-	kind := ""
-	switch {
-	case info.IsDir():
-		kind = " but a directory"
-	case mode.IsRegular():
-		return nil
-	case mode&fs.ModeNamedPipe != 0:
-		kind = " but a FIFO"
-	case mode&fs.ModeSocket != 0:
-		kind = " but a socket"
-	case mode&fs.ModeDevice != 0:
-		kind = " but a device"
-	}
-	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w%s", ErrNotRegular, kind)}
+	return info.Size()
 }

@@ -61,7 +61,7 @@ func TestCheckOwner(t *testing.T) {
 	require.NoError(t, os.Chown(mine, 12345, -1))
 	info, err = os.Lstat(mine)
 	require.NoError(t, err)
-	require.ErrorIs(t, safefile.CheckOwner(mine, info), safefile.ErrNotOwner)
+	require.ErrorIs(t, safefile.CheckOwner(mine, info), safefile.ErrNotOwn)
 }
 
 func TestResolveFollowsAsTheKernelDoes(t *testing.T) {

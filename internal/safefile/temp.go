@@ -1,6 +1,8 @@
 package safefile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,7 +26,7 @@ const (
 // tempPath returns the path of the nth temporary directory for path. Only concurrent writers,
 // and files of others at these paths, need more than the first.
 func tempPath(path string, n int) string {
-	name := tempPrefix + shortened(filepath.Base(path))
+	name := tempPrefix + Shortened(filepath.Base(path))
 	if n > 0 {
 		name += fmt.Sprint(".", n)
 	}
@@ -37,7 +39,7 @@ func isTempIn(dir, name string) bool {
 	base, ok := strings.CutPrefix(name, ".")
 	for ok && len(base) > 1 && isNumber(base[len(base)-1:]) {
 		base = base[:len(base)-1] // the digits before it may be of the number or of the file's name
-		n, is := strings.CutPrefix(dir, tempPrefix+shortened(base))
+		n, is := strings.CutPrefix(dir, tempPrefix+Shortened(base))
 		if is && (n == "" || n[0] == '.' && isNumber(n[1:])) {
 			return true
 		}
@@ -45,95 +47,120 @@ func isTempIn(dir, name string) bool {
 	return false
 }
 
+// Shortened returns the name, or its hash if a prefix would make it too long: names have at
+// most 255 bytes.
+func Shortened(name string) string {
+	if len(name) > 200 {
+		return HashOf([]byte(name))
+	}
+	return name
+}
+
+// HashOf returns a hash of data in hexadecimal.
+func HashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
+// tempDir is a temporary directory. It is removed only under its lock.
+type tempDir struct {
+	*Dir
+	unlock func() // nil on a file system without locks
+}
+
 // createTempDir creates a temporary directory for path and locks it.
-func createTempDir(path string) (dir *os.File, err error) {
+func createTempDir(path string) (temp *tempDir, err error) {
 	for n := range maxTemps {
-		dir, err = lockedTempDir(tempPath(path, n))
+		temp, err = lockedTempDir(tempPath(path, n))
 		if err == nil || !errors.Is(err, fs.ErrExist) && !errors.Is(err, ErrBusy) {
-			return dir, err
+			return temp, err
 		}
 	}
-	return dir, err
+	return temp, err
 }
 
 // lockedTempDir returns ErrBusy if a sweep of another process was faster than the lock.
-func lockedTempDir(name string) (*os.File, error) {
+func lockedTempDir(name string) (*tempDir, error) {
 	if err := os.Mkdir(name, 0o700); err != nil {
 		return nil, err
 	}
-	dir, err := openTempDir(name)
+	temp, err := openTempDir(name)
 	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrBusy
+	}
+	if errors.Is(err, ErrBusy) {
 		return nil, fmt.Errorf("%s: %w", name, ErrBusy)
 	}
 	if err != nil {
 		_ = unix.Rmdir(name)
+	}
+	return temp, err
+}
+
+// openTempDir opens a temporary directory and locks it. It returns ErrBusy if another process
+// has locked it, or has removed it since it was opened.
+func openTempDir(name string) (*tempDir, error) {
+	dir, err := OpenDir(name)
+	if err != nil {
 		return nil, err
 	}
-	if _, err = tryLock(int(dir.Fd()), name); err == nil && !(&original{f: dir}).isAt(unix.AT_FDCWD, name) {
-		err = fmt.Errorf("%s: %w", name, ErrBusy)
+	unlock, err := dir.TryLock()
+	temp := &tempDir{dir, unlock}
+	info, statErr := temp.Stat()
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrMoved) || statErr != nil || !Unheld.Has(name, info) {
+		temp.close()
+		return nil, ErrBusy
 	}
-	if err != nil {
-		dir.Close()
-		return nil, err
-	}
-	return dir, nil
+	return temp, nil
 }
 
-func openTempDir(name string) (*os.File, error) {
-	fd, err := OpenAt(unix.AT_FDCWD, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)
-	if err != nil {
-		return nil, pathError("open", name, err)
+func (t *tempDir) close() {
+	if t.unlock != nil {
+		t.unlock()
 	}
-	return FileOf(fd, name, unix.O_DIRECTORY), nil
+	_ = t.Close()
 }
 
-// tryLock locks a directory, or returns ErrBusy if another process has locked it. locked is
-// false on a file system without such locks.
-func tryLock(fd int, path string) (locked bool, err error) {
-	for {
-		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, fmt.Errorf("%s: %w", path, ErrBusy)
-		}
-		return err == nil, nil
+// discard removes the directory, also what renameio leaves in it if it cannot set the mode,
+// and then ends the lock.
+func (t *tempDir) discard() {
+	if temps, ok := t.temps(); ok {
+		_ = t.remove(temps)
 	}
+	t.close()
 }
 
-// tempsIn returns the names in a temporary directory. ok is false if one of them is not that
+// temps returns the names in a temporary directory. ok is false if one of them is not that
 // of a file of renameio, or has a second link.
-func tempsIn(dir *os.File) (names []string, ok bool) {
-	names, err := dir.Readdirnames(-1)
+func (t *tempDir) temps() (names []string, ok bool) {
+	names, err := t.Names()
 	if err != nil {
 		return nil, false
 	}
 	for _, name := range names {
-		var st unix.Stat_t
-		err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
-		if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 || !isTempIn(filepath.Base(dir.Name()), name) {
+		info, err := t.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() || CheckSole(name, info) != nil || !isTempIn(filepath.Base(t.path), name) {
 			return nil, false
 		}
 	}
 	return names, true
 }
 
-// removeTempDir removes a temporary directory that is locked, with what tempsIn has found.
-func removeTempDir(dir *os.File, temps []string) error {
+// remove removes a temporary directory that is locked, with what temps has found.
+func (t *tempDir) remove(temps []string) error {
 	for _, name := range temps {
-		if err := unix.Unlinkat(int(dir.Fd()), name, 0); err != nil {
-			return pathError("remove", filepath.Join(dir.Name(), name), err)
+		if err := t.Remove(name); err != nil {
+			return err
 		}
 	}
-	return pathError("remove", dir.Name(), unix.Rmdir(dir.Name()))
+	return pathError("remove", t.path, unix.Rmdir(t.path))
 }
 
-// sweepTemps removes the temporary directories for path of killed processes. It looks past the
+// SweepTemps removes the temporary directories of killed calls of Replace for path. It looks past the
 // first missing one only if that is the first of all.
-func sweepTemps(path string) {
+func SweepTemps(path string) {
 	for n := range maxTemps {
 		name := tempPath(path, n)
 		_, err := os.Lstat(name)
@@ -141,38 +168,53 @@ func sweepTemps(path string) {
 			return
 		}
 		if err == nil {
-			_ = withDeadTemp(name, removeTempDir)
+			_ = withDeadTemp(name, (*tempDir).remove)
 		}
 	}
 }
+
+// IsTemp reports whether a name may be that of a temporary directory of Replace.
+func IsTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) && name != tempPrefix }
+
+// IsDeadTemp reports whether a killed Replace of this user has left the directory at path.
+func IsDeadTemp(path string) (dead bool) {
+	_ = withDeadTemp(path, func(*tempDir, []string) error { dead = true; return nil })
+	return dead
+}
+
+// RemoveDeadTemp removes what IsDeadTemp has found, unless it has come into use since.
+func RemoveDeadTemp(path string) error { return withDeadTemp(path, (*tempDir).remove) }
+
+// SweepAge is how old what a killed process has left must be to be removed if the file system
+// has no locks, which would show that the process has died.
+const SweepAge = time.Hour
 
 // withDeadTemp calls do with a temporary directory that a killed process of this user left and
 // the names in it, while no other process can lock it. Others it leaves alone: files and links
 // of that name, directories of other users, those in use, and those with anything that
 // renameio does not create.
-func withDeadTemp(name string, do func(dir *os.File, temps []string) error) error {
+func withDeadTemp(name string, do func(temp *tempDir, temps []string) error) error {
 	if info, err := os.Lstat(name); err != nil || !info.IsDir() {
 		return err
 	}
-	dir, err := openTempDir(name)
+	temp, err := openTempDir(name)
+	if errors.Is(err, ErrBusy) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	locked, err := tryLock(int(dir.Fd()), name)
+	defer temp.close()
+	info, err := temp.Stat()
 	if err != nil {
+		return err
+	}
+	young := time.Since(info.ModTime()) < SweepAge
+	if CheckOwner(name, info) != nil || temp.unlock == nil && young {
 		return nil
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(int(dir.Fd()), &st); err != nil {
-		return pathError("stat", name, err)
-	}
-	young := time.Since(time.Unix(st.Mtim.Unix())) < minAge
-	if int(st.Uid) != os.Geteuid() || !locked && young || !(&original{f: dir}).isAt(unix.AT_FDCWD, name) {
-		return nil
-	}
-	if temps, ok := tempsIn(dir); ok {
-		return do(dir, temps)
+	if temps, ok := temp.temps(); ok {
+		return do(temp, temps)
 	}
 	return nil
 }

@@ -71,13 +71,9 @@ func TestOnlyDeadDirectoriesOfOursAreSwept(t *testing.T) {
 			require.NoError(t, os.WriteFile(temp, []byte("half"), 0o600))
 			c.prepare(t, dir, temp)
 			before := tree(t, dir)
-			found, err := Leftovers(above)
-			require.NoError(t, err)
+			require.Equal(t, !c.stays, IsDeadTemp(dir))
 			if c.stays {
-				require.Empty(t, found)
-				require.NoError(t, RemoveLeftover(dir))
-			} else {
-				require.Equal(t, []string{dir}, found)
+				require.NoError(t, RemoveDeadTemp(dir))
 			}
 			require.NoError(t, Replace(path, []byte("new"), Exactly(0o600)))
 			requireContent(t, path, "new")
@@ -144,25 +140,6 @@ func TestTempPathsBelongToOneFile(t *testing.T) {
 	require.Equal(t, "/d/.fsmtx-write-f.2", tempPath("/d/f", 2))
 }
 
-// TestTheLockOfADirectoryExcludesAnotherHolder: of the same process too, for each opens it.
-func TestTheLockOfADirectoryExcludesAnotherHolder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	first, err := openDir(path)
-	require.NoError(t, err)
-	second, err := openDir(path)
-	require.NoError(t, err)
-	defer second.close()
-	locked, err := first.tryLock()
-	require.NoError(t, err)
-	require.True(t, locked)
-	_, err = second.tryLock()
-	require.ErrorIs(t, err, ErrBusy)
-	first.close()
-	locked, err = second.tryLock()
-	require.NoError(t, err)
-	require.True(t, locked)
-}
-
 func TestLookAlikesStay(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{".f123", ".fsmtx-edit-", ".fsmtx-edit-f", ".fsmtx-write", ".fsmtx-write-", ".fsmtx-writer", "f"}
@@ -173,9 +150,7 @@ func TestLookAlikesStay(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".fsmtx-write-g", ".f1"), nil, 0o600))
 	names = slices.Insert(names, 5, ".fsmtx-write-g")
 	require.NoError(t, Replace(filepath.Join(dir, "f"), nil, Exactly(0o600)))
-	found, err := Leftovers(dir)
-	require.NoError(t, err)
-	require.Empty(t, found, "the file in .fsmtx-write-g is not one for g")
+	require.False(t, IsDeadTemp(filepath.Join(dir, ".fsmtx-write-g")), "the file in it is not one for g")
 	requireOnly(t, dir, names...)
 }
 
@@ -196,48 +171,8 @@ func TestNoTwoWritersShareATemporaryDirectory(t *testing.T) {
 	first, err := createTempDir(path)
 	require.NoError(t, err)
 	require.NoError(t, Replace(path, []byte("second"), Exactly(0o600)))
-	require.DirExists(t, first.Name())
-	require.NoError(t, first.Close())
-	require.NoError(t, Sweep(path))
+	require.DirExists(t, first.Path("."))
+	first.close()
+	SweepTemps(path)
 	requireOnly(t, filepath.Dir(path), "f")
-}
-
-func TestLeftoversOfEdits(t *testing.T) {
-	old, next := hashOf([]byte("old")), hashOf([]byte("new"))
-	for name, c := range map[string]struct {
-		files map[string]string // in the work directory
-		found bool
-		err   error
-	}{
-		"nothing in it":                   {nil, true, nil},
-		"the new file":                    {map[string]string{"new": "n"}, true, nil},
-		"the old file":                    {map[string]string{old + "." + next: "old"}, true, nil},
-		"the removed file":                {map[string]string{old + ".": "old"}, true, nil},
-		"another program's version":       {map[string]string{old + "." + next: "theirs"}, true, ErrKept},
-		"another program's removed file":  {map[string]string{old + ".": "theirs"}, true, ErrKept},
-		"a version that was moved aside":  {map[string]string{"f" + keptSuffix: "theirs"}, true, ErrKept},
-		"a file that no edit creates":     {map[string]string{"notes": "theirs"}, false, nil},
-		"a name that is almost a slot's":  {map[string]string{old + "x." + next: "old"}, false, nil},
-		"a name that is no hash but long": {map[string]string{strings.Repeat("z", 32) + ".": "old"}, false, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			work := filepath.Join(dir, workName("f"))
-			require.NoError(t, os.Mkdir(work, 0o700))
-			for name, content := range c.files {
-				require.NoError(t, os.WriteFile(filepath.Join(work, name), []byte(content), 0o600))
-			}
-			found, err := Leftovers(dir)
-			require.NoError(t, err)
-			require.Equal(t, c.found, len(found) == 1)
-			require.ErrorIs(t, RemoveLeftover(work), c.err)
-			if c.found && c.err == nil {
-				requireOnly(t, dir)
-				return
-			}
-			for name, content := range c.files {
-				requireContent(t, filepath.Join(work, name), content)
-			}
-		})
-	}
 }

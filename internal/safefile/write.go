@@ -9,16 +9,96 @@ import (
 	"syscall"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 )
 
 // Mode is the mode of a file that Write or Replace creates.
-type Mode renameio.Option
+type Mode struct {
+	perm  fs.FileMode
+	exact bool
+}
 
 // Exactly is a mode to which the umask does not apply.
-func Exactly(perm fs.FileMode) Mode { return renameio.WithStaticPermissions(perm) }
+func Exactly(perm fs.FileMode) Mode { return Mode{perm, true} }
 
 // LessUmask is a mode from which the umask is taken.
-func LessUmask(perm fs.FileMode) Mode { return renameio.WithPermissions(perm) }
+func LessUmask(perm fs.FileMode) Mode { return Mode{perm, false} }
+
+func (m Mode) options(root *os.Root) []renameio.Option {
+	options := []renameio.Option{renameio.WithRoot(root), renameio.WithPermissions(m.perm)}
+	if m.exact {
+		options = append(options, renameio.IgnoreUmask())
+	}
+	return options
+}
+
+// Replace creates or replaces the file name in d atomically: a crash or a power cut leaves
+// either the old content or the new. The temporary file is in the directory in of temp, which
+// must be on the same file system. A symbolic link at name is replaced, not followed.
+//
+// renameio's root is the directory of the temporary file, so that it cannot leave a held
+// directory. If the file is to be in another one, only the rename is made here.
+func (d *Dir) Replace(name string, data []byte, mode Mode, temp *Dir, in string) error {
+	root, err := temp.openRoot(in)
+	if err != nil {
+		return pathError("open", temp.Path(in), err)
+	}
+	defer root.Close()
+	f, err := renameio.NewPendingFile(filepath.Base(name), mode.options(root)...)
+	if err != nil {
+		return pathError("open", filepath.Join(temp.Path(in), "."+filepath.Base(name)), err)
+	}
+	if len(data) > 0 {
+		_, err = f.Write(data)
+	}
+	switch {
+	case err != nil:
+	case d == temp && filepath.Dir(name) == in:
+		err = pathError("rename", d.Path(name), f.CloseAtomicallyReplace())
+	default:
+		err = temp.move(f, in, d, name)
+	}
+	if err != nil {
+		_ = f.Cleanup()
+	}
+	return err
+}
+
+// move is CloseAtomicallyReplace into another directory.
+func (d *Dir) move(f *renameio.PendingFile, in string, to *Dir, name string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.File.Close(); err != nil {
+		return err
+	}
+	return d.Rename(filepath.Join(in, filepath.Base(f.Name())), to, name)
+}
+
+// WriteNew creates a file, which must not exist, and writes it without syncing it. The umask
+// does not apply to perm. If the write fails, the file stays.
+func (d *Dir) WriteNew(name string, data []byte, perm fs.FileMode) error {
+	fd, err := openAt(d.fd, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: d.Path(name), Err: err}
+	}
+	return pathError("write", d.Path(name), errors.Join(fill(fd, data, uint32(perm)), unix.Close(fd)))
+}
+
+// fill sets the permissions of a new file and writes its content.
+func fill(fd int, data []byte, perm uint32) error {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	if err == nil && uint32(st.Mode)&0o777 != perm {
+		err = unix.Fchmod(fd, perm)
+	}
+	for err == nil && len(data) > 0 {
+		var n int
+		n, err = retry(func() (int, error) { return unix.Write(fd, data) })
+		data = data[max(n, 0):]
+	}
+	return err
+}
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power
 // cut leaves the new content.
@@ -29,33 +109,16 @@ func Write(path string, data []byte, mode Mode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Replace creates or replaces the file atomically: a crash or a power cut leaves either
-// the old content or the new content. A symbolic link at path is replaced, not followed. What
-// a killed Replace of the file left is removed first. The file's name may have 235 bytes.
+// Replace creates or replaces the file at path, see Dir.Replace. What a killed Replace of the
+// file left is removed first. The file's name may have 235 bytes.
 func Replace(path string, data []byte, mode Mode) error {
-	sweepTemps(path)
-	dir, err := createTempDir(path)
+	SweepTemps(path)
+	temp, err := createTempDir(path)
 	if err != nil {
 		return err
 	}
-	defer discardTempDir(dir)
-	pending, err := renameio.NewPendingFile(path, mode, renameio.WithTempDir(dir.Name()))
-	if err != nil {
-		return err
-	}
-	defer pending.Cleanup()
-	if _, err := pending.Write(data); err != nil {
-		return err
-	}
-	return pending.CloseAtomicallyReplace()
-}
-
-// discardTempDir removes the directory, also what renameio leaves in it if it cannot set the
-// mode, and then ends the lock.
-func discardTempDir(dir *os.File) {
-	temps, _ := tempsIn(dir)
-	_ = removeTempDir(dir, temps)
-	dir.Close()
+	defer temp.discard()
+	return Unheld.Replace(path, data, mode, temp.Dir, ".")
 }
 
 // Remove removes the file durably.
@@ -74,7 +137,7 @@ func Mkdir(dir string) (created []string, err error) {
 	case err == nil:
 		return []string{dir}, syncDir(filepath.Dir(dir))
 	case errors.Is(err, fs.ErrExist):
-		return nil, requireDir(dir)
+		return nil, RequireDir(dir)
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
 		return nil, err
 	}
@@ -86,7 +149,8 @@ func Mkdir(dir string) (created []string, err error) {
 	return append(inner, created...), err
 }
 
-func requireDir(dir string) error {
+// RequireDir returns an error unless there is a directory at the path, or a link to one.
+func RequireDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s: %w", dir, syscall.ENOTDIR)
@@ -105,14 +169,11 @@ func Rmdir(dir string) error {
 
 // syncDir makes the names in a directory durable. It returns nil on a file system
 // that cannot sync directories.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return syncError(f.Sync())
-}
+func syncDir(dir string) error { return syncError(Unheld.Sync(dir)) }
+
+// SyncNames makes the names in the directory durable. It returns nil on a file system that
+// cannot sync directories.
+func (d *Dir) SyncNames() error { return syncError(d.Sync(".")) }
 
 // syncError returns the error of syncing a directory, nil if it says that the file system
 // cannot sync directories.

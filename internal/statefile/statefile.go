@@ -17,9 +17,6 @@ const maxBytes = 16 << 20
 // LockSuffix is appended to a file's name to get the name of its lock file.
 const LockSuffix = ".lock"
 
-// ErrBusy is returned when another process held the lock for the whole wait.
-var ErrBusy = errors.New("locked by another process")
-
 // Read returns the file's content. It returns safefile.ErrTooLarge for a file of
 // more than maxBytes, or the errors of Open.
 func Read(path string) ([]byte, error) {
@@ -33,13 +30,13 @@ func Read(path string) ([]byte, error) {
 
 // Open opens the file for reading. It returns safefile.ErrNotRegular if the path is not a
 // regular file but, for example, a symbolic link, a directory or a FIFO,
-// safefile.ErrNotOwner for a file of another user, or the system's error, which is
+// safefile.ErrNotOwn for a file of another user, or the system's error, which is
 // fs.ErrNotExist for a missing file.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
 // Update replaces the file's content by the result of change. It holds the lock, so no
 // other Update runs in between. change gets nil for a missing file. If it returns nil, the
-// file is not changed; if it returns an error, Update returns that. ErrBusy is returned
+// file is not changed; if it returns an error, Update returns that. safefile.ErrBusy is returned
 // when the lock could not be taken within wait.
 func Update(path string, wait time.Duration, change func(old []byte) ([]byte, error)) error {
 	unlock, err := lock(path+LockSuffix, wait)
@@ -85,7 +82,7 @@ func Tail(path string, max int64) ([]byte, error) {
 
 // Hold takes an exclusive lock on an append-only file, which is created if it is
 // missing, and returns the function that releases it. The lock is on the file itself: an
-// append-only file is never replaced, so it needs no lock file. ErrBusy is returned when
+// append-only file is never replaced, so it needs no lock file. safefile.ErrBusy is returned when
 // the lock could not be taken within wait.
 func Hold(path string, wait time.Duration) (release func(), err error) {
 	return lock(path, wait)

@@ -77,7 +77,7 @@ func TestUpdateReturnsErrBusyWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	unlock, err := lock(path+LockSuffix, wait)
 	require.NoError(t, err)
-	assert.ErrorIs(t, Update(path, time.Millisecond, plusOne), ErrBusy)
+	assert.ErrorIs(t, Update(path, time.Millisecond, plusOne), safefile.ErrBusy)
 	unlock()
 	assert.NoError(t, Update(path, wait, plusOne), "it succeeds once the lock is free")
 }
@@ -130,8 +130,8 @@ func TestFileOfAnotherUserIsRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("1"), 0o644))
 	require.NoError(t, os.Chown(path, 12345, 12345))
 	_, err := Read(path)
-	assert.ErrorIs(t, err, safefile.ErrNotOwner)
-	assert.ErrorIs(t, Update(path, wait, plusOne), safefile.ErrNotOwner)
+	assert.ErrorIs(t, err, safefile.ErrNotOwn)
+	assert.ErrorIs(t, Update(path, wait, plusOne), safefile.ErrNotOwn)
 }
 
 func TestReadIsBounded(t *testing.T) {
@@ -173,7 +173,7 @@ func TestHoldExcludesOtherHolders(t *testing.T) {
 	release, err := Hold(path, wait)
 	require.NoError(t, err)
 	_, err = Hold(path, time.Millisecond)
-	assert.ErrorIs(t, err, ErrBusy)
+	assert.ErrorIs(t, err, safefile.ErrBusy)
 	require.NoError(t, Append(path, []byte("x")), "the lock does not keep its holder from writing")
 	release()
 	for range 50 { // the one that gave up is still in the queue, and lets go at once

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -152,7 +153,7 @@ func (s *search) list(dir string, at place) (names []string, err error) {
 	if known, ok := s.listings[at]; ok {
 		return known, nil
 	}
-	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	d, err := safefile.Unheld.List(dir)
 	if err != nil {
 		return nil, nil
 	}

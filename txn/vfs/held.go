@@ -7,9 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -26,66 +23,10 @@ type Held struct {
 
 type heldDir struct {
 	path    string
-	current atomic.Pointer[handle] // nil while the directory does not exist
+	current atomic.Pointer[safefile.Dir] // nil while the directory does not exist
 
 	mu  sync.Mutex
-	all []*handle // current and earlier ones, which may still be in use
-}
-
-// handle is an open directory: root for the operations that package os offers on an
-// os.Root, dir for system calls that need a descriptor.
-type handle struct {
-	root *os.Root
-	dir  *os.File
-
-	mu      sync.Mutex
-	sub     *os.Root // the subdirectory that the last inParent opened, or nil
-	subName string   // its name relative to root, "" if sub is nil
-}
-
-// inParent calls do with the parent directory of name and the last element of name. It
-// keeps that directory open for the next call: os.Root would open and close every
-// directory on the way, and a transaction removes many files from the same one.
-func (h *handle) inParent(name string, do func(root *os.Root, base string) error) error {
-	slash := strings.LastIndexByte(name, '/')
-	if slash < 0 {
-		return do(h.root, name)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if dir := name[:slash]; h.subName != dir {
-		sub, err := h.root.OpenRoot(dir)
-		if err != nil {
-			return err
-		}
-		h.forgetSub()
-		h.subName, h.sub = dir, sub
-	}
-	return do(h.sub, name[slash+1:])
-}
-
-// forget closes the directory that inParent keeps open if it is name or below name. It is
-// called before name is removed, renamed or created.
-func (h *handle) forget(name string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.subName == name || strings.HasPrefix(h.subName, name+"/") {
-		h.forgetSub()
-	}
-}
-
-func (h *handle) forgetSub() {
-	if h.sub != nil {
-		_ = h.sub.Close() // opened for reading only
-	}
-	h.subName, h.sub = "", nil
-}
-
-func (h *handle) close() error {
-	h.mu.Lock()
-	h.forgetSub()
-	h.mu.Unlock()
-	return errors.Join(h.root.Close(), h.dir.Close())
+	all []*safefile.Dir // current and earlier ones, which may still be in use
 }
 
 // Hold opens the directory at path, which must not be a symbolic link, and holds it.
@@ -102,53 +43,24 @@ func (h *Held) Hold(path string) error {
 	return err
 }
 
-// ErrNotDir is returned by Hold, and by Mkdir of a held directory, when the path exists
-// and is not a directory.
-var ErrNotDir = errors.New("not a directory")
-
 // open makes the directory that is at the path now the current one.
 func (d *heldDir) open() error {
-	dir, err := openAt(unix.AT_FDCWD, d.path, d.path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		return &fs.PathError{Op: "open", Path: d.path, Err: ErrNotDir}
-	}
+	dir, err := safefile.OpenDir(d.path)
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(d.path)
-	if err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	if err := checkSame(root, dir); err != nil {
-		return errors.Join(pathError("open", d.path, err), root.Close(), dir.Close())
-	}
-	h := &handle{root: root, dir: dir}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.all = append(d.all, h)
-	d.current.Store(h)
+	d.all = append(d.all, dir)
+	d.current.Store(dir)
 	return nil
-}
-
-// checkSame returns ErrNotDir if root and dir are different directories. os.OpenRoot
-// follows a symbolic link that another program may have put there after dir was opened.
-func checkSame(root *os.Root, dir *os.File) error {
-	a, err := root.Stat(".")
-	if err != nil {
-		return err
-	}
-	b, err := dir.Stat()
-	if err == nil && !os.SameFile(a, b) {
-		err = ErrNotDir
-	}
-	return err
 }
 
 // Stat describes the directory that is held for path. It returns fs.ErrNotExist if none is
 // held.
 func (h *Held) Stat(path string) (fs.FileInfo, error) {
 	if _, dir, _ := h.find(path); dir != nil {
-		return dir.dir.Stat()
+		return dir.Stat()
 	}
 	return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 }
@@ -168,22 +80,28 @@ func (h *Held) Current(path string) bool {
 // not block on a pipe.
 //
 // Errors: ErrNotRegular, or the file system's.
-func (h *Held) Open(name string, flag int) (*os.File, error) { return OS{h}.open(name, flag) }
+func (h *Held) Open(name string, flag int) (*os.File, error) {
+	dir, rest, err := OS{h}.resolve("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return dir.Open(rest, flag)
+}
 
 // Close closes the directories. Nothing below them can be reached afterwards.
 func (h *Held) Close() error {
 	var errs []error
 	for _, d := range h.dirs {
-		for _, h := range d.all {
-			errs = append(errs, h.close())
+		for _, dir := range d.all {
+			errs = append(errs, dir.Close())
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // find returns the held directory that contains name or is name, nil if there is none; its
-// handle, nil if the directory does not exist; and name relative to the directory.
-func (h *Held) find(name string) (d *heldDir, dir *handle, rest string) {
+// Dir, nil if the directory does not exist; and name relative to the directory.
+func (h *Held) find(name string) (d *heldDir, dir *safefile.Dir, rest string) {
 	if h == nil {
 		return nil, nil, name
 	}
@@ -204,52 +122,20 @@ func (h *Held) refresh(d *heldDir) error {
 	return d.open()
 }
 
-// descriptor returns the directory from which a system call resolves rest: that of a held
-// directory if name is in one, else AT_FDCWD. It returns fs.ErrNotExist if the held
-// directory does not exist.
-func (o OS) descriptor(name string) (dirfd int, rest string, err error) {
+// resolve returns the directory from which name is resolved, and name relative to it, "." if
+// name is a held directory itself. If no held directory contains name, that is
+// safefile.Unheld and name. It returns fs.ErrNotExist if the held directory does not exist.
+func (o OS) resolve(op, name string) (dir *safefile.Dir, rest string, err error) {
 	d, dir, rest := o.held.find(name)
 	switch {
 	case d == nil:
-		return unix.AT_FDCWD, name, nil
+		return safefile.Unheld, name, nil
 	case dir == nil:
-		return -1, "", fs.ErrNotExist
+		return nil, "", &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	case rest == "":
 		rest = "."
 	}
-	return int(dir.dir.Fd()), rest, nil
-}
-
-// handleOf returns the handle of the held directory that contains name or is name, nil if
-// there is none, and name relative to it, "" if name is the directory. It returns
-// fs.ErrNotExist if the held directory does not exist.
-func (o OS) handleOf(name string) (dir *handle, rest string, err error) {
-	d, dir, rest := o.held.find(name)
-	if d != nil && dir == nil {
-		err = fs.ErrNotExist
-	}
-	return dir, rest, err
-}
-
-// openAt opens name relative to dirfd, with close-on-exec. path is for errors.
-func openAt(dirfd int, name, path string, flag int, perm fs.FileMode) (*os.File, error) {
-	fd, err := safefile.OpenAt(dirfd, name, flag, perm)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return safefile.FileOf(fd, path, flag), nil
-}
-
-// pathError gives an error of os.Root, which has a relative path, the operation and the
-// whole path.
-func pathError(op, path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		err = inner.Err
-	}
-	return &fs.PathError{Op: op, Path: path, Err: err}
+	return dir, rest, nil
 }
 
 // Wrapper is a file system that adds behaviour to another one, as those of faultfs do. At
@@ -279,15 +165,15 @@ func At(files FS, held *Held) FS {
 func OpenDir(files FS, name string) (*os.File, error) {
 	switch f := files.(type) {
 	case OS:
-		dirfd, rest, err := f.descriptor(name)
+		dir, rest, err := f.resolve("open", name)
 		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+			return nil, err
 		}
-		return openAt(dirfd, rest, name, os.O_RDONLY|unix.O_DIRECTORY, 0)
+		return dir.List(rest)
 	case Wrapper:
 		return OpenDir(f.Wrapped(), name)
 	}
-	return os.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0) // opening a pipe would block
+	return safefile.Unheld.List(name)
 }
 
 // Create creates and opens a file, which must not exist. It is for wrappers that make the
@@ -295,9 +181,13 @@ func OpenDir(files FS, name string) (*os.File, error) {
 func Create(files FS, name string, perm fs.FileMode) (*os.File, error) {
 	switch f := files.(type) {
 	case OS:
-		return f.create(name, perm)
+		dir, rest, err := f.resolve("open", name)
+		if err != nil {
+			return nil, err
+		}
+		return dir.Create(rest, perm)
 	case Wrapper:
 		return Create(f.Wrapped(), name, perm)
 	}
-	return OS{}.create(name, perm)
+	return safefile.Unheld.Create(name, perm)
 }

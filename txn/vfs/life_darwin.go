@@ -19,7 +19,7 @@ func (h *Held) Life(path string) string {
 		return ""
 	}
 	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(dir.dir.Fd()), &st); err != nil {
+	if err := unix.Fstatfs(dir.Fd(), &st); err != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s/%x", boot, st.Fsid.Val)

@@ -22,7 +22,7 @@ func (h *Held) Life(path string) string {
 	var st unix.Statx_t
 	// The unique id (Linux 6.8) is not used again after an unmount; the older one may be.
 	for _, mask := range []int{unix.STATX_MNT_ID_UNIQUE, unix.STATX_MNT_ID} {
-		err = unix.Statx(int(dir.dir.Fd()), "", unix.AT_EMPTY_PATH, mask, &st)
+		err = unix.Statx(dir.Fd(), "", unix.AT_EMPTY_PATH, mask, &st)
 		if err == nil && st.Mask&uint32(mask) != 0 {
 			return boot + "/" + strconv.FormatUint(st.Mnt_id, 10)
 		}

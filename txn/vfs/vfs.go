@@ -4,7 +4,6 @@
 package vfs
 
 import (
-	"errors"
 	"io/fs"
 	"time"
 
@@ -82,5 +81,8 @@ var (
 	// ErrNotOwn is returned by Overwrite, AppendLine and CheckOwn when the file belongs
 	// to another user or has a second hard link. Writing it in place would change
 	// another user's file, or a file outside the directory. Nothing was written.
-	ErrNotOwn = errors.New("not safe to write in place")
+	ErrNotOwn = safefile.ErrNotOwn
+	// ErrNotDir is returned by Held.Hold, and by Mkdir of a held directory, when the path exists
+	// and is not a directory.
+	ErrNotDir = safefile.ErrNotDir
 )

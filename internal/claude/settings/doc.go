@@ -69,6 +69,6 @@
 // # Limits
 //
 // Files with comments, duplicate names or an unexpected shape are refused. The client
-// takes no lock on its settings; safefile.Edit documents how a file is replaced, what is
+// takes no lock on its settings; edit.File documents how a file is replaced, what is
 // kept, and what happens to a concurrent change of another program.
 package settings

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -16,7 +17,7 @@ type File struct {
 	Target string // Path with every symbolic link resolved
 	Data   []byte // nil if there is no file
 
-	edit *safefile.Edit
+	edit *edit.File
 }
 
 // Read reads the settings file. A missing file is not an error, nor is a symbolic link to
@@ -26,7 +27,7 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	edit, err := safefile.ReadEdit(safefile.Resolve(path), maxBytes)
+	edit, err := edit.Read(safefile.Resolve(path), maxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -36,19 +37,19 @@ func Read(path string) (*File, error) {
 	return &File{path, edit.Path, edit.Data, edit}, nil
 }
 
-// Replace makes data the content of the file, atomically and durably, as safefile.Edit
+// Replace makes data the content of the file, atomically and durably, as edit.File
 // documents: it keeps the owner and the permissions, loses no write of another program,
 // and removes what a killed Replace left behind. A symbolic link at Path is kept. If data
 // is nil, Replace removes the file and the directories that were created for it. If data
-// equals Data, nothing is written. Replace returns safefile.ErrChanged if the file has
-// changed since it was read, and the other errors of safefile.Edit.
+// equals Data, nothing is written. Replace returns edit.ErrChanged if the file has
+// changed since it was read, and the other errors of edit.File.
 func (f *File) Replace(data []byte) error {
 	// A killed Replace may have left directories, which must not count as the user's.
-	if err := safefile.Sweep(f.Target); err != nil {
+	if err := edit.Sweep(f.Target); err != nil {
 		return f.named(err)
 	}
 	if f.Data == nil && data != nil {
-		data = withDirs(data, safefile.MissingDirs(f.Target))
+		data = withDirs(data, edit.MissingDirs(f.Target))
 	}
 	return f.named(f.edit.Replace(data, CreatedDirs(f.Data)))
 }

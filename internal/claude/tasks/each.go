@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Each calls use with the index and the content of each of the named files in dir. The
@@ -14,7 +13,7 @@ import (
 // too large for a task are skipped, without an error. Reading a hundred tasks with
 // os.ReadFile takes twice as long.
 func (Form) Each(dir string, names []string, use func(i int, data []byte)) error {
-	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	d, err := safefile.Unheld.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -24,7 +23,7 @@ func (Form) Each(dir string, names []string, use func(i int, data []byte)) error
 	defer d.Close()
 	var buf bytes.Buffer
 	for i, name := range names {
-		if data, err := readAt(int(d.Fd()), name, &buf); err == nil {
+		if data, err := safefile.ReadInto(&buf, d, name, maxTaskBytes); err == nil {
 			use(i, data)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -89,7 +87,7 @@ func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsms
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
-				task, kind, broken, err := classify(int(d.Fd()), name, &buf)
+				task, kind, broken, err := classify(d, name, &buf)
 				if err != nil {
 					return &fs.PathError{Op: "read", Path: filepath.Join(d.Name(), name), Err: err}
 				}
@@ -116,70 +114,17 @@ const filesPerReader = 128
 
 // classify reads one file. A file that is gone, is not a regular file, may not be
 // read, or is too large is foreign.
-func classify(dirfd int, name string, buf *bytes.Buffer) (task fsmspec.Existing, kind Kind, broken bool, err error) {
-	data, err := readAt(dirfd, name, buf)
+func classify(d *os.File, name string, buf *bytes.Buffer) (task fsmspec.Existing, kind Kind, broken bool, err error) {
+	data, err := safefile.ReadInto(buf, d, name, maxTaskBytes)
 	switch {
-	case errors.Is(err, errNotTask), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP),
-		errors.Is(err, unix.ENXIO), errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+	case errors.Is(err, safefile.ErrNotRegular), errors.Is(err, safefile.ErrTooLarge),
+		errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return task, Foreign, false, nil
 	case err != nil:
 		return task, Foreign, false, err
 	}
 	task, kind, err = Classify(name, data)
 	return task, kind, err != nil, nil
-}
-
-var errNotTask = errors.New("not a task file")
-
-// readAt returns the content of a regular file, which is valid until buf is used
-// again. It makes four system calls per file, where os.ReadFile makes seven.
-func readAt(dirfd int, name string, buf *bytes.Buffer) ([]byte, error) {
-	fd, err := safefile.OpenAt(dirfd, name, os.O_RDONLY|safefile.NoFollow, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxTaskBytes {
-		return nil, errNotTask
-	}
-	buf.Reset()
-	buf.Grow(readAhead)
-	_, err = buf.ReadFrom(descriptor(fd))
-	return buf.Bytes(), err
-}
-
-// readAhead is the initial size of the buffer, in bytes. Most task files are smaller, so
-// one read is enough.
-const readAhead = 4096
-
-// descriptor reads from a file descriptor of a regular file. It returns io.EOF with the
-// last bytes, because a short read of a regular file is at its end. That saves a system
-// call per file.
-type descriptor int
-
-func (fd descriptor) Read(p []byte) (int, error) {
-	n, err := retry(func() (int, error) { return unix.Read(int(fd), p) })
-	if err != nil {
-		return 0, err
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// retry repeats a system call that a signal interrupts.
-func retry(call func() (int, error)) (int, error) {
-	for {
-		n, err := call()
-		if !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
 }
 
 // ReadNamed returns those of the named files that are tasks of a workflow.

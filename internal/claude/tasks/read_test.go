@@ -94,6 +94,7 @@ func TestReadManyTasks(t *testing.T) {
 func TestReadTasksOfEverySize(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
+	const readAhead = 4096 // of safefile.ReadInto
 	for i, size := range []int{200, readAhead - 1, readAhead, readAhead + 1, 5 * readAhead, 1 << 20, 300} {
 		name := fmt.Sprintf("%d.json", i+1)
 		text := task(taggedTask, name)
@@ -207,19 +208,6 @@ func TestReadSeesAnIDThatIsBeingDeleted(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, 7, max(snap.MaxID, snap.HighWater), "deleted after the mark is read: %v", after)
 	}
-}
-
-func TestRetryRepeatsAnInterruptedCall(t *testing.T) {
-	calls := 0
-	n, err := retry(func() (int, error) {
-		if calls++; calls < 3 {
-			return -1, syscall.EINTR
-		}
-		return 5, nil
-	})
-	require.NoError(t, err)
-	assert.Equal(t, 5, n)
-	assert.Equal(t, 3, calls)
 }
 
 // TestEach reads regular files and skips the rest.

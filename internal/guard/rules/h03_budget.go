@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/statefile"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // h03 limits the calls of research servers in a session and in a phase. budget.go reads and
@@ -62,7 +62,7 @@ func runH03(c *call) (guard.Verdict, error) {
 	c.Fact("server", server)
 	c.Fact("call", request.key)
 	v, broken, err := c.spend(request)
-	if errors.Is(err, statefile.ErrBusy) {
+	if errors.Is(err, safefile.ErrBusy) {
 		return guard.Pass(0, "Lock contention on budget file"), nil
 	}
 	if broken != nil {

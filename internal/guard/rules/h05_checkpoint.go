@@ -10,7 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
 // h05 appends every change of phase to the audit log and resets the phase's research
@@ -135,7 +134,7 @@ func (c *call) resetBudget(phase string, audited bool) error {
 		}
 		return budget.encode()
 	})
-	if errors.Is(err, statefile.ErrBusy) {
+	if errors.Is(err, safefile.ErrBusy) {
 		c.Log("ERROR", "Lock contention on budget file, phase budget not reset")
 		return nil
 	}

@@ -13,9 +13,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // ErrCase is returned when a case file is invalid. The error that wraps it says why.
@@ -181,6 +183,9 @@ func (c Case) wanted() map[string]string {
 	return files
 }
 
+// maxCase limits the file of a case, in bytes.
+const maxCase = 64 << 20
+
 // Update replaces the expectations in the case file by the result.
 func (c Case) Update(got Got) error {
 	archive := &txtar.Archive{Comment: c.archive.Comment, Files: slices.DeleteFunc(slices.Clone(c.archive.Files), func(f txtar.File) bool {
@@ -190,5 +195,13 @@ func (c Case) Update(got Got) error {
 	for _, name := range got.names() {
 		archive.Files = append(archive.Files, txtar.File{Name: wantDirectory + name, Data: []byte(got.Files[name])})
 	}
-	return os.WriteFile(c.Path, txtar.Format(archive), 0o644)
+	path, err := filepath.Abs(c.Path)
+	if err != nil {
+		return err
+	}
+	file, err := edit.Read(safefile.Resolve(path), maxCase)
+	if err != nil {
+		return err
+	}
+	return file.Replace(txtar.Format(archive), 0)
 }

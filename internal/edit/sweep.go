@@ -1,4 +1,4 @@
-package safefile
+package edit
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Sweep completes or reverts killed edits of path, whose work directories are in the
-// directories above it, and removes the temporary directories of killed writes of path. An
-// Edit's Replace begins with it.
+// directories above it, and removes the temporary directories of killed writes of path.
+// File.Replace begins with it.
 func Sweep(path string) error {
-	sweepTemps(path)
+	safefile.SweepTemps(path)
 	for up := 0; ; up++ {
 		at := ancestor(path, up)
 		if at == filepath.Dir(at) {
@@ -32,11 +32,11 @@ func Sweep(path string) error {
 }
 
 func sweepOne(path string, up int) error {
-	dir, err := openDir(ancestor(path, up))
+	dir, err := openPlace(ancestor(path, up))
 	if err != nil {
 		return err
 	}
-	w := &work{dir: dir, name: workName(dir.base), fd: -1}
+	w := &work{dir: dir, name: workName(dir.base)}
 	defer w.close()
 	locked, err := dir.lock()
 	if err != nil {
@@ -48,8 +48,8 @@ func sweepOne(path string, up int) error {
 		return err
 	}
 	if err := w.check(locked); err != nil {
-		unix.Close(w.fd)
-		w.fd = -1
+		_ = w.in.Close()
+		w.in = nil
 		return err
 	}
 	for _, name := range w.names() {
@@ -60,23 +60,19 @@ func sweepOne(path string, up int) error {
 	return nil
 }
 
-// minAge is how old a work directory or a temporary directory must be to be swept if the file
-// system has no locks, which would show that its process has died.
-const minAge = time.Hour
-
 // check returns an error if this process must not sweep the work directory.
 func (w *work) check(locked bool) error {
-	var st unix.Stat_t
-	if err := unix.Fstat(w.fd, &st); err != nil {
-		return pathError("stat", w.path(), err)
+	info, err := w.in.Stat()
+	if err != nil {
+		return err
 	}
-	switch uid := os.Geteuid(); {
-	case uid != 0 && int(st.Uid) != uid:
-		return &fs.PathError{Op: "open", Path: w.path(), Err: ErrNotOwner}
-	case !locked && time.Since(time.Unix(st.Mtim.Unix())) < minAge:
-		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), ErrBusy, minAge)
+	if !locked && time.Since(info.ModTime()) < safefile.SweepAge {
+		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), ErrBusy, safefile.SweepAge)
 	}
-	return nil
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	return safefile.CheckOwner(w.path(), info)
 }
 
 // finish completes or reverts the step of a killed edit that left the named file. It puts
@@ -92,13 +88,13 @@ func (w *work) finish(path string, up int, name string) error {
 	switch {
 	case data == "" && w.holds(name, old): // the file was removed: complete the edit
 		removeEmptied(path, up)
-		return w.unlink(name)
+		return w.in.Remove(name)
 	case data == "":
 		return w.putBack(path, name)
 	case w.holds(name, data) || w.holds(name, old):
-		return w.unlink(name)
-	case holds(w.dir.fd, w.dir.base, path, data):
-		return errors.Join(w.exchangeBackKilled(name), w.dir.sync())
+		return w.in.Remove(name)
+	case holds(w.dir.Dir, w.dir.base, data):
+		return errors.Join(w.exchangeBackKilled(name), w.dir.SyncNames())
 	}
 	return w.keep(name, nil)
 }
@@ -113,13 +109,13 @@ func (w *work) exchangeBackKilled(name string) error {
 }
 
 func (w *work) putBack(path, name string) error {
-	dir, err := openDir(path)
+	dir, err := openPlace(path)
 	if err == nil {
 		defer dir.close()
-		err = moveNew(w.fd, name, dir.fd, dir.base)
+		err = moveNew(w.in, name, dir.Dir, dir.base)
 	}
 	if err != nil {
 		return w.keep(name, err)
 	}
-	return dir.sync()
+	return dir.SyncNames()
 }

@@ -1,4 +1,4 @@
-package safefile
+package edit
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 var (
@@ -28,7 +28,7 @@ var (
 	// ErrBusy is returned by Replace when the timeout passes while another edit, or
 	// another program, locks the directory, or while another program has the file open
 	// for writing.
-	ErrBusy = hint.New("locked by another process", "run the command again when that program has ended")
+	ErrBusy = safefile.ErrBusy
 )
 
 // Unguarded returns what to tell the person about err, the reason why an edit could not be protected
@@ -37,12 +37,12 @@ func Unguarded(err error) error {
 	return fmt.Errorf("%w: a change by another program at the same moment would have been lost; check the file", err)
 }
 
-// Edit is a file that was read in order to replace it if it has not changed since.
-// An Edit is not safe for concurrent use.
-type Edit struct {
+// File is a file that was read in order to replace it if it has not changed since.
+// A File is not safe for concurrent use.
+type File struct {
 	Path string
 	Data []byte // nil if there is no file
-	// Mode has the permissions that Replace gives the file. ReadEdit sets it to those of
+	// Mode has the permissions that Replace gives the file. Read sets it to those of
 	// the file, or to 0666 if there is no file; the caller may change it. The umask
 	// applies only to a new file.
 	Mode fs.FileMode
@@ -53,12 +53,12 @@ type Edit struct {
 	stat unix.Stat_t // of the file, if there is one
 }
 
-// ReadEdit reads a file of at most max bytes. path must be absolute and free of symbolic
-// links, as Resolve returns it. A missing file is not an error. ReadEdit returns
-// ErrNotRegular, ErrTooLarge or the system's error.
-func ReadEdit(path string, max int64) (*Edit, error) {
-	e := &Edit{Path: path, Mode: 0o666}
-	f, err := Open(path, os.O_RDONLY|NoFollow)
+// Read reads a file of at most max bytes. path must be absolute and free of symbolic
+// links, as safefile.Resolve returns it. A missing file is not an error. Read returns
+// safefile.ErrNotRegular, safefile.ErrTooLarge or the system's error.
+func Read(path string, max int64) (*File, error) {
+	e := &File{Path: path, Mode: 0o666}
+	f, err := safefile.Open(path, os.O_RDONLY|safefile.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -70,7 +70,7 @@ func ReadEdit(path string, max int64) (*Edit, error) {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	e.Mode = fs.FileMode(e.stat.Mode & 0o777)
-	e.Data, err = ReadAll(f, max)
+	e.Data, err = safefile.ReadAll(f, max)
 	return e, err
 }
 
@@ -87,7 +87,7 @@ func ReadEdit(path string, max int64) (*Edit, error) {
 // Replace first completes or reverts a killed edit of the file, even if data equals Data
 // and nothing is written. Other errors are ErrOwnership, ErrKept, ErrBusy and the
 // system's.
-func (e *Edit) Replace(data []byte, emptied int) error {
+func (e *File) Replace(data []byte, emptied int) error {
 	if err := Sweep(e.Path); err != nil {
 		return err
 	}
@@ -109,13 +109,13 @@ func (e *Edit) Replace(data []byte, emptied int) error {
 }
 
 // replace exchanges the file with one that has the new content.
-func (e *Edit) replace(data []byte) error {
+func (e *File) replace(data []byte) error {
 	w, err := createWork(e.Path, 0)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	old, err := e.openUnchanged(w.dir.fd, w.dir.base)
+	old, err := e.openUnchanged(w.dir.Dir, w.dir.base)
 	if err != nil {
 		return err
 	}
@@ -126,8 +126,8 @@ func (e *Edit) replace(data []byte) error {
 	}
 	defer f.Close() // ends the lease
 	slot := slotName(e.Data, data)
-	if err := unix.Renameat(w.fd, newName, w.fd, slot); err != nil {
-		return pathError("rename", e.Path, err)
+	if err := w.in.Rename(newName, w.in, slot); err != nil {
+		return err
 	}
 	if err := old.checkUnchanged(e); err != nil {
 		return err
@@ -135,37 +135,37 @@ func (e *Edit) replace(data []byte) error {
 	// If the exchange has to be reverted, other programs could read our version in
 	// between, which lacks the newest change. The lease makes them wait.
 	leaseExclusively(int(f.Fd()))
-	if !old.isAt(w.dir.fd, w.dir.base) {
+	if !old.isAt(w.dir.Dir, w.dir.base) {
 		return ErrChanged
 	}
-	switch err := exchange(w.fd, slot, w.dir.fd, w.dir.base); {
+	switch err := exchange(w.in, slot, w.dir.Dir, w.dir.base); {
 	case errors.Is(err, errors.ErrUnsupported):
 		e.Unguarded = fmt.Errorf("the file system of %s cannot exchange two files", e.Path)
-		if err := unix.Renameat(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
-			return pathError("rename", e.Path, err)
+		if err := w.in.Rename(slot, w.dir.Dir, w.dir.base); err != nil {
+			return err
 		}
-		return w.dir.sync()
-	case errors.Is(err, unix.ENOENT):
+		return w.dir.SyncNames()
+	case errors.Is(err, fs.ErrNotExist):
 		return ErrChanged
 	case err != nil:
-		return pathError("exchange", e.Path, err)
+		return err
 	}
-	if !old.isAt(w.fd, slot) {
+	if !old.isAt(w.in, slot) {
 		return w.revert(slot, f, data)
 	}
 	endLease(int(f.Fd()))
-	if err := errors.Join(w.dir.sync(), w.sync()); err != nil {
+	if err := errors.Join(w.dir.SyncNames(), w.in.SyncNames()); err != nil {
 		return err
 	}
 	// Check again: a program may have opened the old file before and written to it.
 	if old.checkUnchanged(e) != nil {
 		return w.revert(slot, f, data)
 	}
-	return w.unlink(slot)
+	return w.in.Remove(slot)
 }
 
 // exchange is a variable so that tests can replace it.
-var exchange = exchangeAt
+var exchange = (*safefile.Dir).Exchange
 
 // revert reverts an exchange that removed another program's version. f is the file with
 // our version, data.
@@ -174,13 +174,13 @@ func (w *work) revert(slot string, f *os.File, data []byte) error {
 	err := w.exchangeBack(slot, func() bool {
 		now := make([]byte, len(data)+1)
 		n, _ := f.ReadAt(now, 0)
-		return ours.isAt(w.fd, slot) && bytes.Equal(now[:n], data)
+		return ours.isAt(w.in, slot) && bytes.Equal(now[:n], data)
 	})
 	// A program that waits for the lease on our file will read that file, although it no
 	// longer has the name. So give it the current content.
-	if current, err := OpenFileAt(w.dir.fd, w.dir.base, w.dir.path, os.O_RDONLY|NoFollow); err == nil {
+	if current, err := w.dir.Open(w.dir.base, os.O_RDONLY); err == nil {
 		defer current.Close()
-		if now, err := ReadAll(current, maxCompared); err == nil && !ours.isAt(w.dir.fd, w.dir.base) {
+		if now, err := safefile.ReadAll(current, maxCompared); err == nil && !ours.isAt(w.dir.Dir, w.dir.base) {
 			_, _ = f.WriteAt(now, 0)
 			_ = f.Truncate(int64(len(now)))
 		}
@@ -192,14 +192,14 @@ func (w *work) revert(slot string, f *os.File, data []byte) error {
 // version. It returns ErrChanged if so, and ErrKept if another program's version had to
 // be moved aside.
 func (w *work) exchangeBack(slot string, isOurs func() bool) error {
-	if err := exchange(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
+	if err := exchange(w.in, slot, w.dir.Dir, w.dir.base); err != nil {
 		return w.keep(slot, err)
 	}
 	if isOurs() {
-		return errors.Join(ErrChanged, w.unlink(slot), w.dir.sync())
+		return errors.Join(ErrChanged, w.in.Remove(slot), w.dir.SyncNames())
 	}
 	// A second program has replaced our version meanwhile. Its version is the newest.
-	if err := exchange(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
+	if err := exchange(w.in, slot, w.dir.Dir, w.dir.base); err != nil {
 		return w.keep(slot, err)
 	}
 	return w.keep(slot, nil)
@@ -207,7 +207,7 @@ func (w *work) exchangeBack(slot string, isOurs func() bool) error {
 
 // remove removes the file, and up to emptied directories above it. The work directory
 // is above all of these, or as far up as this user may write.
-func (e *Edit) remove(emptied int) error {
+func (e *File) remove(emptied int) error {
 	for up := min(emptied, strings.Count(filepath.Dir(e.Path), "/")); ; up-- {
 		err := e.removeFrom(up)
 		tooFarUp := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EXDEV)
@@ -218,42 +218,42 @@ func (e *Edit) remove(emptied int) error {
 }
 
 // removeFrom moves the file into a work directory, checks it there, and removes it.
-func (e *Edit) removeFrom(emptied int) error {
+func (e *File) removeFrom(emptied int) error {
 	w, err := createWork(e.Path, emptied)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	dir, err := openDir(e.Path)
+	dir, err := openPlace(e.Path)
 	if err != nil {
 		return err
 	}
 	defer dir.close()
-	old, err := e.openUnchanged(dir.fd, dir.base)
+	old, err := e.openUnchanged(dir.Dir, dir.base)
 	if err != nil {
 		return err
 	}
 	defer old.close()
 	slot := slotName(e.Data, nil)
-	if !old.isAt(dir.fd, dir.base) {
+	if !old.isAt(dir.Dir, dir.base) {
 		return ErrChanged
 	}
-	if err := unix.Renameat(dir.fd, dir.base, w.fd, slot); errors.Is(err, unix.ENOENT) {
+	if err := dir.Rename(dir.base, w.in, slot); errors.Is(err, fs.ErrNotExist) {
 		return ErrChanged
 	} else if err != nil {
-		return pathError("remove", e.Path, err)
-	}
-	if err := errors.Join(dir.sync(), w.sync()); err != nil {
 		return err
 	}
-	if !old.isAt(w.fd, slot) || old.checkUnchanged(e) != nil {
-		if err := moveNew(w.fd, slot, dir.fd, dir.base); err != nil {
+	if err := errors.Join(dir.SyncNames(), w.in.SyncNames()); err != nil {
+		return err
+	}
+	if !old.isAt(w.in, slot) || old.checkUnchanged(e) != nil {
+		if err := moveNew(w.in, slot, dir.Dir, dir.base); err != nil {
 			return w.keep(slot, err)
 		}
-		return errors.Join(ErrChanged, dir.sync())
+		return errors.Join(ErrChanged, dir.SyncNames())
 	}
 	removeEmptied(e.Path, emptied)
-	return w.unlink(slot)
+	return w.in.Remove(slot)
 }
 
 // removeEmptied removes up to n directories above path, innermost first, until one is not
@@ -261,7 +261,7 @@ func (e *Edit) removeFrom(emptied int) error {
 func removeEmptied(path string, n int) {
 	for range n {
 		path = filepath.Dir(path)
-		if err := Rmdir(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := safefile.Rmdir(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}
@@ -280,17 +280,17 @@ const timeout = 10 * time.Second
 
 // openUnchanged opens the file that was read, and takes a lease on it if there are
 // leases. It returns ErrChanged if the file has changed.
-func (e *Edit) openUnchanged(dirfd int, base string) (*original, error) {
-	fd, err := OpenAt(dirfd, base, os.O_RDONLY|NoFollow, 0)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
+func (e *File) openUnchanged(dir *safefile.Dir, base string) (*original, error) {
+	f, err := dir.Open(base, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrNotRegular) {
 		return nil, ErrChanged
 	}
 	if err != nil {
-		return nil, pathError("open", e.Path, err)
+		return nil, err
 	}
-	o := &original{f: os.NewFile(uintptr(fd), e.Path)}
+	o := &original{f: f}
 	for end := time.Now().Add(timeout); ; time.Sleep(5 * time.Millisecond) {
-		o.leased, err = lease(fd)
+		o.leased, err = lease(int(f.Fd()))
 		if !errors.Is(err, unix.EAGAIN) || time.Now().After(end) {
 			break
 		}
@@ -312,10 +312,10 @@ func (o *original) close() { o.f.Close() }
 
 // checkUnchanged returns ErrChanged unless the file has the content, the owner and the
 // permissions that e has read, and no process waits to open it for writing.
-func (o *original) checkUnchanged(e *Edit) error {
+func (o *original) checkUnchanged(e *File) error {
 	var now unix.Stat_t
 	if err := unix.Fstat(int(o.f.Fd()), &now); err != nil {
-		return pathError("stat", e.Path, err)
+		return &fs.PathError{Op: "stat", Path: e.Path, Err: err}
 	}
 	if now.Mode != e.stat.Mode || now.Uid != e.stat.Uid || now.Gid != e.stat.Gid {
 		return ErrChanged
@@ -329,17 +329,7 @@ func (o *original) checkUnchanged(e *Edit) error {
 }
 
 // isAt reports whether name in the directory is this file.
-func (o *original) isAt(dirfd int, name string) bool {
-	var file, at unix.Stat_t
-	return unix.Fstat(int(o.f.Fd()), &file) == nil &&
-		unix.Fstatat(dirfd, name, &at, unix.AT_SYMLINK_NOFOLLOW) == nil &&
-		file.Dev == at.Dev && file.Ino == at.Ino
-}
-
-// pathError adds op and path to an error number. Other errors have a path already.
-func pathError(op, path string, err error) error {
-	if errno := syscall.Errno(0); errors.As(err, &errno) && err == error(errno) {
-		return &fs.PathError{Op: op, Path: path, Err: err}
-	}
-	return err
+func (o *original) isAt(dir *safefile.Dir, name string) bool {
+	info, err := o.f.Stat()
+	return err == nil && dir.Has(name, info)
 }

@@ -1,4 +1,4 @@
-package safefile
+package edit
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Leftovers returns the paths, directly in dir, of what killed writes and edits of this user
@@ -19,12 +19,15 @@ func Leftovers(dir string) (paths []string, err error) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		found := func() error { paths = append(paths, path); return nil }
+		dead := false
 		switch {
-		case strings.HasPrefix(e.Name(), tempPrefix) && e.Name() != tempPrefix:
-			_ = withDeadTemp(path, func(*os.File, []string) error { return found() })
+		case safefile.IsTemp(e.Name()):
+			dead = safefile.IsDeadTemp(path)
 		case e.IsDir() && strings.HasPrefix(e.Name(), workPrefix):
-			_ = withDeadWork(path, func(*work) error { return found() })
+			_ = withDeadWork(path, func(*work) error { dead = true; return nil })
+		}
+		if dead {
+			paths = append(paths, path)
 		}
 	}
 	return paths, nil
@@ -33,8 +36,8 @@ func Leftovers(dir string) (paths []string, err error) {
 // RemoveLeftover removes what Leftovers has found at the path, unless it has come into use
 // since. It returns ErrKept if that contains another program's version of a file.
 func RemoveLeftover(path string) error {
-	if strings.HasPrefix(filepath.Base(path), tempPrefix) {
-		return withDeadTemp(path, removeTempDir)
+	if safefile.IsTemp(filepath.Base(path)) {
+		return safefile.RemoveDeadTemp(path)
 	}
 	return withDeadWork(path, (*work).discard)
 }
@@ -42,12 +45,12 @@ func RemoveLeftover(path string) error {
 // withDeadWork calls do with the work directory of a killed edit of this user, in a directory
 // that is locked.
 func withDeadWork(path string, do func(*work) error) error {
-	dir, err := openDir(path)
+	dir, err := openPlace(path)
 	if err != nil {
 		return err
 	}
 	defer dir.close()
-	w := &work{dir: dir, name: dir.base, fd: -1}
+	w := &work{dir: dir, name: dir.base}
 	locked, err := dir.tryLock()
 	if err != nil {
 		return nil // an edit is running
@@ -55,12 +58,12 @@ func withDeadWork(path string, do func(*work) error) error {
 	if err := w.open(); err != nil {
 		return err
 	}
-	defer unix.Close(w.fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(w.fd, &st); err != nil || int(st.Uid) != os.Geteuid() || !w.isOurs() {
-		return pathError("stat", path, err)
+	defer w.in.Close()
+	info, err := w.in.Stat()
+	if err != nil {
+		return err
 	}
-	if w.check(locked) != nil {
+	if safefile.CheckOwner(path, info) != nil || !w.isOurs() || w.check(locked) != nil {
 		return nil
 	}
 	return do(w)
@@ -87,7 +90,7 @@ func isHash(s string) bool {
 func (w *work) discard() error {
 	for _, name := range w.names() {
 		if old, data, ok := strings.Cut(name, "."); ok && data == "" && w.holds(name, old) {
-			if err := w.unlink(name); err != nil {
+			if err := w.in.Remove(name); err != nil {
 				return err
 			}
 		}
@@ -96,8 +99,8 @@ func (w *work) discard() error {
 	if len(w.names()) > 0 {
 		return fmt.Errorf("%w; move the version in %s to where it is needed, then remove the directory", ErrKept, w.path())
 	}
-	if err := unix.Unlinkat(w.dir.fd, w.name, unix.AT_REMOVEDIR); err != nil {
-		return pathError("remove", w.path(), err)
+	if err := w.dir.Remove(w.name); err != nil {
+		return err
 	}
-	return w.dir.sync()
+	return w.dir.SyncNames()
 }

@@ -1,32 +1,13 @@
-package safefile
+package edit
 
 import (
 	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
-
-// exchangeAt exchanges the names of two files atomically. It returns
-// errors.ErrUnsupported if the kernel or the file system cannot.
-func exchangeAt(oldfd int, oldname string, newfd int, newname string) error {
-	return renameAt(oldfd, oldname, newfd, newname, unix.RENAME_EXCHANGE)
-}
-
-// RenameNewAt renames relative to the directories of two descriptors. It returns EEXIST if
-// the new name exists, and errors.ErrUnsupported if the kernel or the file system cannot
-// rename without replacing.
-func RenameNewAt(oldfd int, oldname string, newfd int, newname string) error {
-	return renameAt(oldfd, oldname, newfd, newname, unix.RENAME_NOREPLACE)
-}
-
-func renameAt(oldfd int, oldname string, newfd int, newname string, flag uint) error {
-	err := unix.Renameat2(oldfd, oldname, newfd, newname, flag)
-	if errors.Is(err, unix.EINVAL) { // the file system does not know the flag
-		return errors.ErrUnsupported
-	}
-	return err
-}
 
 // lease takes a read lease: other processes that open the file for writing wait until the
 // descriptor is closed, at most 45 s (/proc/sys/fs/lease-break-time). It returns EAGAIN
@@ -52,4 +33,4 @@ func leaseExclusively(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEAS
 
 func endLease(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK) }
 
-func cloneAt(*os.File, int, string) (int, error) { return -1, errors.ErrUnsupported }
+func clone(*os.File, *safefile.Dir, string) (*os.File, error) { return nil, errors.ErrUnsupported }

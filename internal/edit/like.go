@@ -1,4 +1,4 @@
-package safefile
+package edit
 
 import (
 	"bytes"
@@ -10,20 +10,21 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // createLike creates a file with the owner, the group and the extended attributes of
 // like, which include access control lists, and with the permissions of mode. Until these
 // are set, only this user can read the file.
-func createLike(dirfd int, name, path string, mode fs.FileMode, like *os.File) (*os.File, error) {
-	fd, err := cloneAt(like, dirfd, name)
+func createLike(dir *safefile.Dir, name string, mode fs.FileMode, like *os.File) (*os.File, error) {
+	f, err := clone(like, dir, name)
 	if err != nil {
-		fd, err = OpenAt(dirfd, name, os.O_RDWR|os.O_CREATE|os.O_EXCL|NoFollow, 0o600)
+		f, err = dir.Create(name, 0o600)
 	}
 	if err != nil {
-		return nil, pathError("create", path, err)
+		return nil, err
 	}
-	f := FileOf(fd, path, os.O_RDWR)
 	if err := keepAttributes(f, like, mode); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w: %w", like.Name(), ErrOwnership, err)

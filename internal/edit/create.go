@@ -1,4 +1,4 @@
-package safefile
+package edit
 
 import (
 	"errors"
@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // create creates the file and the missing directories. All of them appear at once, with
 // their content.
-func (e *Edit) create(data []byte) error {
+func (e *File) create(data []byte) error {
 	missing, err := missingDirs(e.Path)
 	if err != nil {
 		return err
@@ -24,36 +24,35 @@ func (e *Edit) create(data []byte) error {
 	if err := w.stageTree(e.Path, missing, data, e.Mode); err != nil {
 		return err
 	}
-	switch err := moveNew(w.fd, newName, w.dir.fd, w.dir.base); {
+	switch err := moveNew(w.in, newName, w.dir.Dir, w.dir.base); {
 	case errors.Is(err, fs.ErrExist):
 		return ErrChanged
 	case err != nil:
-		return pathError("create", e.Path, err)
+		return err
 	}
-	return w.dir.sync()
+	return w.dir.SyncNames()
 }
 
 // stageTree creates "new": the file or, if directories are missing, the outermost of
 // them.
 func (w *work) stageTree(path string, missing int, data []byte, mode fs.FileMode) error {
-	at, name := w.fd, newName
+	at, name := w.in, newName
 	for i := range missing {
-		if err := unix.Mkdirat(at, name, 0o777); err != nil {
-			return pathError("mkdir", path, err)
+		if err := at.Mkdir(name, 0o777); err != nil {
+			return err
 		}
-		fd, err := OpenAt(at, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)
+		dir, err := at.OpenDir(name)
 		if err != nil {
-			return pathError("open", path, err)
+			return err
 		}
-		defer unix.Close(fd)
-		defer syncFd(fd)
-		at, name = fd, filepath.Base(ancestor(path, missing-1-i))
+		defer dir.Close()
+		defer dir.SyncNames()
+		at, name = dir, filepath.Base(ancestor(path, missing-1-i))
 	}
-	fd, err := OpenAt(at, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|NoFollow, mode)
+	f, err := at.Create(name, mode)
 	if err != nil {
-		return pathError("create", path, err)
+		return err
 	}
-	f := FileOf(fd, path, os.O_WRONLY)
 	return errors.Join(writeSynced(f, data), f.Close())
 }
 
@@ -76,7 +75,7 @@ func missingDirs(path string) (n int, err error) {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		_, err := os.Lstat(dir)
 		if err == nil {
-			return n, requireDir(dir)
+			return n, safefile.RequireDir(dir)
 		}
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
 			return n, err

@@ -1,4 +1,4 @@
-package safefile
+package edit
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // accessACL is the attribute in which Linux keeps an access control list.
@@ -129,7 +131,7 @@ func TestRemoveBelowADirectoryOfAnotherUser(t *testing.T) {
 	become(t, 23456)
 	path := filepath.Join(dir, "f")
 	require.NoError(t, edit(t, path, to("x")))
-	e, err := ReadEdit(path, 100)
+	e, err := Read(path, 100)
 	require.NoError(t, err)
 	require.NoError(t, e.Replace(nil, 7))
 	requireOnly(t, dir)
@@ -174,7 +176,7 @@ func TestSweepLeavesTheWorkOfAnotherUser(t *testing.T) {
 	require.NoError(t, os.WriteFile(left, nil, 0o666))
 	for _, owner := range []int{0, 12345} {
 		require.NoError(t, os.Chown(work, owner, owner))
-		asUser(t, 23456, func() { assert.ErrorIs(t, Sweep(path), ErrNotOwner) })
+		asUser(t, 23456, func() { assert.ErrorIs(t, Sweep(path), safefile.ErrNotOwn) })
 		requireOnly(t, work, newName)
 	}
 	require.NoError(t, os.Chown(work, 23456, 23456))

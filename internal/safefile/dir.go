@@ -1,0 +1,367 @@
+package safefile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNotDir is returned by OpenDir when the path exists and is not a directory.
+var ErrNotDir = errors.New("not a directory")
+
+// Dir is a directory that is held open. Names are resolved from its descriptor, so they lead
+// into the directory that was opened even if another program puts a different directory, or
+// a symbolic link, at its path.
+//
+// A name may have several elements. Lstat, Mkdir, Remove, Chtimes and Replace never leave the
+// directory; the other methods follow links in the directory part of a name, so nobody else
+// may be able to write there. Errors are those of package os, with the whole path.
+//
+// A Dir is safe for concurrent use, except for Close.
+type Dir struct {
+	path string
+	fd   int      // for system calls that package os does not offer on an os.Root
+	root *os.Root // nil if Unheld
+
+	mu      sync.Mutex
+	sub     *os.Root // the subdirectory that the last inParent opened, or nil
+	subName string   // its name relative to root, "" if sub is nil
+}
+
+// Unheld is no directory: its names are paths, and they are resolved as package os does.
+var Unheld = &Dir{fd: unix.AT_FDCWD}
+
+// OpenDir opens the directory at path, which must not be a symbolic link. It does not block
+// on a pipe.
+func OpenDir(path string) (*Dir, error) { return Unheld.OpenDir(path) }
+
+// OpenDir opens a directory in d, which must not be a symbolic link. The caller closes it.
+func (d *Dir) OpenDir(name string) (*Dir, error) {
+	path := d.Path(name)
+	fd, err := openAt(d.fd, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		err = ErrNotDir
+	}
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	root, err := d.openRoot(name)
+	if err == nil {
+		if err = checkSame(root, fd); err == nil {
+			return &Dir{path: path, fd: fd, root: root}, nil
+		}
+		_ = root.Close() // opened for reading only
+	}
+	_ = unix.Close(fd)
+	return nil, pathError("open", path, err)
+}
+
+// openRoot opens a directory in d as a root. It follows links.
+func (d *Dir) openRoot(name string) (*os.Root, error) {
+	if d.root == nil {
+		return os.OpenRoot(name)
+	}
+	return d.root.OpenRoot(name)
+}
+
+// checkSame returns ErrNotDir if root and fd are different directories. openRoot follows a
+// symbolic link that another program may have put there after fd was opened.
+func checkSame(root *os.Root, fd int) error {
+	info, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); !ok || of.Dev != st.Dev || of.Ino != st.Ino {
+		return ErrNotDir
+	}
+	return nil
+}
+
+// Close closes the directory. Closing a closed Dir, or Unheld, does nothing.
+func (d *Dir) Close() error {
+	if d.root == nil || d.fd < 0 {
+		return nil
+	}
+	d.mu.Lock()
+	d.forgetSub()
+	d.mu.Unlock()
+	err := errors.Join(d.root.Close(), unix.Close(d.fd))
+	d.fd = -1
+	return err
+}
+
+// Path returns the path of a name: for ".", the path at which the directory was opened.
+func (d *Dir) Path(name string) string {
+	if d.root == nil {
+		return name
+	}
+	return filepath.Join(d.path, name)
+}
+
+// Fd returns the descriptor of the directory, which is valid until Close.
+func (d *Dir) Fd() int { return d.fd }
+
+// Stat describes the directory itself.
+func (d *Dir) Stat() (fs.FileInfo, error) {
+	info, err := d.root.Stat(".")
+	return info, pathError("stat", d.path, err)
+}
+
+// Has reports whether name is the file that info describes, and not a link to it.
+func (d *Dir) Has(name string, info fs.FileInfo) bool {
+	there, err := d.Lstat(name)
+	return err == nil && os.SameFile(there, info)
+}
+
+// Lstat does not follow a symbolic link.
+func (d *Dir) Lstat(name string) (info fs.FileInfo, err error) {
+	if d.root == nil {
+		return os.Lstat(name)
+	}
+	err = d.inParent("lstat", name, func(root *os.Root, base string) error {
+		info, err = root.Lstat(base)
+		return err
+	})
+	return info, err
+}
+
+// Permissions returns those of a regular file. It makes one system call, where Lstat would open
+// each directory on the way.
+func (d *Dir) Permissions(name string) (mode fs.FileMode, ok bool) {
+	var st unix.Stat_t
+	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return fs.FileMode(st.Mode) & fs.ModePerm, err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
+}
+
+// ReadDir lists a directory, sorted by name.
+func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, err := d.List(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// Names returns the names in the directory itself, in no order.
+func (d *Dir) Names() ([]string, error) {
+	f, err := d.List(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// List opens a directory, to read the names in it. Unheld follows a link to it.
+func (d *Dir) List(name string) (*os.File, error) {
+	return d.open(name, os.O_RDONLY|unix.O_DIRECTORY|d.noFollow(), 0)
+}
+
+// noFollow returns NoFollow for a directory that is held.
+func (d *Dir) noFollow() int {
+	if d.root == nil {
+		return 0
+	}
+	return NoFollow
+}
+
+// Open opens a regular file with the flags of os.OpenFile and without following a symbolic
+// link. A new file has mode 0600 less the umask. It never blocks for longer than a second; for
+// what is not a regular file it returns ErrNotRegular.
+func (d *Dir) Open(name string, flag int) (*os.File, error) {
+	return d.openRegular(name, flag|NoFollow)
+}
+
+func (d *Dir) openRegular(name string, flag int) (*os.File, error) {
+	fd, err := openAt(d.fd, name, flag, 0o600)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: d.Path(name), Err: notRegular(err)}
+	}
+	return regular(fileOf(fd, d.Path(name), flag))
+}
+
+// Create creates a file, which must not exist, and opens it for reading and writing.
+func (d *Dir) Create(name string, perm fs.FileMode) (*os.File, error) {
+	return d.open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+
+func (d *Dir) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	path := d.Path(name)
+	fd, err := openAt(d.fd, name, flag, perm)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fileOf(fd, path, flag), nil
+}
+
+// ReadFile returns the content of a regular file of at most max bytes from offset on, never
+// nil. It does not follow a symbolic link. It also returns ErrNotRegular and ErrTooLarge.
+func (d *Dir) ReadFile(name string, offset, max int64) ([]byte, error) {
+	return d.readFile(name, offset, max, NoFollow)
+}
+
+func (d *Dir) readFile(name string, offset, max int64, flag int) ([]byte, error) {
+	f, err := openRaw(d.fd, name, flag)
+	if err != nil {
+		return nil, pathError("open", d.Path(name), err)
+	}
+	defer unix.Close(f.fd)
+	if offset > 0 {
+		f.at, err = unix.Seek(f.fd, offset, io.SeekStart)
+	}
+	var data []byte
+	if err == nil {
+		data, err = readAll(f, f.size-f.at, max)
+	}
+	return data, pathError("read", d.Path(name), err)
+}
+
+// Mkdir creates one directory.
+func (d *Dir) Mkdir(name string, perm fs.FileMode) error {
+	if d.root == nil {
+		return os.Mkdir(name, perm)
+	}
+	d.forget(name)
+	return d.inParent("mkdir", name, func(root *os.Root, base string) error { return root.Mkdir(base, perm) })
+}
+
+// Remove removes a file or an empty directory.
+func (d *Dir) Remove(name string) error {
+	if d.root == nil {
+		return os.Remove(name)
+	}
+	d.forget(name)
+	return d.inParent("remove", name, func(root *os.Root, base string) error { return root.Remove(base) })
+}
+
+// RemoveAll removes a file, or a directory with its content.
+func (d *Dir) RemoveAll(name string) error {
+	d.forget(name)
+	return d.inParent("remove", name, func(root *os.Root, base string) error { return root.RemoveAll(base) })
+}
+
+// Chtimes sets the modification time of name, or with "." that of the directory itself.
+func (d *Dir) Chtimes(name string, mtime time.Time) error {
+	if d.root == nil {
+		return os.Chtimes(name, mtime, mtime)
+	}
+	return pathError("chtimes", d.Path(name), d.root.Chtimes(name, mtime, mtime))
+}
+
+// Link gives a file the second name newname in to, which must not exist.
+func (d *Dir) Link(name string, to *Dir, newname string) error {
+	return d.onTwo("link", name, to, newname, func(oldfd int, old string, newfd int, new string) error {
+		return unix.Linkat(oldfd, old, newfd, new, 0)
+	})
+}
+
+// Rename replaces a file, or an empty directory, which os.Rename does not.
+func (d *Dir) Rename(name string, to *Dir, newname string) error {
+	return d.onTwo("rename", name, to, newname, unix.Renameat)
+}
+
+// RenameNew returns fs.ErrExist if the new name exists, and errors.ErrUnsupported if the kernel
+// or the file system cannot rename without replacing.
+func (d *Dir) RenameNew(name string, to *Dir, newname string) error {
+	return d.onTwo("rename", name, to, newname, renameNewAt)
+}
+
+// Exchange exchanges the names of two files atomically. It returns errors.ErrUnsupported if the
+// kernel or the file system cannot.
+func (d *Dir) Exchange(name string, to *Dir, newname string) error {
+	return d.onTwo("exchange", name, to, newname, exchangeAt)
+}
+
+// onTwo makes a system call with two names. It repeats a call that a signal interrupted.
+func (d *Dir) onTwo(op, name string, to *Dir, newname string, call func(oldfd int, old string, newfd int, new string) error) error {
+	if op != "link" {
+		d.forget(name)
+		to.forget(newname)
+	}
+	for {
+		err := call(d.fd, name, to.fd, newname)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return &os.LinkError{Op: op, Old: d.Path(name), New: to.Path(newname), Err: err}
+		}
+	}
+}
+
+// Sync makes the bytes of a file durable, or the names in a directory, with "." those in this
+// one. It opens the file: fsync(2) applies to the inode, whichever descriptor wrote it.
+func (d *Dir) Sync(name string) error {
+	fd, err := openAt(d.fd, name, os.O_RDONLY|d.noFollow(), 0)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: d.Path(name), Err: err}
+	}
+	_, err = retry(func() (int, error) { return 0, fsync(fd) })
+	return errors.Join(pathError("sync", d.Path(name), err), unix.Close(fd))
+}
+
+// inParent calls do with the parent directory of name and the last element of name. It
+// keeps that directory open for the next call: os.Root would open and close every
+// directory on the way, and a transaction removes many files from the same one.
+func (d *Dir) inParent(op, name string, do func(root *os.Root, base string) error) error {
+	slash := strings.LastIndexByte(name, '/')
+	if slash < 0 {
+		return pathError(op, d.Path(name), do(d.root, name))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if dir := name[:slash]; d.subName != dir {
+		sub, err := d.root.OpenRoot(dir)
+		if err != nil {
+			return pathError(op, d.Path(name), err)
+		}
+		d.forgetSub()
+		d.subName, d.sub = dir, sub
+	}
+	return pathError(op, d.Path(name), do(d.sub, name[slash+1:]))
+}
+
+// forget closes the directory that inParent keeps open if it is name or below name. It is
+// called before name is removed, renamed or created.
+func (d *Dir) forget(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.subName == name || strings.HasPrefix(d.subName, name+"/") {
+		d.forgetSub()
+	}
+}
+
+func (d *Dir) forgetSub() {
+	if d.sub != nil {
+		_ = d.sub.Close() // opened for reading only
+	}
+	d.subName, d.sub = "", nil
+}
+
+// pathError gives a bare error of the system, or one of os.Root, which has a relative path,
+// the operation and the whole path.
+func pathError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}

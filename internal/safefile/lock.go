@@ -1,0 +1,115 @@
+package safefile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
+)
+
+// Errors of Lock and TryLock.
+var (
+	// ErrBusy is returned when another process held the lock until the context ended.
+	ErrBusy = hint.New("locked by another process", "run the command again when that program has ended")
+	// ErrMoved is returned when the path leads to another file than the one that was opened, or
+	// to none: another program has removed or replaced it. The caller opens it again.
+	ErrMoved = errors.New("removed or replaced by another program")
+)
+
+// A lock is held for milliseconds. Waiting for one of many processes, each of which takes it
+// in turn, must not cost the processor that these need.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 40 * time.Millisecond
+)
+
+// Lock takes an exclusive lock on the file or directory at path, and waits for it until ctx is
+// done. It tries the lock before it looks at ctx. opened describes what the caller has opened
+// there, for flock takes a path: the locked file must be that one. If other programs may remove
+// it, the caller checks afterwards that it is still at its path. The lock ends with the process,
+// or with a call of unlock.
+//
+// Errors: ErrBusy, ErrMoved, or the system's, for example if the file system has no locks.
+func Lock(ctx context.Context, path string, opened fs.FileInfo) (unlock func(), err error) {
+	l := flock.New(path, flock.SetFlag(lockFlag(opened)))
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		unlock, err := try(l, opened)
+		if !errors.Is(err, ErrBusy) {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(wait/2 + rand.N(wait)): // processes that began together do not stay together
+		}
+	}
+}
+
+// TryLock is Lock without waiting.
+func TryLock(path string, opened fs.FileInfo) (unlock func(), err error) {
+	return try(flock.New(path, flock.SetFlag(lockFlag(opened))), opened)
+}
+
+// lockFlag does not create the file: another directory may be at the path by now. A lock on
+// NFS needs a file that is open for writing.
+func lockFlag(opened fs.FileInfo) int {
+	if opened.IsDir() {
+		return os.O_RDONLY | syscall.O_DIRECTORY | NoFollow
+	}
+	return os.O_WRONLY | syscall.O_NONBLOCK | NoFollow
+}
+
+func try(l *flock.Flock, opened fs.FileInfo) (unlock func(), err error) {
+	locked, err := l.TryLock()
+	for errors.Is(err, syscall.EINTR) {
+		locked, err = l.TryLock()
+	}
+	switch {
+	case locked:
+		if err = checkLocked(l, opened); err == nil {
+			return func() { _ = l.Close() }, nil
+		}
+		_ = l.Close()
+	case err == nil:
+		err = ErrBusy
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENOTDIR):
+		err = ErrMoved
+	default:
+		err = pathError("lock", l.Path(), err)
+	}
+	return nil, err
+}
+
+// checkLocked returns ErrMoved unless the locked file is the opened one.
+func checkLocked(l *flock.Flock, opened fs.FileInfo) error {
+	locked, err := l.Stat()
+	if err == nil && !os.SameFile(opened, locked) {
+		err = ErrMoved
+	}
+	return err
+}
+
+// Lock is the function Lock for the directory itself.
+func (d *Dir) Lock(ctx context.Context) (unlock func(), err error) {
+	info, err := d.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return Lock(ctx, d.path, info)
+}
+
+// TryLock is the function TryLock for the directory itself.
+func (d *Dir) TryLock() (unlock func(), err error) {
+	info, err := d.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return TryLock(d.path, info)
+}

@@ -1,0 +1,210 @@
+package safefile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// openAt opens name relative to the directory of the descriptor dirfd. Child processes do not
+// inherit the new descriptor. openAt never blocks for longer than a second. Its error is the
+// system's, without a path.
+//
+// The descriptor of anything else than a directory is non-blocking; fileOf changes that.
+func openAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err error) {
+	var w leaseWait
+	if flag&unix.O_DIRECTORY == 0 {
+		flag |= unix.O_NONBLOCK
+	}
+	for {
+		fd, err = retry(func() (int, error) {
+			return unix.Openat(dirfd, name, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
+		})
+		if !w.again(err) {
+			return fd, err
+		}
+	}
+}
+
+// leaseWait waits until a lease ends, which an edit or a file server may hold. A lease is
+// the only reason for which a non-blocking open of a regular file returns EWOULDBLOCK.
+type leaseWait struct{ began time.Time }
+
+// again pauses and reports whether to retry the open that returned err.
+func (w *leaseWait) again(err error) bool {
+	if !errors.Is(err, unix.EWOULDBLOCK) {
+		return false
+	}
+	if w.began.IsZero() {
+		w.began = time.Now()
+	}
+	time.Sleep(time.Millisecond)
+	return time.Since(w.began) < time.Second
+}
+
+// fileOf returns the file of a descriptor that openAt has opened with these flags. It makes
+// the descriptor blocking: else package os would ask the kernel to poll it, which regular
+// files and directories refuse, and each call of Fd would make it blocking again.
+func fileOf(fd int, path string, flag int) *os.File {
+	if flag&unix.O_DIRECTORY == 0 {
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flag&unix.O_APPEND) // if it fails, the file is only slower
+	}
+	return os.NewFile(uintptr(fd), path)
+}
+
+// regular returns the open file, or closes it and returns ErrNotRegular.
+func regular(f *os.File) (*os.File, error) {
+	info, err := f.Stat()
+	if err == nil {
+		err = pathError("open", f.Name(), checkRegular(info.Mode()))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// checkRegular returns nil for a regular file, and otherwise an ErrNotRegular with the
+// type of the file.
+func checkRegular(mode fs.FileMode) error {
+	kind := ""
+	switch {
+	case mode.IsDir():
+		kind = " but a directory"
+	case mode.IsRegular():
+		return nil
+	case mode&fs.ModeNamedPipe != 0:
+		kind = " but a FIFO"
+	case mode&fs.ModeSocket != 0:
+		kind = " but a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = " but a device"
+	}
+	return fmt.Errorf("%w%s", ErrNotRegular, kind)
+}
+
+// notRegular translates the kernel's errors for a symbolic link (ELOOP), for a
+// directory opened for writing (EISDIR), and for a socket or a FIFO without a
+// reader (ENXIO).
+func notRegular(err error) error {
+	for _, errno := range []syscall.Errno{syscall.ELOOP, syscall.EISDIR, syscall.ENXIO} {
+		if errors.Is(err, errno) {
+			return fmt.Errorf("%w (%w)", ErrNotRegular, errno)
+		}
+	}
+	return err
+}
+
+// raw is a regular file that is open for reading. Opened, read and closed it costs four system
+// calls, where an os.File costs seven.
+type raw struct {
+	fd   int
+	size int64 // 0 if it is not known
+	at   int64
+}
+
+// openRaw also returns ErrNotRegular. Its errors have no path.
+func openRaw(dirfd int, name string, flag int) (*raw, error) {
+	fd, err := openAt(dirfd, name, os.O_RDONLY|flag, 0)
+	if err != nil {
+		return nil, notRegular(err)
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil {
+		err = checkRegular(typeOf(uint32(st.Mode)))
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return &raw{fd: fd, size: st.Size}, nil
+}
+
+func typeOf(mode uint32) fs.FileMode {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return 0
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	case unix.S_IFBLK, unix.S_IFCHR:
+		return fs.ModeDevice
+	}
+	return fs.ModeIrregular
+}
+
+// Read returns io.EOF with the last bytes, because a short read up to the size of the file is
+// at its end. The size of a file of the kernel's, which is 0, does not count.
+func (r *raw) Read(p []byte) (int, error) {
+	n, err := retry(func() (int, error) { return unix.Read(r.fd, p) })
+	if err != nil {
+		return 0, err
+	}
+	r.at += int64(n)
+	if n == 0 || n < len(p) && r.size > 0 && r.at >= r.size {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// retry repeats a system call that a signal interrupts.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// readAll limits what it reads and does not trust the size that the file system reports,
+// because the file may be growing.
+func readAll(f io.Reader, size, limit int64) ([]byte, error) {
+	buf := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), limit)+bytes.MinRead))
+	_, err := buf.ReadFrom(io.LimitReader(f, limit))
+	if err == nil && int64(buf.Len()) == limit && more(f) {
+		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func more(r io.Reader) bool {
+	n, _ := io.ReadFull(r, make([]byte, 1))
+	return n > 0
+}
+
+// ReadInto returns the content of a regular file in the open directory dir, valid until buf is
+// used again, and follows no link. Its errors are the system's without a path, ErrNotRegular,
+// and ErrTooLarge for a file of more than max bytes.
+func ReadInto(buf *bytes.Buffer, dir *os.File, name string, max int64) ([]byte, error) {
+	f, err := openRaw(int(dir.Fd()), name, NoFollow)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(f.fd)
+	if f.size > max {
+		return nil, ErrTooLarge
+	}
+	buf.Reset()
+	buf.Grow(readAhead)
+	_, err = buf.ReadFrom(f)
+	return buf.Bytes(), err
+}
+
+// readAhead is the initial size of the buffer, in bytes. Most files that are read into a buffer
+// are smaller, so one read is enough.
+const readAhead = 4096
