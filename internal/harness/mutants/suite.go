@@ -74,7 +74,7 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 
 // compile builds the tests in dir.
 func (t *tests) compile(ctx context.Context, dir, overlay string, flags ...string) error {
-	args := append([]string{"test", "-c", "-overlay", overlay, "-o", filepath.Join(dir, t.file)}, flags...)
+	args := append([]string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", filepath.Join(dir, t.file)}, flags...)
 	if out, err := exec.CommandContext(ctx, "go", append(args, t.pkg)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c %s: %w\n%s", t.pkg, err, out)
 	}
