@@ -211,7 +211,7 @@ func TestAFileWithAnotherOwnerOrModeHasChanged(t *testing.T) {
 		for _, data := range [][]byte{[]byte("new"), nil} {
 			path := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-			e, err := ReadEdit(path, 100)
+			e, err := Read(path, 100)
 			require.NoError(t, err)
 			require.NoError(t, change(path))
 			require.ErrorIs(t, e.Replace(data, 0), ErrChanged, name)
