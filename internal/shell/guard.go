@@ -38,10 +38,19 @@ func Guard(program string, args []string) string {
 	return line
 }
 
-// Guarded returns the words of the program's call in a line of Guard, in the form of Call.
-// ok is false for any other line.
+// harmless is what GuardAnywhere adds. A shell whose exec fails ends with 126, which some agents take
+// for a refusal. In dash and ash the trap is run then; bash runs it only if the failure does not end it
+// at once, and the others do not know shopt. A program that is started has neither.
+const harmless = "trap 'exit 0' 0; shopt -s execfail 2>/dev/null; "
+
+// GuardAnywhere is Guard for a program that may be one for another platform: then, too, the exit code
+// is 0.
+func GuardAnywhere(program string, args []string) string { return harmless + Guard(program, args) }
+
+// Guarded returns the words of the program's call in a line of Guard or GuardAnywhere, in the form
+// of Call. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
-	s, err := Parse(line)
+	s, err := Parse(strings.TrimPrefix(line, harmless))
 	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
 		return nil, false
 	}

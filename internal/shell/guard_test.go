@@ -74,3 +74,28 @@ func TestGuardRunsTheProgramIfItExists(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardAnywhere: a program for another platform changes nothing, and one that is started answers
+// with its own exit code, in each shell that is here.
+func TestGuardAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	line := GuardAnywhere(Join(program), []string{"hook"})
+	words, ok := Guarded(line)
+	require.True(t, ok)
+	require.Equal(t, []string{program, "hook"}, words)
+	for _, as := range [][]string{{"/bin/sh"}, {"dash"}, {"bash"}, {"bash", "--posix"}} {
+		if _, err := exec.LookPath(as[0]); err != nil {
+			continue
+		}
+		for text, want := range map[string]int{"": 0, "#!/bin/sh\nexit 2\n": 2, "\xcf\xfa\xed\xfe\x07\x00\x00\x01": 0} {
+			_ = os.Remove(program)
+			if text != "" {
+				require.NoError(t, os.WriteFile(program, []byte(text), 0o755))
+			}
+			c := exec.Command(as[0], append(as[1:len(as):len(as)], "-c", line)...)
+			_ = c.Run()
+			require.Equal(t, want, c.ProcessState.ExitCode(), "%v: %q", as, text)
+		}
+	}
+}

@@ -165,7 +165,11 @@ func (h Hook) Line() string {
 	if h.Script != "" {
 		return h.Script
 	}
-	return shell.Guard(word(h.Command), append(h.Args[:len(h.Args):len(h.Args)], h.Flags...))
+	guard := shell.Guard
+	if strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
+		guard = shell.GuardAnywhere
+	}
+	return guard(word(h.Command), append(h.Args[:len(h.Args):len(h.Args)], h.Flags...))
 }
 
 // owns reports whether a call in a group with the matcher is this hook. The hook's path
