@@ -148,7 +148,7 @@ func TestBeginIsRefused(t *testing.T) {
 }
 
 // TestTheCurrentSteps: the resource is listed, shows what is ready, and its subscribers hear of each
-// change that a tool makes, and of no refusal.
+// change that a tool or another process makes, and of no refusal.
 func TestTheCurrentSteps(t *testing.T) {
 	w := newWorld(t)
 	w.protocol = "2025-06-18"
@@ -188,9 +188,60 @@ func TestTheCurrentSteps(t *testing.T) {
 	c.does("step_complete", n(1))
 	hears()
 	assert.Contains(t, read(), "#2 Write (ready)")
-	assert.Empty(t, updated)
+	w.connect(nil).does("step_complete", n(2))
+	hears() // of what another process did
+	assert.Contains(t, read(), "2 of 2 steps are done")
+	require.NoError(t, c.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "fsmtx://current"}))
 
 	delete(w.env, "CLAUDE_CODE_SESSION_ID")
 	w.env["CLAUDE_PROJECT_DIR"] = t.TempDir()
 	assert.Equal(t, byTools.NoWorkflow()+"\n", read(), "no list")
+}
+
+// TestThePrompt: it begins with a skill, or goes on with what is ready; and changes nothing itself.
+func TestThePrompt(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	c := w.connect(nil)
+	list, err := c.ListPrompts(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, list.Prompts, 1)
+	says := func(a map[string]string) string {
+		r, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "work", Arguments: a})
+		require.NoError(t, err)
+		require.Len(t, r.Messages, 1)
+		return r.Messages[0].Content.(*mcp.TextContent).Text
+	}
+	assert.Contains(t, says(map[string]string{"skill": "ship", "args": "1.4.0"}), `Call workflow_begin with the skill "ship" and the args "1.4.0", read`)
+	assert.Contains(t, says(map[string]string{"skill": "x\u202e"}), `with the skill "x\u202e", read`)
+	assert.Contains(t, says(nil), byTools.NoWorkflow())
+	assert.NoDirExists(t, w.list("s1"))
+	c.begins(args{"skill": "ship"})
+	assert.Contains(t, says(nil), "#1 Collect (ready)")
+	assert.Contains(t, says(nil), "step_complete")
+}
+
+// TestEveryProtocolWorksAWorkflow: each version that an agent of docs/agents.md speaks, or may.
+func TestEveryProtocolWorksAWorkflow(t *testing.T) {
+	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", ""} {
+		t.Run(version, func(t *testing.T) {
+			w := newWorld(t)
+			w.protocol = version
+			w.skill("fsm.json", shipped)
+			c := w.connect(nil)
+			if version != "" {
+				assert.Equal(t, version, c.InitializeResult().ProtocolVersion)
+			}
+			c.begins(args{"skill": "ship"})
+			assert.Contains(t, c.refuses("step_start", n(2)), "cannot be started")
+			assert.Contains(t, c.does("step_start", n(1)), "in progress")
+			assert.Contains(t, c.does("step_complete", n(1)), `#1 "Collect" is done`)
+			assert.Contains(t, c.does("step_complete", n(2)), "complete")
+			r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "fsmtx://current"})
+			require.NoError(t, err)
+			assert.Contains(t, r.Contents[0].Text, "2 of 2 steps are done")
+			_, err = c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "work"})
+			require.NoError(t, err)
+		})
+	}
 }

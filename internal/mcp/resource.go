@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -39,23 +41,89 @@ func (t *tools) next(ctx context.Context) (string, error) {
 	return strings.TrimSpace(note + " " + byTools.Next(s)), nil
 }
 
-// subscribed accepts subscriptions of the resource. Its subscribers hear of the changes that
-// this server makes. For those of others it would have to watch the list for as long as it
-// runs.
-func subscribed(_ context.Context, r *mcp.SubscribeRequest) error {
+// watch tells the subscribers of the resource that it has changed: at once when a tool of this
+// server has changed it, and within watchEvery when a command, a hook or another session has. It
+// looks only while there is a subscriber.
+type watch struct {
+	text func(context.Context) (string, error) // of the resource
+	tell func(context.Context)
+
+	mu   sync.Mutex
+	last string
+	stop context.CancelFunc // nil without a subscriber
+}
+
+// watchEvery is the time between two looks at the list.
+const watchEvery = time.Second
+
+// subscribe accepts a subscription of the resource. It ends with the session, too.
+func (w *watch) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	if r.Params.URI != currentURI {
 		return mcp.ResourceNotFoundError(r.Params.URI)
 	}
+	last, _ := w.text(ctx) // what cannot be read changes as soon as it can
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		return nil
+	}
+	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx))
+	w.last = last
+	go func() {
+		_ = r.Session.Wait()
+		w.unsubscribe()
+	}()
+	go w.look(ctx)
 	return nil
 }
 
-// telling tells the subscribers of the resource when a tool has changed the list.
-func telling[In, Out any](s *mcp.Server, handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
+func (w *watch) unsubscribe() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
+	}
+}
+
+func (w *watch) look(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			w.changed(ctx)
+		}
+	}
+}
+
+// changed tells the subscribers if the resource has changed since they were told.
+func (w *watch) changed(ctx context.Context) {
+	text, err := w.text(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil || w.stop == nil || text == w.last {
+		return
+	}
+	w.last = text
+	w.tell(ctx)
+}
+
+// telling looks at the list after a tool that may have changed it.
+func telling[In, Out any](w *watch, handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		result, out, err := handle(ctx, r, in)
-		if err == nil && (result == nil || !result.NeedsInput()) {
-			_ = s.ResourceUpdated(context.WithoutCancel(ctx), &mcp.ResourceUpdatedNotificationParams{URI: currentURI})
+		if err == nil && (result == nil || !result.NeedsInput()) && w.watched() {
+			w.changed(context.WithoutCancel(ctx))
 		}
 		return result, out, err
 	}
+}
+
+func (w *watch) watched() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stop != nil
 }

@@ -18,21 +18,27 @@ const instructions = `Some skills come as a workflow: steps with an order, and c
 - step_skip: only if a step cannot or need not be done; a person is asked.
 Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
 
-// New returns a server with the five tools and the resource. lookup is os.LookupEnv or a stand-in for it;
+// New returns a server with the five tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, nobody is asked, because the answers would be its own.
 func New(version string, f program.Flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
+	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(), spoken: who.Program != caller.Claude}}
+	w := &watch{text: t.next}
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "fsmtx", Title: "Workflow steps", Version: version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
-			SubscribeHandler: subscribed, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil }},
+		&mcp.ServerOptions{Instructions: instructions,
+			Capabilities:     &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
+			SubscribeHandler: w.subscribe, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { w.unsubscribe(); return nil }},
 	)
-	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(), spoken: who.Program != caller.Claude}}
+	w.tell = func(ctx context.Context) {
+		_ = s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: currentURI})
+	}
+	s.AddPrompt(workPrompt, t.prompted)
 	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
-	mcp.AddTool(s, tool("workflow_begin", "Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. All of its steps come, or none. It begins the workflow anew: not for going on with one.", again), telling(s, visibly(t.begin)))
-	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), telling(s, visibly(t.start)))
-	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), telling(s, visibly(t.complete)))
-	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), telling(s, visibly(t.skip)))
+	mcp.AddTool(s, tool("workflow_begin", "Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. All of its steps come, or none. It begins the workflow anew: not for going on with one.", again), telling(w, visibly(t.begin)))
+	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), telling(w, visibly(t.start)))
+	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), telling(w, visibly(t.complete)))
+	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), telling(w, visibly(t.skip)))
 	s.AddResource(&mcp.Resource{
 		URI: currentURI, Name: "current", Title: "Current steps", MIMEType: "text/plain",
 		Description: "The steps of the workflow that are in progress or ready, in full, and what the others wait for.",

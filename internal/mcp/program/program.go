@@ -68,7 +68,8 @@ input and output: workflow_status, workflow_begin, step_start, step_complete and
 They change the same task files as the client's TaskUpdate, and the same gates hold:
 order, files, checks, approval. They are for models and agents without task tools.
 workflow_begin does what "fsmtx begin" does. The resource fsmtx://current is what "fsmtx next"
-prints; who subscribes to it hears of the changes that are made through the server.
+prints; who subscribes to it hears of every change within a second. The prompt "work" is for
+people, in clients that show prompts as commands: it begins with a skill's workflow, or goes on.
 
 The list is that of the call, of --session, or of the session in CLAUDE_CODE_SESSION_ID.
 Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working
