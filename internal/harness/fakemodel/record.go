@@ -21,6 +21,7 @@ type Exchange struct {
 	Kind    Kind
 	Agent   string // the client's ID of the subagent; older clients send none
 	Request *Request
+	Bytes   int // of the request
 	Answer  []Block
 	Refused string // why there is no answer
 }

@@ -113,7 +113,7 @@ func (m *Server) ask(w http.ResponseWriter, r *http.Request, form *wire) {
 		m.refuse(w, &Exchange{Request: &Request{}}, fmt.Errorf("unreadable request: %w", err))
 		return
 	}
-	x := &Exchange{Kind: kindOf(r.Header, req), Agent: r.Header.Get(agentHeader), Request: req}
+	x := &Exchange{Kind: kindOf(r.Header, req), Agent: r.Header.Get(agentHeader), Request: req, Bytes: len(body)}
 	turn, n, err := m.accept(x)
 	if err != nil {
 		m.refuse(w, x, err)
