@@ -21,10 +21,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
-// started runs the program with these arguments and this input.
+// started runs the program with these arguments and this input. No arguments are not nil, for which the
+// library would take those of the test.
 func (w *world) started(in io.Reader, args ...string) (code int, out, stderr string) {
 	var o, e bytes.Buffer
-	code = Main(args, terminal.Streams{In: in, Out: &o, Err: &e, Getenv: w.lookup, Caller: func() caller.Caller { return w.who }})
+	code = Main(append([]string{}, args...), terminal.Streams{In: in, Out: &o, Err: &e, Getenv: w.lookup, Caller: func() caller.Caller { return w.who }})
 	return code, o.String(), e.String()
 }
 
