@@ -12,9 +12,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
 )
 
-// The corpus has the results of Node.js 20 for each pattern and input.
+// The corpora have the results of Node.js 20 for each pattern and input: one was written by hand,
+// the other by random.js.
 func TestMatchesAsNodeDoes(t *testing.T) {
-	data, err := os.ReadFile("testdata/node20.json")
+	for _, corpus := range []string{"node20", "random"} {
+		t.Run(corpus, func(t *testing.T) { matchesAsNodeDoes(t, "testdata/"+corpus+".json") })
+	}
+}
+
+func matchesAsNodeDoes(t *testing.T, path string) {
+	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var corpus struct {
 		Inputs   []string `json:"inputs"`
@@ -47,6 +54,22 @@ func TestMatchTimesOut(t *testing.T) {
 	require.NoError(t, err)
 	_, err = re.Match(strings.Repeat("a", 60) + "!")
 	require.ErrorIs(t, err, jsregex.ErrGaveUp)
+}
+
+// TestMatchGivesUpBeforeTheStackIsTooDeep: a repetition of a group goes deeper for each time.
+func TestMatchGivesUpBeforeTheStackIsTooDeep(t *testing.T) {
+	re, err := jsregex.Compile(`^(?:ab)*$`)
+	require.NoError(t, err)
+	matched, err := re.Match(strings.Repeat("ab", 200))
+	require.NoError(t, err)
+	require.True(t, matched)
+	_, err = re.Match(strings.Repeat("ab", 100_000))
+	require.ErrorIs(t, err, jsregex.ErrGaveUp)
+	long, err := jsregex.Compile(`^.*[b]+?$`)
+	require.NoError(t, err)
+	matched, err = long.Match(strings.Repeat("a", 400) + "b")
+	require.NoError(t, err)
+	require.True(t, matched)
 }
 
 func FuzzCompile(f *testing.F) {
