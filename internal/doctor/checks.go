@@ -339,8 +339,12 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	return found, nil
 }
 
-// rename returns the command that gives the file its right name.
+// rename returns the command that gives the file its right name, and makes its content JSON if its
+// name says that it may be something else.
 func rename(m locator.Misnamed) string {
+	if strings.Contains(m.Why, "validate --fix") {
+		return "fsmtx validate --fix " + shell.Join(m.Path)
+	}
 	return "mv " + shell.Join(m.Path) + " " + shell.Join(filepath.Join(filepath.Dir(m.Path), specName))
 }
 

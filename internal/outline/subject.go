@@ -11,7 +11,8 @@ const maxSubject = 65
 
 var (
 	boxed    = pattern{text: `^\[[ xX]\]\s+`}
-	ordinal  = pattern{text: `(?i)^(?:(?:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`}
+	ordinal  = pattern{text: `^(?:(?i:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*|^[IVX]{1,5}[.)]\s+`}
+	label    = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
 	bold     = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
 	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
 	emphasis = pattern{text: "(\\*\\*|__|`)"}
@@ -21,8 +22,12 @@ var (
 func subject(text string) (subject, rest string) {
 	text = boxed.compiled().ReplaceAllString(strings.TrimSpace(text), "")
 	text = ordinal.compiled().ReplaceAllString(text, "")
-	if m := bold.find(text); m != nil && clean(m[1]) != "" {
-		return cut(clean(m[1]), m[2])
+	switch m := bold.find(text); {
+	case m == nil || clean(m[1]) == "":
+	case label.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
+		text = m[2]
+	default:
+		return cut(clean(ordinal.compiled().ReplaceAllString(m[1], "")), m[2])
 	}
 	text = clean(text)
 	if i := strings.Index(text, ". "); i > 0 {

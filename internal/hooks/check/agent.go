@@ -12,7 +12,8 @@ import (
 
 // AgentOf returns the dialect of the agent whose file this seems to be: of the directory that
 // it is in, of the plugin that it belongs to, or the dialect that knows the most of its events.
-// A hooks.json that says nothing of the kind is Claude Code's, and a settings file LLxprt Code's.
+// Where several know as many, such as SessionStart alone, it is Claude Code, whose files are the most;
+// a settings file without events is LLxprt Code's.
 // ok is false if the file has events, and no agent knows one of them.
 func AgentOf(path string) (d dialect.Dialect, ok bool) {
 	dir := filepath.Dir(path)
@@ -42,7 +43,11 @@ func AgentOf(path string) (d dialect.Dialect, ok bool) {
 			return agent, true
 		}
 	}
-	return knowsMost(likely, eventsIn(path))
+	events := eventsIn(path)
+	if len(events) > 0 {
+		likely = []dialect.Dialect{dialect.Claude(), dialect.LLxprt(), dialect.Gemini(), dialect.Codex()}
+	}
+	return knowsMost(likely, events)
 }
 
 // agentOfPlugin returns the dialect of the agent that knows a directory as a plugin or an
