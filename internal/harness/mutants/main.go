@@ -35,6 +35,7 @@ var targets = []target{
 	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/machine", nil},
 	{"./internal/safefile", nil},
+	{"./internal/edit", nil},
 	{"./internal/statefile", nil},
 	{"./internal/claude/settings", nil},
 	{"./internal/mcp", nil},
