@@ -125,8 +125,26 @@ func (sub subcommand) buildFor(s terminal.Streams, args []string) *cobra.Command
 	return sub.build(s)
 }
 
-// dress adds to a command what all have: -C, and an error for flags that it does not have.
+// countArguments says of a wrong number of arguments what the command takes: cobra says "accepts 1
+// arg(s), received 0".
+func countArguments(c *cobra.Command) {
+	check := c.Args
+	if check == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil || !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires at ") {
+			return err
+		}
+		return &exit{exitNo, fmt.Errorf("got %s, want: %s", terminal.Count(len(args), "argument"), strings.TrimSuffix(c.UseLine(), " [flags]")), "run " + c.CommandPath() + " --help"}
+	}
+}
+
+// dress adds to a command what all have: -C, and errors for flags that it does not have and for too
+// many or too few arguments.
 func (sub subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command {
+	countArguments(c)
 	inDirectory(c, func(err error) error {
 		if sub.misused != nil {
 			return sub.misused(s, err)
