@@ -27,9 +27,9 @@ that it waits for. It also prints the width, which is the largest number of step
 be worked on at the same time, and the critical path, which is the longest chain.
 
 PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name
-of a skill that the client knows here. With --session, or without an argument, graph draws
-the task list of a session with the states of its steps. The session is found as by
-"fsmtx status".
+of a skill that the client knows here. With --session or --list, or without an argument,
+graph draws a task list with the states of its steps. The list is found as by "fsmtx
+status".
 
 The formats are
 
@@ -59,7 +59,7 @@ type graphFlags struct {
 func newGraph(s terminal.Streams) *cobra.Command {
 	var f graphFlags
 	c := &cobra.Command{
-		Use:   "graph [PATH | SKILL | --session ID]",
+		Use:   "graph [PATH | SKILL | --session ID | --list NAME]",
 		Short: "Draw the steps of a workflow or of a session",
 		Long:  graphLong,
 		Example: example(
@@ -71,7 +71,7 @@ func newGraph(s terminal.Streams) *cobra.Command {
 				return &exit{exitNo, fmt.Errorf("got %d arguments, want one file, directory or skill", len(args)), "run fsmtx graph --help"}
 			}
 			if len(args) == 1 && f.session != "" {
-				return &exit{exitNo, errors.New("--session cannot be combined with a file or a skill"), ""}
+				return &exit{exitNo, errors.New("--session and --list cannot be combined with a file or a skill"), ""}
 			}
 			return nil
 		},
@@ -93,8 +93,7 @@ func newGraph(s terminal.Streams) *cobra.Command {
 			return f.print(s, g)
 		},
 	}
-	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
-	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	nameList(s, c, &f.session)
 	f.format = choose(c, "format", "how the graph is printed", "text", "mermaid", "dot", "html", "json")
 	c.Flags().BoolVar(&f.unfold, "unfold", false, "draw every step of a large workflow as text")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")

@@ -29,9 +29,9 @@ changes nothing. A hydration right after it does exactly that, unless the list c
 first.
 
 The skill is SKILL, or that of an event of the client in FILE ("-" is standard input). The
-list is that of --session, or of the event, or else the one that "fsmtx status" finds. If
-there is none of these, plan assumes an empty list. --explain also prints how the fsm.json was found and why each task
-is deleted, created or kept.
+list is that of --session or --list, or of the event, or else the one that "fsmtx status"
+finds. If there is none of these, plan assumes an empty list. --explain also prints how the
+fsm.json was found and why each task is deleted, created or kept.
 
 --json prints an object with list, spec (path of the fsm.json), deleted (array of name,
 subject, status), created (array of name, id, subject, after, produces, ready, check,
@@ -69,8 +69,7 @@ func newPlan(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
-	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
-	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	nameList(s, c, &f.session)
 	c.Flags().StringVar(&f.scope, "scope", "all", `as for fsmtx hydrate: "all" or "skill"`)
 	c.Flags().StringVar(&f.active, "active", "reset", `as for fsmtx hydrate: "reset" or "refuse"`)
 	c.Flags().StringVar(&f.nest, "nest", "on", `as for fsmtx hydrate: "on" or "off"`)

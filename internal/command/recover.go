@@ -49,7 +49,7 @@ type recoverFlags struct {
 func newRecover(s terminal.Streams) *cobra.Command {
 	var f recoverFlags
 	c := &cobra.Command{
-		Use:     "recover [--session ID | --all]",
+		Use:     "recover [--session ID | --list NAME | --all]",
 		Short:   "Finish an interrupted hydration",
 		Long:    recoverLong,
 		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
@@ -63,14 +63,13 @@ func newRecover(s terminal.Streams) *cobra.Command {
 			return runRecover(ctx, s, f)
 		},
 	}
-	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
-	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	nameList(s, c, &f.session)
 	c.Flags().BoolVar(&f.all, "all", false, "every task list (default)")
 	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")
 	c.Flags().BoolVar(&f.Force, "force", false, "move an untrusted journal aside; it is never applied")
 	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
-	c.MarkFlagsMutuallyExclusive("session", "all", "hook")
+	c.MarkFlagsMutuallyExclusive("session", "list", "all", "hook")
 	// Has no effect: fsmtx install adds it to the hook to mark that it has set the variable.
 	c.Flags().Bool("task-tools", false, "")
 	_ = c.Flags().MarkHidden("task-tools")

@@ -45,9 +45,12 @@ func chooseList(ctx context.Context, s terminal.Streams, named string) (list tas
 }
 
 // nameList adds the flags that name the list of a command: by its session, or by its name.
-func nameList(c *cobra.Command, named *string) {
+func nameList(s terminal.Streams, c *cobra.Command, named *string) {
 	c.Flags().StringVar(named, "session", "", "the task list of this session `ID`")
 	c.Flags().StringVar(named, "list", "", "the list of this `NAME`, as that of a project in other agents")
+	for _, flag := range []string{"session", "list"} {
+		_ = c.RegisterFlagCompletionFunc(flag, completeLists(s))
+	}
 	c.MarkFlagsMutuallyExclusive("session", "list")
 }
 

@@ -42,9 +42,7 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.because, "because", "", "the reason to record (required)")
-	nameList(c, &f.session)
-	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
-	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
+	nameList(s, c, &f.session)
 	return c
 }
 

@@ -88,9 +88,7 @@ The decision is recorded with the reason. The session is found as by "fsmtx stat
 Below an agent the command works only if the person has agreed to this call of it.`
 
 func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
-	f.add(c)
-	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
-	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
+	f.add(s, c)
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
 			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}
@@ -105,9 +103,9 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 	return c
 }
 
-func (f *pastFlags) add(c *cobra.Command) {
+func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
 	c.Flags().StringVar(&f.past.Because, "because", "", "the reason to record (required)")
-	nameList(c, &f.session)
+	nameList(s, c, &f.session)
 	if f.do != nil {
 		return
 	}
