@@ -25,8 +25,9 @@ func Bashisms(line string) []string {
 }
 
 type bashisms struct {
-	s     Script
-	found []string
+	s      Script
+	found  []string
+	silent syntax.Command // of a statement that hides its errors, whose author knows that it may fail
 }
 
 func (b *bashisms) add(when bool, what string) {
@@ -37,6 +38,10 @@ func (b *bashisms) add(when bool, what string) {
 
 func (b *bashisms) visit(n syntax.Node) {
 	switch n := n.(type) {
+	case *syntax.Stmt:
+		if slices.ContainsFunc(n.Redirs, hidesErrors) {
+			b.silent = n.Cmd
+		}
 	case *syntax.TestClause:
 		b.add(true, "[[ ]]")
 	case *syntax.ArithmCmd:
@@ -95,6 +100,11 @@ func (b *bashisms) expansion(p *syntax.ParamExp) {
 	}
 }
 
+// hidesErrors reports whether a redirection is 2>/dev/null.
+func hidesErrors(r *syntax.Redirect) bool {
+	return r.Op == syntax.RdrOut && r.N != nil && r.N.Value == "2" && r.Word.Lit() == "/dev/null"
+}
+
 // descriptor matches the target of >& that is not a file.
 var descriptor = expression{text: `^(?:[0-9]|-)$`}
 
@@ -126,7 +136,9 @@ func (b *bashisms) call(call *syntax.CallExpr) {
 		first = words[1]
 	}
 	switch name := words[0]; name {
-	case "source", "shopt", "pushd", "popd", "mapfile", "readarray":
+	case "shopt": // alone it only sets an option
+		b.add(b.silent != syntax.Command(call), name)
+	case "source", "pushd", "popd", "mapfile", "readarray":
 		b.add(true, name)
 	case "[", "test":
 		b.add(slices.Contains(words, "=="), "== in "+name)

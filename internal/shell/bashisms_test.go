@@ -48,6 +48,7 @@ func TestDashFailsOnBashisms(t *testing.T) {
 		`echo a >& out; cat out`:               ">& file",
 		`source ./file; echo ok`:               "source",
 		`shopt -s nullglob; echo $?`:           "shopt",
+		`x 2>/dev/null; shopt -s a; echo $?`:   "shopt",
 		`pushd . >/dev/null; echo $?`:          "pushd",
 		`mapfile x </dev/null; echo $?`:        "mapfile",
 		`[ a == a ]; echo $?`:                  "== in [",
@@ -81,6 +82,7 @@ func TestPlainLinesHaveNoBashisms(t *testing.T) {
 		`[ a = b ] && echo "[[ x ]]"`, `echo '[[ a ]]' "$(cat <<E` + "\n[[ a ]]\nE\n" + `)"`, `bash -c '[[ a == b ]] && x=(1)'`, `x=$(jq -r '.a == "b"')`,
 		`echo a >&2 2>&1`, `exec 3>&-`, `export A=1`, `local x=1`, `readonly y`, `echo ${x:-a} ${x#a} ${x%%b} ${#x}`, `read -r x`, `set -eu`, `trap : EXIT`,
 		`case $x in a|b) ;; *) exit 2;; esac`, `f() { echo a; }`, `for i in 1 2; do echo $i; done`, `echo $((1+2))`, `printf '%s\n' a`, `echo -n a`, `(((`,
+		`trap 'exit 0' 0; shopt -s execfail 2>/dev/null; exec x`,
 	} {
 		require.Empty(t, Bashisms(line), line)
 	}
