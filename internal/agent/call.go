@@ -26,6 +26,9 @@ type Call struct {
 	Command string   // the line that the tool runs in a shell
 	Paths   []string // absolute paths of the files that the tool changes, as far as they are known
 
+	// Task is what the tool does with a task of the agent's own list; nil if it changes none.
+	Task *TaskUpdate
+
 	skill string // the name in the input of the tool that takes up skills
 
 	Prompt  string // what the person has sent; at Stop only from some agents
@@ -54,7 +57,28 @@ func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
 	if slices.Contains(a.edits, c.Tool) {
 		c.Paths = changed(e)
 	}
+	if a.update != nil {
+		c.Task = a.update(e)
+	}
 	return c, c.Moment != ""
+}
+
+// TaskUpdate is a change of a task in the agent's own list. Fields are empty or nil if they do not
+// change.
+type TaskUpdate struct {
+	ID                   string // as people know it; empty if it cannot be that of a step
+	Status               string // of a step
+	Subject, Description *string
+	After                []string // ids of the tasks that it is to wait for
+}
+
+// TasksOf returns the directory of the agent's own task list in the session of the event, if it has
+// one and that is switched on, else "". lookup is os.LookupEnv or a stand-in for it.
+func (a *Agent) TasksOf(e *event.Event, lookup func(string) (string, bool)) string {
+	if a.tasks == nil {
+		return ""
+	}
+	return a.tasks(e, filepath.Dir(a.UserFile(lookup, a.Hooks.User)))
 }
 
 // changed returns the files that a tool changes: the one that its input names, or those of a

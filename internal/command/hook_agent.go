@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,9 +40,10 @@ type agentHook struct {
 	agent   *agent.Agent
 	call    agent.Call
 	decided *decisionLog
+	own     string // the directory of the agent's own task list; empty if it has none, or none that is switched on
 }
 
-func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call) (*agentHook, error) {
+func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call, own string) (*agentHook, error) {
 	if c.Cwd == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -53,13 +55,17 @@ func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy 
 	if err != nil {
 		return nil, err
 	}
-	h := &agentHook{newFrame(s, found.Dir, found.Session), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log)}
+	h := &agentHook{newFrame(s, found.Dir, found.Session), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log), own}
 	h.Log = h.decided.adder()
 	return h, nil
 }
 
-// reply does what is due at the event: recover, hydrate, judge, tell.
+// reply does what is due at the event: recover, hydrate, judge, tell, show.
 func (h *agentHook) reply(ctx context.Context) agent.Reply {
+	return h.tracked(ctx, h.answer(ctx))
+}
+
+func (h *agentHook) answer(ctx context.Context) agent.Reply {
 	switch h.call.Moment {
 	case agent.Start:
 		return h.start(ctx)
@@ -191,6 +197,9 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 		err = h.joins(ctx)
 	}
 	r := agent.Reply{Context: hydrate.Announcement(request, result), Person: hydrate.Notice(request, result)}
+	if h.own != "" && len(result.Created) > 0 {
+		r.Context += fmt.Sprintf("Your task tracker shows the steps too: #%d is %06d there. Changing its status there is judged as by the commands.\n", result.Created[0].ID, result.Created[0].ID)
+	}
 	return h.troubled(r, "the session could not be recorded, so it is not reminded of the steps", err)
 }
 
@@ -207,6 +216,8 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 		return agent.Reply{Person: "fsmtx: " + v.Trouble}
 	}
 	switch {
+	case h.call.Task != nil:
+		return h.updated(ctx, *h.call.Task)
 	case strings.HasSuffix(h.call.Tool, "workflow_begin"): // of the MCP server; its name comes first
 		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx))
 	case strings.Contains(h.call.Command, "fsmtx"):

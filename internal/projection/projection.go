@@ -16,35 +16,40 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Form is the form in which a program keeps a task list: a directory with a file, which is
-// JSON, for each task. Files that are not tasks in this form are the program's own and are
-// left alone.
-type Form interface {
+// Texts is what the files of the tasks look like, each of which is JSON.
+type Texts interface {
 	// Name returns the name of the file of the task with this id.
 	Name(id string) string
-	// ID returns the id of the task in a file with this name, as the program and people know it.
+	// ID returns the id of the task in a file with this name, as people know it.
 	ID(name string) string
+	// File returns the file of a task that a plan creates, with the mode that the program gives
+	// it.
+	File(c fsmspec.Creation) txn.File
+	// Decode returns the task in the text of a file, or nil if it is not one.
+	Decode(data []byte) *Task
+}
+
+// Form is the form in which a program keeps a task list: a directory with a file for each task.
+// Files that are not tasks in this form are the program's own and are left alone.
+type Form interface {
+	Texts
+
 	// Number returns the number that the program reads from the name of a file or an id. It is 0 if
 	// the name has none, and math.MaxInt64 if it is larger than that.
 	Number(name string) int64
 	// IsTask reports whether the program treats a file with this name as a task.
 	IsTask(name string) bool
 
-	// File returns the file of a task that a plan creates, with the mode that the program gives
-	// it.
-	File(c fsmspec.Creation) txn.File
-	// Decode returns the task in the text of a file, or nil if it is not one.
-	Decode(data []byte) *Task
 	// SetStatus returns the text of a task with another status. Every other byte is kept.
 	SetStatus(data []byte, status string) ([]byte, error)
 	// Edit returns the text of a task after a change of what Decode returns, but for the id and
 	// the owner. What the change leaves as it is stays, and so does what Task has no field for.
 	Edit(data []byte, change func(*Task) error) ([]byte, error)
+
 	// Each calls use with the index and the text of each of the named files. The text is
 	// valid until use returns. Files that cannot be tasks, or cannot be read, are skipped
 	// without an error. An absent dir has none.
 	Each(dir string, names []string, use func(i int, data []byte)) error
-
 	// Read returns the state of a list. torn has the names of files that another program may
 	// be writing: read them again under their locks. An absent dir is an empty list.
 	Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error)
