@@ -147,7 +147,7 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 		next = max(next, d.base+t.ID)
 	}
 	for _, t := range tasks {
-		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), Gates: append(skillWords(t.Skill), gateWords(t.Gates)...), Parent: around.ID}
+		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), Gates: labels(steps.GatesOf(t), ""), Parent: around.ID}
 		if around.ID != 0 {
 			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
 		}
@@ -205,9 +205,7 @@ func (d drawing) addFlow(step *graph.Step, f fsmspec.Flow) {
 			back += d.base
 		}
 		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: back, Max: o.Max, Then: o.Then, Stop: o.Stop})
-		for _, words := range gateWords(o.Gates) {
-			step.Gates = append(step.Gates, o.Name+": "+words)
-		}
+		step.Gates = append(step.Gates, labels(steps.GatesOfOutcome(o), o.Name+": ")...)
 	}
 	for _, c := range f.When {
 		step.When = append(step.When, graph.Condition{Step: d.base + c.Task, Outcomes: c.Outcomes})
@@ -276,29 +274,12 @@ func stateOf(status string) graph.State {
 	return ""
 }
 
-// skillWords says which skill a step demands.
-func skillWords(skill string) []string {
-	if skill == "" {
-		return nil
+// labels describes gates, those of an outcome with its name.
+func labels(gates []steps.Gate, outcome string) (words []string) {
+	for _, g := range gates {
+		words = append(words, outcome+g.Label())
 	}
-	return []string{"skill: " + skill}
-}
-
-// gateWords describes the gates of a step.
-func gateWords(g fsmspec.Gates) (gates []string) {
-	if len(g.Ready) > 0 {
-		gates = append(gates, "ready: "+strings.Join(g.Ready, ", "))
-	}
-	if len(g.Produces) > 0 {
-		gates = append(gates, "produces: "+strings.Join(g.Produces, ", "))
-	}
-	if g.Check != nil {
-		gates = append(gates, "check: "+g.Check.Run)
-	}
-	if g.Approval != "" {
-		gates = append(gates, "approval")
-	}
-	return gates
+	return words
 }
 
 // graphOfSession returns the graph of the steps in a session's list or, if it has no
@@ -332,7 +313,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Gone() || state.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: state.Waits(c), Gates: append(skillWords(c.Do), gateWords(recordedGates(c.Step))...), Parent: c.PartOf()}
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: state.Waits(c), Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := state.Expansion(c); ok {
 			step.Items = &graph.Items{Count: len(items), Done: state.ItemsDone(c)}
 		} else if c.Each != nil {
@@ -373,9 +354,7 @@ func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
 	for _, o := range outcomes {
 		declared := c.Declared(o.Name)
 		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Used: o.Used, Then: o.Then, Stop: declared.Stop})
-		for _, gate := range declared.Gates() {
-			step.Gates = append(step.Gates, o.Name+": "+gate.String())
-		}
+		step.Gates = append(step.Gates, labels(declared.Gates(), o.Name+": ")...)
 	}
 	for _, w := range c.When {
 		step.When = append(step.When, graph.Condition(w))
@@ -390,14 +369,6 @@ func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
 		names = append(names, name)
 	}
 	step.Gates = append(step.Gates, givesWords(names, c.Limit(), state.OverText(c))...)
-}
-
-func recordedGates(step steps.Step) fsmspec.Gates {
-	g := fsmspec.Gates{Produces: step.Produces, Ready: step.Ready, Approval: step.Approval}
-	if step.Check != nil {
-		g.Check = &fsmspec.Check{Run: step.Check.Run}
-	}
-	return g
 }
 
 func stepsOfTasks(list []tasks.Task) (all []graph.Step) {

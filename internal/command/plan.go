@@ -248,6 +248,8 @@ type shownCreated struct {
 	Approval string       `json:"approval"`
 	Content  string       `json:"content"`
 
+	Gates []steps.ShownGate `json:"gates"` // of every kind
+
 	Outcomes []steps.Outcome   `json:"outcomes"`
 	Decides  shownDecider      `json:"decides"`
 	Each     *steps.Each       `json:"each,omitzero"`
@@ -276,7 +278,7 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	}
 	for i, c := range p.Plan.Creations() {
 		step, file := p.Steps[i], form.File(c)
-		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, string(file.Data), step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
+		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, string(file.Data), steps.ShownGates(step.Gates()), step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

@@ -179,19 +179,20 @@ type shown struct {
 }
 
 type shownStep struct {
-	ID          int64            `json:"id"`
-	Skill       string           `json:"skill"`
-	Subject     string           `json:"subject"`
-	Description string           `json:"description"`
-	State       string           `json:"state"`
-	Status      string           `json:"status"`
-	BlockedBy   []int64          `json:"blockedBy"`
-	Produces    []string         `json:"produces"`
-	Ready       []string         `json:"ready"`
-	Check       *steps.Check     `json:"check"`
-	Approval    string           `json:"approval"`
-	Only        []string         `json:"only"`
-	Evidence    []steps.Evidence `json:"evidence"`
+	ID          int64             `json:"id"`
+	Skill       string            `json:"skill"`
+	Subject     string            `json:"subject"`
+	Description string            `json:"description"`
+	State       string            `json:"state"`
+	Status      string            `json:"status"`
+	BlockedBy   []int64           `json:"blockedBy"`
+	Produces    []string          `json:"produces"`
+	Ready       []string          `json:"ready"`
+	Check       *steps.Check      `json:"check"`
+	Approval    string            `json:"approval"`
+	Gates       []steps.ShownGate `json:"gates"` // of every kind
+	Only        []string          `json:"only"`
+	Evidence    []steps.Evidence  `json:"evidence"`
 	shownFlow
 }
 
@@ -230,7 +231,7 @@ func shownState(frame *steps.Frame, s *steps.State) shown {
 func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 	return shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
-		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval, Only: append([]string{}, c.Only...),
+		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval, Gates: steps.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID), shownFlow: shownFlowOf(s, c),
 	}
 }

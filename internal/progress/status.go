@@ -39,6 +39,7 @@ type Full struct {
 	Approval    string   `json:"approval,omitempty" jsonschema:"what a person is asked when the step is completed"`
 	Outcomes    []string `json:"outcomes,omitempty" jsonschema:"how the step can end: the outcomes from which step_complete takes one"`
 	Sets        []string `json:"sets,omitempty" jsonschema:"the values that step_complete has to give, each with what it has to be"`
+	Conditions  []string `json:"conditions,omitempty" jsonschema:"what else has to hold when the step is completed"`
 	TimeLimit   string   `json:"time_limit,omitempty" jsonschema:"how long the step may take from its start, and by how much it is over"`
 	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
@@ -85,6 +86,11 @@ func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
 	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(c.Description)), Needs: shownNames(c.Ready), Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = visible.Text(c.Check.Run)
+	}
+	for _, g := range c.Gates() {
+		if text := g.Condition(); text != "" {
+			full.Conditions = append(full.Conditions, visible.Text(text))
+		}
 	}
 	if choices := c.Choices(); len(choices) > 1 {
 		full.Outcomes, full.Decides = choices, c.Decides
@@ -224,6 +230,9 @@ func (f Full) text() string {
 	}
 	if f.Check != "" {
 		lines = append(lines, "When it is completed, this command must exit with 0: "+visible.Block(f.Check))
+	}
+	for _, what := range f.Conditions {
+		lines = append(lines, "When it is completed, this must hold: "+visible.Block(what))
 	}
 	for _, what := range f.Sets {
 		lines = append(lines, "When it is completed, it "+what+": give that in values")

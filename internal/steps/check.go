@@ -51,8 +51,10 @@ func lastLines(output string) string {
 func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 	var sum time.Duration
 	for _, b := range checked {
-		if b.Check != nil {
-			sum += b.Check.Limit()
+		for _, g := range b.Gates() {
+			if g.Check != nil {
+				sum += g.Check.Limit()
+			}
 		}
 	}
 	if sum <= left {

@@ -202,9 +202,9 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 	}
 	missing := decision{lines: lines, claim: idsOf(all)}
 	for _, b := range overdue {
-		v, ok := c.evaluate(b, all)
-		if !ok {
-			missing.check = &run{step: b, kind: CheckPasses, Check: b.Check}
+		v, check := c.evaluate(b, all)
+		if check != nil {
+			missing.check = check
 			return missing
 		}
 		e := c.seenLine(s, b, v)
@@ -214,9 +214,9 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 		}
 		b.Passed, missing.lines = true, lines
 	}
-	v, ok := c.evaluate(target, all)
-	if !ok {
-		missing.check = &run{step: target, kind: CheckPasses, Check: target.Check}
+	v, check := c.evaluate(target, all)
+	if check != nil {
+		missing.check = check
 		return missing
 	}
 	if s.awaitsLines(target, c.update.Status) {
@@ -236,7 +236,7 @@ type pass struct {
 func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
 	add := func(b *Current, at func(Moment) bool) {
 		for _, g := range b.Gates() {
-			if at(g.When) && !(g.Kind == CheckPasses && c.NoChecks) {
+			if at(g.When) && !(g.Check != nil && c.NoChecks) {
 				all = append(all, pass{b, g})
 			}
 		}
@@ -265,7 +265,7 @@ func (c *call) unknownFiles(all []pass) (missing []lookup) {
 func (c *call) fits(target *Current, all []pass) Verdict {
 	var checked []*Current
 	for _, g := range all {
-		if g.Kind == CheckPasses && c.resultOf(g.step) == nil {
+		if g.Check != nil && c.facts[factKey{g.step.ID, g.Kind}].result == nil && !slices.Contains(checked, g.step) {
 			checked = append(checked, g.step)
 		}
 	}
@@ -275,16 +275,16 @@ func (c *call) fits(target *Current, all []pass) Verdict {
 	return fits(target, checked, c.left())
 }
 
-// evaluate evaluates the gates of a step until one denies. ok is false if its check has to
-// run first.
-func (c *call) evaluate(b *Current, all []pass) (v Verdict, ok bool) {
+// evaluate evaluates the gates of a step until one denies. It returns the command that has to run
+// first, if there is one.
+func (c *call) evaluate(b *Current, all []pass) (v Verdict, missing *run) {
 	for _, g := range all {
 		if g.step != b {
 			continue
 		}
 		now, ok := c.evaluateGate(g)
 		if !ok {
-			return v, false
+			return v, &run{step: b, kind: g.Kind, Check: g.Check}
 		}
 		if now.Check == nil {
 			now.Check = v.Check
@@ -293,7 +293,7 @@ func (c *call) evaluate(b *Current, all []pass) (v Verdict, ok bool) {
 			break
 		}
 	}
-	return v, true
+	return v, nil
 }
 
 func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
@@ -306,8 +306,6 @@ func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
 	f, known := c.facts[factKey{g.step.ID, g.Kind}]
 	return g.Gate.evaluate(g.step, f, known)
 }
-
-func (c *call) resultOf(b *Current) *Result { return c.facts[factKey{b.ID, CheckPasses}].result }
 
 // blamed returns the denial of an update because of another step, which was completed in
 // another way.

@@ -130,10 +130,13 @@ func (e *ending) take(name string) (tr machine.Transition, ok bool) {
 	}
 	var approvals []string
 	if o := e.step.outcome(name); o != nil {
-		if !e.pass(Gate{Kind: OutcomeFiles, When: AtCompletion, Patterns: o.Produces}) || !e.pass(Gate{Kind: OutcomeCheck, When: AtCompletion, Check: o.Check}) {
-			return tr, false
+		for _, g := range o.Gates() {
+			if g.Kind == PersonApproves {
+				approvals = append(approvals, g.Question)
+			} else if !e.pass(g) {
+				return tr, false
+			}
 		}
-		approvals = append(approvals, o.Approval)
 	}
 	if !isBack(tr) {
 		return tr, e.approved(append(approvals, e.step.Approval))
@@ -171,9 +174,6 @@ func (e *ending) ownGates() (failed, ok bool) {
 
 // pass evaluates a gate. It reports false if the gate denies, or has to be looked at first.
 func (e *ending) pass(g Gate) bool {
-	if len(g.Patterns) == 0 && g.Check == nil && g.Question == "" && g.Skill == "" {
-		return true
-	}
 	if v := e.s.pathFault(e.step, g, e.c.listFlag()); !v.Allowed() {
 		e.verdict = v
 		return false
@@ -183,15 +183,15 @@ func (e *ending) pass(g Gate) bool {
 	}
 	f, known := e.c.facts[factKey{e.step.ID, g.Kind}]
 	switch {
-	case g.Kind == SkillCalled: // it is on record
-	case !known && g.Check != nil:
+	case known || !g.looks():
+	case g.Check != nil:
 		if left := e.c.left(); g.Check.Limit() > left {
 			e.verdict = slow(e.step, e.step, g.Check.Limit(), left)
 			return false
 		}
 		e.missing.check = &run{e.step, g.Kind, g.Check, e.s.variables(e.step, e.given)}
 		return false
-	case !known:
+	default:
 		e.missing.files = []lookup{{e.step, g.Kind, g.Patterns}}
 		return false
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
 // Gate is a condition of a step, as a value: what it is, when it is evaluated, and what it
@@ -102,6 +104,84 @@ func (g Gate) String() string {
 	return string(g.Kind)
 }
 
+// Label describes the gate in a few words, for a drawing.
+func (g Gate) Label() string {
+	switch g.Kind {
+	case SkillCalled:
+		return "skill: " + g.Skill
+	case ReadyFiles:
+		return "ready: " + strings.Join(g.Patterns, ", ")
+	case ProducedFiles, OutcomeFiles:
+		return "produces: " + strings.Join(g.Patterns, ", ")
+	case CheckPasses, OutcomeCheck:
+		return "check: " + g.Check.Run
+	case PersonApproves:
+		return string(g.Kind)
+	}
+	return g.String()
+}
+
+// Condition tells the agent what the gate demands. It is empty if the agent reads that elsewhere:
+// in the step's description, or in the members of the kinds that have one of their own.
+func (g Gate) Condition() string {
+	switch g.Kind {
+	case SkillCalled, ReadyFiles, ProducedFiles, CheckPasses, PersonApproves:
+		return ""
+	}
+	return g.String()
+}
+
+// ShownGate is a gate as programs read it, the same for every kind.
+type ShownGate struct {
+	Kind GateKind `json:"kind"`
+	When Moment   `json:"when"`
+	Text string   `json:"text"` // what Gate.String says
+}
+
+// ShownGates returns gates as programs read them, never nil.
+func ShownGates(gates []Gate) []ShownGate {
+	all := make([]ShownGate, 0, len(gates))
+	for _, g := range gates {
+		all = append(all, ShownGate{g.Kind, g.When, g.String()})
+	}
+	return all
+}
+
+// GatesOf returns the gates that an entry of an fsm.json declares.
+func GatesOf(t fsmspec.Task) []Gate { return stepOf(t, 0).Gates() }
+
+// GatesOfOutcome returns those of an outcome.
+func GatesOfOutcome(o fsmspec.Outcome) []Gate {
+	var declared Outcome
+	declared.declareGates(o.Gates)
+	return declared.Gates()
+}
+
+// declareGates takes over what an entry declares.
+func (s *Step) declareGates(g fsmspec.Gates) {
+	s.Produces, s.Ready, s.Check, s.Approval = g.Produces, g.Ready, checkOf(g.Check), g.Approval
+}
+
+func (o *Outcome) declareGates(g fsmspec.Gates) {
+	o.Produces, o.Check, o.Approval = g.Produces, checkOf(g.Check), g.Approval
+}
+
+// filling replaces the names of values in what gates look at.
+type filling struct {
+	text     func(string) string
+	patterns func([]string) []string
+	command  func(*Check) *Check
+}
+
+// fillGates takes over the gates of t, with values in place of their names.
+func (s *Step) fillGates(t Step, f filling) {
+	s.Produces, s.Ready, s.Check, s.Approval = f.patterns(t.Produces), f.patterns(t.Ready), f.command(t.Check), f.text(t.Approval)
+}
+
+func (o *Outcome) fillGates(f filling) {
+	o.Produces, o.Check, o.Approval = f.patterns(o.Produces), f.command(o.Check), f.text(o.Approval)
+}
+
 // fact is what was found out about a gate of a step outside of every lock.
 type fact struct {
 	dir     string   // where it was looked for, or where the check ran
@@ -119,22 +199,22 @@ type factKey struct {
 	kind GateKind
 }
 
+// looks reports whether the gate depends on a fact: on files, or on how a command ends.
+func (g Gate) looks() bool { return len(g.Patterns) > 0 || g.Check != nil }
+
 // evaluate decides whether the gate lets its step pass. known reports whether the fact that
 // it depends on is known; if not, the verdict means nothing.
 func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
+	if g.looks() && !known {
+		return Verdict{}, false
+	}
 	switch g.Kind {
 	case SkillCalled:
 		return called(c), true
 	case ReadyFiles, ProducedFiles, OutcomeFiles:
-		if !known {
-			return Verdict{}, false
-		}
 		return files(c, g.When, f), true
 	case PersonApproves:
 		return approval(c), true
-	}
-	if !known {
-		return Verdict{}, false
 	}
 	return check(c, *f.result), true
 }

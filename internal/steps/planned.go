@@ -41,14 +41,11 @@ func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
 // stepOf returns a task as a step, with numbers of the list.
 func stepOf(task fsmspec.Task, base int64) Step {
 	s := Step{
-		ID:       base + task.ID,
-		Local:    task.ID,
-		Subject:  task.Subject,
-		Status:   task.Status.String(),
-		Produces: task.Gates.Produces,
-		Ready:    task.Gates.Ready,
-		Approval: task.Gates.Approval,
-		Only:     task.Flow.Only,
+		ID:      base + task.ID,
+		Local:   task.ID,
+		Subject: task.Subject,
+		Status:  task.Status.String(),
+		Only:    task.Flow.Only,
 
 		Do: task.Skill,
 
@@ -61,7 +58,7 @@ func stepOf(task fsmspec.Task, base int64) Step {
 	if len(fsmspec.Named(task.ActiveForm)) > 0 {
 		s.ActiveForm = task.ActiveForm
 	}
-	s.Check = checkOf(task.Gates.Check)
+	s.declareGates(task.Gates)
 	if e := task.Each; e != nil {
 		s.Each = &Each{Lines: e.Lines, Run: checkOf(e.Run), InTurn: e.InTurn, Workflow: e.Workflow}
 	}
@@ -79,7 +76,8 @@ func checkOf(c *fsmspec.Check) *Check {
 // list.
 func (s *Step) addFlow(f fsmspec.Flow, base int64) {
 	for _, o := range f.Outcomes {
-		r := Outcome{Name: o.Name, Max: o.Max, Then: o.Then, Stop: o.Stop, Produces: o.Gates.Produces, Check: checkOf(o.Gates.Check), Approval: o.Gates.Approval}
+		r := Outcome{Name: o.Name, Max: o.Max, Then: o.Then, Stop: o.Stop}
+		r.declareGates(o.Gates)
 		if o.Back != 0 {
 			r.Back = base + o.Back
 		}

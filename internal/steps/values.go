@@ -157,9 +157,9 @@ func (c *Current) fill(values map[string]string) {
 	}
 	c.Subject, c.Step.Description, c.ActiveForm = fsmspec.FillLine(t.Subject, values), fsmspec.Fill(t.Description, values), fsmspec.FillLine(t.ActiveForm, values)
 	c.Description = cmp.Or(c.Step.Description, c.Description)
-	c.Approval = fsmspec.Fill(t.Approval, values)
-	c.Produces, c.Ready = patterns(t.Produces), patterns(t.Ready)
-	c.Check, c.Chooser = command(t.Check), command(t.Chooser)
+	f := filling{func(text string) string { return fsmspec.Fill(text, values) }, patterns, command}
+	c.fillGates(*t, f)
+	c.Chooser = command(t.Chooser)
 	if t.Each != nil {
 		each := *t.Each
 		each.Run = command(each.Run)
@@ -174,8 +174,7 @@ func (c *Current) fill(values map[string]string) {
 	}
 	c.Outcomes = slices.Clone(t.Outcomes)
 	for i := range c.Outcomes {
-		o := &c.Outcomes[i]
-		o.Produces, o.Check, o.Approval = patterns(o.Produces), command(o.Check), fsmspec.Fill(o.Approval, values)
+		c.Outcomes[i].fillGates(f)
 	}
 }
 
@@ -258,14 +257,14 @@ func (w *Workflow) inPaths(name string) bool {
 }
 
 // paths returns the paths of a step in which values can be.
-func (s Step) paths() []string {
-	all := slices.Concat(s.Produces, s.Ready)
+func (s Step) paths() (all []string) {
+	gates := s.Gates()
 	for _, o := range s.Outcomes {
-		all = append(all, o.Produces...)
+		gates = append(gates, o.Gates()...)
 	}
-	commands := []*Check{s.Check, s.Chooser}
-	for _, o := range s.Outcomes {
-		commands = append(commands, o.Check)
+	commands := []*Check{s.Chooser}
+	for _, g := range gates {
+		all, commands = append(all, g.Patterns...), append(commands, g.Check)
 	}
 	for _, v := range s.Set {
 		commands = append(commands, v.Command)

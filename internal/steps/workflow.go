@@ -303,7 +303,7 @@ func (s Step) declared() machine.Step {
 	for _, o := range s.Outcomes {
 		d.Outcomes = append(d.Outcomes, machine.Outcome{
 			Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop,
-			Approval: o.Approval != "", Gated: len(o.Produces) > 0 || o.Check != nil || o.Approval != "",
+			Approval: o.Approval != "", Gated: len(o.Gates()) > 0,
 		})
 	}
 	return d
@@ -431,7 +431,7 @@ func (s Step) Declared(name string) Outcome {
 // Gates returns the gates of an outcome.
 func (o Outcome) Gates() (all []Gate) {
 	if len(o.Produces) > 0 {
-		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: o.Produces})
+		all = append(all, Gate{Kind: OutcomeFiles, When: AtCompletion, Patterns: o.Produces})
 	}
 	if o.Check != nil {
 		all = append(all, Gate{Kind: OutcomeCheck, When: AtCompletion, Check: o.Check})
