@@ -299,6 +299,16 @@ func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*i
 // gates.
 func Fields() []string { return slices.Clone(fieldNames) }
 
+// HasPatterns reports whether a field of a task is an array of patterns for files.
+func HasPatterns(field string) bool {
+	i := slices.Index(fieldNames, field)
+	if i < 0 {
+		return false
+	}
+	_, is := fields[i].typ.(patternsType)
+	return is
+}
+
 // NeedsObject reports whether a field belongs only into a file of version WithOutcomes, or
 // into one of a newer version.
 func NeedsObject(field string) bool {

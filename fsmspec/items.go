@@ -108,7 +108,7 @@ func stepForItem(step jsontext.Value, item string) []byte {
 			return eachElement(value, func(part jsontext.Value) []byte { return stepForItem(part, item) })
 		case slices.Contains([]string{"subject", "description", "activeForm", "approval"}, name) && kind == '"':
 			return withItem(value, item)
-		case (name == "produces" || name == "ready") && kind == '[':
+		case HasPatterns(name) && kind == '[':
 			return pathsForItem(value, item)
 		case name == "outcomes" && kind == '{':
 			return eachMember(value, func(_ string, effects jsontext.Value) []byte { return effectsForItem(effects, item) })

@@ -470,9 +470,6 @@ func hasTypeOf(field string, v hujson.Value) bool {
 		return ok && kind == '"' && status.UnmarshalText([]byte(text.String())) == nil
 	case "subject", "description", "activeForm", "owner":
 		return kind == '"'
-	case "produces", "ready":
-		list, ok := v.Value.(*hujson.Array)
-		return ok && !slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '"' })
 	case "check":
 		return kind == '"' || kind == '{'
 	case "approval":
@@ -485,6 +482,9 @@ func hasTypeOf(field string, v hujson.Value) bool {
 		return kind == '{'
 	case "do":
 		return kind == '['
+	}
+	if list, ok := v.Value.(*hujson.Array); ok && fsmspec.HasPatterns(field) {
+		return !slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '"' })
 	}
 	return false
 }

@@ -96,7 +96,7 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64,
 			value = appendNumber(nil, value, number)
 		case m.Name == "blocks" || m.Name == "blockedBy":
 			value = ids(value, number)
-		case m.Name == "produces" || m.Name == "ready":
+		case fsmspec.HasPatterns(m.Name):
 			value = texts(value)
 		case m.Name == "outcomes":
 			value = outcomes(value, number)

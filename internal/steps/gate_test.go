@@ -1,0 +1,28 @@
+package steps
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// TestGatesSayThemselvesHowTheyAreShown: what draws, lists or prints gates knows no kind.
+func TestGatesSayThemselvesHowTheyAreShown(t *testing.T) {
+	spec, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "ready": ["in"], "produces": ["out"], "check": "make", "approval": "Sure?", "do": "notes",
+		"outcomes": {"done": {"produces": ["log"], "check": "true", "approval": true}, "again": {"back": 1, "max": 2}}}]}`))
+	require.NoError(t, err)
+	task := spec.Tasks()[0]
+	gates := append(GatesOf(task), GatesOfOutcome(task.Flow.Outcomes[0])...)
+	gates = append(gates, Gate{Kind: "new", When: AtCompletion})
+	var labels, conditions []string
+	for _, g := range gates {
+		labels, conditions = append(labels, g.Label()), append(conditions, g.Condition())
+	}
+	assert.Equal(t, []string{"ready: in", "skill: notes", "produces: out", "check: make", "approval", "produces: log", "check: true", "approval", "new"}, labels)
+	assert.Equal(t, []string{"", "", "", "", "", "produces log", "check (at most 5m0s): true", "", "new"}, conditions, "the agent reads of the others elsewhere")
+	assert.Equal(t, []ShownGate{{ReadyFiles, AtStart, "needs in"}, {"new", AtCompletion, "new"}}, ShownGates([]Gate{gates[0], gates[8]}))
+	assert.NotNil(t, ShownGates(nil), "a list without gates is an empty array")
+}
