@@ -395,19 +395,47 @@ func TestReplaceOfAFileThatBecameALinkChangesNeither(t *testing.T) {
 // TestAReaderOfARevertedVersionReadsTheOtherProgramsOne: a program that waited for the lease
 // reads a file that has no name any more, so that file gets the content that the name has.
 func TestAReaderOfARevertedVersionReadsTheOtherProgramsOne(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	reader := path + ".reader"
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	defer func() { exchange = (*safefile.Dir).Exchange }()
-	exchange = func(from *safefile.Dir, name string, to *safefile.Dir, newname string) error {
-		exchange = (*safefile.Dir).Exchange
-		defer func() { assert.NoError(t, os.Link(path, reader)) }()
-		assert.NoError(t, renamed(path, []byte("theirs, which is longer")))
-		return from.Exchange(name, to, newname)
+	for _, theirs := range []string{"theirs, which is longer", "their"} {
+		path := filepath.Join(t.TempDir(), "f")
+		reader := path + ".reader"
+		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+		exchange = func(from *safefile.Dir, oldname string, to *safefile.Dir, newname string) error {
+			exchange = (*safefile.Dir).Exchange
+			defer func() { assert.NoError(t, os.Link(path, reader)) }()
+			assert.NoError(t, renamed(path, []byte(theirs)))
+			return from.Exchange(oldname, to, newname)
+		}
+		require.ErrorIs(t, edit(t, path, to("our version")), ErrChanged)
+		requireContent(t, path, theirs)
+		requireContent(t, reader, theirs)
 	}
-	require.ErrorIs(t, edit(t, path, to("ours")), ErrChanged)
-	requireContent(t, path, "theirs, which is longer")
-	requireContent(t, reader, "theirs, which is longer")
+}
+
+// TestOnlyWhatDiffersIsWritten: the content, the permissions, or nothing.
+func TestOnlyWhatDiffersIsWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	replaced := func(mode fs.FileMode) bool {
+		before, err := os.Stat(path)
+		require.NoError(t, err)
+		e, err := Read(path, 100)
+		require.NoError(t, err)
+		e.Mode = mode
+		require.NoError(t, e.Replace([]byte("old"), 0))
+		after, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, mode, after.Mode().Perm())
+		return !os.SameFile(before, after)
+	}
+	require.False(t, replaced(0o600))
+	require.True(t, replaced(0o640))
+	require.False(t, replaced(0o640))
+}
+
+// TestUnguardedSaysWhy.
+func TestUnguardedSaysWhy(t *testing.T) {
+	require.ErrorIs(t, Unguarded(ErrBusy), ErrBusy)
 }
 
 // TestSweepLeavesAForeignFileAlone: the name of a removed file ends in a dot.
