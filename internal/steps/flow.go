@@ -206,10 +206,10 @@ func (c *Current) roundOf() string {
 }
 
 // rounds returns the largest number of rounds of a step that is in exactly one loop, and
-// otherwise 0.
+// otherwise 0, also if a person has opened the step more often.
 func (c *Current) rounds() int {
 	around := slices.DeleteFunc(c.Workflow.machine.Loops(), func(l machine.Loop) bool { return !slices.Contains(l.Body, c.ID) })
-	if len(around) != 1 {
+	if len(around) != 1 || c.Round > 1+around[0].Max {
 		return 0
 	}
 	return 1 + around[0].Max

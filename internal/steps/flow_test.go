@@ -190,6 +190,15 @@ func TestAStop(t *testing.T) {
 	assert.Contains(t, l.shows(), "Settle it (not needed): completed\nOpen the pull request (not needed): completed")
 }
 
+// A person may open a step more often than its loop can: then the loop's bound says nothing.
+func TestRoundsBeyondTheBoundOfALoop(t *testing.T) {
+	l := disputed(t)
+	_, err := l.Reopen(t.Context(), 3, "once more", By{Who: ThePerson})
+	require.NoError(t, err)
+	assert.Contains(t, l.shows(), "Review (round 3): pending\n")
+	assert.Zero(t, l.state().Step(3).MaxRounds())
+}
+
 // A command decides by the last line of its output.
 func TestACommandChooses(t *testing.T) {
 	l := hydrated(t,
