@@ -16,10 +16,7 @@ const (
 )
 
 // FS is a file system that work trees are found in.
-type FS interface {
-	safefile.FS
-	Readlink(path string) (string, error)
-}
+type FS = safefile.FS
 
 // SettingsFiles returns the paths of the settings files that the client reads when it
 // starts in dir, which is absolute, the one with the highest precedence first. It reads

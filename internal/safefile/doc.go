@@ -1,32 +1,16 @@
-// Package safefile reads files that other programs may have put in place, and
-// changes single files durably.
+// Package safefile is where files are opened, written and locked.
 //
-// Reading never blocks on a FIFO or a device and never exceeds the caller's limit.
-// After a crash a written file holds the old content or the new content, whole.
+// A [Dir] is a directory that is held open: names in it are resolved from its descriptor.
+// [Unheld] resolves paths as usual. Reading never blocks on a FIFO or a device and never
+// exceeds the caller's limit. [Replace] leaves the old content or the new after a crash,
+// whole. [Lock] waits for a lock until a context is done.
 //
-// # Editing a file that other programs write
-//
-// An Edit replaces a file that other programs write too, and that no lock protects. The
-// new content is written beside the file, with its owner, group, permissions and extended
-// attributes, and the two files are exchanged atomically. Then the file that came back is
-// checked: if it is not the file that was read, another program has replaced that one
-// meanwhile, and the exchange is reverted.
-//
-// On Linux leases close the remaining gaps: no program can open the old file for writing
-// while it is being replaced, and none can read the new file before the check. Without
-// leases, as on darwin, a program that writes into the old file after the check loses its
-// write, and a program that reads between an exchange and its reversal reads our version.
-//
-// A killed edit leaves a work directory, called ".fsmtx-edit-" and the file's name. It is
-// beside the file or, if the edit created or removed directories, beside the outermost of
-// them. The next edit completes or reverts the killed one; Sweep does only that. A killed
-// Write or Replace leaves a directory beside the file, called ".fsmtx-write-" and the file's
-// name, with renameio's temporary file; the next one removes both. Leftovers finds what either
-// left in a directory.
+// A killed Replace leaves a directory beside the file, called ".fsmtx-write-" and the file's
+// name, with renameio's temporary file; the next one removes both.
 //
 // # Limits
 //
 // Several files that must change together need a transaction (package txn). Write and
 // Replace take no lock, and the later of two writers wins: they are for this program's own
-// files.
+// files. A file that other programs write too needs an edit (package edit).
 package safefile

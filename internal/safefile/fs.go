@@ -9,13 +9,16 @@ import (
 // target does not exist. It does not wrap fs.ErrNotExist, because the name exists.
 var ErrDangling = errors.New("dangling symbolic link")
 
-// FS is a file system that files are opened in: the operating system's, or one
-// in memory or in an archive. Open follows symbolic links and does not block on
-// a FIFO. Its errors are those of package os.
+// FS is a file system that files are read from, with absolute paths: the operating
+// system's, or one in memory or in an archive. Open follows symbolic links and does not
+// block on a FIFO. Its errors are those of package os. Every locator.FS implements it, which
+// is the same for other programs and says more.
 type FS interface {
 	Open(path string) (fs.File, error)
 	Stat(path string) (fs.FileInfo, error)
 	Lstat(path string) (fs.FileInfo, error)
+	Readlink(path string) (string, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
 }
 
 // OpenIn opens a regular file of fsys for reading. It returns ErrNotRegular,

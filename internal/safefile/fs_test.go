@@ -18,8 +18,10 @@ import (
 // system is the operating system's file system. It records the paths that are opened.
 type system struct{ opened []string }
 
-func (*system) Stat(path string) (fs.FileInfo, error)  { return os.Stat(path) }
-func (*system) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
+func (*system) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
+func (*system) Lstat(path string) (fs.FileInfo, error)     { return os.Lstat(path) }
+func (*system) Readlink(path string) (string, error)       { return os.Readlink(path) }
+func (*system) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
 func (s *system) Open(path string) (fs.File, error) {
 	s.opened = append(s.opened, path)

@@ -121,14 +121,6 @@ func Replace(path string, data []byte, mode Mode) error {
 	return Unheld.Replace(path, data, mode, temp.Dir, ".")
 }
 
-// Remove removes the file durably.
-func Remove(path string) error {
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
 // Mkdir creates the directory and its missing parents durably, with mode 0777 less
 // the umask. It returns the directories that it created, innermost first, also if it
 // returns an error. If the directory exists already, that is not an error.

@@ -8,13 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// FS is the file system that the client's files are read from, with absolute
-// paths. Every locator.FS implements it.
-type FS interface {
-	safefile.FS
-	Readlink(path string) (string, error)
-	ReadDir(path string) ([]fs.DirEntry, error)
-}
+// FS is the file system that the client's files are read from.
+type FS = safefile.FS
 
 // maxBytes bounds a file of the client. The largest seen, a marketplace of hundreds
 // of plugins, is under one MiB.

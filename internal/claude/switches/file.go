@@ -48,7 +48,7 @@ func newFile(path string, place Place, content []byte) File {
 	return f
 }
 
-func read(fsys claude.FS, path string, place Place) File {
+func read(fsys safefile.FS, path string, place Place) File {
 	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return File{Path: path, Place: place}
@@ -59,16 +59,10 @@ func read(fsys claude.FS, path string, place Place) File {
 	return newFile(path, place, data)
 }
 
-// FS is the file system that settings files are read from.
-type FS interface {
-	claude.FS
-	ReadDir(path string) ([]fs.DirEntry, error)
-}
-
 // Read reads the settings with which the client runs when it starts in dir: the
 // organisation's in managed, the user's in config, those of the project, and the command
 // line of the client that runs this program. getenv is os.LookupEnv or a stand-in for it.
-func Read(fsys FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
+func Read(fsys safefile.FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
 	s := Settings{Env: getenv}
 	if client, err := cmdline.ReadSwitches(getenv); err == nil {
 		s.Client = client
