@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -128,6 +130,17 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 			assert.Equal(t, [2]string{"SETUP", "COMPLETION"}, [2]string{call.config.First, call.config.Last})
 		}
 	}
+
+	// What the agent has written is judged by what is in it, even if the steps show the phase.
+	feature := t.TempDir()
+	written := filepath.Join(feature, stateName)
+	require.NoError(t, os.WriteFile(written, []byte("---\nmode: x\n---\n"), 0o600))
+	env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
+	wrote := &call{Call: guard.NewCall(&event.Event{SessionID: "s1", ToolInput: jsontext.Value(`{"file_path":"` + written + `"}`)}, guard.Config{}, time.Now(), env), config: defaults}
+	wrote.config.Plugin, wrote.place = "product-planning", place{feature: feature, cwd: feature, root: feature}
+	facts, audit := wrote.checkpointFacts()
+	audit.release()
+	assert.Equal(t, checkpointFacts{isState: true, mode: "x", session: "s1"}, facts)
 }
 
 // TestAStopIsLikeThatOfTheSteps: where the session has steps, both hooks let a turn end with a
