@@ -14,8 +14,8 @@ import (
 const deepest = 256
 
 // above returns the process and its ancestors, nearest first.
-func above(pid int) ([]Process, error) {
-	var chain []Process
+func above(pid int) ([]process, error) {
+	var chain []process
 	for pid > 0 && len(chain) < deepest {
 		p, err := read(pid)
 		if err != nil && len(chain) == 0 {
@@ -26,7 +26,7 @@ func above(pid int) ([]Process, error) {
 				pid = again.Parent
 				continue
 			}
-			p = Process{PID: pid, Hidden: true}
+			p = process{PID: pid, Hidden: true}
 		}
 		chain = append(chain, p)
 		pid = p.Parent
@@ -34,12 +34,12 @@ func above(pid int) ([]Process, error) {
 	return chain, nil
 }
 
-func read(pid int) (p Process, err error) {
+func read(pid int) (p process, err error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
 		return p, err
 	}
-	p = Process{
+	p = process{
 		PID: pid, Parent: int(info.Eproc.Ppid), Group: int(info.Eproc.Pgid), Foreground: int(info.Eproc.Tpgid),
 		UID: int(info.Eproc.Ucred.Uid), Name: unix.ByteSliceToString(info.Proc.P_comm[:]),
 	}

@@ -15,12 +15,12 @@ import (
 const deepest = 256
 
 // above returns the process and its ancestors, nearest first.
-func above(pid int) ([]Process, error) {
+func above(pid int) ([]process, error) {
 	self, err := read(pid)
 	if err != nil {
 		return nil, err
 	}
-	chain := []Process{self}
+	chain := []process{self}
 	for len(chain) < deepest {
 		last := chain[len(chain)-1]
 		if last.Parent == 0 {
@@ -37,7 +37,7 @@ func above(pid int) ([]Process, error) {
 
 // parentOf reads the parent of a process. A parent that has ended meanwhile is replaced by
 // the process that has adopted its child; one that cannot be seen is another user's.
-func parentOf(child Process) (Process, error) {
+func parentOf(child process) (process, error) {
 	for {
 		p, err := read(child.Parent)
 		if err == nil {
@@ -45,16 +45,16 @@ func parentOf(child Process) (Process, error) {
 		}
 		again, err := read(child.PID)
 		if err != nil {
-			return Process{}, err
+			return process{}, err
 		}
 		if again.Parent == child.Parent {
-			return Process{PID: child.Parent, Hidden: true}, nil
+			return process{PID: child.Parent, Hidden: true}, nil
 		}
 		child = again
 	}
 }
 
-func read(pid int) (p Process, err error) {
+func read(pid int) (p process, err error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
@@ -73,7 +73,7 @@ func read(pid int) (p Process, err error) {
 		return p, fmt.Errorf("%s/stat: %d fields after the name, want at least 6", dir, len(fields))
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(fields[i]); return n }
-	p = Process{PID: pid, Parent: number(1), Group: number(2), Session: number(3), Foreground: number(5), Name: string(stat[open+1 : end])}
+	p = process{PID: pid, Parent: number(1), Group: number(2), Session: number(3), Foreground: number(5), Name: string(stat[open+1 : end])}
 	p.Terminal = terminalOf(number(4))
 	if info, err := os.Stat(dir); err == nil {
 		p.UID = int(info.Sys().(*syscall.Stat_t).Uid)

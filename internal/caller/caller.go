@@ -39,8 +39,8 @@ type Caller struct {
 // and it is no orphan of one. It is decided by the same processes as Kind.
 func (c Caller) FromClient() bool { return c.Kind != Unknown && !(c.Kind == Agent && c.Shell) }
 
-// Process is one process. Fields that could not be read are zero.
-type Process struct {
+// process is one process. Fields that could not be read are zero.
+type process struct {
 	PID, Parent    int
 	Group, Session int
 	Foreground     int // process group in the foreground of its terminal; at most 0 without a terminal
@@ -89,7 +89,7 @@ func judgeUnread(lookup func(string) (string, bool), err error) Caller {
 }
 
 // judge judges a process by itself and its ancestors, nearest first. uid is this user.
-func judge(chain []Process, lookup func(string) (string, bool), uid int) Caller {
+func judge(chain []process, lookup func(string) (string, bool), uid int) Caller {
 	if c, ok := agentAbove(chain, lookup); ok {
 		return c
 	}
@@ -103,7 +103,7 @@ func judge(chain []Process, lookup func(string) (string, bool), uid int) Caller 
 		t := topmost(chain)
 		return Caller{Kind: Unknown, Why: fmt.Sprintf("%s is a child of %s and neither a terminal nor a login known to fsmtx, so what started it may have been an agent", t, top)}
 	}
-	leads := slices.ContainsFunc(chain, func(p Process) bool { return p.PID == self.Session })
+	leads := slices.ContainsFunc(chain, func(p process) bool { return p.PID == self.Session })
 	if self.Terminal != "" && leads && self.Group == self.Foreground {
 		return Caller{Kind: Person, Why: "it is in the foreground of " + self.Terminal, Terminal: self.Terminal}
 	}
@@ -111,7 +111,7 @@ func judge(chain []Process, lookup func(string) (string, bool), uid int) Caller 
 }
 
 // agentAbove returns the caller if it is an agent.
-func agentAbove(chain []Process, lookup func(string) (string, bool)) (c Caller, ok bool) {
+func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, ok bool) {
 	set, isSet := variable(lookup)
 	own, _ := lookup(aiAgent)
 	shell := isShell(own)
@@ -140,7 +140,7 @@ const aiAgent = "AI_AGENT"
 
 func isShell(value string) bool { return strings.HasSuffix(value, "_agent") }
 
-func environOf(p Process) func(string) (string, bool) {
+func environOf(p process) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		for _, v := range p.Env {
 			if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -165,7 +165,7 @@ func variable(lookup func(string) (string, bool)) (name string, ok bool) {
 // terminal or login that is known, a process of another user, or a chain up to the first
 // process that nothing was cut out of. An orphan is adopted by the first process, but stays
 // in the session in which it was started or is in one of its own.
-func grounded(chain []Process, uid int) bool {
+func grounded(chain []process, uid int) bool {
 	for _, p := range chain {
 		if p.Hidden || slices.Contains(terminals(), p.name()) {
 			return true
@@ -183,26 +183,26 @@ func grounded(chain []Process, uid int) bool {
 }
 
 // topmost returns the last process below the one that adopts orphans.
-func topmost(chain []Process) Process {
+func topmost(chain []process) process {
 	for i, p := range chain {
 		if i+1 == len(chain) || isInit(chain[i+1]) && !holdsTerminal(chain[i+1]) {
 			return p
 		}
 	}
-	return Process{}
+	return process{}
 }
 
 // isInit reports whether orphans become children of the process.
-func isInit(p Process) bool {
+func isInit(p process) bool {
 	return p.PID == 1 || p.name() == "systemd" || p.name() == "launchd"
 }
 
 // holdsTerminal reports whether the process leads the session of a terminal, as the shell
 // that is the first process of a container does.
-func holdsTerminal(p Process) bool { return p.Terminal != "" && p.Session == p.PID }
+func holdsTerminal(p process) bool { return p.Terminal != "" && p.Session == p.PID }
 
 // name returns the program's name as lists have it.
-func (p Process) name() string {
+func (p process) name() string {
 	name := p.Name
 	if len(p.Args) > 0 {
 		if full := strings.TrimPrefix(filepath.Base(p.Args[0]), "-"); strings.HasPrefix(full, name) {
@@ -215,4 +215,4 @@ func (p Process) name() string {
 	return strings.ToLower(name)
 }
 
-func (p Process) String() string { return fmt.Sprintf("%s (process %d)", p.Name, p.PID) }
+func (p process) String() string { return fmt.Sprintf("%s (process %d)", p.Name, p.PID) }

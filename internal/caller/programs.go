@@ -47,7 +47,7 @@ const Claude = "claude"
 
 // agentOf returns the agent that the process is, empty if it is none. The program may be
 // the agent itself, or an interpreter that runs it.
-func agentOf(p Process) string {
+func agentOf(p process) string {
 	texts := []string{p.Name}
 	if len(p.Args) > 0 {
 		texts = append(texts, p.Args[0], scriptOf(p.Args))

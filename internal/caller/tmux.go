@@ -12,8 +12,8 @@ import (
 // throughTmux returns, for a process in the window that is shown of a session of tmux, the
 // chains through each terminal that is attached to the session, instead of through the
 // server. It returns nothing for any other process.
-func throughTmux(chain []Process) (whole [][]Process) {
-	i := slices.IndexFunc(chain, func(p Process) bool { return p.name() == "tmux" })
+func throughTmux(chain []process) (whole [][]process) {
+	i := slices.IndexFunc(chain, func(p process) bool { return p.name() == "tmux" })
 	if i < 1 || chain[0].Terminal == "" {
 		return nil
 	}

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// MaxBytes is the size at which a file is rotated.
-	MaxBytes = 10 << 20
+	// maxBytes is the size at which a file is rotated.
+	maxBytes = 10 << 20
 	// Kept is how many rotated files are kept: FILE.1 is the newest of them.
-	Kept = 3
+	kept = 3
 )
 
 // Variable is the environment variable that names the log for every command without --log.
@@ -28,8 +28,8 @@ const Variable = "FSMTX_LOG"
 // Usage describes --log in the help of a hook.
 const Usage = "append one line of JSON per decision to this `file`, after the reply and without blocking (see fsmtx log --help); \"~/\" is HOME. Without it the file is that in " + Variable
 
-// ErrNotLog is returned for a file that has other content than a log.
-var ErrNotLog = errors.New("it is not a log of fsmtx, so nothing was appended; name another file")
+// errNotLog is returned for a file that has other content than a log.
+var errNotLog = errors.New("it is not a log of fsmtx, so nothing was appended; name another file")
 
 // Path returns the path of a log as a person wrote it: "~/" is home. Shells do not replace that
 // in --log=~/x, and the client does not in a hook or a variable.
@@ -46,7 +46,7 @@ const writeWait = 100 * time.Millisecond
 // begin is how every line begins, also those of the logs before Version 1.
 const begin = `{"time"`
 
-// File is a log. The zero values of Max and Keep are MaxBytes and Kept.
+// File is a log. The zero values of Max and Keep are maxBytes and Kept.
 type File struct {
 	Path string
 	Max  int64 // size in bytes from which on the file is rotated
@@ -58,7 +58,7 @@ type File struct {
 // symbolic link, a pipe or a device. If a write would block, Append returns an error after at
 // most writeWait.
 //
-// Errors: ErrNotLog, or the file system's. That a full file cannot be rotated is returned after
+// Errors: errNotLog, or the file system's. That a full file cannot be rotated is returned after
 // the lines were appended to it.
 func (l File) Append(records ...Record) (err error) {
 	if len(records) == 0 {
@@ -120,19 +120,19 @@ const maxTries = 5
 
 func (l File) max() int64 {
 	if l.Max == 0 {
-		return MaxBytes
+		return maxBytes
 	}
 	return l.Max
 }
 
 func (l File) keep() int {
 	if l.Keep == 0 {
-		return Kept
+		return kept
 	}
 	return l.Keep
 }
 
-// examine returns ErrNotLog unless the file begins as a log does, and whether its last line has
+// examine returns errNotLog unless the file begins as a log does, and whether its last line has
 // no end. A file that this user may write but not read, or that was replaced meanwhile, is
 // believed.
 func examine(path string, info fs.FileInfo) (torn bool, err error) {
@@ -150,7 +150,7 @@ func examine(path string, info fs.FileInfo) (torn bool, err error) {
 		return false, nil
 	}
 	if !strings.HasPrefix(begin, string(head)) {
-		return false, &fs.PathError{Op: "append to", Path: path, Err: ErrNotLog}
+		return false, &fs.PathError{Op: "append to", Path: path, Err: errNotLog}
 	}
 	return endsTorn(f, info.Size()), nil
 }

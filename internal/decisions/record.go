@@ -10,9 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Version is the version of the schema. It changes when a field is renamed or removed, or
+// version is the version of the schema. It changes when a field is renamed or removed, or
 // means something else; new fields do not change it.
-const Version = 1
+const version = 1
 
 // Source is what took a decision.
 type Source string
@@ -99,7 +99,7 @@ func (r Record) line() ([]byte, error) {
 // which a path may contain, are replaced by U+FFFD; characters that are harmful in a terminal
 // are JSON escapes.
 func (r Record) JSON() ([]byte, error) {
-	r.Time, r.Version = r.Time.UTC().Truncate(time.Microsecond), Version
+	r.Time, r.Version = r.Time.UTC().Truncate(time.Microsecond), version
 	text, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
 	return visible.JSON(text), err
 }

@@ -58,7 +58,7 @@ func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	way := WayOf(s, self)
+	way := wayOf(s, self)
 	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version, Way: &way}}
 	all.ask(ctx, "on PATH", settings.Program)
 	if path, err := program.Find(); err == nil {

@@ -30,8 +30,8 @@ type trace struct {
 	goBin    string // where go install writes
 }
 
-// WayOf returns how the program at path was installed.
-func WayOf(s terminal.Streams, path string) Way {
+// wayOf returns how the program at path was installed.
+func wayOf(s terminal.Streams, path string) Way {
 	t := trace{path: resolved(path)}
 	for _, data := range []string{s.Env("XDG_DATA_HOME"), filepath.Join(s.Env("HOME"), ".local", "share"), "/usr/local/share"} {
 		text, err := safefile.ReadFile(filepath.Join(data, "fsmtx", "installed-by-script"), 1<<12, 0)

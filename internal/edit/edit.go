@@ -19,16 +19,16 @@ import (
 var (
 	// ErrChanged is returned by Replace when the file has changed since it was read.
 	ErrChanged = hint.New("changed while it was being edited", "run the command again")
-	// ErrOwnership is returned by Replace when the new file cannot be given the owner,
+	// errOwnership is returned by Replace when the new file cannot be given the owner,
 	// the group, the mode or the access control list of the old one.
-	ErrOwnership = hint.New("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
-	// ErrKept is returned by Replace when two other programs wrote the file during the
+	errOwnership = hint.New("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
+	// errKept is returned by Replace when two other programs wrote the file during the
 	// edit and one version had to be moved aside. The error contains its path.
-	ErrKept = hint.New("written by two other programs at once", "merge what you need of the two into one file, then remove the directory with the other")
-	// ErrBusy is returned by Replace when the timeout passes while another edit, or
+	errKept = hint.New("written by two other programs at once", "merge what you need of the two into one file, then remove the directory with the other")
+	// errBusy is returned by Replace when the timeout passes while another edit, or
 	// another program, locks the directory, or while another program has the file open
 	// for writing.
-	ErrBusy = safefile.ErrBusy
+	errBusy = safefile.ErrBusy
 )
 
 // Unguarded returns what to tell the person about err, the reason why an edit could not be protected
@@ -85,7 +85,7 @@ func Read(path string, max int64) (*File, error) {
 // exchange files.
 //
 // Replace first completes or reverts a killed edit of the file, even if data equals Data
-// and nothing is written. Other errors are ErrOwnership, ErrKept, ErrBusy and the
+// and nothing is written. Other errors are errOwnership, errKept, errBusy and the
 // system's.
 func (e *File) Replace(data []byte, emptied int) error {
 	if err := Sweep(e.Path); err != nil {
@@ -189,7 +189,7 @@ func (w *work) revert(slot string, f *os.File, data []byte) error {
 }
 
 // exchangeBack exchanges the files again. isOurs reports whether the slot then holds our
-// version. It returns ErrChanged if so, and ErrKept if another program's version had to
+// version. It returns ErrChanged if so, and errKept if another program's version had to
 // be moved aside.
 func (w *work) exchangeBack(slot string, isOurs func() bool) error {
 	if err := exchange(w.in, slot, w.dir.Dir, w.dir.base); err != nil {
@@ -296,7 +296,7 @@ func (e *File) openUnchanged(dir *safefile.Dir, base string) (*original, error) 
 		}
 	}
 	if errors.Is(err, unix.EAGAIN) {
-		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, ErrBusy, timeout)
+		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, errBusy, timeout)
 	} else {
 		err = o.checkUnchanged(e)
 	}

@@ -114,7 +114,7 @@ func TestReplaceRefusesToChangeTheOwner(t *testing.T) {
 	require.NoError(t, os.Chown(path, 12345, 12345))
 	become(t, 23456)
 	err := edit(t, path, to("new"))
-	require.ErrorIs(t, err, ErrOwnership)
+	require.ErrorIs(t, err, errOwnership)
 	require.ErrorContains(t, err, path+": would not keep its owner and permissions: it belongs to user 12345 and group 12345")
 	requireFile(t, path, "old", 0o644)
 	requireOnly(t, dir, "f")

@@ -75,7 +75,7 @@ func TestNoConcurrentWriteIsLost(t *testing.T) {
 				}); {
 				case errors.Is(err, ErrChanged):
 					refused++
-				case err != nil && !errors.Is(err, ErrKept):
+				case err != nil && !errors.Is(err, errKept):
 					require.NoError(t, err)
 				default:
 					edited++
@@ -87,7 +87,7 @@ func TestNoConcurrentWriteIsLost(t *testing.T) {
 					// How many edits were made in between is the scheduler's matter; one that nobody
 					// disturbs is made, unless two writes at once have left a version to look at.
 					err = edit(t, path, func(old []byte) []byte { return append(old, "last edit\n"...) })
-					if !errors.Is(err, ErrKept) { // until the version that was kept is removed
+					if !errors.Is(err, errKept) { // until the version that was kept is removed
 						require.NoError(t, err)
 					}
 					requireMarks(t, path, marks)
@@ -184,7 +184,7 @@ func TestExchangedFileIsChecked(t *testing.T) {
 		"replaced by a link": {func() { os.Remove(path); os.Symlink("x", path) }, func() {}, ErrChanged, "-> x", ""},
 		"removed":            {func() { os.Remove(path) }, func() {}, ErrChanged, "none", ""},
 		"replaced twice": {func() { renamed(path, []byte("theirs")) }, func() { renamed(path, []byte("newest")) },
-			ErrKept, "newest", "theirs"},
+			errKept, "newest", "theirs"},
 		"written over": {func() {
 			f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			if runtime.GOOS == "linux" {
@@ -222,7 +222,7 @@ func TestExchangedFileIsChecked(t *testing.T) {
 			kept := filepath.Join(filepath.Dir(path), workPrefix+"f", "f"+keptSuffix)
 			require.ErrorContains(t, err, kept)
 			requireContent(t, kept, c.kept)
-			require.ErrorIs(t, edit(t, path, to("new")), ErrKept, "until the kept version is removed")
+			require.ErrorIs(t, edit(t, path, to("new")), errKept, "until the kept version is removed")
 			require.NoError(t, os.RemoveAll(filepath.Dir(kept)))
 		})
 	}
@@ -301,10 +301,10 @@ func TestSweepCompletesOrRevertsAKilledEdit(t *testing.T) {
 		"not yet exchanged":           {slot("old", "new"), "new", "old", "old", nil},
 		"exchanged":                   {slot("old", "new"), "old", "new", "new", nil},
 		"another's version taken":     {slot("old", "new"), "theirs", "new", "theirs", nil},
-		"another's version, replaced": {slot("old", "new"), "theirs", "newest", "newest", ErrKept},
+		"another's version, replaced": {slot("old", "new"), "theirs", "newest", "newest", errKept},
 		"removed":                     {slotName([]byte("old"), nil), "old", "none", "none", nil},
 		"another's version removed":   {slotName([]byte("old"), nil), "theirs", "none", "theirs", nil},
-		"another's version removed, and a newer one": {slotName([]byte("old"), nil), "theirs", "newest", "newest", ErrKept},
+		"another's version removed, and a newer one": {slotName([]byte("old"), nil), "theirs", "newest", "newest", errKept},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -435,7 +435,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 
 // TestUnguardedSaysWhy.
 func TestUnguardedSaysWhy(t *testing.T) {
-	require.ErrorIs(t, Unguarded(ErrBusy), ErrBusy)
+	require.ErrorIs(t, Unguarded(errBusy), errBusy)
 }
 
 // TestSweepLeavesAForeignFileAlone: the name of a removed file ends in a dot.
@@ -476,7 +476,7 @@ func TestEveryVersionIsKept(t *testing.T) {
 		slot := slotName([]byte("old"), []byte{byte(i)})
 		require.NoError(t, os.WriteFile(filepath.Join(work, slot), []byte(want), 0o600))
 		err := w.keep(slot, nil)
-		require.ErrorIs(t, err, ErrKept)
+		require.ErrorIs(t, err, errKept)
 		require.ErrorContains(t, err, filepath.Join(work, want))
 	}
 	w.close()
@@ -506,9 +506,9 @@ func TestLeftoversOfEdits(t *testing.T) {
 		"the new file":                    {map[string]string{"new": "n"}, true, nil},
 		"the old file":                    {map[string]string{old + "." + next: "old"}, true, nil},
 		"the removed file":                {map[string]string{old + ".": "old"}, true, nil},
-		"another program's version":       {map[string]string{old + "." + next: "theirs"}, true, ErrKept},
-		"another program's removed file":  {map[string]string{old + ".": "theirs"}, true, ErrKept},
-		"a version that was moved aside":  {map[string]string{"f" + keptSuffix: "theirs"}, true, ErrKept},
+		"another program's version":       {map[string]string{old + "." + next: "theirs"}, true, errKept},
+		"another program's removed file":  {map[string]string{old + ".": "theirs"}, true, errKept},
+		"a version that was moved aside":  {map[string]string{"f" + keptSuffix: "theirs"}, true, errKept},
 		"a file that no edit creates":     {map[string]string{"notes": "theirs"}, false, nil},
 		"a name that is almost a slot's":  {map[string]string{old + "x." + next: "old"}, false, nil},
 		"a name that is no hash but long": {map[string]string{strings.Repeat("z", 32) + ".": "old"}, false, nil},
@@ -547,7 +547,7 @@ func TestTheLockOfADirectoryExcludesAnotherHolder(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, locked)
 	_, err = second.tryLock()
-	require.ErrorIs(t, err, ErrBusy)
+	require.ErrorIs(t, err, errBusy)
 	first.close()
 	locked, err = second.tryLock()
 	require.NoError(t, err)

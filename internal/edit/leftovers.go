@@ -34,7 +34,7 @@ func Leftovers(dir string) (paths []string, err error) {
 }
 
 // RemoveLeftover removes what Leftovers has found at the path, unless it has come into use
-// since. It returns ErrKept if that contains another program's version of a file.
+// since. It returns errKept if that contains another program's version of a file.
 func RemoveLeftover(path string) error {
 	if safefile.IsTemp(filepath.Base(path)) {
 		return safefile.RemoveDeadTemp(path)
@@ -97,7 +97,7 @@ func (w *work) discard() error {
 	}
 	w.clean()
 	if len(w.names()) > 0 {
-		return fmt.Errorf("%w; move the version in %s to where it is needed, then remove the directory", ErrKept, w.path())
+		return fmt.Errorf("%w; move the version in %s to where it is needed, then remove the directory", errKept, w.path())
 	}
 	if err := w.dir.Remove(w.name); err != nil {
 		return err

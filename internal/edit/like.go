@@ -27,7 +27,7 @@ func createLike(dir *safefile.Dir, name string, mode fs.FileMode, like *os.File)
 	}
 	if err := keepAttributes(f, like, mode); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w: %w", like.Name(), ErrOwnership, err)
+		return nil, fmt.Errorf("%s: %w: %w", like.Name(), errOwnership, err)
 	}
 	return f, nil
 }

@@ -67,7 +67,7 @@ func (w *work) check(locked bool) error {
 		return err
 	}
 	if !locked && time.Since(info.ModTime()) < safefile.SweepAge {
-		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), ErrBusy, safefile.SweepAge)
+		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), errBusy, safefile.SweepAge)
 	}
 	if os.Geteuid() == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (w *work) finish(path string, up int, name string) error {
 	old, data, ok := strings.Cut(name, ".")
 	if !ok || len(old) != len(hashOf(nil)) || strings.HasSuffix(name, keptSuffix) {
 		if strings.HasSuffix(name, keptSuffix) {
-			return fmt.Errorf("%s: %w; one version is in %s", path, ErrKept, filepath.Join(w.path(), name))
+			return fmt.Errorf("%s: %w; one version is in %s", path, errKept, filepath.Join(w.path(), name))
 		}
 		return nil // "new", which close removes
 	}

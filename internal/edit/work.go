@@ -22,7 +22,7 @@ import (
 //	OLD.NEW     named by the hashes of the old and the new content: before the exchange
 //	            the new file, after it the old file or another program's version
 //	OLD.        the removed file
-//	NAME.kept   another program's version, see ErrKept
+//	NAME.kept   another program's version, see errKept
 const (
 	workPrefix = ".fsmtx-edit-"
 	newName    = "new"
@@ -66,7 +66,7 @@ func (p *place) close() {
 }
 
 // lock excludes other edits of this program in the directory. locked is false on a file
-// system without such locks, such as some network file systems. Its only errors are ErrBusy
+// system without such locks, such as some network file systems. Its only errors are errBusy
 // and ErrChanged.
 func (p *place) lock() (locked bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -79,8 +79,8 @@ func (p *place) tryLock() (locked bool, err error) { return p.locked(p.TryLock()
 
 func (p *place) locked(unlock func(), err error) (bool, error) {
 	switch p.unlock = unlock; {
-	case errors.Is(err, ErrBusy):
-		return false, fmt.Errorf("%s: %w", p.Path("."), ErrBusy)
+	case errors.Is(err, errBusy):
+		return false, fmt.Errorf("%s: %w", p.Path("."), errBusy)
 	case errors.Is(err, safefile.ErrMoved):
 		return false, ErrChanged
 	}
@@ -122,7 +122,7 @@ func (w *work) make() error {
 		if info, err := w.dir.Lstat(w.name); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s: %w, and fsmtx did not create it; move it away", w.path(), unix.ENOTDIR)
 		}
-		return fmt.Errorf("%s: %w", w.path(), ErrBusy)
+		return fmt.Errorf("%s: %w", w.path(), errBusy)
 	}
 	return w.open()
 }
@@ -172,7 +172,7 @@ func holds(dir *safefile.Dir, name, hash string) bool {
 }
 
 // keep moves another program's version to a name that no later edit removes. It returns
-// an ErrKept.
+// an errKept.
 func (w *work) keep(slot string, cause error) error {
 	name := strings.TrimPrefix(w.name, workPrefix)
 	kept := name + keptSuffix
@@ -188,7 +188,7 @@ func (w *work) keep(slot string, cause error) error {
 		}
 		kept = fmt.Sprint(name, ".", i, keptSuffix)
 	}
-	err := fmt.Errorf("%s: %w; one version is in %s", w.dir.Path(w.dir.base), ErrKept, filepath.Join(w.path(), kept))
+	err := fmt.Errorf("%s: %w; one version is in %s", w.dir.Path(w.dir.base), errKept, filepath.Join(w.path(), kept))
 	return errors.Join(err, cause, w.in.SyncNames())
 }
 

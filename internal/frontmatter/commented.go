@@ -9,12 +9,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// ErrNotJSON is returned for YAML that JSON cannot say: a key that is not text, or twice
+// errNotJSON is returned for YAML that JSON cannot say: a key that is not text, or twice
 // the same one.
-var ErrNotJSON = errors.New("the YAML has no form in JSON")
+var errNotJSON = errors.New("the YAML has no form in JSON")
 
 // CommentedJSON returns a YAML document as JSON, indented by two spaces, with its comments as
-// lines that begin with two slashes. Errors are those of [Parse], and ErrNotJSON.
+// lines that begin with two slashes. Errors are those of [Parse], and errNotJSON.
 func CommentedJSON(text []byte) ([]byte, error) {
 	v, err := parse(text)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *commented) mapping(n *yaml.Node, line string) error {
 	return c.list(n, '{', '}', line, 2, func(i int, line string) error {
 		key, ok := (Value{n.Content[i]}).Text()
 		if !ok || seen[key] || n.Content[i].ShortTag() == "!!merge" {
-			return fmt.Errorf("%w: line %d", ErrNotJSON, n.Content[i].Line)
+			return fmt.Errorf("%w: line %d", errNotJSON, n.Content[i].Line)
 		}
 		seen[key] = true
 		c.json.Write(quoted(key))

@@ -22,13 +22,13 @@ const (
 )
 
 var (
-	// ErrTooLarge is returned when the YAML is longer than MaxBytes.
-	ErrTooLarge = fmt.Errorf("frontmatter is larger than %d KiB", MaxBytes>>10)
-	// ErrAliases is returned when aliases expand to too many nodes, or contain
+	// errTooLarge is returned when the YAML is longer than MaxBytes.
+	errTooLarge = fmt.Errorf("frontmatter is larger than %d KiB", MaxBytes>>10)
+	// errAliases is returned when aliases expand to too many nodes, or contain
 	// themselves.
-	ErrAliases = errors.New("frontmatter has aliases that expand to too much")
-	// ErrNotMapping is returned when the YAML is not a mapping.
-	ErrNotMapping = errors.New("frontmatter is not a mapping of names to values")
+	errAliases = errors.New("frontmatter has aliases that expand to too much")
+	// errNotMapping is returned when the YAML is not a mapping.
+	errNotMapping = errors.New("frontmatter is not a mapping of names to values")
 	// ErrSyntax is returned when the text is not YAML. It wraps the cause.
 	ErrSyntax = errors.New("frontmatter is not valid YAML")
 )
@@ -60,8 +60,8 @@ func ReadYAML(path string) (Value, error) {
 
 // Parse returns the frontmatter in data: the text between the first line "---" and
 // the next line "---" or "...", or all of data without such a pair of lines. The
-// result is a mapping. Errors are ErrTooLarge, ErrSyntax, ErrNotMapping and
-// ErrAliases.
+// result is a mapping. Errors are errTooLarge, ErrSyntax, errNotMapping and
+// errAliases.
 func Parse(data []byte) (Value, error) {
 	data = bytes.TrimPrefix(data, bom)
 	if text, closed := between(data, "---", "..."); closed {
@@ -131,7 +131,7 @@ func isLine(line []byte, texts ...string) bool {
 func mapping(text []byte) (Value, error) {
 	v, err := parse(text)
 	if err == nil && !v.isMapping() {
-		err = ErrNotMapping
+		err = errNotMapping
 	}
 	if err != nil {
 		return Value{}, err
@@ -142,7 +142,7 @@ func mapping(text []byte) (Value, error) {
 // parse parses YAML. For a document without content it returns the zero Value.
 func parse(text []byte) (Value, error) {
 	if len(text) > MaxBytes {
-		return Value{}, ErrTooLarge
+		return Value{}, errTooLarge
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -152,7 +152,7 @@ func parse(text []byte) (Value, error) {
 		return Value{}, nil
 	}
 	if expanded(doc.Content[0], map[*yaml.Node]int{}) == tooMany {
-		return Value{}, ErrAliases
+		return Value{}, errAliases
 	}
 	return Value{doc.Content[0]}, nil
 }

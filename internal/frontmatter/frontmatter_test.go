@@ -56,14 +56,14 @@ func TestParseErrors(t *testing.T) {
 		want error
 	}{
 		"broken":          {"---\nphase: [x\n---\n", ErrSyntax},
-		"empty":           {"", ErrNotMapping},
-		"empty between":   {"---\n---\n", ErrNotMapping},
-		"a list":          {"---\n- a\n---\n", ErrNotMapping},
-		"a text":          {"just words\n", ErrNotMapping},
-		"too long":        {"---\nphase: A\n" + strings.Repeat("# x\n", MaxBytes/4) + "---\n", ErrTooLarge},
-		"never closed":    {"---\nphase: A\n" + strings.Repeat("x: y\n", MaxBytes/5), ErrTooLarge},
-		"alias bomb":      {bomb(9), ErrAliases},
-		"alias to itself": {"---\na: &a [*a]\n---\n", ErrAliases},
+		"empty":           {"", errNotMapping},
+		"empty between":   {"---\n---\n", errNotMapping},
+		"a list":          {"---\n- a\n---\n", errNotMapping},
+		"a text":          {"just words\n", errNotMapping},
+		"too long":        {"---\nphase: A\n" + strings.Repeat("# x\n", MaxBytes/4) + "---\n", errTooLarge},
+		"never closed":    {"---\nphase: A\n" + strings.Repeat("x: y\n", MaxBytes/5), errTooLarge},
+		"alias bomb":      {bomb(9), errAliases},
+		"alias to itself": {"---\na: &a [*a]\n---\n", errAliases},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f.md")
@@ -80,14 +80,14 @@ func TestBoundsAreExact(t *testing.T) {
 	_, err := Parse([]byte(text))
 	require.NoError(t, err)
 	_, err = Parse([]byte(text + "x"))
-	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorIs(t, err, errTooLarge)
 
 	// The mapping, its key and the sequence count too.
 	items := strings.Repeat("x,", maxNodes-3)
 	_, err = Parse([]byte("a: [" + items + "]\n"))
 	require.NoError(t, err)
 	_, err = Parse([]byte("a: [" + items + "x]\n"))
-	require.ErrorIs(t, err, ErrAliases)
+	require.ErrorIs(t, err, errAliases)
 }
 
 // bomb returns a document of n lines that expands to 9 to the power of n nodes.

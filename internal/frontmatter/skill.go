@@ -19,8 +19,8 @@ const (
 	firstRead = 4 << 10
 )
 
-// ErrNotClosed is returned when a frontmatter has no closing line.
-var ErrNotClosed = errors.New("frontmatter has no closing line ---")
+// errNotClosed is returned when a frontmatter has no closing line.
+var errNotClosed = errors.New("frontmatter has no closing line ---")
 
 // ReadSkill returns the beginning of a SKILL.md, at least to the end of its frontmatter,
 // and at most maxSkill bytes. Each read is as long as all before it together, so most
@@ -61,7 +61,7 @@ func skillText(document []byte) []byte {
 
 // CutSkill splits a SKILL.md: head ends with the opening line of the frontmatter, text is
 // the frontmatter, and tail begins with the closing line. If there is no frontmatter, head
-// is the byte order mark, if any, text is nil and tail is the rest. ErrNotClosed is
+// is the byte order mark, if any, text is nil and tail is the rest. errNotClosed is
 // returned when the first line opens frontmatter that no line closes.
 func CutSkill(document []byte) (head, text, tail []byte, err error) {
 	marked := len(document) - len(bytes.TrimPrefix(document, bom))
@@ -71,7 +71,7 @@ func CutSkill(document []byte) (head, text, tail []byte, err error) {
 	}
 	text, closed := until(rest, []string{"---"})
 	if !closed {
-		return nil, nil, nil, ErrNotClosed
+		return nil, nil, nil, errNotClosed
 	}
 	head = document[:marked+len(opening)]
 	return head, text, rest[len(text):], nil
@@ -116,7 +116,7 @@ func nameIn(text []byte) (string, error) {
 		return "", err
 	}
 	if !v.isMapping() {
-		return "", ErrNotMapping
+		return "", errNotMapping
 	}
 	name := v.At("name")
 	if name.Null() {

@@ -46,10 +46,10 @@ func TestSkillName(t *testing.T) {
 		{"true for a name", "---\nname: true\n---\n", "true", nil},
 		{"mapping for a name", "---\nname: {a: b}\n---\n", "[object Object]", nil},
 		{"not closed list", "---\nname: [x\n---\n", "", ErrSyntax},
-		{"list", "---\n- name: x\n---\n", "", ErrNotMapping},
-		{"text", "---\nname\n---\n", "", ErrNotMapping},
+		{"list", "---\n- name: x\n---\n", "", errNotMapping},
+		{"text", "---\nname\n---\n", "", errNotMapping},
 		{"alias bomb beside it", skillBomb + "name: x\n---\n", "x", nil},
-		{"alias bomb for a name", skillBomb + "name: *a9\n---\n", "", ErrAliases},
+		{"alias bomb for a name", skillBomb + "name: *a9\n---\n", "", errAliases},
 		{"deep", "---\nname: " + strings.Repeat("[", 20000) + "\n---\n", "", ErrSyntax},
 	}
 	for _, test := range tests {
@@ -151,5 +151,5 @@ func TestCutSkill(t *testing.T) {
 		assert.Equal(t, strings.Contains(string(head), "---"), text != nil, "%q: text is nil only without a frontmatter", document)
 	}
 	_, _, _, err := CutSkill([]byte("\ufeff---\nname: x\n"))
-	require.ErrorIs(t, err, ErrNotClosed)
+	require.ErrorIs(t, err, errNotClosed)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// ErrModel is returned when a command that is run as the model prints no response.
-var ErrModel = errors.New("the model gave no response")
+// errModel is returned when a command that is run as the model prints no response.
+var errModel = errors.New("the model gave no response")
 
 // Command is a command that is run as a tool or as the model: it reads the tool's input or
 // the model's request on standard input and answers on standard output.
@@ -34,11 +34,11 @@ func (c Command) Tool(ctx context.Context, input jsontext.Value) (ToolResult, er
 func (c Command) Model(ctx context.Context, request jsontext.Value) (jsontext.Value, error) {
 	o := c.run(ctx, request)
 	if err := failureOf(o); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+		return nil, fmt.Errorf("%w: %w", errModel, err)
 	}
 	response, err := genai.Collect(o.Stdout)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrModel, err)
+		return nil, fmt.Errorf("%w: %w", errModel, err)
 	}
 	return response, nil
 }

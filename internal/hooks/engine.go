@@ -21,9 +21,9 @@ import (
 // KillAfter is the time between SIGTERM and SIGKILL for a process that is stopped.
 const KillAfter = process.KillAfter
 
-// ErrNotInitialized is returned when the configuration has not been read, because no event
+// errNotInitialized is returned when the configuration has not been read, because no event
 // has fired yet.
-var ErrNotInitialized = errors.New("the hook engine is not initialized: no event has fired yet")
+var errNotInitialized = errors.New("the hook engine is not initialized: no event has fired yet")
 
 // Config configures an engine.
 type Config struct {
@@ -80,10 +80,10 @@ func New(c Config) *Engine {
 }
 
 // Init reads the configuration, unless it or an event has already done so. It returns
-// ErrNotInitialized on a nil Engine, or the error of Config.Load.
+// errNotInitialized on a nil Engine, or the error of Config.Load.
 func (e *Engine) Init() error {
 	if e == nil {
-		return ErrNotInitialized
+		return errNotInitialized
 	}
 	e.once.Do(func() {
 		e.err = errors.New("reading the hook configuration did not finish") // if Load panics
@@ -98,11 +98,11 @@ func (e *Engine) Init() error {
 	return e.err
 }
 
-// Registry returns the hooks of the configuration. ErrNotInitialized is returned if it has
+// Registry returns the hooks of the configuration. errNotInitialized is returned if it has
 // not been read.
 func (e *Engine) Registry() (*Registry, error) {
 	if e == nil || e.registry.Load() == nil {
-		return nil, ErrNotInitialized
+		return nil, errNotInitialized
 	}
 	return e.registry.Load(), nil
 }

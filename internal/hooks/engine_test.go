@@ -43,7 +43,7 @@ func TestDisabledEngineIsNilAndSafe(t *testing.T) {
 	require.Nil(t, e)
 	require.Nil(t, e.Fire(t.Context(), dialect.BeforeTool, Input{}).Plan)
 	require.Equal(t, Status{}, e.Status())
-	require.ErrorIs(t, e.Init(), ErrNotInitialized)
+	require.ErrorIs(t, e.Init(), errNotInitialized)
 	request := jsontext.Value(`{"model":"m"}`)
 	run := e.RunModel(t.Context(), request, func(_ context.Context, sent jsontext.Value) (jsontext.Value, error) { return sent, nil })
 	require.True(t, run.Called)
@@ -62,7 +62,7 @@ func TestConfigurationIsReadOnceByTheFirstEvent(t *testing.T) {
 		return []Source{{Hooks: jsontext.Value(`{"BeforeTool":[{"hooks":[{"type":"command","command":"true"},5]}]}`)}}, nil
 	}})
 	_, err := e.Registry()
-	require.ErrorIs(t, err, ErrNotInitialized)
+	require.ErrorIs(t, err, errNotInitialized)
 	require.Zero(t, reads.Load(), "New reads nothing")
 
 	var group sync.WaitGroup

@@ -197,7 +197,7 @@ func (r evaluation) status() jsontext.Value {
 	now, _ := js.ParseObject(js.Marshal(engine.Status()))
 	return o.
 		With("before", js.Marshal(before)).
-		With("throwsBeforeInit", js.Bool(errors.Is(early, ErrNotInitialized))).
+		With("throwsBeforeInit", js.Bool(errors.Is(early, errNotInitialized))).
 		With("idempotent", js.Bool(first == nil && second == nil)).
 		Merged(now).
 		Raw()

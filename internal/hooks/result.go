@@ -93,8 +93,8 @@ type Policy struct {
 
 // The levels of log entries.
 const (
-	LevelDebug = "debug"
-	LevelWarn  = "warn"
+	levelDebug = "debug"
+	levelWarn  = "warn"
 )
 
 // LogEntry is a line for the caller's log.
@@ -129,7 +129,7 @@ func newResult() *Result {
 func (r *Result) Warnings() []string {
 	var found []string
 	for _, entry := range r.Logs {
-		if entry.Level == LevelWarn {
+		if entry.Level == levelWarn {
 			found = append(found, entry.Message)
 		}
 	}
@@ -137,9 +137,9 @@ func (r *Result) Warnings() []string {
 }
 
 func (r *Result) warn(message string) {
-	r.Logs = append(r.Logs, LogEntry{LevelWarn, message})
+	r.Logs = append(r.Logs, LogEntry{levelWarn, message})
 }
 
 func (r *Result) debug(message string) {
-	r.Logs = append(r.Logs, LogEntry{LevelDebug, message})
+	r.Logs = append(r.Logs, LogEntry{levelDebug, message})
 }

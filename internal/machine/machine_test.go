@@ -151,7 +151,7 @@ func TestErrors(t *testing.T) {
 		outcome string
 		want    error
 	}{
-		{42, Failed, ErrSpent}, {42, "aproved", ErrNoOutcome}, {43, Done, ErrNoOutcome}, {43, Skipped, nil}, {41, Done, ErrNotOpen}, {7, Done, ErrNoStep},
+		{42, Failed, ErrSpent}, {42, "aproved", errNoOutcome}, {43, Done, errNoOutcome}, {43, Skipped, nil}, {41, Done, errNotOpen}, {7, Done, errNoStep},
 	} {
 		after, _, err := s.Conclude(tt.id, tt.outcome)
 		if tt.want == nil {
@@ -162,13 +162,13 @@ func TestErrors(t *testing.T) {
 		assert.Equal(t, s, after)
 	}
 	_, _, err := s.Skip(41)
-	require.ErrorIs(t, err, ErrNotOpen)
+	require.ErrorIs(t, err, errNotOpen)
 	_, _, err = s.Reopen(42)
-	require.ErrorIs(t, err, ErrOpen)
+	require.ErrorIs(t, err, errOpen)
 	_, _, err = s.Reopen(7)
-	require.ErrorIs(t, err, ErrNoStep)
+	require.ErrorIs(t, err, errNoStep)
 	_, err = s.Begin(41, true)
-	require.ErrorIs(t, err, ErrNotOpen)
+	require.ErrorIs(t, err, errNotOpen)
 }
 
 func TestChoices(t *testing.T) {

@@ -27,14 +27,14 @@ type progress struct {
 
 // Errors of the changes of a state.
 var (
-	// ErrNoStep is returned for a step that the workflow does not have.
-	ErrNoStep = errors.New("the workflow has no such step")
-	// ErrNoOutcome is returned for an outcome that the step does not have.
-	ErrNoOutcome = errors.New("the step has no such outcome")
-	// ErrNotOpen is returned for a step that is done or not needed.
-	ErrNotOpen = errors.New("the step is done already")
-	// ErrOpen is returned by Reopen for a step that is open.
-	ErrOpen = errors.New("the step is open")
+	// errNoStep is returned for a step that the workflow does not have.
+	errNoStep = errors.New("the workflow has no such step")
+	// errNoOutcome is returned for an outcome that the step does not have.
+	errNoOutcome = errors.New("the step has no such outcome")
+	// errNotOpen is returned for a step that is done or not needed.
+	errNotOpen = errors.New("the step is done already")
+	// errOpen is returned by Reopen for a step that is open.
+	errOpen = errors.New("the step is open")
 	// ErrSpent is returned for an outcome that has led back as often as it may, and has no
 	// Then.
 	ErrSpent = errors.New("the outcome has led back as often as it may")
@@ -101,7 +101,7 @@ func (s *State) holds(i int) bool {
 // Conclude ends a step in an outcome of it. It does not ask whether the step is ready, nor
 // whether the outcome can be chosen.
 //
-// Errors: ErrNoStep, ErrNotOpen, ErrNoOutcome, ErrSpent. The state is then unchanged.
+// Errors: errNoStep, errNotOpen, errNoOutcome, ErrSpent. The state is then unchanged.
 func (s State) Conclude(id int64, outcome string) (State, Transition, error) {
 	i, err := s.open(id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s State) Conclude(id int64, outcome string) (State, Transition, error) {
 		n := step.outcome(outcome)
 		switch {
 		case n < 0 && !step.endsIn(outcome):
-			return s, Transition{}, fmt.Errorf("step %d, %q: %w", id, outcome, ErrNoOutcome)
+			return s, Transition{}, fmt.Errorf("step %d, %q: %w", id, outcome, errNoOutcome)
 		case n < 0 || step.Outcomes[n].Back == 0:
 			return s.forward(i, outcome, n >= 0 && step.Outcomes[n].Stop)
 		case s.counts[counter{i, n}] < step.Outcomes[n].Max:
@@ -129,9 +129,9 @@ func (s *State) open(id int64) (int, error) {
 	i, ok := s.machine.index[id]
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("step %d: %w", id, ErrNoStep)
+		return 0, fmt.Errorf("step %d: %w", id, errNoStep)
 	case s.done(i):
-		return 0, fmt.Errorf("step %d: %w", id, ErrNotOpen)
+		return 0, fmt.Errorf("step %d: %w", id, errNotOpen)
 	}
 	return i, nil
 }
@@ -206,7 +206,7 @@ func (m *Machine) inOrder(steps []int) (ids []int64) {
 
 // Begin marks a step as in progress, or no longer so.
 //
-// Errors: ErrNoStep, ErrNotOpen.
+// Errors: errNoStep, errNotOpen.
 func (s State) Begin(id int64, started bool) (State, error) {
 	i, err := s.open(id)
 	if err != nil {
@@ -219,7 +219,7 @@ func (s State) Begin(id int64, started bool) (State, error) {
 
 // Skip ends a step without its being worked on, because a person said so.
 //
-// Errors: ErrNoStep, ErrNotOpen.
+// Errors: errNoStep, errNotOpen.
 func (s State) Skip(id int64) (State, Transition, error) {
 	i, err := s.open(id)
 	if err != nil {
@@ -232,14 +232,14 @@ func (s State) Skip(id int64) (State, Transition, error) {
 // the steps that this ended are open again, too. The counters of the loops inside the
 // opened steps are 0 again.
 //
-// Errors: ErrNoStep, ErrOpen.
+// Errors: errNoStep, errOpen.
 func (s State) Reopen(id int64) (State, Transition, error) {
 	i, ok := s.machine.index[id]
 	switch {
 	case !ok:
-		return s, Transition{}, fmt.Errorf("step %d: %w", id, ErrNoStep)
+		return s, Transition{}, fmt.Errorf("step %d: %w", id, errNoStep)
 	case !s.done(i):
-		return s, Transition{}, fmt.Errorf("step %d: %w", id, ErrOpen)
+		return s, Transition{}, fmt.Errorf("step %d: %w", id, errOpen)
 	}
 	s = s.clone()
 	again := newSet(len(s.steps))

@@ -35,11 +35,11 @@ const Launcher = "FSMTX_LAUNCHER"
 // it beside fsmtx.
 var names = []string{"fsmtx", "fsmtx-mcp"}
 
-// ErrOld is returned by Copy.Check for a copy of another version.
-var ErrOld = errors.New("is not the version that npm has installed")
+// errOld is returned by Copy.Check for a copy of another version.
+var errOld = errors.New("is not the version that npm has installed")
 
-// ErrUntrusted is returned if another user could replace the copy.
-var ErrUntrusted = errors.New("another user can replace the programs in it")
+// errUntrusted is returned if another user could replace the copy.
+var errUntrusted = errors.New("another user can replace the programs in it")
 
 // maxProgram limits the size of a program that is read, in bytes.
 const maxProgram = 256 << 20
@@ -92,7 +92,7 @@ func (c Copy) Path() string { return filepath.Join(c.dir, names[0]) }
 
 // CheckDir is Copy.checkDir for the copy of any program.
 //
-// Errors: claude.ErrNoHome, ErrUntrusted, and the system's.
+// Errors: claude.ErrNoHome, errUntrusted, and the system's.
 func CheckDir(getenv func(string) (string, bool)) error {
 	dir, err := copyDir(getenv)
 	if err != nil {
@@ -101,7 +101,7 @@ func CheckDir(getenv func(string) (string, bool)) error {
 	return Copy{dir: dir}.checkDir()
 }
 
-// checkDir returns ErrUntrusted with the path if a program of the copy or a directory above it
+// checkDir returns errUntrusted with the path if a program of the copy or a directory above it
 // belongs to another user, or others may write to it. Hooks run the copy in every session,
 // so whoever can replace it runs programs as this user. What does not exist is fine.
 func (c Copy) checkDir() error {
@@ -119,7 +119,7 @@ func (c Copy) checkDir() error {
 			return err
 		}
 		if why := untrusted(info, i == 0); why != "" {
-			return hint.With(fmt.Errorf("%s %s: %w", path, why, ErrUntrusted), "hooks would run the programs in "+c.dir+
+			return hint.With(fmt.Errorf("%s %s: %w", path, why, errUntrusted), "hooks would run the programs in "+c.dir+
 				"; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory of yours; nothing was changed")
 		}
 	}
@@ -149,8 +149,8 @@ func untrusted(info fs.FileInfo, shared bool) string {
 	return ""
 }
 
-// Check compares the files of the copy with those of this program. It returns ErrOld with
-// the name of a file that differs, and ErrUntrusted.
+// Check compares the files of the copy with those of this program. It returns errOld with
+// the name of a file that differs, and errUntrusted.
 func (c Copy) Check() error {
 	if err := c.checkDir(); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (c Copy) Check() error {
 			return err
 		}
 		if !bytes.Equal(ours, theirs) {
-			return fmt.Errorf("%s %w", filepath.Join(c.dir, name), ErrOld)
+			return fmt.Errorf("%s %w", filepath.Join(c.dir, name), errOld)
 		}
 	}
 	return nil
@@ -177,7 +177,7 @@ func (c Copy) Check() error {
 // Renew updates the copy to this program's version. It does not disturb programs that run
 // from the copy. It writes nothing if the copy already has this version.
 //
-// Errors: ErrUntrusted, safefile.ErrNotRegular, and the system's.
+// Errors: errUntrusted, safefile.ErrNotRegular, and the system's.
 func (c Copy) Renew() error {
 	err := c.Check()
 	if errors.Is(err, safefile.ErrNotRegular) {
@@ -186,7 +186,7 @@ func (c Copy) Renew() error {
 	if err == nil {
 		return sweep(c.dir)
 	}
-	if !errors.Is(err, ErrOld) {
+	if !errors.Is(err, errOld) {
 		return err
 	}
 	if err := sweep(c.dir); err != nil {

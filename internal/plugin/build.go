@@ -20,13 +20,13 @@ const modulePath = "github.com/fsmtx/fsmtx"
 const needSource = "give the archives of a release with --from DIR, or install Go and run the command in a checkout of the source"
 
 var (
-	// ErrNoGo is returned when programs must be built and Go is not installed.
-	ErrNoGo = hint.New("go is not on PATH; it is needed to build the programs for other platforms", needSource)
-	// ErrNoSource is returned when the working directory is not in the source and this program
+	// errNoGo is returned when programs must be built and Go is not installed.
+	errNoGo = hint.New("go is not on PATH; it is needed to build the programs for other platforms", needSource)
+	// errNoSource is returned when the working directory is not in the source and this program
 	// does not belong to a release.
-	ErrNoSource = hint.New("this program does not belong to a release, and the working directory is not in its source", needSource)
-	// ErrOtherSource is returned when the source is of another commit than this program.
-	ErrOtherSource = hint.New("the source is of another commit than this program", "run make build there, then run the command with the program that it builds")
+	errNoSource = hint.New("this program does not belong to a release, and the working directory is not in its source", needSource)
+	// errOtherSource is returned when the source is of another commit than this program.
+	errOtherSource = hint.New("the source is of another commit than this program", "run make build there, then run the command with the program that it builds")
 )
 
 // Source is the source from which the programs for other platforms are built.
@@ -41,18 +41,18 @@ type Source struct {
 // if that is in this module, or else from the module's release, which the Go command
 // downloads if necessary.
 //
-// Errors: ErrNoGo, ErrNoSource, ErrOtherSource, and those of the Go command.
+// Errors: errNoGo, errNoSource, errOtherSource, and those of the Go command.
 func (s Source) Build(ctx context.Context, platforms []Platform, mcp bool) ([]Program, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return nil, ErrNoGo
+		return nil, errNoGo
 	}
 	here := s.isHere(ctx)
 	commit := output(ctx, "git", "rev-parse", "HEAD")
 	switch {
 	case !here && s.Tagged == "":
-		return nil, ErrNoSource
+		return nil, errNoSource
 	case here && s.Commit != "" && commit != "" && !strings.HasPrefix(commit, s.Commit):
-		return nil, fmt.Errorf("%w: %s and %s", ErrOtherSource, commit, s.Commit)
+		return nil, fmt.Errorf("%w: %s and %s", errOtherSource, commit, s.Commit)
 	}
 	dir, err := os.MkdirTemp("", "fsmtx-plugin-")
 	if err != nil {

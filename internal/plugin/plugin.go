@@ -32,8 +32,8 @@ const (
 	serverPath = ".mcp.json"
 )
 
-// ErrName is returned for a name that cannot be part of skill names and directories.
-var ErrName = hint.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens", "for example: --name my-workflows")
+// errName is returned for a name that cannot be part of skill names and directories.
+var errName = hint.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens", "for example: --name my-workflows")
 
 var nameShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
@@ -126,10 +126,10 @@ type File struct {
 // Files returns the files of a new plugin in the order in which they must be written: the
 // manifest first, so that an interrupted Write can be repeated; the hooks after the programs
 // that they run; the version of the programs last, as a sign that the plugin is complete. It
-// returns ErrName.
+// returns errName.
 func (p Plugin) Files() ([]File, error) {
 	if !nameShape().MatchString(p.Name) {
-		return nil, fmt.Errorf("%q: %w", p.Name, ErrName)
+		return nil, fmt.Errorf("%q: %w", p.Name, errName)
 	}
 	manifest, err := p.manifest()
 	if err != nil {

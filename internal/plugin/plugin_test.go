@@ -134,7 +134,7 @@ func TestWriteOverwritesOnlyWithForce(t *testing.T) {
 	require.NoError(t, os.WriteFile(mine, []byte("mine"), 0o600))
 
 	_, err = small().Write(dir, false)
-	var differs *DiffersError
+	var differs *differsError
 	require.ErrorAs(t, err, &differs)
 	assert.Equal(t, []string{"README.md"}, differs.Paths)
 	assert.NoDirExists(t, filepath.Join(dir, "bin"))
@@ -151,6 +151,6 @@ func TestInvalidNamesAreRefused(t *testing.T) {
 		p := small()
 		p.Name = name
 		_, err := p.Files()
-		assert.ErrorIs(t, err, ErrName, "%q", name)
+		assert.ErrorIs(t, err, errName, "%q", name)
 	}
 }

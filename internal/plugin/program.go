@@ -27,8 +27,8 @@ const (
 	versionPath = binPath + "/VERSION"
 )
 
-// ErrPlatform is returned for a platform that this program does not run on.
-var ErrPlatform = errors.New("fsmtx does not run on this platform")
+// errPlatform is returned for a platform that this program does not run on.
+var errPlatform = errors.New("fsmtx does not run on this platform")
 
 // Platform is an operating system and an architecture, by Go's names: "linux/amd64".
 type Platform string
@@ -41,12 +41,12 @@ func All() []Platform {
 // This returns the platform of this process.
 func This() Platform { return Platform(runtime.GOOS + "/" + runtime.GOARCH) }
 
-// ParsePlatform returns the platform with that name. It returns ErrPlatform.
+// ParsePlatform returns the platform with that name. It returns errPlatform.
 func ParsePlatform(name string) (Platform, error) {
 	if p := Platform(name); slices.Contains(All(), p) {
 		return p, nil
 	}
-	return "", fmt.Errorf("%q: %w", name, ErrPlatform)
+	return "", fmt.Errorf("%q: %w", name, errPlatform)
 }
 
 // split returns the operating system and the architecture.
@@ -108,7 +108,7 @@ func (p Plugin) servesMCP() bool {
 
 // Own returns this program, with mcp also that of its MCP server.
 //
-// Errors: program.ErrMissing, and those of reading the files.
+// Errors: one that the program is missing, and those of reading the files.
 func Own(mcp bool) (Program, error) {
 	own := Program{Platform: This()}
 	path, err := os.Executable()

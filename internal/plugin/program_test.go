@@ -147,13 +147,13 @@ func TestPlatformsAreDroppedOnlyOnRequest(t *testing.T) {
 	require.NoError(t, err)
 
 	_, err = small().Write(dir, true)
-	require.ErrorIs(t, err, ErrPlatforms)
+	require.ErrorIs(t, err, errPlatforms)
 	assert.FileExists(t, filepath.Join(dir, "bin/darwin-arm64/fsmtx"))
 
 	p := small()
 	p.Drop = true
 	_, err = p.Write(dir, false)
-	var differs *DiffersError
+	var differs *differsError
 	require.ErrorAs(t, err, &differs)
 	assert.Contains(t, differs.Paths, "bin/darwin-arm64/fsmtx")
 	_, err = p.Write(dir, true)

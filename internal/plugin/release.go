@@ -32,14 +32,14 @@ const (
 )
 
 var (
-	// ErrNoRelease is returned for a directory without archives of a release.
-	ErrNoRelease = hint.New("has no archives of a release", "the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS")
-	// ErrChecksum is returned for an archive whose checksum is not the one in SHA256SUMS.
-	ErrChecksum = hint.New("is not the archive that SHA256SUMS names", "download the archive and the SHA256SUMS of one release again")
-	// ErrVersions is returned for archives of several releases in one directory.
-	ErrVersions = errors.New("archives of more than one version")
-	// ErrArchive is returned for a malformed archive, and for one that lacks a program.
-	ErrArchive = hint.New("is not an archive of a release", "download the archive and the SHA256SUMS of one release again")
+	// errNoRelease is returned for a directory without archives of a release.
+	errNoRelease = hint.New("has no archives of a release", "the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS")
+	// errChecksum is returned for an archive whose checksum is not the one in SHA256SUMS.
+	errChecksum = hint.New("is not the archive that SHA256SUMS names", "download the archive and the SHA256SUMS of one release again")
+	// errVersions is returned for archives of several releases in one directory.
+	errVersions = errors.New("archives of more than one version")
+	// errArchive is returned for a malformed archive, and for one that lacks a program.
+	errArchive = hint.New("is not an archive of a release", "download the archive and the SHA256SUMS of one release again")
 )
 
 var archiveShape = sync.OnceValue(func() *regexp.Regexp {
@@ -49,7 +49,7 @@ var archiveShape = sync.OnceValue(func() *regexp.Regexp {
 // Release returns the programs in the archives of a release and its version. The archives
 // are in dir, with SHA256SUMS. want are the platforms; nil means all that have an archive.
 //
-// Errors: ErrNoRelease, ErrVersions, ErrChecksum, ErrArchive, and those of reading files.
+// Errors: errNoRelease, errVersions, errChecksum, errArchive, and those of reading files.
 func Release(dir string, want []Platform, mcp bool) (programs []Program, version string, err error) {
 	archives, version, err := archivesIn(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func Release(dir string, want []Platform, mcp bool) (programs []Program, version
 			continue
 		}
 		if archives[p] == "" {
-			return nil, "", fmt.Errorf("%s %w for %s", dir, ErrNoRelease, p)
+			return nil, "", fmt.Errorf("%s %w for %s", dir, errNoRelease, p)
 		}
 		one, err := readArchive(filepath.Join(dir, archives[p]), sums, mcp)
 		if err != nil {
@@ -89,13 +89,13 @@ func archivesIn(dir string) (archives map[Platform]string, version string, err e
 			continue
 		}
 		if version != "" && version != m[1] {
-			return nil, "", fmt.Errorf("%s has %w: %s and %s", dir, ErrVersions, version, m[1])
+			return nil, "", fmt.Errorf("%s has %w: %s and %s", dir, errVersions, version, m[1])
 		}
 		version = m[1]
 		archives[Platform(m[2]+"/"+m[3])] = e.Name()
 	}
 	if version == "" {
-		return nil, "", fmt.Errorf("%s %w (fsmtx_VERSION_SYSTEM_ARCH.tar.gz)", dir, ErrNoRelease)
+		return nil, "", fmt.Errorf("%s %w (fsmtx_VERSION_SYSTEM_ARCH.tar.gz)", dir, errNoRelease)
 	}
 	return archives, version, nil
 }
@@ -122,7 +122,7 @@ func readArchive(file string, sums map[string]string, mcp bool) (Program, error)
 		return Program{}, err
 	}
 	if sum := sha256.Sum256(data); sums[filepath.Base(file)] != hex.EncodeToString(sum[:]) {
-		return Program{}, fmt.Errorf("%s %w", file, ErrChecksum)
+		return Program{}, fmt.Errorf("%s %w", file, errChecksum)
 	}
 	wanted := map[string]*[]byte{}
 	var one Program
@@ -131,11 +131,11 @@ func readArchive(file string, sums map[string]string, mcp bool) (Program, error)
 		wanted[program.Name] = &one.MCP
 	}
 	if err := extract(data, wanted); err != nil {
-		return Program{}, fmt.Errorf("%s %w: %w", file, ErrArchive, err)
+		return Program{}, fmt.Errorf("%s %w: %w", file, errArchive, err)
 	}
 	for name, data := range wanted {
 		if *data == nil {
-			return Program{}, fmt.Errorf("%s %w: it has no %s", file, ErrArchive, name)
+			return Program{}, fmt.Errorf("%s %w: it has no %s", file, errArchive, name)
 		}
 	}
 	return one, nil

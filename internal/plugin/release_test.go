@@ -68,7 +68,7 @@ func TestReleaseReturnsTheProgramsOfTheArchives(t *testing.T) {
 func TestIncompleteOrChangedReleasesAreRefused(t *testing.T) {
 	dir := release(t, "linux/amd64", "linux/arm64")
 	_, _, err := Release(dir, All(), false)
-	assert.ErrorIs(t, err, ErrNoRelease)
+	assert.ErrorIs(t, err, errNoRelease)
 	assert.ErrorContains(t, err, "darwin/amd64")
 
 	path := filepath.Join(dir, "fsmtx_1.2.3_linux_arm64.tar.gz")
@@ -76,17 +76,17 @@ func TestIncompleteOrChangedReleasesAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(data, 0), 0o644))
 	_, _, err = Release(dir, nil, false)
-	assert.ErrorIs(t, err, ErrChecksum)
+	assert.ErrorIs(t, err, errChecksum)
 	assert.ErrorContains(t, err, path)
 	_, _, err = Release(dir, []Platform{"linux/amd64"}, false)
 	require.NoError(t, err, "the other archive is sound")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "fsmtx_1.2.4_darwin_arm64.tar.gz"), data, 0o644))
 	_, _, err = Release(dir, nil, false)
-	assert.ErrorIs(t, err, ErrVersions)
+	assert.ErrorIs(t, err, errVersions)
 
 	_, _, err = Release(t.TempDir(), nil, false)
-	assert.ErrorIs(t, err, ErrNoRelease)
+	assert.ErrorIs(t, err, errNoRelease)
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "fsmtx_1.2.4_darwin_arm64.tar.gz")))
 	require.NoError(t, os.Remove(filepath.Join(dir, "SHA256SUMS")))
@@ -105,7 +105,7 @@ func TestMalformedArchivesAreRefused(t *testing.T) {
 		sum := fmt.Sprintf("%x  fsmtx_1.0.0_linux_amd64.tar.gz\n", sha256.Sum256(data))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sum), 0o644))
 		_, _, err := Release(dir, nil, false)
-		assert.ErrorIs(t, err, ErrArchive, name)
+		assert.ErrorIs(t, err, errArchive, name)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 	assert.Contains(t, log, "darwin/arm64 CGO_ENABLED=0 GOMODCACHE=/modules: install -trimpath -ldflags -s -w github.com/fsmtx/fsmtx/cmd/fsmtx@v1.2.3\n")
 
 	_, err = Source{}.Build(context.Background(), both, true)
-	require.ErrorIs(t, err, ErrNoSource)
+	require.ErrorIs(t, err, errNoSource)
 	assert.Equal(t, "rev-parse\nrev-parse\n", content(t, tools, "git.log"))
 
 	// In the source.
@@ -164,7 +164,7 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 
 	tool(t, tools, "git", `[ "$1" != rev-parse ] || echo 0123456789abcdef`)
 	_, err = Source{Commit: "fedcba"}.Build(context.Background(), both, true)
-	require.ErrorIs(t, err, ErrOtherSource)
+	require.ErrorIs(t, err, errOtherSource)
 	_, err = Source{Commit: "01234567"}.Build(context.Background(), both, true)
 	require.NoError(t, err)
 
@@ -174,5 +174,5 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 
 	t.Setenv("PATH", t.TempDir())
 	_, err = Source{}.Build(context.Background(), both, true)
-	require.ErrorIs(t, err, ErrNoGo)
+	require.ErrorIs(t, err, errNoGo)
 }

@@ -28,25 +28,25 @@ var (
 	// ErrForeign is returned for a directory that is not empty and does not contain a
 	// plugin of that name.
 	ErrForeign = hint.New("is neither empty nor a plugin", "choose an empty or a new directory, or give the name of the plugin in it with --name")
-	// ErrPlatforms is returned by Write if the plugin in the directory has programs for
+	// errPlatforms is returned by Write if the plugin in the directory has programs for
 	// platforms that the new plugin lacks.
-	ErrPlatforms = hint.New("the plugin would lose the programs for",
+	errPlatforms = hint.New("the plugin would lose the programs for",
 		"nothing was written; add --platforms all, --from, or --platforms with the platforms that the plugin should have")
 )
 
-// DiffersError is returned by Write when files of the plugin exist with other
+// differsError is returned by Write when files of the plugin exist with other
 // content or another mode. Nothing was written.
-type DiffersError struct {
+type differsError struct {
 	Dir   string
 	Paths []string // slashes, relative to Dir
 }
 
-func (e *DiffersError) Error() string {
+func (e *differsError) Error() string {
 	return fmt.Sprintf("%s has files that would be overwritten: %s", e.Dir, strings.Join(e.Paths, ", "))
 }
 
 // Hint says what to do about it.
-func (e *DiffersError) Hint() string { return "nothing was written; --force replaces these files" }
+func (e *differsError) Hint() string { return "nothing was written; --force replaces these files" }
 
 const (
 	maxManifest = 1 << 20   // bytes; real ones have less than a kilobyte
@@ -147,8 +147,8 @@ func (e Existing) ServesMCP() bool {
 // Write writes the plugin into the directory, which it creates if necessary, and
 // returns the paths it wrote or removed. It skips files that are up to date and ignores
 // files that are not part of the plugin. If overwrite is false and an existing file would
-// be replaced or removed, it writes nothing and returns a *DiffersError. It returns
-// ErrName, ErrForeign or ErrPlatforms before it writes anything.
+// be replaced or removed, it writes nothing and returns a *differsError. It returns
+// errName, ErrForeign or errPlatforms before it writes anything.
 //
 // Write keeps the author's changes: in the manifest it replaces only the version, if that is
 // the version of the programs; it keeps the marketplace, skills, configuration, and other
@@ -190,7 +190,7 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 	}
 	leftOver := old.leftOver(files)
 	if replaced = append(replaced, leftOver...); len(replaced) > 0 && !overwrite {
-		return nil, &DiffersError{dir, replaced}
+		return nil, &differsError{dir, replaced}
 	}
 	for _, f := range outdated {
 		if err := f.write(dir); err != nil {
@@ -207,7 +207,7 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 	return written, nil
 }
 
-// losesPlatforms returns ErrPlatforms if the plugin has programs for platforms that the new
+// losesPlatforms returns errPlatforms if the plugin has programs for platforms that the new
 // one lacks: its users on these platforms would notice before its author does.
 func (e Existing) losesPlatforms(p Plugin) error {
 	var lost []string
@@ -219,7 +219,7 @@ func (e Existing) losesPlatforms(p Plugin) error {
 	if lost == nil || p.Drop {
 		return nil
 	}
-	return fmt.Errorf("%s: %w %s", e.dir, ErrPlatforms, strings.Join(lost, ", "))
+	return fmt.Errorf("%s: %w %s", e.dir, errPlatforms, strings.Join(lost, ", "))
 }
 
 // leftOver returns the programs that are no longer part of the plugin.

@@ -12,14 +12,14 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// ErrInUse is returned by Forget when the quarantine in the state directory has files.
-var ErrInUse = errors.New("not removed")
+// errInUse is returned by Forget when the quarantine in the state directory has files.
+var errInUse = errors.New("not removed")
 
 // Forget removes the state directory of a list, after which deleted tasks cannot be
 // restored. It first finishes an interrupted hydration. It does not remove files in the
 // quarantine, because they belong to other programs. wait limits the wait for the locks.
 //
-// Errors: ErrInUse, those of tasks.List.Open, or the file system's.
+// Errors: errInUse, those of tasks.List.Open, or the file system's.
 func Forget(ctx context.Context, dir string, wait time.Duration) (err error) {
 	list := tasks.List{Dir: dir, Wait: wait}
 	ctx, cancel := list.Waiting(ctx)
@@ -41,7 +41,7 @@ func Forget(ctx context.Context, dir string, wait time.Duration) (err error) {
 		}
 	}()
 	if aside, err := os.ReadDir(s + "/conflicts"); err == nil && len(aside) > 0 {
-		return fmt.Errorf("%s: %w: it holds files that were moved aside; inspect them and remove them first", s+"/conflicts", ErrInUse)
+		return fmt.Errorf("%s: %w: it holds files that were moved aside; inspect them and remove them first", s+"/conflicts", errInUse)
 	}
 	// The lock is held until the directory is gone. A process that waits for it then
 	// finds that the directory is not the same, and opens it again.

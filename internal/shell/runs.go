@@ -16,7 +16,7 @@ import (
 // What a script, an alias or a program in another language runs is not among them. home is the
 // value of HOME.
 //
-// ErrSyntax is returned, with the commands that were found, if a part of the line cannot be
+// errSyntax is returned, with the commands that were found, if a part of the line cannot be
 // parsed.
 func Runs(line, home string) (commands [][]string, err error) {
 	r := &runner{home: home}
@@ -36,7 +36,7 @@ type runner struct {
 // line adds the commands of a line. depth is how often it was handed on.
 func (r *runner) line(line string, depth int) {
 	if depth > maxHanded {
-		r.err = errors.Join(r.err, ErrSyntax)
+		r.err = errors.Join(r.err, errSyntax)
 		return
 	}
 	s, err := parseAny(line)

@@ -114,15 +114,15 @@ func TestRuns(t *testing.T) {
 func TestRunsTellsWhatItCannotParse(t *testing.T) {
 	for _, line := range []string{`git push "`, `(((`, `sh -c 'git push "'`, strings.Repeat("a ", maxLine)} {
 		_, err := Runs(line, "")
-		require.ErrorIs(t, err, ErrSyntax, line)
+		require.ErrorIs(t, err, errSyntax, line)
 	}
 	all, err := Runs(`git push; sh -c '('`, "")
-	require.ErrorIs(t, err, ErrSyntax)
+	require.ErrorIs(t, err, errSyntax)
 	require.Equal(t, []string{"git", "push"}, all[0])
 	deep := "git push"
 	for range maxHanded + 1 {
 		deep = "sh -c " + Quote(deep)
 	}
 	_, err = Runs(deep, "")
-	require.ErrorIs(t, err, ErrSyntax)
+	require.ErrorIs(t, err, errSyntax)
 }

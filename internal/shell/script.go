@@ -10,9 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ErrSyntax is returned when no supported shell can parse a command line. The error that
+// errSyntax is returned when no supported shell can parse a command line. The error that
 // wraps it gives the position and the cause.
-var ErrSyntax = errors.New("shell syntax error")
+var errSyntax = errors.New("shell syntax error")
 
 // maxLine limits the length of a command line, because the parser is recursive. Linux
 // accepts no longer argument for sh -c.
@@ -27,7 +27,7 @@ type Script struct {
 // Parse parses a command line as bash or, failing that, as a POSIX shell.
 func Parse(line string) (Script, error) {
 	if len(line) > maxLine {
-		return Script{}, fmt.Errorf("%w: longer than %d KiB", ErrSyntax, maxLine>>10)
+		return Script{}, fmt.Errorf("%w: longer than %d KiB", errSyntax, maxLine>>10)
 	}
 	return parse(line, syntax.LangBash, syntax.LangPOSIX)
 }
@@ -49,9 +49,9 @@ func parse(line string, languages ...syntax.LangVariant) (Script, error) {
 
 func explain(line string, err error) error {
 	if e, ok := errors.AsType[syntax.ParseError](err); ok {
-		return fmt.Errorf("%w at %v: %s", ErrSyntax, jsonx.PositionAt([]byte(line), int(e.Pos.Offset())), e.Text)
+		return fmt.Errorf("%w at %v: %s", errSyntax, jsonx.PositionAt([]byte(line), int(e.Pos.Offset())), e.Text)
 	}
-	return fmt.Errorf("%w: %w", ErrSyntax, err)
+	return fmt.Errorf("%w: %w", errSyntax, err)
 }
 
 // FirstCommand returns the words of the simple command that runs first, without the

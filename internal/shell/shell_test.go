@@ -61,10 +61,10 @@ func TestFirstCommand(t *testing.T) {
 
 func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 	_, err := Parse("a\né )")
-	require.ErrorIs(t, err, ErrSyntax)
+	require.ErrorIs(t, err, errSyntax)
 	require.ErrorContains(t, err, "shell syntax error at 2:3: ")
 	_, err = Parse(strings.Repeat("(", maxLine+1))
-	require.ErrorIs(t, err, ErrSyntax)
+	require.ErrorIs(t, err, errSyntax)
 }
 
 func TestUnquoted(t *testing.T) {

@@ -83,13 +83,13 @@ func TestGatesToPass(t *testing.T) {
 		return kinds, ids, files
 	}
 	got, ids, found := kinds(pending, completed, false)
-	assert.Equal(t, []GateKind{ProducedFiles, CheckPasses, PersonApproves, ReadyFiles, ProducedFiles, CheckPasses, PersonApproves}, got)
+	assert.Equal(t, []GateKind{producedFiles, checkPasses, personApproves, readyFiles, producedFiles, checkPasses, personApproves}, got)
 	assert.Equal(t, []int64{2, 2, 2, 1, 1, 1, 1}, ids)
 	assert.Equal(t, []string{"p", "r", "p"}, found)
 	got, _, _ = kinds(inProgress, completed, true)
-	assert.Equal(t, []GateKind{ProducedFiles, PersonApproves, ProducedFiles, PersonApproves}, got, "without checks")
+	assert.Equal(t, []GateKind{producedFiles, personApproves, producedFiles, personApproves}, got, "without checks")
 	got, _, _ = kinds(pending, inProgress, false)
-	assert.Equal(t, []GateKind{ProducedFiles, CheckPasses, PersonApproves, ReadyFiles}, got, "only started")
+	assert.Equal(t, []GateKind{producedFiles, checkPasses, personApproves, readyFiles}, got, "only started")
 }
 
 // TestAStepThatWasStartedIsNotCompletedUnseen: the decision that let it start does not count
@@ -157,7 +157,7 @@ func TestSentence(t *testing.T) {
 }
 
 func TestTheGateOfACheckNamesItsEnvironment(t *testing.T) {
-	g := Gate{Kind: CheckPasses, Check: &Check{Run: "make", Timeout: 60, Env: &[]string{"CI", "PATH"}}}
+	g := Gate{Kind: checkPasses, Check: &Check{Run: "make", Timeout: 60, Env: &[]string{"CI", "PATH"}}}
 	assert.Equal(t, "check (at most 1m0s, with CI, PATH, no other variable): make", g.String())
 	g.Check.Env = nil
 	assert.Equal(t, "check (at most 1m0s): make", g.String())

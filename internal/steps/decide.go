@@ -242,11 +242,11 @@ func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
 		}
 	}
 	for _, b := range overdue {
-		add(b, func(m Moment) bool { return m == AtCompletion })
+		add(b, func(m Moment) bool { return m == atCompletion })
 	}
 	// Completing a pending step starts it, too.
 	add(target, func(m Moment) bool {
-		return m == AtStart && target.Status == pending || m == AtCompletion && c.update.Status == completed
+		return m == atStart && target.Status == pending || m == atCompletion && c.update.Status == completed
 	})
 	return all
 }
@@ -298,9 +298,9 @@ func (c *call) evaluate(b *Current, all []pass) (v Verdict, missing *run) {
 
 func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
 	switch {
-	case g.Kind == PersonApproves && g.step.ID != c.target.ID:
+	case g.Kind == personApproves && g.step.ID != c.target.ID:
 		return unapproved(g.step), true
-	case g.Kind == PersonApproves && c.unattended:
+	case g.Kind == personApproves && c.unattended:
 		return unattended(g.step), true
 	}
 	f, known := c.facts[factKey{g.step.ID, g.Kind}]

@@ -24,12 +24,12 @@ func TestWhatAStepNeedsIsNotAskedForAtItsEnd(t *testing.T) {
 func TestNobodyGoesPastAStepThatIsGone(t *testing.T) {
 	l := hydrated(t, Step{}, Step{}, Step{Status: completed})
 	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
-	for step, want := range map[int64]error{1: ErrNoStep, 3: ErrIsDone, 7: ErrNoStep, 99: ErrNoStep} {
+	for step, want := range map[int64]error{1: errNoStep, 3: errIsDone, 7: errNoStep, 99: errNoStep} {
 		_, err := l.GoPast(t.Context(), Past{Step: step, Because: "x"}, By{})
 		require.ErrorIs(t, err, want, step)
 	}
 	_, err := l.GoPast(t.Context(), Past{Step: 2, Done: true, Because: "x", Values: map[string]string{"a": "b"}}, By{})
-	require.ErrorIs(t, err, ErrNoValue)
+	require.ErrorIs(t, err, errNoValue)
 	require.Empty(t, l.state().Evidence, "nothing is on record")
 }
 

@@ -131,7 +131,7 @@ func (e *ending) take(name string) (tr machine.Transition, ok bool) {
 	var approvals []string
 	if o := e.step.outcome(name); o != nil {
 		for _, g := range o.Gates() {
-			if g.Kind == PersonApproves {
+			if g.Kind == personApproves {
 				approvals = append(approvals, g.Question)
 			} else if !e.pass(g) {
 				return tr, false
@@ -160,10 +160,10 @@ func (e *ending) spent(name string) {
 // step can end so.
 func (e *ending) ownGates() (failed, ok bool) {
 	for _, g := range e.step.Gates() {
-		if g.When != AtCompletion || g.Kind == PersonApproves || e.pass(g) { // a person is asked last
+		if g.When != atCompletion || g.Kind == personApproves || e.pass(g) { // a person is asked last
 			continue
 		}
-		if g.Kind != CheckPasses || !e.missing.decided() || e.verdict.Check == nil || e.step.outcome(machine.Failed) == nil { // without a result it did not run
+		if g.Kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.step.outcome(machine.Failed) == nil { // without a result it did not run
 			return false, false
 		}
 		e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
@@ -205,7 +205,7 @@ func (e *ending) pass(g Gate) bool {
 
 // choose returns the outcome that a command decides.
 func (e *ending) choose() (name string, ok bool) {
-	g := Gate{Kind: CommandDecides, When: AtCompletion, Check: e.step.Chooser}
+	g := Gate{Kind: commandDecides, When: atCompletion, Check: e.step.Chooser}
 	if e.c.NoChecks {
 		e.verdict = deny(e.step, "checks are off", e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: fsmtx step done "+itoa(e.step.ID)+" --outcome NAME")
 		return "", false
@@ -213,7 +213,7 @@ func (e *ending) choose() (name string, ok bool) {
 	if !e.pass(g) {
 		return "", false
 	}
-	f := e.c.facts[factKey{e.step.ID, CommandDecides}]
+	f := e.c.facts[factKey{e.step.ID, commandDecides}]
 	lines := strings.Split(strings.TrimSpace(f.result.output), "\n")
 	name = strings.TrimSpace(lines[len(lines)-1])
 	if !slices.Contains(e.step.choices(), name) {

@@ -130,7 +130,7 @@ func (s *State) awaitsLines(c *Current, status string) bool {
 func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision {
 	var start []pass
 	for _, g := range target.Gates() {
-		if g.When == AtStart && target.Status == pending {
+		if g.When == atStart && target.Status == pending {
 			start = append(start, pass{target, g})
 		}
 	}
@@ -164,7 +164,7 @@ func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision
 // itemsOf returns the line of evidence that expands a step, what has to be found out first, or a
 // denial.
 func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Verdict) {
-	f, known := c.facts[factKey{b.ID, EachLine}]
+	f, known := c.facts[factKey{b.ID, eachLine}]
 	switch wrong := b.pathFaults[b.Each.Lines]; {
 	case wrong != nil:
 		return e, missing, noLines(b, wrong.Error(), nil)
@@ -175,7 +175,7 @@ func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Ve
 	case !known && b.Each.Run.Limit() > c.left():
 		return e, missing, slow(b, b, b.Each.Run.Limit(), c.left())
 	case !known:
-		return e, decision{check: &run{b, EachLine, b.Each.Run, s.variables(b, nil)}}, v
+		return e, decision{check: &run{b, eachLine, b.Each.Run, s.variables(b, nil)}}, v
 	}
 	items, wrong := f.lines(b)
 	if wrong == "" {
@@ -302,7 +302,7 @@ func (s *State) tooMany(c *Current, items []string) string {
 func (c *call) readLines(b *Current) {
 	f := fact{dir: workplace(b.Workflow.Dir, c.update.Cwd)}
 	f.text, f.err = safefile.ReadFile(filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines)), maxSource, 0)
-	c.facts[factKey{b.ID, EachLine}] = f
+	c.facts[factKey{b.ID, eachLine}] = f
 }
 
 // maxSource limits the size of a file with lines, in bytes.

@@ -290,7 +290,7 @@ func TestAPersonAndCopies(t *testing.T) {
 	l.write("packages.txt", "a\nb")
 	l.begin(2)
 	_, err := l.GoPast(t.Context(), Past{Step: 5, Because: "x"}, By{})
-	assert.ErrorIs(t, err, ErrBlocked)
+	assert.ErrorIs(t, err, errBlocked)
 	_, err = l.GoPast(t.Context(), Past{Step: 5, Because: "x", WithBlockers: true}, By{})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{6}, ready(l.state()))

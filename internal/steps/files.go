@@ -5,7 +5,7 @@ import "github.com/fsmtx/fsmtx/internal/visible"
 // files denies the start or the completion of a step whose files are missing.
 func files(c *Current, when Moment, f fact) Verdict {
 	what, why := "cannot be completed", "missing: "
-	if when == AtStart {
+	if when == atStart {
 		what, why = "cannot be started", "missing before the start: "
 	}
 	switch {

@@ -13,25 +13,25 @@ import (
 type Gate struct {
 	Kind     GateKind
 	When     Moment
-	Patterns []string // of ReadyFiles and ProducedFiles
+	Patterns []string // of readyFiles and producedFiles
 	Check    *Check   // of the kinds with a command
-	Question string   // of PersonApproves
-	Skill    string   // of SkillCalled
+	Question string   // of personApproves
+	Skill    string   // of skillCalled
 }
 
 // GateKind is what a gate demands.
 type GateKind string
 
 const (
-	SkillCalled    GateKind = "do"       // a skill was called while the step was in progress, in this round
-	ReadyFiles     GateKind = "ready"    // each pattern matches a regular file that is not empty
-	ProducedFiles  GateKind = "produces" // the same
-	CheckPasses    GateKind = "check"    // a command exits with 0
-	CommandDecides GateKind = "decides"  // a command exits with 0, and says how the step ends
-	EachLine       GateKind = "each"     // the lines for which the step is done can be read
-	OutcomeFiles   GateKind = "outcome files"
-	OutcomeCheck   GateKind = "outcome check"
-	PersonApproves GateKind = "approval" // a person says yes to a question
+	skillCalled    GateKind = "do"       // a skill was called while the step was in progress, in this round
+	readyFiles     GateKind = "ready"    // each pattern matches a regular file that is not empty
+	producedFiles  GateKind = "produces" // the same
+	checkPasses    GateKind = "check"    // a command exits with 0
+	commandDecides GateKind = "decides"  // a command exits with 0, and says how the step ends
+	eachLine       GateKind = "each"     // the lines for which the step is done can be read
+	outcomeFiles   GateKind = "outcome files"
+	outcomeCheck   GateKind = "outcome check"
+	personApproves GateKind = "approval" // a person says yes to a question
 
 	// valueOf begins the kind of a command that prints a value, whose name follows.
 	valueOf = "value "
@@ -53,26 +53,26 @@ func (k GateKind) prints() string {
 type Moment string
 
 const (
-	AtStart      Moment = "start" // completing a pending step starts it, too
-	AtCompletion Moment = "completion"
+	atStart      Moment = "start" // completing a pending step starts it, too
+	atCompletion Moment = "completion"
 )
 
 // Gates returns the gates of the step in the order in which they are evaluated.
 func (s Step) Gates() (all []Gate) {
 	if len(s.Ready) > 0 {
-		all = append(all, Gate{Kind: ReadyFiles, When: AtStart, Patterns: s.Ready})
+		all = append(all, Gate{Kind: readyFiles, When: atStart, Patterns: s.Ready})
 	}
 	if s.Do != "" {
-		all = append(all, Gate{Kind: SkillCalled, When: AtCompletion, Skill: s.Do})
+		all = append(all, Gate{Kind: skillCalled, When: atCompletion, Skill: s.Do})
 	}
 	if len(s.Produces) > 0 {
-		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: s.Produces})
+		all = append(all, Gate{Kind: producedFiles, When: atCompletion, Patterns: s.Produces})
 	}
 	if s.Check != nil {
-		all = append(all, Gate{Kind: CheckPasses, When: AtCompletion, Check: s.Check})
+		all = append(all, Gate{Kind: checkPasses, When: atCompletion, Check: s.Check})
 	}
 	if s.Approval != "" {
-		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: s.Approval})
+		all = append(all, Gate{Kind: personApproves, When: atCompletion, Question: s.Approval})
 	}
 	return all
 }
@@ -83,22 +83,22 @@ func (g Gate) String() string {
 		return fmt.Sprintf("sets %s by a command (at most %v): %s", name, g.Check.Limit(), g.Check.Run)
 	}
 	switch g.Kind {
-	case SkillCalled:
+	case skillCalled:
 		return "calls the skill " + g.Skill
-	case ReadyFiles:
+	case readyFiles:
 		return "needs " + strings.Join(g.Patterns, ", ")
-	case ProducedFiles, OutcomeFiles:
+	case producedFiles, outcomeFiles:
 		return "produces " + strings.Join(g.Patterns, ", ")
-	case CheckPasses, OutcomeCheck, CommandDecides:
+	case checkPasses, outcomeCheck, commandDecides:
 		text := fmt.Sprintf("check (at most %v", g.Check.Limit())
-		if g.Kind == CommandDecides {
+		if g.Kind == commandDecides {
 			text = fmt.Sprintf("a command decides (at most %v", g.Check.Limit())
 		}
 		if g.Check.Env != nil {
 			text += ", with " + strings.Join(append(slices.Clone(*g.Check.Env), "no other variable"), ", ")
 		}
 		return text + "): " + g.Check.Run
-	case PersonApproves:
+	case personApproves:
 		return "approval: " + g.Question
 	}
 	return string(g.Kind)
@@ -107,15 +107,15 @@ func (g Gate) String() string {
 // Label describes the gate in a few words, for a drawing.
 func (g Gate) Label() string {
 	switch g.Kind {
-	case SkillCalled:
+	case skillCalled:
 		return "skill: " + g.Skill
-	case ReadyFiles:
+	case readyFiles:
 		return "ready: " + strings.Join(g.Patterns, ", ")
-	case ProducedFiles, OutcomeFiles:
+	case producedFiles, outcomeFiles:
 		return "produces: " + strings.Join(g.Patterns, ", ")
-	case CheckPasses, OutcomeCheck:
+	case checkPasses, outcomeCheck:
 		return "check: " + g.Check.Run
-	case PersonApproves:
+	case personApproves:
 		return string(g.Kind)
 	}
 	return g.String()
@@ -125,7 +125,7 @@ func (g Gate) Label() string {
 // in the step's description, or in the members of the kinds that have one of their own.
 func (g Gate) Condition() string {
 	switch g.Kind {
-	case SkillCalled, ReadyFiles, ProducedFiles, CheckPasses, PersonApproves:
+	case skillCalled, readyFiles, producedFiles, checkPasses, personApproves:
 		return ""
 	}
 	return g.String()
@@ -209,11 +209,11 @@ func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 		return Verdict{}, false
 	}
 	switch g.Kind {
-	case SkillCalled:
+	case skillCalled:
 		return called(c), true
-	case ReadyFiles, ProducedFiles, OutcomeFiles:
+	case readyFiles, producedFiles, outcomeFiles:
 		return files(c, g.When, f), true
-	case PersonApproves:
+	case personApproves:
 		return approval(c), true
 	}
 	return check(c, *f.result), true

@@ -78,12 +78,12 @@ func TestOrder(t *testing.T) {
 func TestFiles(t *testing.T) {
 	c := stateOf(stepLine{id: 4, status: inProgress}).Steps[0]
 	missing := func(names ...string) fact { return fact{dir: "/project", missing: names} }
-	require.True(t, files(c, AtCompletion, missing()).Allowed())
-	require.True(t, files(c, AtStart, missing()).Allowed())
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`, files(c, AtCompletion, missing("a.txt", "dist/*")).Reason)
-	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`, files(c, AtStart, missing("plan.md")).Reason)
-	require.Equal(t, "missing: a.txt", files(c, AtCompletion, missing("a.txt")).Why)
-	v := files(c, AtCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
+	require.True(t, files(c, atCompletion, missing()).Allowed())
+	require.True(t, files(c, atStart, missing()).Allowed())
+	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`, files(c, atCompletion, missing("a.txt", "dist/*")).Reason)
+	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`, files(c, atStart, missing("plan.md")).Reason)
+	require.Equal(t, "missing: a.txt", files(c, atCompletion, missing("a.txt")).Why)
+	v := files(c, atCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
 	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
 }
 

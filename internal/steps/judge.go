@@ -294,16 +294,16 @@ func (s *State) permit(p part, use string) (Evidence, bool) {
 
 // Errors of Permit.
 var (
-	// ErrNoRule is returned for a rule that covers no call which belongs to a step.
-	ErrNoRule = hint.New("no step of this task list lists such calls", "fsmtx step show lists the rules of the steps")
-	// ErrNotRefused is returned for calls that are let through anyway.
-	ErrNotRefused = hint.New("these calls are not refused now", "nothing was recorded")
+	// errNoRule is returned for a rule that covers no call which belongs to a step.
+	errNoRule = hint.New("no step of this task list lists such calls", "fsmtx step show lists the rules of the steps")
+	// errNotRefused is returned for calls that are let through anyway.
+	errNotRefused = hint.New("these calls are not refused now", "nothing was recorded")
 )
 
 // Permit lets one call through that belongs to a step which is not in progress. text is a rule
 // of a step, or a narrower one without *. It returns the steps to which the call belongs.
 //
-// Errors: ErrNoRule, ErrNotRefused, those of Load and of tasks.List.Open.
+// Errors: errNoRule, errNotRefused, those of Load and of tasks.List.Open.
 func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners []*Current, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
@@ -311,7 +311,7 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 	}
 	listed := live.listingsOf(text)
 	if len(listed) == 0 {
-		return nil, fmt.Errorf("%s: %w%s", text, ErrNoRule, live.rules())
+		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, live.rules())
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
 		s, err := live.state(ctx, dir.Path(), dir, true)
@@ -320,10 +320,10 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 		}
 		found := s.owners(part{listed: listed})
 		if i := slices.IndexFunc(found, func(o owner) bool { return s.lets(o.Current) }); i >= 0 {
-			return fmt.Errorf("%s: %w: %s is in progress", text, ErrNotRefused, found[i].Name())
+			return fmt.Errorf("%s: %w: %s is in progress", text, errNotRefused, found[i].Name())
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("%s: %w: the workflow is over, or the step was skipped", text, ErrNotRefused)
+			return fmt.Errorf("%s: %w: the workflow is over, or the step was skipped", text, errNotRefused)
 		}
 		for _, o := range found {
 			owners = append(owners, o.Current)

@@ -161,7 +161,7 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 	known, inList := map[string]hydratedStep{}, map[string]bool{}
 	for _, e := range history {
 		if errors.Is(e.Err, txn.ErrJournalVersion) {
-			e.Err = fmt.Errorf("%w: %w", ErrVersion, e.Err)
+			e.Err = fmt.Errorf("%w: %w", errVersion, e.Err)
 		}
 		if e.Err != nil {
 			r.broken = append(r.broken, broken{err: e.Err})

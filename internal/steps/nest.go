@@ -9,9 +9,9 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// MaxDepth is how many skills may be open one within the other. A further one comes under the
+// maxDepth is how many skills may be open one within the other. A further one comes under the
 // step that the deepest is under.
-const MaxDepth = 3
+const maxDepth = 3
 
 // Calling is a call of a skill that has a workflow.
 type Calling struct {
@@ -70,7 +70,7 @@ func (s *State) Place(c Calling) (Place, error) {
 			at = s.Parent(w)
 		}
 	}
-	for len(s.callsAbove(at)) >= MaxDepth {
+	for len(s.callsAbove(at)) >= maxDepth {
 		at = s.Parent(s.callsAbove(at)[0])
 	}
 	for _, w := range s.callsAbove(at) {

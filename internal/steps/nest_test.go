@@ -146,7 +146,7 @@ func TestCopiesCountAsTheSkillThatTheyBelongTo(t *testing.T) {
 	assert.ErrorIs(t, err, ErrOpenAbove)
 }
 
-// TestPlaceLosesNothing: whatever is called in whatever tree, no more than MaxDepth skills are
+// TestPlaceLosesNothing: whatever is called in whatever tree, no more than maxDepth skills are
 // one within the other, none inside itself, and what gives way to a nested workflow is of the
 // same skill under the same step, or below that.
 func TestPlaceLosesNothing(t *testing.T) {
@@ -170,7 +170,7 @@ func TestPlaceLosesNothing(t *testing.T) {
 				return
 			}
 			above := s.callsAbove(place.Parent)
-			if len(above) >= MaxDepth {
+			if len(above) >= maxDepth {
 				t.Fatalf("%d skills are open within another", len(above)+1)
 			}
 			if slices.ContainsFunc(above, func(w *Workflow) bool { return w.Command == c.Command }) {
@@ -194,7 +194,7 @@ func TestPlaceLosesNothing(t *testing.T) {
 			if done := rapid.SampledFrom(s.Steps).Draw(t, "done"); rapid.Bool().Draw(t, "complete") && len(s.openFor(done, completed)) == 0 {
 				s.completedSteps(done.ID)
 			}
-			if d := slices.MaxFunc(s.Workflows(), func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) }); s.Depth(d) > MaxDepth {
+			if d := slices.MaxFunc(s.Workflows(), func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) }); s.Depth(d) > maxDepth {
 				t.Fatalf("depth %d", s.Depth(d))
 			}
 		}

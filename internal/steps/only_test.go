@@ -237,7 +237,7 @@ func TestAPersonLetsOneCallThrough(t *testing.T) {
 	l := released(t)
 	by := By{Who: ThePerson, How: AtTerminal}
 	_, err := l.Permit(context.Background(), "Bash(npm publish *)", "now", by)
-	require.ErrorIs(t, err, ErrNoRule)
+	require.ErrorIs(t, err, errNoRule)
 	require.ErrorContains(t, err, "They list Bash(git push *)")
 	owners, err := l.Permit(context.Background(), "Bash(git push *)", "now", by)
 	require.NoError(t, err)
@@ -268,7 +268,7 @@ func TestAPersonLetsOneCallThrough(t *testing.T) {
 	l.allows(2, inProgress)
 	l.set(2, inProgress)
 	_, err = l.Permit(context.Background(), "Bash(git push *)", "now", by)
-	require.ErrorIs(t, err, ErrNotRefused)
+	require.ErrorIs(t, err, errNotRefused)
 }
 
 // TestAYesSurvivesTheSnapshot: and one that is used up does not come back.

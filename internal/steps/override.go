@@ -40,23 +40,23 @@ func (p Past) why() string {
 
 // Errors of GoPast.
 var (
-	// ErrNoStep is returned when the list has no such step.
-	ErrNoStep = hint.New("not a step of a workflow in this task list", "fsmtx step show lists the steps")
-	// ErrIsDone is returned when the step is done already.
-	ErrIsDone = errors.New("the step is done already")
-	// ErrIsOpen is returned when a step is to be opened again that is open.
-	ErrIsOpen = hint.New("the step is open", "fsmtx step show lists the steps")
-	// ErrClosed is returned when a step is to be opened again that is under a step which is
+	// errNoStep is returned when the list has no such step.
+	errNoStep = hint.New("not a step of a workflow in this task list", "fsmtx step show lists the steps")
+	// errIsDone is returned when the step is done already.
+	errIsDone = errors.New("the step is done already")
+	// errIsOpen is returned when a step is to be opened again that is open.
+	errIsOpen = hint.New("the step is open", "fsmtx step show lists the steps")
+	// errClosed is returned when a step is to be opened again that is under a step which is
 	// done: that one can be opened again.
-	ErrClosed = errors.New("what it is under goes on without it")
-	// ErrBlocked is returned when the steps before a step are open.
-	ErrBlocked = hint.New("the steps before it are open", "--with-blockers skips these, too")
-	// ErrNoOutcome is returned when it was not said how a step ends, or it cannot end so.
-	ErrNoOutcome = hint.New("no outcome of the step", "fsmtx step show lists the steps")
-	// ErrNoValue is returned when a value that the step sets was not given, or cannot be.
-	ErrNoValue = hint.New("no value of the step", "fsmtx step show lists the steps")
-	// ErrNoOutcomes is returned for what only workflows with outcomes have.
-	ErrNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
+	errClosed = errors.New("what it is under goes on without it")
+	// errBlocked is returned when the steps before a step are open.
+	errBlocked = hint.New("the steps before it are open", "--with-blockers skips these, too")
+	// errNoOutcome is returned when it was not said how a step ends, or it cannot end so.
+	errNoOutcome = hint.New("no outcome of the step", "fsmtx step show lists the steps")
+	// errNoValue is returned when a value that the step sets was not given, or cannot be.
+	errNoValue = hint.New("no value of the step", "fsmtx step show lists the steps")
+	// errNoOutcomes is returned for what only workflows with outcomes have.
+	errNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
 )
 
 // GoPast completes a step without evaluating its gates: it records the decision, then
@@ -66,7 +66,7 @@ var (
 // In a workflow with outcomes the steps before it have to be done, or are skipped with
 // Past.WithBlockers: a later loop could open them again while this one is in progress.
 //
-// Errors: ErrNoStep, ErrIsDone, ErrBlocked, ErrNoOutcome, ErrNoValue, those of Load and of
+// Errors: errNoStep, errIsDone, errBlocked, errNoOutcome, errNoValue, those of Load and of
 // tasks.List.Open.
 func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
@@ -74,14 +74,14 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error)
 		return nil, err
 	}
 	if live.find(itoa(p.Step)) == nil {
-		return nil, fmt.Errorf("#%d: %w", p.Step, ErrNoStep)
+		return nil, fmt.Errorf("#%d: %w", p.Step, errNoStep)
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
 		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
 			return err
 		}
 		if s.Step(p.Step) == nil {
-			return fmt.Errorf("#%d: %w", p.Step, ErrNoStep)
+			return fmt.Errorf("#%d: %w", p.Step, errNoStep)
 		}
 		return f.goPast(ctx, dir, s, p, by)
 	})
@@ -98,7 +98,7 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 		return err
 	}
 	if len(p.Values) > 0 {
-		return fmt.Errorf("%s: %w: it sets none", c.Name(), ErrNoValue)
+		return fmt.Errorf("%s: %w: it sets none", c.Name(), errNoValue)
 	}
 	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why(), By: by}
 	if err := appendEvidence(dir, e); err != nil {
@@ -125,9 +125,9 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 func (c *Current) passable() error {
 	switch {
 	case c.Gone():
-		return fmt.Errorf("#%d: %w: it is gone from the list", c.ID, ErrNoStep)
+		return fmt.Errorf("#%d: %w: it is gone from the list", c.ID, errNoStep)
 	case c.Done():
-		return fmt.Errorf("%s: %w", c.Name(), ErrIsDone)
+		return fmt.Errorf("%s: %w", c.Name(), errIsDone)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (w *random) operate() {
 		}
 	case 2:
 		_, err := w.GoPast(context.Background(), Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, By{})
-		require.True(t, err == nil || errors.Is(err, ErrIsDone) || errors.Is(err, ErrNoStep), "%v", err)
+		require.True(t, err == nil || errors.Is(err, errIsDone) || errors.Is(err, errNoStep), "%v", err)
 	case 3:
 		before := len(w.state().Evidence)
 		v := w.Update(context.Background(), Update{Task: "99", Status: rapid.SampledFrom([]string{completed, deleted}).Draw(t, "mine")})

@@ -219,7 +219,7 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 		return nil, err
 	}
 	if open := s.openBefore(target); len(open) > 0 && !p.WithBlockers {
-		return nil, fmt.Errorf("%s: %w: %s", target.Name(), ErrBlocked, names(open))
+		return nil, fmt.Errorf("%s: %w: %s", target.Name(), errBlocked, names(open))
 	}
 	outcome := machine.Skipped
 	if p.Done {
@@ -241,7 +241,7 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	}
 	tr, err := s.conclude(target, outcome)
 	if err != nil {
-		return refuse(fmt.Errorf("%w: %w", ErrNoOutcome, err))
+		return refuse(fmt.Errorf("%w: %w", errNoOutcome, err))
 	}
 	var values map[string]string
 	if !isBack(tr) {
@@ -291,23 +291,23 @@ func (c *Current) outcomeOf(p Past) (string, error) {
 	case slices.Contains(choices, machine.Done):
 		return machine.Done, nil
 	}
-	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), ErrNoOutcome, alternatives(choices))
+	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), errNoOutcome, alternatives(choices))
 }
 
 // Reopen opens a step of a workflow with outcomes again, and every step that comes after it.
 //
-// Errors: ErrNoStep, ErrIsOpen, ErrNoOutcomes, ErrClosed, those of Load and of tasks.List.Open.
+// Errors: errNoStep, errIsOpen, errNoOutcomes, errClosed, those of Load and of tasks.List.Open.
 func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*State, error) {
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
 		if c.Workflow.machine == nil {
-			return Evidence{}, fmt.Errorf("#%d: %w", id, ErrNoOutcomes)
+			return Evidence{}, fmt.Errorf("#%d: %w", id, errNoOutcomes)
 		}
 		if s.isClosed(c.Workflow) {
-			return Evidence{}, fmt.Errorf("%s: %w%s", c.Name(), ErrClosed, s.whyClosed(c.Workflow))
+			return Evidence{}, fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow))
 		}
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		if err != nil {
-			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), ErrIsOpen)
+			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
 		}
 		return Evidence{To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Round: c.Round, By: by}, nil
 	})
@@ -316,7 +316,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 // End ends the workflow of a step: its open steps, and what is under them, are not needed any
 // more.
 //
-// Errors: ErrNoStep, those of Load and of tasks.List.Open.
+// Errors: errNoStep, those of Load and of tasks.List.Open.
 func (f *Frame) End(ctx context.Context, id int64, because string, by By) (*State, error) {
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
 		e := Evidence{To: c.Status, Why: endWord + because, Round: c.Round, By: by}
@@ -335,14 +335,14 @@ func (f *Frame) overrule(ctx context.Context, id int64, decide func(*State, *Cur
 	}
 	target := live.find(itoa(id))
 	if target == nil {
-		return nil, fmt.Errorf("#%d: %w", id, ErrNoStep)
+		return nil, fmt.Errorf("#%d: %w", id, errNoStep)
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
 		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
 			return err
 		}
 		if s.Step(id) == nil {
-			return fmt.Errorf("#%d: %w", id, ErrNoStep)
+			return fmt.Errorf("#%d: %w", id, errNoStep)
 		}
 		c := &call{Frame: f, steps: live, target: target}
 		lines := c.settled(s)

@@ -24,7 +24,7 @@ const killAfter = 400 * time.Millisecond
 func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 	out := newTail()
 	script := `exec /bin/sh -c "$1" 2>&1`
-	if b.kind == CommandDecides || b.kind == EachLine || b.kind.prints() != "" {
+	if b.kind == commandDecides || b.kind == eachLine || b.kind.prints() != "" {
 		script = `exec /bin/sh -c "$1"`
 	}
 	o := process.Command{

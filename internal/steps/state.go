@@ -325,7 +325,7 @@ func (s *State) unverified() (found []*Current) {
 
 // gated reports whether the step declares a gate of its completion.
 func (c *Current) gated() bool {
-	return c.flows() || slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.When == AtCompletion })
+	return c.flows() || slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.When == atCompletion })
 }
 
 // passUngated marks as passed the unverified steps without a gate of completion, except one;

@@ -51,9 +51,9 @@ func modelTexts() map[string]struct {
 		"order, check running":   {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
 		"order, about to be":     {of(two, complete, order(&about, two, complete)), "try again in the next message"},
 		"order, circle":          {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
-		"ready":                  {of(one, Update{Task: "1", Status: inProgress}, files(one, AtStart, fact{dir: "/p", missing: []string{"a"}})), "it needs a, which is missing or empty in /p"},
-		"produces":               {of(two, complete, files(two, AtCompletion, fact{dir: "/p", missing: []string{"a", "b"}})), "it needs a and b, which are missing or empty in /p"},
-		"search":                 {of(two, complete, files(two, AtCompletion, fact{dir: "/p", limit: "the search for * met more than 5 names"})), "Remove what is not needed there, or tell the person"},
+		"ready":                  {of(one, Update{Task: "1", Status: inProgress}, files(one, atStart, fact{dir: "/p", missing: []string{"a"}})), "it needs a, which is missing or empty in /p"},
+		"produces":               {of(two, complete, files(two, atCompletion, fact{dir: "/p", missing: []string{"a", "b"}})), "it needs a and b, which are missing or empty in /p"},
+		"search":                 {of(two, complete, files(two, atCompletion, fact{dir: "/p", limit: "the search for * met more than 5 names"})), "Remove what is not needed there, or tell the person"},
 		"check":                  {of(three, Update{Task: "3", Status: completed}, failed), "Fix that, then complete the step again"},
 		"check, silent":          {of(three, complete, check(three, Result{Run: "make", Exit: 1})), "Fix what it checks, then complete the step again"},
 		"check, third time":      {third, "for the 4th time: stop trying, and ask the person what to do"},
@@ -166,7 +166,7 @@ func flowTexts(f *Frame) map[string]struct {
 	}
 	chosen := func(output string) func(*call) {
 		return func(c *call) {
-			c.facts[factKey{3, CommandDecides}] = fact{result: &Result{Run: "cat kind", output: output}}
+			c.facts[factKey{3, commandDecides}] = fact{result: &Result{Run: "cat kind", output: output}}
 		}
 	}
 	stands := func(*call) {
@@ -219,8 +219,8 @@ func flowTexts(f *Frame) map[string]struct {
 		"no value of a command": {end(5, "", printed("a\nb")), `the output of its command is "a b", which has to be branch: one line`},
 		"values are off": {end(5, "", func(c *call) { c.Frame, c.update.Values = &off, []byte(`{"version": "1"}`) }),
 			`A person can give it: fsmtx step done 5 --set branch=... --because`},
-		"no path":         {noPath(Gate{When: AtCompletion, Patterns: s.Step(6).Produces}), `#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
-		"no path, args":   {noPath(Gate{When: AtStart, Patterns: s.Step(6).Ready}), `Tell the person: the skill has to be called with other arguments`},
+		"no path":         {noPath(Gate{When: atCompletion, Patterns: s.Step(6).Produces}), `#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
+		"no path, args":   {noPath(Gate{When: atStart, Patterns: s.Step(6).Ready}), `Tell the person: the skill has to be called with other arguments`},
 		"it is done":      {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
 		"ended otherwise": {repeated(4, Update{Outcome: "late"}), `#4 "D" ended as done and is done`},
 		"no outcomes":     {repeated(7, Update{Outcome: "late"}), `#7 "plain" has no outcomes. Leave the outcome out`},

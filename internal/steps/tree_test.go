@@ -266,7 +266,7 @@ func TestTheRecordOfATreeHasItsOwnVersion(t *testing.T) {
 		assert.Error(t, err, text)
 	}
 	_, err := ParseWorkflow(`{"version":4,"dir":"/p","steps":[]}`)
-	assert.ErrorIs(t, err, ErrVersion)
+	assert.ErrorIs(t, err, errVersion)
 }
 
 // TestATreeIsNeverStuckAndNothingIsLeftOut: in any order of work on any tree, each step is

@@ -199,7 +199,7 @@ func (s *State) pathFault(c *Current, g Gate, list string) Verdict {
 			continue
 		}
 		verb := "completed"
-		if g.When == AtStart {
+		if g.When == atStart {
 			verb = "started"
 		}
 		text := fmt.Sprintf("%s cannot be %s: in %s, %v", c.Name(), verb, quote(path), fault)
@@ -379,8 +379,8 @@ func (v Value) wants() string {
 	return "matches " + visible.Clip(visible.Words(v.Pattern), maxSubject)
 }
 
-// GivenValues returns texts that a command line gives as Update.Values, nil for none.
-func GivenValues(texts map[string]string) jsontext.Value {
+// givenValues returns texts that a command line gives as Update.Values, nil for none.
+func givenValues(texts map[string]string) jsontext.Value {
 	if len(texts) == 0 {
 		return nil
 	}
@@ -452,7 +452,7 @@ func (e *ending) printed(v Value) bool {
 		return false
 	}
 	kind := printedBy(v.Name)
-	if !e.pass(Gate{Kind: kind, When: AtCompletion, Check: v.Command}) {
+	if !e.pass(Gate{Kind: kind, When: atCompletion, Check: v.Command}) {
 		return false
 	}
 	r := e.c.facts[factKey{e.step.ID, kind}].result
@@ -490,16 +490,16 @@ func (s *State) givenByPerson(c *Current, said map[string]string) (given map[str
 			continue
 		}
 		if !ok {
-			return nil, fmt.Errorf("%w: say with --set %s=TEXT what %s is%s", ErrNoValue, v.Name, v.Name, v.hint())
+			return nil, fmt.Errorf("%w: say with --set %s=TEXT what %s is%s", errNoValue, v.Name, v.Name, v.hint())
 		}
 		if fault := v.declared().Fault(text, c.Workflow.inPaths(v.Name)); fault != "" {
-			return nil, fmt.Errorf("%w: %s is %s, and %s", ErrNoValue, v.Name, quote(text), fault)
+			return nil, fmt.Errorf("%w: %s is %s, and %s", errNoValue, v.Name, quote(text), fault)
 		}
 		given[v.Name] = text
 	}
 	for _, name := range slices.Sorted(maps.Keys(said)) {
 		if !slices.ContainsFunc(c.Set, func(v Value) bool { return v.Name == name }) {
-			return nil, fmt.Errorf("%w: it does not set %s", ErrNoValue, quote(name))
+			return nil, fmt.Errorf("%w: it does not set %s", errNoValue, quote(name))
 		}
 	}
 	return given, nil

@@ -145,7 +145,7 @@ func TestAPersonGivesValues(t *testing.T) {
 			l.end(1, "major")
 			_, err := l.GoPast(t.Context(), Past{Step: 2, Done: true, Because: "x", Values: c.values}, By{})
 			assert.EqualError(t, err, c.want)
-			assert.ErrorIs(t, err, ErrNoValue)
+			assert.ErrorIs(t, err, errNoValue)
 			assert.Equal(t, "", l.state().Step(2).Outcome)
 		})
 	}
@@ -162,7 +162,7 @@ func TestAPersonGivesValues(t *testing.T) {
 	assert.Equal(t, map[string]string{"version": "2"}, s.Step(2).Values)
 	assert.Equal(t, "beta", s.Values(s.Step(2).Workflow)["channel"])
 	_, err = l.GoPast(t.Context(), Past{Step: 3, Done: true, Because: "x", Values: map[string]string{"version": "2"}}, By{})
-	assert.ErrorIs(t, err, ErrNoValue)
+	assert.ErrorIs(t, err, errNoValue)
 }
 
 // A person's yes completes the step with the values that they were asked about.
@@ -197,7 +197,7 @@ func TestValuesAfterACrash(t *testing.T) {
 	l := versioned(t)
 	l.end(1, "major")
 	l.write("v/1.txt", "x")
-	v := l.Update(t.Context(), Update{Task: "2", Status: completed, Values: GivenValues(map[string]string{"version": "1", "channel": "beta"})})
+	v := l.Update(t.Context(), Update{Task: "2", Status: completed, Values: givenValues(map[string]string{"version": "1", "channel": "beta"})})
 	require.True(t, v.Allowed(), "%+v", v)
 	l.set(2, completed) // the client's update, and no hook after it
 	assert.Equal(t, "Publish 1", l.state().Step(3).Subject, "whoever looks sees it as it will be")

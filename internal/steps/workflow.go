@@ -27,9 +27,9 @@ const (
 	VersionWhole        = 3 // a workflow is under a step of another one, calls belong to steps, a step demands a skill, or there are values or time limits
 )
 
-// ErrVersion is returned by [ParseWorkflow] for the record of another version of this
+// errVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
-var ErrVersion = errors.New("the workflow was recorded by another version of fsmtx")
+var errVersion = errors.New("the workflow was recorded by another version of fsmtx")
 
 // Workflow is what one hydration put into a task list, as recorded by its transaction.
 type Workflow struct {
@@ -205,7 +205,7 @@ func (w Workflow) Encode() (string, error) {
 
 // ParseWorkflow parses a line that Encode wrote. Unknown fields are ignored.
 //
-// ErrVersion is returned for a record of another version. Any other error describes what is
+// errVersion is returned for a record of another version. Any other error describes what is
 // wrong with the record, with line and column if it is not the JSON of a Workflow.
 func ParseWorkflow(text string) (Workflow, error) {
 	var w Workflow
@@ -232,7 +232,7 @@ func (w *Workflow) lowest() int {
 
 func (w *Workflow) check() error {
 	if w.Version < Version || w.Version > VersionWhole {
-		return fmt.Errorf("%w: version %d, want at most %d", ErrVersion, w.Version, VersionWhole)
+		return fmt.Errorf("%w: version %d, want at most %d", errVersion, w.Version, VersionWhole)
 	}
 	if w.Dir == "" {
 		return errors.New("the record of a workflow has no dir")
@@ -402,7 +402,7 @@ func (s Step) Ends() (lines []string) {
 		lines = append(lines, line)
 	}
 	if s.Chooser != nil {
-		lines = append(lines, Gate{Kind: CommandDecides, Check: s.Chooser}.String())
+		lines = append(lines, Gate{Kind: commandDecides, Check: s.Chooser}.String())
 	} else if s.Decides != "" {
 		lines = append(lines, "a "+s.Decides+" decides")
 	}
@@ -431,13 +431,13 @@ func (s Step) Declared(name string) Outcome {
 // Gates returns the gates of an outcome.
 func (o Outcome) Gates() (all []Gate) {
 	if len(o.Produces) > 0 {
-		all = append(all, Gate{Kind: OutcomeFiles, When: AtCompletion, Patterns: o.Produces})
+		all = append(all, Gate{Kind: outcomeFiles, When: atCompletion, Patterns: o.Produces})
 	}
 	if o.Check != nil {
-		all = append(all, Gate{Kind: OutcomeCheck, When: AtCompletion, Check: o.Check})
+		all = append(all, Gate{Kind: outcomeCheck, When: atCompletion, Check: o.Check})
 	}
 	if o.Approval != "" {
-		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: o.Approval})
+		all = append(all, Gate{Kind: personApproves, When: atCompletion, Question: o.Approval})
 	}
 	return all
 }

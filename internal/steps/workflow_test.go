@@ -70,7 +70,7 @@ func TestInvalidRecords(t *testing.T) {
 		require.ErrorContains(t, err, want, text)
 	}
 	_, err := ParseWorkflow(`{"version":9}`)
-	require.ErrorIs(t, err, ErrVersion)
+	require.ErrorIs(t, err, errVersion)
 }
 
 func TestAnyWorkflowSurvivesEncodeAndParse(t *testing.T) {

@@ -33,8 +33,8 @@ type List struct {
 	Record func(*fsmspec.Plan) (string, error)
 }
 
-// ErrTimeout is returned when a lock was not free within List.Wait.
-var ErrTimeout = errors.New("gave up waiting")
+// errTimeout is returned when a lock was not free within List.Wait.
+var errTimeout = errors.New("gave up waiting")
 
 // Read returns the state of the list, without a lock; see projection.Form.
 func (l List) Read(ctx context.Context) (snap fsmspec.Snapshot, torn []string, err error) {
@@ -42,20 +42,20 @@ func (l List) Read(ctx context.Context) (snap fsmspec.Snapshot, torn []string, e
 }
 
 // Recover finishes an interrupted change of the list under the locks of its form. Its
-// errors are those of txn.Recover, *projection.BusyError and ErrTimeout.
+// errors are those of txn.Recover, *projection.BusyError and errTimeout.
 func (l List) Recover(ctx context.Context) (txn.Report, error) {
 	ctx, cancel := l.Waiting(ctx)
 	defer cancel()
 	return txn.Recover(ctx, l.Dir, l.options()...)
 }
 
-// Waiting returns a context that is cancelled after l.Wait, with ErrTimeout as
+// Waiting returns a context that is cancelled after l.Wait, with errTimeout as
 // its cause.
 func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.Wait == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, l.Wait, fmt.Errorf("%w after %v", ErrTimeout, l.Wait))
+	return context.WithTimeoutCause(ctx, l.Wait, fmt.Errorf("%w after %v", errTimeout, l.Wait))
 }
 
 // options returns the options of a transaction that does not shorten the history: only

@@ -50,13 +50,13 @@ func TestWaitingEndsWithErrTimeout(t *testing.T) {
 		start := time.Now()
 		<-ctx.Done()
 		assert.Equal(t, time.Minute, time.Since(start))
-		require.ErrorIs(t, context.Cause(ctx), ErrTimeout)
+		require.ErrorIs(t, context.Cause(ctx), errTimeout)
 
 		ctx, cancel = List{}.Waiting(t.Context())
 		_, limited := ctx.Deadline()
 		assert.False(t, limited, "no limit of its own")
 		cancel()
-		assert.NotErrorIs(t, context.Cause(ctx), ErrTimeout)
+		assert.NotErrorIs(t, context.Cause(ctx), errTimeout)
 	})
 }
 
@@ -82,7 +82,7 @@ func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 		require.NoError(t, os.Mkdir(lock, 0o755))
 		l.Wait = 10 * time.Second
 		_, err = l.Recover(t.Context())
-		require.ErrorIs(t, err, ErrTimeout)
+		require.ErrorIs(t, err, errTimeout)
 		require.NoError(t, os.Remove(lock))
 
 		l.Wait = 0

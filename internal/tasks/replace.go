@@ -65,7 +65,7 @@ func (o Outcome) Finish() {
 // client takes no lock to delete a task (fact 13, client 2.1.197), which makes the plan
 // outdated; then Replace plans again.
 //
-// Errors: those of the planner and of l.Record, ErrTimeout, *projection.BusyError, projection.ErrLockLost, and
+// Errors: those of the planner and of l.Record, errTimeout, *projection.BusyError, projection.ErrLockLost, and
 // those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
 	processors.Many()
@@ -277,7 +277,7 @@ func (l Label) text() string {
 // of other programs, whose label has another form. If no transaction ever touched the
 // list, Labels locks and creates nothing.
 //
-// Errors: ErrTimeout, and those of txn.Open and txn.Dir.History.
+// Errors: errTimeout, and those of txn.Open and txn.Dir.History.
 func (l List) Labels(ctx context.Context) ([]Label, error) {
 	if !hasStateDir(l.Dir) {
 		return nil, nil

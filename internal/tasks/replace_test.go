@@ -175,7 +175,7 @@ func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 			require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
 			_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 			require.ErrorAs(t, err, new(*projection.BusyError), lock)
-			require.ErrorIs(t, err, ErrTimeout, lock)
+			require.ErrorIs(t, err, errTimeout, lock)
 			assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), lock)
 		}
 	})
@@ -200,7 +200,7 @@ func TestReplaceWaitsForTheLockOfATornFile(t *testing.T) {
 		write(t, l.Dir, "1.json", `{"id":"1","subj`)
 		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "1.json.lock"), 0o755))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
-		require.ErrorIs(t, err, ErrTimeout)
+		require.ErrorIs(t, err, errTimeout)
 	})
 }
 
@@ -280,7 +280,7 @@ func TestReplaceTimesOutOnAListThatKeepsChanging(t *testing.T) {
 		l.Wait, l.FS = time.Second/2, slowLink{}
 		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
-		require.ErrorIs(t, err, ErrTimeout)
+		require.ErrorIs(t, err, errTimeout)
 		require.ErrorContains(t, err, "the last try: ")
 	})
 }

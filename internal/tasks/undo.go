@@ -59,7 +59,7 @@ const (
 // modified since is removed only with force. Undoing an undo restores the change. As
 // with any change, the history keeps the removed files.
 //
-// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, ErrTimeout, *projection.BusyError,
+// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, errTimeout, *projection.BusyError,
 // projection.ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
 	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})

@@ -230,7 +230,7 @@ func TestUndoTimesOutOnAListThatKeepsChanging(t *testing.T) {
 		id := l.replace(t, 2)
 		l.FS = changedMeanwhile{test: t, name: filepath.Join(l.Dir, "1.json")}
 		_, err := l.Undo(t.Context(), id, true)
-		require.ErrorIs(t, err, ErrTimeout)
+		require.ErrorIs(t, err, errTimeout)
 		assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 	})
 }
@@ -265,7 +265,7 @@ func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
 		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+lockSuffix), 0o755))
 		l.Wait = 10 * time.Second
 		_, err := l.Undo(t.Context(), id, false)
-		require.ErrorIs(t, err, ErrTimeout)
+		require.ErrorIs(t, err, errTimeout)
 		var busy *projection.BusyError
 		require.ErrorAs(t, err, &busy)
 		assert.Equal(t, before, l.listed(t))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ErrUnknown is returned when CLAUDE_PID is not set or is not a process number.
-var ErrUnknown = errors.New("CLAUDE_PID does not name the client's process")
+// errUnknown is returned when CLAUDE_PID is not set or is not a process number.
+var errUnknown = errors.New("CLAUDE_PID does not name the client's process")
 
 // Dirs are the directories on the client's command line: absolute paths, in the order
 // of the arguments.
@@ -23,7 +23,7 @@ func (d Dirs) Empty() bool { return len(d.Plugins)+len(d.Added) == 0 }
 // process as a hook. start is the directory that the client was started in; relative
 // directories are relative to it.
 //
-// Errors: ErrUnknown, errors.ErrUnsupported where the system has no such interface, and
+// Errors: errUnknown, errors.ErrUnsupported where the system has no such interface, and
 // those of the system.
 func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
 	args, err := client(getenv)

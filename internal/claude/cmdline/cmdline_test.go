@@ -66,7 +66,7 @@ func pid(value string) func(string) (string, bool) {
 func TestReadNeedsAProcess(t *testing.T) {
 	for _, value := range []string{"", "0", "-1", "self", "1/../2"} {
 		_, err := Read(pid(value), "/start")
-		assert.ErrorIs(t, err, ErrUnknown, value)
+		assert.ErrorIs(t, err, errUnknown, value)
 	}
 	_, err := Read(pid("999999999"), "/start")
 	assert.Error(t, err, "no such process")

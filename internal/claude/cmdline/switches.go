@@ -63,7 +63,7 @@ func client(getenv func(string) (string, bool)) ([]string, error) {
 	value, _ := getenv("CLAUDE_PID")
 	pid, err := strconv.Atoi(value)
 	if err != nil || pid <= 0 {
-		return nil, ErrUnknown
+		return nil, errUnknown
 	}
 	return arguments(pid)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ErrNotJSON is returned by [Classify] for a file that is not valid JSON. The client does not
+// errNotJSON is returned by [Classify] for a file that is not valid JSON. The client does not
 // write its files atomically, so the file may be half written.
-var ErrNotJSON = errors.New("not valid JSON")
+var errNotJSON = errors.New("not valid JSON")
 
 // Kind tells who created a file in a task list.
 type Kind int
@@ -33,12 +33,12 @@ const (
 // that are not strings are empty. It reads the file as the client does: of duplicate keys the
 // last one counts, and invalid UTF-8 becomes U+FFFD. JSON that is not an object is Foreign.
 //
-// Errors: ErrNotJSON. The file is Foreign then, but its writer may not have finished it:
+// Errors: errNotJSON. The file is Foreign then, but its writer may not have finished it:
 // read it again under its lock.
 func Classify(name string, data []byte) (fsmspec.Existing, Kind, error) {
 	file := fsmspec.Existing{ID: Form{}.ID(name), Number: Form{}.Number(name)}
 	if !jsontext.Value(data).IsValid(jsonx.Tolerant) {
-		return file, Foreign, fmt.Errorf("%s:%w (%w)", name, jsonx.Check(data, jsonx.Tolerant), ErrNotJSON)
+		return file, Foreign, fmt.Errorf("%s:%w (%w)", name, jsonx.Check(data, jsonx.Tolerant), errNotJSON)
 	}
 	if jsontext.Value(data).Kind() != '{' {
 		return file, Foreign, nil

@@ -69,7 +69,7 @@ func TestClassifyNotJSON(t *testing.T) {
 			got, kind, err := Classify("3.json", []byte(c.file))
 			assert.Equal(t, fsmspec.Existing{ID: "3", Number: 3}, got)
 			assert.Equal(t, Foreign, kind)
-			require.ErrorIs(t, err, ErrNotJSON)
+			require.ErrorIs(t, err, errNotJSON)
 			assert.EqualError(t, err, "3.json:"+c.want+" (not valid JSON)")
 		})
 	}

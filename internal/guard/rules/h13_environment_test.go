@@ -18,7 +18,7 @@ import (
 func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
 	facts := environmentFacts{branch: strings.Repeat("b", 9000), feature: "/" + strings.Repeat("f", 9000), continued: true, summary: summaryFacts{state: inPhase("PLAN")}}
 	for i := range 200 {
-		facts.summary.state.Gates = append(facts.summary.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
+		facts.summary.state.Gates = append(facts.summary.state.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
 	message := facts.verdict().Message
 	assert.LessOrEqual(t, event.Length(message), maxContext)

@@ -18,7 +18,7 @@ type State struct {
 	Phase     string // empty if missing or not a scalar
 	Mode      string
 	Decisions []Decision // in the order of the file
-	Gates     []Gate
+	Gates     []gate
 
 	byStep bool // Phase is that of the current step, not the file's word
 }
@@ -29,8 +29,8 @@ func (s State) readable() bool { return s.Exists && s.Err == nil }
 // Decision is one entry of user_decisions.
 type Decision struct{ Key, Value string }
 
-// Gate is one entry of gate_results. Any field may be empty.
-type Gate struct{ Phase, Verdict, Status, Score string }
+// gate is one entry of gate_results. Any field may be empty.
+type gate struct{ Phase, Verdict, Status, Score string }
 
 // readState returns the state file of the feature directory. It reads it only once.
 func (c *call) readState() State {
@@ -119,8 +119,8 @@ func scalar(v frontmatter.Value) string {
 
 // gatesOf reads a list of gates or a mapping from phases to gates, because the model writes
 // either.
-func gatesOf(v frontmatter.Value) []Gate {
-	var gates []Gate
+func gatesOf(v frontmatter.Value) []gate {
+	var gates []gate
 	for _, item := range v.Items() {
 		gates = append(gates, gateOf(item, scalar(item.At("phase"))))
 	}
@@ -130,16 +130,16 @@ func gatesOf(v frontmatter.Value) []Gate {
 	return gates
 }
 
-func gateOf(v frontmatter.Value, phase string) Gate {
+func gateOf(v frontmatter.Value, phase string) gate {
 	if text := scalar(v); text != "" {
-		return Gate{Phase: phase, Verdict: text}
+		return gate{Phase: phase, Verdict: text}
 	}
-	return Gate{Phase: phase, Verdict: scalar(v.At("verdict")), Status: scalar(v.At("status")), Score: scalar(v.At("score"))}
+	return gate{Phase: phase, Verdict: scalar(v.At("verdict")), Status: scalar(v.At("status")), Score: scalar(v.At("score"))}
 }
 
 // failed reports whether the gate's verdict or status begins with one of the verdicts:
 // "RED - needs revision" is RED.
-func (g Gate) failed(verdicts []string) bool {
+func (g gate) failed(verdicts []string) bool {
 	return slices.ContainsFunc(verdicts, func(verdict string) bool {
 		return beginsWith(g.Verdict, verdict) || beginsWith(g.Status, verdict)
 	})

@@ -37,9 +37,9 @@ func TestStateOf(t *testing.T) {
 }
 
 func TestGates(t *testing.T) {
-	want := []Gate{{"1", "PASS", "", "4.2"}, {"2", "", "RED", ""}, {"", "YELLOW", "red", ""}}
+	want := []gate{{"1", "PASS", "", "4.2"}, {"2", "", "RED", ""}, {"", "YELLOW", "red", ""}}
 	assert.Equal(t, want, parseState(t, "gate_results:\n- {phase: 1, verdict: PASS, score: 4.2}\n- {phase: 2, status: RED}\n- {verdict: YELLOW, status: red}\n").Gates)
-	want = []Gate{{"1", "RED", "", ""}, {"8", "PASS", "", "3"}}
+	want = []gate{{"1", "RED", "", ""}, {"8", "PASS", "", "3"}}
 	assert.Equal(t, want, parseState(t, "gate_results:\n  1: RED\n  x: {phase: 8, verdict: PASS, score: 3}\n").Gates)
 	assert.Empty(t, parseState(t, "gate_results: RED\n").Gates)
 }

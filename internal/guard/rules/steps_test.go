@@ -53,7 +53,7 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 	}
 	assert.Contains(t, workflowFacts{inPhase("TEST_STRATEGY"), []string{"TASKS"}}.decide(defaults).Message, "Missing phases: TEST_COVERAGE, COMPLETION.")
 	red := inPhase("PLAN")
-	red.Gates = []Gate{{Verdict: "RED"}}
+	red.Gates = []gate{{Verdict: "RED"}}
 	assert.Equal(t, 5, workflowFacts{red, defaults.Phases}.decide(defaults).Row, "a failed gate comes first")
 }
 

@@ -15,7 +15,7 @@ func TestASummaryIsBounded(t *testing.T) {
 	s.state = State{Phase: strings.Repeat("p", 500), Mode: strings.Repeat("😀", 500)}
 	for i := range 200 {
 		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint(i, strings.Repeat("😀", 80)), strings.Repeat("😀", 200)})
-		s.state.Gates = append(s.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 200), Score: "1"})
+		s.state.Gates = append(s.state.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 200), Score: "1"})
 	}
 	for _, a := range defaults.Artifacts {
 		s.files = append(s.files, a.Name)

@@ -171,7 +171,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 	}
 	long := inPhase("PLAN")
 	for i := range 200 {
-		long.Gates = append(long.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
+		long.Gates = append(long.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
 	lead := strings.Repeat("x", 500)
 	assert.LessOrEqual(t, event.Length(summaryFacts{state: long}.decide(1, "WORD", lead).Message), maxContext)
@@ -301,10 +301,10 @@ func TestTheTableOfH11a(t *testing.T) {
 }
 
 func TestTheTableOfH11b(t *testing.T) {
-	red := []Gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED - needs revision"}, {Phase: "7", Verdict: "not RED", Status: "REDUCED"}, {Phase: "9", Verdict: "PASS"}}
+	red := []gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED - needs revision"}, {Phase: "7", Verdict: "not RED", Status: "REDUCED"}, {Phase: "9", Verdict: "PASS"}}
 	for _, c := range []struct {
 		phase string
-		gates []Gate
+		gates []gate
 		row   int
 	}{{"COMPLETION", red, 5}, {"", red, 5}, {"", nil, 6}, {"FINISHED", nil, 7}, {"test-strategy", nil, 8}, {"completion", nil, 9}} {
 		v := workflowFacts{state: State{Exists: true, Phase: c.phase, Gates: c.gates}}.decide(defaults)

@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	// ErrNoFeature is returned by Unlock when there is no feature directory.
-	ErrNoFeature = hint.New("no feature directory here", "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR")
-	// ErrOtherOwner is returned by Unlock when the lock does not belong to the given
+	// errNoFeature is returned by Unlock when there is no feature directory.
+	errNoFeature = hint.New("no feature directory here", "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR")
+	// errOtherOwner is returned by Unlock when the lock does not belong to the given
 	// session.
-	ErrOtherOwner = hint.New("the lock belongs to another session", "without --session the lock is removed, whichever session holds it")
+	errOtherOwner = hint.New("the lock belongs to another session", "without --session the lock is removed, whichever session holds it")
 )
 
 // Unlock removes the lock of the feature directory, which is searched for from the
 // directory here. It returns a sentence about what it has done. If session is not empty,
-// the lock is removed only if that session holds it. Errors are ErrNoFeature,
-// ErrOtherOwner and those of the system.
+// the lock is removed only if that session holds it. Errors are errNoFeature,
+// errOtherOwner and those of the system.
 func Unlock(here, session string, env func(string) string) (done string, err error) {
 	project := env("CLAUDE_PROJECT_DIR")
 	if project == "" {
@@ -29,14 +29,14 @@ func Unlock(here, session string, env func(string) string) (done string, err err
 	}
 	c := callOf(guard.NewCall(&event.Event{Cwd: here}, guard.ReadConfig(env, project), time.Now(), env))
 	if c.place.feature == "" {
-		return "", ErrNoFeature
+		return "", errNoFeature
 	}
 	lock := c.readLock()
 	if !lock.exists {
 		return "there is no lock at " + guard.OneLine(lock.path), nil
 	}
 	if session != "" && lock.owner != session {
-		return "", fmt.Errorf("%w: %s is %s", ErrOtherOwner, lock.path, guard.OneLine(lock.describe()))
+		return "", fmt.Errorf("%w: %s is %s", errOtherOwner, lock.path, guard.OneLine(lock.describe()))
 	}
 	if err := os.Remove(lock.path); err != nil {
 		return "", err

@@ -24,7 +24,7 @@ func TestUnlockRemovesTheLockOfAnybodyOrOfOneSession(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(lock, []byte(`{"session_id":"you"}`), 0o600))
 	_, err = unlock("me")
-	require.ErrorIs(t, err, ErrOtherOwner)
+	require.ErrorIs(t, err, errOtherOwner)
 	assert.ErrorContains(t, err, lock)
 	assert.FileExists(t, lock)
 	done, err = unlock("you")
@@ -38,7 +38,7 @@ func TestUnlockRemovesTheLockOfAnybodyOrOfOneSession(t *testing.T) {
 	assert.NoFileExists(t, lock)
 
 	_, err = Unlock(root+"/else", "", getenv(nil))
-	require.ErrorIs(t, err, ErrNoFeature)
+	require.ErrorIs(t, err, errNoFeature)
 }
 
 // TestNamedFilesAreThoseOfTheFeature: an answer is judged with the documents that it names, not with

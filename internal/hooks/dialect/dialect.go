@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrUnknown is returned when no dialect has the name.
-var ErrUnknown = errors.New("unknown dialect")
+// errUnknown is returned when no dialect has the name.
+var errUnknown = errors.New("unknown dialect")
 
 // CommandType is the type of a hook that runs a command.
 const CommandType = "command"
@@ -220,7 +220,7 @@ const (
 // All returns the dialects.
 func All() []Dialect { return []Dialect{LLxprt(), Gemini(), Claude(), Codex()} }
 
-// Named returns the dialect with the name, or ErrUnknown.
+// Named returns the dialect with the name, or errUnknown.
 func Named(name string) (Dialect, error) {
 	var names []string
 	for _, d := range All() {
@@ -229,7 +229,7 @@ func Named(name string) (Dialect, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return Dialect{}, fmt.Errorf("%w %q; known are %s", ErrUnknown, name, InWords(names))
+	return Dialect{}, fmt.Errorf("%w %q; known are %s", errUnknown, name, InWords(names))
 }
 
 // Event returns the event with the name; ok is false if the dialect does not have it.

@@ -95,7 +95,7 @@ func TestTablesAreComplete(t *testing.T) {
 
 func TestUnknownNames(t *testing.T) {
 	_, err := Named("cobol")
-	require.ErrorIs(t, err, ErrUnknown)
+	require.ErrorIs(t, err, errUnknown)
 	require.EqualError(t, err, `unknown dialect "cobol"; known are llxprt, gemini, claude and codex`)
 	require.Equal(t, "; Claude Code calls it PreToolUse", Claude().Suggest(BeforeTool))
 	require.Equal(t, "; it is spelled Stop", Claude().Suggest("stop"))

@@ -20,8 +20,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// ErrCase is returned when a case file is invalid. The error that wraps it says why.
-var ErrCase = errors.New("invalid case")
+// errCase is returned when a case file is invalid. The error that wraps it says why.
+var errCase = errors.New("invalid case")
 
 // Case is one test.
 type Case struct {
@@ -69,22 +69,22 @@ func Load(file string) (Case, error) {
 	c := Case{Path: file, Dialect: dialect.Claude(), archive: archive}
 	for line := range strings.Lines(string(archive.Comment)) {
 		if err := c.header(strings.TrimSpace(line)); err != nil {
-			return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
+			return Case{}, fmt.Errorf("%s: %w: %w", file, errCase, err)
 		}
 	}
 	if _, known := c.Dialect.Event(c.Event); c.Event != "" && !known {
-		return Case{}, fmt.Errorf("%s: %w: %s has no event %q%s", file, ErrCase, c.Dialect.Title, c.Event, c.Dialect.Suggest(c.Event))
+		return Case{}, fmt.Errorf("%s: %w: %s has no event %q%s", file, errCase, c.Dialect.Title, c.Event, c.Dialect.Suggest(c.Event))
 	}
 	if err := c.checkWant(); err != nil {
-		return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
+		return Case{}, fmt.Errorf("%s: %w: %w", file, errCase, err)
 	}
 	switch {
 	case c.Event == "":
-		return Case{}, fmt.Errorf("%s: %w: missing event, as in \"event: PreToolUse\"", file, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: missing event, as in \"event: PreToolUse\"", file, errCase)
 	case len(c.Config) == 0:
-		return Case{}, fmt.Errorf("%s: %w: missing configuration, as in \"config: ../hooks/hooks.json\"", file, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: missing configuration, as in \"config: ../hooks/hooks.json\"", file, errCase)
 	case c.section(eventSection) == "":
-		return Case{}, fmt.Errorf("%s: %w: missing section event.json", file, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: missing section event.json", file, errCase)
 	}
 	return c, nil
 }

@@ -45,7 +45,7 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 		return Got{}, err
 	}
 	if !enabled {
-		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", ErrCase, c.Dialect.Title, c.Dialect.Settings.ToEnable)
+		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", errCase, c.Dialect.Title, c.Dialect.Settings.ToEnable)
 	}
 	before, err := snapshot(place.root)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 	event := jsontext.Value(place.fill(c.section(eventSection)))
 	session, err := sessionOf(event, place.project)
 	if err != nil {
-		return Got{}, fmt.Errorf("%w: event.json:%w", ErrCase, jsonx.Explain(event, err))
+		return Got{}, fmt.Errorf("%w: event.json:%w", errCase, jsonx.Explain(event, err))
 	}
 	engine := hooks.New(hooks.Config{
 		Dialect: c.Dialect,
@@ -92,7 +92,7 @@ func (c Case) layOut(root string) (place, error) {
 	for _, f := range c.layout() {
 		path := filepath.Join(root, filepath.FromSlash(f.Name))
 		if !strings.HasPrefix(path, root+string(filepath.Separator)) {
-			return place{}, fmt.Errorf("%w: %s is outside the case's directory", ErrCase, f.Name)
+			return place{}, fmt.Errorf("%w: %s is outside the case's directory", errCase, f.Name)
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return place{}, err

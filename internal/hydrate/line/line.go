@@ -84,13 +84,13 @@ func (f Flags) Portable() error {
 	return nil
 }
 
-// MaxLockTimeout bounds the wait of a registered hook. The client's timers are
+// maxLockTimeout bounds the wait of a registered hook. The client's timers are
 // JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
-const MaxLockTimeout = 24 * time.Hour
+const maxLockTimeout = 24 * time.Hour
 
-// Parse reads arguments of hydrate that a hook is to be registered with, and checks their values. With an error it
+// parse reads arguments of hydrate that a hook is to be registered with, and checks their values. With an error it
 // returns what could be read.
-func Parse(args []string) (f Flags, err error) {
+func parse(args []string) (f Flags, err error) {
 	known := f.set()
 	err = known.Parse(args)
 	if err == nil && known.NArg() > 0 {
@@ -107,15 +107,15 @@ func Parse(args []string) (f Flags, err error) {
 
 // limited returns an error for a wait that is too long for a registered hook.
 func (f Flags) limited() error {
-	if f.LockTimeout > MaxLockTimeout {
-		return fmt.Errorf("--lock-timeout: got %v, want at most %v", f.LockTimeout, MaxLockTimeout)
+	if f.LockTimeout > maxLockTimeout {
+		return fmt.Errorf("--lock-timeout: got %v, want at most %v", f.LockTimeout, maxLockTimeout)
 	}
 	return nil
 }
 
 // Check returns an error for arguments that would make every call of the hook fail.
 func Check(args []string) error {
-	if _, err := Parse(args); err != nil {
+	if _, err := parse(args); err != nil {
 		return hint.With(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
 	}
 	return nil

@@ -20,8 +20,8 @@ import (
 // Name is the file name of the program.
 const Name = "fsmtx-mcp"
 
-// ErrMissing is returned by Find when the program is not found.
-var ErrMissing = hint.New(Name+" is neither beside this program nor on PATH", "install it with "+Install)
+// errMissing is returned by Find when the program is not found.
+var errMissing = hint.New(Name+" is neither beside this program nor on PATH", "install it with "+Install)
 
 // Install is the command that installs the program, for hints.
 const Install = "go install github.com/fsmtx/fsmtx/cmd/" + Name + "@latest"
@@ -29,7 +29,7 @@ const Install = "go install github.com/fsmtx/fsmtx/cmd/" + Name + "@latest"
 // Find returns the path of fsmtx-mcp: in the directory of this program, where it has the
 // same version, or else on PATH.
 //
-// Errors: ErrMissing, and those of filepath.Abs.
+// Errors: errMissing, and those of filepath.Abs.
 func Find() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), Name)); err == nil {
@@ -38,7 +38,7 @@ func Find() (string, error) {
 	}
 	path, err := exec.LookPath(Name)
 	if err != nil {
-		return "", ErrMissing
+		return "", errMissing
 	}
 	return filepath.Abs(path)
 }
