@@ -31,7 +31,8 @@ func BenchmarkPlan(b *testing.B) {
 			}
 			list := fsmspec.Snapshot{MaxID: int64(n)}
 			for i := range n {
-				list.Tasks = append(list.Tasks, fsmspec.Existing{ID: fmt.Sprint(i + 1), Number: int64(i + 1), Tag: "c", Subject: "Old", Status: "pending"})
+				list.Tasks = append(list.Tasks, fsmspec.Existing{ID: fmt.Sprint(i + 1), Number: int64(i + 1), Tag: "c", Subject: "Old",
+					Status: "pending"})
 			}
 			b.ReportAllocs()
 			for b.Loop() {

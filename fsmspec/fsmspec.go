@@ -52,13 +52,14 @@ type Task struct {
 	Owner       string
 	Status      Status
 	Blocks      []int64 // as in this entry; not completed from BlockedBy of the others
-	BlockedBy   []int64 // without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one, then the steps of Flow.When
-	Metadata    string  // the JSON object as the file spells it; "" if left out
-	Gates       Gates   // not in the task of the list
-	Flow        Flow    // not in the task of the list
-	Parts       []Task  // what the task consists of, in the order of the file; ids are those of this level
-	Skill       string  // has to be called while the task is in progress, before it is completed; "" if none
-	Each        *Each   // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
+	// without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one, then the steps of Flow.When
+	BlockedBy []int64
+	Metadata  string // the JSON object as the file spells it; "" if left out
+	Gates     Gates  // not in the task of the list
+	Flow      Flow   // not in the task of the list
+	Parts     []Task // what the task consists of, in the order of the file; ids are those of this level
+	Skill     string // has to be called while the task is in progress, before it is completed; "" if none
+	Each      *Each  // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
 }
 
 // Status is the progress of a task.

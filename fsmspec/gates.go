@@ -244,7 +244,8 @@ func checkFieldMeant(name string) string {
 func (p *parser) variables(name string, t token) *[]string {
 	names := []string{}
 	if t.kind != '[' {
-		p.problem(t.start, `%s must be an array of the names of the variables that the command gets, such as ["PATH", "HOME"], not %s`, name, p.describe(t))
+		p.problem(t.start, `%s must be an array of the names of the variables that the command gets, such as ["PATH", "HOME"], not %s`, name,
+			p.describe(t))
 		return &names
 	}
 	for i, t := range p.elements {
@@ -326,7 +327,8 @@ func (p *parser) duration(name string, t token, l limits) time.Duration {
 	case limit <= 0:
 		p.problem(t.start, "%s must be more than 0, not %s", name, short(p.raw(t)))
 	case limit > l.most:
-		p.problem(t.start, "%s must be at most %d seconds (%s), not %s", name, int(l.most/time.Second), inWords(l.most), visible.Line(short(p.raw(t))))
+		p.problem(t.start, "%s must be at most %d seconds (%s), not %s", name, int(l.most/time.Second), inWords(l.most),
+			visible.Line(short(p.raw(t))))
 	default:
 		return limit
 	}

@@ -25,18 +25,21 @@ func gatesOf(t *testing.T, members string) fsmspec.Gates {
 func TestGates(t *testing.T) {
 	for members, want := range map[string]fsmspec.Gates{
 		`"owner": "a"`: {},
-		`"produces": ["dist/*.tar.gz", "./a//b.md"]`:                                          {Produces: []string{"dist/*.tar.gz", "a/b.md"}},
-		`"produces": [], "ready": []`:                                                         {},
-		`"produces": null, "ready": null, "check": null, "approval": null`:                    {},
-		`"ready": ["spec.md", "[[]slug].tsx", "a\\*b", "$id.ts", "a..b"]`:                     {Ready: []string{"spec.md", "[[]slug].tsx", `a\*b`, "$id.ts", "a..b"}},
-		`"check": "make test"`:                                                                {Check: &fsmspec.Check{Run: "make test", Timeout: 5 * time.Minute}},
-		`"check": {"run": "go test ./...\ngo vet ./...", "timeout": 90, "dir": "app/./core"}`: {Check: &fsmspec.Check{Run: "go test ./...\ngo vet ./...", Timeout: 90 * time.Second, Dir: "app/core"}},
-		`"check": {"run": "x", "env": ["PATH", "MY_VAR"]}`:                                    {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute, Env: &[]string{"PATH", "MY_VAR"}}},
-		`"check": {"run": "x", "env": []}`:                                                    {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute, Env: &[]string{}}},
-		`"check": {"run": "x", "env": null}`:                                                  {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute}},
-		`"check": {"run": "x", "timeout": null, "dir": "."}`:                                  {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute}},
-		`"approval": true`:                                                                    {Approval: `May "Deploy" be completed?`},
-		`"approval": "Publish?"`:                                                              {Approval: "Publish?"},
+		`"produces": ["dist/*.tar.gz", "./a//b.md"]`:                       {Produces: []string{"dist/*.tar.gz", "a/b.md"}},
+		`"produces": [], "ready": []`:                                      {},
+		`"produces": null, "ready": null, "check": null, "approval": null`: {},
+		`"ready": ["spec.md", "[[]slug].tsx", "a\\*b", "$id.ts", "a..b"]`: {Ready: []string{"spec.md", "[[]slug].tsx",
+			`a\*b`, "$id.ts", "a..b"}},
+		`"check": "make test"`: {Check: &fsmspec.Check{Run: "make test", Timeout: 5 * time.Minute}},
+		`"check": {"run": "go test ./...\ngo vet ./...", "timeout": 90, "dir": "app/./core"}`: {Check: &fsmspec.Check{Run: "go test ./...\ngo vet ./...",
+			Timeout: 90 * time.Second, Dir: "app/core"}},
+		`"check": {"run": "x", "env": ["PATH", "MY_VAR"]}`: {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute,
+			Env: &[]string{"PATH", "MY_VAR"}}},
+		`"check": {"run": "x", "env": []}`:                   {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute, Env: &[]string{}}},
+		`"check": {"run": "x", "env": null}`:                 {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute}},
+		`"check": {"run": "x", "timeout": null, "dir": "."}`: {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute}},
+		`"approval": true`:                                   {Approval: `May "Deploy" be completed?`},
+		`"approval": "Publish?"`:                             {Approval: "Publish?"},
 	} {
 		assert.Equal(t, want, gatesOf(t, members), members)
 		assert.Equal(t, !reflect.DeepEqual(want, fsmspec.Gates{}), gatesOf(t, members).Any(), members)
@@ -66,9 +69,11 @@ func TestTimeouts(t *testing.T) {
 	const want = `check.timeout must be a number of seconds or a text such as "90s" or "5m", not `
 	for spelling, message := range map[string]string{
 		`1800.1`: limit + "1800.1", `1e400`: limit + "1e400", `1801`: limit + "1801", `99999`: limit + "99999", `"31m"`: limit + `"31m"`,
-		`0`: "check.timeout must be more than 0, not 0", `-3`: "check.timeout must be more than 0, not -3", `"-3s"`: `check.timeout must be more than 0, not "-3s"`,
+		`0`: "check.timeout must be more than 0, not 0", `-3`: "check.timeout must be more than 0, not -3",
+		`"-3s"`: `check.timeout must be more than 0, not "-3s"`,
 		`1e-10`: "check.timeout must be more than 0, not 1e-10",
-		`"90"`:  want + `the string "90"`, `"soon"`: want + `the string "soon"`, `true`: want + "true", `[90]`: want + "an array", `""`: want + `the string ""`,
+		`"90"`:  want + `the string "90"`, `"soon"`: want + `the string "soon"`, `true`: want + "true", `[90]`: want + "an array",
+		`""`: want + `the string ""`,
 	} {
 		invalid := refused(t, `[{"id": 1, "subject": "A", "check": {"run": "x", "timeout": `+spelling+`}}]`)
 		assert.Equal(t, []string{`1:61 /0/check/timeout task 1 ("A"): ` + message}, lines(invalid.Problems), spelling)
@@ -129,7 +134,8 @@ func TestGatesThatAreRefused(t *testing.T) {
 		`"approval": 1`:                               `1:40 /0/approval approval must be true or a question, not the number 1`,
 		`"approval": "\t"`:                            `1:40 /0/approval approval is blank`,
 		`"approval": "a\u001b[2J"`:                    `1:40 /0/approval approval has control characters, which a terminal would obey`,
-		`"check": "` + strings.Repeat("a", fsmspec.MaxCommandBytes+1) + `"`:  `1:37 /0/check check is longer than 65536 bytes: put the command into a script`,
+		`"check": "` + strings.Repeat("a", fsmspec.MaxCommandBytes+1) +
+			`"`: `1:37 /0/check check is longer than 65536 bytes: put the command into a script`,
 		`"ready": ["a"` + strings.Repeat(`, "b"`, fsmspec.MaxPatterns) + `]`: `1:538 /0/ready/100 ready may hold at most 100 elements`,
 	} {
 		invalid := refused(t, `[{"id": 1, "subject": "A", `+members+`}]`)
@@ -141,18 +147,22 @@ func TestGatesThatAreRefused(t *testing.T) {
 
 func TestMisspelledGates(t *testing.T) {
 	for field, meant := range map[string]string{
-		"checks": "check", "Check": "check", "chek": "check", "cmd": "check", "command": "check", "run": "check", "verify": "check", "validation": "check", "test": "check",
+		"checks": "check", "Check": "check", "chek": "check", "cmd": "check", "command": "check", "run": "check", "verify": "check",
+		"validation": "check", "test": "check",
 		"produce": "produces", "product": "produces", "produced": "produces", "output": "produces", "artifacts": "produces",
-		"approve": "approval", "approvals": "approval", "aproval": "approval", "requires_approval": "approval", "confirm": "approval", "question": "approval",
-		"readys": "ready", "Ready": "ready", "readyWhen": "ready", "inputs": "ready", "preconditions": "ready",
+		"approve": "approval", "approvals": "approval", "aproval": "approval", "requires_approval": "approval", "confirm": "approval",
+		"question": "approval",
+		"readys":   "ready", "Ready": "ready", "readyWhen": "ready", "inputs": "ready", "preconditions": "ready",
 		"requires": "blockedBy",
 	} {
 		invalid := refused(t, fmt.Sprintf(`[{"id": 1, "subject": "A", %q: "x"}]`, field))
-		assert.Equal(t, []string{fmt.Sprintf(`1:28 /0/%s task 1 ("A"): unknown field %q: write %q, or move it into metadata`, field, field, meant)}, lines(invalid.Problems))
+		assert.Equal(t, []string{fmt.Sprintf(`1:28 /0/%s task 1 ("A"): unknown field %q: write %q, or move it into metadata`, field, field,
+			meant)}, lines(invalid.Problems))
 	}
 	for _, field := range []string{"timeout", "dir", "cwd", "check_timeout"} {
 		invalid := refused(t, fmt.Sprintf(`[{"id": 1, "subject": "A", "check": "x", %q: 90}]`, field))
-		assert.Equal(t, []string{fmt.Sprintf(`1:42 /0/%s task 1 ("A"): unknown field %q: it belongs in the object of "check"`, field, field)}, lines(invalid.Problems))
+		assert.Equal(t, []string{fmt.Sprintf(`1:42 /0/%s task 1 ("A"): unknown field %q: it belongs in the object of "check"`, field,
+			field)}, lines(invalid.Problems))
 	}
 	for _, field := range []string{"estimate", "priority", "phase", "tags", "checklist", "notes", "reviewer"} {
 		assert.Len(t, parsed(t, fmt.Sprintf(`[{"id": 1, "subject": "A", %q: 1}]`, field)).Warnings(), 1, field)
@@ -180,5 +190,6 @@ func TestGatesAreCopies(t *testing.T) {
 	spec := parsed(t, `[{"id": 1, "subject": "A", "produces": ["a"], "ready": ["b"], "check": "c"}]`)
 	gates := spec.Tasks()[0].Gates
 	gates.Produces[0], gates.Ready[0], gates.Check.Run = "x", "x", "x"
-	assert.Equal(t, fsmspec.Gates{Produces: []string{"a"}, Ready: []string{"b"}, Check: &fsmspec.Check{Run: "c", Timeout: fsmspec.DefaultCheckTimeout}}, spec.Tasks()[0].Gates)
+	assert.Equal(t, fsmspec.Gates{Produces: []string{"a"}, Ready: []string{"b"},
+		Check: &fsmspec.Check{Run: "c", Timeout: fsmspec.DefaultCheckTimeout}}, spec.Tasks()[0].Gates)
 }

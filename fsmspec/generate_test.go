@@ -50,7 +50,8 @@ func space(t *rapid.T) string {
 // word draws known names, misspelled ones and arbitrary strings.
 func word() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"fsm", "metadata", "subject", "status", "Fsm", "fsm ", "id", "blocks", "", "a/b~", `\u`, "\\", `"`, "<>&\u2028\u007f"}),
+		rapid.SampledFrom([]string{"fsm", "metadata", "subject", "status", "Fsm", "fsm ", "id", "blocks", "", "a/b~", `\u`, "\\", `"`,
+			"<>&\u2028\u007f"}),
 		rapid.String(),
 	)
 }
@@ -110,7 +111,8 @@ func damage(t *rapid.T, data []byte) []byte {
 	if rapid.Bool().Draw(t, "cut") {
 		return data[:at]
 	}
-	noise := rapid.SampledFrom([]string{",", ":", `"`, "{", "}", "[", "]", "\\", "0", "e", "-", "\x00", "\xff", "\uFEFF", "nul", "//", "\n", `\ud800`}).Draw(t, "noise")
+	noise := rapid.SampledFrom([]string{",", ":", `"`, "{", "}", "[", "]", "\\", "0", "e", "-", "\x00", "\xff", "\uFEFF", "nul", "//",
+		"\n", `\ud800`}).Draw(t, "noise")
 	rest := data[min(len(data), at+rapid.IntRange(0, 2).Draw(t, "instead")):]
 	return []byte(string(data[:at]) + noise + string(rest))
 }
@@ -133,7 +135,8 @@ type workflow struct {
 
 func workflows() *rapid.Generator[workflow] {
 	return rapid.Custom(func(t *rapid.T) workflow {
-		ids := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(1, 12), rapid.Int64Range(1, fsmspec.MaxLocalID)), 0, 6, rapid.ID[int64]).Draw(t, "ids")
+		ids := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(1, 12), rapid.Int64Range(1, fsmspec.MaxLocalID)), 0, 6,
+			rapid.ID[int64]).Draw(t, "ids")
 		var w workflow
 		entries := make([]string, len(ids))
 		for _, id := range ids {
@@ -211,7 +214,8 @@ func drawModel(t *rapid.T, id int64, ids []int64) model {
 }
 
 func drawGates(t *rapid.T) fsmspec.Gates {
-	patterns := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a/b.md", "*.go", "dist/[^a-c]?.*", "é/[[]x]", `\*`, "..."}), 0, 3, rapid.ID[string])
+	patterns := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a/b.md", "*.go", "dist/[^a-c]?.*", "é/[[]x]", `\*`, "..."}), 0, 3,
+		rapid.ID[string])
 	gates := fsmspec.Gates{Produces: patterns.Draw(t, "produces"), Ready: patterns.Draw(t, "ready")}
 	if rapid.Bool().Draw(t, "checked") {
 		gates.Check = &fsmspec.Check{
@@ -309,7 +313,8 @@ func (m model) spelled(t *rapid.T) string {
 		fields["metadata"] = m.spelledMetadata(t)
 	}
 	var names []string
-	for _, name := range []string{"id", "subject", "description", "activeForm", "owner", "status", "blocks", "blockedBy", "metadata", "produces", "check", "approval", "ready", "unknown"} {
+	for _, name := range []string{"id", "subject", "description", "activeForm", "owner", "status", "blocks", "blockedBy", "metadata",
+		"produces", "check", "approval", "ready", "unknown"} {
 		if fields[name] != "" {
 			names = append(names, name)
 		}
@@ -344,5 +349,6 @@ func (m model) references(t *rapid.T, ids []int64) string {
 
 func integer(t *rapid.T, n int64) string {
 	plain := strconv.FormatInt(n, 10)
-	return rapid.SampledFrom([]string{plain, plain, plain + ".0", plain + "e0", plain + "0E-1", "0." + plain + "e" + strconv.Itoa(len(plain))}).Draw(t, "integer")
+	return rapid.SampledFrom([]string{plain, plain, plain + ".0", plain + "e0", plain + "0E-1",
+		"0." + plain + "e" + strconv.Itoa(len(plain))}).Draw(t, "integer")
 }

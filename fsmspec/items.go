@@ -78,7 +78,8 @@ func ForItem(workflow, item string) (*Spec, error) {
 	var file []byte
 	for p := range jsonx.Parts([]byte(workflow)) {
 		if p.Name == "steps" {
-			file = fmt.Appendf(nil, `{"fsm":%d,"steps":%s}`, WithOutcomes, eachElement(p.Value, func(step jsontext.Value) []byte { return stepForItem(step, item) }))
+			file = fmt.Appendf(nil, `{"fsm":%d,"steps":%s}`, WithOutcomes, eachElement(p.Value,
+				func(step jsontext.Value) []byte { return stepForItem(step, item) }))
 		}
 	}
 	return parse("", file, true)

@@ -33,7 +33,8 @@ func (p *parser) objectVersion(t token) bool {
 	case integer(string(version.Value)) == Plain:
 		p.problem(t.start+version.Offset, `"fsm": 1 is not written as an object: write the array of the steps alone, or %s`, objectForm)
 	case integer(string(version.Value)) > WithOutcomes:
-		p.problem(t.start+version.Offset, "this file needs a newer fsmtx: it has version %s of the format, and this program knows up to %d", short(string(version.Value)), WithOutcomes)
+		p.problem(t.start+version.Offset, "this file needs a newer fsmtx: it has version %s of the format, and this program knows up to %d",
+			short(string(version.Value)), WithOutcomes)
 		return false
 	case integer(string(version.Value)) != WithOutcomes:
 		p.problem(t.start+version.Offset, `fsm must be the number %d, not %s`, WithOutcomes, short(string(version.Value)))
@@ -57,7 +58,8 @@ func (p *parser) object(t token) {
 		case name == "vars":
 			p.readVars(value)
 		default:
-			p.problem(key.start, "unknown member %s: the object has only fsm, vars and steps%s", quoted(name), didYouMean(near(name, []string{"fsm", "vars", "steps"})))
+			p.problem(key.start, "unknown member %s: the object has only fsm, vars and steps%s", quoted(name),
+				didYouMean(near(name, []string{"fsm", "vars", "steps"})))
 		}
 	}
 	if !found && !p.broken {

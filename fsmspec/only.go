@@ -111,7 +111,8 @@ func toolFault(r permission.Rule) (wrong, suspect string) {
 	case !slices.Contains(permission.Tools(), r.Tool) && meant != "":
 		return fmt.Sprintf("there is no tool %s%s", quoted(r.Tool), didYouMean(meant)), ""
 	case r.Content != "" && !permission.MayHaveContent(r.Tool):
-		return fmt.Sprintf("only rules for Bash, %s may have something in parentheses: write %s for all its calls", strings.Join(permission.FileTools(), ", "), r.Tool), ""
+		return fmt.Sprintf("only rules for Bash, %s may have something in parentheses: write %s for all its calls",
+			strings.Join(permission.FileTools(), ", "), r.Tool), ""
 	case permission.IsFileTool(r.Tool) && r.Content != "":
 		return rulePathFault(r.Content), ""
 	case r.Tool == "Bash" && r.Content != "" && len(r.Words()) == 0 && strings.Trim(r.Content, "*: ") == "":

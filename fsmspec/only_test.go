@@ -24,7 +24,8 @@ func TestOnly(t *testing.T) {
 	task.Flow.Only[0] = "x"
 	assert.Equal(t, want, spec.Tasks()[0].Flow.Only)
 	task = parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "description": "Do it.", "outcomes": ["a", "b"], "only": ["Edit"]}]}`).Tasks()[0]
-	assert.Equal(t, "Do it.\nEnds as: a, or b. Complete it with metadata {\"outcome\": \"a\"}.\nOnly while this step is in progress: Edit.", task.Shown(0))
+	assert.Equal(t, "Do it.\nEnds as: a, or b. Complete it with metadata {\"outcome\": \"a\"}.\nOnly while this step is in progress: Edit.",
+		task.Shown(0))
 	assert.Empty(t, parsed(t, onlyCase("null")).Tasks()[0].Flow.Only)
 }
 

@@ -80,7 +80,8 @@ func (t Task) Commands() (all []Check) {
 // belong to it. base is what is added to local ids. In the text of a file with values the
 // names still have to be replaced; see Fill.
 func (t Task) Shown(base int64) string {
-	lines := slices.DeleteFunc([]string{t.Description, literally(t.demands()), t.eachLine(), literally(t.endsAs(base)), literally(t.onlyHere())}, func(line string) bool { return line == "" })
+	lines := slices.DeleteFunc([]string{t.Description, literally(t.demands()), t.eachLine(), literally(t.endsAs(base)),
+		literally(t.onlyHere())}, func(line string) bool { return line == "" })
 	return strings.Join(lines, "\n")
 }
 
@@ -223,7 +224,8 @@ func (outcomesType) read(p *parser, e *entry, name string, t token) {
 			p.effects(e, name, key, value)
 		}
 	default:
-		p.problem(t.start, `%s must be an array of names, or an object such as {"approved": {}, "changes": {"back": 1, "max": 3}}, not %s`, name, p.describe(t))
+		p.problem(t.start, `%s must be an array of names, or an object such as {"approved": {}, "changes": {"back": 1, "max": 3}}, not %s`,
+			name, p.describe(t))
 		return
 	}
 	if len(e.task.Flow.Outcomes) == 0 && !p.broken {
@@ -236,7 +238,8 @@ func (p *parser) outcome(e *entry, field string, t token, o Outcome) {
 	all := &e.task.Flow.Outcomes
 	switch {
 	case !isOutcomeName(o.Name):
-		p.problem(t.start, "%s: %s is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -", field, quoted(o.Name))
+		p.problem(t.start, "%s: %s is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -", field,
+			quoted(o.Name))
 	case slices.ContainsFunc(*all, func(x Outcome) bool { return x.Name == o.Name }):
 		p.problem(t.start, "%s lists %s more than once", field, quoted(o.Name))
 	case len(*all) == MaxOutcomes:
@@ -272,7 +275,8 @@ func (p *parser) effect(e *entry, o *Outcome, full string, key, value token) {
 	full += "." + name
 	switch {
 	case !slices.Contains(effectNames, name):
-		p.problem(key.start, "unknown field %s: an outcome has %s%s", quoted(full), strings.Join(effectNames, ", "), didYouMean(effectMeant(name)))
+		p.problem(key.start, "unknown field %s: an outcome has %s%s", quoted(full), strings.Join(effectNames, ", "),
+			didYouMean(effectMeant(name)))
 	case value.kind == 'n':
 	case name == "back":
 		o.Back = p.id(value, full, "must be the id of this step or of one before it")

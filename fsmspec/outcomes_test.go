@@ -35,17 +35,21 @@ func TestParseOutcomes(t *testing.T) {
 		{},
 		{Outcomes: []fsmspec.Outcome{{Name: "failed", Back: 1, Max: 3}}},
 		{Outcomes: []fsmspec.Outcome{
-			{Name: "approved", Gates: fsmspec.Gates{Check: &fsmspec.Check{Run: "! grep -q '^BLOCKER' REVIEW.md", Timeout: fsmspec.DefaultCheckTimeout}, Approval: `May "Review the diff" end as approved?`}},
+			{Name: "approved", Gates: fsmspec.Gates{Check: &fsmspec.Check{Run: "! grep -q '^BLOCKER' REVIEW.md",
+				Timeout: fsmspec.DefaultCheckTimeout}, Approval: `May "Review the diff" end as approved?`}},
 			{Name: "changes", Back: 1, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
-		{When: []fsmspec.Condition{{Task: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson, Outcomes: []fsmspec.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second}, Outcomes: []fsmspec.Outcome{{Name: "major"}, {Name: "minor"}}},
+		{When: []fsmspec.Condition{{Task: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson,
+			Outcomes: []fsmspec.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second},
+			Outcomes: []fsmspec.Outcome{{Name: "major"}, {Name: "minor"}}},
 		{When: []fsmspec.Condition{{Task: 5, Outcomes: []string{"major", "minor"}}, {Task: 3, Outcomes: []string{"approved", "disputed"}}}},
 	}, flows)
 }
 
 func TestBound(t *testing.T) {
 	assert.Equal(t, "at most 39 steps are completed: the loop 1–2 up to 4 times, inside 1–3 up to 4 times", parsed(t, review).Bound().String())
-	assert.Equal(t, "at most 4 steps are completed: step 1 up to 4 times", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": {"again": {"back": 1, "max": 3}}}]}`).Bound().String())
+	assert.Equal(t, "at most 4 steps are completed: step 1 up to 4 times", parsed(t,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": {"again": {"back": 1, "max": 3}}}]}`).Bound().String())
 	assert.Equal(t, "at most 2 steps are completed", parsed(t, many(2)).Bound().String())
 	back := func(id int, loops string) string {
 		return fmt.Sprintf(`{"id": %[1]d, "subject": "%[1]d", "blockedBy": [%d], "outcomes": {"on": {}%s}}`, id, id-1, loops)
@@ -54,9 +58,12 @@ func TestBound(t *testing.T) {
 		return `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}, ` + strings.Join(more, ", ") + `]}`
 	}
 	for text, want := range map[string]string{
-		file(back(2, `, "a": {"back": 1, "max": 1}`), back(3, ``), back(4, `, "a": {"back": 3, "max": 2}`)):                                                                                                                        "at most 10 steps are completed: the loop 1–2 up to 2 times, the loop 3–4 up to 3 times",
-		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 3, "max": 2}`), back(4, `, "a": {"back": 1, "max": 1}`)):                                                                                            "at most 14 steps are completed: step 2 up to 2 times, step 3 up to 3 times, both inside 1–4 up to 2 times",
-		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 1, "max": 1}`), back(4, `, "a": {"back": 1, "max": 1}`)):                                                                                            "at most 18 steps are completed: step 2 up to 2 times, inside 1–3 up to 2 times, inside 1–4 up to 2 times",
+		file(back(2, `, "a": {"back": 1, "max": 1}`), back(3, ``),
+			back(4, `, "a": {"back": 3, "max": 2}`)): "at most 10 steps are completed: the loop 1–2 up to 2 times, the loop 3–4 up to 3 times",
+		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 3, "max": 2}`),
+			back(4, `, "a": {"back": 1, "max": 1}`)): "at most 14 steps are completed: step 2 up to 2 times, step 3 up to 3 times, both inside 1–4 up to 2 times",
+		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 1, "max": 1}`),
+			back(4, `, "a": {"back": 1, "max": 1}`)): "at most 18 steps are completed: step 2 up to 2 times, inside 1–3 up to 2 times, inside 1–4 up to 2 times",
 		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q", "blockedBy": [1], "outcomes": {"a": {"back": 1, "max": 1}}}], "outcomes": {"again": {"back": 1, "max": 2}}}]}`: "at most 15 steps are completed: the loop 1.1–1.2 up to 2 times, inside step 1 up to 3 times",
 	} {
 		assert.Equal(t, want, parsed(t, text).Bound().String())
@@ -108,7 +115,8 @@ func TestReservedFields(t *testing.T) {
 	for _, field := range []string{"outcomes", "decides", "when", "do", "each", "set", "only", "within"} {
 		for _, value := range []string{"1", "null", "{}"} {
 			invalid := refused(t, `[{"id": 3, "subject": "A", "`+field+`": `+value+`}]`)
-			assert.Equal(t, `1:28 /0/`+field+` task 3 ("A"): `+field+` needs {"fsm": 2, "steps": […]} instead of an array`, strings.Join(lines(invalid.Problems), "\n"))
+			assert.Equal(t, `1:28 /0/`+field+` task 3 ("A"): `+field+` needs {"fsm": 2, "steps": […]} instead of an array`,
+				strings.Join(lines(invalid.Problems), "\n"))
 		}
 	}
 }
@@ -117,16 +125,21 @@ func TestRefusedObjects(t *testing.T) {
 	step := `{"id": 1, "subject": "A"}`
 	for _, c := range []struct{ name, file, want string }{
 		{"without fsm", `{"steps": [` + step + `]}`, `1:1 - missing "fsm", the version of the format: write {"fsm": 2, "steps": […]}`},
-		{"fsm 1", `{"fsm": 1, "steps": [` + step + `]}`, `1:9 - "fsm": 1 is not written as an object: write the array of the steps alone, or {"fsm": 2, "steps": […]}`},
-		{"a newer version", `{"fsm": 3, "steps": [{"new": "things"}], "more": 1}`, `1:9 - this file needs a newer fsmtx: it has version 3 of the format, and this program knows up to 2`},
-		{"a newer version, last", `{"steps": [{"new": "things"}], "fsm": 17}`, `1:39 - this file needs a newer fsmtx: it has version 17 of the format, and this program knows up to 2`},
+		{"fsm 1", `{"fsm": 1, "steps": [` + step + `]}`,
+			`1:9 - "fsm": 1 is not written as an object: write the array of the steps alone, or {"fsm": 2, "steps": […]}`},
+		{"a newer version", `{"fsm": 3, "steps": [{"new": "things"}], "more": 1}`,
+			`1:9 - this file needs a newer fsmtx: it has version 3 of the format, and this program knows up to 2`},
+		{"a newer version, last", `{"steps": [{"new": "things"}], "fsm": 17}`,
+			`1:39 - this file needs a newer fsmtx: it has version 17 of the format, and this program knows up to 2`},
 		{"fsm of another type", `{"fsm": "2", "steps": [` + step + `]}`, `1:9 - fsm must be the number 2, not "2"`},
 		{"fsm null", `{"fsm": null, "steps": [` + step + `]}`, `1:9 - fsm must be the number 2, not null`},
 		{"fsm 0", `{"fsm": 0, "steps": []}`, `1:9 - fsm must be the number 2, not 0`},
 		{"without steps", `{"fsm": 2}`, `1:1 - missing "steps", the array of steps`},
 		{"steps of another type", `{"fsm": 2, "steps": {}}`, `1:21 /steps steps must be an array of steps, not an object`},
-		{"an unknown member", `{"fsm": 2, "stepz": [], "steps": []}`, `1:12 /stepz unknown member "stepz": the object has only fsm, vars and steps (did you mean "steps"?)`},
-		{"another object", `{"tasks": [` + step + `]}`, `1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
+		{"an unknown member", `{"fsm": 2, "stepz": [], "steps": []}`,
+			`1:12 /stepz unknown member "stepz": the object has only fsm, vars and steps (did you mean "steps"?)`},
+		{"another object", `{"tasks": [` + step + `]}`,
+			`1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
 		{"malformed", `{"fsm": 2, "steps": [` + step, `1:47 /steps malformed JSON: unexpected end of file`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,8 +165,9 @@ var refusedFlows = map[string]string{
 	`"outcomes": ["a", "a"]`: `/outcomes/1 task 2 ("B"): outcomes lists "a" more than once`,
 	`"outcomes": ["A"]`:      `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
 	`"outcomes": ["a_b"]`:    `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
-	`"outcomes": ["` + strings.Repeat("a", 32) + `"]`:                 `/outcomes/0 task 2 ("B"): outcomes: "` + strings.Repeat("a", 32) + `" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
-	`"outcomes": ["a","b","c","d","e","f","g","h","i","j","k"]`:       `/outcomes/10 task 2 ("B"): outcomes may have at most 10 names`,
+	`"outcomes": ["` + strings.Repeat("a", 32) + `"]`: `/outcomes/0 task 2 ("B"): outcomes: "` + strings.Repeat("a", 32) +
+		`" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
+	`"outcomes": ["a","b","c","d","e","f","g","h","i","j","k"]`: `/outcomes/10 task 2 ("B"): outcomes may have at most 10 names`,
 	`"outcomes": {"a": 1}`:                                            `/outcomes/a task 2 ("B"): outcomes.a must be an object, {} if it has no effects, not the number 1`,
 	`"outcomes": {"a": {"goto": 1}}`:                                  `/outcomes/a/goto task 2 ("B"): unknown field "outcomes.a.goto": an outcome has back, max, then, stop, produces, check, approval (did you mean "back"?)`,
 	`"outcomes": {"a": {"back": "1", "max": 1}}`:                      `/outcomes/a/back task 2 ("B"): outcomes.a.back must be the id of this step or of one before it, not the string "1" (write 1 without the quotes)`,

@@ -367,7 +367,8 @@ func (p *parser) checkIDs(entries []*entry) {
 
 func (p *parser) noteUnresolved(r reference, ids []int64) {
 	p.problems.note(r.at, r.entry, keepsMeaning, func() (pointer, text string) {
-		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, suggestID(r.id, r.entry.task.ID, ids))
+		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id,
+			suggestID(r.id, r.entry.task.ID, ids))
 	})
 }
 

@@ -100,7 +100,8 @@ func TestSoundParts(t *testing.T) {
 }
 
 func TestBoundOfParts(t *testing.T) {
-	assert.Equal(t, "at most 8 steps are completed, and 8 for each item: the loop 2.1–2.2 up to 4 times", parsed(t, migration).Bound().String())
+	assert.Equal(t, "at most 8 steps are completed, and 8 for each item: the loop 2.1–2.2 up to 4 times",
+		parsed(t, migration).Bound().String())
 	for members, want := range map[string]string{
 		`"each": {"lines": "a"}`: "at most 2 steps are completed, and 1 for each item",
 		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 2, "max": 2}}`:                                                                           "at most 2 steps are completed, and 3 for each item: step 2.2 up to 3 times",
@@ -114,7 +115,8 @@ func TestBoundOfParts(t *testing.T) {
 		parts = append(parts, fmt.Sprintf(`{"id": %d, "subject": "p"}`, i+1))
 	}
 	big := parsed(t, flowCase(`"do": [`+strings.Join(parts, ",")+`], "outcomes": {"again": {"back": 1, "max": 20}}`))
-	assert.Equal(t, []string{"2:1 /steps/0 up to 672 steps may have to be completed until this workflow ends: lower max of its loops"}, lines(big.Warnings())[:1])
+	assert.Equal(t, []string{"2:1 /steps/0 up to 672 steps may have to be completed until this workflow ends: lower max of its loops"},
+		lines(big.Warnings())[:1])
 }
 
 func TestPlanOfParts(t *testing.T) {
@@ -156,7 +158,8 @@ func TestItems(t *testing.T) {
 		{"trimmed, distinct", "\uFEFFb \r\n\ta\nb\n\na", "b|a", ""},
 		{"a tab inside", "a\tb", "a\tb", ""},
 		{"200 characters", strings.Repeat("é", 200), strings.Repeat("é", 200), ""},
-		{"201 characters", "a\n" + strings.Repeat("é", 201), "", `line 2 has 201 characters, and at most 200 are allowed: "` + strings.Repeat("é", 40) + `…"`},
+		{"201 characters", "a\n" + strings.Repeat("é", 201), "", `line 2 has 201 characters, and at most 200 are allowed: "` +
+			strings.Repeat("é", 40) + `…"`},
 		{"a hundred", many(100) + "7\n\n", strings.TrimSuffix(strings.ReplaceAll(many(100), "\n", "|"), "|"), ""},
 		{"one too many", "0\n" + many(101), "", "line 102 is one too many: at most 100 lines are allowed, not counting blank and repeated ones"},
 		{"control characters", "a\nb\x1b[31m", "", `line 2 has control characters: b\x1b[31m`},
@@ -207,7 +210,8 @@ func TestForItem(t *testing.T) {
 func TestItemsInPaths(t *testing.T) {
 	file := parsed(t, flowCase(`"each": {"lines": "a"}, "ready": ["{item}"]`)).Tasks()[1].Each.Workflow
 	for item, want := range map[string]string{
-		"..": "..", "a/../../b": "..", "/etc/passwd": "relative to the project's directory", "~/a": "relative", "{a,b}": "braces", "a/": "this is a directory", "a\tb": "control",
+		"..": "..", "a/../../b": "..", "/etc/passwd": "relative to the project's directory", "~/a": "relative", "{a,b}": "braces",
+		"a/": "this is a directory", "a\tb": "control",
 	} {
 		_, err := fsmspec.ForItem(file, item)
 		assert.ErrorContains(t, err, want, item)
@@ -239,7 +243,8 @@ func TestPlanItems(t *testing.T) {
 	what.InTurn = true
 	plan, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"+ #43  Migrate a (blocked by #41)", "+ #45  Migrate b (blocked by #44)", "+ #47  Migrate c (blocked by #46)"}, []string{
+	assert.Equal(t, []string{"+ #43  Migrate a (blocked by #41)", "+ #45  Migrate b (blocked by #44)",
+		"+ #47  Migrate c (blocked by #46)"}, []string{
 		strings.Split(plan.String(), "\n")[0], strings.Split(plan.String(), "\n")[2], strings.Split(plan.String(), "\n")[4]})
 	for _, l := range plan.Levels() {
 		assert.EqualValues(t, 42, l.Parent)
@@ -247,7 +252,8 @@ func TestPlanItems(t *testing.T) {
 	_, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: fsmspec.MaxID - 5})
 	assert.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
 
-	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}}, fsmspec.Snapshot{MaxID: 48, HighWater: 2})
+	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}},
+		fsmspec.Snapshot{MaxID: 48, HighWater: 2})
 	assert.Equal(t, "- #43  A\n- #48\n! high-water mark 2 -> 48\n", removal.String())
 }
 

@@ -50,7 +50,8 @@ func TestCreation(t *testing.T) {
 		"blocks": [1], "blockedBy": [1], "metadata": {"n": 1.50}}]`, fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{})
 	assert.Equal(t, []fsmspec.Creation{
 		{ID: 6, Subject: "A", BlockedBy: []int64{7}, Metadata: `{"fsm":"my-plugin:my-skill"}`},
-		{ID: 7, Subject: "B", Description: "D", ActiveForm: "F", Owner: "O", Status: fsmspec.InProgress, Blocks: []int64{6}, BlockedBy: []int64{6}, Metadata: `{"n": 1.50,"fsm":"my-plugin:my-skill"}`},
+		{ID: 7, Subject: "B", Description: "D", ActiveForm: "F", Owner: "O", Status: fsmspec.InProgress, Blocks: []int64{6},
+			BlockedBy: []int64{6}, Metadata: `{"n": 1.50,"fsm":"my-plugin:my-skill"}`},
 	}, plan.Creations())
 }
 
@@ -64,8 +65,9 @@ func TestActualIDs(t *testing.T) {
 		"empty list":                {fsmspec.Snapshot{}, []int64{1, 2, 30}},
 		"above the largest":         {fsmspec.Snapshot{MaxID: 5}, []int64{6, 7, 35}},
 		"above the high-water mark": {fsmspec.Snapshot{MaxID: 5, HighWater: 9}, []int64{10, 11, 39}},
-		"above what is deleted":     {fsmspec.Snapshot{MaxID: 7, HighWater: 2, Tasks: []fsmspec.Existing{{ID: "7", Number: 7}}}, []int64{8, 9, 37}},
-		"negative high-water mark":  {fsmspec.Snapshot{HighWater: -4}, []int64{1, 2, 30}},
+		"above what is deleted": {fsmspec.Snapshot{MaxID: 7, HighWater: 2, Tasks: []fsmspec.Existing{{ID: "7", Number: 7}}},
+			[]int64{8, 9, 37}},
+		"negative high-water mark": {fsmspec.Snapshot{HighWater: -4}, []int64{1, 2, 30}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, created := ids(planned(t, file, c.list, fsmspec.Policy{}))
@@ -93,10 +95,14 @@ func TestIDTooLarge(t *testing.T) {
 	}{
 		"file":              {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989.json"}, "move 9007199254740989.json out of the list"},
 		"file without name": {fsmspec.Snapshot{MaxID: tooLarge}, "move the task with the largest number out of the list"},
-		"file, mark below":  {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989a\n.json", HighWater: tooLarge - 1}, `move 9007199254740989a\n.json out of the list`},
-		"mark, file below":  {fsmspec.Snapshot{MaxID: tooLarge - 1, MaxName: "9007199254740988.json", HighWater: tooLarge, MarkName: ".highwatermark"}, "delete .highwatermark, whose number is too large"},
-		"both":              {fsmspec.Snapshot{MaxID: beyond, MaxName: "99999999999999999999.json", HighWater: tooLarge, MarkName: ".highwatermark"}, "move 99999999999999999999.json out of the list and delete .highwatermark, whose number is too large"},
-		"both, mark larger": {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989.json", HighWater: beyond, MarkName: ".highwatermark"}, "move 9007199254740989.json out of the list and delete .highwatermark, whose number is too large"},
+		"file, mark below": {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989a\n.json", HighWater: tooLarge - 1},
+			`move 9007199254740989a\n.json out of the list`},
+		"mark, file below": {fsmspec.Snapshot{MaxID: tooLarge - 1, MaxName: "9007199254740988.json", HighWater: tooLarge,
+			MarkName: ".highwatermark"}, "delete .highwatermark, whose number is too large"},
+		"both": {fsmspec.Snapshot{MaxID: beyond, MaxName: "99999999999999999999.json", HighWater: tooLarge,
+			MarkName: ".highwatermark"}, "move 99999999999999999999.json out of the list and delete .highwatermark, whose number is too large"},
+		"both, mark larger": {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989.json", HighWater: beyond, MarkName: ".highwatermark"},
+			"move 9007199254740989.json out of the list and delete .highwatermark, whose number is too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := spec.Plan("c", c.list, fsmspec.Policy{})
@@ -114,7 +120,8 @@ func TestCommandNameThatIsNotUTF8(t *testing.T) {
 	created := plan.Creations()[0]
 	assert.Equal(t, `{"fsm":"a�\u0000\n\""}`, created.Metadata)
 
-	plan, err = parsed(t, `[]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{MaxID: 1, Tasks: []fsmspec.Existing{{ID: "1", Number: 1, Tag: "a�\x00\n\""}}}, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
+	plan, err = parsed(t, `[]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{MaxID: 1,
+		Tasks: []fsmspec.Existing{{ID: "1", Number: 1, Tag: "a�\x00\n\""}}}, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
 	require.NoError(t, err)
 	assert.Len(t, plan.Deletions(), 1, "the command recognises its own tasks")
 }
@@ -159,7 +166,8 @@ func TestActiveTasksAreRefused(t *testing.T) {
 			`tasks about to be deleted are under way: #007 "Task 007" (in_progress)`},
 		{"mixed", fsmspec.ScopeAll, []fsmspec.Existing{task("2", "c", "pending"), task("x", "c", ""), task("1", "c", "completed")},
 			`tasks about to be deleted are under way: #1 "Task 1" (completed), #2 "Task 2" (pending), #x "Task x" (no status)`},
-		{"in progress by another command", fsmspec.ScopeSkill, []fsmspec.Existing{task("1", "other", "in_progress"), task("2", "c", "pending")}, ""},
+		{"in progress by another command", fsmspec.ScopeSkill, []fsmspec.Existing{task("1", "other", "in_progress"),
+			task("2", "c", "pending")}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec := parsed(t, `[{"id": 1, "subject": "A"}]`)
@@ -214,8 +222,10 @@ func TestHighWater(t *testing.T) {
 		{"largest deleted, mark higher", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 9, Tasks: tagged("7")}, 9, false},
 		{"largest possible deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID, Tasks: tagged("9007199254740991")}, fsmspec.MaxID, true},
 		{"largest possible not deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID, HighWater: 3, Tasks: tagged("7")}, 3, false},
-		{"too large a number deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3, Tasks: tagged("9007199254740992")}, 3, false},
-		{"too large a number deleted, and another", `[]`, fsmspec.Snapshot{MaxID: 1<<63 - 1, HighWater: 3, Tasks: tagged("99999999999999999999", "7", "5")}, 7, true},
+		{"too large a number deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3,
+			Tasks: tagged("9007199254740992")}, 3, false},
+		{"too large a number deleted, and another", `[]`, fsmspec.Snapshot{MaxID: 1<<63 - 1, HighWater: 3,
+			Tasks: tagged("99999999999999999999", "7", "5")}, 7, true},
 		{"too large a number not deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3, Tasks: tagged("7")}, 7, true},
 		{"larger number created", `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("7")}, 3, false},
 	} {

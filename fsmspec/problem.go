@@ -157,14 +157,17 @@ func fieldMeant(name string) string {
 	case "addblockedby", "after", "blocked", "blocker", "blockers", "dependencies", "dependency", "depends", "dependson",
 		"deps", "needs", "predecessors", "prerequisite", "prerequisites", "required", "requires", "waitfor", "waitsfor":
 		return "blockedBy"
-	case "artefact", "artefacts", "artifact", "artifacts", "creates", "deliverable", "deliverables", "generates", "output", "outputs", "produced", "product", "products", "result", "results", "writes":
+	case "artefact", "artefacts", "artifact", "artifacts", "creates", "deliverable", "deliverables", "generates", "output", "outputs",
+		"produced", "product", "products", "result", "results", "writes":
 		return "produces"
-	case "assert", "bash", "checkcommand", "cmd", "command", "ensure", "exec", "gate", "gates", "postcondition", "postconditions", "run", "script", "shell", "test", "tests",
+	case "assert", "bash", "checkcommand", "cmd", "command", "ensure", "exec", "gate", "gates", "postcondition", "postconditions", "run",
+		"script", "shell", "test", "tests",
 		"validate", "validation", "verification", "verify":
 		return "check"
 	case "checkdir", "checkenv", "checktimeout", "cwd", "dir", "env", "timeout", "workdir":
 		return checkMember
-	case "approve", "approved", "approver", "ask", "askperson", "confirm", "confirmation", "consent", "humanapproval", "needsapproval", "question", "requireapproval", "requiresapproval", "signoff":
+	case "approve", "approved", "approver", "ask", "askperson", "confirm", "confirmation", "consent", "humanapproval", "needsapproval",
+		"question", "requireapproval", "requiresapproval", "signoff":
 		return "approval"
 	case "consumes", "input", "inputs", "precondition", "preconditions", "readyif", "readywhen", "requiredfiles", "requiresfiles", "uses":
 		return "ready"

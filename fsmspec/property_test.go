@@ -42,7 +42,8 @@ func checkTasks(t require.TestingT, spec *fsmspec.Spec, models []model) {
 	for i, task := range spec.Tasks() {
 		m := models[i]
 		want := fsmspec.Task{ID: m.id, Subject: m.subject, Description: m.description, ActiveForm: m.activeForm, Owner: m.owner,
-			Status: task.Status, Blocks: append([]int64(nil), m.blocks...), BlockedBy: append([]int64(nil), m.blockedBy...), Metadata: task.Metadata, Gates: m.gates}
+			Status: task.Status, Blocks: append([]int64(nil), m.blocks...), BlockedBy: append([]int64(nil), m.blockedBy...),
+			Metadata: task.Metadata, Gates: m.gates}
 		want.Gates.Produces, want.Gates.Ready = append([]string(nil), m.gates.Produces...), append([]string(nil), m.gates.Ready...)
 		assert.Equal(t, want, task)
 		assert.Equal(t, m.status, task.Status.String())
@@ -55,7 +56,8 @@ func checkCreation(t *rapid.T, c fsmspec.Creation, m model, base int64) {
 	c.Metadata = ""
 	var status fsmspec.Status
 	require.NoError(t, status.UnmarshalText([]byte(m.status)))
-	want := fsmspec.Creation{ID: base + m.id, Subject: m.subject, Description: m.description, ActiveForm: m.activeForm, Owner: m.owner, Status: status,
+	want := fsmspec.Creation{ID: base + m.id, Subject: m.subject, Description: m.description, ActiveForm: m.activeForm, Owner: m.owner,
+		Status: status,
 		Blocks: actual(base, m.blocks), BlockedBy: actual(base, m.blockedBy)}
 	assert.Equal(t, want, c)
 }
@@ -117,7 +119,8 @@ func TestConsecutivePlans(t *testing.T) {
 		for range 3 {
 			spec, err := fsmspec.Parse([]byte(workflows().Draw(t, "workflow").file))
 			require.NoError(t, err)
-			plan, err := spec.Plan("c", list, fsmspec.Policy{Scope: rapid.SampledFrom([]fsmspec.Scope{fsmspec.ScopeAll, fsmspec.ScopeSkill}).Draw(t, "scope")})
+			plan, err := spec.Plan("c", list, fsmspec.Policy{Scope: rapid.SampledFrom([]fsmspec.Scope{fsmspec.ScopeAll,
+				fsmspec.ScopeSkill}).Draw(t, "scope")})
 			require.NoError(t, err)
 			assert.Len(t, plan.Deletions(), len(list.Tasks))
 			list = carriedOut(t, plan, list)
@@ -140,7 +143,8 @@ func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.S
 		next.MaxID = list.MaxID
 	}
 	for _, c := range plan.Creations() {
-		next.Tasks = append(next.Tasks, fsmspec.Existing{ID: strconv.FormatInt(c.ID, 10), Number: c.ID, Tag: "c", Subject: c.Subject, Status: c.Status.String()})
+		next.Tasks = append(next.Tasks, fsmspec.Existing{ID: strconv.FormatInt(c.ID, 10), Number: c.ID, Tag: "c", Subject: c.Subject,
+			Status: c.Status.String()})
 		next.MaxID = max(next.MaxID, c.ID)
 	}
 	return next

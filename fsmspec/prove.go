@@ -60,7 +60,8 @@ func (p *parser) prove(entries []*entry, steps []machine.Step) *machine.Machine 
 
 // step returns the task for the machine.
 func (t *Task) step() machine.Step {
-	s := machine.Step{ID: t.ID, BlockedBy: t.BlockedBy, Decides: t.Flow.Decides, Check: t.Gates.Check != nil, Limit: t.Flow.Within > 0, Done: t.Status == Completed}
+	s := machine.Step{ID: t.ID, BlockedBy: t.BlockedBy, Decides: t.Flow.Decides, Check: t.Gates.Check != nil, Limit: t.Flow.Within > 0,
+		Done: t.Status == Completed}
 	for _, c := range t.Flow.When {
 		s.When = append(s.When, machine.Condition{Step: c.Task, Outcomes: c.Outcomes})
 	}

@@ -59,7 +59,8 @@ func stepSchema(version int) string {
 			needed = append(needed, quote(f.name))
 		}
 	}
-	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, strings.Join(properties, ","), strings.Join(needed, ","))
+	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, strings.Join(properties, ","),
+		strings.Join(needed, ","))
 }
 
 // valueName matches the name of a value, and reservedName those that no value may have.
@@ -74,19 +75,22 @@ func valueNames() string {
 
 func varsSchema() string {
 	return fmt.Sprintf(`{"description":%s,"type":"object","maxProperties":%d,%s,"additionalProperties":{"type":"string"}}`,
-		quote("Values that the workflow has from its beginning: names with default texts, in which {args} is replaced by the arguments of the skill's call."), MaxVars, valueNames())
+		quote("Values that the workflow has from its beginning: names with default texts, in which {args} is replaced by the arguments of the skill's call."),
+		MaxVars, valueNames())
 }
 
 func (setType) schema() (types []string, rules string) {
 	_, object := checkType{}.schema()
-	object = strings.Replace(strings.TrimPrefix(object, ","), `"pattern":`+quote(visibleText)+`,"not":{"type":"string","pattern":"\u0000"},`, "", 1)
+	object = strings.Replace(strings.TrimPrefix(object, ","), `"pattern":`+quote(visibleText)+
+		`,"not":{"type":"string","pattern":"\u0000"},`, "", 1)
 	return []string{"object"}, fmt.Sprintf(`,"minProperties":1,"maxProperties":%d,%s,"additionalProperties":{"type":["string","array","object"],"minLength":1,"maxLength":1000,`+
 		`"minItems":1,"maxItems":%d,"uniqueItems":true,"items":{"type":["string","number","boolean"],"pattern":%s,"maxLength":%d,"not":{"type":"string","pattern":"\\p{Cc}"}},%s}`,
 		MaxSet, valueNames(), MaxPatterns, quote(visibleText), MaxValue, object)
 }
 
 func (withinType) schema() (types []string, rules string) {
-	return []string{"number", "string"}, fmt.Sprintf(`,"exclusiveMinimum":0,"maximum":%d,"pattern":%s`, int(MaxWithin/time.Second), quote(duration))
+	return []string{"number", "string"}, fmt.Sprintf(`,"exclusiveMinimum":0,"maximum":%d,"pattern":%s`, int(MaxWithin/time.Second),
+		quote(duration))
 }
 
 // schema returns the schema of the field's value. An optional field may be null.
@@ -175,17 +179,21 @@ const (
 
 // pathRules returns the rules of a string that is a path of the project.
 func pathRules(backslashes, not string) string {
-	return fmt.Sprintf(`,"pattern":%s,"allOf":[{"pattern":%s},{"not":{"type":"string","pattern":%s}}]`, quote(visibleText), quote(backslashes), quote(not))
+	return fmt.Sprintf(`,"pattern":%s,"allOf":[{"pattern":%s},{"not":{"type":"string","pattern":%s}}]`, quote(visibleText),
+		quote(backslashes), quote(not))
 }
 
 func (patternsType) schema() (types []string, rules string) {
-	return []string{"array"}, fmt.Sprintf(`,"maxItems":%d,"items":{"type":"string"%s}`, MaxPatterns, pathRules(escapedWildcards, outsideProject+"|"+notPattern))
+	return []string{"array"}, fmt.Sprintf(`,"maxItems":%d,"items":{"type":"string"%s}`, MaxPatterns,
+		pathRules(escapedWildcards, outsideProject+"|"+notPattern))
 }
 
 func (checkType) schema() (types []string, rules string) {
 	command := `,"pattern":` + quote(visibleText) + `,"not":{"type":"string","pattern":"\u0000"}`
-	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`, int(MaxCheckTimeout/time.Second), quote(duration))
-	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` + pathRules(noBackslash, outsideProject) + `}` +
+	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`,
+		int(MaxCheckTimeout/time.Second), quote(duration))
+	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` +
+		pathRules(noBackslash, outsideProject) + `}` +
 		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`, MaxVariables)
 	return []string{"string", "object"}, command + `,"properties":{` + members + `},"required":["run"],"additionalProperties":false`
 }
@@ -199,10 +207,12 @@ func (outcomesType) schema() (types []string, rules string) {
 		return `{"type":[` + strings.Join(append(append(types, more...), quote("null")), ",") + "]" + rules + "}"
 	}
 	effects := `"back":` + part(idType{}) + fmt.Sprintf(`,"max":{"type":["integer","null"],"minimum":1,"maximum":%d}`, MaxTimes) +
-		`,"then":{"type":["string","null"]},"stop":{"enum":[true,null]},"produces":` + part(patternsType{}) + `,"check":` + part(checkType{}) + `,"approval":` + part(approvalType{})
-	return []string{"array", "object"}, fmt.Sprintf(`,"minItems":1,"maxItems":%[1]d,"uniqueItems":true,"items":{"type":"string","pattern":%[2]s},`+
-		`"minProperties":1,"maxProperties":%[1]d,"propertyNames":{"pattern":%[2]s},"additionalProperties":{"type":["object","null"],"properties":{%[3]s},"additionalProperties":false}`,
-		MaxOutcomes, quote(outcomeName), effects)
+		`,"then":{"type":["string","null"]},"stop":{"enum":[true,null]},"produces":` + part(patternsType{}) + `,"check":` +
+		part(checkType{}) + `,"approval":` + part(approvalType{})
+	return []string{"array", "object"},
+		fmt.Sprintf(`,"minItems":1,"maxItems":%[1]d,"uniqueItems":true,"items":{"type":"string","pattern":%[2]s},`+
+			`"minProperties":1,"maxProperties":%[1]d,"propertyNames":{"pattern":%[2]s},"additionalProperties":{"type":["object","null"],"properties":{%[3]s},"additionalProperties":false}`,
+			MaxOutcomes, quote(outcomeName), effects)
 }
 
 // outcomeName matches the name of an outcome; see isOutcomeName.
@@ -210,8 +220,9 @@ const outcomeName = `^[a-z][a-z0-9-]{0,30}$`
 
 func (decidesType) schema() (types []string, rules string) {
 	_, object := checkType{}.schema()
-	return []string{"string", "object"}, fmt.Sprintf(`,"if":{"type":"string"},"then":{"enum":[%s,%s]},"else":{"if":{"type":"object"},"then":{%s}}`,
-		quote(ByAgent.String()), quote(ByPerson.String()), strings.TrimPrefix(object, ","))
+	return []string{"string", "object"},
+		fmt.Sprintf(`,"if":{"type":"string"},"then":{"enum":[%s,%s]},"else":{"if":{"type":"object"},"then":{%s}}`,
+			quote(ByAgent.String()), quote(ByPerson.String()), strings.TrimPrefix(object, ","))
 }
 
 func (whenType) schema() (types []string, rules string) {
@@ -223,22 +234,26 @@ func (whenType) schema() (types []string, rules string) {
 const skillPattern = `^[^/\p{Z}\p{C}:][^\p{Z}\p{C}:]*(:[^\p{Z}\p{C}:]+)*$`
 
 func (doType) schema() (types []string, rules string) {
-	return []string{"array", "string"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"$ref":"#/$defs/step"},"maxLength":%d,"pattern":%s`, MaxTasks, maxSkillName, quote(skillPattern))
+	return []string{"array", "string"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"$ref":"#/$defs/step"},"maxLength":%d,"pattern":%s`,
+		MaxTasks, maxSkillName, quote(skillPattern))
 }
 
 func (eachType) schema() (types []string, rules string) {
 	_, check := checkType{}.schema()
 	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
-	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) + `},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
+	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) +
+		`},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
 		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`
 }
 
 func (onlyType) schema() (types []string, rules string) {
-	return []string{"array"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"type":"string","maxLength":%d,"pattern":%s}`, MaxRules, MaxRuleLength, quote(`^([\w-]+(\((.|\n)*\))?|mcp__[\w*-]+)$`))
+	return []string{"array"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"type":"string","maxLength":%d,"pattern":%s}`, MaxRules,
+		MaxRuleLength, quote(`^([\w-]+(\((.|\n)*\))?|mcp__[\w*-]+)$`))
 }
 
 func (approvalType) schema() (types []string, rules string) {
-	return []string{"boolean", "string"}, `,"pattern":` + quote(visibleText) + `,"not":{"anyOf":[{"const":false},{"type":"string","pattern":` + quote(`[^\P{Cc}\n\t]`) + `}]}`
+	return []string{"boolean", "string"}, `,"pattern":` + quote(visibleText) +
+		`,"not":{"anyOf":[{"const":false},{"type":"string","pattern":` + quote(`[^\P{Cc}\n\t]`) + `}]}`
 }
 
 func quote(text string) string { return string(appendQuoted(nil, text)) }

@@ -99,38 +99,56 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		checkSchema(t, schema, flowCase(members))
 	}
 	for _, file := range []string{
-		review, `{"steps":[]}`, `{"fsm":2}`, `{"fsm":2,"steps":[]}`, `{"fsm":2.0,"steps":[]}`, `{"fsm":1,"steps":[]}`, `{"fsm":3,"steps":[]}`, `{"fsm":2,"steps":[],"x":1}`, `{"fsm":2,"steps":{}}`, `{"fsm":2,"steps":[{}]}`,
+		review, `{"steps":[]}`, `{"fsm":2}`, `{"fsm":2,"steps":[]}`, `{"fsm":2.0,"steps":[]}`, `{"fsm":1,"steps":[]}`,
+		`{"fsm":3,"steps":[]}`, `{"fsm":2,"steps":[],"x":1}`, `{"fsm":2,"steps":{}}`, `{"fsm":2,"steps":[{}]}`,
 		`{"fsm":2,"steps":null}`, `{"tasks":[]}`, `[{"id":1,"subject":"a","outcomes":["a"]}]`, `[{"id":1,"subject":"a","when":null}]`,
 	} {
 		checkSchema(t, schema, file)
 	}
 	for _, members := range []string{
-		`"outcomes": null, "decides": null, "when": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`, `"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
-		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`, `"when": {"1": null}`, `"do": "x"`,
-		`"outcomes": {"a": {"back": 1, "max": 1}}`, `"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`, `"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`, `"each": 1`, `"set": null`, `"x": 1`,
+		`"outcomes": null, "decides": null, "when": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`,
+		`"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
+		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`,
+		`"when": {"1": null}`, `"do": "x"`,
+		`"outcomes": {"a": {"back": 1, "max": 1}}`, `"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`,
+		`"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`, `"each": 1`, `"set": null`, `"x": 1`,
 	} {
 		checkSchema(t, schema, flowCase(members))
 	}
 	for _, members := range []string{
-		`"do": null`, `"do": []`, `"do": {}`, `"do": [1]`, `"do": [{}]`, `"do": [{"id": 1, "subject": "p"}]`, `"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q"}]}]`, `"do": [{"id": 1, "subject": "p", "x": 1}]`,
-		`"each": null`, `"each": {}`, `"each": []`, `"each": "a"`, `"each": {"lines": "a"}`, `"each": {"lines": null}`, `"each": {"lines": "a", "run": "b"}`, `"each": {"lines": "a", "run": null}`, `"each": {"run": "b"}`, `"each": {"run": ""}`,
-		`"each": {"lines": "a", "inTurn": null}`, `"each": {"lines": "a", "inTurn": true}`, `"each": {"lines": "a", "inTurn": false}`, `"each": {"lines": "a", "inTurn": 1}`, `"each": {"lines": "a", "x": 1}`,
-		`"each": {"lines": "a", "timeout": 1}`, `"each": {"lines": "a", "timeout": null}`, `"each": {"run": "b", "timeout": 1, "dir": "c", "env": []}`, `"each": {"run": "b", "timeout": null, "dir": null, "env": null, "inTurn": true}`,
-		`"each": {"lines": ""}`, `"each": {"lines": "/a"}`, `"each": {"lines": "a/"}`, `"each": {"lines": "."}`, `"each": {"lines": "../a"}`, `"each": {"lines": "a*"}`, `"each": {"lines": "a?"}`, `"each": {"lines": "[a]"}`, `"each": {"lines": "a\\b"}`,
+		`"do": null`, `"do": []`, `"do": {}`, `"do": [1]`, `"do": [{}]`, `"do": [{"id": 1, "subject": "p"}]`,
+		`"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q"}]}]`, `"do": [{"id": 1, "subject": "p", "x": 1}]`,
+		`"each": null`, `"each": {}`, `"each": []`, `"each": "a"`, `"each": {"lines": "a"}`, `"each": {"lines": null}`,
+		`"each": {"lines": "a", "run": "b"}`, `"each": {"lines": "a", "run": null}`, `"each": {"run": "b"}`, `"each": {"run": ""}`,
+		`"each": {"lines": "a", "inTurn": null}`, `"each": {"lines": "a", "inTurn": true}`, `"each": {"lines": "a", "inTurn": false}`,
+		`"each": {"lines": "a", "inTurn": 1}`, `"each": {"lines": "a", "x": 1}`,
+		`"each": {"lines": "a", "timeout": 1}`, `"each": {"lines": "a", "timeout": null}`,
+		`"each": {"run": "b", "timeout": 1, "dir": "c", "env": []}`,
+		`"each": {"run": "b", "timeout": null, "dir": null, "env": null, "inTurn": true}`,
+		`"each": {"lines": ""}`, `"each": {"lines": "/a"}`, `"each": {"lines": "a/"}`, `"each": {"lines": "."}`, `"each": {"lines": "../a"}`,
+		`"each": {"lines": "a*"}`, `"each": {"lines": "a?"}`, `"each": {"lines": "[a]"}`, `"each": {"lines": "a\\b"}`,
 		`"each": {"lines": "specs/{feature}/tasks.list"}`, `"each": {"lines": "a/./b"}`,
 	} {
 		checkSchema(t, schema, flowCase(members))
 	}
 	for field, values := range map[string][]string{
-		"produces": {`[]`, `["a"]`, `"a"`, `{}`, `[1]`, `[null]`, `[""]`, `["\u200b"]`, `["/a"]`, `["~a"]`, `["c:/a"]`, `["é:/a"]`, `["${A}"]`, `["$a"]`, `["../a"]`, `["a/.."]`, `["..a"]`, `["a/../b"]`,
-			`["a\\\\b"]`, `["a\\b"]`, `["\\*"]`, `["a\\"]`, `["a\nb"]`, `["\u0085"]`, `["a/"]`, `["."]`, `["a/."]`, `["./a"]`, `["a."]`, `["**"]`, `["!a"]`, `["a!"]`, `["[!a]"]`, `["[^a]"]`, `["{a,b}"]`, `["{a}"]`, `["{a}b,"]`, `["[a"]`,
+		"produces": {`[]`, `["a"]`, `"a"`, `{}`, `[1]`, `[null]`, `[""]`, `["\u200b"]`, `["/a"]`, `["~a"]`, `["c:/a"]`, `["é:/a"]`,
+			`["${A}"]`, `["$a"]`, `["../a"]`, `["a/.."]`, `["..a"]`, `["a/../b"]`,
+			`["a\\\\b"]`, `["a\\b"]`, `["\\*"]`, `["a\\"]`, `["a\nb"]`, `["\u0085"]`, `["a/"]`, `["."]`, `["a/."]`, `["./a"]`, `["a."]`,
+			`["**"]`, `["!a"]`, `["a!"]`, `["[!a]"]`, `["[^a]"]`, `["{a,b}"]`, `["{a}"]`, `["{a}b,"]`, `["[a"]`,
 			"[" + strings.Repeat(`"a",`, 99) + `"a"]`, "[" + strings.Repeat(`"a",`, 100) + `"a"]`},
-		"check": {`""`, `"a"`, `" "`, `"\u0000a"`, `{}`, `[]`, `1`, `true`, `{"run":""}`, `{"run":"a"}`, `{"run":null}`, `{"run":1}`, `{"run":"\u0000a"}`, `{"run":"a","x":1}`, `{"run":"a","timeout":null,"dir":null}`,
-			`{"run":"a","timeout":0}`, `{"run":"a","timeout":0.1}`, `{"run":"a","timeout":1800}`, `{"run":"a","timeout":1800.5}`, `{"run":"a","timeout":-1}`, `{"run":"a","timeout":true}`,
-			`{"run":"a","timeout":"90s"}`, `{"run":"a","timeout":"+1.m.5s"}`, `{"run":"a","timeout":"90"}`, `{"run":"a","timeout":"-1s"}`, `{"run":"a","timeout":"1µs1μs"}`, `{"run":"a","timeout":"31m"}`,
-			`{"run":"a","dir":"."}`, `{"run":"a","dir":"b/"}`, `{"run":"a","dir":"*"}`, `{"run":"a","dir":""}`, `{"run":"a","dir":".."}`, `{"run":"a","dir":"\\*"}`, `{"run":"a","dir":"/"}`, `{"run":"a","dir":1}`,
-			`{"run":"a","env":null}`, `{"run":"a","env":[]}`, `{"run":"a","env":["PATH","_x9"]}`, `{"run":"a","env":["A","A"]}`, `{"run":"a","env":"PATH"}`, `{"run":"a","env":{}}`, `{"run":"a","env":[1]}`, `{"run":"a","env":[""]}`,
-			`{"run":"a","env":["9a"]}`, `{"run":"a","env":["a=b"]}`, `{"run":"a","env":["é"]}`, `{"run":"a","env":["A\n"]}`, `{"run":"a","env":[` + strings.Repeat(`"A",`, 99) + `"B"]}`, `{"run":"a","env":[` + strings.Repeat(`"A",`, 100) + `"B"]}`},
+		"check": {`""`, `"a"`, `" "`, `"\u0000a"`, `{}`, `[]`, `1`, `true`, `{"run":""}`, `{"run":"a"}`, `{"run":null}`, `{"run":1}`,
+			`{"run":"\u0000a"}`, `{"run":"a","x":1}`, `{"run":"a","timeout":null,"dir":null}`,
+			`{"run":"a","timeout":0}`, `{"run":"a","timeout":0.1}`, `{"run":"a","timeout":1800}`, `{"run":"a","timeout":1800.5}`,
+			`{"run":"a","timeout":-1}`, `{"run":"a","timeout":true}`,
+			`{"run":"a","timeout":"90s"}`, `{"run":"a","timeout":"+1.m.5s"}`, `{"run":"a","timeout":"90"}`, `{"run":"a","timeout":"-1s"}`,
+			`{"run":"a","timeout":"1µs1μs"}`, `{"run":"a","timeout":"31m"}`,
+			`{"run":"a","dir":"."}`, `{"run":"a","dir":"b/"}`, `{"run":"a","dir":"*"}`, `{"run":"a","dir":""}`, `{"run":"a","dir":".."}`,
+			`{"run":"a","dir":"\\*"}`, `{"run":"a","dir":"/"}`, `{"run":"a","dir":1}`,
+			`{"run":"a","env":null}`, `{"run":"a","env":[]}`, `{"run":"a","env":["PATH","_x9"]}`, `{"run":"a","env":["A","A"]}`,
+			`{"run":"a","env":"PATH"}`, `{"run":"a","env":{}}`, `{"run":"a","env":[1]}`, `{"run":"a","env":[""]}`,
+			`{"run":"a","env":["9a"]}`, `{"run":"a","env":["a=b"]}`, `{"run":"a","env":["é"]}`, `{"run":"a","env":["A\n"]}`,
+			`{"run":"a","env":[` + strings.Repeat(`"A",`, 99) + `"B"]}`, `{"run":"a","env":[` + strings.Repeat(`"A",`, 100) + `"B"]}`},
 		"approval": {`true`, `false`, `"a"`, `""`, `" "`, `"a\n\tb"`, `"a\u001b"`, `"a\u0085"`, `"yes"`, `1`, `{}`},
 	} {
 		for _, value := range values {

@@ -150,11 +150,13 @@ func (p *parser) valueName(field string, key token) {
 	name := p.text(key)
 	switch what := reservedValues[name]; {
 	case !isValueName(name):
-		p.problem(key.start, "%s: %s is not a name for a value: want a small letter, then at most 30 small letters, digits and _", field, quoted(name))
+		p.problem(key.start, "%s: %s is not a name for a value: want a small letter, then at most 30 small letters, digits and _", field,
+			quoted(name))
 	case what != "":
 		p.problem(key.start, "%s: %s is %s: give the value another name", field, name, what)
 	case isOutcomeVariable(name):
-		p.problem(key.start, "%s: in commands %s would be the variable %s, which says how a step ended: give it another name", field, name, Variable(name))
+		p.problem(key.start, "%s: in commands %s would be the variable %s, which says how a step ended: give it another name", field, name,
+			Variable(name))
 	}
 }
 
@@ -185,7 +187,8 @@ func (p *parser) valueOf(v *Value, full string, t token) {
 		v.Command = &Check{Timeout: DefaultCheckTimeout}
 		p.checkObject(full, t, v.Command)
 	default:
-		p.problem(t.start, `%s must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not %s`, full, p.describe(t))
+		p.problem(t.start, `%s must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not %s`,
+			full, p.describe(t))
 	}
 }
 
@@ -251,7 +254,8 @@ func (p *parser) readVars(t token) {
 		default:
 			for _, n := range Named(p.text(value)) {
 				if n != Args {
-					p.problem(value.start, "vars.%s names {%s}: a default can only have {args} (write {{%s}} for the text itself)", name, short(n), short(n))
+					p.problem(value.start, "vars.%s names {%s}: a default can only have {args} (write {{%s}} for the text itself)", name,
+						short(n), short(n))
 				}
 			}
 			p.declared = append(p.declared, Var{name, p.text(value)})
@@ -409,7 +413,8 @@ func (v *valueProof) prove(m mention) {
 	switch {
 	case name == Args || name == Round || v.isVar(name) || m.command && name == Item:
 	case m.command && isOutcomeVariable(name):
-		if id, _ := strconv.ParseInt(name[len("outcome_"):], 10, 64); !slices.ContainsFunc(v.level(m.entry), func(e *entry) bool { return e.task.ID == id }) {
+		if id, _ := strconv.ParseInt(name[len("outcome_"):], 10, 64); !slices.ContainsFunc(v.level(m.entry),
+			func(e *entry) bool { return e.task.ID == id }) {
 			p.noteMention(&p.warnings, m, "%s reads %s, and there is no step %d", m.field, Variable(name), id)
 		}
 	case name == Item:
@@ -417,9 +422,11 @@ func (v *valueProof) prove(m mention) {
 			p.noteMention(&p.problems, m, `%s names {item}, which only a step with each has (write {{item}} for the text itself)`, m.field)
 		}
 	case v.setters[name] == nil && m.command:
-		p.noteMention(&p.warnings, m, "%s reads %s, which no value of this workflow sets%s", m.field, Variable(name), didYouMean(variableMeant(name, v.known)))
+		p.noteMention(&p.warnings, m, "%s reads %s, which no value of this workflow sets%s", m.field, Variable(name),
+			didYouMean(variableMeant(name, v.known)))
 	case v.setters[name] == nil:
-		p.noteMention(&p.problems, m, "%s names {%s}, which is not a value of this workflow%s (write {{%s}} for the text itself)", m.field, name, didYouMean(near(name, v.known)), name)
+		p.noteMention(&p.problems, m, "%s names {%s}, which is not a value of this workflow%s (write {{%s}} for the text itself)", m.field,
+			name, didYouMean(near(name, v.known)), name)
 	default:
 		why := v.unset(m.entry, name, m.when)
 		switch {
@@ -534,14 +541,17 @@ func variableMeant(name string, known []string) string {
 func (v *valueProof) warn(w mention) {
 	i := slices.IndexFunc(v.known, func(name string) bool { return v.isVar(name) || v.unset(w.entry, name, whenCompleted) == "" })
 	if i >= 0 {
-		v.p.noteMention(&v.p.warnings, w, "%s: %s has a wildcard for a directory, so a file of an earlier run is enough: name the directory by a value, such as {%s}", w.field, quoted(w.name), v.known[i])
+		v.p.noteMention(&v.p.warnings, w,
+			"%s: %s has a wildcard for a directory, so a file of an earlier run is enough: name the directory by a value, such as {%s}",
+			w.field, quoted(w.name), v.known[i])
 	}
 }
 
 // wildcard keeps a pattern of produces with a wildcard for a directory, for warnWildcards.
 func (p *parser) wildcard(field, text string, t token) {
 	dir, _, ok := cutLast(text, "/")
-	if ok && p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") && len(p.wildcards) < maxUses {
+	if ok && p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") &&
+		len(p.wildcards) < maxUses {
 		p.wildcards = append(p.wildcards, mention{p.current, text, field, t.start, string(p.decoder.StackPointer()), whenCompleted, false})
 	}
 }

@@ -29,7 +29,8 @@ func TestParseValues(t *testing.T) {
 	assert.True(t, spec.HasValues())
 	assert.Equal(t, []fsmspec.Var{{"goal", "release {args}"}, {"plain", "{{args}}"}}, spec.Vars())
 	tasks := spec.Tasks()
-	assert.Equal(t, []fsmspec.Value{{Name: "version", Pattern: `^[0-9]+\.[0-9]+$`}, {Name: "channel", OneOf: []string{"beta", "stable", "1", "true"}},
+	assert.Equal(t, []fsmspec.Value{{Name: "version", Pattern: `^[0-9]+\.[0-9]+$`},
+		{Name: "channel", OneOf: []string{"beta", "stable", "1", "true"}},
 		{Name: "branch", Command: &fsmspec.Check{Run: "git branch --show-current", Timeout: 9 * time.Second}}}, tasks[1].Flow.Set)
 	assert.Equal(t, 30*time.Minute, tasks[1].Flow.Within)
 	assert.Equal(t, 90*time.Second, tasks[2].Flow.Within)
@@ -66,7 +67,8 @@ func TestShownValues(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		`Choose the kind of release 2 0|Ends as: major, or minor, or patch. The person decides: ask them with AskUserQuestion, with exactly these options.`,
-		"Write the version|For 2\n 0.\n" + `Sets: version (matches ^[0-9]+\.[0-9]+$), channel (beta or stable or 1 or true). Complete it with metadata {"version": "…", "channel": "…"}. Time limit: 30m from its start.`,
+		"Write the version|For 2\n 0.\n" +
+			`Sets: version (matches ^[0-9]+\.[0-9]+$), channel (beta or stable or 1 or true). Complete it with metadata {"version": "…", "channel": "…"}. Time limit: 30m from its start.`,
 		`Publish {version}|Time limit: 1m30s from its start, then it ends as late.`,
 	}, all)
 	plan, err := spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{Args: "2"})
@@ -84,32 +86,33 @@ func TestShownValues(t *testing.T) {
 
 // refusedValues are members of the step of flowCase, and its problems.
 var refusedValues = map[string]string{
-	`"set": 1`:                       `/set task 2 ("B"): set must be an object such as {"version": "^[0-9.]+$"}, not the number 1`,
-	`"set": {}`:                      `/set task 2 ("B"): set is empty: leave it out, or write {"version": "^[0-9.]+$"}`,
-	`"set": {"Version": "x"}`:        `/set/Version task 2 ("B"): set: "Version" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
-	`"set": {"a-b": "x"}`:            `/set/a-b task 2 ("B"): set: "a-b" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
-	`"set": {"args": "x"}`:           `/set/args task 2 ("B"): set: args is the arguments of the skill's call, which are always there: give the value another name`,
-	`"set": {"round": "x"}`:          `/set/round task 2 ("B"): set: round is the round of the step: give the value another name`,
-	`"set": {"item": "x"}`:           `/set/item task 2 ("B"): set: item is the item of a step with each: give the value another name`,
-	`"set": {"outcome": "x"}`:        `/set/outcome task 2 ("B"): set: outcome is how a step ends: give the value another name`,
-	`"set": {"fsm": "x"}`:            `/set/fsm task 2 ("B"): set: fsm is the mark of a step: give the value another name`,
-	`"set": {"outcome_2": "x"}`:      `/set/outcome_2 task 2 ("B"): set: in commands outcome_2 would be the variable FSM_OUTCOME_2, which says how a step ended: give it another name`,
-	`"set": {"a": 1}`:                `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not the number 1`,
-	`"set": {"a": null}`:             `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not null`,
-	`"set": {"a": "(?=x)"}`:          `/set/a task 2 ("B"): set.a: "(?=x)" is not a regular expression: invalid or unsupported Perl syntax: "(?="`,
-	`"set": {"a": "a)|(b"}`:          `/set/a task 2 ("B"): set.a: "a)|(b" is not a regular expression: unexpected ): "a)|(b"`,
-	`"set": {"a": ""}`:               `/set/a task 2 ("B"): set.a must be a regular expression of 1 to 1000 bytes`,
-	`"set": {"a": []}`:               `/set/a task 2 ("B"): set.a is empty: list the values that it can have`,
-	`"set": {"a": ["x", "x"]}`:       `/set/a/1 task 2 ("B"): set.a lists "x" more than once`,
-	`"set": {"a": [null]}`:           `/set/a/0 task 2 ("B"): set.a must hold texts, numbers or booleans, not null`,
-	`"set": {"a": [" "]}`:            `/set/a/0 task 2 ("B"): set.a has a blank value`,
-	`"set": {"a": ["x\ny"]}`:         `/set/a/0 task 2 ("B"): set.a: "x\ny": it has line breaks or control characters`,
-	`"set": {"a": {"cmd": "x"}}`:     `/set/a/cmd task 2 ("B"): unknown field "cmd" in set.a (did you mean "run"?)`,
-	`"set": {"a": {"timeout": "x"}}`: `/set/a task 2 ("B"): set.a: missing "run", the shell command` + "\n" + `/set/a/timeout task 2 ("B"): set.a.timeout must be a number of seconds or a text such as "90s" or "5m", not the string "x"`,
-	`"within": 0`:                    `/within task 2 ("B"): within must be more than 0, not 0`,
-	`"within": "soon"`:               `/within task 2 ("B"): within must be a number of seconds or a text such as "30m" or "2h", not the string "soon"`,
-	`"within": "721h"`:               `/within task 2 ("B"): within must be at most 2592000 seconds (30 days), not "721h"`,
-	`"outcomes": ["late"]`:           `/outcomes/late task 2 ("B"): late is how a step ends whose time limit has passed, and this step has none: add "within"`,
+	`"set": 1`:                   `/set task 2 ("B"): set must be an object such as {"version": "^[0-9.]+$"}, not the number 1`,
+	`"set": {}`:                  `/set task 2 ("B"): set is empty: leave it out, or write {"version": "^[0-9.]+$"}`,
+	`"set": {"Version": "x"}`:    `/set/Version task 2 ("B"): set: "Version" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
+	`"set": {"a-b": "x"}`:        `/set/a-b task 2 ("B"): set: "a-b" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
+	`"set": {"args": "x"}`:       `/set/args task 2 ("B"): set: args is the arguments of the skill's call, which are always there: give the value another name`,
+	`"set": {"round": "x"}`:      `/set/round task 2 ("B"): set: round is the round of the step: give the value another name`,
+	`"set": {"item": "x"}`:       `/set/item task 2 ("B"): set: item is the item of a step with each: give the value another name`,
+	`"set": {"outcome": "x"}`:    `/set/outcome task 2 ("B"): set: outcome is how a step ends: give the value another name`,
+	`"set": {"fsm": "x"}`:        `/set/fsm task 2 ("B"): set: fsm is the mark of a step: give the value another name`,
+	`"set": {"outcome_2": "x"}`:  `/set/outcome_2 task 2 ("B"): set: in commands outcome_2 would be the variable FSM_OUTCOME_2, which says how a step ended: give it another name`,
+	`"set": {"a": 1}`:            `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not the number 1`,
+	`"set": {"a": null}`:         `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not null`,
+	`"set": {"a": "(?=x)"}`:      `/set/a task 2 ("B"): set.a: "(?=x)" is not a regular expression: invalid or unsupported Perl syntax: "(?="`,
+	`"set": {"a": "a)|(b"}`:      `/set/a task 2 ("B"): set.a: "a)|(b" is not a regular expression: unexpected ): "a)|(b"`,
+	`"set": {"a": ""}`:           `/set/a task 2 ("B"): set.a must be a regular expression of 1 to 1000 bytes`,
+	`"set": {"a": []}`:           `/set/a task 2 ("B"): set.a is empty: list the values that it can have`,
+	`"set": {"a": ["x", "x"]}`:   `/set/a/1 task 2 ("B"): set.a lists "x" more than once`,
+	`"set": {"a": [null]}`:       `/set/a/0 task 2 ("B"): set.a must hold texts, numbers or booleans, not null`,
+	`"set": {"a": [" "]}`:        `/set/a/0 task 2 ("B"): set.a has a blank value`,
+	`"set": {"a": ["x\ny"]}`:     `/set/a/0 task 2 ("B"): set.a: "x\ny": it has line breaks or control characters`,
+	`"set": {"a": {"cmd": "x"}}`: `/set/a/cmd task 2 ("B"): unknown field "cmd" in set.a (did you mean "run"?)`,
+	`"set": {"a": {"timeout": "x"}}`: `/set/a task 2 ("B"): set.a: missing "run", the shell command` + "\n" +
+		`/set/a/timeout task 2 ("B"): set.a.timeout must be a number of seconds or a text such as "90s" or "5m", not the string "x"`,
+	`"within": 0`:          `/within task 2 ("B"): within must be more than 0, not 0`,
+	`"within": "soon"`:     `/within task 2 ("B"): within must be a number of seconds or a text such as "30m" or "2h", not the string "soon"`,
+	`"within": "721h"`:     `/within task 2 ("B"): within must be at most 2592000 seconds (30 days), not "721h"`,
+	`"outcomes": ["late"]`: `/outcomes/late task 2 ("B"): late is how a step ends whose time limit has passed, and this step has none: add "within"`,
 	`"within": 1, "outcomes": {"late": {"back": 1, "max": 1}}`:  `/outcomes/late/back task 2 ("B"): late cannot lead back: nobody would be there to go on`,
 	`"within": 1, "outcomes": {"late": {"check": "x"}}`:         `/outcomes/late task 2 ("B"): late cannot have gates: the clock decides it, and asks none`,
 	`"set": {"version": "x"}, "description": "Read {verison}."`: `/description task 2 ("B"): description names {verison}, which is not a value of this workflow (did you mean "version"?) (write {{verison}} for the text itself)`,
@@ -135,7 +138,9 @@ func TestRefusedValues(t *testing.T) {
 		assert.Equal(t, want, strings.Join(all, "\n"), members)
 		checkSchema(t, schema, flowCase(members))
 	}
-	for _, file := range []string{release, flowCase(`"when": {"1": "x"}, "set": {"a": [1.50, true, "b"], "b": {"run": "x", "timeout": null}}, "within": "1h"`), flowCase(`"when": {"1": "x"}, "set": {"a": "x", "b": ["y"]}`)} {
+	for _, file := range []string{release,
+		flowCase(`"when": {"1": "x"}, "set": {"a": [1.50, true, "b"], "b": {"run": "x", "timeout": null}}, "within": "1h"`),
+		flowCase(`"when": {"1": "x"}, "set": {"a": "x", "b": ["y"]}`)} {
 		checkSchema(t, schema, file)
 	}
 }
@@ -167,27 +172,46 @@ func TestValuesAreSet(t *testing.T) {
 	}
 	const use = `"subject": "Use {v}"`
 	for name, c := range map[string]struct{ steps, want string }{
-		"before":                   {sets("2", "") + `{"id": 3, ` + use + `, "blockedBy": [2]}`, ""},
-		"beside":                   {sets("2", "") + `{"id": 3, ` + use + `}`, "subject names {v}, which is not set when this step starts: only step 2 gives it, which does not come before"},
-		"far before":               {sets("2", "") + `{"id": 3, "subject": "B", "blockedBy": [2]}, {"id": 4, ` + use + `, "blockedBy": [3]}`, ""},
-		"on one branch":            {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "blockedBy": [1, 2]}`, "subject names {v}, which is not set if step 1 ends as b and step 2 is not worked on"},
-		"on the same branch":       {choose + sets("2", `, "when": {"1": ["a", "b"]}`) + `{"id": 3, ` + use + `, "blockedBy": [2], "when": {"1": "a"}}`, ""},
-		"on another branch":        {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "blockedBy": [2], "when": {"1": ["a", "b"]}}`, "subject names {v}, which is not set if step 1 ends as b and step 2 is not worked on"},
-		"on every branch":          {choose + sets("2", `, "when": {"1": ["a", "c"]}`) + sets("4", `, "when": {"1": "b"}`) + `{"id": 3, ` + use + `, "blockedBy": [2, 4]}`, ""},
-		"where it was left out":    {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "when": {"2": "skipped"}}`, "subject names {v}, which is not set if step 1 ends as a and step 2 is not worked on"},
-		"where it was not":         {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "when": {"2": "done"}}`, ""},
-		"where a person skips":     {sets("2", "") + `{"id": 3, ` + use + `, "when": {"2": "skipped"}}`, "subject names {v}, which is not set if step 2 is not worked on"},
-		"where it is late":         {sets("2", `, "within": 9, "outcomes": {"late": {}}`) + `{"id": 3, ` + use + `, "blockedBy": [2]}`, "subject names {v}, which is not set if step 2 ends as late"},
-		"where it is not late":     {sets("2", `, "within": 9, "outcomes": {"late": {}}`) + `{"id": 3, ` + use + `, "when": {"2": "done"}}`, ""},
-		"where the others stop":    {`{"id": 1, "subject": "C", "outcomes": {"a": {}, "b": {"stop": true}}}, ` + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "blockedBy": [1, 2]}`, ""},
-		"in a loop":                {sets("2", "") + `{"id": 3, ` + use + `, "blockedBy": [2], "outcomes": {"again": {"back": 2, "max": 2}}}`, ""},
-		"in the loop, later":       {`{"id": 3, ` + use + `}, ` + `{"id": 2, "subject": "S", "blockedBy": [3], "set": {"v": "x"}, "outcomes": {"again": {"back": 3, "max": 2}}}`, "subject names {v}, which is not set when this step starts: only step 2 gives it, which does not come before"},
-		"a default":                {`{"id": 3, "subject": "Use {d}"}`, ""},
-		"a command, not set":       {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"$FSM_V\""}`, "warning: check reads FSM_V, which is not set if step 1 ends as b and step 2 is not worked on"},
-		"a command with a default": {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"${FSM_V:-}\""}`, ""},
-		"a command, misspelt":      {sets("2", "") + `{"id": 3, "subject": "Use", "blockedBy": [2], "check": "test \"${FSM_DD}\" $FSM_ITEM $FSM_ARGS $FSM_D $FSM_ROUND $X $"}`, `warning: check reads FSM_DD, which no value of this workflow sets`},
-		"a command, no such step":  {`{"id": 3, "subject": "Use", "check": "test \"$FSM_OUTCOME_7\""}`, `warning: check reads FSM_OUTCOME_7, and there is no step 7`},
-		"a wildcard":               {sets("2", "") + `{"id": 3, "subject": "U", "blockedBy": [2], "produces": ["specs/*/spec.md", "*.md"]}`, `warning: produces: "specs/*/spec.md" has a wildcard for a directory, so a file of an earlier run is enough: name the directory by a value, such as {d}`},
+		"before": {sets("2", "") + `{"id": 3, ` + use + `, "blockedBy": [2]}`, ""},
+		"beside": {sets("2", "") + `{"id": 3, ` + use + `}`,
+			"subject names {v}, which is not set when this step starts: only step 2 gives it, which does not come before"},
+		"far before": {sets("2", "") + `{"id": 3, "subject": "B", "blockedBy": [2]}, {"id": 4, ` + use + `, "blockedBy": [3]}`, ""},
+		"on one branch": {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "blockedBy": [1, 2]}`,
+			"subject names {v}, which is not set if step 1 ends as b and step 2 is not worked on"},
+		"on the same branch": {choose + sets("2", `, "when": {"1": ["a", "b"]}`) + `{"id": 3, ` + use +
+			`, "blockedBy": [2], "when": {"1": "a"}}`, ""},
+		"on another branch": {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use +
+			`, "blockedBy": [2], "when": {"1": ["a", "b"]}}`, "subject names {v}, which is not set if step 1 ends as b and step 2 is not worked on"},
+		"on every branch": {choose + sets("2", `, "when": {"1": ["a", "c"]}`) + sets("4", `, "when": {"1": "b"}`) + `{"id": 3, ` +
+			use + `, "blockedBy": [2, 4]}`, ""},
+		"where it was left out": {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "when": {"2": "skipped"}}`,
+			"subject names {v}, which is not set if step 1 ends as a and step 2 is not worked on"},
+		"where it was not": {choose + sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "when": {"2": "done"}}`, ""},
+		"where a person skips": {sets("2", "") + `{"id": 3, ` + use + `, "when": {"2": "skipped"}}`,
+			"subject names {v}, which is not set if step 2 is not worked on"},
+		"where it is late": {sets("2", `, "within": 9, "outcomes": {"late": {}}`) + `{"id": 3, ` + use + `, "blockedBy": [2]}`,
+			"subject names {v}, which is not set if step 2 ends as late"},
+		"where it is not late": {sets("2", `, "within": 9, "outcomes": {"late": {}}`) + `{"id": 3, ` + use + `, "when": {"2": "done"}}`, ""},
+		"where the others stop": {`{"id": 1, "subject": "C", "outcomes": {"a": {}, "b": {"stop": true}}}, ` +
+			sets("2", `, "when": {"1": "a"}`) + `{"id": 3, ` + use + `, "blockedBy": [1, 2]}`, ""},
+		"in a loop": {sets("2", "") + `{"id": 3, ` + use +
+			`, "blockedBy": [2], "outcomes": {"again": {"back": 2, "max": 2}}}`, ""},
+		"in the loop, later": {`{"id": 3, ` + use + `}, ` +
+			`{"id": 2, "subject": "S", "blockedBy": [3], "set": {"v": "x"}, "outcomes": {"again": {"back": 3, "max": 2}}}`,
+			"subject names {v}, which is not set when this step starts: only step 2 gives it, which does not come before"},
+		"a default": {`{"id": 3, "subject": "Use {d}"}`, ""},
+		"a command, not set": {choose + sets("2", `, "when": {"1": "a"}`) +
+			`{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"$FSM_V\""}`,
+			"warning: check reads FSM_V, which is not set if step 1 ends as b and step 2 is not worked on"},
+		"a command with a default": {choose + sets("2", `, "when": {"1": "a"}`) +
+			`{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"${FSM_V:-}\""}`, ""},
+		"a command, misspelt": {sets("2", "") +
+			`{"id": 3, "subject": "Use", "blockedBy": [2], "check": "test \"${FSM_DD}\" $FSM_ITEM $FSM_ARGS $FSM_D $FSM_ROUND $X $"}`,
+			`warning: check reads FSM_DD, which no value of this workflow sets`},
+		"a command, no such step": {`{"id": 3, "subject": "Use", "check": "test \"$FSM_OUTCOME_7\""}`,
+			`warning: check reads FSM_OUTCOME_7, and there is no step 7`},
+		"a wildcard": {sets("2", "") + `{"id": 3, "subject": "U", "blockedBy": [2], "produces": ["specs/*/spec.md", "*.md"]}`,
+			`warning: produces: "specs/*/spec.md" has a wildcard for a directory, so a file of an earlier run is enough: name the directory by a value, such as {d}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := `{"fsm": 2, "vars": {"d": "D"}, "steps": [` + strings.TrimSuffix(c.steps, ", ") + `]}`
@@ -222,8 +246,9 @@ func TestValuesAreSet(t *testing.T) {
 func TestFill(t *testing.T) {
 	values := map[string]string{"a": "1", "b": "{a} [x]\n* y"}
 	for text, want := range map[string]string{
-		"": "", "{a}": "1", "x{a}y{a}z": "x1y1z", "{b}": "{a} [x]\n* y", "{{a}}": "{a}", "{{{a}}}": "{{a}}", "{c} {A} {} { a} {a": "{c} {A} {} { a} {a",
-		`{"a": {a}}`: `{"a": 1}`, "{{a}": "{1", "{a}}": "1}", "{{c}}": "{c}", "{a-b}": "{a-b}", strings.Repeat("{a", 3) + "}": "{a{a1",
+		"": "", "{a}": "1", "x{a}y{a}z": "x1y1z", "{b}": "{a} [x]\n* y", "{{a}}": "{a}", "{{{a}}}": "{{a}}",
+		"{c} {A} {} { a} {a": "{c} {A} {} { a} {a",
+		`{"a": {a}}`:         `{"a": 1}`, "{{a}": "{1", "{a}}": "1}", "{{c}}": "{c}", "{a-b}": "{a-b}", strings.Repeat("{a", 3) + "}": "{a{a1",
 	} {
 		assert.Equal(t, want, fsmspec.Fill(text, values), text)
 	}
@@ -241,9 +266,12 @@ func TestFillPaths(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `s/v*[1]?`, got)
 	for name, want := range map[string]string{
-		"dots": "{dots} stands in a path, and its value is .., which is a directory", "dot": "{dot} stands in a path, and its value is ., which is a directory",
-		"slash": "{slash} stands in a path, and its value has a /, and it has to be one segment", "root": "{root} stands in a path, and its value has a /, and it has to be one segment",
-		"empty": "{empty} stands in a path, and its value is empty", "line": "{line} stands in a path, and its value has control characters", "none": "{none} stands in a path, and has no value yet",
+		"dots":  "{dots} stands in a path, and its value is .., which is a directory",
+		"dot":   "{dot} stands in a path, and its value is ., which is a directory",
+		"slash": "{slash} stands in a path, and its value has a /, and it has to be one segment",
+		"root":  "{root} stands in a path, and its value has a /, and it has to be one segment",
+		"empty": "{empty} stands in a path, and its value is empty", "line": "{line} stands in a path, and its value has control characters",
+		"none": "{none} stands in a path, and has no value yet",
 	} {
 		_, err := fsmspec.FillPattern("s/x{"+name+"}y/z", values)
 		assert.EqualError(t, err, want)
@@ -255,11 +283,13 @@ func TestFillPaths(t *testing.T) {
 // TestAValueNeverLeavesItsSegment: whatever the values are, a path keeps its elements, none of
 // them leads elsewhere, and it matches only the file whose name has the values.
 func TestAValueNeverLeavesItsSegment(t *testing.T) {
-	nasty := rapid.OneOf(rapid.SampledFrom([]string{"..", ".", "", "/", "a/b", "../..", "{a}", "*", "[a-z]", `\`, `\*`, "~", "]", "é"}), rapid.String(),
+	nasty := rapid.OneOf(rapid.SampledFrom([]string{"..", ".", "", "/", "a/b", "../..", "{a}", "*", "[a-z]", `\`, `\*`, "~", "]", "é"}),
+		rapid.String(),
 		rapid.StringOfN(rapid.RuneFrom([]rune(`./\*?[]{}ab`)), 0, 6, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		values := map[string]string{"a": nasty.Draw(t, "a"), "b": nasty.Draw(t, "b")}
-		template := rapid.SampledFrom([]string{"{a}", "x/{a}", "{a}/x", "{a}{b}", "{a}.{b}/y", "x/v{a}-{b}/{a}.md", ".{a}/{b}."}).Draw(t, "template")
+		template := rapid.SampledFrom([]string{"{a}", "x/{a}", "{a}/x", "{a}{b}", "{a}.{b}/y", "x/v{a}-{b}/{a}.md",
+			".{a}/{b}."}).Draw(t, "template")
 		pattern, err := fsmspec.FillPattern(template, values)
 		if err != nil {
 			return
@@ -283,7 +313,8 @@ func TestAValueNeverLeavesItsSegment(t *testing.T) {
 func TestFaultsOfValues(t *testing.T) {
 	version := fsmspec.Value{Name: "version", Pattern: "[0-9.]+|x"}
 	for value, want := range map[string]string{
-		"1.2": "", "x": "", "1.2x": "it does not match [0-9.]+|x", "x1": "it does not match [0-9.]+|x", "1\n": "it has line breaks or control characters",
+		"1.2": "", "x": "", "1.2x": "it does not match [0-9.]+|x", "x1": "it does not match [0-9.]+|x",
+		"1\n":                     "it has line breaks or control characters",
 		strings.Repeat("1", 1001): "it has more than 1000 characters", "..": "it stands in a path, and its value is .., which is a directory",
 	} {
 		assert.Equal(t, want, version.Fault(value, true), value)
@@ -299,12 +330,15 @@ func TestFaultsOfValues(t *testing.T) {
 // only there.
 func TestValuesOfParts(t *testing.T) {
 	for name, c := range map[string]struct{ steps, want string }{
-		"from outside":         {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "do": [{"id": 1, "subject": "Use {v}"}]}`, ""},
-		"beside":               {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "do": [{"id": 1, "subject": "Use {v}"}]}`, "only step 1 gives it, which does not come before"},
-		"from a part":          {`{"id": 1, "subject": "P", "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}]}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`, ""},
-		"for each line":        {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "Use {v} {item}", "blockedBy": [1]}]}`, ""},
-		"of a line, outside":   {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "set": {"v": "x"}}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`, "only step 1 for each line gives it, which does not come before"},
-		"the item of a join":   {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S"}]}`, "which only a step with each has"},
+		"from outside": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "do": [{"id": 1, "subject": "Use {v}"}]}`, ""},
+		"beside": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "do": [{"id": 1, "subject": "Use {v}"}]}`,
+			"only step 1 gives it, which does not come before"},
+		"from a part":   {`{"id": 1, "subject": "P", "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}]}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`, ""},
+		"for each line": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "Use {v} {item}", "blockedBy": [1]}]}`, ""},
+		"of a line, outside": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "set": {"v": "x"}}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`,
+			"only step 1 for each line gives it, which does not come before"},
+		"the item of a join": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S"}]}`,
+			"which only a step with each has"},
 		"the item, itself":     {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}}`, ""},
 		"lines by a value":     {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "each": {"lines": "specs/{v}/tasks"}}`, ""},
 		"lines before a value": {`{"id": 2, "subject": "P", "set": {"v": "x"}, "each": {"lines": "specs/{v}/tasks"}}`, "which is not set"},
@@ -325,7 +359,8 @@ func TestValuesOfParts(t *testing.T) {
 	for _, line := range []string{"{v}", "{{v}}", "{x", "{{{v}}}", "}}"} {
 		copied, err := fsmspec.ForItem(tasks[1].Each.Workflow, line)
 		require.NoError(t, err, line)
-		plan, err := fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 2, Copies: []*fsmspec.Spec{copied}, Values: map[string]string{"v": "1"}}, fsmspec.Snapshot{MaxID: 2})
+		plan, err := fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 2, Copies: []*fsmspec.Spec{copied},
+			Values: map[string]string{"v": "1"}}, fsmspec.Snapshot{MaxID: 2})
 		require.NoError(t, err)
 		assert.Equal(t, "Use 1 for "+line, plan.Creations()[0].Subject)
 	}

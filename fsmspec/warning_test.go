@@ -26,7 +26,8 @@ func TestWarnings(t *testing.T) {
 		{"bidirectional override in a subject", `[{"id": 1, "subject": "A\u202eB"}]`,
 			`1:23 /0/subject task 1 ("A\u202eB"): subject has the invisible character U+202E, which changes the order in which text is shown: remove it`},
 		{"long subject", `[{"id": 1, "subject": "` + strings.Repeat("ä", 66) + `"}]`,
-			`1:23 /0/subject task 1 ("` + strings.Repeat("ä", 40) + `…"): subject has 66 characters, and in 80 columns the client shows the first 65: move the rest into description`},
+			`1:23 /0/subject task 1 ("` + strings.Repeat("ä", 40) +
+				`…"): subject has 66 characters, and in 80 columns the client shows the first 65: move the rest into description`},
 		{"subject as long as is shown", `[{"id": 1, "subject": "` + strings.Repeat("ä", 65) + `"}]`, ``},
 		{"line break in a description", `[{"id": 1, "subject": "A", "description": "B\nC\u202e"}]`, ``},
 		{"blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
@@ -42,11 +43,14 @@ func TestWarnings(t *testing.T) {
 			``},
 		{"in progress while blocked", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`,
 			`1:65 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
-		{"in progress while blocked from the other side", `[{"id": 1, "subject": "A", "blocks": [2], "status": "in_progress"}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
+		{"in progress while blocked from the other side",
+			`[{"id": 1, "subject": "A", "blocks": [2], "status": "in_progress"}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
 			`1:105 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is in_progress`},
-		{"in progress while blocked by two", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "status": "in_progress", "blockedBy": [2, 1]}]`,
+		{"in progress while blocked by two",
+			`[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "status": "in_progress", "blockedBy": [2, 1]}]`,
 			`1:92 /2/status task 3 ("C"): in_progress while blocked by task 1 ("A"), which is pending`},
-		{"in progress with its blocker done", `[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
+		{"in progress with its blocker done",
+			`[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
 		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
 		{"cycle of three with a tail", `[{"id": 9, "subject": "Z", "blocks": [1]},
@@ -57,11 +61,13 @@ func TestWarnings(t *testing.T) {
 		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
 			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start\n" +
 				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none can start"},
-		{"cycle beside a task that is not on it", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
+		{"cycle beside a task that is not on it",
+			`[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none can start`},
 		{"cycle stated from both sides", `[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
 			`1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start`},
-		{"cycle stated from both sides, blocks first", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
+		{"cycle stated from both sides, blocks first",
+			`[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:99 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
 		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
 	} {
@@ -82,7 +88,8 @@ func TestWarningsThatChangeTheMeaning(t *testing.T) {
 		name, file string
 		want       []bool
 	}{
-		{"cycle", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`, []bool{true}},
+		{"cycle", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
+			[]bool{true}},
 		{"itself", `[{"id": 1, "subject": "A", "blocks": [1], "blockedBy": [1]}, {"id": 20, "subject": "Free"}]`, []bool{true, true}},
 		{"others", `[{"id": 1, "subject": "A", "colour": 1, "metadata": {"fsm": 1}, "blocks": [2, 2]}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
 			[]bool{false, false, false, false}},
@@ -97,7 +104,8 @@ func TestWarningsThatChangeTheMeaning(t *testing.T) {
 
 func TestWarningsThatAreNotListedAreMarkedIfOneChangesTheMeaning(t *testing.T) {
 	for last, want := range map[string]bool{"1, 2": true, "2, 1": true, "2, 2": false} {
-		file := `[{"id": 1, "subject": "A", "blocks": [` + strings.Repeat("2,", fsmspec.MaxProblems+1) + last + `]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C"}]`
+		file := `[{"id": 1, "subject": "A", "blocks": [` + strings.Repeat("2,", fsmspec.MaxProblems+1) + last +
+			`]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C"}]`
 		warnings := parsed(t, file).Warnings()
 		require.Len(t, warnings, fsmspec.MaxProblems+1)
 		assert.Equal(t, "and 2 more, which are not listed", warnings[fsmspec.MaxProblems].Message)

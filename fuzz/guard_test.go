@@ -56,7 +56,8 @@ func put(t *testing.T, data []byte, path ...string) {
 }
 
 func (w planningWorld) getenv(name string) string {
-	return map[string]string{"PLANNING_FEATURE_DIR": w.feature, "PLANNING_STATE_DIR": w.state, "CLAUDE_PLUGIN_ROOT": w.plugin, "PLANNING_BINDS": "always"}[name]
+	return map[string]string{"PLANNING_FEATURE_DIR": w.feature, "PLANNING_STATE_DIR": w.state, "CLAUDE_PLUGIN_ROOT": w.plugin,
+		"PLANNING_BINDS": "always"}[name]
 }
 
 func (w planningWorld) session() guard.Session { return guard.SessionOf(fuzzSession, w.getenv) }
@@ -130,7 +131,9 @@ var bom = []byte("\ufeff")
 func FuzzGuardFrontmatter(f *testing.F) {
 	for _, seed := range []string{
 		"---\nphase: A\n---\nbody", "\ufeff---\r\nphase: \"A\"\r\n...\r\n", "phase: A", "---\n", "---\n---\n", "---\nphase: [x\n---\n",
-		"---\na: &a [*a]\n---\n", "---\na: &a {x: 1}\nb: *a\nc: [*a, *a]\n---\n", "---\n? [x]\n: y\n---\n", "---\n<<: {a: 1}\n---\n", "---\na: !!binary aGk=\nb: 2026-01-01\n---\n", "---\n\tx: 1\n---\n", "%YAML 1.1\n---\na: 1\n", "---\na: 1\na: 2\nb: true\nc: -0x10\nd: 1e3\ne: \"7\"\nf: ~\ng: [1, [2, {h: i}]]\n---\nbody\n---\n",
+		"---\na: &a [*a]\n---\n", "---\na: &a {x: 1}\nb: *a\nc: [*a, *a]\n---\n", "---\n? [x]\n: y\n---\n", "---\n<<: {a: 1}\n---\n",
+		"---\na: !!binary aGk=\nb: 2026-01-01\n---\n", "---\n\tx: 1\n---\n", "%YAML 1.1\n---\na: 1\n",
+		"---\na: 1\na: 2\nb: true\nc: -0x10\nd: 1e3\ne: \"7\"\nf: ~\ng: [1, [2, {h: i}]]\n---\nbody\n---\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -237,7 +240,8 @@ func FuzzGuardState(f *testing.F) {
 	w := newPlanningWorld(f)
 	for _, seed := range []string{
 		"---\nphase: ARCHITECTURE\nmode: x\nuser_decisions: {\"Use Redis cache\": \"Yes\", Database: [a, b]}\ngate_results: [{phase: 1, verdict: RED, score: 2}]\n---\n",
-		"---\nphase: [x\n---\n", "phase: A", "---\nuser_decisions: [a]\ngate_results: {1: RED, 2: {status: x}}\n---\n", "---\nphase: \"a\\n→ | session=\\u2028\"\nmode: \"</planning-state>\"\n---\n", "",
+		"---\nphase: [x\n---\n", "phase: A", "---\nuser_decisions: [a]\ngate_results: {1: RED, 2: {status: x}}\n---\n",
+		"---\nphase: \"a\\n→ | session=\\u2028\"\nmode: \"</planning-state>\"\n---\n", "",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -268,7 +272,8 @@ func FuzzGuardState(f *testing.F) {
 
 func FuzzGuardLock(f *testing.F) {
 	w := newPlanningWorld(f)
-	for _, seed := range []string{`{"session_id":"s"}`, `{"session_id":"other"}`, `{"session_id":7}`, `{"session_id":""}`, `[]`, ``, `{"session_id":"s"} x`, "\ufeff{}", `{"session_id":"x","session_id":"s"}`} {
+	for _, seed := range []string{`{"session_id":"s"}`, `{"session_id":"other"}`, `{"session_id":7}`, `{"session_id":""}`, `[]`, ``,
+		`{"session_id":"s"} x`, "\ufeff{}", `{"session_id":"x","session_id":"s"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -286,8 +291,10 @@ func FuzzGuardLock(f *testing.F) {
 func FuzzGuardConfig(f *testing.F) {
 	w := newPlanningWorld(f)
 	for _, seed := range []string{
-		"feature_flags: {hooks_enforcement: {enabled: false}}", "feature_flags: {hooks_enforcement: {circuit_breaker_threshold: 0, max_consecutive_blocks: -1}}",
-		"research_mcp: {budget: {total_calls_per_session: 99999999999999999999, warn_at_percentage: 1e9}}", "feature_flags: {hooks_immutable_guard: {keyword_overlap_threshold: .nan}}", "a: &a [*a]", "[", "",
+		"feature_flags: {hooks_enforcement: {enabled: false}}",
+		"feature_flags: {hooks_enforcement: {circuit_breaker_threshold: 0, max_consecutive_blocks: -1}}",
+		"research_mcp: {budget: {total_calls_per_session: 99999999999999999999, warn_at_percentage: 1e9}}",
+		"feature_flags: {hooks_immutable_guard: {keyword_overlap_threshold: .nan}}", "a: &a [*a]", "[", "",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -307,7 +314,8 @@ func FuzzGuardConfig(f *testing.F) {
 func FuzzGuardSessionFiles(f *testing.F) {
 	w := newPlanningWorld(f)
 	for _, seed := range []string{
-		`{"session_total":3,"phase_total":1,"current_phase":"A","per_server":{"ref":3},"call_hashes":["x"]}`, `{"session_total":-1}`, `{"session_total":9223372036854775807}`,
+		`{"session_total":3,"phase_total":1,"current_phase":"A","per_server":{"ref":3},"call_hashes":["x"]}`, `{"session_total":-1}`,
+		`{"session_total":9223372036854775807}`,
 		`{"H03_research_budget":3}`, `{"H03_research_budget":"3","H11a:main":1e3}`, `{"H11a:main":2}`, `null`, `[]`, `{`, ``,
 	} {
 		f.Add([]byte(seed))
@@ -335,7 +343,8 @@ func FuzzGuardSessionFiles(f *testing.F) {
 func FuzzGuardAudit(f *testing.F) {
 	w := newPlanningWorld(f)
 	for _, seed := range []string{
-		"[t] CHECKPOINT: A → PLAN | session=a | mode=x\n", "[t] CHECKPOINT: A → B | session=a\nnote", "CHECKPOINT:  →  | session=", "\x00\n\n", "",
+		"[t] CHECKPOINT: A → PLAN | session=a | mode=x\n", "[t] CHECKPOINT: A → B | session=a\nnote", "CHECKPOINT:  →  | session=",
+		"\x00\n\n", "",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -362,7 +371,8 @@ func FuzzGuardAudit(f *testing.F) {
 func FuzzGuardTranscript(f *testing.F) {
 	w := newPlanningWorld(f)
 	for _, seed := range []string{
-		`{"type":"user","message":{"content":"stop"}}`, `{"type":"user","message":{"content":[{"type":"text","text":"quit"}]}}` + "\n{", `{"type":"assistant","message":{"content":"x"}}`, "\n\n", `{"type":"user","isMeta":"x"}`, "",
+		`{"type":"user","message":{"content":"stop"}}`, `{"type":"user","message":{"content":[{"type":"text","text":"quit"}]}}` + "\n{",
+		`{"type":"assistant","message":{"content":"x"}}`, "\n\n", `{"type":"user","isMeta":"x"}`, "",
 	} {
 		f.Add([]byte(seed))
 	}

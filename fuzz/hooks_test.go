@@ -65,7 +65,8 @@ func FuzzHooksConfiguration(f *testing.F) {
 	for text := range distinct(f, "settings") {
 		f.Add([]byte(text), "BeforeTool", "write_file")
 	}
-	f.Add([]byte(`{"hooks":{"BeforeTool":[{"matcher":"(?<n>a)\\k<n>","hooks":[{"type":"command","command":"x","timeout":1e999}]}]}}`), "BeforeTool", "aa")
+	f.Add([]byte(`{"hooks":{"BeforeTool":[{"matcher":"(?<n>a)\\k<n>","hooks":[{"type":"command","command":"x","timeout":1e999}]}]}}`),
+		"BeforeTool", "aa")
 	f.Add([]byte("{\"hooks\":{\"\\u0000\":[[[]]]}}"), "", "\xff")
 	f.Add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a 'b"},{"type":"command","command":"env -u A b <<E; $X"}]}]}}`), "Stop", "")
 	f.Fuzz(func(t *testing.T, content []byte, event, tool string) {
@@ -123,7 +124,8 @@ func FuzzHooksOutput(f *testing.F) {
 	for _, out := range []string{
 		``, `hi`, `null`, `{"decision":"block"}`, `"{\"decision\":\"deny\"}"`, `{"hookSpecificOutput":{"tool_input":{"a":[1e5]}}}`,
 		`{"hookSpecificOutput":{"llm_request":{"messages":[{"role":5}],"config":[]}}}`, `{"hookSpecificOutput":{"toolConfig":{"mode":[]}}}`,
-		`{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[1,"a",{"text":null}]}}]}}}`, "\xff\xfe{}", `[[[`, `{"continue":false}`,
+		`{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[1,"a",{"text":null}]}}]}}}`, "\xff\xfe{}", `[[[`,
+		`{"continue":false}`,
 		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}`, `{"a":` + strings.Repeat("[", 100),
 	} {
 		f.Add([]byte(out), byte(0))
@@ -144,7 +146,8 @@ func FuzzHooksOutput(f *testing.F) {
 					return []hooks.Source{{Hooks: jsontext.Value(member([]byte(settings), "hooks"))}}, nil
 				},
 			})
-			for _, event := range []string{"BeforeTool", "AfterModel", "BeforeModel", "BeforeToolSelection", "PreToolUse", "UserPromptSubmit", "SessionEnd"} {
+			for _, event := range []string{"BeforeTool", "AfterModel", "BeforeModel", "BeforeToolSelection", "PreToolUse", "UserPromptSubmit",
+				"SessionEnd"} {
 				if _, known := d.Event(event); known {
 					checkFired(t, d.Name, engine.Fire(t.Context(), event, input()), out, code)
 				}
@@ -155,8 +158,10 @@ func FuzzHooksOutput(f *testing.F) {
 
 func everyEvent(command string) string {
 	var all []string
-	for _, event := range []string{"BeforeTool", "AfterModel", "BeforeModel", "BeforeToolSelection", "PreToolUse", "UserPromptSubmit", "SessionEnd"} {
-		all = append(all, `"`+event+`":[{"sequential":true,"hooks":[{"type":"command","command":"`+command+`"},{"type":"command","command":"true"}]}]`)
+	for _, event := range []string{"BeforeTool", "AfterModel", "BeforeModel", "BeforeToolSelection", "PreToolUse", "UserPromptSubmit",
+		"SessionEnd"} {
+		all = append(all, `"`+event+`":[{"sequential":true,"hooks":[{"type":"command","command":"`+command+
+			`"},{"type":"command","command":"true"}]}]`)
 	}
 	return strings.Join(all, ",")
 }
@@ -231,10 +236,12 @@ func FuzzHooksRequest(f *testing.F) {
 		f.Add([]byte(r))
 	}
 	for _, r := range []string{
-		``, `[]`, `{}`, `{}{}`, `{"mode":"no such mode"}`, `{"dialect":"cobol"}`, `{"mode":"translate","op":"no such translation"}`, `{"mode":"status"}`,
+		``, `[]`, `{}`, `{}{}`, `{"mode":"no such mode"}`, `{"dialect":"cobol"}`, `{"mode":"translate","op":"no such translation"}`,
+		`{"mode":"status"}`,
 		`{"event":"BeforeTool","settings":{"enableHooks":true,"hooks":{"BeforeTool":[{"hooks":[{"type":"plugin"}]}]}}}`,
 		`{"event":"PreToolUse","dialect":"claude","settings":{"hooks":{"PreToolUse":[{"hooks":[{"type":"http"},{"type":"prompt"}]}]}}}`,
-		`{"mode":"tool","tool":{"name":"w","input":{"a":1}}}`, `{"mode":"model","request":{"model":"m"}}`, `{"mode":"factory","data":{"decision":"deny"}}`,
+		`{"mode":"tool","tool":{"name":"w","input":{"a":1}}}`, `{"mode":"model","request":{"model":"m"}}`,
+		`{"mode":"factory","data":{"decision":"deny"}}`,
 	} {
 		f.Add([]byte(r))
 	}

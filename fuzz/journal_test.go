@@ -32,7 +32,8 @@ func FuzzJournal(f *testing.F) {
 		body(entry("1.json", "mine"), entry("4.json", "new 4")), body(entry("9.json", "x"), entry("1.json", "other")),
 		body(entry(".lock.lock", ""), entry(".highwatermark", "7")), body(entry("1.json.lock", ""), entry(strings.Repeat("x", 255), "")),
 		strings.Replace(sound, `"../s"`, `"../t"`, 1), strings.Replace(sealed(sound), " 2 ", " 1 ", 1), sealed(sound)[:200],
-		sealedOld(sound), strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1), sealedOld(strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1)),
+		sealedOld(sound), strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1),
+		sealedOld(strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1)),
 
 		body(entry("a\\nb", "x"), entry("\\u0000", "x")), `{}`, `null`, ``,
 	} {
@@ -53,7 +54,8 @@ func entry(name, text string) string {
 }
 
 func body(create, remove string) string {
-	return fmt.Sprintf(`{"id":"%s","dir":"../s","inode":0,"time":"2020-01-01T00:00:00Z","label":"","creates":[%s],"deletes":[%s]}`, transactionID, create, remove)
+	return fmt.Sprintf(`{"id":"%s","dir":"../s","inode":0,"time":"2020-01-01T00:00:00Z","label":"","creates":[%s],"deletes":[%s]}`,
+		transactionID, create, remove)
 }
 
 func sealed(body string) string { return "fsmtx-journal 2 " + digest("2\n"+body) + "\n" + body }

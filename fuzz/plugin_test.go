@@ -28,7 +28,8 @@ func FuzzRegistry(f *testing.F) {
 		`{"version": 2, "plugins": {"p@m": [{"scope": "project", "projectPath": "/p", "installPath": "/i", "lastUpdated": "2026-01-01T00:00:00.123+02:00"}, {"scope": "local", "projectPath": "/p", "installPath": "/j"}]}}`,
 		`[{"name": "p@1.0.0", "scope": "user", "installPath": "/i"}, {"name": "p", "scope": "user"}, {"name": "@", "scope": "x"}, 1, null]`,
 		`{"version": 2, "plugins": {"a@b@c": [{"scope": "user", "installPath": "../i"}], "@": [{}], "x": 1, "y@z": [null]}}`,
-		`{"version": 1, "plugins": {}}`, `{"version": 2}`, `{"version": 2.0, "plugins": []}`, `{"version": "2", "plugins": {}}`, `{}`, `[]`, `null`, ``, `[[[[`,
+		`{"version": 1, "plugins": {}}`, `{"version": 2}`, `{"version": 2.0, "plugins": []}`, `{"version": "2", "plugins": {}}`, `{}`, `[]`,
+		`null`, ``, `[[[[`,
 		"{\"version\": 2, \"version\": 3, \"plugins\": {\"\xff@m\": [{\"scope\": \"user\", \"installPath\": \"/\xff\"}]}}",
 	} {
 		f.Add([]byte(seed))
@@ -100,11 +101,16 @@ func within(dir, project string) bool {
 func FuzzMarketplaces(f *testing.F) {
 	const known, manifest = `{"m": {"source": {"source": "directory", "path": "TREE"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`
 	for _, seed := range [][2]string{
-		{known, manifest}, {known, `{"plugins": [{"name": "p", "source": "../outside"}]}`}, {known, `{"plugins": [{"name": "p", "source": "/outside"}]}`},
-		{known, `{"plugins": [{"name": "q", "source": "p"}, null, {"name": "p", "source": {"source": "github"}}]}`}, {known, `{"plugins": {}}`}, {known, ``},
-		{`{"m": {"source": {"source": "git", "path": "TREE"}}}`, manifest}, {`{"m": {"source": {"source": "directory", "path": "tree"}}}`, manifest},
-		{`{"m": {"source": {"source": "directory", "path": "TREE/../outside"}}}`, manifest}, {`{"m": {"source": "directory"}, "m": {}}`, manifest},
-		{`{"m": null}`, manifest}, {`[]`, manifest}, {``, manifest}, {known, "{\"plugins\": [{\"name\": \"\xff\"}, {\"name\": \"p\", \"source\": \"p\\u0000\"}]}"},
+		{known, manifest}, {known, `{"plugins": [{"name": "p", "source": "../outside"}]}`},
+		{known, `{"plugins": [{"name": "p", "source": "/outside"}]}`},
+		{known, `{"plugins": [{"name": "q", "source": "p"}, null, {"name": "p", "source": {"source": "github"}}]}`},
+		{known, `{"plugins": {}}`}, {known, ``},
+		{`{"m": {"source": {"source": "git", "path": "TREE"}}}`, manifest},
+		{`{"m": {"source": {"source": "directory", "path": "tree"}}}`, manifest},
+		{`{"m": {"source": {"source": "directory", "path": "TREE/../outside"}}}`, manifest},
+		{`{"m": {"source": "directory"}, "m": {}}`, manifest},
+		{`{"m": null}`, manifest}, {`[]`, manifest}, {``, manifest}, {known,
+			"{\"plugins\": [{\"name\": \"\xff\"}, {\"name\": \"p\", \"source\": \"p\\u0000\"}]}"},
 		{known, `{"plugins": [{"name": "p", "source": "."}]}`}, {known, `{"plugins": [{"name": "p", "source": "nowhere"}]}`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
@@ -115,7 +121,8 @@ func FuzzMarketplaces(f *testing.F) {
 		h := newHome(t)
 		tree, install := h.path("tree"), h.path("install")
 		known = bytes.ReplaceAll(known, []byte("TREE"), []byte(tree))
-		h.write(".claude/plugins/installed_plugins.json", fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, install))
+		h.write(".claude/plugins/installed_plugins.json",
+			fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, install))
 		h.write(".claude/plugins/known_marketplaces.json", known)
 		h.write("tree/.claude-plugin/marketplace.json", manifest)
 		for _, dir := range []string{"tree/p", "tree/q", "install", "outside"} {
@@ -167,10 +174,14 @@ func pluginDirByDecoding(known, manifest []byte, tree, install string) string {
 // that neither a byte order mark nor the text after the frontmatter matters.
 func FuzzFrontmatter(f *testing.F) {
 	for _, seed := range []string{
-		"---\nname: alias\ndescription: d\n---\ntext\n", "---\r\nname: \"alias\"\r\n---\r\n", "---\nname: 'alias'\n---", "---\nname: >-\n  alias\n---\n",
-		"---\nname: \"\\x61lias\"\n---\n", "---\ndescription: a: b\nname: alias\n---\n", "---\nx: &a alias\nname: *a\n---\n", "---\nname: alias # comment\n--- \n",
-		"--- \nname: [alias]\n---\n", "---\nname: 1\n---\n", "---\nname: alias\n", "----\nname: alias\n---\n", " ---\nname: alias\n---\n", "", "---\n---\n",
-		"---\nname: alias\nname: other\n---\n", "---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]\nname: alias\n---\n", "---\n" + strings.Repeat("[", 2000) + "\n---\n",
+		"---\nname: alias\ndescription: d\n---\ntext\n", "---\r\nname: \"alias\"\r\n---\r\n", "---\nname: 'alias'\n---",
+		"---\nname: >-\n  alias\n---\n",
+		"---\nname: \"\\x61lias\"\n---\n", "---\ndescription: a: b\nname: alias\n---\n", "---\nx: &a alias\nname: *a\n---\n",
+		"---\nname: alias # comment\n--- \n",
+		"--- \nname: [alias]\n---\n", "---\nname: 1\n---\n", "---\nname: alias\n", "----\nname: alias\n---\n", " ---\nname: alias\n---\n",
+		"", "---\n---\n",
+		"---\nname: alias\nname: other\n---\n", "---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]\nname: alias\n---\n",
+		"---\n" + strings.Repeat("[", 2000) + "\n---\n",
 		"---\n\x00\xff\nname: alias\n---\n", "---\n? name\n: alias\n---\n", "---\n{name: alias}\n---\n", "---\nname: !!binary YWxpYXM=\n---\n",
 	} {
 		f.Add([]byte(seed))
@@ -192,10 +203,12 @@ func FuzzFrontmatter(f *testing.F) {
 			require.Equal(t, name, longer)
 		}
 		h := newHome(t)
-		h.write(".claude/plugins/installed_plugins.json", fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, h.path("install")))
+		h.write(".claude/plugins/installed_plugins.json",
+			fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, h.path("install")))
 		h.write("install/skills/folder/SKILL.md", data)
 		h.write("install/skills/folder/fsm.json", []byte(`[]`))
-		if found := h.locate("alias") != ""; !bytes.Contains(data, []byte("!")) { // with a tag such as !!binary the name is in other bytes, which the program does not recognise
+		// with a tag such as !!binary the name is in other bytes, which the program does not recognise
+		if found := h.locate("alias") != ""; !bytes.Contains(data, []byte("!")) {
 			require.Equal(t, name == "alias", found, "%q", name)
 		}
 	})

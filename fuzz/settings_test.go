@@ -19,7 +19,8 @@ func FuzzSettings(f *testing.F) {
 	require.NoError(f, err)
 	for _, seed := range []string{
 		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
-		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}", ` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
+		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}",
+		` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
 		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["recover","--hook"]}]}]}}`,
 		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx","args":["step"],"if":1}]},{"hooks":[{"type":"command","command":"fsmtx step"}]}]}}`,
 		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["hook","--agent=claude"]}]}],"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx hook --agent=claude"}]}]}}`,
@@ -36,7 +37,8 @@ func FuzzSettings(f *testing.F) {
 		with, addErr := settings.Add(bytes.Clone(data), ours)
 		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)
 		if err != nil {
-			require.True(t, errors.Is(err, settings.ErrNotJSON) || errors.Is(err, settings.ErrDuplicate) || errors.Is(err, settings.ErrShape), "%v", err)
+			require.True(t, errors.Is(err, settings.ErrNotJSON) || errors.Is(err, settings.ErrDuplicate) ||
+				errors.Is(err, settings.ErrShape), "%v", err)
 			require.Regexp(t, `^[1-9][0-9]*:[1-9][0-9]*: `, err.Error())
 			return
 		}
@@ -69,7 +71,8 @@ func FuzzServer(f *testing.F) {
 		{Path: []string{"projects", "/p", "mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}},
 	}
 	for _, seed := range []string{
-		`{}`, "{\n}\n", `{"mcpServers":{}}`, `{"projects": {"/p": { "mcpServers" : {"x": {}}}}}`, `{"mcpServers":{"fsmtx":{"command":"fsmtx","args":["mcp"]}}}`,
+		`{}`, "{\n}\n", `{"mcpServers":{}}`, `{"projects": {"/p": { "mcpServers" : {"x": {}}}}}`,
+		`{"mcpServers":{"fsmtx":{"command":"fsmtx","args":["mcp"]}}}`,
 		`{"mcpServers":{"fsmtx":{"command":"other"}}}`, `{"mcpServers":[]}`, `{"projects":{"/p":1}}`, `[]`, ``,
 	} {
 		f.Add([]byte(seed), true)

@@ -22,7 +22,8 @@ func FuzzTask(f *testing.F) {
 		`{"id": "5", "subject": "a", "status": "pending", "metadata": {"fsm": "x"}}`,
 		`{"metadata": {"f\u0073m": null}}`, `{"metadata": {"x": {"fsm": 1}}}`, `{"metadata": [{"fsm": 1}]}`, `{"metadata": "fsm"}`,
 		`{"metadata": {"fsm": 1}, "metadata": {}}`, `{"metadata": {}, "met\u0061data": {"fsm": 1}}`, `{"Metadata": {"fsm": 1}}`,
-		`["metadata", {"fsm": 1}]`, `{"metadata": {"fsm": 1`, ``, `null`, "\ufeff{}", "{\"metadata\": {\"fsm\": \"\xff\\ud800\"}, \"subject\": \"\xc0\"}",
+		`["metadata", {"fsm": 1}]`, `{"metadata": {"fsm": 1`, ``, `null`, "\ufeff{}",
+		"{\"metadata\": {\"fsm\": \"\xff\\ud800\"}, \"subject\": \"\xc0\"}",
 		" \r\n{\"metadata\"\t:{\"fsm\":{\"fsm\":[]}}}\n", `{"metadata": {"fsm": 1}}{}`, `{"metadata": {"fsm": 01}}`,
 	} {
 		f.Add([]byte(seed))

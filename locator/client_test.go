@@ -28,34 +28,50 @@ type layout struct {
 const base = "/w/repo/a/b" // the start directory of the layouts, in a git repository
 
 var layouts = []layout{
-	{"the user's folder comes first", []string{"/home/me/.claude/skills/x", base + "/.claude/skills/x"}, nil, "x", "/home/me/.claude/skills/x"},
-	{"the start directory comes before its parents", []string{base + "/.claude/skills/x", "/w/repo/a/.claude/skills/x"}, nil, "x", base + "/.claude/skills/x"},
-	{"the nearest parent comes first", []string{"/w/repo/.claude/skills/x", "/w/repo/a/.claude/skills/x"}, nil, "x", "/w/repo/a/.claude/skills/x"},
+	{"the user's folder comes first", []string{"/home/me/.claude/skills/x", base + "/.claude/skills/x"}, nil, "x",
+		"/home/me/.claude/skills/x"},
+	{"the start directory comes before its parents", []string{base + "/.claude/skills/x", "/w/repo/a/.claude/skills/x"}, nil, "x",
+		base + "/.claude/skills/x"},
+	{"the nearest parent comes first", []string{"/w/repo/.claude/skills/x", "/w/repo/a/.claude/skills/x"}, nil, "x",
+		"/w/repo/a/.claude/skills/x"},
 	{"the root of the repository is searched", []string{"/w/repo/.claude/skills/x"}, nil, "x", "/w/repo/.claude/skills/x"},
 	{"above the repository nothing is searched", []string{"/w/.claude/skills/x"}, nil, "x", ""},
 	{"a worktree has its own root", []string{"/w/repo/.claude/skills/x"}, []string{"/w/repo/a/.git=gitdir: /elsewhere"}, "x", ""},
-	{"parents come before added directories", []string{"/added/.claude/skills/x", "/w/repo/.claude/skills/x"}, nil, "x", "/w/repo/.claude/skills/x"},
-	{"added directories are searched in their order", []string{"/added/.claude/skills/x", "/added2/.claude/skills/x"}, nil, "x", "/added2/.claude/skills/x"},
-	{"a folder's name comes before the user's frontmatter", []string{"/home/me/.claude/skills/u=x", "/added/.claude/skills/x"}, nil, "x", "/added/.claude/skills/x"},
-	{"the user's frontmatter comes first", []string{"/home/me/.claude/skills/u=x", base + "/.claude/skills/p=x"}, nil, "x", "/home/me/.claude/skills/u"},
+	{"parents come before added directories", []string{"/added/.claude/skills/x", "/w/repo/.claude/skills/x"}, nil, "x",
+		"/w/repo/.claude/skills/x"},
+	{"added directories are searched in their order", []string{"/added/.claude/skills/x", "/added2/.claude/skills/x"}, nil, "x",
+		"/added2/.claude/skills/x"},
+	{"a folder's name comes before the user's frontmatter", []string{"/home/me/.claude/skills/u=x", "/added/.claude/skills/x"}, nil, "x",
+		"/added/.claude/skills/x"},
+	{"the user's frontmatter comes first", []string{"/home/me/.claude/skills/u=x", base + "/.claude/skills/p=x"}, nil, "x",
+		"/home/me/.claude/skills/u"},
 	{"a parent's frontmatter", []string{"/w/repo/.claude/skills/p=x"}, nil, "x", "/w/repo/.claude/skills/p"},
-	{"folders of one place are sorted", []string{base + "/.claude/skills/z=x", base + "/.claude/skills/m=x"}, nil, "x", base + "/.claude/skills/m"},
+	{"folders of one place are sorted", []string{base + "/.claude/skills/z=x", base + "/.claude/skills/m=x"}, nil, "x",
+		base + "/.claude/skills/m"},
 	{"a folder keeps its name beside that of its frontmatter", []string{base + "/.claude/skills/x=y"}, nil, "x", base + "/.claude/skills/x"},
 	{"names are case-sensitive", []string{base + "/.claude/skills/X=Y"}, nil, "y", ""},
 
 	{"the choice has no workflow", []string{"/home/me/.claude/skills/x!", base + "/.claude/skills/x"}, nil, "x", ""},
 	{"the frontmatter's choice has no workflow", []string{"/home/me/.claude/skills/u=x!", base + "/.claude/skills/p=x"}, nil, "x", ""},
-	{"the frontmatter's choice has no workflow, an installed plugin has", []string{"/home/me/.claude/skills/u=x!", "/plug/skills/p=x"}, nil, "x", ""},
-	{"a skill comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/fsm.json"}, "x", "/w/repo/.claude/skills/x"},
-	{"a frontmatter comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/p=x!"}, []string{base + "/.claude/skills/x/fsm.json"}, "x", ""},
-	{"a folder without SKILL.md is used if there is no skill", nil, []string{base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
-	{"a directory SKILL.md is not a skill", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/SKILL.md/below"}, "x", "/w/repo/.claude/skills/x"},
+	{"the frontmatter's choice has no workflow, an installed plugin has", []string{"/home/me/.claude/skills/u=x!", "/plug/skills/p=x"},
+		nil, "x", ""},
+	{"a skill comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/x"},
+		[]string{base + "/.claude/skills/x/fsm.json"}, "x", "/w/repo/.claude/skills/x"},
+	{"a frontmatter comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/p=x!"},
+		[]string{base + "/.claude/skills/x/fsm.json"}, "x", ""},
+	{"a folder without SKILL.md is used if there is no skill", nil, []string{base + "/.claude/skills/x/fsm.json"}, "x",
+		base + "/.claude/skills/x"},
+	{"a directory SKILL.md is not a skill", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/SKILL.md/below"},
+		"x", "/w/repo/.claude/skills/x"},
 
 	{"a command comes before a frontmatter", []string{base + "/.claude/skills/p=x"}, []string{"/w/repo/.claude/commands/x.md"}, "x", ""},
-	{"a skill comes before a command", []string{base + "/.claude/skills/x"}, []string{"/home/me/.claude/commands/x.md"}, "x", base + "/.claude/skills/x"},
-	{"a folder without SKILL.md may carry a command's tasks", nil, []string{base + "/.claude/commands/x.md", base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
+	{"a skill comes before a command", []string{base + "/.claude/skills/x"}, []string{"/home/me/.claude/commands/x.md"}, "x",
+		base + "/.claude/skills/x"},
+	{"a folder without SKILL.md may carry a command's tasks", nil, []string{base + "/.claude/commands/x.md",
+		base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
 
-	{"a scoped name", []string{base + "/apps/web/.claude/skills/x", base + "/.claude/skills/x"}, nil, "apps/web:x", base + "/apps/web/.claude/skills/x"},
+	{"a scoped name", []string{base + "/apps/web/.claude/skills/x", base + "/.claude/skills/x"}, nil, "apps/web:x",
+		base + "/apps/web/.claude/skills/x"},
 	{"a scope of one directory", []string{base + "/web/.claude/skills/x"}, nil, "web:x", base + "/web/.claude/skills/x"},
 	{"a scope is not that of the repository", []string{"/w/repo/web/.claude/skills/x"}, nil, "web:x", ""},
 	{"a scoped name is not that of a frontmatter", []string{base + "/web/.claude/skills/d=x"}, nil, "web:x", ""},
@@ -65,25 +81,33 @@ var layouts = []layout{
 	{"a nested skill by its frontmatter", []string{base + "/apps/web/.claude/skills/d=x"}, nil, "x", base + "/apps/web/.claude/skills/d"},
 	{"two nested skills", []string{base + "/web/.claude/skills/x", base + "/api/.claude/skills/x!"}, nil, "x", ""},
 	{"a nested skill's name is taken by a frontmatter", []string{base + "/web/.claude/skills/x", base + "/.claude/skills/p=x!"}, nil, "x", ""},
-	{"a nested skill's name is taken by a command", []string{base + "/web/.claude/skills/x"}, []string{base + "/.claude/commands/x.md"}, "x", ""},
+	{"a nested skill's name is taken by a command", []string{base + "/web/.claude/skills/x"},
+		[]string{base + "/.claude/commands/x.md"}, "x", ""},
 	{"hidden directories are not searched", []string{base + "/.hidden/.claude/skills/x"}, nil, "x", ""},
 	{"packages are not searched", []string{base + "/node_modules/.claude/skills/x"}, nil, "x", ""},
 	{"a hidden directory by its scope", []string{base + "/.hidden/.claude/skills/x"}, nil, ".hidden:x", base + "/.hidden/.claude/skills/x"},
 
-	{"a folder with a colon", []string{base + "/.claude/skills/web:x", base + "/web/.claude/skills/x"}, nil, "web:x", base + "/.claude/skills/web:x"},
+	{"a folder with a colon", []string{base + "/.claude/skills/web:x", base + "/web/.claude/skills/x"}, nil, "web:x",
+		base + "/.claude/skills/web:x"},
 	{"a frontmatter with a colon", []string{base + "/.claude/skills/p=web:x"}, nil, "web:x", base + "/.claude/skills/p"},
-	{"a scope comes before a frontmatter with a colon", []string{base + "/.claude/skills/p=web:x", base + "/web/.claude/skills/x"}, nil, "web:x", base + "/web/.claude/skills/x"},
+	{"a scope comes before a frontmatter with a colon", []string{base + "/.claude/skills/p=web:x", base + "/web/.claude/skills/x"}, nil,
+		"web:x", base + "/web/.claude/skills/x"},
 
 	{"a plugin's folder", []string{"/plug/skills/x", base + "/.claude/skills/x"}, nil, "plug:x", "/plug/skills/x"},
 	{"a plugin's frontmatter", []string{"/plug/skills/d=x"}, nil, "plug:x", "/plug/skills/d"},
 	{"a plugin's bare frontmatter", []string{"/plug/skills/d=x"}, nil, "x", "/plug/skills/d"},
 	{"a plugin's folder has no bare name", []string{"/plug/skills/x"}, nil, "x", ""},
-	{"a plugin's folder comes before a frontmatter with a colon", []string{"/plug/skills/x", base + "/.claude/skills/p=plug:x"}, nil, "plug:x", "/plug/skills/x"},
-	{"a frontmatter with a colon comes before a plugin's", []string{"/plug/skills/d=x", base + "/.claude/skills/p=plug:x"}, nil, "plug:x", base + "/.claude/skills/p"},
+	{"a plugin's folder comes before a frontmatter with a colon", []string{"/plug/skills/x", base + "/.claude/skills/p=plug:x"}, nil,
+		"plug:x", "/plug/skills/x"},
+	{"a frontmatter with a colon comes before a plugin's", []string{"/plug/skills/d=x", base + "/.claude/skills/p=plug:x"}, nil, "plug:x",
+		base + "/.claude/skills/p"},
 	{"a plugin's command comes before its skill", []string{"/plug/skills/x"}, []string{"/plug/commands/x.md"}, "plug:x", ""},
-	{"a plugin's command with a workflow", []string{"/plug/skills/x"}, []string{"/plug/commands/x.md", "/plug/commands/x/fsm.json"}, "plug:x", "/plug/commands/x"},
-	{"a plugin's command beside a folder without SKILL.md", nil, []string{"/plug/commands/x.md", "/plug/skills/x/fsm.json"}, "plug:x", "/plug/skills/x"},
-	{"a plugin's skill comes before a folder without SKILL.md", []string{"/plug/skills/x!"}, []string{"/plug/commands/x/fsm.json"}, "plug:x", ""},
+	{"a plugin's command with a workflow", []string{"/plug/skills/x"}, []string{"/plug/commands/x.md", "/plug/commands/x/fsm.json"},
+		"plug:x", "/plug/commands/x"},
+	{"a plugin's command beside a folder without SKILL.md", nil, []string{"/plug/commands/x.md", "/plug/skills/x/fsm.json"}, "plug:x",
+		"/plug/skills/x"},
+	{"a plugin's skill comes before a folder without SKILL.md", []string{"/plug/skills/x!"}, []string{"/plug/commands/x/fsm.json"},
+		"plug:x", ""},
 }
 
 func TestClientsOrder(t *testing.T) {
@@ -192,7 +216,8 @@ func TestSearchForNestedSkillsIsBounded(t *testing.T) {
 
 func TestEnabledPluginsOrderMarketplaces(t *testing.T) {
 	w := newWorld(t)
-	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""}, entry{"q@c", "user", "", "/c", ""}))
+	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""},
+		entry{"q@c", "user", "", "/c", ""}))
 	for _, dir := range []string{"/a", "/b"} {
 		w.put(dir+"/skills/d/SKILL.md", "---\nname: x\n---\n")
 		w.skill(dir + "/skills/d")
@@ -212,7 +237,8 @@ func TestEnabledPluginsOrderMarketplaces(t *testing.T) {
 		}
 	}
 	w.put(settings, `{"enabledPlugins": {"p@b": true, "p@a": true}}`)
-	assert.Contains(t, explain(w.locate("p:d", project)), "plugin registry | /a | skipped | p@a, scope user, updated 2026-01-01T00:00:00Z: the settings enable p@b first")
+	assert.Contains(t, explain(w.locate("p:d", project)),
+		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-01T00:00:00Z: the settings enable p@b first")
 
 	// The project's settings are read after the user's.
 	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"p@a": true}}`)

@@ -354,7 +354,8 @@ func (s *search) byRank(a, b plugins.Installation) int {
 // compare orders installations by their place in enabledPlugins (measured with 2.1.329,
 // fact 51), then by scope, then those with the skill first, then by plugins.Compare.
 func compare(a, b installed) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b), plugins.Compare(a.Installation, b.Installation))
+	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b),
+		plugins.Compare(a.Installation, b.Installation))
 }
 
 func compareSkill(a, b installed) int {

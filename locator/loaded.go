@@ -70,7 +70,8 @@ func (s *search) loadSession(dir string) {
 		s.step(RulePluginDir, dir, OutcomeAbsent, "")
 		return
 	case !info.IsDir():
-		s.step(RulePluginDir, dir, OutcomeSkipped, "it is not a directory; the client unpacks an archive in a directory of its own, where its fsm.json cannot be predicted")
+		s.step(RulePluginDir, dir, OutcomeSkipped,
+			"it is not a directory; the client unpacks an archive in a directory of its own, where its fsm.json cannot be predicted")
 		return
 	}
 	for _, one := range plugins.Expand(s.FS, dir) {

@@ -241,7 +241,8 @@ func TestRegistryErrors(t *testing.T) {
 			require.ErrorIs(t, err, locator.ErrMalformed)
 			require.EqualError(t, err, prefix+test.want)
 			assert.False(t, result.Found())
-			assert.Equal(t, locator.Step{Rule: locator.RuleRegistry, Path: registry, Outcome: locator.OutcomeFailed, Detail: test.want[1:]}, result.Steps[0])
+			assert.Equal(t, locator.Step{Rule: locator.RuleRegistry, Path: registry, Outcome: locator.OutcomeFailed, Detail: test.want[1:]},
+				result.Steps[0])
 			var registryErr *locator.RegistryError
 			require.ErrorAs(t, err, &registryErr)
 			assert.Equal(t, "my-plugin:my-skill", registryErr.Command)
@@ -288,7 +289,8 @@ func TestUnknownDirectoriesAreNotSearched(t *testing.T) {
 
 func TestPluginNamesAreComparedWhole(t *testing.T) {
 	w := newWorld(t)
-	w.put(registry, objectOf(entry{key: "my-plugin-two@m", scope: "user", install: "/two"}, entry{key: "plugin@m", scope: "user", install: "/three"}))
+	w.put(registry, objectOf(entry{key: "my-plugin-two@m", scope: "user", install: "/two"},
+		entry{key: "plugin@m", scope: "user", install: "/three"}))
 	w.skill("/two/skills/s")
 	w.skill("/three/skills/s")
 	w.finds("", "my-plugin:s", project)

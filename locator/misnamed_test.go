@@ -14,15 +14,19 @@ import (
 func TestIsMisnamed(t *testing.T) {
 	for _, name := range []string{
 		"FSM.json", "Fsm.json", "fsm.JSON", "fsm.jsonc", "fsm.json5", "fsm.hjson", "fsm.jsonl", "fsm.yaml", "fsm.yml", "FSM.YAML", "fsm.toml",
-		"fsm.json.txt", "fsm.json.json", "fsm.jsn", "fsm.jso", "fsm (1).json", "fsm(2).json", "fsm 2.json", "fsm-1.json", "fsm_1.json", "fsm1.json",
-		"fsm copy.json", "fsm copy 2.json", "fsm-copy.json", "Copy of fsm.json", "fsm.json (1)", ".fsm.json", "_fsm.json", "fms.json", "fsm.josn", "sfm.json",
+		"fsm.json.txt", "fsm.json.json", "fsm.jsn", "fsm.jso", "fsm (1).json", "fsm(2).json", "fsm 2.json", "fsm-1.json",
+		"fsm_1.json", "fsm1.json",
+		"fsm copy.json", "fsm copy 2.json", "fsm-copy.json", "Copy of fsm.json", "fsm.json (1)", ".fsm.json", "_fsm.json", "fms.json",
+		"fsm.josn", "sfm.json",
 		"fsm.json ", " fsm.json",
 	} {
 		assert.NotEmpty(t, IsMisnamed(name), name)
 	}
 	for _, name := range []string{
-		"fsm.json", "fsm", "fsm.js", "fsm.py", "fsm.go", "fsm.md", "fsm.txt", "fsm.json.bak", "fsm.json~", "fsm.json.orig", ".fsm.json.swp", "fsm.schema.json", "fsm-example.json",
-		"fsm.disabled.json", "tasks.json", "package.json", "form.json", "fsmtx.yaml", "state.yaml", "workflow.yml", "SKILL.md", "fs.json", "sm.json", "",
+		"fsm.json", "fsm", "fsm.js", "fsm.py", "fsm.go", "fsm.md", "fsm.txt", "fsm.json.bak", "fsm.json~", "fsm.json.orig", ".fsm.json.swp",
+		"fsm.schema.json", "fsm-example.json",
+		"fsm.disabled.json", "tasks.json", "package.json", "form.json", "fsmtx.yaml", "state.yaml", "workflow.yml", "SKILL.md", "fs.json",
+		"sm.json", "",
 	} {
 		assert.Empty(t, IsMisnamed(name), name)
 	}

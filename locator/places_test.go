@@ -178,7 +178,8 @@ func TestPluginDirectoryTakesPrecedenceOverInstallation(t *testing.T) {
 // frontmatter name is not known.
 func TestAShadowedSkillHasNoName(t *testing.T) {
 	w := newWorld(t)
-	for folder, own := range map[string]string{config + "/skills/dup": "first", project + "/.claude/skills/dup": "second", project + "/.claude/skills/other": "third"} {
+	for folder, own := range map[string]string{config + "/skills/dup": "first", project + "/.claude/skills/dup": "second",
+		project + "/.claude/skills/other": "third"} {
 		w.put(folder+"/SKILL.md", "---\nname: "+own+"\n---\n")
 		w.skill(folder)
 	}
@@ -191,7 +192,8 @@ func TestAShadowedSkillHasNoName(t *testing.T) {
 	w.Invoked = false
 	all, _ := w.Workflows(project)
 	require.Len(t, all, 3)
-	assert.Equal(t, locator.Workflow{Command: "dup", Others: []string{}, Path: project + "/.claude/skills/dup/fsm.json", Rule: locator.RuleProject, ShadowedBy: config + "/skills/dup/SKILL.md", Unused: true}, all[1])
+	assert.Equal(t, locator.Workflow{Command: "dup", Others: []string{}, Path: project + "/.claude/skills/dup/fsm.json",
+		Rule: locator.RuleProject, ShadowedBy: config + "/skills/dup/SKILL.md", Unused: true}, all[1])
 }
 
 func TestASkillByTwoLinksHasOneName(t *testing.T) {
@@ -217,9 +219,11 @@ func TestASkillByTwoLinksHasOneName(t *testing.T) {
 
 // Fact 159, client 2.1.329.
 func TestAPluginThatNeedsAnotherOne(t *testing.T) {
-	for needs, known := range map[string]bool{`["q"]`: true, `["q@m"]`: true, `[{"name": "q"}]`: true, `["gone"]`: false, `["q", "q@n"]`: false, `[{"name": "q", "marketplace": "n"}]`: false} {
+	for needs, known := range map[string]bool{`["q"]`: true, `["q@m"]`: true, `[{"name": "q"}]`: true, `["gone"]`: false,
+		`["q", "q@n"]`: false, `[{"name": "q", "marketplace": "n"}]`: false} {
 		w := newWorld(t)
-		w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}, entry{"q@m", "user", "", "/cache/q", ""}, entry{"r@m", "user", "", "/cache/r", ""}))
+		w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}, entry{"q@m", "user", "", "/cache/q", ""},
+			entry{"r@m", "user", "", "/cache/r", ""}))
 		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true, "q@m": true, "r@m": true}}`)
 		w.put("/cache/p/.claude-plugin/plugin.json", `{"name": "p", "dependencies": `+needs+`}`)
 		w.put("/cache/r/.claude-plugin/plugin.json", `{"name": "r", "dependencies": ["p"]}`)

@@ -64,7 +64,8 @@ func TestInvalidNames(t *testing.T) {
 }
 
 func TestValidNames(t *testing.T) {
-	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b", "a@b:c", "-x", "apps/web:deploy", "a/b/c:d", strings.Repeat("x", 4096)} {
+	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b",
+		"a@b:c", "-x", "apps/web:deploy", "a/b/c:d", strings.Repeat("x", 4096)} {
 		assert.NoError(t, locator.CheckName(command), command)
 	}
 }
@@ -92,7 +93,8 @@ func (e everything) Lstat(path string) (fs.FileInfo, error) {
 // hostile generates names from the parts of paths.
 func hostile() *rapid.Generator[string] {
 	atom := rapid.SampledFrom([]string{
-		"p", "q", "s", "alias", ":", ":", "..", ".", "/", `\`, "~", " ", "\x00", "\n", "%2e%2e", "%2f", "\u2024\u2024", "\uff0f", "\u202e", "\xc0\xae", "@", "*", "$HOME", "C:", "-",
+		"p", "q", "s", "alias", ":", ":", "..", ".", "/", `\`, "~", " ", "\x00", "\n", "%2e%2e", "%2f", "\u2024\u2024", "\uff0f", "\u202e",
+		"\xc0\xae", "@", "*", "$HOME", "C:", "-",
 	})
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(atom, 0, 8).Draw(t, "atoms"), "")
@@ -168,7 +170,8 @@ func content() *rapid.Generator[[]byte] {
 		}
 		from := rapid.IntRange(0, len(seed)).Draw(t, "from")
 		to := rapid.IntRange(from, len(seed)).Draw(t, "to")
-		piece := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 6), rapid.SampledFrom([][]byte{[]byte("null"), []byte("{}"), []byte("[]"), []byte(`"x"`), []byte("1e999"), []byte(`"\ud800"`)})).Draw(t, "piece")
+		piece := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 6), rapid.SampledFrom([][]byte{[]byte("null"), []byte("{}"), []byte("[]"),
+			[]byte(`"x"`), []byte("1e999"), []byte(`"\ud800"`)})).Draw(t, "piece")
 		return append(append(append([]byte{}, seed[:from]...), piece...), seed[to:]...)
 	})
 }

@@ -37,15 +37,20 @@ var unusable = []struct {
 	err  error
 	text string
 }{
-	{"directory", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o755)) }, locator.ErrNotRegular, "not a regular file but a directory"},
-	{"FIFO", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o644)) }, locator.ErrNotRegular, "not a regular file but a FIFO"},
+	{"directory", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o755)) }, locator.ErrNotRegular,
+		"not a regular file but a directory"},
+	{"FIFO", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o644)) }, locator.ErrNotRegular,
+		"not a regular file but a FIFO"},
 	{"link to a FIFO", func(t *testing.T, path string) {
 		require.NoError(t, syscall.Mkfifo(path+".fifo", 0o644))
 		require.NoError(t, os.Symlink(path+".fifo", path))
 	}, locator.ErrNotRegular, "not a regular file but a FIFO"},
-	{"device", func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/null", path)) }, locator.ErrNotRegular, "not a regular file but a device"},
-	{"dangling link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("gone", path)) }, locator.ErrDangling, "dangling symbolic link"},
-	{"circular link", func(t *testing.T, path string) { require.NoError(t, os.Symlink(filepath.Base(path), path)) }, syscall.ELOOP, "symbolic links"},
+	{"device", func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/null", path)) }, locator.ErrNotRegular,
+		"not a regular file but a device"},
+	{"dangling link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("gone", path)) }, locator.ErrDangling,
+		"dangling symbolic link"},
+	{"circular link", func(t *testing.T, path string) { require.NoError(t, os.Symlink(filepath.Base(path), path)) }, syscall.ELOOP,
+		"symbolic links"},
 }
 
 func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
@@ -81,7 +86,8 @@ func TestUnusableRegistryIsAnErrorAndDoesNotBlock(t *testing.T) {
 			_, err := l.Locate("p:s", dir)
 			require.ErrorAs(t, err, new(*locator.RegistryError))
 			require.ErrorIs(t, err, test.err)
-			assert.Contains(t, err.Error(), "Skill 'p:s' not found - installed_plugins.json is missing or malformed: "+plugins+"/installed_plugins.json: ")
+			assert.Contains(t, err.Error(), "Skill 'p:s' not found - installed_plugins.json is missing or malformed: "+plugins+
+				"/installed_plugins.json: ")
 			_, err = l.Locate("s", dir)
 			assert.NoError(t, err)
 		})
@@ -273,7 +279,8 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 		"mine":     {config + "/skills/mine"}, // for an fsm.json with another name
 		"p:theirs": append(slices.Clone(plugin), "/p/skills/theirs"),
 		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", settings, registry}, append(folders, known)...),
-		"y":        append(append(append([]string{}, folders...), plugin...), config+"/skills/mine/SKILL.md", "/dev/p/skills", "/p/skills", project),
+		"y": append(append(append([]string{}, folders...), plugin...), config+"/skills/mine/SKILL.md", "/dev/p/skills",
+			"/p/skills", project),
 	}
 	files := w.FS
 	for command, want := range tests {

@@ -21,7 +21,8 @@ func TestAFolderOfAPluginThatSharesItsRoot(t *testing.T) {
 			w.put(tree+"/skills/x/SKILL.md", "text")
 			w.put(tree+"/more/z/SKILL.md", "---\nname: x\n---\n")
 			w.put(tree+"/.claude-plugin/plugin.json", `{"name": "r"}`)
-			w.put(tree+"/.claude-plugin/marketplace.json", `{"plugins": [{"name": "r", "source": ".", "skills": ["./more"]}, {"name": "q", "source": "./"}]}`)
+			w.put(tree+"/.claude-plugin/marketplace.json",
+				`{"plugins": [{"name": "r", "source": ".", "skills": ["./more"]}, {"name": "q", "source": "./"}]}`)
 			w.put(known, fmt.Sprintf(`{"m": {"source": {"source": "directory", "path": %q}}}`, tree))
 			w.put(config+"/settings.json", `{"enabledPlugins": `+enabled+`}`)
 			w.put(registry, objectOf(entry{"r@m", "user", "", tree, ""}, entry{"q@m", "user", "", tree, ""}))

@@ -12,13 +12,14 @@ import (
 
 // Workflow is the fsm.json of a skill that the client knows in a directory.
 type Workflow struct {
-	Command    string   `json:"command"`    // the name under which the client runs the skill, or would if ShadowedBy did not exist
-	Others     []string `json:"others"`     // further names under which the client runs the skill
-	Path       string   `json:"path"`       // the fsm.json
-	Rule       Rule     `json:"rule"`       // the kind of place that has it
-	Plugin     string   `json:"plugin"`     // as in Result
-	ShadowedBy string   `json:"shadowedBy"` // the SKILL.md or command that the client runs under Command instead; "" if there is none or it is not known
-	Unused     bool     `json:"unused"`     // Locate finds this fsm.json under no name
+	Command string   `json:"command"` // the name under which the client runs the skill, or would if ShadowedBy did not exist
+	Others  []string `json:"others"`  // further names under which the client runs the skill
+	Path    string   `json:"path"`    // the fsm.json
+	Rule    Rule     `json:"rule"`    // the kind of place that has it
+	Plugin  string   `json:"plugin"`  // as in Result
+	// the SKILL.md or command that the client runs under Command instead; "" if there is none or it is not known
+	ShadowedBy string `json:"shadowedBy"`
+	Unused     bool   `json:"unused"` // Locate finds this fsm.json under no name
 }
 
 // Bounds of Workflows.
@@ -123,7 +124,8 @@ func (s *search) again(command string) (Result, error) {
 // everySkill returns the folders in all places, even those without a SKILL.md, and makes the
 // index of their names.
 func (s *search) everySkill() (all []knownSkill, complete bool) {
-	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{}, plugin: map[string][]*plugins.Plugin{}, full: map[string]plugins.Skill{}, endings: map[string]int{}}
+	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{},
+		plugin: map[string][]*plugins.Plugin{}, full: map[string]plugins.Skill{}, endings: map[string]int{}}
 	for _, r := range s.roots() {
 		for _, c := range s.folders([]root{r}, r.rule) {
 			k := s.known(c, filepath.Base(c.folder))

@@ -20,7 +20,8 @@ func TestWorkflowsAgreeWithLocate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t)
 		w.PluginDirs, w.AddDirs = []string{"/plug"}, []string{"/added"}
-		places := []string{config, project + "/.claude", "/projects/.claude", "/added/.claude", project + "/a/.claude", project + "/b/c/.claude", "/plug"}
+		places := []string{config, project + "/.claude", "/projects/.claude", "/added/.claude", project + "/a/.claude",
+			project + "/b/c/.claude", "/plug"}
 		for _, place := range rapid.SliceOfNDistinct(rapid.SampledFrom(places), 1, 5, rapid.ID).Draw(r, "places") {
 			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), 1, 2, rapid.ID).Draw(r, "names") {
 				folder := place + "/skills/" + name
@@ -145,10 +146,12 @@ func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {
 		for _, name := range []string{"p", "q"} {
 			source := pick("source", "./", "./"+name)
 			dir := filepath.Join(tree, source)
-			entries = append(entries, fmt.Sprintf(`{"name": %q, "source": %q%s%s%s}`, name, source, pick("strict", "", `, "strict": false`), pick("entry's skills", skills...), pick("entry's commands", commands...)))
+			entries = append(entries, fmt.Sprintf(`{"name": %q, "source": %q%s%s%s}`, name, source, pick("strict", "", `, "strict": false`),
+				pick("entry's skills", skills...), pick("entry's commands", commands...)))
 			enabled = append(enabled, fmt.Sprintf(`"%s@m": %s`, name, pick("enabled", "true", "true", "false")))
 			if rapid.Bool().Draw(r, "manifest") {
-				w.put(dir+"/.claude-plugin/plugin.json", `{"name": "`+pick("name", name, "other"+name)+`"`+pick("skills", skills...)+pick("commands", commands...)+`}`)
+				w.put(dir+"/.claude-plugin/plugin.json", `{"name": "`+pick("name", name, "other"+name)+`"`+pick("skills", skills...)+
+					pick("commands", commands...)+`}`)
 			}
 			for _, folder := range []string{"skills/x", "skills/a.b", "more/y", "one", "."} {
 				w.skill(dir + "/" + folder)

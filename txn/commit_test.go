@@ -202,7 +202,8 @@ func TestNamesOfDirectoriesThatAreRefused(t *testing.T) {
 	require.NoError(t, os.Symlink("\xff", filepath.Join(root, "link")))
 	_, err := Open(t.Context(), filepath.Join(root, "link"))
 	require.ErrorIs(t, err, ErrName)
-	require.NoError(t, commit(t, filepath.Join(root, "\xff", "list"), Change{Creates: []File{{"1.json", nil, 0o644}}}), "only the last element matters")
+	require.NoError(t, commit(t, filepath.Join(root, "\xff", "list"), Change{Creates: []File{{"1.json", nil, 0o644}}}),
+		"only the last element matters")
 }
 
 func TestCommitRefusesANameUsedTwice(t *testing.T) {
@@ -577,7 +578,8 @@ func TestCommitLeavesOnlyHistory(t *testing.T) {
 	h, err := d.History()
 	require.NoError(t, err)
 	require.Len(t, h, 1)
-	assert.Equal(t, []string{".", donePrefix + h[0].ID, lifeName, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old", txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
+	assert.Equal(t, []string{".", donePrefix + h[0].ID, lifeName, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old",
+		txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
 }
 
 // TestEverythingIsSyncedBeforeTheDirectoryIsChanged checks barriers B1 and B2.
@@ -594,7 +596,8 @@ func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 		linked = linked || s.Op == "link" && filepath.Dir(s.To) == dir
 		return nil
 	}))))
-	for _, want := range []string{"2.json", "S/txn/new/3.json~", "S/txn/new/4.json~", "S/txn/journal~", "S/txn", "S/txn/new", "S/txn/old", "S", filepath.Base(filepath.Dir(dir))} {
+	for _, want := range []string{"2.json", "S/txn/new/3.json~", "S/txn/new/4.json~", "S/txn/journal~", "S/txn", "S/txn/new", "S/txn/old",
+		"S", filepath.Base(filepath.Dir(dir))} {
 		assert.True(t, synced["sync "+want], "%s; synced are %v", want, slices.Sorted(maps.Keys(synced)))
 	}
 }

@@ -155,7 +155,10 @@ var documented = map[string][]errorCase{
 	"Recover": openErrors,
 	"Inspect": without(openErrors, "the Locker's"),
 	"SetAside": append(without(openErrors, "*JournalError", "*FileError"),
-		errorCase{name: "ErrJournalTrusted", is: ErrJournalTrusted, run: func(t *testing.T, call opener) error { return call(t.Context(), newWorld(t).d) }},
+		errorCase{name: "ErrJournalTrusted", is: ErrJournalTrusted, run: func(t *testing.T,
+			call opener) error {
+			return call(t.Context(), newWorld(t).d)
+		}},
 		errorCase{name: "errors.ErrUnsupported", is: errors.ErrUnsupported, run: func(t *testing.T, call opener) error {
 			w := newWorld(t)
 			w.setJournal(t, nil)
@@ -209,11 +212,13 @@ var documented = map[string][]errorCase{
 	},
 	"ReadHistory":   readHistoryErrors,
 	"Dir.ReadState": readStateErrors,
-	"ReadState":     append(without(readStateErrors, "ErrClosed"), untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })),
-	"AppendState":   append(stateErrors(appendState), linked(appendState), tooLarge(vfs.MaxFileBytes, appendState)),
-	"RemoveState":   stateErrors(func(d *Dir, name string) error { return d.RemoveState(name) }),
+	"ReadState": append(without(readStateErrors, "ErrClosed"),
+		untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })),
+	"AppendState": append(stateErrors(appendState), linked(appendState), tooLarge(vfs.MaxFileBytes, appendState)),
+	"RemoveState": stateErrors(func(d *Dir, name string) error { return d.RemoveState(name) }),
 	"WriteState": append(stateErrors(func(d *Dir, name string) error { return d.WriteState(name, nil) }),
-		errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error { return d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)) })}),
+		errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge,
+			run: onDir(func(d *Dir) error { return d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)) })}),
 	"Commit": {
 		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
 			_ = d.Close()
@@ -221,7 +226,8 @@ var documented = map[string][]errorCase{
 		})},
 		{name: "ErrName", is: ErrName, as: as[*FileError], run: committing(create("../3.json"))},
 		{name: "ErrTooMany", is: ErrTooMany, run: committing(Change{Creates: make([]File, MaxEntries+1)})},
-		{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: committing(Change{Creates: []File{{"3.json", make([]byte, vfs.MaxFileBytes+1), 0}}})},
+		{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: committing(Change{Creates: []File{{"3.json",
+			make([]byte, vfs.MaxFileBytes+1), 0}}})},
 		{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, as: as[*FileError], run: func(t *testing.T, _ opener) error {
 			dir := newList(t)
 			replace(t, filepath.Join(dir, "2.json"), "1.json")
@@ -235,8 +241,10 @@ var documented = map[string][]errorCase{
 			require.NoError(t, os.Chmod(history(t, dir)[0].Backups, 0o777))
 			return commit(t, dir, undo)
 		}},
-		{name: "ErrNoLinks", is: ErrNoLinks, as: as[*FileError], run: committing(replacing, WithFS(failing(syscall.EXDEV, func(s faultfs.Step) bool { return s.Op == "link" })))},
-		{name: "ErrProtected", is: ErrProtected, as: as[*FileError], run: committing(replacing, WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool { return s.Op == "link" && filepath.Base(s.Path) == "2.json" })))},
+		{name: "ErrNoLinks", is: ErrNoLinks, as: as[*FileError], run: committing(replacing,
+			WithFS(failing(syscall.EXDEV, func(s faultfs.Step) bool { return s.Op == "link" })))},
+		{name: "ErrProtected", is: ErrProtected, as: as[*FileError], run: committing(replacing,
+			WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool { return s.Op == "link" && filepath.Base(s.Path) == "2.json" })))},
 		{name: "ErrRecoveryRequired", is: ErrRecoveryRequired, run: func(t *testing.T, _ opener) error {
 			c := create("3.json")
 			c.Prepare = func(vfs.FS, string, string) error { return errTest }
@@ -255,7 +263,8 @@ var documented = map[string][]errorCase{
 			return commit(t, newList(t), replacing, WithLocker(&recorder{fails: map[string][]error{"check": {errTest}}}))
 		}},
 		{name: "the file system's", is: errTest, as: as[*FileError], run: func(t *testing.T, _ opener) error {
-			return commit(t, newList(t), replacing, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") })))
+			return commit(t, newList(t), replacing,
+				WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") })))
 		}},
 	},
 }

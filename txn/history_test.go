@@ -50,12 +50,14 @@ func TestHistoryHasTheLastTransactionsOldestFirst(t *testing.T) {
 	for _, c := range []struct {
 		opts []Option
 		want int
-	}{{nil, DefaultHistory}, {[]Option{WithHistory(3)}, 3}, {[]Option{WithHistory(1)}, 1}, {[]Option{WithHistory(0)}, 0}, {[]Option{WithHistory(-1)}, 0}} {
+	}{{nil, DefaultHistory}, {[]Option{WithHistory(3)}, 3}, {[]Option{WithHistory(1)}, 1}, {[]Option{WithHistory(0)}, 0},
+		{[]Option{WithHistory(-1)}, 0}} {
 		dir := newList(t)
 		var want []string
 		for i := range DefaultHistory + 2 {
 			label := fmt.Sprint(i)
-			require.NoError(t, commit(t, dir, Change{Creates: []File{{label, nil, 0o644}}, Deletes: []string{nameOf(i - 1)}, Label: label}, c.opts...))
+			require.NoError(t, commit(t, dir, Change{Creates: []File{{label, nil, 0o644}}, Deletes: []string{nameOf(i - 1)},
+				Label: label}, c.opts...))
 			want = append(want, label)
 		}
 		if c.want == 0 {
@@ -160,7 +162,8 @@ func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, want, r)
-	assert.Equal(t, []string{".", "done-" + committed.ID, "life", "lock", "txn-" + committed.ID, "txn-" + committed.ID + "/old", "txn-" + committed.ID + "/old/2.json"}, names(t, s))
+	assert.Equal(t, []string{".", "done-" + committed.ID, "life", "lock", "txn-" + committed.ID, "txn-" + committed.ID + "/old",
+		"txn-" + committed.ID + "/old/2.json"}, names(t, s))
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, Report{Outcome: Clean}, r)
@@ -240,7 +243,8 @@ func TestIDsAreUniqueAndSortByNumber(t *testing.T) {
 	assert.EqualValues(t, 13, nextNumber(ids))
 	assert.Less(t, newID(maxNumber-1, at), newID(nextNumber([]string{newID(maxNumber-1, at)}), at))
 	assert.EqualValues(t, maxNumber, nextNumber([]string{newID(maxNumber, at)}))
-	for _, id := range []string{"", "n", "n0000000007", "n7-x", "x0000000007-x", "n-000000007-x", "n00000000007-x", "n00000000x7-x", "0000000007-x"} {
+	for _, id := range []string{"", "n", "n0000000007", "n7-x", "x0000000007-x", "n-000000007-x", "n00000000007-x", "n00000000x7-x",
+		"0000000007-x"} {
 		assert.Zero(t, numberOf(id), id)
 	}
 	assert.EqualValues(t, 7, numberOf("n0000000007-x"))
@@ -292,7 +296,8 @@ func TestWithKeepKeepsWhatHistoryWouldPrune(t *testing.T) {
 	dir := newList(t)
 	keep := WithKeep(func(e Entry) bool { return e.Record == "keep" })
 	for i, record := range []string{"keep", "", "keep", "", "", ""} {
-		require.NoError(t, commit(t, dir, Change{Creates: []File{{fmt.Sprint(i), nil, 0o644}}, Deletes: []string{nameOf(i - 1)}, Label: fmt.Sprint(i), Record: record}, WithHistory(2), keep))
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{fmt.Sprint(i), nil, 0o644}}, Deletes: []string{nameOf(i - 1)},
+			Label: fmt.Sprint(i), Record: record}, WithHistory(2), keep))
 	}
 	h := history(t, dir)
 	assert.Equal(t, []string{"0", "2", "4", "5"}, labels(h))

@@ -121,7 +121,8 @@ func parseJournal(data []byte, dir string) (*journal, error) {
 		return nil, ErrJournalTorn
 	}
 	if !slices.Contains([]string{wholeVersion, stagedVersion, oldVersion}, words[1]) {
-		return nil, fmt.Errorf("%w: it has version %q, this program reads versions %s to %s", ErrJournalVersion, words[1], oldVersion, wholeVersion)
+		return nil, fmt.Errorf("%w: it has version %q, this program reads versions %s to %s", ErrJournalVersion, words[1], oldVersion,
+			wholeVersion)
 	}
 	var blob []byte
 	if words[1] == wholeVersion {

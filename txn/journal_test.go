@@ -87,7 +87,8 @@ func TestDamagedJournalIsNotActedOn(t *testing.T) {
 	w.setJournal(t, w.journal)
 	r, err := Recover(context.Background(), w.d)
 	require.NoError(t, err)
-	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Time: r.Time, Label: "a label", Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}}, r)
+	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Time: r.Time, Label: "a label", Restored: []string{"2.json", "3.json"},
+		Removed: []string{"4.json", "5.json"}}, r)
 }
 
 // forged is a journal that this package did not write. Except in the first group its
@@ -153,7 +154,8 @@ var forgeries = []forged{
 	{"upper-case checksum", func(w *world) []byte {
 		return []byte("fsmtx-journal 2 " + strings.ToUpper(checksum(stagedVersion, []byte(w.body()))) + "\n" + w.body())
 	}, ErrJournalTorn},
-	{"line feed after a carriage return", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) }, ErrJournalTorn},
+	{"line feed after a carriage return", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) },
+		ErrJournalTorn},
 	{"something after it", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], '\n') }, ErrJournalTorn},
 	{"twice", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], w.journal...) }, ErrJournalTorn},
 	{"empty", func(*world) []byte { return nil }, ErrJournalTorn},
@@ -281,7 +283,8 @@ func TestForgedRecordIsNotActedOn(t *testing.T) {
 		records[f.name] = asRecord(f.make(w), blob)
 	}
 	for name, bytes := range map[string]string{
-		"no bytes": "", "a byte too few": blob[1:], "a byte too many": blob + "x", "other bytes": "new 4new 5old 2new 2", "bytes of others": "old 2old 3new 4new 5",
+		"no bytes": "", "a byte too few": blob[1:], "a byte too many": blob + "x", "other bytes": "new 4new 5old 2new 2",
+		"bytes of others": "old 2old 3new 4new 5",
 	} {
 		records[name] = asRecord(w.journal, bytes)
 	}

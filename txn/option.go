@@ -20,7 +20,8 @@ type options struct {
 const DefaultHistory = 10
 
 func newOptions(opts []Option) options {
-	o := options{fs: vfs.OS{}, locker: noLocker{}, history: DefaultHistory, limit: DefaultRecordLimit, intact: func([]byte) bool { return true }}
+	o := options{fs: vfs.OS{}, locker: noLocker{}, history: DefaultHistory, limit: DefaultRecordLimit,
+		intact: func([]byte) bool { return true }}
 	for _, opt := range opts {
 		opt(&o)
 	}

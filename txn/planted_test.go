@@ -53,8 +53,10 @@ var plantings = []planted{
 	{"S is writable by the group", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o770)) }, ErrUntrustedDir},
 	{"S is writable by all", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o702)) }, ErrUntrustedDir},
 
-	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") }, vfs.ErrNotRegular},
-	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") }, vfs.ErrNotRegular},
+	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") },
+		vfs.ErrNotRegular},
+	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") },
+		vfs.ErrNotRegular},
 	{"lock is a FIFO", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.Remove(w.in(lockName)))
 		require.NoError(t, syscall.Mkfifo(w.in(lockName), 0o600))

@@ -92,7 +92,8 @@ func TestRecoverLeavesANewerVersionOfAFile(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.Link(w.in(txnPrefix+w.id+"/old/2.json"), w.file("2.json")))
 	require.NoError(t, os.WriteFile(w.file("2.json"), []byte("newer"), 0o640))
-	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{Name: "2.json", Why: whyNewer}}})
+	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"},
+		Conflicts: []Conflict{{Name: "2.json", Why: whyNewer}}})
 	assert.Equal(t, "newer", contents(t, w.d)["2.json"])
 }
 
@@ -109,7 +110,8 @@ func TestRecoverMovesAFileInThePlaceOfADeletedOne(t *testing.T) {
 	w.write(t, "tasks/list/2.json", "another program's")
 	other := tree(t, w.d)["2.json"]
 	conflict := Conflict{"2.json", w.quarantined("2.json"), whyReplaced}
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{conflict}})
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"},
+		Conflicts: []Conflict{conflict}})
 	assert.Equal(t, w.before, tree(t, w.d))
 	assert.Equal(t, other, tree(t, filepath.Dir(conflict.MovedTo))["2.json"])
 }
@@ -162,7 +164,8 @@ func TestRecoverRecognisesCreatedFilesByTheirBytes(t *testing.T) {
 func TestBackupThatWasModifiedIsRestoredAndReported(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(w.in(txnPrefix+w.id+"/old/2.json"), []byte("other"), 0o640))
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{Name: "2.json", Why: whyWritten}}})
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"},
+		Conflicts: []Conflict{{Name: "2.json", Why: whyWritten}}})
 }
 
 func TestJournalWithoutALockFileIsInspected(t *testing.T) {
@@ -205,7 +208,8 @@ func TestQuarantineReplacesNothing(t *testing.T) {
 	conflict := Conflict{"4.json", w.quarantined("4.json.2"), whyModified}
 	require.NoError(t, os.Link(w.file("4.json"), conflict.MovedTo)) // the attempt
 	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}, Conflicts: []Conflict{conflict}})
-	assert.Equal(t, map[string]string{"4.json": "earlier", "4.json.1": "earlier too", "4.json.2": "modified"}, contents(t, filepath.Dir(conflict.MovedTo)))
+	assert.Equal(t, map[string]string{"4.json": "earlier", "4.json.1": "earlier too", "4.json.2": "modified"},
+		contents(t, filepath.Dir(conflict.MovedTo)))
 }
 
 func TestQuarantineTakesADirectory(t *testing.T) {

@@ -132,7 +132,8 @@ func TestNothingIsChangedBeforeTheRecordIsDurable(t *testing.T) {
 		}))))
 		slices.Sort(steps[:3])
 		steps = slices.Compact(steps)
-		assert.Equal(t, []string{"sync S", "sync S/txn/journal", "sync " + filepath.Base(filepath.Dir(dir)), "sync S", "link", "sync " + filepath.Base(dir)}, steps, "%d files", n)
+		assert.Equal(t, []string{"sync S", "sync S/txn/journal", "sync " + filepath.Base(filepath.Dir(dir)), "sync S", "link",
+			"sync " + filepath.Base(dir)}, steps, "%d files", n)
 	}
 }
 

@@ -66,7 +66,8 @@ func resolve(files vfs.FS, dir string) (d, s string, err error) {
 func checkDirName(d string) error {
 	name := filepath.Base(d)
 	if room := maxName - len(statePrefix) - len(stateSuffix); len(name) > room {
-		return fmt.Errorf("%s: %w: the name has %d bytes, and more than %d leave no room for the state directory beside it", d, ErrName, len(name), room)
+		return fmt.Errorf("%s: %w: the name has %d bytes, and more than %d leave no room for the state directory beside it", d, ErrName,
+			len(name), room)
 	}
 	if !isPlain(name) {
 		return fmt.Errorf("%s: %w: the directory's name is not UTF-8", d, ErrName)

@@ -195,7 +195,8 @@ func TestFilesAreWrittenInOnePlace(t *testing.T) {
 		}
 		name, err := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
-		if e.IsDir() && (name == "fuzz" || name == "internal/harness" || name == "internal/safefile" || e.Name() == "testdata" || name != "." && strings.HasPrefix(e.Name(), ".")) {
+		if e.IsDir() && (name == "fuzz" || name == "internal/harness" || name == "internal/safefile" || e.Name() == "testdata" ||
+			name != "." && strings.HasPrefix(e.Name(), ".")) {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {

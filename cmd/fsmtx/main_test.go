@@ -20,7 +20,8 @@ const module = "github.com/fsmtx/fsmtx"
 // every start of the program, even if they are not used. net/http alone takes a third of a
 // millisecond, which is a third of the time of a hook that has nothing to do. The MCP
 // library imports it, so the MCP server is a separate program (internal/mcp/program).
-var heavy = []string{"net/http", "crypto/tls", "golang.org/x/text/unicode/norm", "github.com/spf13/afero", "github.com/modelcontextprotocol/go-sdk/mcp"}
+var heavy = []string{"net/http", "crypto/tls", "golang.org/x/text/unicode/norm", "github.com/spf13/afero",
+	"github.com/modelcontextprotocol/go-sdk/mcp"}
 
 func TestNothingHeavyIsLinked(t *testing.T) {
 	deps := dependencies(t)
@@ -146,7 +147,8 @@ func TestImportersNeedFewModules(t *testing.T) {
 		slices.Sort(modules)
 		return slices.Compact(modules)
 	}
-	of := []string{"github.com/go-json-experiment/json", "github.com/gofrs/flock", "github.com/google/renameio/v2", "golang.org/x/sync", "golang.org/x/sys"}
+	of := []string{"github.com/go-json-experiment/json", "github.com/gofrs/flock", "github.com/google/renameio/v2", "golang.org/x/sync",
+		"golang.org/x/sys"}
 	require.Equal(t, of, need("txn"))
 	require.Equal(t, []string{"github.com/go-json-experiment/json"}, need("fsmspec"))
 	require.NotContains(t, need("locator"), "github.com/spf13/afero")

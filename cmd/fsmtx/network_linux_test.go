@@ -86,7 +86,8 @@ func TestNoCommandOpensASocket(t *testing.T) {
 		t.Skipf("the kernel cannot filter system calls: %s", out)
 	}
 	status := state.Sys().(syscall.WaitStatus)
-	require.True(t, status.Signaled() && status.Signal() == syscall.SIGSYS, "the filter must kill a process that opens a socket: %v %s", state, out)
+	require.True(t, status.Signaled() && status.Signal() == syscall.SIGSYS,
+		"the filter must kill a process that opens a socket: %v %s", state, out)
 
 	skill := filepath.Join(project, ".claude/skills/s")
 	require.NoError(t, os.MkdirAll(skill, 0o755))
@@ -96,7 +97,8 @@ func TestNoCommandOpensASocket(t *testing.T) {
 		code int
 		args []string
 	}{
-		{0, []string{"version"}}, {0, []string{"version", "--json"}}, {0, []string{"version", "--check"}}, {0, []string{"--version"}}, {0, []string{"--help"}},
+		{0, []string{"version"}}, {0, []string{"version", "--json"}}, {0, []string{"version", "--check"}}, {0, []string{"--version"}},
+		{0, []string{"--help"}},
 		{0, []string{"validate"}}, {0, []string{"locate"}},
 		{0, []string{"install", "--print"}}, {0, []string{"install"}}, {0, []string{"install", "--check"}},
 		{1, []string{"doctor"}}, // the test program is not called fsmtx

@@ -20,7 +20,8 @@ var (
 func TestActionsArePinned(t *testing.T) {
 	for path, text := range workflows(t) {
 		for _, found := range uses.FindAllStringSubmatch(text, -1) {
-			assert.True(t, strings.HasPrefix(found[1], "./") || digest.MatchString(found[1]), "%s: %s is not pinned by digest and version", path, found[1])
+			assert.True(t, strings.HasPrefix(found[1], "./") || digest.MatchString(found[1]), "%s: %s is not pinned by digest and version",
+				path, found[1])
 		}
 	}
 }

@@ -165,30 +165,35 @@ func TestWhatTakesUpASkill(t *testing.T) {
 	for name, c := range map[string]struct {
 		agent, event, want string
 	}{
-		"Codex, read":                         {"codex", shell("cat .agents/skills/ship/SKILL.md", shown), "ship"},
-		"Codex, read in another directory":    {"codex", shell("cd .agents/skills && sed -n '1,200p' ship/SKILL.md", shown), "ship"},
-		"Codex, read by its absolute path":    {"codex", shell("head -n 50 "+project+"/.agents/skills/ship/SKILL.md", shown), "ship"},
-		"Codex, read with others":             {"codex", shell("ls; cat README.md .agents/skills/ship/SKILL.md | head", shown), "ship"},
-		"Codex, read in vain":                 {"codex", shell("cat .agents/skills/ship/SKILL.md", "Permission denied"), ""},
-		"Codex, edited":                       {"codex", shell("sed -i s/a/b/ .agents/skills/ship/SKILL.md", shown), ""},
-		"Codex, written":                      {"codex", shell("tee .agents/skills/ship/SKILL.md", shown), ""},
-		"Codex, a skill in no place":          {"codex", shell("cat elsewhere/ship/SKILL.md", shown), ""},
-		"Codex, another file of the skill":    {"codex", shell("cat .agents/skills/ship/fsm.json", shown), ""},
-		"Codex, named":                        {"codex", prompt("UserPromptSubmit", `"$ship it"`), "ship"},
-		"Codex, named in a sentence":          {"codex", prompt("UserPromptSubmit", `"please use $ship."`), "ship"},
-		"Codex, a variable":                   {"codex", prompt("UserPromptSubmit", `"what is a$ship or ${ship} or $HOME"`), ""},
-		"Codex, a slash":                      {"codex", prompt("UserPromptSubmit", `"/ship it"`), ""},
-		"Codex, without a name":               {"codex", prompt("UserPromptSubmit", `"$ 5"`), ""},
-		"Copilot, its tool":                   {"copilot", `{"hook_event_name": "PostToolUse", "timestamp": "x", "cwd": "` + project + `", "tool_name": "skill", "tool_input": {"skill": "ship"}}`, "ship"},
-		"Copilot, a tool of another name":     {"copilot", `{"hook_event_name": "PostToolUse", "timestamp": "x", "cwd": "` + project + `", "tool_name": "Bash", "tool_input": {"skill": "ship"}}`, ""},
-		"Copilot, its tool before it runs":    {"copilot", `{"hook_event_name": "PreToolUse", "timestamp": "x", "cwd": "` + project + `", "tool_name": "skill", "tool_input": {"skill": "ship"}}`, ""},
-		"Copilot, typed":                      {"copilot", prompt("UserPromptSubmit", `"/ship it"`), "ship"},
-		"Copilot, read":                       {"copilot", shell("cat .agents/skills/ship/SKILL.md", shown), ""},
-		"Copilot, a path":                     {"copilot", prompt("UserPromptSubmit", `"/ship/it"`), ""},
-		"Copilot, a slash in a sentence":      {"copilot", prompt("UserPromptSubmit", `"use /ship"`), ""},
-		"Gemini, its tool":                    {"gemini", `{"hook_event_name": "AfterTool", "cwd": "` + project + `", "tool_name": "activate_skill", "tool_input": {"name": "ship"}}`, "ship"},
-		"Gemini, typed":                       {"gemini", prompt("BeforeAgent", `"/ship it"`), "ship"},
-		"Qwen, its tool":                      {"qwen", `{"hook_event_name": "PostToolUse", "timestamp": "x", "cwd": "` + project + `", "tool_name": "skill", "tool_input": {"skill": "mine"}}`, "mine"},
+		"Codex, read":                      {"codex", shell("cat .agents/skills/ship/SKILL.md", shown), "ship"},
+		"Codex, read in another directory": {"codex", shell("cd .agents/skills && sed -n '1,200p' ship/SKILL.md", shown), "ship"},
+		"Codex, read by its absolute path": {"codex", shell("head -n 50 "+project+"/.agents/skills/ship/SKILL.md", shown), "ship"},
+		"Codex, read with others":          {"codex", shell("ls; cat README.md .agents/skills/ship/SKILL.md | head", shown), "ship"},
+		"Codex, read in vain":              {"codex", shell("cat .agents/skills/ship/SKILL.md", "Permission denied"), ""},
+		"Codex, edited":                    {"codex", shell("sed -i s/a/b/ .agents/skills/ship/SKILL.md", shown), ""},
+		"Codex, written":                   {"codex", shell("tee .agents/skills/ship/SKILL.md", shown), ""},
+		"Codex, a skill in no place":       {"codex", shell("cat elsewhere/ship/SKILL.md", shown), ""},
+		"Codex, another file of the skill": {"codex", shell("cat .agents/skills/ship/fsm.json", shown), ""},
+		"Codex, named":                     {"codex", prompt("UserPromptSubmit", `"$ship it"`), "ship"},
+		"Codex, named in a sentence":       {"codex", prompt("UserPromptSubmit", `"please use $ship."`), "ship"},
+		"Codex, a variable":                {"codex", prompt("UserPromptSubmit", `"what is a$ship or ${ship} or $HOME"`), ""},
+		"Codex, a slash":                   {"codex", prompt("UserPromptSubmit", `"/ship it"`), ""},
+		"Codex, without a name":            {"codex", prompt("UserPromptSubmit", `"$ 5"`), ""},
+		"Copilot, its tool": {"copilot", `{"hook_event_name": "PostToolUse", "timestamp": "x", "cwd": "` + project +
+			`", "tool_name": "skill", "tool_input": {"skill": "ship"}}`, "ship"},
+		"Copilot, a tool of another name": {"copilot", `{"hook_event_name": "PostToolUse", "timestamp": "x", "cwd": "` + project +
+			`", "tool_name": "Bash", "tool_input": {"skill": "ship"}}`, ""},
+		"Copilot, its tool before it runs": {"copilot", `{"hook_event_name": "PreToolUse", "timestamp": "x", "cwd": "` + project +
+			`", "tool_name": "skill", "tool_input": {"skill": "ship"}}`, ""},
+		"Copilot, typed":                 {"copilot", prompt("UserPromptSubmit", `"/ship it"`), "ship"},
+		"Copilot, read":                  {"copilot", shell("cat .agents/skills/ship/SKILL.md", shown), ""},
+		"Copilot, a path":                {"copilot", prompt("UserPromptSubmit", `"/ship/it"`), ""},
+		"Copilot, a slash in a sentence": {"copilot", prompt("UserPromptSubmit", `"use /ship"`), ""},
+		"Gemini, its tool": {"gemini", `{"hook_event_name": "AfterTool", "cwd": "` + project +
+			`", "tool_name": "activate_skill", "tool_input": {"name": "ship"}}`, "ship"},
+		"Gemini, typed": {"gemini", prompt("BeforeAgent", `"/ship it"`), "ship"},
+		"Qwen, its tool": {"qwen", `{"hook_event_name": "PostToolUse", "timestamp": "x", "cwd": "` + project +
+			`", "tool_name": "skill", "tool_input": {"skill": "mine"}}`, "mine"},
 		"Qwen, typed, after the SKILL.md":     {"qwen", prompt("UserPromptSubmit", `"Ship it.\n\n/ship now"`), "ship"},
 		"Qwen, the prompt of a later request": {"qwen", prompt("UserPromptSubmit", `""`), ""},
 	} {
@@ -210,11 +215,12 @@ func TestWhatTakesUpASkill(t *testing.T) {
 
 func TestWhatAToolChanges(t *testing.T) {
 	for text, want := range map[string][]string{
-		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"file_path": "a"}}`:                                                                              {"/p/a"},
-		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"path": "/x/a"}}`:                                                                                {"/x/a"},
-		`{"tool_name": "Write", "tool_input": {"path": "a"}}`:                                                                                                nil,
-		`{"tool_name": "Bash", "cwd": "/p", "tool_input": {"path": "a"}}`:                                                                                    nil,
-		`{"tool_name": "apply_patch", "cwd": "/p", "tool_input": {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Delete File: /c\n"}}`: {"/p/a", "/p/b", "/c"},
+		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"file_path": "a"}}`: {"/p/a"},
+		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"path": "/x/a"}}`:   {"/x/a"},
+		`{"tool_name": "Write", "tool_input": {"path": "a"}}`:                   nil,
+		`{"tool_name": "Bash", "cwd": "/p", "tool_input": {"path": "a"}}`:       nil,
+		`{"tool_name": "apply_patch", "cwd": "/p", "tool_input": {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Delete File: /c\n"}}`: {"/p/a",
+			"/p/b", "/c"},
 	} {
 		e, err := event.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1)))
 		require.NoError(t, err)

@@ -50,7 +50,8 @@ func untrustedByCodex(t Trust) bool {
 	if err != nil {
 		return true
 	}
-	return !strings.Contains(string(config), `[hooks.state."`+t.File+":") || t.Project != "" && !strings.Contains(string(config), `[projects."`+t.Project+`"]`)
+	return !strings.Contains(string(config), `[hooks.state."`+t.File+":") ||
+		t.Project != "" && !strings.Contains(string(config), `[projects."`+t.Project+`"]`)
 }
 
 // maxConfig limits the size of an agent's own files, in bytes.

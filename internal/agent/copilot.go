@@ -30,8 +30,9 @@ func Copilot() *Agent {
 		Demands: Demands{
 			Project: "Copilot CLI reads this file only in a folder that you trust: say so when it asks, or start it with --trust-folder",
 		},
-		Home:   Home{".copilot", "COPILOT_HOME"},
-		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"}, User: []string{".copilot/skills", ".agents/skills"}},
+		Home: Home{".copilot", "COPILOT_HOME"},
+		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"},
+			User: []string{".copilot/skills", ".agents/skills"}},
 		mine: func(e *event.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
 		},

@@ -18,7 +18,8 @@ import (
 func trackerOf(e *event.Event, config string) string {
 	session := e.SessionID
 	project := filepath.Dir(filepath.Dir(e.TranscriptPath)) // …/tmp/NAME/chats/session-….jsonl
-	if session == "" || session != filepath.Base(session) || strings.HasPrefix(session, ".") || filepath.Dir(project) != filepath.Join(config, "tmp") {
+	if session == "" || session != filepath.Base(session) || strings.HasPrefix(session, ".") ||
+		filepath.Dir(project) != filepath.Join(config, "tmp") {
 		return ""
 	}
 	on := false
@@ -58,7 +59,8 @@ func trackerUpdate(e *event.Event) *TaskUpdate {
 		TaskID       string `json:"taskId"`
 		DependencyID string `json:"dependencyId"`
 	}
-	if e.ToolName != "tracker_update_task" && e.ToolName != "tracker_add_dependency" || json.Unmarshal(e.ToolInput, &input, jsonx.Tolerant) != nil {
+	if e.ToolName != "tracker_update_task" && e.ToolName != "tracker_add_dependency" ||
+		json.Unmarshal(e.ToolInput, &input, jsonx.Tolerant) != nil {
 		return nil
 	}
 	form := tracker.Form{}

@@ -13,7 +13,8 @@ import (
 
 // ErrServer is returned for a TOML file in which somebody else has configured a server with the
 // name fsmtx, or in which a table cannot be added.
-var ErrServer = hint.New("the file has an MCP server of its own with the name fsmtx", "rename or remove that server; the file was not changed")
+var ErrServer = hint.New("the file has an MCP server of its own with the name fsmtx",
+	"rename or remove that server; the file was not changed")
 
 // Table is the MCP server in a TOML file: a block of lines between two comments at the end of
 // the file. All other bytes are kept, and removing the block gives back the file as it was.

@@ -54,7 +54,8 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, string(updated), `command = "/new/fsmtx"`)
 	assert.NotContains(t, string(updated), "old")
 
-	for _, own := range []string{"[mcp_servers.fsmtx]\n", "[ mcp_servers . \"fsmtx\" ]\n", "[mcp_servers.fsmtx.env]\n", "mcp_servers = {}\n", "x = 1\nmcp_servers.fsmtx = {}\n"} {
+	for _, own := range []string{"[mcp_servers.fsmtx]\n", "[ mcp_servers . \"fsmtx\" ]\n", "[mcp_servers.fsmtx.env]\n",
+		"mcp_servers = {}\n", "x = 1\nmcp_servers.fsmtx = {}\n"} {
 		_, err := table.Add([]byte(own))
 		require.ErrorIs(t, err, agent.ErrServer, own)
 		_, _, err = table.Inspect([]byte(own))

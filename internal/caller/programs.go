@@ -106,6 +106,7 @@ func terminals() []string {
 		"urxvt", "urxvtd", "rxvt", "st", "foot", "footclient", "alacritty", "kitty", "ghostty", "wezterm", "wezterm-gui", "wezterm-mux-server",
 		"terminator", "tilix", "guake", "xfce4-terminal", "mate-terminal", "lxterminal", "qterminal", "deepin-terminal", "terminology",
 		"cool-retro-term", "rio", "contour", "warp", "warp-terminal", "hyper", "tabby", "blackbox", "cosmic-term", "zutty",
-		"terminal", "iterm2", "iterm", "itermserver", "code", "code-insiders", "codium", "code helper", "idea", "goland", "pycharm", "webstorm", "emacs",
+		"terminal", "iterm2", "iterm", "itermserver", "code", "code-insiders", "codium", "code helper", "idea", "goland", "pycharm",
+		"webstorm", "emacs",
 	}
 }

@@ -29,7 +29,8 @@ func TestAWindowOfTmux(t *testing.T) {
 	require.NoError(t, err)
 	defer os.RemoveAll(dir)
 	socket, script, out := filepath.Join(dir, "s"), filepath.Join(dir, "run.sh"), filepath.Join(dir, "out")
-	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nFSMTX_TEST_SAY=1 '"+self(t)+"' > '"+out+".new' 2>&1\nmv '"+out+".new' '"+out+"'\nsleep 600\n"), 0o755))
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nFSMTX_TEST_SAY=1 '"+self(t)+"' > '"+out+".new' 2>&1\nmv '"+out+".new' '"+
+		out+"'\nsleep 600\n"), 0o755))
 	env := []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "HOME=" + dir, "LANG=C.UTF-8"}
 	run := func(args ...string) {
 		c := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)

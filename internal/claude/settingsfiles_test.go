@@ -67,5 +67,6 @@ func TestWorkTreesAndTheSettingsReadInThem(t *testing.T) {
 		assert.Equal(t, []string{own + ".claude/settings.local.json", own + ".claude/settings.json", "/config/settings.json"}, files, dir)
 	}
 	assert.Equal(t, []string{"/config/settings.json"}, claude.SettingsFiles(fsys, "/config", ""))
-	assert.Equal(t, []string{"/outside/.claude/settings.local.json", "/outside/.claude/settings.json"}, claude.SettingsFiles(fsys, "", "/outside"))
+	assert.Equal(t, []string{"/outside/.claude/settings.local.json", "/outside/.claude/settings.json"},
+		claude.SettingsFiles(fsys, "", "/outside"))
 }

@@ -35,7 +35,8 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 		ValidArgsFunction: completeSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return &exit{exitTrouble, fmt.Errorf("got %d arguments, want a skill or a directory", len(args)), "for example: " + c.CommandPath() + " release"}
+				return &exit{exitTrouble, fmt.Errorf("got %d arguments, want a skill or a directory", len(args)),
+					"for example: " + c.CommandPath() + " release"}
 			}
 			return nil
 		},
@@ -63,7 +64,8 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
 	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: what, Folder: agent.Folder(s.Who().Program, what, here, s.Env("HOME")), Args: f.args, Here: here, List: l.found, Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
+		Skill: what, Folder: agent.Folder(s.Who().Program, what, here, s.Env("HOME")), Args: f.args, Here: here, List: l.found,
+		Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
 	}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log})
 	if err != nil {
 		return refusedToBegin(err)

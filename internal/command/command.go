@@ -137,7 +137,8 @@ func countArguments(c *cobra.Command) {
 		if err == nil || !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires at ") {
 			return err
 		}
-		return &exit{exitNo, fmt.Errorf("got %s, want: %s", terminal.Count(len(args), "argument"), strings.TrimSuffix(c.UseLine(), " [flags]")), "run " + c.CommandPath() + " --help"}
+		return &exit{exitNo, fmt.Errorf("got %s, want: %s", terminal.Count(len(args), "argument"),
+			strings.TrimSuffix(c.UseLine(), " [flags]")), "run " + c.CommandPath() + " --help"}
 	}
 }
 

@@ -58,7 +58,8 @@ func TestWorkflowsDocument(t *testing.T) {
 	_, drawing, found := strings.Cut(document, command)
 	require.True(t, found)
 	var out bytes.Buffer
-	require.Zero(t, Main([]string{"graph", "../../testdata/workflows/incident"}, terminal.Streams{Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
+	require.Zero(t, Main([]string{"graph", "../../testdata/workflows/incident"},
+		terminal.Streams{Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
 	for line := range strings.Lines(out.String()) {
 		if line != "\n" {
 			line = "    " + line
@@ -88,7 +89,8 @@ func TestWorkflowsDocument(t *testing.T) {
 func drawingOf(t *testing.T, file string) string {
 	t.Helper()
 	var out bytes.Buffer
-	require.Zero(t, Main([]string{"graph", "-"}, terminal.Streams{In: strings.NewReader(file), Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
+	require.Zero(t, Main([]string{"graph", "-"}, terminal.Streams{In: strings.NewReader(file), Out: &out, Err: &out,
+		Getenv: func(string) (string, bool) { return "", false }}))
 	drawing := strings.Split(out.String(), "\n\n")[1]
 	return "    " + strings.ReplaceAll(drawing, "\n", "\n    ") + "\n"
 }

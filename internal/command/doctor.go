@@ -77,7 +77,8 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().StringVar(&f.olderThan, "older-than", "30d", "minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
+	c.Flags().StringVar(&f.olderThan, "older-than", "30d",
+		"minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
 	return c
 }
 
@@ -128,7 +129,8 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 
 // sayWhyNot tells what --fix has not repaired, and why.
 func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
-	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It finishes and removes what fsmtx itself has left; it does not change settings, workflows and programs: type the commands above.\n", fixed, terminal.Count(fixed+left, "problem"))
+	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It finishes and removes what fsmtx itself has left; it does not change settings, workflows and programs: type the commands above.\n",
+		fixed, terminal.Count(fixed+left, "problem"))
 }
 
 func printFaults(s terminal.Streams, found []doctor.Fault) error {

@@ -65,7 +65,8 @@ func newForeignWorld(t *testing.T) *foreignWorld {
 	linkPrograms(t, w.programs)
 	require.NoError(t, os.MkdirAll(w.home, 0o755))
 	w.env = []string{"HOME=" + w.home, "PATH=" + w.programs + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(w.dir, "state"),
-		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), raceOptions}
+		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"),
+		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), raceOptions}
 	w.populate()
 	return w
 }
@@ -87,7 +88,8 @@ func (w *foreignWorld) populate() {
 		text, quoted("printf '"+invisible+"\\n"+forged+"\\033'; exit 3"), quoted(invisible))
 	w.write(".claude/skills/"+foreignSkill+"/fsm.json", spec)
 	w.write(".claude/skills/"+foreignSkill+"/SKILL.md", "---\nname: x\n---\n1. "+unseen+"\n2. second\x1b[2J\n")
-	w.write(".claude/skills/broken"+foreignSkill+"/fsm.json", fmt.Sprintf(`[{"id": %[1]s, "subject": 7, %[1]s: 1, "status": %[1]s, "blocks": [%[1]s]}, {"id": 1, "subject": %[1]s, "blockedBy": [9]},]`, text))
+	w.write(".claude/skills/broken"+foreignSkill+"/fsm.json",
+		fmt.Sprintf(`[{"id": %[1]s, "subject": 7, %[1]s: 1, "status": %[1]s, "blocks": [%[1]s]}, {"id": 1, "subject": %[1]s, "blockedBy": [9]},]`, text))
 	w.write(".claude/skills/broken"+foreignSkill+"/SKILL.md", "x")
 	w.write(".claude/skills/bad"+inFile+"/fsm.json", spec)
 	w.write(".claude/skills/bad"+inFile+"/SKILL.md", "x")
@@ -100,22 +102,27 @@ func (w *foreignWorld) populate() {
 {"matcher": "*", "hooks": [{"type": "command", "command": %[2]s}]}]}}`, text, quoted("printf '"+unseen+"' >&2; printf '"+unseen+"' # "+foreign))
 	w.write(".claude/settings.json", hooks)
 	w.write(".claude/settings.local.json", hooks)
-	w.write("raw-settings.json", strings.ReplaceAll(`{"°": 1, "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "printf '°'"}]}], "°": 2}}`, "°", unseen))
-	w.write(filepath.Join(w.home, ".claude/plugins/installed_plugins.json"), fmt.Sprintf(`{"version": 2, "plugins": {%[1]s: [{"scope": "user", "installPath": %[2]s, "version": %[1]s}, {"scope": "local", "projectPath": %[3]s, "installPath": %[1]s, "version": %[1]s}]}}`,
-		quoted(foreignSkill+"@"+foreign), quoted(w.dir), quoted(w.project)))
-	w.write("records/"+strings.ReplaceAll(inFile, "\xff\x9b", "")+".json", w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+text+`}`))
+	w.write("raw-settings.json", strings.ReplaceAll(`{"°": 1, "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "printf '°'"}]}], "°": 2}}`,
+		"°", unseen))
+	w.write(filepath.Join(w.home, ".claude/plugins/installed_plugins.json"),
+		fmt.Sprintf(`{"version": 2, "plugins": {%[1]s: [{"scope": "user", "installPath": %[2]s, "version": %[1]s}, {"scope": "local", "projectPath": %[3]s, "installPath": %[1]s, "version": %[1]s}]}}`,
+			quoted(foreignSkill+"@"+foreign), quoted(w.dir), quoted(w.project)))
+	w.write("records/"+strings.ReplaceAll(inFile, "\xff\x9b", "")+".json",
+		w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+text+`}`))
 	w.write("cases/"+strings.ReplaceAll(inFile, "\xff\x9b", "")+".txtar", "-- event --\n"+foreign)
 	w.write("plugin/config/planning-config.yaml", "x: ["+unseen)
 	w.write(".git/HEAD", "ref: refs/heads/feature/"+foreign+"\n")
 	w.write("specs/.planning-lock", foreign)
-	w.write("specs/.planning-state.local.md", "---\nphase: \""+unseen+"\"\nfeature: \"a\\n"+forged+"\"\nmode: "+unseen+"\n"+unseen+": 1\n---\n"+foreign)
+	w.write("specs/.planning-state.local.md", "---\nphase: \""+unseen+"\"\nfeature: \"a\\n"+forged+"\"\nmode: "+unseen+"\n"+
+		unseen+": 1\n---\n"+foreign)
 	w.write(filepath.Join(w.dir, "state/planning-hooks-s1.log"), "[2026-01-02T15:04:05Z] H04: DENY | "+foreign+"\xff\n")
 	list := filepath.Join(w.home, ".claude/tasks/s1")
 	task := `{"id": %[2]s, "subject": %[1]s, "description": %[1]s, "activeForm": %[1]s, "owner": %[1]s, "status": %[3]s, "blocks": [%[1]s], "blockedBy": [%[1]s]}`
 	w.write(filepath.Join(list, "1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
 	w.write(filepath.Join(list, "2.json"), fmt.Sprintf(task, text, text, text))
 	w.write(filepath.Join(list, foreign+".json"), fmt.Sprintf(task, text, text, `"completed"`))
-	w.write(filepath.Join(list, "4.json"), fmt.Sprintf(`{"id": "4", "subject": %[1]s, "status": "in_progress", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`, text))
+	w.write(filepath.Join(list, "4.json"),
+		fmt.Sprintf(`{"id": "4", "subject": %[1]s, "status": "in_progress", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`, text))
 	w.hydrateCrashing()
 	// A list with a name that the client would not use, and an untrusted journal.
 	w.write(filepath.Join(w.home, ".claude/tasks/"+inFile+"/1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
@@ -128,7 +135,9 @@ func (w *foreignWorld) populate() {
 
 // hydrateCrashing leaves an interrupted hydration in the list "crashed".
 func (w *foreignWorld) hydrateCrashing() {
-	w.write(filepath.Join(w.home, ".claude/tasks/crashed/1.json"), fmt.Sprintf(`{"id": "1", "subject": %[1]s, "status": "pending", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`, quoted(foreign)))
+	w.write(filepath.Join(w.home, ".claude/tasks/crashed/1.json"),
+		fmt.Sprintf(`{"id": "1", "subject": %[1]s, "status": "pending", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`,
+			quoted(foreign)))
 	e, err := hook.Parse([]byte(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`)))
 	require.NoError(w.t, err)
 	request, _, err := hydrate.Understand(e)
@@ -142,11 +151,13 @@ func (w *foreignWorld) hydrateCrashing() {
 // event returns an event of session s1 with additional members.
 func (w *foreignWorld) event(name, more string) string {
 	cwd, _ := json.Marshal(w.project) // has U+FFFD in place of bytes that are not UTF-8, so this directory does not exist
-	return fmt.Sprintf(`{"session_id": "s1", "cwd": %s, "hook_event_name": %q, "tool_use_id": %s, "source": "resume", "agent_type": %s, %s}`, cwd, name, quoted(foreign), quoted(foreign), more)
+	return fmt.Sprintf(`{"session_id": "s1", "cwd": %s, "hook_event_name": %q, "tool_use_id": %s, "source": "resume", "agent_type": %s, %s}`,
+		cwd, name, quoted(foreign), quoted(foreign), more)
 }
 
 func (w *foreignWorld) skillEvent(name string) string {
-	e := w.event(name, fmt.Sprintf(`"tool_name": "Skill", "tool_input": {"skill": %[1]s}, "tool_response": {"success": true, "commandName": %[1]s}, "command_name": %[1]s`, quoted(foreignSkill)))
+	e := w.event(name, fmt.Sprintf(`"tool_name": "Skill", "tool_input": {"skill": %[1]s}, "tool_response": {"success": true, "commandName": %[1]s}, "command_name": %[1]s`,
+		quoted(foreignSkill)))
 	cwd, _ := json.Marshal(w.project)
 	here, _ := json.Marshal(filepath.Join(w.home, "link"))
 	_ = os.Symlink(w.project, filepath.Join(w.home, "link"))
@@ -169,81 +180,148 @@ func (w *foreignWorld) calls() map[string][]call {
 	update := func(task, status string) string {
 		return w.event("PreToolUse", fmt.Sprintf(`"tool_name": "TaskUpdate", "tool_input": {"taskId": %q, "status": %q}`, task, status))
 	}
-	tool := w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+quoted(filepath.Join("specs", "spec.md"))+`, "content": `+quoted(foreign)+`}`)
+	tool := w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+quoted(filepath.Join("specs", "spec.md"))+
+		`, "content": `+quoted(foreign)+`}`)
 	calls := map[string][]call{
-		"fsmtx":      {{args: []string{foreign}}, {args: []string{"--" + foreign}}},
-		"fsmtx init": {{args: []string{"init", "--yes", "--scope", "none", "new/" + inFile}}, {args: []string{"init", "--yes"}}, {args: []string{"init", "--yes", foreign}}},
-		"fsmtx new":  {{args: []string{"new", "new/" + inFile}}, {args: []string{"new", "fresh" + inFile, "--from", "new/" + inFile + "/SKILL.md"}}, {args: []string{"new", "nowhere", "--from", inFile}}, {args: []string{"new", "listed", "--from-session", "s1"}}, {args: []string{"new", skillDir}}, {args: []string{"new", "none", "--from-session", foreign}}},
-		"fsmtx validate": {{args: []string{"validate"}}, {args: []string{"validate", skillDir, broken, bad, "raw.json", "broken.json", inFile}}, {args: []string{"validate", "--format", "github", broken, bad, "broken.json", inFile}},
+		"fsmtx": {{args: []string{foreign}}, {args: []string{"--" + foreign}}},
+		"fsmtx init": {{args: []string{"init", "--yes", "--scope", "none", "new/" + inFile}}, {args: []string{"init", "--yes"}},
+			{args: []string{"init", "--yes", foreign}}},
+		"fsmtx new": {{args: []string{"new", "new/" + inFile}}, {args: []string{"new", "fresh" + inFile, "--from",
+			"new/" + inFile + "/SKILL.md"}}, {args: []string{"new", "nowhere", "--from", inFile}}, {args: []string{"new", "listed",
+			"--from-session", "s1"}}, {args: []string{"new", skillDir}}, {args: []string{"new", "none", "--from-session", foreign}}},
+		"fsmtx validate": {{args: []string{"validate"}}, {args: []string{"validate", skillDir, broken, bad, "raw.json", "broken.json",
+			inFile}}, {args: []string{"validate", "--format", "github", broken, bad, "broken.json", inFile}},
 			{args: []string{"validate", "--fix", broken}}, {args: []string{"validate", "-C", inFile}}},
-		"fsmtx fmt":        {{args: []string{"fmt", skillDir, "raw.json", broken, inFile}}, {args: []string{"fmt", "-d", "draft" + inFile + ".json", "raw.json"}}, {args: []string{"fmt", "-w", "draft" + inFile + ".json"}}},
-		"fsmtx graph":      {{args: []string{"graph", skillDir}}, {args: []string{"graph", skillDir, "--format", "mermaid"}}, {args: []string{"graph", skillDir, "--format", "dot"}}, {args: []string{"graph", skillDir, "--format", "html"}}, {args: []string{"graph", bad, "--format", "dot"}}, {args: []string{"graph", "--session", "s1"}}, {args: []string{"graph", foreignSkill}}, {args: []string{"graph", "ship" + foreign}}, {args: []string{"graph", "raw.json"}}, {args: []string{"graph", "broken.json"}}},
-		"fsmtx schema":     {{args: []string{"schema"}}, {args: []string{"schema", "--log"}}},
-		"fsmtx locate":     {{args: []string{"locate"}}, {args: []string{"locate", foreignSkill}}, {args: []string{"locate", foreign}}, {args: []string{"locate", "nearly" + foreignSkill}}, {args: []string{"locate", foreignSkill + ":" + foreignSkill, "--plugin-dir", inFile, "--add-dir", w.dir}}},
-		"fsmtx plan":       {{args: []string{"plan", foreignSkill, "--explain", "--session", "s1"}}, {args: []string{"plan", "broken" + foreignSkill}}, {args: []string{"plan", foreign}}, {args: []string{"plan", "none" + foreignSkill}}, {args: []string{"plan", "--event", "-"}, stdin: w.skillEvent("PostToolUse")}, {args: []string{"plan", "--event", inFile}}},
-		"fsmtx status":     {{args: []string{"status", "s1"}}, {args: []string{"status", "--all"}}, {args: []string{"status", "crashed"}}, {args: []string{"status", foreign}}, {args: []string{"status"}}},
-		"fsmtx statusline": {{args: []string{"statusline"}, stdin: `{"session_id": "s1"}`}, {args: []string{"statusline", "--also"}, stdin: `{"session_id": "crashed"}`}, {args: []string{"statusline", "--also"}, stdin: foreign}, {args: []string{"statusline"}, stdin: `{"session_id": ` + quoted(foreign) + `}`}},
-		"fsmtx log":        {{args: []string{"log", "s1"}}, {args: []string{"log", "s1", "1"}}, {args: []string{"log", foreign, foreign}}, {args: []string{"log", "s1", "--decisions"}}, {args: []string{"log", foreign, "--decisions"}}},
-		"fsmtx undo":       {{args: []string{"undo", "s1", "--dry-run"}}, {args: []string{"undo", "s1", "--dry-run", "--force"}}, {args: []string{"undo", "s1", foreign}}},
-		"fsmtx recover": {{args: []string{"recover", "--dry-run"}}, {args: []string{"recover", "--session", foreign}}, {args: []string{"recover", "--list", foreign}},
-			{args: []string{"recover", "--hook", "--dry-run"}, hook: true, stdin: strings.ReplaceAll(w.event("SessionStart", `"x": 1`), `"s1"`, `"crashed"`)}, {args: []string{"recover", "--hook"}, hook: true, stdin: foreign}, {args: []string{"recover"}}},
+		"fsmtx fmt": {{args: []string{"fmt", skillDir, "raw.json", broken, inFile}}, {args: []string{"fmt", "-d",
+			"draft" + inFile + ".json", "raw.json"}}, {args: []string{"fmt", "-w", "draft" + inFile + ".json"}}},
+		"fsmtx graph": {{args: []string{"graph", skillDir}}, {args: []string{"graph", skillDir, "--format", "mermaid"}},
+			{args: []string{"graph", skillDir, "--format", "dot"}}, {args: []string{"graph", skillDir, "--format", "html"}},
+			{args: []string{"graph", bad, "--format", "dot"}}, {args: []string{"graph", "--session", "s1"}},
+			{args: []string{"graph", foreignSkill}}, {args: []string{"graph", "ship" + foreign}}, {args: []string{"graph", "raw.json"}},
+			{args: []string{"graph", "broken.json"}}},
+		"fsmtx schema": {{args: []string{"schema"}}, {args: []string{"schema", "--log"}}},
+		"fsmtx locate": {{args: []string{"locate"}}, {args: []string{"locate", foreignSkill}}, {args: []string{"locate", foreign}},
+			{args: []string{"locate", "nearly" + foreignSkill}}, {args: []string{"locate", foreignSkill + ":" + foreignSkill, "--plugin-dir",
+				inFile, "--add-dir", w.dir}}},
+		"fsmtx plan": {{args: []string{"plan", foreignSkill, "--explain", "--session", "s1"}},
+			{args: []string{"plan", "broken" + foreignSkill}}, {args: []string{"plan", foreign}}, {args: []string{"plan", "none" + foreignSkill}},
+			{args: []string{"plan", "--event", "-"}, stdin: w.skillEvent("PostToolUse")}, {args: []string{"plan", "--event", inFile}}},
+		"fsmtx status": {{args: []string{"status", "s1"}}, {args: []string{"status", "--all"}}, {args: []string{"status", "crashed"}},
+			{args: []string{"status", foreign}}, {args: []string{"status"}}},
+		"fsmtx statusline": {{args: []string{"statusline"}, stdin: `{"session_id": "s1"}`},
+			{args: []string{"statusline", "--also"}, stdin: `{"session_id": "crashed"}`}, {args: []string{"statusline", "--also"},
+				stdin: foreign}, {args: []string{"statusline"}, stdin: `{"session_id": ` + quoted(foreign) + `}`}},
+		"fsmtx log": {{args: []string{"log", "s1"}}, {args: []string{"log", "s1", "1"}}, {args: []string{"log", foreign, foreign}},
+			{args: []string{"log", "s1", "--decisions"}}, {args: []string{"log", foreign, "--decisions"}}},
+		"fsmtx undo": {{args: []string{"undo", "s1", "--dry-run"}}, {args: []string{"undo", "s1", "--dry-run", "--force"}},
+			{args: []string{"undo", "s1", foreign}}},
+		"fsmtx recover": {{args: []string{"recover", "--dry-run"}}, {args: []string{"recover", "--session", foreign}},
+			{args: []string{"recover", "--list", foreign}},
+			{args: []string{"recover", "--hook", "--dry-run"}, hook: true, stdin: strings.ReplaceAll(w.event("SessionStart", `"x": 1`), `"s1"`,
+				`"crashed"`)}, {args: []string{"recover", "--hook"}, hook: true, stdin: foreign}, {args: []string{"recover"}}},
 		"fsmtx doctor": {{args: []string{"doctor"}}, {args: []string{"doctor", "--older-than", foreign}}, {args: []string{"doctor", "--fix"}}},
-		"fsmtx install": {{args: []string{"install", "--check"}}, {args: []string{"install", "--print"}}, {args: []string{"install", "--no-steps"}}, {args: []string{"install", "--check"}}, {args: []string{"install", "--mcp"}}, {args: []string{"install", "--statusline"}}, {args: []string{"install", "--project", "--", "--log", "/" + unseen}}, {args: []string{"install", "--", foreign}},
-			{args: []string{"install", "--remove"}}, {args: []string{"install", "--stop", foreign}}, {args: []string{"install", "--user", "--remove", "--print"}}},
-		"fsmtx plugin":  {{args: []string{"plugin", "plugin-" + inFile}}, {args: []string{"plugin", "--name", foreign, "p"}}, {args: []string{"plugin", "--with", foreign, "p"}}, {args: []string{"plugin", w.dir}}},
+		"fsmtx install": {{args: []string{"install", "--check"}}, {args: []string{"install", "--print"}},
+			{args: []string{"install", "--no-steps"}}, {args: []string{"install", "--check"}}, {args: []string{"install", "--mcp"}},
+			{args: []string{"install", "--statusline"}}, {args: []string{"install", "--project", "--", "--log", "/" + unseen}},
+			{args: []string{"install", "--", foreign}},
+			{args: []string{"install", "--remove"}}, {args: []string{"install", "--stop", foreign}},
+			{args: []string{"install", "--user", "--remove", "--print"}}},
+		"fsmtx plugin": {{args: []string{"plugin", "plugin-" + inFile}}, {args: []string{"plugin", "--name", foreign, "p"}},
+			{args: []string{"plugin", "--with", foreign, "p"}}, {args: []string{"plugin", w.dir}}},
 		"fsmtx demo":    args("demo"),
 		"fsmtx version": args("version"),
-		"fsmtx hook": {asHook(w.event("PreToolUse", `"turn_id": "t", "tool_name": "Bash", "tool_input": {"command": `+quoted("fsmtx step skip 5 --because '"+foreign+"'")+`}`), "hook"),
-			asHook(w.event("UserPromptSubmit", `"turn_id": "t", "prompt": `+quoted("$"+foreign)), "hook", "--agent", "codex"), asHook(w.skillEvent("PostToolUse"), "hook", "--agent=claude", "--log", "log"), asHook(w.event("SessionStart", `"x": 1`), "hook"), asHook(w.event("Stop", `"x": 1`), "hook"), asHook(foreign, "hook"), asHook("{}", "hook", "--agent", foreign), asHook("{}", "hook", "--"+foreign), {args: []string{"hook", foreign}}},
-		"fsmtx hydrate": {asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"), asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
+		"fsmtx hook": {asHook(w.event("PreToolUse", `"turn_id": "t", "tool_name": "Bash", "tool_input": {"command": `+
+			quoted("fsmtx step skip 5 --because '"+foreign+"'")+`}`), "hook"),
+			asHook(w.event("UserPromptSubmit", `"turn_id": "t", "prompt": `+quoted("$"+foreign)), "hook", "--agent", "codex"),
+			asHook(w.skillEvent("PostToolUse"), "hook", "--agent=claude", "--log", "log"), asHook(w.event("SessionStart", `"x": 1`), "hook"),
+			asHook(w.event("Stop", `"x": 1`), "hook"), asHook(foreign, "hook"), asHook("{}", "hook", "--agent", foreign),
+			asHook("{}", "hook", "--"+foreign), {args: []string{"hook", foreign}}},
+		"fsmtx hydrate": {asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
+			asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"untrusted"`), "hydrate", "--announce", "--log", "log"),
-			asHook(strings.ReplaceAll(w.skillEvent("UserPromptExpansion"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce", "--log", "log"),
-			asHook(w.skillEvent("PreToolUse"), "hydrate", "--announce", "--log", "log"), asHook(w.skillEvent("Stop"), "hydrate", "--announce", "--log", "log"),
-			asHook(foreign, "hydrate", "--announce"), asHook("{}", "hydrate", foreign), asHook("{}", "hydrate", "--scope", foreign, "--log", inFile+"/"), asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", inFile+"/x")},
-		"fsmtx step": {asHook(update("6", "completed"), "step", "--log", "log"), asHook(update("5", "completed"), "step", "--log", "log"), asHook(update("5", "deleted"), "step", "--log", "log"), asHook(update(unseen, "completed"), "step", "--log", inFile+"/x"),
-			asHook(w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+quoted("fsmtx step skip 5 --because '"+foreign+"'")+`}`), "step", "--log", "log"),
-			asHook(w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+quoted(filepath.Join(w.home, "link", "../.claude/tasks/s1/5.json"))+`}`), "step", "--log", "log"),
-			{args: []string{"step"}, stdin: w.event("PreToolUse", `"tool_name": "mcp__fsmtx__x", "tool_input": {`+quoted(foreign)+`: `+quoted(foreign)+`}`)},
-			asHook(w.event("Stop", `"x": 1`), "step", "--log", "log"), asHook(w.event("SubagentStop", `"agent_id": `+quoted(foreign)), "step"), asHook(w.event("SessionStart", `"x": 1`), "step"), asHook(w.event("TaskCompleted", `"task_id": "6"`), "step", "--log", "log"),
+			asHook(strings.ReplaceAll(w.skillEvent("UserPromptExpansion"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce",
+				"--log", "log"),
+			asHook(w.skillEvent("PreToolUse"), "hydrate", "--announce", "--log", "log"),
+			asHook(w.skillEvent("Stop"), "hydrate", "--announce", "--log", "log"),
+			asHook(foreign, "hydrate", "--announce"), asHook("{}", "hydrate", foreign), asHook("{}", "hydrate", "--scope", foreign, "--log",
+				inFile+"/"), asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", inFile+"/x")},
+		"fsmtx step": {asHook(update("6", "completed"), "step", "--log", "log"), asHook(update("5", "completed"), "step", "--log", "log"),
+			asHook(update("5", "deleted"), "step", "--log", "log"), asHook(update(unseen, "completed"), "step", "--log", inFile+"/x"),
+			asHook(w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+quoted("fsmtx step skip 5 --because '"+foreign+"'")+
+				`}`), "step", "--log", "log"),
+			asHook(w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+
+				quoted(filepath.Join(w.home, "link", "../.claude/tasks/s1/5.json"))+`}`), "step", "--log", "log"),
+			{args: []string{"step"}, stdin: w.event("PreToolUse", `"tool_name": "mcp__fsmtx__x", "tool_input": {`+quoted(foreign)+
+				`: `+quoted(foreign)+`}`)},
+			asHook(w.event("Stop", `"x": 1`), "step", "--log", "log"), asHook(w.event("SubagentStop", `"agent_id": `+quoted(foreign)), "step"),
+			asHook(w.event("SessionStart", `"x": 1`), "step"), asHook(w.event("TaskCompleted", `"task_id": "6"`), "step", "--log", "log"),
 			asHook(foreign, "step"), asHook("{}", "step", "--stop", foreign), asHook("{}", "step", "--"+foreign), {args: []string{"step", foreign}}},
-		"fsmtx step reopen": {{args: []string{"step", "reopen", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "reopen", foreign, "--because", "x"}}, {args: []string{"step", "reopen", "77", "--because", "x", "--session", foreign}}},
-		"fsmtx step allow":  {{args: []string{"step", "allow", "Bash(" + foreign + ")", "--because", "x", "--session", "s1"}}, {args: []string{"step", "allow", foreign, "--because", "x"}}, {args: []string{"step", "allow", "Edit", "--because", foreign, "--session", foreign}}},
-		"fsmtx step end":    {{args: []string{"step", "end", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "end", foreign, "--because", "x"}}, {args: []string{"step", "end", "77", "--because", "x", "--session", foreign}}},
-		"fsmtx step skip":   {{args: []string{"step", "skip", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "skip", foreign, "--because", "x"}}, {args: []string{"step", "skip", "77", "--because", "x", "--session", foreign}}},
-		"fsmtx step done":   {{args: []string{"step", "done", "6", "--because", foreign, "--session", "s1"}}},
-		"fsmtx step show":   {{args: []string{"step", "show", "s1", "--full"}}, {args: []string{"step", "show", foreign}}},
-		"fsmtx mcp":         {{args: []string{"mcp"}, stdin: mcpSession}, {args: []string{"mcp", "--checks", foreign}}, {args: []string{"mcp", foreign}}},
-		"fsmtx guard":       {{args: []string{"guard", foreign}}, {args: []string{"guard", "H04", "--log", inFile + "/x"}, stdin: w.event("PreToolUse", `"x": 1`), hook: true}},
+		"fsmtx step reopen": {{args: []string{"step", "reopen", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step",
+			"reopen", foreign, "--because", "x"}}, {args: []string{"step", "reopen", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step allow": {{args: []string{"step", "allow", "Bash(" + foreign + ")", "--because", "x", "--session", "s1"}},
+			{args: []string{"step", "allow", foreign, "--because", "x"}}, {args: []string{"step", "allow", "Edit", "--because", foreign,
+				"--session", foreign}}},
+		"fsmtx step end": {{args: []string{"step", "end", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "end",
+			foreign, "--because", "x"}}, {args: []string{"step", "end", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step skip": {{args: []string{"step", "skip", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "skip",
+			foreign, "--because", "x"}}, {args: []string{"step", "skip", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step done": {{args: []string{"step", "done", "6", "--because", foreign, "--session", "s1"}}},
+		"fsmtx step show": {{args: []string{"step", "show", "s1", "--full"}}, {args: []string{"step", "show", foreign}}},
+		"fsmtx mcp": {{args: []string{"mcp"}, stdin: mcpSession}, {args: []string{"mcp", "--checks", foreign}},
+			{args: []string{"mcp", foreign}}},
+		"fsmtx guard": {{args: []string{"guard", foreign}}, {args: []string{"guard", "H04", "--log", inFile + "/x"},
+			stdin: w.event("PreToolUse", `"x": 1`), hook: true}},
 
-		"fsmtx guard list":        args("guard", "list"),
-		"fsmtx guard explain":     {with(tool, "guard", "explain", "H04"), with(tool, "guard", "explain", "H13"), with(foreign, "guard", "explain", "H04"), with("", "guard", "explain", foreign)},
-		"fsmtx guard log":         {{args: []string{"guard", "log"}, lines: true}, {args: []string{"guard", "log", "s1"}, lines: true}, {args: []string{"guard", "log", foreign}}},
-		"fsmtx guard reset":       {{args: []string{"guard", "reset", foreign}}, {args: []string{"guard", "reset", "s1", foreign}}},
-		"fsmtx guard unlock":      {{args: []string{"guard", "unlock", "--session", foreign}}, {args: []string{"guard", "unlock"}}},
-		"fsmtx guard skill-files": {asHook(w.event("PreToolUse", `"tool_name": "Read", "tool_input": {"file_path": `+quoted(filepath.Join(w.home, "link", skillDir, "fsm.json"))+`}`), "guard", "skill-files"), asHook(foreign, "guard", "skill-files")},
+		"fsmtx guard list": args("guard", "list"),
+		"fsmtx guard explain": {with(tool, "guard", "explain", "H04"), with(tool, "guard", "explain", "H13"),
+			with(foreign, "guard", "explain", "H04"), with("", "guard", "explain", foreign)},
+		"fsmtx guard log": {{args: []string{"guard", "log"}, lines: true}, {args: []string{"guard", "log", "s1"}, lines: true},
+			{args: []string{"guard", "log", foreign}}},
+		"fsmtx guard reset":  {{args: []string{"guard", "reset", foreign}}, {args: []string{"guard", "reset", "s1", foreign}}},
+		"fsmtx guard unlock": {{args: []string{"guard", "unlock", "--session", foreign}}, {args: []string{"guard", "unlock"}}},
+		"fsmtx guard skill-files": {asHook(w.event("PreToolUse", `"tool_name": "Read", "tool_input": {"file_path": `+quoted(filepath.Join(w.home,
+			"link", skillDir, "fsm.json"))+`}`), "guard", "skill-files"), asHook(foreign, "guard", "skill-files")},
 
-		"fsmtx hooks":        {{args: []string{"hooks", foreign}}},
-		"fsmtx hooks fire":   {with(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude"), with(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude", "--config", "raw-settings.json", "-v"), with(tool, "hooks", "fire", foreign), with(foreign, "hooks", "fire", "PreToolUse"), with(tool, "hooks", "fire", "PreToolUse", "--config", inFile), with("{}", "hooks", "fire", "PreToolUse", "--dialect", foreign)},
-		"fsmtx hooks eval":   {with(foreign, "hooks", "eval"), with(`{"mode": "status", `+quoted(foreign)+`: `+quoted(foreign)+`}`, "hooks", "eval"), with(`{"mode": `+quoted(foreign)+`}`, "hooks", "eval"), with(`{"mode": "fire", "event": `+quoted(foreign)+`, "input": {}}`, "hooks", "eval")},
-		"fsmtx hooks tool":   {{args: []string{"hooks", "tool", unseen, "--dialect", "claude", "--input", `{"a": ` + quoted(foreign) + `}`, "--", "printf", foreign}, lines: true}, with("", "hooks", "tool", "x", "--input", foreign, "--", "true"), with("", "hooks", "tool", "x", "--", foreign)},
-		"fsmtx hooks model":  {with(`{"contents": [{"role": "user", "parts": [{"text": `+quoted(foreign)+`}]}]}`, "hooks", "model", "--", "printf", "%s", `{"candidates": [{"content": {"role": "model", "parts": [{"text": "`+unseen+`"}]}}]}`), with(foreign, "hooks", "model", "--", "true"), with("{}", "hooks", "model", "--", "printf", foreign)},
-		"fsmtx hooks list":   {{args: []string{"hooks", "list", "--dialect", "claude"}}, {args: []string{"hooks", "list", "--dialect", "claude", "--config", "raw-settings.json"}}, {args: []string{"hooks", "list", foreign}}},
-		"fsmtx hooks check":  {{args: []string{"hooks", "check", "--dialect", "claude", ".claude/settings.json", "raw-settings.json"}}, {args: []string{"hooks", "check", inFile}}, {args: []string{"hooks", "check", "broken.json"}}},
-		"fsmtx hooks test":   {{args: []string{"hooks", "test", "cases"}}, {args: []string{"hooks", "test", inFile}}, {args: []string{"hooks", "test", ".", "--run", foreign}}},
-		"fsmtx hooks sample": {{args: []string{"hooks", "sample", "PreToolUse", "--dialect", "claude"}}, {args: []string{"hooks", "sample", foreign}}},
+		"fsmtx hooks": {{args: []string{"hooks", foreign}}},
+		"fsmtx hooks fire": {with(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude"),
+			with(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude", "--config", "raw-settings.json", "-v"),
+			with(tool, "hooks", "fire", foreign), with(foreign, "hooks", "fire", "PreToolUse"), with(tool, "hooks", "fire", "PreToolUse",
+				"--config", inFile), with("{}", "hooks", "fire", "PreToolUse", "--dialect", foreign)},
+		"fsmtx hooks eval": {with(foreign, "hooks", "eval"), with(`{"mode": "status", `+quoted(foreign)+`: `+quoted(foreign)+`}`, "hooks",
+			"eval"), with(`{"mode": `+quoted(foreign)+`}`, "hooks", "eval"), with(`{"mode": "fire", "event": `+quoted(foreign)+`, "input": {}}`,
+			"hooks", "eval")},
+		"fsmtx hooks tool": {{args: []string{"hooks", "tool", unseen, "--dialect", "claude", "--input", `{"a": ` + quoted(foreign) + `}`,
+			"--", "printf", foreign}, lines: true}, with("", "hooks", "tool", "x", "--input", foreign, "--", "true"),
+			with("", "hooks", "tool", "x", "--", foreign)},
+		"fsmtx hooks model": {with(`{"contents": [{"role": "user", "parts": [{"text": `+quoted(foreign)+`}]}]}`, "hooks", "model", "--",
+			"printf", "%s", `{"candidates": [{"content": {"role": "model", "parts": [{"text": "`+unseen+`"}]}}]}`),
+			with(foreign, "hooks", "model", "--", "true"), with("{}", "hooks", "model", "--", "printf", foreign)},
+		"fsmtx hooks list": {{args: []string{"hooks", "list", "--dialect", "claude"}}, {args: []string{"hooks", "list", "--dialect",
+			"claude", "--config", "raw-settings.json"}}, {args: []string{"hooks", "list", foreign}}},
+		"fsmtx hooks check": {{args: []string{"hooks", "check", "--dialect", "claude", ".claude/settings.json", "raw-settings.json"}},
+			{args: []string{"hooks", "check", inFile}}, {args: []string{"hooks", "check", "broken.json"}}},
+		"fsmtx hooks test": {{args: []string{"hooks", "test", "cases"}}, {args: []string{"hooks", "test", inFile}},
+			{args: []string{"hooks", "test", ".", "--run", foreign}}},
+		"fsmtx hooks sample": {{args: []string{"hooks", "sample", "PreToolUse", "--dialect", "claude"}},
+			{args: []string{"hooks", "sample", foreign}}},
 		"fsmtx hooks record": {{args: []string{"hooks", "record", inFile, "--dialect", "claude"}}},
-		"fsmtx hooks replay": {{args: []string{"hooks", "replay", "records", "--dialect", "claude"}}, {args: []string{"hooks", "replay", "records", "--dialect", "claude"}}, {args: []string{"hooks", "replay", inFile}}},
+		"fsmtx hooks replay": {{args: []string{"hooks", "replay", "records", "--dialect", "claude"}},
+			{args: []string{"hooks", "replay", "records", "--dialect", "claude"}}, {args: []string{"hooks", "replay", inFile}}},
 		"fsmtx hooks status": {{args: []string{"hooks", "status", "--dialect", "claude"}}},
 
-		"fsmtx next":     {{args: []string{"next", "--list", "s1"}}, {args: []string{"next", "--list", foreign}}, {args: []string{"next", foreign}}},
-		"fsmtx start":    {{args: []string{"start", "6", "--list", "s1"}}, {args: []string{"start", foreign}}},
-		"fsmtx complete": {{args: []string{"complete", "6", "--list", "s1", "--note", foreign}}, {args: []string{"complete", "5", "--list", "s1", "--outcome", foreign}}},
-		"fsmtx begin":    {{args: []string{"begin", foreignSkill, "--list", "s1"}}, {args: []string{"begin", foreign}}, {args: []string{"begin", "./" + foreign}}},
+		"fsmtx next": {{args: []string{"next", "--list", "s1"}}, {args: []string{"next", "--list", foreign}},
+			{args: []string{"next", foreign}}},
+		"fsmtx start": {{args: []string{"start", "6", "--list", "s1"}}, {args: []string{"start", foreign}}},
+		"fsmtx complete": {{args: []string{"complete", "6", "--list", "s1", "--note", foreign}},
+			{args: []string{"complete", "5", "--list", "s1", "--outcome", foreign}}},
+		"fsmtx begin": {{args: []string{"begin", foreignSkill, "--list", "s1"}}, {args: []string{"begin", foreign}},
+			{args: []string{"begin", "./" + foreign}}},
 
-		"fsmtx help":       {{args: []string{"help", foreign}}},
-		"fsmtx completion": {{args: []string{"completion", foreign}}, {args: []string{"__complete", "status", ""}, lines: true}, {args: []string{"__complete", "graph", ""}, lines: true}, {args: []string{"__complete", "graph", "--session", ""}, lines: true}},
+		"fsmtx help": {{args: []string{"help", foreign}}},
+		"fsmtx completion": {{args: []string{"completion", foreign}}, {args: []string{"__complete", "status", ""}, lines: true},
+			{args: []string{"__complete", "graph", ""}, lines: true}, {args: []string{"__complete", "graph", "--session", ""}, lines: true}},
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		calls["fsmtx completion "+shell] = args("completion", shell)
@@ -281,7 +359,8 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		delete(calls, path)
 		for _, row := range rows {
 			w.check(row, false)
-			if f := c.Flags().Lookup("json"); f != nil && !slices.Contains(row.args, "--format") && !slices.Contains(row.args, "-d") && !slices.Contains(row.args, "-w") {
+			if f := c.Flags().Lookup("json"); f != nil && !slices.Contains(row.args, "--format") && !slices.Contains(row.args, "-d") &&
+				!slices.Contains(row.args, "-w") {
 				w.check(withJSON(row), true)
 			}
 		}
@@ -385,7 +464,8 @@ func harmful(text string) string {
 		return "bytes that are not UTF-8"
 	}
 	for _, r := range text {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || r == '\u200b' || r >= 0xE0000 && r <= 0xE007F {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || r == '\u200b' ||
+			r >= 0xE0000 && r <= 0xE007F {
 			return fmt.Sprintf("%U", r)
 		}
 	}

@@ -147,7 +147,8 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 		next = max(next, d.base+t.ID)
 	}
 	for _, t := range tasks {
-		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), Gates: labels(steps.GatesOf(t), ""), Parent: around.ID}
+		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()),
+			Gates: labels(steps.GatesOf(t), ""), Parent: around.ID}
 		if around.ID != 0 {
 			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
 		}
@@ -172,7 +173,8 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 // lastOf returns the parts of a step that no other of its parts comes after.
 func lastOf(parts []graph.Step, parent int64) (ids []int64) {
 	for _, p := range parts {
-		if p.Parent == parent && !slices.ContainsFunc(parts, func(o graph.Step) bool { return o.Parent == parent && slices.Contains(o.BlockedBy, p.ID) }) {
+		if p.Parent == parent && !slices.ContainsFunc(parts,
+			func(o graph.Step) bool { return o.Parent == parent && slices.Contains(o.BlockedBy, p.ID) }) {
 			ids = append(ids, p.ID)
 		}
 	}
@@ -313,7 +315,8 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Gone() || state.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: state.Waits(c), Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: state.Waits(c),
+			Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := state.Expansion(c); ok {
 			step.Items = &graph.Items{Count: len(items), Done: state.ItemsDone(c)}
 		} else if c.Each != nil {
@@ -353,7 +356,8 @@ func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
 	step.Outcome, step.Round, step.Rounds = c.Outcome, c.Round, c.MaxRounds()
 	for _, o := range outcomes {
 		declared := c.Declared(o.Name)
-		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Used: o.Used, Then: o.Then, Stop: declared.Stop})
+		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Used: o.Used, Then: o.Then,
+			Stop: declared.Stop})
 		step.Gates = append(step.Gates, labels(declared.Gates(), o.Name+": ")...)
 	}
 	for _, w := range c.When {

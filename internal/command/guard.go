@@ -42,7 +42,8 @@ func newGuard(s terminal.Streams) *cobra.Command {
 	}
 	addLog(c, &file)
 	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
-	for _, below := range []*cobra.Command{newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardUnlock(s), newGuardSkillFiles(s)} {
+	for _, below := range []*cobra.Command{newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardUnlock(s),
+		newGuardSkillFiles(s)} {
 		countArguments(below)
 		c.AddCommand(below)
 	}

@@ -82,7 +82,8 @@ func TestSessionsAndSkillsHaveCompletions(t *testing.T) {
 				require.True(t, found, "%s --%s", path, name)
 			}
 		}
-		if strings.Contains(c.Use, "SKILL") || strings.Contains(c.Use, "COMMAND_NAME") || strings.Contains(c.Use, "[SESSION]") && !strings.HasPrefix(path, "fsmtx guard") {
+		if strings.Contains(c.Use, "SKILL") || strings.Contains(c.Use, "COMMAND_NAME") ||
+			strings.Contains(c.Use, "[SESSION]") && !strings.HasPrefix(path, "fsmtx guard") {
 			require.NotNil(t, c.ValidArgsFunction, path)
 		}
 	})
@@ -95,9 +96,10 @@ func eachHelp(f func(path string, help func(columns string) string)) {
 		f(path, func(columns string) string {
 			var out bytes.Buffer
 			args := append(strings.Fields(path)[1:], "--help")
-			Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script, Getenv: func(name string) (string, bool) {
-				return columns, name == "COLUMNS" && columns != ""
-			}})
+			Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script,
+				Getenv: func(name string) (string, bool) {
+					return columns, name == "COLUMNS" && columns != ""
+				}})
 			return out.String()
 		})
 	})

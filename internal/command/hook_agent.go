@@ -43,7 +43,8 @@ type agentHook struct {
 	own     string // the directory of the agent's own task list; empty if it has none, or none that is switched on
 }
 
-func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call, own string) (*agentHook, error) {
+func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call,
+	own string) (*agentHook, error) {
 	if c.Cwd == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -183,14 +184,17 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	}
 	f, start := hydrateFlags{h.flags.Hydrate}, time.Now()
 	result, err := inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
-		return carryOut(ctx, h.streams, request, hydrate.Options{Policy: h.policy, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off"})
+		return carryOut(ctx, h.streams, request, hydrate.Options{Policy: h.policy, LockTimeout: f.LockTimeout, History: f.History,
+			Flat: f.Nest == "off"})
 	})
 	hydrated{call: hydrate.Call{Request: request, Result: result, Err: err}}.log(start, h.decided)
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
 		return agent.Reply{
-			Context: strings.TrimSpace("The skill " + skill.Name + " has a workflow, but fsmtx could not put it into the list of steps, so nothing of it is checked. Tell the user.\n" + message + "\n" + hint),
-			Person:  "fsmtx: " + visible.Words(message),
+			Context: strings.TrimSpace("The skill " + skill.Name +
+				" has a workflow, but fsmtx could not put it into the list of steps, so nothing of it is checked. Tell the user.\n" +
+				message + "\n" + hint),
+			Person: "fsmtx: " + visible.Words(message),
 		}
 	}
 	if result.Spec != "" && len(result.Created) > 0 {
@@ -198,7 +202,8 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	}
 	r := agent.Reply{Context: hydrate.Announcement(request, result), Person: hydrate.Notice(request, result)}
 	if h.own != "" && len(result.Created) > 0 {
-		r.Context += fmt.Sprintf("Your task tracker shows the steps too: #%d is %06d there. Changing its status there is judged as by the commands.\n", result.Created[0].ID, result.Created[0].ID)
+		r.Context += fmt.Sprintf("Your task tracker shows the steps too: #%d is %06d there. Changing its status there is judged as by the commands.\n",
+			result.Created[0].ID, result.Created[0].ID)
 	}
 	return h.troubled(r, "the session could not be recorded, so it is not reminded of the steps", err)
 }

@@ -57,12 +57,15 @@ func (h *agentHook) updated(ctx context.Context, u agent.TaskUpdate) agent.Reply
 	if err != nil {
 		return h.troubled(agent.Reply{}, "a change in the task tracker is not judged", err)
 	}
-	done := on.Update(ctx, steps.Update{Status: u.Status, Subject: u.Subject, Description: u.Description, AddBlockedBy: u.After, Cwd: h.call.Cwd})
+	done := on.Update(ctx, steps.Update{Status: u.Status, Subject: u.Subject, Description: u.Description, AddBlockedBy: u.After,
+		Cwd: h.call.Cwd})
 	switch {
 	case done.Why == steps.DoesNotFit:
-		return agent.Reply{Deny: visible.Sprintf("%s has commands that may run longer than this hook may. Run in the shell: %s", on.Step.Name(), by)}
+		return agent.Reply{Deny: visible.Sprintf("%s has commands that may run longer than this hook may. Run in the shell: %s",
+			on.Step.Name(), by)}
 	case !done.Allowed() && verb == "complete" && len(on.Step.Outcomes)+len(on.Step.Set) > 0:
-		return agent.Reply{Deny: visible.Sprintf("%s\nThe tracker has no metadata: %s says it with --outcome NAME and --set NAME=VALUE", visible.Lines(done.Text), by)}
+		return agent.Reply{Deny: visible.Sprintf("%s\nThe tracker has no metadata: %s says it with --outcome NAME and --set NAME=VALUE",
+			visible.Lines(done.Text), by)}
 	case !done.Allowed():
 		return agent.Reply{Deny: done.Text}
 	}

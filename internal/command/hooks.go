@@ -63,7 +63,8 @@ type hookFlags struct {
 func (f *hookFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.config, "config", nil, "read this file instead of the agent's own configuration (repeatable)")
 	c.Flags().StringArrayVar(&f.plugins, "plugin-dir", nil, "add the hooks of the plugin in this directory (repeatable)")
-	c.Flags().StringArrayVar(&f.skills, "skill", nil, "also run the hooks in the frontmatter of this skill, as if it had been called (repeatable)")
+	c.Flags().StringArrayVar(&f.skills, "skill", nil,
+		"also run the hooks in the frontmatter of this skill, as if it had been called (repeatable)")
 	f.addDialect(c, "llxprt")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 }

@@ -90,7 +90,8 @@ func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
 	}
 	d, ok := check.AgentOf(path)
 	if !ok {
-		return d, &exit{exitNo, fmt.Errorf("%s: none of its events is one of LLxprt Code, Gemini CLI, Claude Code or Codex", path), "--dialect names the agent that is meant"}
+		return d, &exit{exitNo, fmt.Errorf("%s: none of its events is one of LLxprt Code, Gemini CLI, Claude Code or Codex", path),
+			"--dialect names the agent that is meant"}
 	}
 	return d, nil
 }
@@ -117,7 +118,8 @@ func printFindings(s terminal.Streams, findings []check.Finding) {
 		if slices.ContainsFunc(findings[:i], isSame) {
 			continue // said with the first one
 		}
-		visible.Fprintf(s.Out, "%s%s\n", f, again(slices.DeleteFunc(slices.Clone(findings[i+1:]), func(other check.Finding) bool { return !isSame(other) })))
+		visible.Fprintf(s.Out, "%s%s\n", f, again(slices.DeleteFunc(slices.Clone(findings[i+1:]),
+			func(other check.Finding) bool { return !isSame(other) })))
 	}
 }
 

@@ -101,7 +101,8 @@ func (h hookSetup) unusable() error {
 	if len(h.found.Unusable) == 0 {
 		return nil
 	}
-	return &exit{exitNo, fmt.Errorf("%s does not read %s", h.dialect.Title, dialect.InWords(h.found.Unusable)), "fsmtx hooks check names the mistake"}
+	return &exit{exitNo, fmt.Errorf("%s does not read %s", h.dialect.Title, dialect.InWords(h.found.Unusable)),
+		"fsmtx hooks check names the mistake"}
 }
 
 // hintForNone prints where hooks are configured if none is configured for the event, in

@@ -56,7 +56,8 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	events, subject := registry.Events(), ""
 	if len(args) > 0 {
 		if !knows(setup.dialect, args[0]) {
-			return &exit{exitNo, fmt.Errorf("%s has no event %q", setup.dialect.Title, args[0]), "it has " + strings.Join(setup.dialect.EventNames(), ", ")}
+			return &exit{exitNo, fmt.Errorf("%s has no event %q", setup.dialect.Title, args[0]),
+				"it has " + strings.Join(setup.dialect.EventNames(), ", ")}
 		}
 		events = args[:1]
 	}
@@ -117,7 +118,8 @@ func (e listedEvent) print(out io.Writer) {
 	visible.Fprintf(out, "%s%s\n", e.Event, how)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, h := range e.Plan.Hooks {
-		visible.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h), h.Timeout.Round(time.Millisecond), origin(h))
+		visible.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h),
+			h.Timeout.Round(time.Millisecond), origin(h))
 	}
 	table.Flush()
 }

@@ -34,7 +34,8 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 			if engine != nil {
 				state = "on"
 			}
-			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, total, terminal.Count(len(setup.found.Files), "file"))
+			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, total,
+				terminal.Count(len(setup.found.Files), "file"))
 			return err
 		},
 	}

@@ -74,7 +74,8 @@ func (w words) explain(out io.Writer, h hooks.HookResult) {
 // event that exit code 2 would have blocked.
 func (w words) isFailure(h hooks.HookResult) bool {
 	e, _ := w.dialect.Event(w.event)
-	return w.dialect.Answers.Objects != dialect.ObjectsOnAnyStream && e.Blocks && e.Meanings.Exit2 == dialect.Block && h.Signal == "" && h.ExitCode != 0 && h.ExitCode != dialect.ExitBlock
+	return w.dialect.Answers.Objects != dialect.ObjectsOnAnyStream && e.Blocks && e.Meanings.Exit2 == dialect.Block && h.Signal == "" &&
+		h.ExitCode != 0 && h.ExitCode != dialect.ExitBlock
 }
 
 // quote prints the beginning of an output, or all of it with -v.

@@ -182,24 +182,32 @@ func TestMissingPermissionsAreReported(t *testing.T) {
 		code    int
 		message string
 	}{
-		{"unreadable fsm.json", func(p *person) { p.mode(".claude/skills/my-skill/fsm.json", 0) }, []string{"hydrate"}, 2, "fsm.json: permission denied"},
+		{"unreadable fsm.json", func(p *person) { p.mode(".claude/skills/my-skill/fsm.json", 0) }, []string{"hydrate"}, 2,
+			"fsm.json: permission denied"},
 		{"unreadable list", func(p *person) { p.mode(".claude/tasks/s", 0o300) }, []string{"hydrate"}, 2, "tasks/s: permission denied"},
 		{"list without search", func(p *person) { p.mode(".claude/tasks/s", 0o600) }, []string{"hydrate"}, 2, "permission denied"},
 		{"list that may not be written", func(p *person) { p.mode(".claude/tasks/s", 0o500) }, []string{"hydrate"}, 2, "permission denied"},
-		{"lists that may not be written", func(p *person) { p.mode(".claude/tasks", 0o500) }, []string{"hydrate"}, 2, "tasks/.s.fsmtx: permission denied"},
+		{"lists that may not be written", func(p *person) { p.mode(".claude/tasks", 0o500) }, []string{"hydrate"}, 2,
+			"tasks/.s.fsmtx: permission denied"},
 		{"unreadable high-water mark", func(p *person) {
 			p.write(".claude/tasks/s/.highwatermark", "7")
 			p.mode(".claude/tasks/s/.highwatermark", 0)
 		}, []string{"hydrate"}, 2, ".highwatermark: permission denied"},
 		{"unreadable journal", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"hydrate"}, 2, "journal: permission denied"},
-		{"unreadable journal, recover", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover"}, 1, "journal: permission denied"},
-		{"unreadable journal, recover --force", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover", "--force"}, 1, "journal: permission denied"},
+		{"unreadable journal, recover", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover"}, 1,
+			"journal: permission denied"},
+		{"unreadable journal, recover --force", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover", "--force"}, 1,
+			"journal: permission denied"},
 		{"unreadable lock", func(p *person) { p.stateDir(0o700, "lock", 0) }, []string{"hydrate"}, 2, "lock: permission denied"},
 		{"state directory without permissions", func(p *person) { p.stateDir(0, "", 0) }, []string{"hydrate"}, 2, "permission denied"},
-		{"state directory that others may write to", func(p *person) { p.stateDir(0o777, "", 0) }, []string{"hydrate"}, 2, "others may write to it (mode 0777)"},
-		{"state directory that the group may write to", func(p *person) { p.stateDir(0o770, "", 0) }, []string{"recover"}, 1, "others may write to it (mode 0770)"},
-		{"state directory of root", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"hydrate"}, 2, "it belongs to user 0"},
-		{"state directory of root, recover", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"recover"}, 1, "it belongs to user 0"},
+		{"state directory that others may write to", func(p *person) { p.stateDir(0o777, "", 0) }, []string{"hydrate"}, 2,
+			"others may write to it (mode 0777)"},
+		{"state directory that the group may write to", func(p *person) { p.stateDir(0o770, "", 0) }, []string{"recover"}, 1,
+			"others may write to it (mode 0770)"},
+		{"state directory of root", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"hydrate"}, 2,
+			"it belongs to user 0"},
+		{"state directory of root, recover", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") },
+			[]string{"recover"}, 1, "it belongs to user 0"},
 		{"unreadable lists", func(p *person) { p.mode(".claude/tasks", 0o300) }, []string{"recover"}, 1, "tasks: permission denied"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {

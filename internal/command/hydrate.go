@@ -137,7 +137,8 @@ type hydrated struct {
 // do puts the tasks of an invoked skill into the list or, at other events, checks those that
 // are there.
 func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event, policy fsmspec.Policy) hydrated {
-	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off"}
+	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout,
+		History: f.History, Flat: f.Nest == "off"}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, e, options)
 	}
@@ -147,7 +148,8 @@ func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event
 		err = hydrate.NoteCall(ctx, request, s.Getenv, options, nil)
 	}
 	if skip != "" && err == nil {
-		return hydrated{call: hydrate.Call{Request: request, Skipped: skip}, answer: event.GoOn(request.Event, ""), notes: []string{"nothing to do: " + skip}}
+		return hydrated{call: hydrate.Call{Request: request, Skipped: skip}, answer: event.GoOn(request.Event, ""),
+			notes: []string{"nothing to do: " + skip}}
 	}
 	var result hydrate.Result
 	if err == nil {

@@ -62,7 +62,8 @@ func newInit(s terminal.Streams) *cobra.Command {
 			"fsmtx init --yes --scope none .claude/skills/release"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &exit{exitNo, fmt.Errorf("got %d arguments, want the name or the folder of one skill", len(args)), "for example: fsmtx init release"}
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want the name or the folder of one skill", len(args)),
+					"for example: fsmtx init release"}
 			}
 			return nil
 		},
@@ -77,7 +78,8 @@ func newInit(s terminal.Streams) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if !s.InputIsTerminal() && !f.yes {
-				return &exit{exitNo, errors.New("init asks questions, and standard input is not a terminal"), "add --yes to take the steps, no gate, and the hooks for you in this project"}
+				return &exit{exitNo, errors.New("init asks questions, and standard input is not a terminal"),
+					"add --yes to take the steps, no gate, and the hooks for you in this project"}
 			}
 			f.in = bufio.NewReader(s.In)
 			return f.run(c.Context(), s, strings.Join(args, ""))
@@ -150,10 +152,12 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 		all = append(all, t)
 	}
 	if len(all) == 0 && wanted != "" {
-		return nil, &exit{exitNo, fmt.Errorf("there is no skill %q here", wanted), "fsmtx init without a name lists the skills that the client knows here"}
+		return nil, &exit{exitNo, fmt.Errorf("there is no skill %q here", wanted),
+			"fsmtx init without a name lists the skills that the client knows here"}
 	}
 	if len(all) == 0 {
-		return nil, &exit{exitNo, errors.New("there are no skills here: neither in .claude/skills nor in your own"), "fsmtx new .claude/skills/fix --template tdd-loop writes one that can be called; fsmtx new --list shows more"}
+		return nil, &exit{exitNo, errors.New("there are no skills here: neither in .claude/skills nor in your own"),
+			"fsmtx new .claude/skills/fix --template tdd-loop writes one that can be called; fsmtx new --list shows more"}
 	}
 	return all, nil
 }
@@ -186,7 +190,8 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 	case len(with) == 1:
 		return with[0], nil
 	case f.yes && len(with) == 0:
-		return skillText{}, &exit{exitNo, errors.New("every skill that describes steps has a workflow"), "fsmtx init --yes SKILL for one that describes none; fsmtx graph SKILL draws a workflow"}
+		return skillText{}, &exit{exitNo, errors.New("every skill that describes steps has a workflow"),
+			"fsmtx init --yes SKILL for one that describes none; fsmtx graph SKILL draws a workflow"}
 	case f.yes:
 		return skillText{}, &exit{exitNo, fmt.Errorf("%s describe steps", terminal.Count(len(with), "skill")), "name one: fsmtx init --yes SKILL"}
 	}

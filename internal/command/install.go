@@ -163,7 +163,8 @@ Exit codes of --check:
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files, and the state directories of all task lists")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
-	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), "+strings.Join(agent.Names(), ", ")+", or all that are found here")
+	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), "+strings.Join(agent.Names(), ", ")+
+		", or all that are found here")
 	complete(c, "agent", install.Agents()...)
 	f.steps.flags(c)
 	f.parts.flags(c)
@@ -189,7 +190,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.remove && f.taskTools.given():
 		return hint.New("--remove cannot be combined with --task-tools", "install --task-tools=false removes the variable and keeps the hooks")
 	case f.remove && f.steps.Given():
-		return hint.New("--remove cannot be combined with --no-steps, --only, --stop or --checks", "install --no-steps removes the hooks of steps and keeps the others")
+		return hint.New("--remove cannot be combined with --no-steps, --only, --stop or --checks",
+			"install --no-steps removes the hooks of steps and keeps the others")
 	case f.checkMCP() != nil:
 		return f.checkMCP()
 	case f.checkAgents(dash) != nil:
@@ -215,7 +217,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 
 // request returns what the flags ask for.
 func (f *installFlags) request() install.Request {
-	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp, Line: f.line.choice(), TaskTools: f.taskTools.choice(), Hydrate: f.hydrate}
+	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp, Line: f.line.choice(),
+		TaskTools: f.taskTools.choice(), Hydrate: f.hydrate}
 	switch {
 	case f.user:
 		r.Scope = install.User
@@ -288,11 +291,13 @@ func (f *installFlags) checkAgents(dash int) error {
 		return nil
 	}
 	for flag, given := range map[string]bool{
-		"--local": f.local, "--task-tools": f.taskTools.given(), "--no-steps": f.steps.None, "--only": f.steps.Only, "--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
+		"--local": f.local, "--task-tools": f.taskTools.given(), "--no-steps": f.steps.None, "--only": f.steps.Only,
+		"--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
 		"flags of hydrate": dash >= 0,
 	} {
 		if given {
-			return hint.With(fmt.Errorf("--agent cannot be combined with %s", flag), "these are for Claude Code alone; run fsmtx install without --agent for it")
+			return hint.With(fmt.Errorf("--agent cannot be combined with %s", flag),
+				"these are for Claude Code alone; run fsmtx install without --agent for it")
 		}
 	}
 	return nil

@@ -56,7 +56,8 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 				}
 				whole[content(config)] = true
 				p := exec.Command(program, c.killed...)
-				p.Env = []string{"CLAUDE_CONFIG_DIR=" + config, "HOME=" + filepath.Dir(config), "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+				p.Env = []string{"CLAUDE_CONFIG_DIR=" + config, "HOME=" + filepath.Dir(config), "PATH=" + os.Getenv("PATH"),
+					"GORACE=" + os.Getenv("GORACE")}
 				ended, err := killBefore(p, n)
 				if errors.Is(err, errNoTrace) {
 					t.Skipf("skipped: %v", err)
@@ -166,7 +167,8 @@ func entersChanging(thread int) (bool, error) {
 		number uint64
 		args   [6]uint64
 	}
-	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread), unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	if errno != 0 {
 		return false, fmt.Errorf("%w: PTRACE_GET_SYSCALL_INFO: %w", errNoTrace, errno)
 	}

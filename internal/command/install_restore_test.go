@@ -20,10 +20,11 @@ import (
 // inConfig runs fsmtx with a configuration directory of the client.
 func inConfig(t require.TestingT, config string, args ...string) {
 	var out bytes.Buffer
-	code := Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script, Getenv: func(name string) (string, bool) {
-		value, ok := map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": filepath.Dir(config)}[name]
-		return value, ok
-	}})
+	code := Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script,
+		Getenv: func(name string) (string, bool) {
+			value, ok := map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": filepath.Dir(config)}[name]
+			return value, ok
+		}})
 	require.Zero(t, code, "fsmtx %q: %s", args, &out)
 }
 

@@ -19,7 +19,8 @@ func (c *stepChoice) flags(to *cobra.Command) {
 	flags.BoolVar(&c.None, "no-steps", false, "leave out the hooks that enforce the steps")
 	flags.StringVar(&c.Stop, "stop", "", "when the agent stops while a step is ready: remind (default), hold or off")
 	flags.StringVar(&c.Checks, "checks", "", "run the checks that workflows declare: on (default) or off")
-	flags.BoolVar(&c.Only, "only", false, "also judge the calls that workflows elsewhere may list under \"only\": of every tool, not of those that the workflows here list")
+	flags.BoolVar(&c.Only, "only", false,
+		"also judge the calls that workflows elsewhere may list under \"only\": of every tool, not of those that the workflows here list")
 	for name, words := range install.StepValues {
 		complete(to, name, words...)
 	}

@@ -28,5 +28,6 @@ func TestHookAcceptsTheFlagsThatInstallRegisters(t *testing.T) {
 			require.NoError(t, newHook(terminal.Streams{}).ParseFlags(append(flags, "--agent=claude", "--steps=off", "--task-tools")), "%q", flags)
 		}
 	}
-	require.Equal(t, []string{"--log=x"}, (&install.Steps{Stop: "remind", Checks: "on"}).Applied([]string{"--stop", "off", "--log=x", "--checks=off"}))
+	require.Equal(t, []string{"--log=x"}, (&install.Steps{Stop: "remind", Checks: "on"}).Applied([]string{"--stop", "off", "--log=x",
+		"--checks=off"}))
 }

@@ -64,7 +64,8 @@ func newLog(s terminal.Streams) *cobra.Command {
 			}
 			if decided {
 				if number != "" {
-					return &exit{exitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number), "fsmtx log --decisions shows those of the whole list"}
+					return &exit{exitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
+						"fsmtx log --decisions shows those of the whole list"}
 				}
 				return printDecisions(c.Context(), s, session, asJSON)
 			}
@@ -129,7 +130,8 @@ func findHydration(all []history.Hydration, name string) (history.Hydration, err
 			return h, nil
 		}
 	}
-	return history.Hydration{}, &exit{exitNo, fmt.Errorf("the history of the list has no hydration %s", name), "fsmtx log lists the hydrations that are on record"}
+	return history.Hydration{}, &exit{exitNo, fmt.Errorf("the history of the list has no hydration %s", name),
+		"fsmtx log lists the hydrations that are on record"}
 }
 
 func nameOf(h history.Hydration) string {

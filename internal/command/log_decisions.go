@@ -24,14 +24,16 @@ func printDecisions(ctx context.Context, s terminal.Streams, session string, asJ
 	if project == "" {
 		project, _ = os.Getwd() // without it the project's configuration is not found
 	}
-	all, unread, err := history.Decisions(history.Scope{List: found.Dir, Session: cmp.Or(found.Session, session), Project: project, Env: s.Env})
+	all, unread, err := history.Decisions(history.Scope{List: found.Dir, Session: cmp.Or(found.Session, session),
+		Project: project, Env: s.Env})
 	if err != nil {
 		return err
 	}
 	reportUnread(s, unread)
 	switch {
 	case len(all) == 0 && len(unread) == 0:
-		return &exit{exitNo, fmt.Errorf("%s: nothing was decided about this task list, nor by guards in its session", found.Dir), "fsmtx status --all lists the sessions with workflows"}
+		return &exit{exitNo, fmt.Errorf("%s: nothing was decided about this task list, nor by guards in its session", found.Dir),
+			"fsmtx status --all lists the sessions with workflows"}
 	case asJSON:
 		err = printLines(s, all)
 	default:
@@ -60,7 +62,8 @@ func printTable(s terminal.Streams, list string, all []decisions.Record) error {
 	visible.Fprintf(s.Out, "task list %s\n", list)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, r := range all {
-		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Source, subjectOf(r), r.Decision, whoOf(r), whyOf(r))
+		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Source, subjectOf(r), r.Decision,
+			whoOf(r), whyOf(r))
 	}
 	return w.Flush()
 }

@@ -97,7 +97,8 @@ func newNew(s terminal.Streams) *cobra.Command {
 				return err
 			}
 			if len(args) != 1 {
-				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)), "for example: fsmtx new .claude/skills/release"}
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)),
+					"for example: fsmtx new .claude/skills/release"}
 			}
 			f.dir = args[0]
 			return nil
@@ -145,7 +146,8 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		}
 	}
 	if exists {
-		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path), "fsmtx graph " + shell.Join(dir) + " draws it; fsmtx validate " + shell.Join(dir) + " checks it"}
+		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path),
+			"fsmtx graph " + shell.Join(dir) + " draws it; fsmtx validate " + shell.Join(dir) + " checks it"}
 	}
 	if err := misnamedIn(dir); err != nil {
 		return err

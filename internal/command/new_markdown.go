@@ -86,7 +86,8 @@ func fromForeign(source string, format foreign.Format, text []byte, tag string) 
 	switch format {
 	case foreign.TaskMaster, foreign.Task:
 	case foreign.Unknown:
-		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is JSON, but not %s", source, foreign.TaskMaster), "if it is a workflow, copy it to fsm.json; fsmtx validate " + shell.Quote(source) + " checks it"}
+		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is JSON, but not %s", source, foreign.TaskMaster),
+			"if it is a workflow, copy it to fsm.json; fsmtx validate " + shell.Quote(source) + " checks it"}
 	default:
 		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is %s, which new cannot read", source, format), instead(format, source)}
 	}
@@ -126,7 +127,8 @@ func linkedText(source string, names []string, own outline.Outline) (string, out
 	case 1:
 		return found[0], best, nil
 	}
-	return source, own, &exit{exitNo, fmt.Errorf("%s describes no steps, but the files that it names do: %s", source, strings.Join(found, ", ")),
+	return source, own, &exit{exitNo, fmt.Errorf("%s describes no steps, but the files that it names do: %s", source,
+		strings.Join(found, ", ")),
 		"take those of one of them: --from " + found[0]}
 }
 
@@ -263,7 +265,8 @@ type stepJSON struct {
 }
 
 func newReport(path, source string, o outline.Outline) newJSON {
-	report := newJSON{Path: path, Tasks: len(o.Steps), Source: source, What: o.What, Why: o.Why, Left: o.Left, Hints: o.Hints, Steps: []stepJSON{}}
+	report := newJSON{Path: path, Tasks: len(o.Steps), Source: source, What: o.What, Why: o.Why, Left: o.Left, Hints: o.Hints,
+		Steps: []stepJSON{}}
 	for _, t := range o.Steps {
 		report.Steps = append(report.Steps, stepJSON{t.ID, t.Subject, t.Line, t.File})
 	}

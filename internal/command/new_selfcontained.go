@@ -73,7 +73,8 @@ func planSelfHooks(dir string) (e hooksEdit, err error) {
 	}
 	text, err := safefile.ReadFile(e.path, maxMarkdown, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return e, &exit{exitNo, fmt.Errorf("%s does not exist, and the hooks go into it", e.path), "write it first: a description in the frontmatter, then the instructions for the agent"}
+		return e, &exit{exitNo, fmt.Errorf("%s does not exist, and the hooks go into it", e.path),
+			"write it first: a description in the frontmatter, then the instructions for the agent"}
 	}
 	if err != nil {
 		return e, err
@@ -81,7 +82,8 @@ func planSelfHooks(dir string) (e hooksEdit, err error) {
 	e.old = string(text)
 	e.text, e.changed, err = withSelfHooks(e.old)
 	if err != nil {
-		return e, &exit{exitNo, fmt.Errorf("%s %w", e.path, err), "nothing was changed; remove the other hooks, or correct the frontmatter, then run the command again"}
+		return e, &exit{exitNo, fmt.Errorf("%s %w", e.path, err),
+			"nothing was changed; remove the other hooks, or correct the frontmatter, then run the command again"}
 	}
 	return e, nil
 }

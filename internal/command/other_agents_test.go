@@ -35,7 +35,8 @@ type registered struct {
 func register(t *testing.T) registered {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	r := registered{root: root, bin: filepath.Join(root, "it's $(touch PWNED)"), home: filepath.Join(root, "home"), project: filepath.Join(root, "project")}
+	r := registered{root: root, bin: filepath.Join(root, "it's $(touch PWNED)"), home: filepath.Join(root, "home"),
+		project: filepath.Join(root, "project")}
 	linkPrograms(t, r.bin)
 	r.env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + root, raceOptions}
 	skill := filepath.Join(r.project, ".claude/skills/my-skill")
@@ -44,7 +45,8 @@ func register(t *testing.T) registered {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("# Steps\n\n1. One\n2. Two\n"), 0o644))
 	for _, args := range [][]string{
-		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--with", "planning", "--mcp"}, {"install", "--project", "--with", "planning", "--mcp"},
+		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--with", "planning", "--mcp"},
+		{"install", "--project", "--with", "planning", "--mcp"},
 		{"new", "--self-contained", skill}, {"plugin", "--with", "planning,skill-files", "--mcp", filepath.Join(root, "one")},
 	} {
 		out, code := r.run(t, r.project, "", filepath.Join(r.bin, "fsmtx"), args...)
@@ -52,7 +54,8 @@ func register(t *testing.T) registered {
 	}
 	r.writePlugin(t, filepath.Join(root, "several"))
 	for _, file := range []string{
-		"home/.claude/settings.json", "home/.claude.json", "project/.claude/settings.json", "project/.claude/settings.local.json", "project/.mcp.json",
+		"home/.claude/settings.json", "home/.claude.json", "project/.claude/settings.json", "project/.claude/settings.local.json",
+		"project/.mcp.json",
 		"one/hooks/hooks.json", "one/.mcp.json", "several/hooks/hooks.json",
 	} {
 		data, err := os.ReadFile(filepath.Join(root, file))
@@ -78,7 +81,8 @@ func register(t *testing.T) registered {
 // writePlugin writes a plugin that has a program for another platform only. Its hooks run a
 // script.
 func (r registered) writePlugin(t *testing.T, dir string) {
-	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command, nil, settings.Duty{})), plugin.Planning("several", ""), plugin.SkillFiles()}}
+	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command, nil,
+		settings.Duty{})), plugin.Planning("several", ""), plugin.SkillFiles()}}
 	for _, platform := range plugin.All() {
 		if platform != plugin.This() {
 			p.Programs = append(p.Programs, plugin.Program{Platform: platform, Fsmtx: []byte("another platform's program")})

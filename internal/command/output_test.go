@@ -29,8 +29,10 @@ func TestLostOutput(t *testing.T) {
 	require.NoError(t, os.WriteFile("bad.json", []byte(`[`), 0o600))
 	home := t.TempDir()
 	lines := []string{
-		"validate ok.json", "validate bad.json", "validate --json ok.json", "validate --format github bad.json", "fmt ok.json", "fmt -d ok.json", "graph ok.json", "schema",
-		"locate", "locate x", "locate --json", "doctor", "doctor --json", "install --print", "install --check", "version", "--version", "guard list", "hooks list",
+		"validate ok.json", "validate bad.json", "validate --json ok.json", "validate --format github bad.json", "fmt ok.json",
+		"fmt -d ok.json", "graph ok.json", "schema",
+		"locate", "locate x", "locate --json", "doctor", "doctor --json", "install --print", "install --check", "version", "--version",
+		"guard list", "hooks list",
 		"hooks status", "hooks check ok.json", "recover --json", "help", "help validate", "", "completion bash", "new skill --template",
 	}
 	command.EachCommand(func(_ *cobra.Command, path string) {
@@ -50,9 +52,11 @@ func TestLostOutput(t *testing.T) {
 
 // TestHelpOnNothing: help on a command that does not exist is an error, however it is asked for.
 func TestHelpOnNothing(t *testing.T) {
-	for _, line := range []string{"nonsense --help", "nonsense -h", "help nonsense", "hooks nonsense --help", "guard nonsense --help", "step nonsense --help", "completion nonsense --help"} {
+	for _, line := range []string{"nonsense --help", "nonsense -h", "help nonsense", "hooks nonsense --help", "guard nonsense --help",
+		"step nonsense --help", "completion nonsense --help"} {
 		var stdout, stderr strings.Builder
-		code := command.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Caller: callers.Script, Getenv: func(string) (string, bool) { return "", false }})
+		code := command.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
+			Caller: callers.Script, Getenv: func(string) (string, bool) { return "", false }})
 
 		assert.NotZero(t, code, line)
 		assert.Empty(t, stdout.String(), line)

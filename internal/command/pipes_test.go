@@ -36,12 +36,13 @@ func newPiped(t *testing.T) piped {
 	linkPrograms(t, p.bin)
 	linkPrograms(t, p.npm)
 	for name, text := range map[string]string{
-		"home/.claude.json":                                       `{"projects": {}}`,
-		"home/.claude/CLAUDE.md":                                  "x",
-		"home/.claude/skills/other/SKILL.md":                      pipedSkill,
-		"home/.claude/skills/other/fsm.json":                      `[{"id": 1, "subject": "a"}]`,
-		"home/.claude/plugins/known_marketplaces.json":            `{}`,
-		"home/.claude/plugins/installed_plugins.json":             `{"version": 2, "plugins": {"p@market": [{"scope": "user", "installPath": "` + p.root + `/home/.claude/plugins/cache/p"}]}}`,
+		"home/.claude.json":                            `{"projects": {}}`,
+		"home/.claude/CLAUDE.md":                       "x",
+		"home/.claude/skills/other/SKILL.md":           pipedSkill,
+		"home/.claude/skills/other/fsm.json":           `[{"id": 1, "subject": "a"}]`,
+		"home/.claude/plugins/known_marketplaces.json": `{}`,
+		"home/.claude/plugins/installed_plugins.json": `{"version": 2, "plugins": {"p@market": [{"scope": "user", "installPath": "` +
+			p.root + `/home/.claude/plugins/cache/p"}]}}`,
 		"home/.claude/plugins/cache/p/.claude-plugin/plugin.json": `{"name": "p"}`,
 		"home/.claude/plugins/cache/p/hooks/hooks.json":           `{"hooks": {}}`,
 		"home/.claude/plugins/cache/p/.mcp.json":                  `{}`,
@@ -66,7 +67,8 @@ func newPiped(t *testing.T) piped {
 		p.write(name, text)
 	}
 	for _, c := range [][]string{
-		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--mcp"}, {"install", "--project", "--mcp"}, {"hydrate"}, {"plugin", "out-plugin"},
+		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--mcp"}, {"install", "--project", "--mcp"},
+		{"hydrate"}, {"plugin", "out-plugin"},
 	} {
 		out, err := p.run(c...)
 		require.NoError(t, err, "%q: %s", c, out)
@@ -135,7 +137,8 @@ func (p piped) runWith(program string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, program, args...)
 	project, home := filepath.Join(p.root, "project"), filepath.Join(p.root, "home")
 	c.Dir = project
-	c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "TMPDIR=" + p.root, "PLANNING_STATE_DIR=" + p.root, "CLAUDE_ENV_FILE=" + filepath.Join(project, "env.sh"), "FSMTX_TEST_CALLER=person", raceOptions}
+	c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "TMPDIR=" + p.root, "PLANNING_STATE_DIR=" +
+		p.root, "CLAUDE_ENV_FILE=" + filepath.Join(project, "env.sh"), "FSMTX_TEST_CALLER=person", raceOptions}
 	c.Stdin = strings.NewReader(p.event(args))
 	out, err := c.CombinedOutput()
 	if ctx.Err() != nil {
@@ -146,7 +149,8 @@ func (p piped) runWith(program string, args ...string) (string, error) {
 
 // event returns the event for a hook: {"hook_event_name": …} of what it waits for.
 func (p piped) event(args []string) string {
-	base := fmt.Sprintf(`{"session_id": "s", "cwd": %q, "transcript_path": %q, `, filepath.Join(p.root, "project"), filepath.Join(p.root, "home/.claude/projects/p/s.jsonl"))
+	base := fmt.Sprintf(`{"session_id": "s", "cwd": %q, "transcript_path": %q, `, filepath.Join(p.root, "project"),
+		filepath.Join(p.root, "home/.claude/projects/p/s.jsonl"))
 	switch strings.Join(args, " ") {
 	case "hydrate":
 		return base + `"hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": {"success": true, "commandName": "my-skill"}}`
@@ -164,10 +168,13 @@ func (p piped) event(args []string) string {
 
 // pipedCommands are the commands that read files: first those that change none.
 var pipedCommands = []string{
-	"doctor", "version --check", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json", "fmt --check fsm.json", "graph fsm.json",
-	"step show", "guard explain", "guard list", "guard log", "hooks check", "hooks list", "hooks status", "hooks check hooks.json", "hooks eval",
+	"doctor", "version --check", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json",
+	"fmt --check fsm.json", "graph fsm.json",
+	"step show", "guard explain", "guard list", "guard log", "hooks check", "hooks list", "hooks status", "hooks check hooks.json",
+	"hooks eval",
 	"install --check", "install --check --user --mcp", "install --check --project --mcp", "new --from SKILL.md --print", "mcp",
-	"step", "guard skill-files", "guard H01", "guard H04", "guard H11a", "guard H13", "hydrate", "recover --hook", "recover", "undo", "step done 1 --because x",
+	"step", "guard skill-files", "guard H01", "guard H04", "guard H11a", "guard H13", "hydrate", "recover --hook", "recover", "undo",
+	"step done 1 --because x",
 	"new --self-contained .claude/skills/my-skill", "plugin out-plugin", "guard reset", "guard unlock",
 	"install --local --mcp", "install --user --mcp", "install --project --mcp", "install --remove --purge",
 }
@@ -179,9 +186,12 @@ var pipedCommands = []string{
 func TestNoFileBlocksACommand(t *testing.T) {
 	p := newPiped(t)
 	places := append(p.files(),
-		"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-mcp", "home/.local/share/fsmtx/bin", "home/.local/share/fsmtx", "home/.claude/tasks/s/.lock", "home/.claude/tasks/s/.highwatermark",
-		"home/.claude/tasks/.s.fsmtx/journal", "home/.claude/tasks/.s.fsmtx/lock", "home/.claude/tasks/.s.fsmtx/grants.json", "home/.claude/tasks/.s.fsmtx/pending.json", "home/.claude/tasks/.s.fsmtx/steps.jsonl",
-		"project/.git", "project/.claude", "project/.claude/.fsmtx-edit-settings.local.json", "project/.claude/skills/my-skill", "project/.mcp.json", "home/.claude/tasks", "home/.claude/plugins")
+		"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-mcp", "home/.local/share/fsmtx/bin",
+		"home/.local/share/fsmtx", "home/.claude/tasks/s/.lock", "home/.claude/tasks/s/.highwatermark",
+		"home/.claude/tasks/.s.fsmtx/journal", "home/.claude/tasks/.s.fsmtx/lock", "home/.claude/tasks/.s.fsmtx/grants.json",
+		"home/.claude/tasks/.s.fsmtx/pending.json", "home/.claude/tasks/.s.fsmtx/steps.jsonl",
+		"project/.git", "project/.claude", "project/.claude/.fsmtx-edit-settings.local.json", "project/.claude/skills/my-skill",
+		"project/.mcp.json", "home/.claude/tasks", "home/.claude/plugins")
 	only, sample := os.Getenv("FSMTX_PIPES"), 6
 	if only != "" {
 		sample = 1
@@ -208,7 +218,8 @@ func TestNoFileBlocksACommand(t *testing.T) {
 // TestNoCopyBlocksInstall is the same for a program that npm has installed.
 func TestNoCopyBlocksInstall(t *testing.T) {
 	p := newPiped(t)
-	for _, place := range []string{"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-mcp", "home/.local/share/fsmtx/bin", "home/.local/share/fsmtx"} {
+	for _, place := range []string{"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-mcp",
+		"home/.local/share/fsmtx/bin", "home/.local/share/fsmtx"} {
 		t.Run(filepath.Base(place), func(t *testing.T) {
 			w := p.with(t, place)
 			for _, command := range []string{"install --check", "doctor", "install", "install --remove --purge"} {
@@ -229,12 +240,14 @@ func TestACopyOfAnotherUserIsRefused(t *testing.T) {
 	npm := filepath.Join(p.npm, "fsmtx")
 	out, err := p.runWith(npm, "install")
 	require.NoError(t, err, out)
-	for _, name := range []string{"home/.local/share", "home/.local/share/fsmtx", "home/.local/share/fsmtx/bin", "home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-mcp"} {
+	for _, name := range []string{"home/.local/share", "home/.local/share/fsmtx", "home/.local/share/fsmtx/bin",
+		"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-mcp"} {
 		path := filepath.Join(p.root, name)
 		require.NoError(t, os.Chown(path, nobody, -1))
 		out, err := p.runWith(npm, "install")
 		assert.Error(t, err)
-		assert.Contains(t, out, fmt.Sprintf("fsmtx: %s belongs to user %d: another user can replace the programs in it\nhint: hooks would run ", path, nobody))
+		assert.Contains(t, out, fmt.Sprintf("fsmtx: %s belongs to user %d: another user can replace the programs in it\nhint: hooks would run ",
+			path, nobody))
 		require.NoError(t, os.Chown(path, 0, -1))
 	}
 }

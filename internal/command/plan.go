@@ -110,7 +110,8 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return &exit{exitNo, err, "a hydration would fail with this error and change nothing"}
 	}
 	if h == nil {
-		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command), "fsmtx locate " + shell.Join(request.Command) + " shows where an fsm.json is searched for"}
+		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command),
+			"fsmtx locate " + shell.Join(request.Command) + " shows where an fsm.json is searched for"}
 	}
 	p, err := h.Preview(ctx)
 	if err != nil {
@@ -278,7 +279,9 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	}
 	for i, c := range p.Plan.Creations() {
 		step, file := p.Steps[i], form.File(c)
-		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, string(file.Data), steps.ShownGates(step.Gates()), step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
+		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check,
+			step.Approval, string(file.Data), steps.ShownGates(step.Gates()), step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When,
+			append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

@@ -99,7 +99,8 @@ that keeps the agent from reading the fsm.json of a skill.`,
 			return f.run(ctx, s, args[0])
 		},
 	}
-	c.Flags().StringVar(&f.name, "name", "", "`name` of the plugin and its marketplace, and prefix of its skills (default: the name of the plugin in DIR, or fsmtx)")
+	c.Flags().StringVar(&f.name, "name", "",
+		"`name` of the plugin and its marketplace, and prefix of its skills (default: the name of the plugin in DIR, or fsmtx)")
 	c.Flags().StringSliceVar(&f.platforms, "platforms", nil, "`platforms` of the plugin's programs: all, or a list")
 	c.Flags().StringVar(&f.from, "from", "", "take the programs from the archives of a release in this directory")
 	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable), or none")
@@ -185,7 +186,8 @@ func (f *pluginFlags) wanted(old plugin.Existing) ([]plugin.Platform, error) {
 	for _, name := range f.platforms {
 		p, err := plugin.ParsePlatform(name)
 		if err != nil {
-			return nil, &exit{exitNo, fmt.Errorf("--platforms: %w", err), "the platforms are linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, or all"}
+			return nil, &exit{exitNo, fmt.Errorf("--platforms: %w", err),
+				"the platforms are linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, or all"}
 		}
 		want = append(want, p)
 	}

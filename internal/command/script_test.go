@@ -105,7 +105,8 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
-			"update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt, "forge": forge, "listing": listing, "plant": plant, "rewritten": rewritten},
+			"update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt, "forge": forge,
+			"listing": listing, "plant": plant, "rewritten": rewritten},
 	})
 }
 

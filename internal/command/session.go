@@ -65,7 +65,8 @@ func mustExist(dir string) error {
 			return nil
 		}
 	}
-	return &exit{exitNo, errors.New(dir + ": no such task list"), "a session's list is created with its first task; fsmtx status --all lists the sessions with workflows"}
+	return &exit{exitNo, errors.New(dir + ": no such task list"),
+		"a session's list is created with its first task; fsmtx status --all lists the sessions with workflows"}
 }
 
 // completeSessions completes the sessions whose lists have a history.

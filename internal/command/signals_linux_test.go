@@ -45,23 +45,45 @@ func stuckCalls() map[string][]stuck {
 	update := `{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_input": {"taskId": "3", "status": "completed"}}`
 	skip := `{"session_id": "s", "turn_id": "t", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "fsmtx step skip 3 --because x"}}`
 	return map[string][]stuck{
-		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook"), hook(aSkillWasCalled, "hook", "--agent=claude"), hook(update, "hook", "--agent=claude")}, "fsmtx help": one("help"), "fsmtx next": one("next", "--list", "s"), "fsmtx start": one("start", "2", "--list", "s"), "fsmtx complete": one("complete", "2", "--list", "s"), "fsmtx begin": one("begin", "skill", "--list", "s"), "fsmtx completion": one("completion"),
-		"fsmtx completion bash": one("completion", "bash"), "fsmtx completion zsh": one("completion", "zsh"), "fsmtx completion fish": one("completion", "fish"), "fsmtx completion powershell": one("completion", "powershell"),
-		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
-		"fsmtx fmt": {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}}, "fsmtx graph": {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
+		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook"), hook(aSkillWasCalled, "hook", "--agent=claude"),
+			hook(update, "hook", "--agent=claude")}, "fsmtx help": one("help"), "fsmtx next": one("next", "--list", "s"),
+		"fsmtx start": one("start", "2", "--list", "s"), "fsmtx complete": one("complete", "2", "--list", "s"),
+		"fsmtx begin": one("begin", "skill", "--list", "s"), "fsmtx completion": one("completion"),
+		"fsmtx completion bash": one("completion", "bash"), "fsmtx completion zsh": one("completion", "zsh"),
+		"fsmtx completion fish": one("completion", "fish"), "fsmtx completion powershell": one("completion", "powershell"),
+		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"),
+		"fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
+		"fsmtx fmt":      {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}},
+		"fsmtx graph":    {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
 		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "--event", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
-		"fsmtx status": {hook("x", "status", "s"), hook("x", "status", "--all")}, "fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")}, "fsmtx log": {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),
-		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s"}`, "recover", "--hook")}, "fsmtx doctor": one("doctor"),
-		"fsmtx install": {hook("x", "install", "--check"), hook("x", "install", "--print"), hook("x", "install", "--remove", "--purge")}, "fsmtx plugin": one("plugin", "p"), "fsmtx demo": one("demo"), "fsmtx version": one("version"),
-		"fsmtx hydrate": {reads("hydrate"), hook(aSkillWasCalled, "hydrate"), hook("x", "hydrate", "--nonsense")},
-		"fsmtx step":    {reads("step"), hook(update, "step"), hook("x", "step", "--nonsense")}, "fsmtx step skip": one("step", "skip", "3", "--because", "x", "--session", "s"), "fsmtx step done": one("step", "done", "3", "--because", "x", "--session", "s"), "fsmtx step reopen": one("step", "reopen", "3", "--because", "x", "--session", "s"), "fsmtx step end": one("step", "end", "3", "--because", "x", "--session", "s"), "fsmtx step allow": one("step", "allow", "Edit", "--because", "x", "--session", "s"), "fsmtx step show": one("step", "show", "s"),
+		"fsmtx status":     {hook("x", "status", "s"), hook("x", "status", "--all")},
+		"fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")},
+		"fsmtx log":        {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),
+		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s"}`, "recover", "--hook")},
+		"fsmtx doctor":  one("doctor"),
+		"fsmtx install": {hook("x", "install", "--check"), hook("x", "install", "--print"), hook("x", "install", "--remove", "--purge")},
+		"fsmtx plugin":  one("plugin", "p"), "fsmtx demo": one("demo"), "fsmtx version": one("version"),
+		"fsmtx hydrate":     {reads("hydrate"), hook(aSkillWasCalled, "hydrate"), hook("x", "hydrate", "--nonsense")},
+		"fsmtx step":        {reads("step"), hook(update, "step"), hook("x", "step", "--nonsense")},
+		"fsmtx step skip":   one("step", "skip", "3", "--because", "x", "--session", "s"),
+		"fsmtx step done":   one("step", "done", "3", "--because", "x", "--session", "s"),
+		"fsmtx step reopen": one("step", "reopen", "3", "--because", "x", "--session", "s"),
+		"fsmtx step end":    one("step", "end", "3", "--because", "x", "--session", "s"), "fsmtx step allow": one("step", "allow", "Edit",
+			"--because", "x", "--session", "s"), "fsmtx step show": one("step", "show", "s"),
 		"fsmtx mcp":   {{args: []string{"mcp"}, gently: true}, hook(mcpSession, "mcp")},
-		"fsmtx guard": {reads("guard", "H04"), hook("x", "guard", "H99")}, "fsmtx guard list": one("guard", "list"), "fsmtx guard explain": {reads("guard", "explain", "H04"), hook(tool, "guard", "explain", "H04")},
-		"fsmtx guard log": {hook("x", "guard", "log", "s"), hook("x", "guard", "log", "s", "--follow")}, "fsmtx guard reset": one("guard", "reset", "s"), "fsmtx guard unlock": one("guard", "unlock"), "fsmtx guard skill-files": {reads("guard", "skill-files"), hook("x", "guard", "skill-files")},
-		"fsmtx hooks": one("hooks"), "fsmtx hooks fire": {reads("hooks", "fire", "PreToolUse"), hook(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude")}, "fsmtx hooks eval": {reads("hooks", "eval"), hook("x", "hooks", "eval")},
-		"fsmtx hooks tool": {reads("hooks", "tool", "x", "--input", "-", "--", "true"), hook("x", "hooks", "tool", "x", "--", "true")}, "fsmtx hooks model": {reads("hooks", "model", "--", "true"), hook("{}", "hooks", "model", "--", "true")},
-		"fsmtx hooks list": one("hooks", "list"), "fsmtx hooks check": one("hooks", "check", "none"), "fsmtx hooks test": one("hooks", "test", "none"), "fsmtx hooks sample": one("hooks", "sample", "PreToolUse", "--dialect", "claude"),
-		"fsmtx hooks record": one("hooks", "record", "r"), "fsmtx hooks replay": one("hooks", "replay", "none"), "fsmtx hooks status": one("hooks", "status"),
+		"fsmtx guard": {reads("guard", "H04"), hook("x", "guard", "H99")}, "fsmtx guard list": one("guard", "list"),
+		"fsmtx guard explain": {reads("guard", "explain", "H04"), hook(tool, "guard", "explain", "H04")},
+		"fsmtx guard log":     {hook("x", "guard", "log", "s"), hook("x", "guard", "log", "s", "--follow")},
+		"fsmtx guard reset":   one("guard", "reset", "s"), "fsmtx guard unlock": one("guard", "unlock"),
+		"fsmtx guard skill-files": {reads("guard", "skill-files"), hook("x", "guard", "skill-files")},
+		"fsmtx hooks":             one("hooks"), "fsmtx hooks fire": {reads("hooks", "fire", "PreToolUse"), hook(tool, "hooks", "fire",
+			"PreToolUse", "--dialect", "claude")}, "fsmtx hooks eval": {reads("hooks", "eval"), hook("x", "hooks", "eval")},
+		"fsmtx hooks tool":  {reads("hooks", "tool", "x", "--input", "-", "--", "true"), hook("x", "hooks", "tool", "x", "--", "true")},
+		"fsmtx hooks model": {reads("hooks", "model", "--", "true"), hook("{}", "hooks", "model", "--", "true")},
+		"fsmtx hooks list":  one("hooks", "list"), "fsmtx hooks check": one("hooks", "check", "none"), "fsmtx hooks test": one("hooks",
+			"test", "none"), "fsmtx hooks sample": one("hooks", "sample", "PreToolUse", "--dialect", "claude"),
+		"fsmtx hooks record": one("hooks", "record", "r"), "fsmtx hooks replay": one("hooks", "replay", "none"),
+		"fsmtx hooks status": one("hooks", "status"),
 	}
 }
 
@@ -155,7 +177,8 @@ func endStuck(t *testing.T, row stuck, s syscall.Signal) {
 
 // usesList reports whether the command reads or changes a task list.
 func usesList(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{"hydrate", "hook", "step", "status", "statusline", "log", "undo", "recover", "install", "doctor", "mcp"}, args[0])
+	return len(args) > 0 && slices.Contains([]string{"hydrate", "hook", "step", "status", "statusline", "log", "undo", "recover",
+		"install", "doctor", "mcp"}, args[0])
 }
 
 // stuckProgram returns a call in a home with a skill and a task list. If the command uses the
@@ -171,7 +194,8 @@ func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	write("state/planning-hooks-s.log", "[2026-01-02T15:04:05Z] H04: DENY | x\n")
 	write("lock-holder", "")
 	linkPrograms(t, filepath.Join(home, "bin"))
-	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(home, "state"), "TMPDIR=" + home, raceOptions}
+	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"),
+		"PLANNING_STATE_DIR=" + filepath.Join(home, "state"), "TMPDIR=" + home, raceOptions}
 	run := func(stdin string, args ...string) *exec.Cmd {
 		c := exec.Command(filepath.Join(home, "bin/fsmtx"), args...)
 		c.Dir, c.Env = home, env

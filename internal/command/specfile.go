@@ -157,7 +157,8 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, &exit{exitUnread, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName), "fsmtx init writes one for a skill that you have; fsmtx locate NAME shows where a skill is searched for"}
+		return nil, &exit{exitUnread, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName),
+			"fsmtx init writes one for a skill that you have; fsmtx locate NAME shows where a skill is searched for"}
 	}
 	slices.Sort(paths)
 	return paths, nil

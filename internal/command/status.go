@@ -60,10 +60,11 @@ type statusFlags struct{ all, watch, notify, full, json bool }
 func newStatus(s terminal.Streams) *cobra.Command {
 	var f statusFlags
 	c := &cobra.Command{
-		Use:               "status [SESSION]",
-		Short:             "Show the state of the workflows in a task list",
-		Long:              statusLong,
-		Example:           example("fsmtx status", "fsmtx status --watch --notify", "fsmtx status --all", "fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Use:   "status [SESSION]",
+		Short: "Show the state of the workflows in a task list",
+		Long:  statusLong,
+		Example: example("fsmtx status", "fsmtx status --watch --notify", "fsmtx status --all",
+			"fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSessions(s),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -208,7 +209,8 @@ func (st *status) undoing() string {
 	if !st.undoable() {
 		return it + " cannot be undone" + why(st.undoErr)
 	}
-	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
+	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed),
+		len(st.undo.Kept))
 }
 
 // nextTo prints the next step with line.
@@ -281,7 +283,8 @@ func (st *status) lastTo(line func(string, ...any)) {
 	case st.last == nil:
 		line("last hydration: none is on record")
 	default:
-		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last), outcomeOf(*st.last))
+		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last),
+			outcomeOf(*st.last))
 		line("%s", st.undoing())
 	}
 	switch {

@@ -104,7 +104,8 @@ const deepest = 8 // a deeper step is not moved further to the right
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *steps.Workflow, depth int) {
 	done, all := st.progress(w)
-	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all, bar(done, all, 20))
+	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all,
+		bar(done, all, 20))
 	if !v.folded && st.steps.Parent(w) == nil {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
 	}

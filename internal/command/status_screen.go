@@ -49,7 +49,8 @@ type frame struct {
 
 // press changes the frame as the key says.
 func (f *frame) press(key string) {
-	by := map[string]int{"k": -1, "\x1b[A": -1, "\x1bOA": -1, "j": 1, "\x1b[B": 1, "\x1bOB": 1, "\x1b[5~": -f.page, "b": -f.page, "\x1b[6~": f.page, " ": f.page,
+	by := map[string]int{"k": -1, "\x1b[A": -1, "\x1bOA": -1, "j": 1, "\x1b[B": 1, "\x1bOB": 1, "\x1b[5~": -f.page, "b": -f.page,
+		"\x1b[6~": f.page, " ": f.page,
 		"g": -f.top, "\x1b[H": -f.top, "\x1b[1~": -f.top, "G": 1 << 30, "\x1b[F": 1 << 30, "\x1b[4~": 1 << 30}
 	switch step, moves := by[key]; {
 	case moves:
@@ -87,7 +88,8 @@ func (f *frame) lines(head, body []viewRow, columns, rows int, colour bool) (lin
 		lines = append(lines, r.draw(columns, colour))
 	}
 	if above, below := f.top, len(body)-f.top-len(shown); above+below > 0 {
-		lines = append(lines, terminal.Cut(strings.Join(slices.DeleteFunc([]string{more("↑", above), more("↓", below)}, func(s string) bool { return s == "" }), "  "), columns))
+		lines = append(lines, terminal.Cut(strings.Join(slices.DeleteFunc([]string{more("↑", above), more("↓", below)},
+			func(s string) bool { return s == "" }), "  "), columns))
 	}
 	return append(lines, terminal.Cut(keys, columns))
 }

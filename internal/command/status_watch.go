@@ -202,7 +202,8 @@ func (w *watch) draw(ctx context.Context) error {
 	head, body := []viewRow{{text: w.chosen}}, []viewRow(nil)
 	bell := ""
 	if w.list.Dir == "" {
-		head = []viewRow{{text: "No workflow of this project yet.", state: "ready"}, {text: "Call a skill that has one in the client: its steps appear here."}}
+		head = []viewRow{{text: "No workflow of this project yet.", state: "ready"},
+			{text: "Call a skill that has one in the client: its steps appear here."}}
 	} else if st, err := readStatus(ctx, w.list); err == nil {
 		var more []viewRow
 		more, body = st.screen(!w.whole)

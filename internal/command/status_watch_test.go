@@ -36,7 +36,8 @@ func TestWatchDrawsAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "list")
 	in, pressed := io.Pipe()
 	drawn, resized, columns, rows := make(screens), make(chan os.Signal), 80, 20
-	w := watch{list: tasks.List{Dir: dir}, chosen: "task list", in: in, out: drawn, resized: resized, size: func() (int, int) { return columns, rows }}
+	w := watch{list: tasks.List{Dir: dir}, chosen: "task list", in: in, out: drawn, resized: resized,
+		size: func() (int, int) { return columns, rows }}
 	ended := make(chan error)
 	go func() { ended <- w.run(t.Context()) }()
 	assert.Equal(t, "task list\nno workflow is in the list\n"+keys, <-drawn)
@@ -154,7 +155,8 @@ func (w *watched) set(id int, status string) {
 
 func writeTask(t *testing.T, dir string, id int, status string) {
 	t.Helper()
-	text := fmt.Sprintf(`{"id": "%d", "subject": "Subject %d", "description": "", "status": %q, "blocks": [], "blockedBy": []}`, id, id, status)
+	text := fmt.Sprintf(`{"id": "%d", "subject": "Subject %d", "description": "", "status": %q, "blocks": [], "blockedBy": []}`,
+		id, id, status)
 	name := filepath.Join(dir, fmt.Sprint(id)+".json")
 	require.NoError(t, os.WriteFile(dir+".new", []byte(text), 0o600))
 	require.NoError(t, os.Rename(dir+".new", name))
@@ -290,10 +292,12 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 // hydrateIn puts a workflow of one step into a list.
 func hydrateIn(t *testing.T, dir, session, project string) {
 	t.Helper()
-	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project, Steps: []steps.Step{{ID: 1, Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project,
+		Steps: []steps.Step{{ID: 1, Local: 1, Subject: "S", Status: "pending"}}}.Encode()
 	require.NoError(t, err)
 	d, err := tasks.List{Dir: dir}.Open(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, d.Commit(t.Context(), txn.Change{Creates: []txn.File{{Name: "1.json", Data: []byte(`{"id": "1", "subject": "S", "status": "pending"}`), Mode: 0o644}}, Record: record}))
+	require.NoError(t, d.Commit(t.Context(), txn.Change{Creates: []txn.File{{Name: "1.json",
+		Data: []byte(`{"id": "1", "subject": "S", "status": "pending"}`), Mode: 0o644}}, Record: record}))
 	require.NoError(t, d.Close())
 }

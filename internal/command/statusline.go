@@ -47,11 +47,12 @@ length.`
 func newStatusline(s terminal.Streams) *cobra.Command {
 	var also bool
 	c := &cobra.Command{
-		Use:     "statusline",
-		Short:   "Print the state of the workflow in one short line",
-		Long:    statuslineLong,
-		Example: example("fsmtx statusline", `echo '{"session_id": "0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"}' | fsmtx statusline`, "fsmtx install --statusline"),
-		Args:    noArguments,
+		Use:   "statusline",
+		Short: "Print the state of the workflow in one short line",
+		Long:  statuslineLong,
+		Example: example("fsmtx statusline", `echo '{"session_id": "0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"}' | fsmtx statusline`,
+			"fsmtx install --statusline"),
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()

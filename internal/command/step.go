@@ -288,7 +288,8 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	if state == "" {
 		return event.Answer{}
 	}
-	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, h.event.AgentID != "", ownPath()).Manual(), "")
+	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, h.event.AgentID != "",
+		ownPath()).Manual(), "")
 }
 
 // tool answers the event before a tool runs. A call that belongs to another step is denied
@@ -320,7 +321,8 @@ func (h *stepHook) called(ctx context.Context) steps.Verdict {
 	if path == "" {
 		path = jsonx.StringMember(e.ToolInput, "notebook_path")
 	}
-	return h.Call(ctx, steps.ToolCall{Tool: e.ToolName, Line: jsonx.StringMember(e.ToolInput, "command"), Path: path, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID})
+	return h.Call(ctx, steps.ToolCall{Tool: e.ToolName, Line: jsonx.StringMember(e.ToolInput, "command"), Path: path, Agent: e.AgentID,
+		Cwd: e.Cwd, Use: e.ToolUseID})
 }
 
 // ruled answers by the rules about the tool itself.

@@ -105,7 +105,8 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 // commandFor returns the command that this program would run with the arguments, with its
 // flags parsed, and the arguments of the command. ok is false if it would run none.
 func commandFor(args []string) (c *cobra.Command, rest []string, ok bool) {
-	none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) (string, bool) { return "", false }}
+	none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
+		Getenv: func(string) (string, bool) { return "", false }}
 	root := newRoot(args, none, new(error))
 	if sub, _, after := findSubcommand(subcommands(), args); sub != nil {
 		args = after
@@ -150,7 +151,8 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	for _, one := range slices.Backward(found) { // from the end, so that offsets stay valid
 		switch {
 		case one.hidden:
-			return refuse("write the command literally, without variables, substitutions or patterns, so that the person can see it: an agent cannot " + one.rule.what + " by itself")
+			return refuse("write the command literally, without variables, substitutions or patterns, so that the person can see it: an agent cannot " +
+				one.rule.what + " by itself")
 		case one.token:
 			return refuse("leave out --" + grantFlag + ": the hook adds it when it asks the person")
 		}
@@ -179,7 +181,8 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	if err != nil {
 		return steps.Verdict{Trouble: err.Error()}, nil
 	}
-	reason := strings.Join(questions, "\n") + "\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside the client, not with ! in it: " +
+	reason := strings.Join(questions, "\n") +
+		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside the client, not with ! in it: " +
 		inTerminal(h.event.Cwd, strings.Join(offers, " && "))
 	return steps.Verdict{Decision: steps.Ask, Why: why, Reason: reason}, input
 }
@@ -208,7 +211,8 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 	if one.past.past.Done {
 		what = "count as done"
 	}
-	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(), c.Workflow.Command, visible.Words(one.past.past.Because)), true, nil
+	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(),
+		c.Workflow.Command, visible.Words(one.past.past.Because)), true, nil
 }
 
 // transcript returns the path of the transcript in which the calls of this agent are.

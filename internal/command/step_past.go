@@ -36,20 +36,22 @@ type pastFlags struct {
 func newStepSkip(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{}
 	return f.command(s, &cobra.Command{
-		Use:     "skip N --because TEXT",
-		Short:   "Skip a step",
-		Long:    "Skip skips step N of a workflow, without checking its gates.\n" + pastLong + flowLong,
-		Example: example(`fsmtx step skip 3 --because "there is nothing to publish"`, `fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+		Use:   "skip N --because TEXT",
+		Short: "Skip a step",
+		Long:  "Skip skips step N of a workflow, without checking its gates.\n" + pastLong + flowLong,
+		Example: example(`fsmtx step skip 3 --because "there is nothing to publish"`,
+			`fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 	})
 }
 
 func newStepDone(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{past: steps.Past{Done: true}}
 	return f.command(s, &cobra.Command{
-		Use:     "done N --because TEXT",
-		Short:   "Mark a step as done",
-		Long:    "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong + flowLong,
-		Example: example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`, `fsmtx step done 43 --set version=1.4.0 --because "bumped by hand"`),
+		Use:   "done N --because TEXT",
+		Short: "Mark a step as done",
+		Long:  "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong + flowLong,
+		Example: example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`,
+			`fsmtx step done 43 --set version=1.4.0 --because "bumped by hand"`),
 	})
 }
 
@@ -186,6 +188,7 @@ func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, step
 	for _, dir := range others {
 		names = append(names, filepath.Base(dir))
 	}
-	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and a step %d: %s", len(names), step, strings.Join(names, ", ")),
+	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and a step %d: %s", len(names), step,
+		strings.Join(names, ", ")),
 		"name the one that you mean with --list; fsmtx status --all shows where each is"}
 }

@@ -231,14 +231,16 @@ func shownState(frame *steps.Frame, s *steps.State) shown {
 func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 	return shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
-		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval, Gates: steps.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
+		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
+		Gates: steps.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID), shownFlow: shownFlowOf(s, c),
 	}
 }
 
 func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
-	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1), Values: map[string]string{},
-		Set: append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds()}
+	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1),
+		Values: map[string]string{},
+		Set:    append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds()}
 	maps.Copy(f.Values, c.Values)
 	f.Each, f.Item = c.Each, s.Item(c)
 	if items, ok := s.Expansion(c); ok {

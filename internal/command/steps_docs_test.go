@@ -33,7 +33,8 @@ func TestStepsDocumentation(t *testing.T) {
 	makefile := "test:\n\t@test -f code || { echo 'FAIL: no code'; exit 1; }\nlint:\n\t@true\n"
 	updates := map[string][]documentedUpdate{
 		"release": {
-			{map[string]string{"Makefile": makefile, "VERSION": "1.2.0\n"}, 2, "in_progress", `#1 "Check that everything is committed" must be done first`},
+			{map[string]string{"Makefile": makefile, "VERSION": "1.2.0\n"}, 2, "in_progress",
+				`#1 "Check that everything is committed" must be done first`},
 			{nil, 1, "completed", `its check failed`},
 			{map[string]string{"git": "#!/bin/sh\n"}, 1, "completed", ""},
 			{nil, 2, "completed", "FAIL: no code"},
@@ -106,7 +107,8 @@ func hydratedExample(t *testing.T, file string) example {
 	skill := filepath.Join(e.home, ".claude/skills/s")
 	require.NoError(t, os.MkdirAll(skill, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(file), 0o644))
-	out, code := e.run("hydrate", map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": map[string]any{"success": true, "commandName": "s"}})
+	out, code := e.run("hydrate", map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill",
+		"tool_response": map[string]any{"success": true, "commandName": "s"}})
 	require.Zero(t, code, out)
 	return e
 }
@@ -153,7 +155,8 @@ func (e example) run(command string, event map[string]any) (out string, code int
 	c := exec.Command("fsmtx", command)
 	c.Stdin = bytes.NewReader(text)
 	c.Dir = e.project
-	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}
+	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project,
+		"PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}
 	output, err := c.CombinedOutput()
 	require.NotNil(e.t, c.ProcessState, "%v", err)
 	return strings.ReplaceAll(string(output), `\"`, `"`), c.ProcessState.ExitCode()

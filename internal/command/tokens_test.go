@@ -74,7 +74,8 @@ func TestWhatAWorkflowSays(t *testing.T) {
 		if outcome != "" {
 			input["metadata"] = map[string]any{"outcome": outcome}
 		}
-		call := map[string]any{"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_use_id": fmt.Sprint("call", words), "tool_input": input}
+		call := map[string]any{"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_use_id": fmt.Sprint("call", words),
+			"tool_input": input}
 		words++
 		text, rewritten := said(call, "step")
 		total += utf8.RuneCountInString(text)
@@ -91,7 +92,8 @@ func TestWhatAWorkflowSays(t *testing.T) {
 		total += utf8.RuneCountInString(text)
 	}
 
-	begin, _ := said(map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": map[string]any{"success": true, "commandName": "long"}}, "hydrate", "--announce")
+	begin, _ := said(map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill",
+		"tool_response": map[string]any{"success": true, "commandName": "long"}}, "hydrate", "--announce")
 	total = utf8.RuneCountInString(begin)
 	update(12, "completed", "") // refused
 	for _, id := range []int{1, 2, 3, 4, 5} {

@@ -117,9 +117,11 @@ func (u undoneHydration) refused(err error) error {
 	h := u.Hydration
 	switch {
 	case errors.Is(err, tasks.ErrUndone):
-		return hint.With(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)), fmt.Sprintf("fsmtx undo %d restores it", h.By))
+		return hint.With(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)),
+			fmt.Sprintf("fsmtx undo %d restores it", h.By))
 	case errors.Is(err, tasks.ErrReplaced):
-		return hint.With(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
+		return hint.With(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By),
+			fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
 	}
 	return err
 }
@@ -128,8 +130,10 @@ func (u undoneHydration) refused(err error) error {
 func (u undoneHydration) decision(list tasks.List, by steps.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
-		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone", Who: string(by.Who), How: string(by.How),
-		Session: h.Session, List: list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(list.IDs(u.Removed)), Restored: hydrate.Numbers(list.IDs(u.Restored)),
+		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone", Who: string(by.Who),
+		How:     string(by.How),
+		Session: h.Session, List: list.Dir, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(list.IDs(u.Removed)),
+		Restored: hydrate.Numbers(list.IDs(u.Restored)),
 	}
 	if by.TTY != nil {
 		r.TTY = *by.TTY
@@ -191,7 +195,8 @@ func toUndo(list tasks.List, number string) (h history.Hydration, inner []histor
 	if h, ok := lastToUndo(all); ok {
 		return h, h.Within(all), nil
 	}
-	return h, nil, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists the hydrations that are on record"}
+	return h, nil, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir),
+		"fsmtx log lists the hydrations that are on record"}
 }
 
 // lastToUndo returns the last hydration that is neither undone nor an undo. One under a step
@@ -199,7 +204,8 @@ func toUndo(list tasks.List, number string) (h history.Hydration, inner []histor
 // is not undone: the step would take them out again.
 func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != history.Undone && h.State != history.Undoing && !(h.Step != 0 && len(h.Created) == 0) && (h.Parent == 0 || h.State != history.Gone) {
+		if h.State != history.Undone && h.State != history.Undoing && !(h.Step != 0 && len(h.Created) == 0) &&
+			(h.Parent == 0 || h.State != history.Gone) {
 			return h, true
 		}
 	}
@@ -240,7 +246,8 @@ type shownKeptOnUndo struct {
 
 func (u undoneHydration) shown(list tasks.List) shownUndoing {
 	out := shownUndoing{
-		List: list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Kept: []shownKeptOnUndo{}, First: []shownUndoing{},
+		List: list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Kept: []shownKeptOnUndo{},
+		First:   []shownUndoing{},
 		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...), Gone: append([]string{}, u.Gone...),
 	}
 	subjects := subjectsOf(u.Hydration, list)

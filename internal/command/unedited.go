@@ -26,7 +26,8 @@ func unedited(data []byte, spec *fsmspec.Spec) (warnings []fsmspec.Problem) {
 		start := index.At(at[i].offset)
 		warnings = append(warnings, fsmspec.Problem{
 			Line: start.Line, Column: start.Column, Offset: int64(at[i].offset), Pointer: at[i].pointer, Warning: true,
-			Message: fmt.Sprintf("task %d (%q): this is an example of fsmtx new that nobody has edited: write the steps of the skill", t.ID, t.Subject),
+			Message: fmt.Sprintf("task %d (%q): this is an example of fsmtx new that nobody has edited: write the steps of the skill",
+				t.ID, t.Subject),
 		})
 	}
 	return warnings

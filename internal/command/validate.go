@@ -246,14 +246,16 @@ func (v *validated) checkMention() {
 	}
 	line := 1 + bytes.Count(text[:len(text)-len(body)+at], []byte("\n"))
 	v.problems = append(v.problems, fsmspec.Problem{Line: 1, Column: 1, Warning: true,
-		Message: fmt.Sprintf("%s:%d names %s: the agent would read that file instead of working by its task list; remove the sentence", skill, line, specName)})
+		Message: fmt.Sprintf("%s:%d names %s: the agent would read that file instead of working by its task list; remove the sentence",
+			skill, line, specName)})
 }
 
 func checkSpec(path string, data []byte) validated {
 	v := validated{path: path, data: data}
 	spec, err := fsmspec.ParseOf(skillBeside(path), data)
 	if format := foreign.Recognise(data); err != nil && format != foreign.Unknown {
-		v.problems = []fsmspec.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("this is %s, not an fsm.json: %s", format, instead(format, path))}}
+		v.problems = []fsmspec.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("this is %s, not an fsm.json: %s", format,
+			instead(format, path))}}
 	} else if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
 		v.problems = inOrder(invalid.Problems, invalid.Warnings)
 		_, done := rewrite.Fix(data)
@@ -464,7 +466,8 @@ func printForGitHub(w io.Writer, all []validated) {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, v := range all {
 		for _, p := range v.problems {
-			visible.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column, value.Replace(p.Message))
+			visible.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column,
+				value.Replace(p.Message))
 		}
 		if v.err != nil {
 			visible.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))

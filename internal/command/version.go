@@ -58,7 +58,8 @@ func newVersion(s terminal.Streams) *cobra.Command {
 
 func printVersion(s terminal.Streams) error {
 	b := version.Get()
-	_, err := visible.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := visible.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

@@ -194,13 +194,15 @@ it is refused with what they can do. An outcome that leads back opens steps agai
 code is then 0 too.
 
 ` + updatedJSON,
-		Example: example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0", `fsmtx complete 43 --outcome changes --note "the tests are missing"`),
-		Args:    oneStep,
+		Example: example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0",
+			`fsmtx complete 43 --outcome changes --note "the tests are missing"`),
+		Args: oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
 		if len(f.note) > maxNote {
 			return &exit{exitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), maxNote), ""}
 		}
-		return l.update(ctx, args[0], steps.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note, Values: f.set.object()})
+		return l.update(ctx, args[0], steps.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
+			Values: f.set.object()})
 	})
 	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")
 	f.set = addSet(c)
@@ -211,7 +213,8 @@ code is then 0 too.
 // oneStep checks that there is one argument, the number of a step.
 func oneStep(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return &exit{exitTrouble, fmt.Errorf("got %d arguments, want the number of one step", len(args)), "for example: " + c.CommandPath() + " 2"}
+		return &exit{exitTrouble, fmt.Errorf("got %d arguments, want the number of one step", len(args)),
+			"for example: " + c.CommandPath() + " 2"}
 	}
 	_, err := stepNumber(args[0])
 	return err

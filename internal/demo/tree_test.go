@@ -16,10 +16,11 @@ func TestTreeDrawsEachTaskOnce(t *testing.T) {
 		tasks []tasks.Task
 		want  string
 	}{
-		"none":          {nil, "(no tasks)\n"},
-		"flat":          {[]tasks.Task{task("1"), task("2")}, "#1 [pending] s1\n#2 [pending] s2\n"},
-		"chain":         {[]tasks.Task{task("1"), task("2", "1")}, "#1 [pending] s1\n└─ #2 [pending] s2\n"},
-		"two blockers":  {[]tasks.Task{task("1"), task("2", "1"), task("3", "1"), task("4", "2", "3")}, "#1 [pending] s1\n├─ #2 [pending] s2\n└─ #3 [pending] s3\n   └─ #4 [pending] s4 (also after #2)\n"},
+		"none":  {nil, "(no tasks)\n"},
+		"flat":  {[]tasks.Task{task("1"), task("2")}, "#1 [pending] s1\n#2 [pending] s2\n"},
+		"chain": {[]tasks.Task{task("1"), task("2", "1")}, "#1 [pending] s1\n└─ #2 [pending] s2\n"},
+		"two blockers": {[]tasks.Task{task("1"), task("2", "1"), task("3", "1"), task("4", "2", "3")},
+			"#1 [pending] s1\n├─ #2 [pending] s2\n└─ #3 [pending] s3\n   └─ #4 [pending] s4 (also after #2)\n"},
 		"absent":        {[]tasks.Task{task("4", "1")}, "#4 [pending] s4 (also after #1)\n"},
 		"cycle":         {[]tasks.Task{task("1", "2"), task("2", "1")}, "#1 [pending] s1\n└─ #2 [pending] s2\n"},
 		"blocks itself": {[]tasks.Task{task("1", "1")}, "#1 [pending] s1 (also after #1)\n"},

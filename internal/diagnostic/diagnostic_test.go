@@ -28,7 +28,8 @@ func TestFoldJoinsProblemsWithTheSameMessage(t *testing.T) {
 {"id":3}]`
 	folded := diagnostic.Fold(problems(t, file))
 	require.Len(t, folded, 2)
-	assert.Equal(t, `1:8: entry 1 ("A"): id must be a positive integer, not a string (write the number without quotes) (×2: also at 2:7)`, folded[0].String())
+	assert.Equal(t, `1:8: entry 1 ("A"): id must be a positive integer, not a string (write the number without quotes) (×2: also at 2:7)`,
+		folded[0].String())
 	assert.Equal(t, 2, folded[0].Listed())
 	assert.Equal(t, `3:1: task 3: missing "subject"`, folded[1].String())
 }
@@ -54,7 +55,8 @@ func TestExcerpt(t *testing.T) {
 // An excerpt is two lines, never wider than asked for, and safe to print.
 func TestExcerptOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		file := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{`"`, `\`, "a", "日", "\n", "\x1b[", "\xff", "\t", "[", "1", ", "})).Draw(t, "file"), "")
+		file := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{`"`, `\`, "a", "日", "\n", "\x1b[", "\xff", "\t", "[", "1",
+			", "})).Draw(t, "file"), "")
 		offset := rapid.IntRange(0, len(file)).Draw(t, "offset")
 		text := diagnostic.Excerpt([]byte(file), fsmspec.Problem{Line: 1, Column: 1, Offset: int64(offset)}, 40)
 		lines := strings.Split(text, "\n")

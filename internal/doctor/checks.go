@@ -116,7 +116,9 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 		if why := invalid(data); why != "" && p.read {
 			h.broken = append(h.broken, p)
 			line, what := cutLine(why)
-			found = append(found, Fault{Kind: "hooks", What: what + "; the client ignores a file that is not valid JSON, all of it: correct it, then run fsmtx doctor again", File: p.path, Line: line})
+			found = append(found, Fault{Kind: "hooks",
+				What: what + "; the client ignores a file that is not valid JSON, all of it: correct it, then run fsmtx doctor again",
+				File: p.path, Line: line})
 			continue
 		}
 		calls := settings.Calls(data)
@@ -172,13 +174,17 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 	}
 	switch {
 	case !h.isInstalled() && len(h.unread) > 0:
-		found = append(found, Fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: h.unread[0].path, Command: "fsmtx install"})
+		found = append(found, Fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd,
+			File: h.unread[0].path, Command: "fsmtx install"})
 	case !h.isInstalled():
-		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd, Command: "fsmtx install"})
+		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd,
+			Command: "fsmtx install"})
 	case len(h.registered) > 1:
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + h.registered[0].path, File: h.registered[1].path, Command: d.removal(h.registered[1])})
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + h.registered[0].path, File: h.registered[1].path,
+			Command: d.removal(h.registered[1])})
 	case len(h.registered) == 1 && h.plugin.root != "":
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root, File: h.registered[0].path, Command: d.removal(h.registered[0])})
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root,
+			File: h.registered[0].path, Command: d.removal(h.registered[0])})
 	}
 	for _, p := range h.registered {
 		if !slices.Contains(h.gone, p) { // the command that names the new program mends the rest, too
@@ -200,7 +206,8 @@ func (d *doctor) unjudged(root string) []Fault {
 	if !enforced || len(missing) == 0 {
 		return nil
 	}
-	return []Fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps", File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
+	return []Fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps",
+		File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
 }
 
 func (d *doctor) removal(p place) string {
@@ -302,9 +309,11 @@ func taskToolsFault(set []install.TaskTools, wanted place) []Fault {
 	case len(set) > 0 && set[0].Value == settings.TaskToolsOn:
 		return nil
 	case len(set) > 0 && set[0].File():
-		return []Fault{{Kind: "task tools", What: fmt.Sprintf("sets %s to %q%s; set it to %s there", settings.TaskTools, set[0].Value, without, settings.TaskToolsOn), File: set[0].Where}}
+		return []Fault{{Kind: "task tools", What: fmt.Sprintf("sets %s to %q%s; set it to %s there", settings.TaskTools, set[0].Value,
+			without, settings.TaskToolsOn), File: set[0].Where}}
 	case len(set) > 0:
-		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s", settings.TaskTools, set[0].Value, without), Command: wanted.install()}}
+		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s", settings.TaskTools, set[0].Value, without),
+			Command: wanted.install()}}
 	}
 	return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without, Command: wanted.install()}}
 }
@@ -333,7 +342,8 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	}
 	for _, w := range all {
 		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(w.Path)) {
-			found = append(found, Fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why, File: m.Path, Command: rename(m)})
+			found = append(found, Fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why,
+				File: m.Path, Command: rename(m)})
 		}
 	}
 	return found, nil
@@ -364,17 +374,19 @@ func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 		case recovery.Refused:
 			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
 		default:
-			found = append(found, Fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true, repair: func(ctx context.Context) error {
-				if now := recovery.List(ctx, dir, recovery.Wait, recovery.Options{}); now.Pending() {
-					return errors.New(now.Reason)
-				}
-				return nil
-			}})
+			found = append(found, Fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true,
+				repair: func(ctx context.Context) error {
+					if now := recovery.List(ctx, dir, recovery.Wait, recovery.Options{}); now.Pending() {
+						return errors.New(now.Reason)
+					}
+					return nil
+				}})
 		}
 		if s, err := txn.StateDir(dir); err == nil {
 			aside := filepath.Join(s, "conflicts")
 			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
-				found = append(found, Fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: "rm -r " + shell.Join(aside)})
+				found = append(found, Fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory",
+					File: aside, Command: "rm -r " + shell.Join(aside)})
 			}
 		}
 	}
@@ -394,7 +406,8 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 			troubles = append(troubles, err)
 		}
 		for _, trouble := range troubles {
-			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " + steps.Remedy, File: dir})
+			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
+				steps.Remedy, File: dir})
 		}
 	}
 	return found, nil
@@ -412,7 +425,8 @@ func (d *doctor) plugins(context.Context) (found []Fault, err error) {
 	for _, in := range registry.Applying(d.cwd) {
 		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
 			found = append(found, Fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
-				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath), in.Scope, filepath.Base(in.InstallPath))})
+				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath),
+					in.Scope, filepath.Base(in.InstallPath))})
 		}
 		versions[in.Key] = in
 		if root := registry.Root(in); root.Live {
@@ -430,7 +444,8 @@ func staleCopy(in plugins.Installation, source string) []Fault {
 		a, errA := safefile.ReadFile(filepath.Join(source, name), settings.MaxBytes, 0)
 		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), settings.MaxBytes, 0)
 		if errA == nil && (errB != nil || string(a) != string(b)) {
-			return []Fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source, File: filepath.Join(in.InstallPath, name),
+			return []Fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source,
+				File:    filepath.Join(in.InstallPath, name),
 				Command: "claude plugin update " + in.Key}}
 		}
 	}
@@ -463,18 +478,21 @@ func taskRoot(root, variable string) (found []Fault, err error) {
 		return []Fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
 	}
 	if kind := networkFS(root); kind != "" {
-		found = append(found, Fault{Kind: "task list", What: "is on " + kind + ", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
+		found = append(found, Fault{Kind: "task list", What: "is on " + kind +
+			", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
 	}
 	removeProbes(root)
 	dir, err := os.MkdirTemp(root, probePrefix)
 	if err != nil {
-		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: "chmod u+rwx " + shell.Join(root)}), nil
+		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root,
+			Command: "chmod u+rwx " + shell.Join(root)}), nil
 	}
 	defer os.RemoveAll(dir)
 	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err == nil {
 		err = os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b"))
 		if err != nil {
-			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable + " to another file system", File: root})
+			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable +
+				" to another file system", File: root})
 		}
 	}
 	return found, nil
@@ -521,12 +539,15 @@ func (d *doctor) locks(context.Context) (found []Fault, err error) {
 		switch {
 		case err != nil || filepath.Base(lock) == ".lock":
 		case !info.IsDir():
-			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock, Command: "rm " + shell.Join(lock)})
+			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock,
+				Command: "rm " + shell.Join(lock)})
 		case time.Since(info.ModTime()) > staleAfter:
-			found = append(found, Fault{Kind: "lock", What: "a lock that no program has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
+			found = append(found, Fault{Kind: "lock", What: "a lock that no program has refreshed since " +
+				info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
 				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
 		case time.Until(info.ModTime()) > staleAfter:
-			found = append(found, Fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
+			found = append(found, Fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") +
+				", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
 		}
 	}
 	return found, nil
@@ -564,7 +585,8 @@ func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
 		if err != nil || !errors.Is(listErr, fs.ErrNotExist) || time.Since(info.ModTime()) < d.age {
 			continue
 		}
-		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s, Command: "fsmtx doctor --fix", Safe: true,
+		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s,
+			Command: "fsmtx doctor --fix", Safe: true,
 			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recovery.Wait) }})
 	}
 	return found, nil
@@ -586,7 +608,8 @@ func (d *doctor) litter(context.Context) (found []Fault, err error) {
 		return nil, err
 	}
 	for _, path := range append(paths, more...) {
-		found = append(found, Fault{Kind: "leftover", What: "left by a command that was killed", File: path, Command: "fsmtx doctor --fix", Safe: true,
+		found = append(found, Fault{Kind: "leftover", What: "left by a command that was killed", File: path,
+			Command: "fsmtx doctor --fix", Safe: true,
 			repair: func(context.Context) error { return npm.RemoveLeftover(path) }})
 	}
 	return found, nil
@@ -628,7 +651,8 @@ func (d *doctor) client(context.Context) ([]Fault, error) {
 	if version == "" || semver.Compare("v"+version, "v"+claude.Tested) <= 0 {
 		return nil, nil
 	}
-	return []Fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested + ", the version that this fsmtx is tested with; if something does not work as documented, please report it to the fsmtx project"}}, nil
+	return []Fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested +
+		", the version that this fsmtx is tested with; if something does not work as documented, please report it to the fsmtx project"}}, nil
 }
 
 // installedClient returns the version of the client on PATH, which it takes from the path
@@ -653,7 +677,8 @@ func installedClient() string {
 			Name    string `json:"name"`
 			Version string `json:"version"`
 		}
-		if json.Unmarshal(data, &manifest, jsonx.Tolerant) == nil && strings.HasPrefix(manifest.Name, "@anthropic-ai/claude-code") && semver.IsValid("v"+manifest.Version) {
+		if json.Unmarshal(data, &manifest, jsonx.Tolerant) == nil && strings.HasPrefix(manifest.Name, "@anthropic-ai/claude-code") &&
+			semver.IsValid("v"+manifest.Version) {
 			return manifest.Version
 		}
 	}

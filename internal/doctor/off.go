@@ -17,7 +17,8 @@ func (d *doctor) off(registered []place, plugin pluginHooks) (found []Fault) {
 		places = []switches.Place{switches.Local}
 	}
 	for _, o := range set.OffIn(places...) {
-		found = append(found, Fault{Kind: "hooks", What: o.What + ", so the client runs no hook of fsmtx when it starts in " + d.cwd + "; " + o.Remedy, File: o.File, Line: o.Line})
+		found = append(found, Fault{Kind: "hooks", What: o.What + ", so the client runs no hook of fsmtx when it starts in " + d.cwd + "; " +
+			o.Remedy, File: o.File, Line: o.Line})
 	}
 	return found
 }
@@ -30,7 +31,8 @@ func (d *doctor) disabledPlugin() (found []Fault) {
 	}
 	for _, in := range registry.Applying(d.cwd) {
 		if _, path := set.Lookup(in.Key); set.Disabled(in.Key) && hasOurHooks(registry.Root(in).Dir) {
-			return []Fault{{Kind: "hooks", What: "disables the plugin " + in.Key + ", which has the hooks of fsmtx", File: path, Command: "claude plugin enable " + in.Key}}
+			return []Fault{{Kind: "hooks", What: "disables the plugin " + in.Key + ", which has the hooks of fsmtx", File: path,
+				Command: "claude plugin enable " + in.Key}}
 		}
 	}
 	return nil

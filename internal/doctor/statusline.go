@@ -25,7 +25,8 @@ func (d *doctor) statusLine(context.Context) (found []Fault, err error) {
 		l := settings.ReadStatusLine(data)
 		switch {
 		case l.Program != "" && hides != "":
-			return []Fault{{Kind: "hooks", What: "the status line of this file hides the one of fsmtx in " + path, File: hides, Command: "fsmtx install --statusline"}}, nil
+			return []Fault{{Kind: "hooks", What: "the status line of this file hides the one of fsmtx in " + path, File: hides,
+				Command: "fsmtx install --statusline"}}, nil
 		case l.Program != "":
 			return nil, nil
 		case l.Set && hides == "":

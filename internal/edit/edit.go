@@ -24,7 +24,8 @@ var (
 	errOwnership = hint.New("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
 	// errKept is returned by Replace when two other programs wrote the file during the
 	// edit and one version had to be moved aside. The error contains its path.
-	errKept = hint.New("written by two other programs at once", "merge what you need of the two into one file, then remove the directory with the other")
+	errKept = hint.New("written by two other programs at once",
+		"merge what you need of the two into one file, then remove the directory with the other")
 	// errBusy is returned by Replace when the timeout passes while another edit, or
 	// another program, locks the directory, or while another program has the file open
 	// for writing.

@@ -27,7 +27,8 @@ func acl(user uint32) []byte {
 		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint16(b, perm), id)
 	}
 	const none = ^uint32(0)
-	return bytes.Join([][]byte{{2, 0, 0, 0}, entry(1, 6, none), entry(2, 6, user), entry(4, 0, none), entry(16, 6, none), entry(32, 0, none)}, nil)
+	return bytes.Join([][]byte{{2, 0, 0, 0}, entry(1, 6, none), entry(2, 6, user), entry(4, 0, none), entry(16, 6, none),
+		entry(32, 0, none)}, nil)
 }
 
 func TestRootKeepsTheOwnerOfAFile(t *testing.T) {

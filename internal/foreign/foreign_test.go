@@ -97,12 +97,14 @@ func TestTags(t *testing.T) {
 	require.EqualError(t, err, `the file has no tag "none"; its tags are feature, master`)
 	_, err = ReadTaskMaster([]byte(`{"a": {"tasks": []}, "b": {"tasks": []}}`), "")
 	require.EqualError(t, err, "the file has several tags: a, b")
-	for _, text := range []string{`{"tasks": [{"id": 3, "title": "x"}]}`, `[{"id": 3, "title": "x", "details": ""}]`, `{"id": 3, "title": "x", "details": ""}`, `{"only": {"tasks": [{"id": 3, "title": "x"}]}}`} {
+	for _, text := range []string{`{"tasks": [{"id": 3, "title": "x"}]}`, `[{"id": 3, "title": "x", "details": ""}]`,
+		`{"id": 3, "title": "x", "details": ""}`, `{"only": {"tasks": [{"id": 3, "title": "x"}]}}`} {
 		o, err := ReadTaskMaster([]byte(text), "")
 		require.NoError(t, err, text)
 		assert.Equal(t, []string{"1 x  [] line 1"}, lines(o), text)
 	}
-	for _, text := range []string{``, `{`, `{"tasks": [{"id": true, "title": "x"}]}`, `{"tasks": [{"id": 1, "title": 2}]}`, `{"tasks": [3]}`, `{"tasks": [{"id": 1, "title": "x"}, {"id": "1", "title": "x"}]}`} {
+	for _, text := range []string{``, `{`, `{"tasks": [{"id": true, "title": "x"}]}`, `{"tasks": [{"id": 1, "title": 2}]}`,
+		`{"tasks": [3]}`, `{"tasks": [{"id": 1, "title": "x"}, {"id": "1", "title": "x"}]}`} {
 		_, err := ReadTaskMaster([]byte(text), "")
 		require.Error(t, err, text)
 	}
@@ -121,7 +123,8 @@ func TestEveryFileBecomesAWorkflow(t *testing.T) {
 			for range rapid.IntRange(0, 2-2*depth).Draw(t, "subtasks") {
 				subtasks = append(subtasks, one(depth+1))
 			}
-			return fmt.Sprintf(`{"id": %d, "title": "t", "status": %q, "dependencies": [%s], "subtasks": [%s]}`, id, status, strings.Join(deps, ","), strings.Join(subtasks, ","))
+			return fmt.Sprintf(`{"id": %d, "title": "t", "status": %q, "dependencies": [%s], "subtasks": [%s]}`, id, status,
+				strings.Join(deps, ","), strings.Join(subtasks, ","))
 		}
 		var all []string
 		for range rapid.IntRange(0, 4).Draw(t, "tasks") {

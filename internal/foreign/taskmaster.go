@@ -258,7 +258,8 @@ func (c *conversion) waitsFor(t task, name, parent ref, siblings []task) (number
 		}
 		before, known := c.cancelled[d]
 		if !known {
-			c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line, What: fmt.Sprintf("the dependency of %s on %s", name, d), Why: "there is no such task"})
+			c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line, What: fmt.Sprintf("the dependency of %s on %s", name, d),
+				Why: "there is no such task"})
 		}
 		for _, b := range before {
 			follow(b)
@@ -271,7 +272,8 @@ func (c *conversion) waitsFor(t task, name, parent ref, siblings []task) (number
 }
 
 func (c *conversion) leaveOut(t task, why string) {
-	c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line, What: "task " + string(t.ID) + ": " + oneLine(t.Title), Why: why})
+	c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line,
+		What: "task " + string(t.ID) + ": " + oneLine(t.Title), Why: why})
 }
 
 func (c *conversion) append(t task, name ref, blockedBy []int64) {
@@ -288,7 +290,8 @@ func (c *conversion) append(t task, name ref, blockedBy []int64) {
 	if test := strings.TrimSpace(t.TestStrategy); test != "" {
 		parts = append(parts, "To test: "+test)
 	}
-	c.out.Steps = append(c.out.Steps, outline.Step{ID: c.numbers[name], Subject: subject, Description: strings.Join(parts, "\n\n"), Status: statusOf(t.Status), BlockedBy: blockedBy,
+	c.out.Steps = append(c.out.Steps, outline.Step{ID: c.numbers[name], Subject: subject, Description: strings.Join(parts, "\n\n"),
+		Status: statusOf(t.Status), BlockedBy: blockedBy,
 		Line: c.lines.At(t.at).Line})
 }
 

@@ -36,8 +36,9 @@ func TestOffsetsInASkill(t *testing.T) {
 			_, offsets, err := frontmatter.SkillJSON([]byte(document))
 			require.NoError(t, err)
 			for at, want := range map[jsontext.Pointer]string{
-				"/name": "name:", "/hooks": "hooks:", "/hooks/Stop": "Stop:", "/hooks/Stop/0/hooks/0": "command: x", "/hooks/Stop/0/hooks/0/command": "command: x",
-				"/ü/é": "é: 1",
+				"/name": "name:", "/hooks": "hooks:", "/hooks/Stop": "Stop:", "/hooks/Stop/0/hooks/0": "command: x",
+				"/hooks/Stop/0/hooks/0/command": "command: x",
+				"/ü/é":                          "é: 1",
 			} {
 				assert.True(t, strings.HasPrefix(document[offsets[at]:], want), "%q: %s is at %q", document, at, document[offsets[at]:])
 			}

@@ -126,7 +126,8 @@ func TestWithoutGitThereAreNoRepositories(t *testing.T) {
 }
 
 func TestGitRunsIfItsFilesAreNotUnderstood(t *testing.T) {
-	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n", "nonsense": "?\n", "no name": "ref: refs/heads/\n", "as long as a commit": strings.Repeat("x", 40)} {
+	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n",
+		"nonsense": "?\n", "no name": "ref: refs/heads/\n", "as long as a commit": strings.Repeat("x", 40)} {
 		getenv, ran := machine(t)
 		top := tempDir(t)
 		write(t, head, top, ".git", "HEAD")

@@ -352,7 +352,8 @@ func (g *Graph) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("not drawn: %d dependencies that follow from others", n))
 	}
 	for _, e := range g.Cyclic {
-		notes = append(notes, fmt.Sprintf("not drawn: %s → %s, which closes a cycle: these steps wait for each other", g.number(e[0]), g.number(e[1])))
+		notes = append(notes, fmt.Sprintf("not drawn: %s → %s, which closes a cycle: these steps wait for each other", g.number(e[0]),
+			g.number(e[1])))
 	}
 	return notes
 }

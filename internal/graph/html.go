@@ -66,7 +66,8 @@ func (g *Graph) boxText(s Step) []string {
 	text := visible.Line(s.Subject)
 	var lines []string
 	for _, c := range s.When {
-		lines = append(lines, terminal.Cut(fmt.Sprintf("if %s: %s", g.number(c.Step), visible.Line(strings.Join(c.Outcomes, " or "))), subjectColumns))
+		lines = append(lines, terminal.Cut(fmt.Sprintf("if %s: %s", g.number(c.Step), visible.Line(strings.Join(c.Outcomes, " or "))),
+			subjectColumns))
 	}
 	conditions := len(lines)
 	for _, line := range terminal.Wrap(text, subjectColumns) {
@@ -110,7 +111,8 @@ func (g *Graph) svg(id string) string {
 		l.width += backWidth
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "<svg id=\"%s\" class=\"drawing\" viewBox=\"0 0 %.0f %.0f\" data-width=\"%.0f\" style=\"max-width:%.0fpx;min-width:%.0fpx\" role=\"img\">\n", id, l.width, l.height, l.width, l.width, min(l.width, max(minWidth, l.width*minScale)))
+	fmt.Fprintf(&out, "<svg id=\"%s\" class=\"drawing\" viewBox=\"0 0 %.0f %.0f\" data-width=\"%.0f\" style=\"max-width:%.0fpx;min-width:%.0fpx\" role=\"img\">\n",
+		id, l.width, l.height, l.width, l.width, min(l.width, max(minWidth, l.width*minScale)))
 	for _, line := range l.lines {
 		g.svgLine(&out, line)
 	}
@@ -139,7 +141,8 @@ func (g *Graph) svgLine(out *strings.Builder, line []*place) {
 	if g.isCritical(from.step, to.step) {
 		critical = " critical"
 	}
-	fmt.Fprintf(out, "<path class=\"line%s\" data-from=\"%d\" data-to=\"%d\" d=\"M%.1f %.1f", critical, g.Steps[from.step].ID, g.Steps[to.step].ID, from.x, from.top+from.height)
+	fmt.Fprintf(out, "<path class=\"line%s\" data-from=\"%d\" data-to=\"%d\" d=\"M%.1f %.1f", critical, g.Steps[from.step].ID,
+		g.Steps[to.step].ID, from.x, from.top+from.height)
 	for n := 1; n < len(line); n++ {
 		a, b := line[n-1], line[n]
 		y0 := a.top + a.height
@@ -164,10 +167,12 @@ func svgBack(out *strings.Builder, b back, from, to *place, n int) {
 	reach := max(x0, x1) + 46 + float64(min(n, 4))*20
 	name := html.EscapeString(visible.Line(b.outcome.Name))
 	times := strings.Replace(b.outcome.times(), "≤", "at most ", 1)
-	fmt.Fprintf(out, "<path class=\"back\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\"><title>%s (%s)</title></path>\n", x0, y0, reach, y0, reach, y1, x1, y1, name, times)
+	fmt.Fprintf(out, "<path class=\"back\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\"><title>%s (%s)</title></path>\n", x0, y0, reach,
+		y0, reach, y1, x1, y1, name, times)
 	fmt.Fprintf(out, "<path class=\"back head\" d=\"M%.1f %.1fl8 -4v8z\"/>\n", x1, y1)
 	x, y := (x0+x1)/8+reach*3/4+3, (y0+y1)/2
-	fmt.Fprintf(out, "<text class=\"head label\" x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"head label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, terminal.Cut(name, 14), x, y+12, times)
+	fmt.Fprintf(out, "<text class=\"head label\" x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"head label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+		x, y, terminal.Cut(name, 14), x, y+12, times)
 }
 
 func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
@@ -184,12 +189,15 @@ func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
 	if len(s.Folded) > 0 {
 		kind = " folded"
 	}
-	fmt.Fprintf(out, "<g class=\"box %s%s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), kind, s.ID, html.EscapeString(visible.Line(s.Subject)))
+	fmt.Fprintf(out, "<g class=\"box %s%s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), kind, s.ID,
+		html.EscapeString(visible.Line(s.Subject)))
 	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"%d\"/>", x, y, boxWidth, p.height, radius)
 	fmt.Fprintf(out, "<g transform=\"translate(%.1f %.1f)\">%s</g>", x+boxPadding, y+boxPadding, shape(s.State))
-	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %s</text>", x+boxPadding+17, y+boxPadding+11, html.EscapeString(visible.Line(s.number())), html.EscapeString(visible.Line(state)))
+	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %s</text>", x+boxPadding+17, y+boxPadding+11,
+		html.EscapeString(visible.Line(s.number())), html.EscapeString(visible.Line(state)))
 	for n, line := range text {
-		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x+boxPadding, y+boxPadding+11+float64((n+1)*lineHeight), html.EscapeString(line))
+		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x+boxPadding, y+boxPadding+11+float64((n+1)*lineHeight),
+			html.EscapeString(line))
 	}
 	out.WriteString("</g>\n")
 }
@@ -212,7 +220,8 @@ func shape(s State) string {
 
 // sign returns the sign of a state for a line of text.
 func sign(s State) string {
-	return `<svg class="inline ` + class(Step{State: s}) + `" width="13" height="13" viewBox="0 0 13 13" aria-hidden="true">` + shape(s) + `</svg>`
+	return `<svg class="inline ` + class(Step{State: s}) +
+		`" width="13" height="13" viewBox="0 0 13 13" aria-hidden="true">` + shape(s) + `</svg>`
 }
 
 // plain replaces the signs of the text graph, which not every font has, by words.
@@ -237,7 +246,8 @@ func (g *Graph) table() string {
 			details += "<p class=\"gates\">" + html.EscapeString(plain(visible.Line(strings.Join(more, "; ")))) + "</p>"
 		}
 		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%s</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-			class(s), s.ID, s.Layer, html.EscapeString(visible.Line(s.number())), sign(s.State), s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
+			class(s), s.ID, s.Layer, html.EscapeString(visible.Line(s.number())), sign(s.State), s.State,
+			html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
 	}
 	return out.String()
 }

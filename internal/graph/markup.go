@@ -11,7 +11,8 @@ import (
 // Mermaid returns the graph, with all dependencies, as a flowchart for Mermaid
 // (mermaid.js.org), which GitHub renders in Markdown.
 func (g *Graph) Mermaid() string {
-	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"{{", "}}"}, Ready: {"[", "]"}, Blocked: {"(", ")"}, NotNeeded: {"(", ")"}}
+	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"{{", "}}"}, Ready: {"[", "]"}, Blocked: {"(", ")"},
+		NotNeeded: {"(", ")"}}
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
 	var out strings.Builder
 	fmt.Fprintln(&out, "flowchart TD")
@@ -22,7 +23,8 @@ func (g *Graph) Mermaid() string {
 		if s.Decides == "person" {
 			b = [2]string{"{{", "}}"}
 		}
-		fmt.Fprintf(&out, "%ss%d%s\"%s %s\"%s:::%s\n", indent(depth), i, b[0], s.number(), text.Replace(g.label(s)), b[1], strings.ReplaceAll(string(s.State), " ", "_"))
+		fmt.Fprintf(&out, "%ss%d%s\"%s %s\"%s:::%s\n", indent(depth), i, b[0], s.number(), text.Replace(g.label(s)), b[1],
+			strings.ReplaceAll(string(s.State), " ", "_"))
 	}, func(i, depth int) {
 		fmt.Fprintf(&out, "%ssubgraph g%d[\"%s\"]\n", indent(depth), i, text.Replace(g.Steps[i].title()))
 	}, func(_, depth int) {
@@ -63,7 +65,8 @@ func (g *Graph) Dot() string {
 	}
 	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var out strings.Builder
-	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n", text.Replace(visible.Line(g.Title)))
+	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n",
+		text.Replace(visible.Line(g.Title)))
 	indent := func(depth int) string { return strings.Repeat("  ", depth+1) }
 	g.eachGroup(func(i, depth int) {
 		s := g.Steps[i]
@@ -73,7 +76,8 @@ func (g *Graph) Dot() string {
 		}
 		fmt.Fprintf(&out, "%ss%d [label=\"%s %s\", %s]\n", indent(depth), i, s.number(), text.Replace(g.label(s)), style)
 	}, func(i, depth int) {
-		fmt.Fprintf(&out, "%ssubgraph cluster_%d {\n%slabel=\"%s\"\n%sstyle=rounded\n", indent(depth), i, indent(depth+1), text.Replace(g.Steps[i].title()), indent(depth+1))
+		fmt.Fprintf(&out, "%ssubgraph cluster_%d {\n%slabel=\"%s\"\n%sstyle=rounded\n", indent(depth), i, indent(depth+1),
+			text.Replace(g.Steps[i].title()), indent(depth+1))
 	}, func(_, depth int) {
 		out.WriteString(indent(depth) + "}\n")
 	})
@@ -92,7 +96,8 @@ func (g *Graph) Dot() string {
 		fmt.Fprintf(&out, "  s%d -> s%d%s\n", i, j, list)
 	})
 	for _, b := range g.backs() {
-		fmt.Fprintf(&out, "  s%d -> s%d [style=dashed, constraint=false, label=\"%s (%s)\"]\n", b.from, b.to, text.Replace(visible.Line(b.outcome.Name)), b.outcome.times())
+		fmt.Fprintf(&out, "  s%d -> s%d [style=dashed, constraint=false, label=\"%s (%s)\"]\n", b.from, b.to,
+			text.Replace(visible.Line(b.outcome.Name)), b.outcome.times())
 	}
 	out.WriteString("}\n")
 	return out.String()

@@ -84,7 +84,8 @@ func TestThePageInABrowser(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+	c := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking",
 		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=500,800", "--dump-dom", "file://"+file)
 	c.Env, c.WaitDelay = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, time.Second
 	out, err := c.Output()

@@ -107,7 +107,8 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		room := max(minSubject, columns-layerDigits-3-terminal.Width(lanes))
 		runes := []rune(lanes)
 		sign := paint(string(runes[r.column]), s.State, colour)
-		fmt.Fprintf(out, "%s  %s%s%s%s %s\n", number, gutter[y], string(runes[:r.column]), sign, string(runes[r.column+1:]), paint(terminal.Cut(label, room), s.State, colour))
+		fmt.Fprintf(out, "%s  %s%s%s%s %s\n", number, gutter[y], string(runes[:r.column]), sign, string(runes[r.column+1:]),
+			paint(terminal.Cut(label, room), s.State, colour))
 	}
 }
 

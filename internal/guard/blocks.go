@@ -105,7 +105,8 @@ func (c *Call) readBlocks() (blockRecord, error) {
 		return blockRecord{}, err
 	}
 	members, key := parseCounters(data), c.blocksKey()
-	return blockRecord{members.get(key), blockState{members.text(key + progressOf), members.text(key + askedOf), members.get(key+onceOf) > 0}}, nil
+	return blockRecord{members.get(key), blockState{members.text(key + progressOf), members.text(key + askedOf),
+		members.get(key+onceOf) > 0}}, nil
 }
 
 func (c *Call) writeBlocks(b blockRecord) error {

@@ -14,7 +14,8 @@ func TestRemoveOld(t *testing.T) {
 	b := newBench(t, passing)
 	now := time.Now()
 	old := now.AddDate(0, 0, -31)
-	for _, name := range []string{"planning-hooks-a.log", "planning-hook-breaker-a.json", "planning-stop-blocks-a.json.lock", "budget-a.json", "planning-notes.md", "other.log"} {
+	for _, name := range []string{"planning-hooks-a.log", "planning-hook-breaker-a.json", "planning-stop-blocks-a.json.lock",
+		"budget-a.json", "planning-notes.md", "other.log"} {
 		path := filepath.Join(b.dir, name)
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Chtimes(path, old, old))

@@ -308,9 +308,10 @@ func (c Config) maxBlocks() int {
 // devModeFile is the path of the file that switches all guards off while it exists. It is
 // "" if the configured path is relative and there is no plugin.
 func (c Config) devModeFile(root string) string {
-	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode", Form{"an absolute path, or one in the plugin", func(s string) bool {
-		return filepath.IsAbs(s) || filepath.IsLocal(s)
-	}})
+	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode",
+		Form{"an absolute path, or one in the plugin", func(s string) bool {
+			return filepath.IsAbs(s) || filepath.IsLocal(s)
+		}})
 	switch {
 	case filepath.IsAbs(name):
 		return name
@@ -326,7 +327,8 @@ const sessionInPath = "{session_id}"
 // logLocation is the path of the decision log, with a placeholder for the session's id.
 // It is "" if the log is in the directory of session files.
 func (c Config) logLocation() string {
-	return c.Text("feature_flags."+masterSwitch+".log_location", "", Form{"an absolute path with " + sessionInPath + " in the file's name", func(s string) bool {
+	return c.Text("feature_flags."+masterSwitch+".log_location", "", Form{"an absolute path with " + sessionInPath +
+		" in the file's name", func(s string) bool {
 		return filepath.IsAbs(s) && strings.Contains(filepath.Base(s), sessionInPath)
 	}})
 }

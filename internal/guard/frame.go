@@ -157,8 +157,9 @@ func (c *Call) withSessionDir(decide func() Verdict) Verdict {
 	if err := changeCounter(c.Session.Breaker(), reported, func(int) int { return 1 }); err != nil {
 		return v
 	}
-	return Notice(v.Row, v.Word, v.Detail, fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. Create the directory or unset the variable.",
-		OneLine(configured), brief(err), c.Session.Dir()))
+	return Notice(v.Row, v.Word, v.Detail,
+		fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. Create the directory or unset the variable.",
+			OneLine(configured), brief(err), c.Session.Dir()))
 }
 
 // decideUnlessOpen decides unless the rule's circuit breaker is open.

@@ -24,7 +24,8 @@ type bench struct {
 
 func newBench(t testing.TB, decide func(*Call) (Verdict, error)) *bench {
 	dir := t.TempDir()
-	return &bench{dir, map[string]string{"PLANNING_STATE_DIR": dir}, Rule{ID: "T1", Name: "T1_test", Event: event.SubagentStop, Decide: decide}}
+	return &bench{dir, map[string]string{"PLANNING_STATE_DIR": dir}, Rule{ID: "T1", Name: "T1_test", Event: event.SubagentStop,
+		Decide: decide}}
 }
 
 func (b *bench) run(input string) event.Answer {
@@ -182,12 +183,16 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 		out, error string
 	}{
 		{Pass(1, "d"), event.PreToolUse, 0, "", ""},
-		{Warn(1, "d", "w"), event.PreToolUse, 0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"w"},"systemMessage":"w"}`, ""},
-		{Deny(1, "m"), event.PreToolUse, 2, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"m"}}`, "m\n"},
+		{Warn(1, "d", "w"), event.PreToolUse, 0,
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"w"},"systemMessage":"w"}`, ""},
+		{Deny(1, "m"), event.PreToolUse, 2,
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"m"}}`, "m\n"},
 		{Block(1, "R", "S"), event.Stop, 2, `{"decision":"block","reason":"R. S"}`, "R. S\n"},
 		{Block(1, "R", "S"), event.SubagentStop, 2, `{"decision":"block","reason":"R. S","systemMessage":"S"}`, "R. S\n"},
-		{Inject(1, "W", "d", "c", ""), event.UserPromptSubmit, 0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`, ""},
-		{Inject(1, "W", "d", "c", "u"), event.SessionStart, 0, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"},"systemMessage":"u"}`, ""},
+		{Inject(1, "W", "d", "c", ""), event.UserPromptSubmit, 0,
+			`{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`, ""},
+		{Inject(1, "W", "d", "c", "u"), event.SessionStart, 0,
+			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"},"systemMessage":"u"}`, ""},
 		{Notice(1, "W", "d", "n"), event.PostToolUse, 0, `{"systemMessage":"n"}`, ""},
 		{Notice(1, "W", "d", "n"), event.PreCompact, 0, "", ""},
 		{Feedback(1, "f"), event.PostToolUse, 2, "", "f\n"},
@@ -205,7 +210,8 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 }
 
 func TestTheWordForNoObjectionDependsOnTheEvent(t *testing.T) {
-	for name, word := range map[string]string{event.PreToolUse: "ALLOW", event.Stop: "APPROVE", event.SubagentStop: "APPROVE", event.PostToolUse: "SILENT", event.SessionStart: "SILENT"} {
+	for name, word := range map[string]string{event.PreToolUse: "ALLOW", event.Stop: "APPROVE", event.SubagentStop: "APPROVE",
+		event.PostToolUse: "SILENT", event.SessionStart: "SILENT"} {
 		b := newBench(t, passing)
 		b.rule.Event = name
 		assert.Equal(t, word, Explain(b.rule, strings.NewReader("{}"), b.getenv).Word, name)

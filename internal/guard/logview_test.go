@@ -82,7 +82,8 @@ func TestNewestLog(t *testing.T) {
 	env := stateIn(dir)
 	_, err := NewestLog(Config{}, env)
 	assert.ErrorIs(t, err, ErrNoLog)
-	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json", "planning-hooks-c.txt"} {
+	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json",
+		"planning-hooks-c.txt"} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		at := time.Unix(1700000000+int64(i), 0)

@@ -85,7 +85,8 @@ func (k *checker) found(l layer, key string, v frontmatter.Value, want string, v
 		return
 	}
 	k.invalid[l.path+"\x00"+key] = true
-	k.all = append(k.all, Mistake{l.path, lineOf(l.root, strings.Split(key, ".")), key, "got " + Truncate(v.Kind(), maxGot) + ", want " + want + "; it is ignored"})
+	k.all = append(k.all, Mistake{l.path, lineOf(l.root, strings.Split(key, ".")), key,
+		"got " + Truncate(v.Kind(), maxGot) + ", want " + want + "; it is ignored"})
 }
 
 // maxGot limits a value in a message, in characters.

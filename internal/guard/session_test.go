@@ -33,7 +33,8 @@ func TestAnUnusableStateDirectoryIsReportedOnceAndFailuresAreCounted(t *testing.
 	stop := strings.Replace(firstStop, `"s"`, `"`+id+`"`, 1)
 	elsewhere := SessionOf(id, func(string) string { return "" })
 	t.Cleanup(func() {
-		for _, path := range []string{elsewhere.Log(), elsewhere.Breaker(), elsewhere.Breaker() + ".lock", elsewhere.Blocks(), elsewhere.Blocks() + ".lock"} {
+		for _, path := range []string{elsewhere.Log(), elsewhere.Breaker(), elsewhere.Breaker() + ".lock", elsewhere.Blocks(),
+			elsewhere.Blocks() + ".lock"} {
 			_ = os.Remove(path)
 		}
 	})

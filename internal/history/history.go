@@ -36,8 +36,9 @@ type Hydration struct {
 	State   State     `json:"state"`
 	By      int64     `json:"by,omitzero"`     // the number of the hydration that replaced or undid it
 	Undoes  int64     `json:"undoes,omitzero"` // the number of the hydration that it undid
-	Step    int64     `json:"step,omitzero"`   // number of the step for whose lines it created tasks, or took them out; 0 for the call of a skill
-	Parent  int64     `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
+	// number of the step for whose lines it created tasks, or took them out; 0 for the call of a skill
+	Step   int64 `json:"step,omitzero"`
+	Parent int64 `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
 
 	typed   bool   // a person typed the skill
 	project string // directory of the project; empty if unknown

@@ -61,7 +61,8 @@ func TestStates(t *testing.T) {
 	l.hydrate(`[{"id": 1, "subject": "c"}]`)
 	assert.Equal(t, []string{"replaced 2", "in the list 0"}, l.states())
 	h = l.read()[0]
-	assert.Equal(t, []history.Task{{ID: "1", Subject: "a", Status: "pending", Gone: true}, {ID: "2", Subject: "b", Status: "completed", Gone: true}},
+	assert.Equal(t, []history.Task{{ID: "1", Subject: "a", Status: "pending", Gone: true},
+		{ID: "2", Subject: "b", Status: "completed", Gone: true}},
 		h.Created, "as they were when they were deleted")
 	assert.Equal(t, h.Created, l.read()[1].Deleted)
 

@@ -217,7 +217,8 @@ func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []HookResult
 	if !result.Aggregated.Success {
 		health = "failure"
 	}
-	result.debug(fmt.Sprintf("%s: %s, %d ms, %s", f.event.Name, terminal.Count(len(all), "hook"), result.Aggregated.TotalDuration.milliseconds(), health))
+	result.debug(fmt.Sprintf("%s: %s, %d ms, %s", f.event.Name, terminal.Count(len(all), "hook"),
+		result.Aggregated.TotalDuration.milliseconds(), health))
 }
 
 // log adds the warnings about one hook.

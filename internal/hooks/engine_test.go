@@ -30,7 +30,8 @@ func engineOf(t *testing.T, d dialect.Dialect, hooks string) *Engine {
 
 // command returns the member hooks of a settings file with one hook of an event.
 func command(event, command string) string {
-	text, err := json.Marshal(map[string]any{event: []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}})
+	text, err := json.Marshal(map[string]any{event: []any{map[string]any{"hooks": []any{map[string]any{"type": "command",
+		"command": command}}}}})
 	if err != nil {
 		panic(err)
 	}
@@ -159,7 +160,8 @@ func TestAfterModelReturnsTheResponse(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), modelHooks)
 	p := e.Fire(t.Context(), dialect.AfterModel, Input{Request: jsontext.Value(`{}`), Response: jsontext.Value(`{"candidates":[]}`)}).Policy
 	require.JSONEq(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]}}]}`, string(p.ModifiedResponse))
-	p = engineOf(t, dialect.LLxprt(), command(dialect.AfterModel, "true")).Fire(t.Context(), dialect.AfterModel, Input{Response: jsontext.Value(`{}`)}).Policy
+	p = engineOf(t, dialect.LLxprt(), command(dialect.AfterModel, "true")).Fire(t.Context(), dialect.AfterModel,
+		Input{Response: jsontext.Value(`{}`)}).Policy
 	require.Nil(t, p.ModifiedResponse)
 }
 
@@ -173,7 +175,8 @@ func TestToolSelectionReturnsConfigurationAndTools(t *testing.T) {
 }
 
 func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
-	e := engineOf(t, dialect.LLxprt(), `{"BeforeTool":[{"matcher":"stop","hooks":[{"type":"command","command":"exit 2"}]},{"matcher":"slow","hooks":[{"type":"command","command":"sleep 300"}]}]}`)
+	e := engineOf(t, dialect.LLxprt(),
+		`{"BeforeTool":[{"matcher":"stop","hooks":[{"type":"command","command":"exit 2"}]},{"matcher":"slow","hooks":[{"type":"command","command":"sleep 300"}]}]}`)
 	var ran int
 	tool := func(context.Context, jsontext.Value) (ToolResult, error) {
 		ran++

@@ -100,7 +100,8 @@ func (r evaluation) sources() ([]Source, error) {
 	for _, raw := range r.Array("extensions") {
 		extension, ok := js.ParseObject(raw)
 		if ok && !extension.IsFalse("isActive") {
-			sources = append(sources, Source{Scope: dialect.Extensions, Name: extension.Text("name"), Hooks: extension.Get("hooks"), Disabled: disabled})
+			sources = append(sources, Source{Scope: dialect.Extensions, Name: extension.Text("name"), Hooks: extension.Get("hooks"),
+				Disabled: disabled})
 		}
 	}
 	for _, raw := range r.Array("plugins") {

@@ -99,7 +99,8 @@ func (h Hook) label() string {
 
 // problem returns the problem that the hook does not run.
 func (h Hook) problem(why string) Problem {
-	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: visible.FirstLine(cmp.Or(h.Name, h.Command, h.Target, h.Type), 80), Dropped: true}
+	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: visible.FirstLine(cmp.Or(h.Name, h.Command, h.Target,
+		h.Type), 80), Dropped: true}
 }
 
 // parseTimeout reads a timeout in a dialect's unit. As in JavaScript, a string that

@@ -29,7 +29,8 @@ func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
 			var got string
 			server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("X-Note") }))
 			defer server.Close()
-			e := engineOf(t, dialect.Claude(), fmt.Sprintf(`{"Stop":[{"hooks":[{"type":"http","url":%q,"headers":{"X-Note":%s}}]}]}`, server.URL, js.Quote(value)))
+			e := engineOf(t, dialect.Claude(), fmt.Sprintf(`{"Stop":[{"hooks":[{"type":"http","url":%q,"headers":{"X-Note":%s}}]}]}`,
+				server.URL, js.Quote(value)))
 
 			r := e.Fire(t.Context(), "Stop", Input{})
 

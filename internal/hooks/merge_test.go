@@ -101,7 +101,8 @@ func TestMoreRestrictivePermissionWins(t *testing.T) {
 		want    string
 		reason  string
 	}{
-		{"deny over all", []HookResult{permission("ask", "a"), permission("deny", "d"), permission("allow", "y"), permission("defer", "f")}, "deny", "d"},
+		{"deny over all", []HookResult{permission("ask", "a"), permission("deny", "d"), permission("allow", "y"), permission("defer", "f")},
+			"deny", "d"},
 		{"defer over ask", []HookResult{permission("defer", "f"), permission("ask", "a")}, "defer", "f"},
 		{"ask over allow", []HookResult{permission("allow", "y"), permission("ask", "a")}, "ask", "a"},
 		{"both reasons", []HookResult{permission("deny", "d"), permission("deny", "e")}, "deny", "d\ne"},

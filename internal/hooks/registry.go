@@ -142,7 +142,8 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 		s.drop(at.AppendToken("matcher"), s.fatal, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
 		return
 	}
-	if sequential := group.Get("sequential"); s.dialect.Hooks.Sequential && sequential != nil && sequential.Kind() != 't' && sequential.Kind() != 'f' {
+	if sequential := group.Get("sequential"); s.dialect.Hooks.Sequential && sequential != nil && sequential.Kind() != 't' &&
+		sequential.Kind() != 'f' {
 		s.note(at.AppendToken("sequential"), "sequential: "+jsonx.Got(sequential.Kind(), "a boolean")+"; it is read as false")
 	}
 	shared := Hook{
@@ -237,7 +238,8 @@ func (s *sourceReader) timeout(at jsontext.Pointer, event string, value jsontext
 	case value == nil:
 		return timeout, true
 	case rules.PositiveTimeout && (!ok || value.Kind() != '0' || given == 0):
-		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", js.Excerpt(value), s.dialect.UnitName()))
+		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", js.Excerpt(value),
+			s.dialect.UnitName()))
 		return 0, false
 	case value.Kind() == 'n':
 		return timeout, true

@@ -117,7 +117,8 @@ func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o proces
 	}
 	if answer.FromText {
 		from := "standard output"
-		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()), strings.Trim(string(js.Quote(visible.FirstLine(text, 40))), `"…`)) {
+		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()),
+			strings.Trim(string(js.Quote(visible.FirstLine(text, 40))), `"…`)) {
 			from = "standard error"
 		}
 		switch {

@@ -67,7 +67,8 @@ func isError(v *ast.ValueSpec) bool {
 func TestOnlyADialectKnowsItsName(t *testing.T) {
 	isName := func(e ast.Expr) bool {
 		literal, ok := e.(*ast.BasicLit)
-		return ok && slices.Contains([]string{`"llxprt"`, `"gemini"`, `"claude"`, `"codex"`, `"LLxprt Code"`, `"Gemini CLI"`, `"Claude Code"`, `"Codex"`}, literal.Value)
+		return ok && slices.Contains([]string{`"llxprt"`, `"gemini"`, `"claude"`, `"codex"`, `"LLxprt Code"`, `"Gemini CLI"`,
+			`"Claude Code"`, `"Codex"`}, literal.Value)
 	}
 	for path, f := range sources(t) {
 		ast.Inspect(f, func(n ast.Node) bool {

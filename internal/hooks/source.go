@@ -46,7 +46,8 @@ type Problem struct {
 // lost says what the agent drops with the source; found are its valid hooks.
 func (s Source) lost(d dialect.Dialect, found []Hook) string {
 	if s.Skill != "" {
-		return fmt.Sprintf("%s drops all hooks of the skill because of a mistake in one of them, including the valid ones (%d)", d.Title, len(found))
+		return fmt.Sprintf("%s drops all hooks of the skill because of a mistake in one of them, including the valid ones (%d)",
+			d.Title, len(found))
 	}
 	lost := append([]string{fmt.Sprintf("the valid hooks (%d)", len(found))}, s.Loses...)
 	return fmt.Sprintf("%s drops this whole file because of a mistake in its hooks, including %s", d.Title, dialect.InWords(lost))

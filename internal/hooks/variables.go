@@ -63,7 +63,8 @@ func (h Hook) unsafeOption(d dialect.Dialect) string {
 	if !h.hasOptions(d) || h.Args != nil || m == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s does not run it: the shell would interpret the value of the option %s; write \"$%s%s\", or use args", d.Title, m[0], d.Settings.OptionPrefix, strings.ToUpper(m[1]))
+	return fmt.Sprintf("%s does not run it: the shell would interpret the value of the option %s; write \"$%s%s\", or use args", d.Title,
+		m[0], d.Settings.OptionPrefix, strings.ToUpper(m[1]))
 }
 
 // unsetOption returns why the agent does not run a hook: an option in its arguments has no
@@ -75,7 +76,8 @@ func (h Hook) unsetOption(d dialect.Dialect) string {
 	for _, word := range append([]string{h.Command}, h.Args...) {
 		for _, m := range option().FindAllStringSubmatch(word, -1) {
 			if _, set := h.Options[m[1]]; !set {
-				return fmt.Sprintf("%s does not run it: the option %q of the plugin is not set in %s of the settings", d.Title, m[1], d.Settings.Options)
+				return fmt.Sprintf("%s does not run it: the option %q of the plugin is not set in %s of the settings", d.Title, m[1],
+					d.Settings.Options)
 			}
 		}
 	}

@@ -55,7 +55,8 @@ func (a announcement) text() string {
 		a.result.Mistake.explain(a.request.Command), clip(a.request.Command), changes(a.result))
 	ready := a.ready()
 	if n := a.result.Nested; n != nil {
-		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, which cannot be completed before.\n\n", n.Step, clip(n.Skill))
+		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, which cannot be completed before.\n\n",
+			n.Step, clip(n.Skill))
 	}
 	state := a.state(ready) + warned(a.result, "\n%s\n")
 	tail := a.tail()
@@ -85,7 +86,8 @@ func (m *Mistake) explain(command string) string {
 	case m == nil:
 		return ""
 	case m.Taken == "":
-		return fmt.Sprintf("You are running the skill %s from %s, a folder that could not be found when you invoked it. ", clip(command), clip(m.Dir))
+		return fmt.Sprintf("You are running the skill %s from %s, a folder that could not be found when you invoked it. ",
+			clip(command), clip(m.Dir))
 	}
 	return fmt.Sprintf("You are running the skill %s from %s, but the tasks were those of %s. ", clip(command), clip(m.Dir), clip(m.Taken))
 }

@@ -65,7 +65,8 @@ func TestAnnouncement(t *testing.T) {
 			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
 		"commands": {request, hydrated(t, 10, steps), head + body + commands},
 		"server":   {served, hydrated(t, 10, steps), head + body + server},
-		"one step": {hydrate.Request{Command: "my\nskill\x1b", Way: request.Way}, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
+		"one step": {hydrate.Request{Command: "my\nskill\x1b", Way: request.Way},
+			hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
 			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + commands},
 		"all completed": {withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
 			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (completed)\n\nEvery step is completed.\n" + toolsHint},
@@ -113,7 +114,8 @@ func TestReplacedTasksAreListed(t *testing.T) {
 	assert.Equal(t, "#1, #2", replaced("pending", "2", "1"))
 	assert.Equal(t, "#1–#3, #5", replaced("completed", "1", "2", "3", "5"))
 	assert.Equal(t, "#9–#11 (3 were under way)", replaced("in_progress", "9", "10", "11"))
-	assert.Equal(t, "#1, #3, #5, #7, #9, #11, #13, #15, #17, #19 and 3 more", replaced("", "1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "22", "23"))
+	assert.Equal(t, "#1, #3, #5, #7, #9, #11, #13, #15, #17, #19 and 3 more",
+		replaced("", "1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "22", "23"))
 	assert.Equal(t, "#7 and 1 task without a number", replaced("", "7", "abc"))
 	assert.Equal(t, "2 tasks without a number", replaced("", "abc", "x"))
 }
@@ -144,7 +146,8 @@ func TestLongAnnouncementsAreShortened(t *testing.T) {
 	text := hydrate.Announcement(withTools, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "#7 a\n\nReady now: #3–#7\n\n#3: ddd")
-	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+"\n\nLeft out here for length: the descriptions of #5–#7. TaskList shows all steps, TaskGet one with its description.\n")
+	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+
+		"\n\nLeft out here for length: the descriptions of #5–#7. TaskList shows all steps, TaskGet one with its description.\n")
 
 	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
@@ -180,7 +183,8 @@ func TestAnnouncementsFit(t *testing.T) {
 		for i := range rapid.IntRange(0, 50).Draw(t, "deleted") {
 			result.Deleted = append(result.Deleted, fsmspec.Deletion{ID: fmt.Sprint(3 * i), Status: "in_progress"})
 		}
-		r := hydrate.Request{Command: "c" + words("command", 300), Way: rapid.SampledFrom([]progress.Way{request.Way, withTools.Way, served.Way}).Draw(t, "way")}
+		r := hydrate.Request{Command: "c" + words("command", 300), Way: rapid.SampledFrom([]progress.Way{request.Way, withTools.Way,
+			served.Way}).Draw(t, "way")}
 		got := hydrate.Announcement(r, result)
 		require.LessOrEqual(t, units(got), 9000)
 		if last := fmt.Sprintf("\n#%d x", result.Created[n-1].ID); !strings.Contains(got, last) {
@@ -269,19 +273,22 @@ func TestNotice(t *testing.T) {
 	warnedOften := warned
 	warnedOften.Warnings = append(warnedOften.Warnings, warned.Warnings[0], warned.Warnings[0])
 	recovered := hydrated(t, 0, `[{"id": 1, "subject": "a"}]`)
-	recovered.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "9\n.json", Why: "modified", MovedTo: "/c/9\x1b.json"}, {Name: "8.json", Why: "created"}}}
+	recovered.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "9\n.json", Why: "modified",
+		MovedTo: "/c/9\x1b.json"}, {Name: "8.json", Why: "created"}}}
 	duplicate := hydrate.Result{Outcome: tasks.Outcome{Duplicate: true, Recovered: txn.Report{Outcome: txn.RolledBack}}}
 	committed := hydrate.Result{Outcome: tasks.Outcome{Recovered: txn.Report{Outcome: txn.Committed}}}
 	for name, test := range map[string]struct {
 		result hydrate.Result
 		want   string
 	}{
-		"created":                   {created, "s: 12 tasks #13–#24"},
-		"replaced":                  {replaced, "s: 12 tasks #13–#24, replaced #1–#12 (1 was under way)"},
-		"emptied":                   {emptied, "s: no tasks, removed #1, #2"},
-		"warned":                    {warned, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
-		"warned often":              {warnedOften, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1 … and 2 more warnings; fsmtx validate shows all"},
-		"recovered":                 {recovered, `s: 1 task #1; an interrupted change was rolled back first; 9 .json: modified; moved to /c/9\x1b.json; 8.json: created`},
+		"created":  {created, "s: 12 tasks #13–#24"},
+		"replaced": {replaced, "s: 12 tasks #13–#24, replaced #1–#12 (1 was under way)"},
+		"emptied":  {emptied, "s: no tasks, removed #1, #2"},
+		"warned":   {warned, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
+		"warned often": {warnedOften,
+			"s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1 … and 2 more warnings; fsmtx validate shows all"},
+		"recovered": {recovered,
+			`s: 1 task #1; an interrupted change was rolled back first; 9 .json: modified; moved to /c/9\x1b.json; 8.json: created`},
 		"duplicate":                 {duplicate, "s: an interrupted change was rolled back first"},
 		"committed":                 {committed, ""},
 		"nothing":                   {hydrate.Result{}, ""},

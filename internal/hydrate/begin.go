@@ -164,7 +164,8 @@ func (r Request) noSpec(result Result, env Env) error {
 
 // notRead returns the error of a file that is probably meant as an fsm.json.
 func notRead(m locator.Misnamed) error {
-	return &NotBegun{visible.Sprintf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Join(m.Path) + " checks it", true}
+	return &NotBegun{visible.Sprintf("%s is not read as a workflow: %s", m.Path, m.Why),
+		"fsmtx validate " + shell.Join(m.Path) + " checks it", true}
 }
 
 func begun(r Request, result Result) Begun {

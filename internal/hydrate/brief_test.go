@@ -82,7 +82,8 @@ func TestFailuresFit(t *testing.T) {
 	a := hydrate.Failed(posted, hydrate.Result{}, long, "do this")
 	assert.LessOrEqual(t, units(a.ErrorText), 9000)
 	assert.Greater(t, units(a.ErrorText), 8900)
-	assert.True(t, strings.HasSuffix(a.ErrorText, "… (the rest is left out; --log keeps the whole message)\nhint: do this\n"), a.ErrorText[len(a.ErrorText)-100:])
+	assert.True(t, strings.HasSuffix(a.ErrorText, "… (the rest is left out; --log keeps the whole message)\nhint: do this\n"),
+		a.ErrorText[len(a.ErrorText)-100:])
 	a = hydrate.Failed(posted, hydrate.Result{}, long, long)
 	assert.LessOrEqual(t, units(a.ErrorText), 9000)
 	a = hydrate.Failed(hydrate.Request{Event: event.UserPromptExpansion}, hydrate.Result{}, long, "")
@@ -90,7 +91,8 @@ func TestFailuresFit(t *testing.T) {
 
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 100).Draw(t, "problems")
-		path := "/" + strings.Repeat(rapid.SampledFrom([]string{"p", "ä", "𝄞", "\x1b", "'"}).Draw(t, "path"), rapid.IntRange(0, 4000).Draw(t, "length"))
+		path := "/" + strings.Repeat(rapid.SampledFrom([]string{"p", "ä", "𝄞", "\x1b", "'"}).Draw(t, "path"),
+			rapid.IntRange(0, 4000).Draw(t, "length"))
 		err := invalid(path, repeated(n, func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [%d]}`, i, 1000+i) }))
 		message, hint := hydrate.Explain(err, hydrate.Result{Spec: path}, env())
 		a := hydrate.Failed(posted, hydrate.Result{Spec: path}, message, hint)
@@ -154,7 +156,8 @@ func TestPathsAreQuotedForTheShell(t *testing.T) {
 		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:=", r) {
 			want = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 		}
-		text := hydrate.Announcement(hydrate.Request{Command: "s", Way: progress.Way{Program: path}}, hydrated(t, 0, workflow(1, "a", strings.Repeat("d", 9000), true)))
+		text := hydrate.Announcement(hydrate.Request{Command: "s", Way: progress.Way{Program: path}},
+			hydrated(t, 0, workflow(1, "a", strings.Repeat("d", 9000), true)))
 		assert.Contains(t, text, ". "+want+" next shows what is ready, in full.")
 	}
 }

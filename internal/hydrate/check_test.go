@@ -17,7 +17,8 @@ import (
 func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 	text := `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}` + "\n"
 	for i, folder := range folders {
-		text += fmt.Sprintf(`{"message":{"content":[{"id":"t%d","input":{"skill":%q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+"\n", i, filepath.Base(folder))
+		text += fmt.Sprintf(`{"message":{"content":[{"id":"t%d","input":{"skill":%q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+
+			"\n", i, filepath.Base(folder))
 		text += fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t%d"}`+"\n",
 			filepath.Join(h.dir, folder), i)
 	}
@@ -27,7 +28,8 @@ func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 // checked runs a check with a transcript.
 func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
 	h.write("transcript.jsonl", transcript)
-	e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir, "transcript.jsonl")}
+	e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1",
+		TranscriptPath: filepath.Join(h.dir, "transcript.jsonl")}
 	_, found, result, err := hydrate.Check(h.t.(*testing.T).Context(), e, h.env, hydrate.Options{})
 	require.NoError(h.t, err)
 	return found, result
@@ -52,7 +54,8 @@ func TestCheckFindsAWrongPrediction(t *testing.T) {
 	for _, folders := range [][]string{{far}, {far, plain}} {
 		found, result := h.ran(folders...)
 		require.NotNil(t, found, "%v", folders)
-		assert.Equal(t, &hydrate.Mistake{Dir: filepath.Join(h.dir, far), Spec: filepath.Join(h.dir, far, "fsm.json")}, result.Mistake, "%v", folders)
+		assert.Equal(t, &hydrate.Mistake{Dir: filepath.Join(h.dir, far), Spec: filepath.Join(h.dir, far, "fsm.json")}, result.Mistake,
+			"%v", folders)
 	}
 
 	_, err := h.hydrateSkill("near") // in another call
@@ -77,7 +80,8 @@ func TestCheckFindsATypedSkillByItsPrompt(t *testing.T) {
 	require.NoError(t, err)
 
 	found, result := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>other</command-message>\n<command-name>/other</command-name>"}}` + "\n" +
-		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
+		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir +
+		`/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
 	require.NotNil(t, found, "the tasks of near are found although other was typed")
 	assert.Equal(t, filepath.Join(h.dir, folder, "fsm.json"), result.Mistake.Taken)
 }
@@ -102,7 +106,8 @@ func TestACorrectedPredictionIsNotCorrectedAgain(t *testing.T) {
 			require.NoError(t, err)
 			check := func() *hydrate.Hydration {
 				found, _ := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>near</command-message>\n<command-name>/near</command-name>"}}` + "\n" +
-					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
+					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` +
+					h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
 				return found
 			}
 			found := check()

@@ -54,7 +54,8 @@ func newCosts(t *testing.T, others, size int) costs {
 	l := costs{home, filepath.Join(home, ".claude/tasks/session")}
 	require.NoError(t, os.MkdirAll(l.dir, 0o755))
 	for i := range others {
-		text := fmt.Sprintf(`{"id": "%d", "subject": "s", "description": "%s", "status": "pending", "blocks": [], "blockedBy": []}`, i+1, strings.Repeat("x", size))
+		text := fmt.Sprintf(`{"id": "%d", "subject": "s", "description": "%s", "status": "pending", "blocks": [], "blockedBy": []}`, i+1,
+			strings.Repeat("x", size))
 		require.NoError(t, os.WriteFile(filepath.Join(l.dir, fmt.Sprint(i+1, ".json")), []byte(text), 0o644))
 	}
 	return l

@@ -20,7 +20,8 @@ import (
 
 // hydrateInTime hydrates a skill with two tasks in a new home directory. ended is closed
 // when the context is cancelled.
-func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended chan struct{}, prepare func(list, skill string)) (list string, result hydrate.Result, err error) {
+func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended chan struct{},
+	prepare func(list, skill string)) (list string, result hydrate.Result, err error) {
 	home, e := skillHome(t, map[string]string{"x": `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`})
 	list = filepath.Join(home, ".claude/tasks/s")
 	prepare(list, filepath.Join(home, ".claude/skills/x"))

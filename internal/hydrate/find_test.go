@@ -64,7 +64,8 @@ func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 
 	project := filepath.Join(home, "project")
 	vars := env("HOME", home, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(client.Process.Pid))
-	for name, want := range map[string]string{"far": "added/.claude/skills/far/fsm.json", "near": "project/.claude/skills/near/fsm.json", "none": ""} {
+	for name, want := range map[string]string{"far": "added/.claude/skills/far/fsm.json", "near": "project/.claude/skills/near/fsm.json",
+		"none": ""} {
 		_, result, err := hydrate.Find(hydrate.Request{Event: event.PostToolUse, Session: "s", Command: name, Cwd: home}, vars, hydrate.Options{})
 		require.NoError(t, err)
 		if want != "" {

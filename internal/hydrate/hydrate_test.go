@@ -81,8 +81,10 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 		"rollback failed": {fmt.Errorf("x: %w", txn.ErrRecoveryRequired), known,
 			"x: recovery required - the rollback failed too, so the task list is only partly changed: recovery required",
 			"free some disk space or repair the permissions, then run: fsmtx recover"},
-		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(), "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"},
-		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(), "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"},
+		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(),
+			"either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"},
+		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(),
+			"run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"},
 		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
 		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
 		"broken":  {txn.ErrJournalInvalid, known, txn.ErrJournalInvalid.Error(), untrusted},
@@ -93,8 +95,10 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 			"check the disk of " + list + "; once it works, invoke the skill again"},
 		"delete": {&txn.FileError{Op: "delete", Name: "3.json", Err: txn.ErrChanged}, known,
 			"Failed to delete task 3: " + txn.ErrChanged.Error() + " - the task list is as it was before; nothing needs to be cleaned up", ""},
-		"delete, not rolled back": {errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: txn.ErrChanged}, txn.ErrRecoveryRequired), known,
-			"Failed to delete task 3: " + txn.ErrChanged.Error() + ". Manual cleanup required at ~/.claude/tasks/s/ - the rollback failed too, so the task list is only partly changed: recovery required",
+		"delete, not rolled back": {errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: txn.ErrChanged},
+			txn.ErrRecoveryRequired), known,
+			"Failed to delete task 3: " + txn.ErrChanged.Error() +
+				". Manual cleanup required at ~/.claude/tasks/s/ - the rollback failed too, so the task list is only partly changed: recovery required",
 			"free some disk space or repair the permissions, then run: fsmtx recover"},
 	} {
 		message, hint := hydrate.Explain(test.err, test.result, env("HOME", "/home/u"))
@@ -107,7 +111,8 @@ const untrusted = "the journal is not trusted and was not applied; a person has 
 
 func TestPathsBelowHomeAreShortened(t *testing.T) {
 	err := errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}, txn.ErrRecoveryRequired)
-	for home, want := range map[string]string{"/home/u": " ~/.claude/tasks/s/", "/home/other": " " + list + "/", "": " " + list + "/", "relative": " " + list + "/"} {
+	for home, want := range map[string]string{"/home/u": " ~/.claude/tasks/s/", "/home/other": " " + list + "/", "": " " + list + "/",
+		"relative": " " + list + "/"} {
 		message, _ := hydrate.Explain(err, hydrate.Result{List: list}, env("HOME", home))
 		assert.Contains(t, message, "Manual cleanup required at"+want, home)
 	}
@@ -123,28 +128,36 @@ func TestUnderstand(t *testing.T) {
 	}{
 		"called": {event: `{"session_id": "1", "cwd": "/d", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "u", ` + called + `}`,
 			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Cwd: "/d", Invocation: "tool:u"}},
-		"without a name": {event: `{"session_id": "1", ` + called + `}`, want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s"}},
+		"without a name": {event: `{"session_id": "1", ` + called + `}`, want: hydrate.Request{Event: "PostToolUse", Session: "1",
+			Command: "p:s"}},
 		"by a subagent": {event: `{"session_id": "1", "agent_id": "a", ` + called + `}`,
 			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Agent: "a"}},
 		"typed": {event: `{"session_id": "1", "hook_event_name": "UserPromptExpansion", "command_name": "s", "prompt_id": "p"}`,
 			want: hydrate.Request{Event: "UserPromptExpansion", Session: "1", Command: "s", Invocation: "prompt:p:s", Typed: true}},
-		"null is absent":       {event: `{"session_id": "1", "tool_response": {"success": null, "agentId": null, "commandName": "s"}}`, want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "s"}},
-		"other tool":           {event: `{"session_id": "1", "tool_name": "Read"}`, skip: `the event is about the tool "Read", not about Skill`},
-		"other event":          {event: `{"session_id": "1", "hook_event_name": "Stop"}`, skip: `hydrate does not handle the event "Stop"`},
-		"not run":              {event: `{"session_id": "1", "tool_response": {"success": false, "commandName": "s"}}`, skip: "the skill was not run: success is false"},
-		"forked":               {event: `{"session_id": "1", "tool_response": {"agentId": "a", "commandName": "s"}}`, skip: "the skill ran in its own agent and has ended"},
-		"no session":           {event: `{` + called + `}`, err: "missing session_id"},
-		"empty session":        {event: `{"session_id": "", ` + called + `}`, err: "session_id is empty"},
-		"wrong session":        {event: `{"session_id": 1, ` + called + `}`, err: "session_id is not a string"},
-		"no response":          {event: `{"session_id": "1"}`, err: "missing tool_response.commandName"},
-		"wrong success":        {event: `{"session_id": "1", "tool_response": {"success": "yes", "commandName": "s"}}`, err: "missing tool_response.commandName: tool_response is not a response of the Skill tool"},
-		"wrong response":       {event: `{"session_id": "1", "tool_response": "Error"}`, err: "missing tool_response.commandName: tool_response is not a response of the Skill tool"},
-		"no command":           {event: `{"session_id": "1", "tool_response": {}}`, err: "missing tool_response.commandName"},
-		"null command":         {event: `{"session_id": "1", "tool_response": {"commandName": null}}`, err: "missing tool_response.commandName"},
-		"wrong command":        {event: `{"session_id": "1", "tool_response": {"commandName": 1}}`, err: "tool_response.commandName is not a string"},
+		"null is absent": {event: `{"session_id": "1", "tool_response": {"success": null, "agentId": null, "commandName": "s"}}`,
+			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "s"}},
+		"other tool":  {event: `{"session_id": "1", "tool_name": "Read"}`, skip: `the event is about the tool "Read", not about Skill`},
+		"other event": {event: `{"session_id": "1", "hook_event_name": "Stop"}`, skip: `hydrate does not handle the event "Stop"`},
+		"not run": {event: `{"session_id": "1", "tool_response": {"success": false, "commandName": "s"}}`,
+			skip: "the skill was not run: success is false"},
+		"forked": {event: `{"session_id": "1", "tool_response": {"agentId": "a", "commandName": "s"}}`,
+			skip: "the skill ran in its own agent and has ended"},
+		"no session":    {event: `{` + called + `}`, err: "missing session_id"},
+		"empty session": {event: `{"session_id": "", ` + called + `}`, err: "session_id is empty"},
+		"wrong session": {event: `{"session_id": 1, ` + called + `}`, err: "session_id is not a string"},
+		"no response":   {event: `{"session_id": "1"}`, err: "missing tool_response.commandName"},
+		"wrong success": {event: `{"session_id": "1", "tool_response": {"success": "yes", "commandName": "s"}}`,
+			err: "missing tool_response.commandName: tool_response is not a response of the Skill tool"},
+		"wrong response": {event: `{"session_id": "1", "tool_response": "Error"}`,
+			err: "missing tool_response.commandName: tool_response is not a response of the Skill tool"},
+		"no command":   {event: `{"session_id": "1", "tool_response": {}}`, err: "missing tool_response.commandName"},
+		"null command": {event: `{"session_id": "1", "tool_response": {"commandName": null}}`, err: "missing tool_response.commandName"},
+		"wrong command": {event: `{"session_id": "1", "tool_response": {"commandName": 1}}`,
+			err: "tool_response.commandName is not a string"},
 		"empty command":        {event: `{"session_id": "1", "tool_response": {"commandName": ""}}`, err: "tool_response.commandName is empty"},
 		"typed without a name": {event: `{"session_id": "1", "hook_event_name": "UserPromptExpansion"}`, err: "missing command_name"},
-		"two mistakes":         {event: `{"hook_event_name": "UserPromptExpansion", "command_name": ""}`, err: "command_name is empty; missing session_id"},
+		"two mistakes": {event: `{"hook_event_name": "UserPromptExpansion", "command_name": ""}`,
+			err: "command_name is empty; missing session_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := event.Parse([]byte(test.event))
@@ -178,7 +191,8 @@ func TestDecision(t *testing.T) {
 	result := hydrate.Result{List: list, Spec: "/fsm.json", Steps: make([]fsmspec.Task, 1), Lost: []string{"old"}, Outcome: tasks.Outcome{
 		Deleted: []fsmspec.Deletion{{ID: "1"}}, Created: []fsmspec.Creation{{ID: 2}},
 	}}
-	got := hydrate.Call{Request: hydrate.Request{Command: "s", Session: "x", Cwd: "/p"}, Result: result}.Decision(start, start.Add(1500*time.Microsecond))
+	got := hydrate.Call{Request: hydrate.Request{Command: "s", Session: "x", Cwd: "/p"}, Result: result}.Decision(start,
+		start.Add(1500*time.Microsecond))
 	one := 1
 	assert.Equal(t, decisions.Record{
 		Time: start, Source: decisions.Hydrate, Decision: "hydrated", Who: "agent", How: "skill", Session: "x",

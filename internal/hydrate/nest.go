@@ -54,7 +54,8 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 		return steps.Place{}, err
 	}
 	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
-	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
+	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed,
+		Flat: h.flat, Demands: h.spec.Skills()})
 }
 
 // tasksOf returns the tasks that are steps of the workflows.

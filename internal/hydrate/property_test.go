@@ -131,7 +131,8 @@ func genSpec(t *rapid.T) []local {
 // genList creates a task list and returns the files that a hydration must keep.
 func genList(t *rapid.T, h *home) (stay map[string]string) {
 	stay = map[string]string{}
-	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1.json", "2.json", "3.json", "7.json", "007.json", "12a.json", "abc.json", "40.json"}), 0, 6, rapid.ID).Draw(t, "files")
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1.json", "2.json", "3.json", "7.json", "007.json", "12a.json", "abc.json",
+		"40.json"}), 0, 6, rapid.ID).Draw(t, "files")
 	for _, name := range names {
 		shape := rapid.SampledFrom([]string{
 			`{"id":"%s","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":[]}`,
@@ -375,7 +376,8 @@ func TestDecisions(t *testing.T) {
 	}
 	p := preview(`[]`, fsmspec.Snapshot{})
 	const none = "tasks with the tag of a workflow: 0; scope all deletes 0"
-	require.Equal(t, []string{"the largest number in the list is 0, its high-water mark is 0: new tasks start at #1", none}, p.Decisions(fsmspec.Policy{}))
+	require.Equal(t, []string{"the largest number in the list is 0, its high-water mark is 0: new tasks start at #1", none},
+		p.Decisions(fsmspec.Policy{}))
 
 	p = preview(`[]`, fsmspec.Snapshot{MaxID: 7, MaxName: "7.json", HighWater: 9})
 	p.Torn = []string{"3.json", "4.json"}

@@ -34,7 +34,8 @@ func (h *home) hydrateFor(command, agent string, scope fsmspec.Scope, flat bool)
 		v, ok := map[string]string{"HOME": h.dir, "CLAUDE_PROJECT_DIR": filepath.Join(h.dir, "project")}[name]
 		return v, ok
 	}
-	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second, Policy: fsmspec.Policy{Scope: scope}, Flat: flat})
+	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second,
+		Policy: fsmspec.Policy{Scope: scope}, Flat: flat})
 }
 
 // records returns the workflows in the list's history whose tasks are in the list.
@@ -62,7 +63,8 @@ func (h *home) records() []steps.Workflow {
 func genGates(t *rapid.T) string {
 	return rapid.SampledFrom([]string{
 		``, `, "produces": ["dist/*.tar.gz", "./a"]`, `, "ready": ["spec.md"]`, `, "check": "make test"`,
-		`, "check": {"run": "true\n\u2028", "timeout": 0.25, "dir": "app"}`, `, "check": {"run": "true", "timeout": "30m"}`, `, "approval": true`, `, "approval": "Well?"`,
+		`, "check": {"run": "true\n\u2028", "timeout": 0.25, "dir": "app"}`, `, "check": {"run": "true", "timeout": "30m"}`,
+		`, "approval": true`, `, "approval": "Well?"`,
 		`, "produces": ["a"], "ready": ["b"], "check": "c", "approval": "d"`,
 	}).Draw(t, "gates")
 }

@@ -24,7 +24,8 @@ import (
 func (j *job) runAgents(s terminal.Streams) (status Status, err error) {
 	names := chosen(s, j.Agents)
 	if len(names) == 0 {
-		return Unreadable, hint.New("no agent was found: none has a directory in your home or a program on PATH", "name one: fsmtx install --agent codex")
+		return Unreadable, hint.New("no agent was found: none has a directory in your home or a program on PATH",
+			"name one: fsmtx install --agent codex")
 	}
 	var failures []error
 	for _, name := range names {
@@ -73,7 +74,8 @@ func chosen(s terminal.Streams, words []string) (names []string) {
 // isFound reports whether the agent seems to be used here.
 func isFound(s terminal.Streams, a *agent.Agent) bool {
 	for _, file := range []string{a.Hooks.User, a.Server.User} {
-		if path := a.UserFile(s.Getenv, file); file != "" && path != "" && isDir(filepath.Dir(path)) && filepath.Dir(path) != filepath.Clean(s.Env("HOME")) {
+		if path := a.UserFile(s.Getenv, file); file != "" && path != "" && isDir(filepath.Dir(path)) &&
+			filepath.Dir(path) != filepath.Clean(s.Env("HOME")) {
 			return true
 		}
 	}
@@ -144,7 +146,8 @@ func (a agentInstall) once(s terminal.Streams) (Status, error) {
 // write replaces one file, or prints what it would be.
 func (a agentInstall) write(s terminal.Streams, one agentFile) error {
 	done := map[settings.State]string{
-		settings.Absent: "installed %s for %s in %s\n", settings.Outdated: "updated %s for %s in %s\n", settings.Installed: "%s for %s: already installed in %s\n",
+		settings.Absent: "installed %s for %s in %s\n", settings.Outdated: "updated %s for %s in %s\n",
+		settings.Installed: "%s for %s: already installed in %s\n",
 	}[one.report.State]
 	switch {
 	case a.quiet && one.report.State == settings.Absent:

@@ -246,9 +246,11 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 		s.Hintf("%s", advice)
 	}
 	if j.Scope == Project && p.report.State != settings.Installed {
-		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts", settings.Program)
+		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts",
+			settings.Program)
 		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
-			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that", filepath.Dir(copied.Path()))
+			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that",
+				filepath.Dir(copied.Path()))
 		}
 	}
 	if advice := p.tools.hint(); advice != "" {

@@ -63,7 +63,8 @@ func nextInClaude(s terminal.Streams, call string) {
 		visible.Fprintf(s.Out, "no skill here has a workflow yet: type fsmtx init, which writes one for a skill that you have\n")
 	default:
 		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), named(usable))
-		visible.Fprintf(s.Out, "start claude here and type /%s; watch it in another terminal: fsmtx status --watch\n", cmp.Or(call, usable[0].Command))
+		visible.Fprintf(s.Out, "start claude here and type /%s; watch it in another terminal: fsmtx status --watch\n",
+			cmp.Or(call, usable[0].Command))
 	}
 }
 
@@ -94,5 +95,6 @@ func nextIn(s terminal.Streams, a *agent.Agent) {
 			a.Title, strings.Join(a.Skills.Project, ", "), shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
 		return
 	}
-	visible.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"), a.Title, skills[0])
+	visible.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"),
+		a.Title, skills[0])
 }

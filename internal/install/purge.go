@@ -72,7 +72,8 @@ func purgeCopy(s terminal.Streams) error {
 		return fmt.Errorf("%s is kept, because it is not known which projects run it: %w", filepath.Dir(path), err)
 	}
 	if len(users) > 0 {
-		return hint.With(fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")), "run fsmtx install --remove in those projects")
+		return hint.With(fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")),
+			"run fsmtx install --remove in those projects")
 	}
 	copied, err := npm.Remove(s.Getenv)
 	if err != nil || copied == "" {

@@ -21,7 +21,8 @@ func TestColumnsCountCharacters(t *testing.T) {
 
 func TestIndexAgreesWithPositionAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "ä", "\n", "€uro", strings.Repeat("x", 700)}), 0, 30).Draw(t, "text"), ""))
+		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "ä", "\n", "€uro", strings.Repeat("x", 700)}), 0,
+			30).Draw(t, "text"), ""))
 		x := NewIndex(text)
 		for range 5 {
 			offset := rapid.IntRange(-1, len(text)+1).Draw(t, "offset")
@@ -99,7 +100,8 @@ func TestExplainHidesTheLibrary(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
-	for text, want := range map[string]string{`""`: "a string", `1`: "a number", `[]`: "an array", `{}`: "an object", `true`: "a boolean", `false`: "a boolean", `null`: "null", `x`: "invalid JSON"} {
+	for text, want := range map[string]string{`""`: "a string", `1`: "a number", `[]`: "an array", `{}`: "an object", `true`: "a boolean",
+		`false`: "a boolean", `null`: "null", `x`: "invalid JSON"} {
 		require.Equal(t, want, KindName(jsontext.Value(text).Kind()), text)
 	}
 	require.Equal(t, "got a string, want an object", Got('"', "an object"))
@@ -107,7 +109,8 @@ func TestKindNames(t *testing.T) {
 
 func TestMember(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a": "x"}`: "x", `{"a": 1, "a": "x"}`: "x", `{"a": 7}`: "", `{"a": null}`: "", `{"b": "x"}`: "", `["a"]`: "", `null`: "", `{"a": `: "", ``: "",
+		`{"a": "x"}`: "x", `{"a": 1, "a": "x"}`: "x", `{"a": 7}`: "", `{"a": null}`: "", `{"b": "x"}`: "", `["a"]`: "", `null`: "",
+		`{"a": `: "", ``: "",
 	} {
 		require.Equal(t, want, StringMember(jsontext.Value(text), "a"), text)
 	}
@@ -116,7 +119,8 @@ func TestMember(t *testing.T) {
 }
 
 func TestMembersAgreeWithUnmarshal(t *testing.T) {
-	parts := []string{"{", "}", "[", "]", ",", ":", " ", "\n", `"a"`, `"b"`, `"\u0061"`, "\"\xff\"", `""`, "1", "-0.5e3", "true", "null", `{"c":[{}]}`, "x"}
+	parts := []string{"{", "}", "[", "]", ",", ":", " ", "\n", `"a"`, `"b"`, `"\u0061"`, "\"\xff\"", `""`, "1", "-0.5e3", "true", "null",
+		`{"c":[{}]}`, "x"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 6).Draw(t, "text"), "")
 		if rapid.Bool().Draw(t, "as an object") {

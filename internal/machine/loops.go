@@ -54,7 +54,8 @@ func (b *builder) inside(l loop) {
 		}
 		for _, p := range m.before[x] {
 			if p != l.step && l.body.has(p) {
-				b.fault(x, m.reference(x, p), "it depends on step %d, which is inside the loop %s: let it depend on step %d, too", m.steps[p].ID, m.span(l), m.steps[l.step].ID)
+				b.fault(x, m.reference(x, p), "it depends on step %d, which is inside the loop %s: let it depend on step %d, too", m.steps[p].ID,
+					m.span(l), m.steps[l.step].ID)
 			}
 		}
 	}

@@ -17,8 +17,10 @@ func review() []Step {
 	return []Step{
 		{ID: 41},
 		{ID: 42, BlockedBy: []int64{41}, Check: true, Outcomes: []Outcome{{Name: Failed, Back: 41, Max: 3}}},
-		{ID: 43, BlockedBy: []int64{42}, Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 41, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
-		{ID: 44, When: []Condition{{43, []string{"disputed"}}}, Decides: Person, Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{ID: 43, BlockedBy: []int64{42}, Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 41, Max: 3, Then: "disputed"},
+			{Name: "disputed"}}},
+		{ID: 44, When: []Condition{{43, []string{"disputed"}}}, Decides: Person,
+			Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		{ID: 45, BlockedBy: []int64{43, 44}},
 	}
 }
@@ -30,26 +32,33 @@ func TestConstructs(t *testing.T) {
 		ready []int64
 		want  string // how the steps ended, - for an open one
 	}{
-		"nothing happened":                     {review(), "", ids(41), "- - - - -"},
-		"a branch that is not taken":           {review(), "41:done 42:done 43:approved", ids(45), "done done approved skipped -"},
-		"to its end":                           {review(), "41:done 42:done 43:approved 45:done", nil, "done done approved skipped done"},
-		"tests that fail":                      {review(), "41:done 42:failed", ids(41), "- - - - -"},
-		"a review that asks for changes":       {review(), "41:done 42:done 43:changes", ids(41), "- - - - -"},
-		"the fourth time it is disputed":       {review(), strings.Repeat("41:done 42:done 43:changes ", 4), ids(44), "done done disputed - -"},
-		"a person drops it":                    {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:drop", nil, "done done disputed drop skipped"},
-		"a person merges it":                   {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:merge", ids(45), "done done disputed merge -"},
-		"an inner budget is new in each round": {review(), strings.Repeat("41:done 42:failed ", 3) + "41:done 42:done 43:changes " + strings.Repeat("41:done 42:failed ", 3), ids(41), "- - - - -"},
-		"an inner budget is spent":             {review(), strings.Repeat("41:done 42:failed ", 3) + "41:done 42:failed", ids(42), "done - - - -"},
-		"a person skips a step":                {review(), "41:done 42:skip 43:approved", ids(45), "done skipped approved skipped -"},
-		"a person opens a step again":          {review(), "41:done 42:done 43:approved 45:done 43:reopen", ids(43), "done done - - -"},
-		"and a stop is undone":                 {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:drop 44:reopen", ids(44), "done done disputed - -"},
-		"a person ends it":                     {review(), "41:done 0:end", nil, "done skipped skipped skipped skipped"},
-		"an end is undone":                     {review(), "41:done 0:end 43:reopen", ids(42), "done - - - -"},
-		"loops with one body keep their budgets": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "c"}, {Name: "b", Back: 1, Max: 2}, {Name: "c"}}}},
+		"nothing happened":               {review(), "", ids(41), "- - - - -"},
+		"a branch that is not taken":     {review(), "41:done 42:done 43:approved", ids(45), "done done approved skipped -"},
+		"to its end":                     {review(), "41:done 42:done 43:approved 45:done", nil, "done done approved skipped done"},
+		"tests that fail":                {review(), "41:done 42:failed", ids(41), "- - - - -"},
+		"a review that asks for changes": {review(), "41:done 42:done 43:changes", ids(41), "- - - - -"},
+		"the fourth time it is disputed": {review(), strings.Repeat("41:done 42:done 43:changes ", 4), ids(44), "done done disputed - -"},
+		"a person drops it": {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:drop", nil,
+			"done done disputed drop skipped"},
+		"a person merges it": {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:merge", ids(45),
+			"done done disputed merge -"},
+		"an inner budget is new in each round": {review(), strings.Repeat("41:done 42:failed ", 3) + "41:done 42:done 43:changes " +
+			strings.Repeat("41:done 42:failed ", 3), ids(41), "- - - - -"},
+		"an inner budget is spent":    {review(), strings.Repeat("41:done 42:failed ", 3) + "41:done 42:failed", ids(42), "done - - - -"},
+		"a person skips a step":       {review(), "41:done 42:skip 43:approved", ids(45), "done skipped approved skipped -"},
+		"a person opens a step again": {review(), "41:done 42:done 43:approved 45:done 43:reopen", ids(43), "done done - - -"},
+		"and a stop is undone": {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:drop 44:reopen", ids(44),
+			"done done disputed - -"},
+		"a person ends it": {review(), "41:done 0:end", nil, "done skipped skipped skipped skipped"},
+		"an end is undone": {review(), "41:done 0:end 43:reopen", ids(42), "done - - - -"},
+		"loops with one body keep their budgets": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "c"},
+			{Name: "b", Back: 1, Max: 2}, {Name: "c"}}}},
 			"1:a 1:b 1:a", nil, "c"},
-		"a chain of thens": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "b"}, {Name: "b", Back: 1, Max: 1, Then: "c"}, {Name: "c"}}}},
+		"a chain of thens": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "b"},
+			{Name: "b", Back: 1, Max: 1, Then: "c"}, {Name: "c"}}}},
 			"1:a 1:a 1:a", nil, "c"},
-		"a condition on what was skipped": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}}, {ID: 2, When: []Condition{{1, []string{"x"}}}}, {ID: 3, When: []Condition{{2, []string{Skipped}}}}},
+		"a condition on what was skipped": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}},
+			{ID: 2, When: []Condition{{1, []string{"x"}}}}, {ID: 3, When: []Condition{{2, []string{Skipped}}}}},
 			"1:y", ids(3), "y skipped -"},
 		"a step that is done from the beginning": {[]Step{{ID: 1, Done: true}, {ID: 2, BlockedBy: ids(1)}}, "", ids(2), "done -"},
 		"steps on a cycle wait for ever":         {[]Step{{ID: 1, BlockedBy: ids(2)}, {ID: 2, BlockedBy: ids(1)}, {ID: 3}}, "", ids(3), "- - -"},
@@ -151,7 +160,8 @@ func TestErrors(t *testing.T) {
 		outcome string
 		want    error
 	}{
-		{42, Failed, ErrSpent}, {42, "aproved", errNoOutcome}, {43, Done, errNoOutcome}, {43, Skipped, nil}, {41, Done, errNotOpen}, {7, Done, errNoStep},
+		{42, Failed, ErrSpent}, {42, "aproved", errNoOutcome}, {43, Done, errNoOutcome}, {43, Skipped, nil}, {41, Done, errNotOpen},
+		{7, Done, errNoStep},
 	} {
 		after, _, err := s.Conclude(tt.id, tt.outcome)
 		if tt.want == nil {
@@ -191,7 +201,8 @@ func TestBound(t *testing.T) {
 func TestRestartOpensEveryStepWithARoundMoreAndNewCounters(t *testing.T) {
 	m, _ := New(review())
 	s := m.Start()
-	for _, e := range []Event{{Concluded, 41, Done}, {Concluded, 42, Failed}, {Concluded, 41, Done}, {Concluded, 42, Done}, {Concluded, 43, "approved"}} {
+	for _, e := range []Event{{Concluded, 41, Done}, {Concluded, 42, Failed}, {Concluded, 41, Done}, {Concluded, 42, Done},
+		{Concluded, 43, "approved"}} {
 		s = s.After(e)
 	}
 	again := s.Restart()

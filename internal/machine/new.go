@@ -169,10 +169,12 @@ func (b *builder) declarations() {
 		}
 		b.thens(i, s)
 		if slices.Contains(b.m.choices[i], Done) && s.outcome(Done) >= 0 && !s.choosable(Done) {
-			b.fault(i, at("outcomes", Done), "every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add an outcome that goes forward")
+			b.fault(i, at("outcomes", Done),
+				"every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add an outcome that goes forward")
 		}
 		if n := len(b.m.choices[i]); s.Decides == Person && (n < minChoices || n > maxChoices) {
-			b.fault(i, at("decides"), "a person chooses among %d to %d outcomes, and this step has %s", minChoices, maxChoices, choosable(b.m.choices[i]))
+			b.fault(i, at("decides"), "a person chooses among %d to %d outcomes, and this step has %s", minChoices, maxChoices,
+				choosable(b.m.choices[i]))
 		}
 		if n := len(b.m.choices[i]); s.Decides == Command && n < 2 {
 			b.fault(i, at("decides"), "a command chooses among at least 2 outcomes, and this step has %s", choosable(b.m.choices[i]))
@@ -246,7 +248,8 @@ func (b *builder) thens(i int, s *Step) {
 			n := s.outcome(then)
 			if n < 0 {
 				if len(seen) == 1 {
-					b.fault(i, at("outcomes", o.Name, "then"), "then names %s, which is not an outcome of this step%s", quote(then), near(then, names(s.Outcomes)))
+					b.fault(i, at("outcomes", o.Name, "then"), "then names %s, which is not an outcome of this step%s", quote(then),
+						near(then, names(s.Outcomes)))
 				}
 				break
 			}

@@ -21,7 +21,8 @@ func TestFaults(t *testing.T) {
 		`1 when/7: there is no step 7`:      {{ID: 1}, {ID: 2, When: []Condition{{7, []string{Done}}}}},
 		`0 blockedBy/0: there is no step 7`: {{ID: 1, BlockedBy: ids(7)}},
 		`1 id: duplicate id 1`:              {{ID: 1}, {ID: 1}},
-		`0 outcomes/a/then: then names "x", which is not an outcome of this step`: {{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "x"}}}},
+		`0 outcomes/a/then: then names "x", which is not an outcome of this step`: {{ID: 1,
+			Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "x"}}}},
 		`0 outcomes/a/then: then names "feild", which is not an outcome of this step (did you mean field?)`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "feild"}, {Name: "field"}}}},
 		`0 outcomes/a/then: a circle of then: a -> b -> a|0 outcomes/b/then: a circle of then: b -> a -> b`: {
@@ -30,32 +31,43 @@ func TestFaults(t *testing.T) {
 		`0 decides: a person chooses among 2 to 4 outcomes, and this step has 5 that can be chosen (a, b, c, d, e)`: {
 			{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}}},
 		`0 decides: a command chooses among at least 2 outcomes, and this step has only done that can be chosen`: {{ID: 1, Decides: Command}},
-		`0 outcomes/again/approval: again leads back, which needs no approval`:                                   {{ID: 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1, Approval: true}}}},
-		`0 outcomes/again/stop: again cannot both lead back and stop the workflow`:                               {{ID: 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1, Stop: true}}}},
-		`0 outcomes/again/back: again leads back to step 2, which does not come before this one`:                 {{ID: 1, Outcomes: back(2, 1)}, {ID: 2, BlockedBy: ids(1)}},
-		`0 outcomes/again/back: again leads back to step 9, which does not exist`:                                {{ID: 1, Outcomes: back(9, 1)}},
-		`0 outcomes/again: again leads back and has no "max": say how often it may, 1 to 100`:                    {{ID: 1, Outcomes: back(1, 0)}},
-		`0 outcomes/again/max: max must be 1 to 100, not 101`:                                                    {{ID: 1, Outcomes: back(1, 101)}},
-		`0 outcomes/again/max: max must be 1 to 100, not -1`:                                                     {{ID: 1, Outcomes: back(1, -1)}},
-		`0 outcomes/a/max: a has "max" but does not lead back: add "back"`:                                       {{ID: 1, Outcomes: []Outcome{{Name: "a", Max: 3}}}},
-		`0 outcomes/a/then: a has "then" but does not lead back: add "back"`:                                     {{ID: 1, Outcomes: []Outcome{{Name: "a", Then: "b"}, {Name: "b"}}}},
-		`0 outcomes/done/back: done cannot lead back: give the outcome another name`:                             {{ID: 1, Outcomes: []Outcome{{Name: Done, Back: 1, Max: 1}, {Name: "a"}}}},
+		`0 outcomes/again/approval: again leads back, which needs no approval`: {{ID: 1,
+			Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1, Approval: true}}}},
+		`0 outcomes/again/stop: again cannot both lead back and stop the workflow`: {{ID: 1,
+			Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1, Stop: true}}}},
+		`0 outcomes/again/back: again leads back to step 2, which does not come before this one`: {{ID: 1, Outcomes: back(2, 1)},
+			{ID: 2, BlockedBy: ids(1)}},
+		`0 outcomes/again/back: again leads back to step 9, which does not exist`:             {{ID: 1, Outcomes: back(9, 1)}},
+		`0 outcomes/again: again leads back and has no "max": say how often it may, 1 to 100`: {{ID: 1, Outcomes: back(1, 0)}},
+		`0 outcomes/again/max: max must be 1 to 100, not 101`:                                 {{ID: 1, Outcomes: back(1, 101)}},
+		`0 outcomes/again/max: max must be 1 to 100, not -1`:                                  {{ID: 1, Outcomes: back(1, -1)}},
+		`0 outcomes/a/max: a has "max" but does not lead back: add "back"`: {{ID: 1,
+			Outcomes: []Outcome{{Name: "a", Max: 3}}}},
+		`0 outcomes/a/then: a has "then" but does not lead back: add "back"`: {{ID: 1,
+			Outcomes: []Outcome{{Name: "a", Then: "b"}, {Name: "b"}}}},
+		`0 outcomes/done/back: done cannot lead back: give the outcome another name`: {{ID: 1,
+			Outcomes: []Outcome{{Name: Done, Back: 1, Max: 1}, {Name: "a"}}}},
 		`0 outcomes/done: every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add an outcome that goes forward`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: Done}, {Name: Done}}}},
-		`0 outcomes/skipped: skipped cannot be declared: it is how a step ends that is not needed or that a person skips`: {{ID: 1, Outcomes: []Outcome{{Name: Skipped}, {Name: "a", Stop: true}}}},
-		`0 outcomes/failed: failed is how a step ends whose check fails, and this step has no check`:                      {{ID: 1, Outcomes: []Outcome{{Name: Failed}}}},
+		`0 outcomes/skipped: skipped cannot be declared: it is how a step ends that is not needed or that a person skips`: {{ID: 1,
+			Outcomes: []Outcome{{Name: Skipped}, {Name: "a", Stop: true}}}},
+		`0 outcomes/failed: failed is how a step ends whose check fails, and this step has no check`: {{ID: 1,
+			Outcomes: []Outcome{{Name: Failed}}}},
 		`2 blockedBy/0: it depends on step 1, which is inside the loop 1–2: let it depend on step 2, too`: {
 			{ID: 1}, {ID: 2, BlockedBy: ids(1), Outcomes: back(1, 1)}, {ID: 3, BlockedBy: ids(1)}},
 		`3 outcomes/again/back: the loop 1–3 and the loop 2–4 overlap, and neither contains the other`: {
 			{ID: 1}, {ID: 2, BlockedBy: ids(1)}, {ID: 3, BlockedBy: ids(2), Outcomes: back(1, 1)}, {ID: 4, BlockedBy: ids(3), Outcomes: back(2, 1)}},
 		`0 : cycle 1 -> 2 -> 1: each step comes before the next, so none can start`: {
 			{ID: 1, When: []Condition{{2, []string{Done}}}}, {ID: 2, BlockedBy: ids(1)}},
-		`1 : cycle 2 -> 2: each step comes before the next, so none can start`:                  {{ID: 1, Outcomes: back(1, 1)}, {ID: 2, BlockedBy: ids(2, 1)}},
-		`0 status: a completed step cannot have more than one outcome that goes forward (a, b)`: {{ID: 1, Done: true, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
+		`1 : cycle 2 -> 2: each step comes before the next, so none can start`: {{ID: 1, Outcomes: back(1, 1)},
+			{ID: 2, BlockedBy: ids(2, 1)}},
+		`0 status: a completed step cannot have more than one outcome that goes forward (a, b)`: {{ID: 1, Done: true,
+			Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
 		`warning 1 when: this step is never needed: its conditions want different outcomes of step 1`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}, {1, []string{"b"}}}}},
 		`warning 2 when: this step is never needed: its conditions want different outcomes of step 1`: {
-			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, When: []Condition{{2, []string{Done}}, {1, []string{"b"}}}}},
+			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
+			{ID: 3, When: []Condition{{2, []string{Done}}, {1, []string{"b"}}}}},
 		`warning 0 outcomes: the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}},
 		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`: {
@@ -88,7 +100,8 @@ func TestSoundWorkflows(t *testing.T) {
 		"a step that comes after two branches": {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
-		"loops beside each other": {{ID: 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1}}}, {ID: 2, Outcomes: []Outcome{{Name: "again", Back: 2, Max: 1}}}},
+		"loops beside each other": {{ID: 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1}}},
+			{ID: 2, Outcomes: []Outcome{{Name: "again", Back: 2, Max: 1}}}},
 	} {
 		m, faults := New(steps)
 		assert.Empty(t, faults, name)

@@ -146,7 +146,8 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	case !yes:
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)
 	}
-	if _, err := o.GoPast(context.WithoutCancel(ctx), steps.Past{Step: in.Step, Because: because}, steps.By{Who: steps.ThePerson, How: steps.ByElicitation}); err != nil {
+	if _, err := o.GoPast(context.WithoutCancel(ctx), steps.Past{Step: in.Step, Because: because},
+		steps.By{Who: steps.ThePerson, How: steps.ByElicitation}); err != nil {
 		return nil, nil, err
 	}
 	return o.next(ctx, name+" is skipped.")

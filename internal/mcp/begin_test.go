@@ -154,7 +154,10 @@ func TestTheCurrentSteps(t *testing.T) {
 	w.protocol = "2025-06-18"
 	w.skill("fsm.json", shipped)
 	updated := make(chan string, 10)
-	c := w.connect(&mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI }})
+	c := w.connect(&mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context,
+		r *mcp.ResourceUpdatedNotificationRequest) {
+		updated <- r.Params.URI
+	}})
 	list, err := c.ListResources(t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, list.Resources, 1)
@@ -212,7 +215,8 @@ func TestThePrompt(t *testing.T) {
 		require.Len(t, r.Messages, 1)
 		return r.Messages[0].Content.(*mcp.TextContent).Text
 	}
-	assert.Contains(t, says(map[string]string{"skill": "ship", "args": "1.4.0"}), `Call workflow_begin with the skill "ship" and the args "1.4.0", read`)
+	assert.Contains(t, says(map[string]string{"skill": "ship", "args": "1.4.0"}),
+		`Call workflow_begin with the skill "ship" and the args "1.4.0", read`)
 	assert.Contains(t, says(map[string]string{"skill": "x\u202e"}), `with the skill "x\u202e", read`)
 	assert.Contains(t, says(nil), byTools.NoWorkflow())
 	assert.NoDirExists(t, w.list("s1"))

@@ -30,7 +30,8 @@ func TestTheToolsThatTheClientLoads(t *testing.T) {
 		assert.False(t, *tool.Annotations.DestructiveHint, tool.Name)
 		assert.False(t, *tool.Annotations.OpenWorldHint, tool.Name)
 	}
-	assert.Equal(t, map[string]bool{"workflow_status": true, "workflow_begin": false, "step_start": false, "step_complete": false, "step_skip": false}, reads)
+	assert.Equal(t, map[string]bool{"workflow_status": true, "workflow_begin": false, "step_start": false, "step_complete": false,
+		"step_skip": false}, reads)
 }
 
 // TestWhichClientsCanAsk: a person can be asked by a form, which a client has that names it
@@ -108,7 +109,8 @@ func TestReadFirstRecognisesEvents(t *testing.T) {
 func TestFaultOfALine(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "", "  ": "", `{"jsonrpc":"2.0","id":1,"method":"ping"}`: "",
-		`{"jsonrpc"`: "the line is not JSON", "[]": "batches are not supported: send one message per line", "1": "the line is not a message of JSON-RPC 2.0",
+		`{"jsonrpc"`: "the line is not JSON", "[]": "batches are not supported: send one message per line",
+		"1": "the line is not a message of JSON-RPC 2.0",
 	} {
 		_, why := fault([]byte(line), false)
 		assert.Equal(t, want, why, "%q", line)

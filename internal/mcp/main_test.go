@@ -25,7 +25,8 @@ import (
 // library would take those of the test.
 func (w *world) started(in io.Reader, args ...string) (code int, out, stderr string) {
 	var o, e bytes.Buffer
-	code = Main(append([]string{}, args...), terminal.Streams{In: in, Out: &o, Err: &e, Getenv: w.lookup, Caller: func() caller.Caller { return w.who }})
+	code = Main(append([]string{}, args...), terminal.Streams{In: in, Out: &o, Err: &e, Getenv: w.lookup,
+		Caller: func() caller.Caller { return w.who }})
 	return code, o.String(), e.String()
 }
 
@@ -115,7 +116,8 @@ func TestTheCallIsOnRecord(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", steps.Step{})
 	c := w.connect(nil)
-	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": "toolu_7"}, Name: "step_start", Arguments: n(1)})
+	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": "toolu_7"}, Name: "step_start",
+		Arguments: n(1)})
 	require.NoError(t, err)
 	all := w.evidence("s1")
 	require.Len(t, all, 1)

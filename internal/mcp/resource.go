@@ -23,7 +23,8 @@ func (t *tools) current(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.R
 	if err != nil {
 		return nil, visible.Lines(visible.Error(err))
 	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: currentURI, MIMEType: "text/plain", Text: visible.Text(text) + "\n"}}}, nil
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: currentURI, MIMEType: "text/plain",
+		Text: visible.Text(text) + "\n"}}}, nil
 }
 
 func (t *tools) next(ctx context.Context) (string, error) {

@@ -67,7 +67,8 @@ type transport struct {
 
 func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.IOTransport.Connect(ctx)
-	return &connection{Connection: c, ended: t.ended, open: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1), closed: make(chan struct{})}, err
+	return &connection{Connection: c, ended: t.ended, open: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1),
+		closed: make(chan struct{})}, err
 }
 
 type connection struct {

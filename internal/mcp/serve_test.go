@@ -27,7 +27,8 @@ import (
 
 // endless is a step whose check writes its process id to the file shell, starts a child and
 // does not end.
-var endless = steps.Step{Subject: "Wait", Check: &steps.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait", Timeout: 900}}
+var endless = steps.Step{Subject: "Wait", Check: &steps.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait",
+	Timeout: 900}}
 
 // running waits until the check of endless has started, and returns its process group.
 func (w *world) running() int {
@@ -64,7 +65,8 @@ func TestACancelledCallEndsItsCheck(t *testing.T) {
 
 	require.ErrorIs(t, <-returned, context.Canceled)
 	require.Eventually(t, func() bool { return isGone(group) }, 30*time.Second, 5*time.Millisecond)
-	require.Eventually(t, func() bool { return c.workflow().Steps[0].State == "ready" }, 30*time.Second, 5*time.Millisecond, "no pending record is left")
+	require.Eventually(t, func() bool { return c.workflow().Steps[0].State == "ready" }, 30*time.Second, 5*time.Millisecond,
+		"no pending record is left")
 	assert.Equal(t, "pending", w.status("s1", 1))
 	all := w.evidence("s1")
 	assert.Equal(t, steps.Deny, all[len(all)-1].Verdict)
@@ -129,7 +131,8 @@ func TestInvalidArguments(t *testing.T) {
 	}
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_undo"})
 	require.ErrorContains(t, err, `unknown tool "step_undo"`)
-	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", maxNote+1)}), "note has 4001 bytes; shorten it to 4000")
+	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", maxNote+1)}),
+		"note has 4001 bytes; shorten it to 4000")
 	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", maxNote+1)}), "because has 4001 bytes")
 	assert.Empty(t, w.evidence("s1"))
 	for i := 1; i <= 3; i++ {

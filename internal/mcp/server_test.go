@@ -17,7 +17,8 @@ func n(step int) args { return args{"step": step} }
 func chain() []steps.Step {
 	return []steps.Step{
 		{Subject: "Collect"},
-		{Subject: "Write", BlockedBy: []int64{1}, Produces: []string{"notes.md"}, Check: &steps.Check{Run: "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", Timeout: 60}},
+		{Subject: "Write", BlockedBy: []int64{1}, Produces: []string{"notes.md"},
+			Check: &steps.Check{Run: "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", Timeout: 60}},
 		{Subject: "Publish", BlockedBy: []int64{2}},
 	}
 }
@@ -29,7 +30,8 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 
 	s := c.workflow()
 	assert.Equal(t, "release", s.Skill)
-	assert.Equal(t, []progress.Step{{Number: 1, Subject: "Collect", State: "ready", WaitsFor: nil}, {Number: 2, Subject: "Write", State: "blocked", WaitsFor: []int64{1}}, {Number: 3, Subject: "Publish", State: "blocked", WaitsFor: []int64{2}}}, s.Steps)
+	assert.Equal(t, []progress.Step{{Number: 1, Subject: "Collect", State: "ready", WaitsFor: nil}, {Number: 2, Subject: "Write",
+		State: "blocked", WaitsFor: []int64{1}}, {Number: 3, Subject: "Publish", State: "blocked", WaitsFor: []int64{2}}}, s.Steps)
 	require.Len(t, s.Current, 1)
 	assert.Equal(t, "How to do 1.", s.Current[0].Description)
 
@@ -71,7 +73,8 @@ func TestOnlySteps(t *testing.T) {
 	assert.NoDirExists(t, w.home, "reading creates nothing")
 
 	w.hydrate("s1", chain()...)
-	assert.Contains(t, c.refuses("step_start", n(99)), `#99 is not a step of the workflow; its steps are #1 "Collect", #2 "Write" and #3 "Publish"`)
+	assert.Contains(t, c.refuses("step_start", n(99)),
+		`#99 is not a step of the workflow; its steps are #1 "Collect", #2 "Write" and #3 "Publish"`)
 }
 
 func TestApproval(t *testing.T) {

@@ -66,7 +66,8 @@ func (c chooser) list(ctx context.Context, named string, begins bool) (found tas
 		return found, "", err
 	}
 	found, err = tasklist.Find(ctx, tasklist.Query{
-		Lookup: c.lookup, Named: cmp.Or(named, c.flags.Session), Dir: project, Who: func() caller.Caller { return c.who }, Serves: true, Begins: begins,
+		Lookup: c.lookup, Named: cmp.Or(named, c.flags.Session), Dir: project, Who: func() caller.Caller { return c.who }, Serves: true,
+		Begins: begins,
 	})
 	return found, project, err
 }

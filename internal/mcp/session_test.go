@@ -103,7 +103,8 @@ func TestTheProgram(t *testing.T) {
 			require.NoError(t, err)
 			command := exec.Command(self, "--session", "s1")
 			command.Env = []string{asServer + "=1", "HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
-			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+				&mcp.CommandTransport{Command: command}, nil)
 			require.NoError(t, err)
 			c := &client{ClientSession: session, t: t}
 			assert.Contains(t, c.does("step_complete", n(1)), `#1 "Collect" is done.`)

@@ -73,7 +73,8 @@ func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in complet
 	if err := fits("note", in.Note); err != nil {
 		return nil, nil, err
 	}
-	return t.update(ctx, r, in.startInput, steps.Update{Status: progress.Complete, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome), Values: valuesOf(r)})
+	return t.update(ctx, r, in.startInput, steps.Update{Status: progress.Complete, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome),
+		Values: valuesOf(r)})
 }
 
 // valuesOf returns the values in a call as the client spelled them: a number such as 1.10 would

@@ -14,7 +14,8 @@ import (
 // says which it needs.
 func TestValuesByATool(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Tag", Within: 900, Set: []steps.Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "kind", OneOf: []string{"true", "false"}}}},
+	w.hydrate("s1", steps.Step{Subject: "Tag", Within: 900, Set: []steps.Value{{Name: "version", Pattern: "^[0-9.]+$"},
+		{Name: "kind", OneOf: []string{"true", "false"}}}},
 		steps.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
 	c := w.connect(nil)
 	text, isError := c.call("workflow_status", args{})

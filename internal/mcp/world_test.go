@@ -135,7 +135,8 @@ func (w *world) connect(options *mcp.ClientOptions) *client {
 		served <- err
 	}()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
-	session, err := c.Connect(w.t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, &mcp.ClientSessionOptions{ProtocolVersion: w.protocol})
+	session, err := c.Connect(w.t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut},
+		&mcp.ClientSessionOptions{ProtocolVersion: w.protocol})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() {
 		session.Close()

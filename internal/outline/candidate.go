@@ -139,7 +139,8 @@ func (d *document) sectionEnd(i int) int {
 		if d.lines[j].kind == heading && d.lines[j].level <= d.lines[i].level {
 			return j
 		}
-		if d.lines[j].kind == closeTag && d.lines[i].tag >= 0 && d.lines[j].tag == d.lines[i].tag && d.lines[j].text == d.lines[d.lines[i].tag].text {
+		if d.lines[j].kind == closeTag && d.lines[i].tag >= 0 && d.lines[j].tag == d.lines[i].tag &&
+			d.lines[j].text == d.lines[d.lines[i].tag].text {
 			return j
 		}
 	}

@@ -178,7 +178,8 @@ func (d *document) childHeadings() (all []*candidate) {
 		all = append(all, c)
 	}
 	for i, l := range d.lines {
-		if l.kind != heading || len(below[i]) < 2 || affinity(l.text) < certain && !d.staged(below[i]) || groups.in(l.text) || d.numbered(below[i]) {
+		if l.kind != heading || len(below[i]) < 2 || affinity(l.text) < certain && !d.staged(below[i]) || groups.in(l.text) ||
+			d.numbered(below[i]) {
 			continue
 		}
 		c := &candidate{form: plainHeadings, place: below[i][0]}

@@ -29,10 +29,13 @@ func TestHints(t *testing.T) {
 		{"capitals that are read", "Look into CHANGELOG.md.", ""},
 		{"question for leave", "Show the diff to the user and ask whether it may be published.", `"approval": "Is this approved: Do it?"`},
 		{"question for a wish", "Ask the user whether they like tea.", ""},
-		{"loop", "Repeat until nothing is left.", `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
-		{"back", "If it fails, go back to step 1.", `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+		{"loop", "Repeat until nothing is left.",
+			`it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+		{"back", "If it fails, go back to step 1.",
+			`it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 		{"order", "Do this in parallel with the next one.", "it says in which order, but each step waits for the one before it: see blockedBy"},
-		{"optional", "Skip this step for small changes.", `it is not always necessary, and here every step is: the object form leaves steps out by "when"`},
+		{"optional", "Skip this step for small changes.",
+			`it is not always necessary, and here every step is: the object form leaves steps out by "when"`},
 		{"nothing", "Look at every file.", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

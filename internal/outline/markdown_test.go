@@ -28,10 +28,12 @@ func TestMarkdown(t *testing.T) {
 		{"code block", "1. Run\n   ```\n   1. not a step\n   ```\n2. Tag\n", "Run | Tag"},
 		{"two lists", "## Build\n1. Compile\n2. Link\n## Ship\n1. Sign\n", ""},
 		{"nested list", "1. Run\n   1. unit\n   2. all\n2. Tag\n", "Run | Tag"},
-		{"headings", "# Release\nText.\n## Step 1: Run the tests\nAll of them.\n### How\n## Step 2. Tag\n## Step 3 - Publish\n", "Run the tests | Tag | Publish"},
+		{"headings", "# Release\nText.\n## Step 1: Run the tests\nAll of them.\n### How\n## Step 2. Tag\n## Step 3 - Publish\n",
+			"Run the tests | Tag | Publish"},
 		{"headings of the first level", "# Step 1: Run\n# Step 2: Tag\n", "Run | Tag"},
 		{"lazy numbers", "1. Run\n1. Tag\n1. Publish\n", "Run | Tag | Publish"},
-		{"list in a list without indentation", "## Steps\n1. Run\n2. Look at:\n\nThese areas:\n1. unit\n2. all\n3. slow\n\n3. Tag\n", "Run | Look at | Tag"},
+		{"list in a list without indentation", "## Steps\n1. Run\n2. Look at:\n\nThese areas:\n1. unit\n2. all\n3. slow\n\n3. Tag\n",
+			"Run | Look at | Tag"},
 		{"unclosed code block", "1. Run\n2. Tag\n```\n3. not a step\n", "Run | Tag"},
 		{"bullets", "# Release\n- [ ] Run\n- [x] Tag\n- [ ] Publish\n", "Run | Tag | Publish"},
 		{"emphasis and links", "1. **Run the tests**: with `make`.\n2. Read [the guide](http://x)\n", "Run the tests | Read the guide"},
@@ -71,7 +73,8 @@ This is not part of the list.
 func TestStepsAreAValidWorkflow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
-			"# T", "## H", "1. One", "2. **Two**: x", "10) ", "- b", "  - c", "   text", "", "```", "---", "1. \u200b", "# \xff", strings.Repeat("x", 90), "1. " + strings.Repeat("日", 90), "- [ ] ",
+			"# T", "## H", "1. One", "2. **Two**: x", "10) ", "- b", "  - c", "   text", "", "```", "---", "1. \u200b", "# \xff",
+			strings.Repeat("x", 90), "1. " + strings.Repeat("日", 90), "- [ ] ",
 			"## Step 1: a", "## Step 2", "### 1.1 b", "## Phase B", "**Step 1: c**", "**2. d**", "Step 3: e", "## 第1步：f", "## Workflow", "## Notes",
 			`<step name="g">`, "</step>", "<process>", "</process>", "| # | h |", "| --- | --- |", "| 1 | i |", "- [x] j", "k\n---", "l → m → n",
 			"```dot", `"o" -> "p"`, "```mermaid", "flowchart TD", "q[r] --> s{t}", "<!--", "-->", "> 1. u", "0. v", "1. **", "## **",

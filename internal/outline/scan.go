@@ -197,7 +197,8 @@ func (s *scanner) heading(l *line) bool {
 func (s *scanner) underlined(i int) bool {
 	l := s.out[i]
 	alone := i == 0 || s.out[i-1].kind == blank
-	return l.kind == prose && alone && len(l.text) <= 80 && !strings.HasSuffix(l.text, ".") && !strings.HasSuffix(l.text, ":") && !strings.HasPrefix(l.text, "**")
+	return l.kind == prose && alone && len(l.text) <= 80 && !strings.HasSuffix(l.text, ".") && !strings.HasSuffix(l.text, ":") &&
+		!strings.HasPrefix(l.text, "**")
 }
 
 // tags handles elements like <process> or <step name="x">, on a line of their own.

@@ -26,7 +26,8 @@ var (
 	// does not belong to a release.
 	errNoSource = hint.New("this program does not belong to a release, and the working directory is not in its source", needSource)
 	// errOtherSource is returned when the source is of another commit than this program.
-	errOtherSource = hint.New("the source is of another commit than this program", "run make build there, then run the command with the program that it builds")
+	errOtherSource = hint.New("the source is of another commit than this program",
+		"run make build there, then run the command with the program that it builds")
 )
 
 // Source is the source from which the programs for other platforms are built.

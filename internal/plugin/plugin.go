@@ -33,7 +33,8 @@ const (
 )
 
 // errName is returned for a name that cannot be part of skill names and directories.
-var errName = hint.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens", "for example: --name my-workflows")
+var errName = hint.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens",
+	"for example: --name my-workflows")
 
 var nameShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 

@@ -16,7 +16,8 @@ import (
 )
 
 func small() Plugin {
-	return Plugin{Name: "fsmtx", Version: "1.2.3", Programs: []Program{{Platform: This(), Fsmtx: []byte("#!/bin/sh\n")}}, Parts: []Part{Workflows(tasksAlone())}}
+	return Plugin{Name: "fsmtx", Version: "1.2.3", Programs: []Program{{Platform: This(), Fsmtx: []byte("#!/bin/sh\n")}},
+		Parts: []Part{Workflows(tasksAlone())}}
 }
 
 // tasksAlone are the hooks of a plugin that does not enforce the steps.
@@ -30,7 +31,8 @@ func TestHooksRunThePluginsOwnProgram(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(dir, "hooks/hooks.json"))
 	require.NoError(t, err)
-	report, err := settings.Inspect(data, settings.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--steps=off"}, settings.Duty{NoSteps: true}))
+	report, err := settings.Inspect(data, settings.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--steps=off"},
+		settings.Duty{NoSteps: true}))
 	require.NoError(t, err)
 	assert.Equal(t, settings.Installed, report.State)
 }
@@ -74,7 +76,8 @@ func TestReadmeNamesEveryHook(t *testing.T) {
 	assert.Contains(t, string(p.readme()), "made with `--no-steps`")
 	assert.Contains(t, string(p.readme()), "\nThis is fsmtx 1.2.3, for "+string(This())+".\n")
 
-	p.Parts = []Part{Workflows(settings.Hooks(Command, []string{"--stop=hold"}, settings.Duty{})), Planning("product-planning", ""), SkillFiles()}
+	p.Parts = []Part{Workflows(settings.Hooks(Command, []string{"--stop=hold"}, settings.Duty{})), Planning("product-planning", ""),
+		SkillFiles()}
 	assert.Contains(t, string(p.readme()), "\n- TaskCompleted: `fsmtx hook --agent=claude --stop=hold`\n")
 	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(*fsmtx *)`: `fsmtx hook --agent=claude --stop=hold`\n")
 	assert.NotContains(t, string(p.readme()), "made with `--no-steps`")

@@ -20,7 +20,8 @@ func forAllPlatforms() Plugin {
 	p := small()
 	p.Programs = nil
 	for _, platform := range All() {
-		p.Programs = append(p.Programs, Program{Platform: platform, Fsmtx: []byte("#!/bin/sh\necho " + string(platform) + " \"$@\"\ncat\nexit 3\n")})
+		p.Programs = append(p.Programs, Program{Platform: platform, Fsmtx: []byte("#!/bin/sh\necho " + string(platform) +
+			" \"$@\"\ncat\nexit 3\n")})
 	}
 	return p
 }
@@ -79,7 +80,8 @@ func TestTheScriptFailsOnAPlatformWithoutAProgram(t *testing.T) {
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
 	for _, system := range []string{"FreeBSD amd64", "Darwin arm64", ""} {
-		for _, hook := range [][]string{{"hook", "--agent=claude"}, {"hydrate", "--announce"}, {"hydrate"}, {"step"}, {"step", "--stop=hold"}, {"recover", "--hook"}, {"guard", "H01"}, {"guard", "skill-files"}} {
+		for _, hook := range [][]string{{"hook", "--agent=claude"}, {"hydrate", "--announce"}, {"hydrate"}, {"step"},
+			{"step", "--stop=hold"}, {"recover", "--hook"}, {"guard", "H01"}, {"guard", "skill-files"}} {
 			out, message, code := run(t, system, filepath.Join(dir, "bin/fsmtx"), hook...)
 			assert.Empty(t, out+message, hook)
 			assert.Zero(t, code, hook)

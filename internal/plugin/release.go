@@ -33,7 +33,8 @@ const (
 
 var (
 	// errNoRelease is returned for a directory without archives of a release.
-	errNoRelease = hint.New("has no archives of a release", "the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS")
+	errNoRelease = hint.New("has no archives of a release",
+		"the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS")
 	// errChecksum is returned for an archive whose checksum is not the one in SHA256SUMS.
 	errChecksum = hint.New("is not the archive that SHA256SUMS names", "download the archive and the SHA256SUMS of one release again")
 	// errVersions is returned for archives of several releases in one directory.

@@ -40,7 +40,8 @@ func release(t *testing.T, platforms ...Platform) (dir string) {
 	for _, p := range platforms {
 		system, arch := p.split()
 		top := "fsmtx_1.2.3_" + system + "_" + arch
-		data := archive(t, top, map[string]string{"fsmtx": "fsmtx " + string(p), "fsmtx-mcp": "fsmtx-mcp " + string(p), "man/man1/fsmtx.1": "no program"})
+		data := archive(t, top, map[string]string{"fsmtx": "fsmtx " + string(p), "fsmtx-mcp": "fsmtx-mcp " + string(p),
+			"man/man1/fsmtx.1": "no program"})
 		require.NoError(t, os.WriteFile(filepath.Join(dir, top+".tar.gz"), data, 0o644))
 		sums += fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256(data), top)
 	}

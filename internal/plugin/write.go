@@ -27,7 +27,8 @@ import (
 var (
 	// ErrForeign is returned for a directory that is not empty and does not contain a
 	// plugin of that name.
-	ErrForeign = hint.New("is neither empty nor a plugin", "choose an empty or a new directory, or give the name of the plugin in it with --name")
+	ErrForeign = hint.New("is neither empty nor a plugin",
+		"choose an empty or a new directory, or give the name of the plugin in it with --name")
 	// errPlatforms is returned by Write if the plugin in the directory has programs for
 	// platforms that the new plugin lacks.
 	errPlatforms = hint.New("the plugin would lose the programs for",

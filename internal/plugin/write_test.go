@@ -46,8 +46,10 @@ func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	change(t, dir, ".claude-plugin/marketplace.json", "One plugin", "Ours")
 	change(t, dir, "skills/release-checklist/SKILL.md", "#", "# Ours:")
 	change(t, dir, "config/planning-config.yaml", "\n", "\n# ours\n")
-	change(t, dir, "hooks/hooks.json", `"SessionStart": [`, `"Notification": [{"hooks": [{"type": "command", "command": "notify-send", "args": ["x"]}]}],`+"\n    \"SessionStart\": [")
-	theirs := []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "skills/release-checklist/SKILL.md", "config/planning-config.yaml"}
+	change(t, dir, "hooks/hooks.json", `"SessionStart": [`,
+		`"Notification": [{"hooks": [{"type": "command", "command": "notify-send", "args": ["x"]}]}],`+"\n    \"SessionStart\": [")
+	theirs := []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "skills/release-checklist/SKILL.md",
+		"config/planning-config.yaml"}
 	before := map[string]string{}
 	for _, path := range theirs {
 		before[path] = content(t, dir, path)
@@ -128,7 +130,8 @@ func TestHooksOfAnEarlierPluginAreReplaced(t *testing.T) {
 	require.NoError(t, err)
 	want := content(t, dir, "hooks/hooks.json")
 	old, err := settings.Add(nil, []settings.Hook{
-		settings.Unusable(), {Event: "PostToolUse", Matcher: "Skill", Command: Command, Args: []string{"hydrate"}, Flags: []string{"--announce"}, Timeout: 10},
+		settings.Unusable(), {Event: "PostToolUse", Matcher: "Skill", Command: Command, Args: []string{"hydrate"},
+			Flags: []string{"--announce"}, Timeout: 10},
 		{Event: "SessionStart", Command: Command, Args: []string{"recover", "--hook"}, Timeout: 10},
 		{Event: "TaskCompleted", Command: Command, Args: []string{"step"}, Timeout: 1860},
 	})

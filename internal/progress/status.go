@@ -67,7 +67,8 @@ func (w Way) Of(s *steps.State, note string) Status {
 }
 
 func stepOf(s *steps.State, c *steps.Current) Step {
-	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "), Item: visible.Words(s.Item(c))}
+	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
+		Item: visible.Words(s.Item(c))}
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
 			step.WaitsFor = append(step.WaitsFor, id)
@@ -83,7 +84,8 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 }
 
 func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
-	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(c.Description)), Needs: shownNames(c.Ready), Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
+	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(c.Description)), Needs: shownNames(c.Ready),
+		Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = visible.Text(c.Check.Run)
 	}

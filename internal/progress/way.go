@@ -85,7 +85,8 @@ func (w Way) Manual() string {
 	case TaskTools:
 		return "Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch."
 	case Tools:
-		return fmt.Sprintf("Work on the steps with %[1]sstep_start, before you begin with one, and %[1]sstep_complete, when its work is done: a refusal says what is missing. %[1]sworkflow_status shows what is ready, in full. %[2]s", w.Prefix, order)
+		return fmt.Sprintf("Work on the steps with %[1]sstep_start, before you begin with one, and %[1]sstep_complete, when its work is done: a refusal says what is missing. %[1]sworkflow_status shows what is ready, in full. %[2]s",
+			w.Prefix, order)
 	}
 	return fmt.Sprintf("Work on the steps with these commands, each as a call of its own: %s N before you begin with step N, and %s N when its work is done: a refusal says what is missing. %s shows what is ready, in full. %s",
 		w.Command("start"), w.Command("complete"), w.Command("next"), order)

@@ -37,9 +37,11 @@ func (e *BusyError) Error() string {
 	case e.Stuck != nil:
 		return fmt.Sprintf("the lock %s was abandoned at %s, but cannot be removed (%v); %s: %v", e.Path, at, e.Stuck, remedy, e.Cause)
 	case e.isAhead():
-		return fmt.Sprintf("the lock %s has a time in the future, %s, so that it never counts as abandoned: a clock was set back; %s: %v", e.Path, at, remedy, e.Cause)
+		return fmt.Sprintf("the lock %s has a time in the future, %s, so that it never counts as abandoned: a clock was set back; %s: %v",
+			e.Path, at, remedy, e.Cause)
 	}
-	return fmt.Sprintf("the task list is in use: another program has held %s since %s: %v", e.Path, e.Since.UTC().Format(time.RFC3339), e.Cause)
+	return fmt.Sprintf("the task list is in use: another program has held %s since %s: %v", e.Path,
+		e.Since.UTC().Format(time.RFC3339), e.Cause)
 }
 
 func (e *BusyError) Unwrap() error { return e.Cause }

@@ -83,7 +83,8 @@ func List(ctx context.Context, dir string, wait time.Duration, o Options) Report
 	list := tasks.List{Dir: dir, Wait: wait}
 	ctx, cancel := list.Waiting(ctx)
 	defer cancel()
-	r := Report{List: dir, DryRun: o.DryRun, Restored: []string{}, Removed: []string{}, Created: []string{}, Deleted: []string{}, Conflicts: []Moved{}, Aside: []string{}}
+	r := Report{List: dir, DryRun: o.DryRun, Restored: []string{}, Removed: []string{}, Created: []string{}, Deleted: []string{},
+		Conflicts: []Moved{}, Aside: []string{}}
 	found, err := recoverOne(ctx, list, o.DryRun)
 	_, untrusted := errors.AsType[*txn.JournalError](err)
 	if untrusted && o.Force {
@@ -142,7 +143,8 @@ func recoverOne(ctx context.Context, list tasks.List, dryRun bool) (txn.Report, 
 }
 
 func (r Report) fill(found txn.Report) Report {
-	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Completed: Completed, txn.Committed: Committed}[found.Outcome]
+	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Completed: Completed,
+		txn.Committed: Committed}[found.Outcome]
 	if !found.Time.IsZero() {
 		var label tasks.Label
 		_ = json.Unmarshal([]byte(found.Label), &label, jsonx.Tolerant) // a label is only for display
@@ -280,7 +282,8 @@ func (r Report) words() string {
 	case RolledBack:
 		did, would = "rolled back "+hydration, "would roll back "+hydration
 	case Committed:
-		did, would = "tidied up after "+hydration+", whose tasks are in the list", "would tidy up after "+hydration+", whose tasks are in the list"
+		did, would = "tidied up after "+hydration+", whose tasks are in the list",
+			"would tidy up after "+hydration+", whose tasks are in the list"
 	case Completed:
 		did, would = "completed "+hydration, "would complete "+hydration
 	case Conflict:

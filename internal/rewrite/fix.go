@@ -84,7 +84,8 @@ func (f *fixer) unwrapText(data []byte) []byte {
 		f.note("removed the Markdown code block around the file")
 		data = inside[1]
 	}
-	if before, found := bytes.CutSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(",")); found { // hujson does not accept a comma after the outermost value
+	// hujson does not accept a comma after the outermost value
+	if before, found := bytes.CutSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(",")); found {
 		f.note("removed trailing commas")
 		data = slices.Concat(before, data[len(before)+1:])
 	}

@@ -215,7 +215,8 @@ func conditions(value jsontext.Value, number func(int64) int64) jsontext.Value {
 // their shortest spelling.
 func oneLine(value jsontext.Value) jsontext.Value {
 	value = bytes.Clone(value)
-	_ = value.Format(jsontext.Multiline(false), jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.PreserveRawStrings(false))
+	_ = value.Format(jsontext.Multiline(false), jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true),
+		jsontext.PreserveRawStrings(false))
 	return value
 }
 

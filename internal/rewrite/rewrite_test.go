@@ -20,22 +20,31 @@ func TestFix(t *testing.T) {
 		{"nothing to do", `[ {"id":1,"subject":"A"} ]`, `[ {"id":1,"subject":"A"} ]`, ""},
 		{"byte order mark", "\uFEFF[]", "[]", "removed the byte order mark"},
 		{"code block", "```json\n[]\n```\n", "[]\n", "removed the Markdown code block around the file"},
-		{"trailing commas", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1,],},\n]\n", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1]}\n]\n", "removed trailing commas"},
+		{"trailing commas", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1,],},\n]\n",
+			"[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1]}\n]\n", "removed trailing commas"},
 		{"comma after the array", "[{\"id\": 1, \"subject\": \"A\"}],\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "removed trailing commas"},
-		{"object with tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`, `replaced the object by its only member, the array "tasks"`},
+		{"object with tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`,
+			`replaced the object by its only member, the array "tasks"`},
 		{"object with more than tasks", `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, ""},
-		{"object with tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}/*d*/]}`, `[{"id": 1, "subject": "A", "metadata": {"comment": "c\nd"}}]`, `replaced the object by its only member, the array "tasks"; moved comments into metadata`},
-		{"YAML", "# all\ntasks:\n- id: 1 # one\n  subject: |\n    A: b\n", "[\n  {\n    \"id\": 1,\n    \"subject\": \"A: b\\n\",\n    \"metadata\": {\n      \"comment\": \"all\\none\"\n    }\n  }\n]\n", `converted YAML to JSON; replaced the object by its only member, the array "tasks"; moved comments into metadata`},
+		{"object with tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}/*d*/]}`,
+			`[{"id": 1, "subject": "A", "metadata": {"comment": "c\nd"}}]`,
+			`replaced the object by its only member, the array "tasks"; moved comments into metadata`},
+		{"YAML", "# all\ntasks:\n- id: 1 # one\n  subject: |\n    A: b\n",
+			"[\n  {\n    \"id\": 1,\n    \"subject\": \"A: b\\n\",\n    \"metadata\": {\n      \"comment\": \"all\\none\"\n    }\n  }\n]\n",
+			`converted YAML to JSON; replaced the object by its only member, the array "tasks"; moved comments into metadata`},
 		{"YAML that JSON cannot say", "- id: 1\n  subject: A\n  id: 2\n", "- id: 1\n  subject: A\n  id: 2\n", ""},
 		{"text that is not YAML", "- id: [\n", "- id: [\n", ""},
 		{"a word", "steps\n", "steps\n", ""},
 		{"one task", "{\"id\": 1, \"subject\": \"A\"}\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "put the task into an array"},
-		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`, `[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
+		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`,
+			`[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
 		{"names", `[{"ID": "1", "title": "A", "depends_on": ["1"]}]`, `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
 			`renamed "ID" to "id"; renamed "title" to "subject"; renamed "depends_on" to "blockedBy"; made ids numbers, which were strings`},
-		{"names with a value of another type", `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, ""},
+		{"names with a value of another type", `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`,
+			`[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, ""},
 		{"name of a field that the task has", `[{"id": 1, "subject": "A", "title": "B"}]`, `[{"id": 1, "subject": "A", "title": "B"}]`, ""},
-		{"two names of one field", `[{"id": 1, "title": "A", "name": "B"}]`, `[{"id": 1, "subject": "A", "name": "B"}]`, `renamed "title" to "subject"`},
+		{"two names of one field", `[{"id": 1, "title": "A", "name": "B"}]`, `[{"id": 1, "subject": "A", "name": "B"}]`,
+			`renamed "title" to "subject"`},
 		{"comments", `// about all
 [
   // first
@@ -55,15 +64,23 @@ func TestFix(t *testing.T) {
   {"id": 2, "subject": "http://x", "metadata": {"comment": "old","comment2": "second\nlast"}}
 ]
 `, "moved comments into metadata"},
-		{"steps with outcomes in an array", "[\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]\n", "{\"fsm\": 2, \"steps\": [\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]}\n", "put the steps into an object of version 2"},
-		{"a field of a newer version in an array", `[{"id": 1, "subject": "A", "each": {}}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {}}]}`, "put the steps into an object of version 2"},
-		{"parts", `[{"id": "1", "subject": "A", "do": [{"ID": "1", "title": "B", "do": [{"Id": 1, "subject": "C"}]}]}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]}`,
+		{"steps with outcomes in an array", "[\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]\n",
+			"{\"fsm\": 2, \"steps\": [\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]}\n", "put the steps into an object of version 2"},
+		{"a field of a newer version in an array", `[{"id": 1, "subject": "A", "each": {}}]`,
+			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {}}]}`, "put the steps into an object of version 2"},
+		{"parts", `[{"id": "1", "subject": "A", "do": [{"ID": "1", "title": "B", "do": [{"Id": 1, "subject": "C"}]}]}]`,
+			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]}`,
 			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"; put the steps into an object of version 2`},
-		{"a misspelt outcome", `[{"id": 1, "subject": "A", "outcome": ["a"]}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a"]}]}`, `renamed "outcome" to "outcomes"; put the steps into an object of version 2`},
-		{"steps without a version", `{"steps": [{"id": "1", "subject": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`, "made ids numbers, which were strings; added the version of the format"},
-		{"steps without a version, indented", "{\n  \"steps\": []\n}\n", "{\n  \"fsm\": 2,\n  \"steps\": []\n}\n", "added the version of the format"},
+		{"a misspelt outcome", `[{"id": 1, "subject": "A", "outcome": ["a"]}]`,
+			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a"]}]}`,
+			`renamed "outcome" to "outcomes"; put the steps into an object of version 2`},
+		{"steps without a version", `{"steps": [{"id": "1", "subject": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`,
+			"made ids numbers, which were strings; added the version of the format"},
+		{"steps without a version, indented", "{\n  \"steps\": []\n}\n", "{\n  \"fsm\": 2,\n  \"steps\": []\n}\n",
+			"added the version of the format"},
 		{"steps of a newer version", `{"fsm": 3, "steps": [{"ID": "1"}]}`, `{"fsm": 3, "steps": [{"ID": "1"}]}`, ""},
-		{"names in an object", `{"fsm": 2, "steps": [{"ID": 1, "title": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`, `renamed "ID" to "id"; renamed "title" to "subject"`},
+		{"names in an object", `{"fsm": 2, "steps": [{"ID": 1, "title": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`,
+			`renamed "ID" to "id"; renamed "title" to "subject"`},
 		{"comments in an object", `// all
 { // object
   "fsm": 2, // version
@@ -203,7 +220,8 @@ func workflow(t *rapid.T) string {
 	ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 6, rapid.ID[int64]).Draw(t, "ids")
 	var tasks []string
 	for _, id := range ids {
-		task := fmt.Sprintf(`"subject": %q, "id": %s`, "S"+rapid.StringMatching(`[a-z/ ]*`).Draw(t, "subject"), rapid.SampledFrom([]string{"%d", "%d.0", "%de0"}).Draw(t, "spelling"))
+		task := fmt.Sprintf(`"subject": %q, "id": %s`, "S"+rapid.StringMatching(`[a-z/ ]*`).Draw(t, "subject"),
+			rapid.SampledFrom([]string{"%d", "%d.0", "%de0"}).Draw(t, "spelling"))
 		task = fmt.Sprintf(strings.ReplaceAll(task, "%%", "%"), id)
 		for _, field := range []string{"blocks", "blockedBy"} {
 			var refs []string
@@ -212,7 +230,9 @@ func workflow(t *rapid.T) string {
 			}
 			task += fmt.Sprintf(`, %q: [%s]`, field, strings.Join(refs, ","))
 		}
-		task += rapid.SampledFrom([]string{"", `, "status": "completed"`, `, "metadata": {"a": [1, {"b": "ä\u00e4"}]}`, `, "owner": null`, `, "x": 1`, `, "produces": ["a", "\u0062/*"], "check": {"run": "make", "timeout": 1.5e1}`, `, "ready": ["` + strings.Repeat("long/", 30) + `x"], "approval": "Go?"`}).Draw(t, "more")
+		task += rapid.SampledFrom([]string{"", `, "status": "completed"`, `, "metadata": {"a": [1, {"b": "ä\u00e4"}]}`, `, "owner": null`,
+			`, "x": 1`, `, "produces": ["a", "\u0062/*"], "check": {"run": "make", "timeout": 1.5e1}`,
+			`, "ready": ["` + strings.Repeat("long/", 30) + `x"], "approval": "Go?"`}).Draw(t, "more")
 		tasks = append(tasks, "{"+task+"}")
 	}
 	tasks = append(tasks, `{"subject": "Free", "id": 51}`) // one can start

@@ -50,7 +50,8 @@ func (b *bashisms) visit(n syntax.Node) {
 		b.add(true, "let")
 	case *syntax.DeclClause:
 		b.add(n.Variant.Value == "declare" || n.Variant.Value == "typeset", n.Variant.Value)
-		b.add(n.Variant.Value == "export" && len(n.Args) > 0 && n.Args[0].Naked && n.Args[0].Value != nil && n.Args[0].Value.Lit() == "-f", "export -f")
+		b.add(n.Variant.Value == "export" && len(n.Args) > 0 && n.Args[0].Naked && n.Args[0].Value != nil &&
+			n.Args[0].Value.Lit() == "-f", "export -f")
 	case *syntax.ArrayExpr:
 		b.add(true, "an array")
 	case *syntax.Assign:
@@ -96,7 +97,8 @@ func (b *bashisms) expansion(p *syntax.ParamExp) {
 	case p.Excl:
 		b.add(true, "${!x}")
 	case p.Exp != nil:
-		b.add(slices.Contains([]syntax.ParExpOperator{syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll, syntax.OtherParamOps}, p.Exp.Op), "${x"+p.Exp.Op.String()+"}")
+		b.add(slices.Contains([]syntax.ParExpOperator{syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll,
+			syntax.OtherParamOps}, p.Exp.Op), "${x"+p.Exp.Op.String()+"}")
 	}
 }
 

@@ -79,9 +79,12 @@ func TestDashFailsOnBashisms(t *testing.T) {
 // TestPlainLinesHaveNoBashisms: dash runs these.
 func TestPlainLinesHaveNoBashisms(t *testing.T) {
 	for _, line := range []string{
-		`[ a = b ] && echo "[[ x ]]"`, `echo '[[ a ]]' "$(cat <<E` + "\n[[ a ]]\nE\n" + `)"`, `bash -c '[[ a == b ]] && x=(1)'`, `x=$(jq -r '.a == "b"')`,
-		`echo a >&2 2>&1`, `exec 3>&-`, `export A=1`, `local x=1`, `readonly y`, `echo ${x:-a} ${x#a} ${x%%b} ${#x}`, `read -r x`, `set -eu`, `trap : EXIT`,
-		`case $x in a|b) ;; *) exit 2;; esac`, `f() { echo a; }`, `for i in 1 2; do echo $i; done`, `echo $((1+2))`, `printf '%s\n' a`, `echo -n a`, `(((`,
+		`[ a = b ] && echo "[[ x ]]"`, `echo '[[ a ]]' "$(cat <<E` + "\n[[ a ]]\nE\n" + `)"`, `bash -c '[[ a == b ]] && x=(1)'`,
+		`x=$(jq -r '.a == "b"')`,
+		`echo a >&2 2>&1`, `exec 3>&-`, `export A=1`, `local x=1`, `readonly y`, `echo ${x:-a} ${x#a} ${x%%b} ${#x}`, `read -r x`, `set -eu`,
+		`trap : EXIT`,
+		`case $x in a|b) ;; *) exit 2;; esac`, `f() { echo a; }`, `for i in 1 2; do echo $i; done`, `echo $((1+2))`, `printf '%s\n' a`,
+		`echo -n a`, `(((`,
 		`trap 'exit 0' 0; shopt -s execfail 2>/dev/null; exec x`,
 	} {
 		require.Empty(t, Bashisms(line), line)

@@ -12,7 +12,8 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	require.Equal(t, "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx step --stop=hold", Guard("/opt/bin/fsmtx", []string{"step", "--stop=hold"}))
+	require.Equal(t, "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx step --stop=hold",
+		Guard("/opt/bin/fsmtx", []string{"step", "--stop=hold"}))
 	require.Equal(t, "! command -v fsmtx >/dev/null || exec fsmtx 'a b'", Guard("fsmtx", []string{"a b"}))
 	require.Equal(t, `test ! -x "$A"/x || exec "$A"/x`, Guard(`"$A"/x`, nil))
 }
@@ -31,10 +32,14 @@ func TestGuardedReadsWhatGuardWrites(t *testing.T) {
 
 func TestGuardedRefusesOtherLines(t *testing.T) {
 	for _, line := range []string{
-		"", "a", "exec a", "test ! -x /a || /a", "test -x /a || exec /a", "test ! -x /a && exec /a", "test ! -x /b || exec /a", "! test ! -x /a || exec /a",
-		"test ! -x /a || exec /a || true", "test ! -x /a || exec /a; b", "test ! -x /a || exec /a &", "test ! -x /a || exec /a > f", "test ! -x /a || exec /a # mine",
-		"test ! -x /a >f || exec /a", "! command -v a || exec a", "command -v a >/dev/null || exec a", "! command -v a >f || exec a", "! command -v a >/dev/null 2>&1 || exec a",
-		"! command -v a 2>/dev/null || exec a", "! command -v a >/dev/null || exec b", "test ! -x /a || A=1 exec /a", "test ! -x /a || exec", "test ! -x /a || exec /a $(b)", "test ! -x /a || (",
+		"", "a", "exec a", "test ! -x /a || /a", "test -x /a || exec /a", "test ! -x /a && exec /a", "test ! -x /b || exec /a",
+		"! test ! -x /a || exec /a",
+		"test ! -x /a || exec /a || true", "test ! -x /a || exec /a; b", "test ! -x /a || exec /a &", "test ! -x /a || exec /a > f",
+		"test ! -x /a || exec /a # mine",
+		"test ! -x /a >f || exec /a", "! command -v a || exec a", "command -v a >/dev/null || exec a", "! command -v a >f || exec a",
+		"! command -v a >/dev/null 2>&1 || exec a",
+		"! command -v a 2>/dev/null || exec a", "! command -v a >/dev/null || exec b", "test ! -x /a || A=1 exec /a", "test ! -x /a || exec",
+		"test ! -x /a || exec /a $(b)", "test ! -x /a || (",
 	} {
 		words, ok := Guarded(line)
 		require.False(t, ok, "%s: %q", line, words)
@@ -43,7 +48,8 @@ func TestGuardedRefusesOtherLines(t *testing.T) {
 
 // TestGuardRunsTheProgramIfItExists: whatever the path is called.
 func TestGuardRunsTheProgramIfItExists(t *testing.T) {
-	for _, name := range []string{"plain", "a b", "$(touch pwned)", "`touch pwned`", "a;touch pwned", "it's", `"quoted"`, "a\nb", "~", "#x", "*"} {
+	for _, name := range []string{"plain", "a b", "$(touch pwned)", "`touch pwned`", "a;touch pwned", "it's", `"quoted"`, "a\nb",
+		"~", "#x", "*"} {
 		dir := filepath.Join(t.TempDir(), name)
 		program := filepath.Join(dir, "program")
 		run := func(line string) (string, int) {

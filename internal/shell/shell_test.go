@@ -208,7 +208,8 @@ func TestLookSeesQuotedWords(t *testing.T) {
 // FuzzExpand checks that a line without known variables is unchanged, and that no line
 // makes the parser panic.
 func FuzzExpand(f *testing.F) {
-	for _, line := range []string{`a "$B" '$C' $(d "` + "`e`" + `") <<F; g $((h + ${i[j]}))` + "\nF\n", `case $a in b) ;; esac`, `[[ $a =~ $b ]]`, "\xff", `'$V`, "$V\x00"} {
+	for _, line := range []string{`a "$B" '$C' $(d "` + "`e`" + `") <<F; g $((h + ${i[j]}))` + "\nF\n", `case $a in b) ;; esac`,
+		`[[ $a =~ $b ]]`, "\xff", `'$V`, "$V\x00"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

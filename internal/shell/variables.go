@@ -108,7 +108,8 @@ func (s Script) Unset() []string {
 
 // isRemoval reports whether an expansion with an operator has no default.
 func isRemoval(op syntax.ParExpOperator) bool {
-	return slices.Contains([]syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix}, op)
+	return slices.Contains([]syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix,
+		syntax.RemLargeSuffix}, op)
 }
 
 // handed returns the line that a command hands to another shell, and the variables that read
@@ -120,7 +121,8 @@ func handed(words []Word) (line Script, names []string) {
 		texts = append(texts, text)
 	}
 	switch {
-	case len(texts) > 2 && slices.Contains([]string{"sh", "bash", "dash", "zsh"}, texts[0][strings.LastIndexByte(texts[0], '/')+1:]) && texts[1] == "-c":
+	case len(texts) > 2 && slices.Contains([]string{"sh", "bash", "dash", "zsh"}, texts[0][strings.LastIndexByte(texts[0], '/')+1:]) &&
+		texts[1] == "-c":
 		line, _ = Parse(texts[2]) // if it does not parse, nothing is known of it
 	case len(texts) > 0 && texts[0] == "read":
 		names = texts[1:]

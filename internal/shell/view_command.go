@@ -181,7 +181,8 @@ func (v *viewer) declaration(stmt *syntax.Stmt, decl *syntax.DeclClause, vars sc
 		named = true
 	}
 	// the client knows that bash refuses local here, where anything follows
-	if name == "local" && strings.Contains(strings.Join(words, " "), "=") && int(stmt.End().Offset()) < len(strings.TrimSpace(v.line)) || name == "nameref" {
+	if name == "local" && strings.Contains(strings.Join(words, " "), "=") && int(stmt.End().Offset()) < len(strings.TrimSpace(v.line)) ||
+		name == "nameref" {
 		return hidden
 	}
 	if out := v.redirections(stmt, decl, vars); out != seen {

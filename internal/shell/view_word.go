@@ -37,7 +37,8 @@ func (v *viewer) word(w *syntax.Word, vars scope) (string, outcome) {
 			return "", hidden
 		}
 	}
-	if len(w.Parts) > 1 && (hasOpenBrace(w) && (strings.Contains(text, ",") || strings.Contains(text, "..")) || strings.Contains(text, "~[") || equals.in(text)) {
+	if len(w.Parts) > 1 && (hasOpenBrace(w) && (strings.Contains(text, ",") || strings.Contains(text, "..")) ||
+		strings.Contains(text, "~[") || equals.in(text)) {
 		return "", hidden
 	}
 	return text, seen
@@ -262,12 +263,13 @@ func isPrompt(name string) bool { return name == "PS4" || name == "PROMPT4" }
 // decidesLookup reports whether a variable decides which programs commands are.
 func decidesLookup(name string) bool {
 	lower := strings.ToLower(name)
-	return strings.HasPrefix(lower, "ld_") || strings.HasPrefix(lower, "dyld_") || strings.HasPrefix(lower, "bash_func_") || slices.Contains([]string{
-		"path", "home", "dirstack", "tmpprefix", "bash_env", "env", "cdpath", "globignore", "shell", "fpath", "bash_loadables_path",
-		"module_path", "manpath", "mailpath", "readnullcmd", "nullcmd", "histfile", "zdotdir", "functions", "commands", "aliases",
-		"galiases", "saliases", "bash_cmds", "bash_aliases", "execignore", "bash_source_path", "lang", "language", "lc_all", "lc_ctype",
-		"lc_collate", "lc_messages", "lc_numeric", "lc_time", "histchars", "textdomain", "textdomaindir",
-	}, lower)
+	return strings.HasPrefix(lower, "ld_") || strings.HasPrefix(lower, "dyld_") || strings.HasPrefix(lower, "bash_func_") ||
+		slices.Contains([]string{
+			"path", "home", "dirstack", "tmpprefix", "bash_env", "env", "cdpath", "globignore", "shell", "fpath", "bash_loadables_path",
+			"module_path", "manpath", "mailpath", "readnullcmd", "nullcmd", "histfile", "zdotdir", "functions", "commands", "aliases",
+			"galiases", "saliases", "bash_cmds", "bash_aliases", "execignore", "bash_source_path", "lang", "language", "lc_all", "lc_ctype",
+			"lc_collate", "lc_messages", "lc_numeric", "lc_time", "histchars", "textdomain", "textdomaindir",
+		}, lower)
 }
 
 // isInteger reports whether a variable is a number to the shell, which computes what it is set

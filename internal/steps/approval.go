@@ -30,7 +30,8 @@ func unattended(c *Current) Verdict {
 	if c.Approval == "" {
 		return Verdict{}
 	}
-	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+visible.Clip(c.Approval, maxReason))
+	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+
+		visible.Clip(c.Approval, maxReason))
 }
 
 // unapproved denies a step that was completed in another way and needs approval. The
@@ -39,5 +40,6 @@ func unapproved(c *Current) Verdict {
 	if c.Approval == "" {
 		return Verdict{}
 	}
-	return deny(c, "completed without approval", c.Name()+" was completed without the approval that it needs. Set it to in_progress and complete it again, so that the person is asked")
+	return deny(c, "completed without approval",
+		c.Name()+" was completed without the approval that it needs. Set it to in_progress and complete it again, so that the person is asked")
 }

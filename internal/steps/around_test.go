@@ -15,7 +15,8 @@ func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
 	require.True(t, l.end(1, "").Allowed())
 	require.True(t, l.end(2, "").Allowed())
 	l.allows(3, inProgress)
-	l.nest(Workflow{Command: "notes", Parent: 3, Round: 1, Steps: []Step{{ID: 11, Subject: "Collect"}, {ID: 12, Subject: "Draft", BlockedBy: []int64{11}}}})
+	l.nest(Workflow{Command: "notes", Parent: 3, Round: 1, Steps: []Step{{ID: 11, Subject: "Collect"},
+		{ID: 12, Subject: "Draft", BlockedBy: []int64{11}}}})
 	l.allows(11, completed)
 	require.Equal(t, []int64{12}, ready(l.state()))
 	_, err := l.Reopen(t.Context(), 1, "it was wrong", By{Who: ThePerson})
@@ -37,7 +38,8 @@ func TestTwoSessionsEndOneStep(t *testing.T) {
 	other := *l.Frame
 	other.Session = "s2"
 	require.True(t, l.says("approved", "one").Allowed())
-	v := other.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes", Use: "two", Over: func(string) bool { return true }})
+	v := other.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes", Use: "two",
+		Over: func(string) bool { return true }})
 	assert.Contains(t, v.Reason, "is being let through as approved")
 	_, _, err := other.Stop(t.Context(), Stopping{Mode: Remind})
 	require.NoError(t, err)

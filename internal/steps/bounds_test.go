@@ -72,7 +72,8 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 	for range 3 {
 		l.denies(2, inProgress)
 	}
-	long, err := Evidence{Time: time.Now().UTC(), Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies", Note: strings.Repeat("n", 1000)}.line()
+	long, err := Evidence{Time: time.Now().UTC(), Step: 4, From: pending, To: pending, Verdict: Allow, Why: "no gate applies",
+		Note: strings.Repeat("n", 1000)}.line()
 	require.NoError(t, err)
 	before, err := os.ReadFile(l.evidenceFile())
 	require.NoError(t, err)
@@ -130,8 +131,10 @@ func TestEssence(t *testing.T) {
 		s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: completed}, stepLine{id: 3, status: pending})
 		for range rapid.IntRange(0, 12).Draw(t, "decisions") {
 			e := Evidence{
-				Time: s.Time, Step: rapid.Int64Range(1, 3).Draw(t, "step"), From: rapid.SampledFrom([]string{pending, completed}).Draw(t, "from"), To: rapid.SampledFrom([]string{inProgress, completed}).Draw(t, "to"),
-				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Override}).Draw(t, "verdict"), Why: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "why"),
+				Time: s.Time, Step: rapid.Int64Range(1, 3).Draw(t, "step"), From: rapid.SampledFrom([]string{pending, completed}).Draw(t, "from"),
+				To:      rapid.SampledFrom([]string{inProgress, completed}).Draw(t, "to"),
+				Verdict: rapid.SampledFrom([]Decision{Allow, Deny, Deny, Ask, Override}).Draw(t, "verdict"),
+				Why:     rapid.SampledFrom([]string{"a", "b"}).Draw(t, "why"),
 			}
 			if n := s.repeats(e) + 1; n > 1 && !e.lets() {
 				e.Times = n
@@ -139,7 +142,8 @@ func TestEssence(t *testing.T) {
 			s.Evidence = append(s.Evidence, e)
 		}
 		short := *s
-		short.Steps, short.Evidence = stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: completed}, stepLine{id: 3, status: pending}).Steps, essence(s.Evidence)
+		short.Steps, short.Evidence = stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: completed},
+			stepLine{id: 3, status: pending}).Steps, essence(s.Evidence)
 		s.setPassed()
 		short.setPassed()
 		for id := int64(1); id <= 3; id++ {
@@ -158,7 +162,8 @@ func TestEssence(t *testing.T) {
 
 // TestDamagedLines: a line that was changed is not believed, one of an older version is.
 func TestDamagedLines(t *testing.T) {
-	e := Evidence{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Step: 1, From: pending, To: completed, Verdict: Allow, Why: "in order", By: By{Who: TheAgent, How: ByUpdate}}
+	e := Evidence{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Step: 1, From: pending, To: completed, Verdict: Allow,
+		Why: "in order", By: By{Who: TheAgent, How: ByUpdate}}
 	line, err := e.line()
 	require.NoError(t, err)
 	require.Equal(t, []Evidence{e}, parseEvidence(line))

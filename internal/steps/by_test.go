@@ -17,13 +17,16 @@ func TestWhoDecided(t *testing.T) {
 		via     By
 		tty     *string
 	}{
-		"an update that is carried out":         {verdict: Verdict{Decision: Allow}, who: TheAgent, how: ByUpdate},
-		"after its check passed":                {verdict: Verdict{Decision: Allow, Check: passed}, who: TheAgent, how: ByUpdate},
-		"of the MCP server":                     {verdict: Verdict{Decision: Allow}, via: By{How: ByMCP}, who: TheAgent, how: ByMCP},
-		"of a person at a terminal":             {verdict: Verdict{Decision: Allow}, via: By{Who: ThePerson, How: AtTerminal, TTY: &tty}, who: ThePerson, how: AtTerminal, tty: &tty},
-		"a denial to a person at a terminal":    {verdict: Verdict{Decision: Deny}, via: By{Who: ThePerson, How: AtTerminal, TTY: &tty}, who: Fsmtx, how: AtTerminal, tty: &tty},
-		"a question":                            {verdict: Verdict{Decision: Ask}, who: TheAgent, how: ByUpdate},
-		"an answered question":                  {verdict: Verdict{Decision: Allow, yes: ByElicitation}, via: By{How: ByMCP}, who: ThePerson, how: ByElicitation},
+		"an update that is carried out": {verdict: Verdict{Decision: Allow}, who: TheAgent, how: ByUpdate},
+		"after its check passed":        {verdict: Verdict{Decision: Allow, Check: passed}, who: TheAgent, how: ByUpdate},
+		"of the MCP server":             {verdict: Verdict{Decision: Allow}, via: By{How: ByMCP}, who: TheAgent, how: ByMCP},
+		"of a person at a terminal": {verdict: Verdict{Decision: Allow}, via: By{Who: ThePerson, How: AtTerminal, TTY: &tty},
+			who: ThePerson, how: AtTerminal, tty: &tty},
+		"a denial to a person at a terminal": {verdict: Verdict{Decision: Deny}, via: By{Who: ThePerson, How: AtTerminal, TTY: &tty},
+			who: Fsmtx, how: AtTerminal, tty: &tty},
+		"a question": {verdict: Verdict{Decision: Ask}, who: TheAgent, how: ByUpdate},
+		"an answered question": {verdict: Verdict{Decision: Allow, yes: ByElicitation}, via: By{How: ByMCP}, who: ThePerson,
+			how: ByElicitation},
 		"a denial by a rule":                    {verdict: Verdict{Decision: Deny}, who: Fsmtx, how: ByUpdate},
 		"a denial although the check passed":    {verdict: Verdict{Decision: Deny, Check: passed}, who: Fsmtx, how: ByUpdate},
 		"a denial by a check":                   {verdict: Verdict{Decision: Deny, Check: failed}, who: TheCommand, how: ByUpdate},

@@ -20,8 +20,9 @@ func called(c *Current) Verdict {
 	if c.Status == pending {
 		start = "start the step, then "
 	}
-	return deny(c, "its skill was not called", fmt.Sprintf("%s cannot be completed: the skill %s has to be called first, while this step is in progress. Next, %scall it with the Skill tool, do what it says, and then complete the step",
-		c.Name(), visible.Clip(visible.Words(c.Do), maxSubject), start))
+	return deny(c, "its skill was not called",
+		fmt.Sprintf("%s cannot be completed: the skill %s has to be called first, while this step is in progress. Next, %scall it with the Skill tool, do what it says, and then complete the step",
+			c.Name(), visible.Clip(visible.Words(c.Do), maxSubject), start))
 }
 
 // setCalled computes which steps have had the skill that they demand called in their present
@@ -31,7 +32,8 @@ func (s *State) setCalled() {
 		if c.Do == "" {
 			continue
 		}
-		c.called = s.callNoted(c) || slices.ContainsFunc(s.Under(c), func(w *Workflow) bool { return w.Called && fsmspec.SameSkill(w.Command, c.Do) })
+		c.called = s.callNoted(c) || slices.ContainsFunc(s.Under(c),
+			func(w *Workflow) bool { return w.Called && fsmspec.SameSkill(w.Command, c.Do) })
 	}
 }
 
@@ -67,7 +69,8 @@ func (f *Frame) Calls(ctx context.Context, skill, agent string) error {
 		var lines []Evidence
 		for _, c := range s.Steps {
 			if fsmspec.SameSkill(c.Do, skill) && s.underWay(c) && !s.callNoted(c) {
-				lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Called, Why: "the skill " + skill + " was called", Round: c.Round, Agent: agent,
+				lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Called,
+					Why: "the skill " + skill + " was called", Round: c.Round, Agent: agent,
 					By: By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: agent}})
 			}
 		}

@@ -10,7 +10,8 @@ import (
 // demanding is a workflow whose second step demands the skill notes, and can lead back.
 func demanding(t testing.TB) *list {
 	return hydrated(t, Step{Subject: "Build", Outcomes: []Outcome{{Name: "ok"}}},
-		Step{Subject: "Write the notes", BlockedBy: []int64{1}, Do: "notes", Check: &Check{Run: "true", Timeout: 9}, Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 1, Max: 2}}})
+		Step{Subject: "Write the notes", BlockedBy: []int64{1}, Do: "notes", Check: &Check{Run: "true", Timeout: 9},
+			Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 1, Max: 2}}})
 }
 
 func (l *list) calls(skill string) {
@@ -22,7 +23,8 @@ func TestADemandedSkillHasToBeCalledWhileTheStepIsInProgress(t *testing.T) {
 	l := demanding(t)
 	l.end(1, "ok")
 	l.calls("notes")
-	assert.Contains(t, l.end(2, "ok").Reason, `#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, start the step, then call it with the Skill tool, do what it says, and then complete the step`)
+	assert.Contains(t, l.end(2, "ok").Reason,
+		`#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, start the step, then call it with the Skill tool, do what it says, and then complete the step`)
 	l.allows(2, inProgress)
 	assert.Contains(t, l.end(2, "ok").Reason, "Next, call it with the Skill tool", "it was called before the step was in progress")
 	l.calls("other")

@@ -65,7 +65,8 @@ func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 	}
 	others := slices.DeleteFunc(slices.Clone(checked), func(b *Current) bool { return b == c })
 	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. Together the checks may take %v, "+
-		"but one call has only %v. First complete %s again in a separate call, so that its check runs", c.Name(), names(others), wasOrWere(len(others)), sum, left.Round(time.Second), others[0].Name()))
+		"but one call has only %v. First complete %s again in a separate call, so that its check runs", c.Name(), names(others),
+		wasOrWere(len(others)), sum, left.Round(time.Second), others[0].Name()))
 }
 
 // DoesNotFit is Verdict.Why of a denial because commands of steps may run longer than the call may.

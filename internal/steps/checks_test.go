@@ -21,12 +21,14 @@ import (
 // await waits until a file of the project exists.
 func (l *list) await(name string) {
 	l.t.Helper()
-	require.Eventually(l.t, func() bool { _, err := os.Stat(filepath.Join(l.project, name)); return err == nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(l.t, func() bool { _, err := os.Stat(filepath.Join(l.project, name)); return err == nil }, 20*time.Second,
+		time.Millisecond)
 }
 
 // waitingCheck returns a check that creates the file started and waits for the file until.
 func waitingCheck(started, until string) *Check {
-	return &Check{Run: fmt.Sprintf("echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done", started, until), Timeout: 30}
+	return &Check{Run: fmt.Sprintf("echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done", started,
+		until), Timeout: 30}
 }
 
 // Each check waits for the other to run. So no lock is held while a check runs; and the
@@ -199,18 +201,21 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 }
 
 func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}})
+	l := hydrated(t, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}},
+		Step{Check: &Check{Run: "true", Timeout: 60}})
 	l.Limit = callMargin + 100*time.Second
 	l.set(1, completed)
 	l.set(2, completed)
-	require.Contains(t, l.denies(3, inProgress), `#1 "Step 1" and #2 "Step 2" were completed in another way, so their checks are due as well. Together the checks may take 2m0s`)
+	require.Contains(t, l.denies(3, inProgress),
+		`#1 "Step 1" and #2 "Step 2" were completed in another way, so their checks are due as well. Together the checks may take 2m0s`)
 	l.allows(1, completed)
 	l.allows(3, inProgress)
 	l.allows(3, completed)
 }
 
 func TestACheckRunsInItsDirectory(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: `test "$(pwd -P)" = "$(cd "$P/app" && pwd -P)" || exit 9; read x && exit 8; echo out; echo err >&2; exit 7`, Timeout: 20, Dir: "app"}})
+	l := hydrated(t, Step{Check: &Check{Run: `test "$(pwd -P)" = "$(cd "$P/app" && pwd -P)" || exit 9; read x && exit 8; echo out; echo err >&2; exit 7`,
+		Timeout: 20, Dir: "app"}})
 	l.Env = append(os.Environ(), "P="+l.project)
 	l.write("app/x", "")
 	require.Contains(t, l.denies(1, completed), "(exit status 7): ")

@@ -9,7 +9,8 @@ import (
 // TestChecksAreOff: no command is run, the other gates hold, and what a command decides a person has to.
 func TestChecksAreOff(t *testing.T) {
 	mark := &Check{Run: "touch ran; false", Timeout: 9}
-	l := hydrated(t, Step{Check: mark}, Step{Check: mark, Produces: []string{"out"}}, Step{Check: mark, Approval: "Well?"}, Step{BlockedBy: []int64{1, 3}, Check: mark})
+	l := hydrated(t, Step{Check: mark}, Step{Check: mark, Produces: []string{"out"}}, Step{Check: mark, Approval: "Well?"},
+		Step{BlockedBy: []int64{1, 3}, Check: mark})
 	l.NoChecks = true
 	l.denies(4, completed)
 	l.allows(1, inProgress)

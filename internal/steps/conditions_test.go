@@ -22,12 +22,13 @@ func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
 		s  *State
 		ok bool
 	}{
-		"as it was":                    {asked(completed, Ask, inProgress), true},
-		"nobody was asked":             {stateOf(stepLine{id: 1, status: inProgress}), false},
-		"it was let through since":     {asked(completed, Allow, inProgress), false},
-		"asked about another status":   {asked(inProgress, Ask, inProgress), false},
-		"its status is another now":    {asked(completed, Ask, pending), false},
-		"another step was asked about": {stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2}).ago(0, 2, completed, Ask).from(inProgress), false},
+		"as it was":                  {asked(completed, Ask, inProgress), true},
+		"nobody was asked":           {stateOf(stepLine{id: 1, status: inProgress}), false},
+		"it was let through since":   {asked(completed, Allow, inProgress), false},
+		"asked about another status": {asked(inProgress, Ask, inProgress), false},
+		"its status is another now":  {asked(completed, Ask, pending), false},
+		"another step was asked about": {stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2}).ago(0, 2, completed,
+			Ask).from(inProgress), false},
 	} {
 		v := answered(c.s, c.s.Step(1), Update{Status: completed}, true)
 		assert.Equal(t, c.ok, v.Allowed(), "%s: %s", name, v.Why)

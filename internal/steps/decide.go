@@ -148,7 +148,8 @@ func isDone(s *State, c *Current, list string) Verdict {
 		v.past.none = true
 		return v
 	}
-	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." %s`, c.Name(), how, c.ID, list))
+	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." %s`,
+		c.Name(), how, c.ID, list))
 	v.past.none = true
 	return v
 }
@@ -341,7 +342,8 @@ func (c *call) isWorthWaiting(s *State, target *Current) bool {
 	if waited < grace {
 		return true
 	}
-	return waited < patience && !slices.ContainsFunc(s.openFor(target, c.update.Status), func(b *Current) bool { return !s.beingLetThrough(b) })
+	return waited < patience && !slices.ContainsFunc(s.openFor(target, c.update.Status),
+		func(b *Current) bool { return !s.beingLetThrough(b) })
 }
 
 // decidedTwin returns the decision about the same call of the agent that another process
@@ -363,7 +365,8 @@ func twin(c *Current, e Evidence) Verdict {
 	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
 	switch e.Verdict {
 	case Deny:
-		v.Reason = c.Name() + " is refused: " + e.Why + ". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
+		v.Reason = c.Name() + " is refused: " + e.Why +
+			". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
 	case Ask:
 		v.Reason = approval(c).Reason
 	}
@@ -372,7 +375,8 @@ func twin(c *Current, e Evidence) Verdict {
 
 // hasTwin reports whether another process is deciding the same call.
 func (s *State) hasTwin(u Update, call string) bool {
-	return u.Use != "" && slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Use == u.Use && p.Call != call && itoa(p.Step) == u.Task })
+	return u.Use != "" && slices.ContainsFunc(s.Pending,
+		func(p Pending) bool { return p.Use == u.Use && p.Call != call && itoa(p.Step) == u.Task })
 }
 
 // running denies an update of a step whose check is running in another call.
@@ -387,7 +391,8 @@ func running(s *State, c *Current) Verdict {
 // returns the lines that record it.
 func (c *call) seen(s *State) (lines []Evidence) {
 	_ = s.passUngated(c.target.ID, func(b *Current) error {
-		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way", By: c.seenBy(c.update, Verdict{})}
+		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way",
+			By: c.seenBy(c.update, Verdict{})}
 		lines = append(lines, e)
 		s.Evidence = append(s.Evidence, e)
 		return nil
@@ -397,7 +402,8 @@ func (c *call) seen(s *State) (lines []Evidence) {
 
 // seenLine records the verdict on a step that was completed in another way.
 func (c *call) seenLine(s *State, b *Current, v Verdict) Evidence {
-	e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v)}
+	e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow,
+		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v)}
 	if !v.Allowed() {
 		e.Verdict, e.Why = Deny, v.Why
 	}

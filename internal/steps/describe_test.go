@@ -35,7 +35,8 @@ func TestAStepSaysHowItCanEnd(t *testing.T) {
 	require.Equal(t, Outcome{}, s.Declared("done"))
 
 	var texts []string
-	for _, g := range (Step{Ready: []string{"in"}, Do: "review", Produces: []string{"out"}, Check: &Check{Run: "ok", Timeout: 9}, Approval: "Sure?"}).Gates() {
+	for _, g := range (Step{Ready: []string{"in"}, Do: "review", Produces: []string{"out"}, Check: &Check{Run: "ok", Timeout: 9},
+		Approval: "Sure?"}).Gates() {
 		texts = append(texts, g.String())
 	}
 	require.Equal(t, []string{"needs in", "calls the skill review", "produces out", "check (at most 9s): ok", "approval: Sure?"}, texts)

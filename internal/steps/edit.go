@@ -12,8 +12,9 @@ func edit(path string, dirs ...string) Verdict {
 	for _, dir := range dirs {
 		for at := path; ; at = filepath.Dir(at) {
 			if at == dir {
-				return Verdict{Decision: Deny, Why: "edit of a task file", Reason: "do not edit the tasks of a workflow as files: " + visible.Line(path) +
-					" belongs to the task list. Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"}
+				return Verdict{Decision: Deny, Why: "edit of a task file",
+					Reason: "do not edit the tasks of a workflow as files: " + visible.Line(path) +
+						" belongs to the task list. Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"}
 			}
 			if at == filepath.Dir(at) {
 				break

@@ -102,8 +102,9 @@ func (e *ending) agrees(name string) bool {
 	if tr, err := e.s.conclude(e.step, name); err != nil || tr.Outcome == stands.Outcome {
 		return true
 	}
-	e.verdict = deny(e.step, "it is being let through as "+stands.Outcome, fmt.Sprintf("%s is being let through as %s: another update of it is on its way. Try again in the next message, not in the same one, if that was stopped",
-		e.step.Name(), stands.Outcome))
+	e.verdict = deny(e.step, "it is being let through as "+stands.Outcome,
+		fmt.Sprintf("%s is being let through as %s: another update of it is on its way. Try again in the next message, not in the same one, if that was stopped",
+			e.step.Name(), stands.Outcome))
 	e.verdict.past.none = true
 	return false
 }
@@ -152,8 +153,9 @@ func (e *ending) spent(name string) {
 		return
 	}
 	others := slices.DeleteFunc(e.step.choices(), func(o string) bool { return o == name })
-	e.verdict = deny(e.step, name+" is spent", fmt.Sprintf("%s cannot end as %s again: it has led back as often as it may (%d times). Choose %s", e.step.Name(), name,
-		e.step.outcome(name).Max, alternatives(others)))
+	e.verdict = deny(e.step, name+" is spent",
+		fmt.Sprintf("%s cannot end as %s again: it has led back as often as it may (%d times). Choose %s", e.step.Name(), name,
+			e.step.outcome(name).Max, alternatives(others)))
 }
 
 // ownGates evaluates the gates of the step itself. failed is set if its check failed and the
@@ -163,7 +165,8 @@ func (e *ending) ownGates() (failed, ok bool) {
 		if g.When != atCompletion || g.Kind == personApproves || e.pass(g) { // a person is asked last
 			continue
 		}
-		if g.Kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.step.outcome(machine.Failed) == nil { // without a result it did not run
+		// without a result it did not run
+		if g.Kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.step.outcome(machine.Failed) == nil {
 			return false, false
 		}
 		e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
@@ -207,7 +210,9 @@ func (e *ending) pass(g Gate) bool {
 func (e *ending) choose() (name string, ok bool) {
 	g := Gate{Kind: commandDecides, When: atCompletion, Check: e.step.Chooser}
 	if e.c.NoChecks {
-		e.verdict = deny(e.step, "checks are off", e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: fsmtx step done "+itoa(e.step.ID)+" --outcome NAME")
+		e.verdict = deny(e.step, "checks are off",
+			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: fsmtx step done "+
+				itoa(e.step.ID)+" --outcome NAME")
 		return "", false
 	}
 	if !e.pass(g) {
@@ -217,8 +222,9 @@ func (e *ending) choose() (name string, ok bool) {
 	lines := strings.Split(strings.TrimSpace(f.result.output), "\n")
 	name = strings.TrimSpace(lines[len(lines)-1])
 	if !slices.Contains(e.step.choices(), name) {
-		e.verdict = deny(e.step, "its command decided nothing", fmt.Sprintf("%s cannot be completed: the last line of its command has to be %s, and is %s. The command: %s", e.step.Name(),
-			alternatives(e.step.choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)))
+		e.verdict = deny(e.step, "its command decided nothing",
+			fmt.Sprintf("%s cannot be completed: the last line of its command has to be %s, and is %s. The command: %s", e.step.Name(),
+				alternatives(e.step.choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)))
 		return "", false
 	}
 	return name, true
@@ -366,10 +372,13 @@ func (e *ending) answer(word string) (string, Verdict) {
 	chosen := e.s.answered(e.step)
 	switch {
 	case chosen == "":
-		return "", deny(e.step, "the person has not chosen", fmt.Sprintf("%s is decided by the person. Ask them with AskUserQuestion, with exactly these options: %s. Then complete it with what they chose. "+
-			"Without AskUserQuestion, tell the person: %s", e.step.Name(), strings.Join(e.step.choices(), ", "), outcomeCommand(e.step.ID, e.c.listFlag())))
+		return "", deny(e.step, "the person has not chosen",
+			fmt.Sprintf("%s is decided by the person. Ask them with AskUserQuestion, with exactly these options: %s. Then complete it with what they chose. "+
+				"Without AskUserQuestion, tell the person: %s", e.step.Name(), strings.Join(e.step.choices(), ", "),
+				outcomeCommand(e.step.ID, e.c.listFlag())))
 	case word != "" && word != chosen:
-		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s", e.step.Name(), quote(word), chosen))
+		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s", e.step.Name(),
+			quote(word), chosen))
 	}
 	return chosen, Verdict{}
 }

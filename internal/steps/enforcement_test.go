@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		os.Exit(m.Run())
 	}
-	f := &Frame{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)}, Session: "s1", Env: os.Environ()}
+	f := &Frame{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)}, Session: "s1",
+		Env: os.Environ()}
 	f.try(context.Background(), os.Getenv("FSMTX_TEST_CALL"), true)
 }
 
@@ -70,7 +71,8 @@ func (s *State) lines() int { return len(s.Evidence) + len(s.Calls) }
 // templates, which each case copies.
 func enforced(t *testing.T) map[string]string {
 	t.Helper()
-	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}}, Step{Produces: []string{"missing"}}, Step{Check: &Check{Run: "echo no; exit 3", Timeout: 20}},
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}}, Step{Produces: []string{"missing"}},
+		Step{Check: &Check{Run: "echo no; exit 3", Timeout: 20}},
 		Step{Approval: "Publish?"}, Step{})
 	l.allows(1, inProgress)
 	l.denies(2, inProgress)
@@ -153,7 +155,8 @@ func requireEnforced(t *testing.T, f *Frame, name string, before map[string]stri
 
 // TestEnforcementOnEveryFault makes each call to the file system fail once with each error.
 func TestEnforcementOnEveryFault(t *testing.T) {
-	errnos := []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT, syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
+	errnos := []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT,
+		syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
 	stride := 1
 	if !*every {
 		errnos, stride = errnos[:1], 4
@@ -256,7 +259,8 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 			require.NoError(t, remove(stateDirOf(f)))
 			v := f.Update(t.Context(), denied["failing check"])
 			require.True(t, v.Allowed())
-			require.Contains(t, v.Trouble, `#4 "Step 4" is marked as a step of the workflow "release", but nothing about it is on record in `+stateDirOf(f)+", so the steps of this list are not enforced.")
+			require.Contains(t, v.Trouble, `#4 "Step 4" is marked as a step of the workflow "release", but nothing about it is on record in `+
+				stateDirOf(f)+", so the steps of this list are not enforced.")
 			require.Empty(t, f.Update(t.Context(), denied["approval"]).Trouble, "it was told in this session")
 			f.Session = "s2"
 			require.NotEmpty(t, f.Update(t.Context(), denied["approval"]).Trouble)

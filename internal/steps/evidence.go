@@ -253,7 +253,8 @@ func essential(all []Evidence) (keep []bool) {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
+		e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
 }
 
 // begins reports whether the line is the start of a step with a time limit.
@@ -277,7 +278,8 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Verdict == Called || e.Verdict == Expand || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
+	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Verdict == Called || e.Verdict == Expand ||
+		e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)

@@ -171,7 +171,8 @@ func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Ve
 	case !known && b.Each.Run == nil:
 		return e, decision{source: b}, v
 	case !known && c.NoChecks:
-		return e, missing, deny(b, "checks are off", b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
+		return e, missing, deny(b, "checks are off",
+			b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
 	case !known && b.Each.Run.Limit() > c.left():
 		return e, missing, slow(b, b, b.Each.Run.Limit(), c.left())
 	case !known:
@@ -184,7 +185,8 @@ func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Ve
 	if wrong != "" {
 		return e, missing, noLines(b, wrong, f.result)
 	}
-	return Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Expand, Why: countItems(len(items)), By: c.by(c.update, Verdict{}),
+	return Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Expand, Why: countItems(len(items)),
+		By:    c.by(c.update, Verdict{}),
 		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result}, missing, v
 }
 
@@ -209,18 +211,21 @@ func countItems(n int) string {
 // itemsFirst refuses the completion of a step that has just been expanded. Which tasks come first
 // is told when they are in the list.
 func itemsFirst(c *Current, n int) Verdict {
-	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed: it is done for %s of %s, and their tasks have to be completed first", c.Name(), countItems(n), c.Each.source()))
+	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed: it is done for %s of %s, and their tasks have to be completed first",
+		c.Name(), countItems(n), c.Each.source()))
 }
 
 // listLocked refuses the start of a step that needs tasks of its own, while nobody can create
 // them.
 func listLocked(c *Current) Verdict {
-	return deny(c, "the list is locked", c.Name()+" cannot be started now: tasks have to be created for it, and another program holds the lock of the task list. Try again")
+	return deny(c, "the list is locked", c.Name()+
+		" cannot be started now: tasks have to be created for it, and another program holds the lock of the task list. Try again")
 }
 
 // noLines refuses the start of a step whose lines cannot be had.
 func noLines(c *Current, wrong string, r *Result) Verdict {
-	v := deny(c, "its lines: "+wrong, fmt.Sprintf("%s cannot be started: it is done for %s, and %s. Mend that, then start it again", c.Name(), c.Each, wrong))
+	v := deny(c, "its lines: "+wrong, fmt.Sprintf("%s cannot be started: it is done for %s, and %s. Mend that, then start it again",
+		c.Name(), c.Each, wrong))
 	v.Check = r
 	return v
 }
@@ -383,7 +388,8 @@ func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string
 		}
 	}
 	r := readRecord(dir)
-	if len(r.broken) > 0 && slices.ContainsFunc(s.Steps, func(b *Current) bool { return !s.isOutdated(b.Workflow) && r.steps.find(itoa(b.ID)) == nil }) {
+	if len(r.broken) > 0 && slices.ContainsFunc(s.Steps,
+		func(b *Current) bool { return !s.isOutdated(b.Workflow) && r.steps.find(itoa(b.ID)) == nil }) {
 		return "", r.broken[0].err // the state would have fewer steps than the list
 	}
 	c.steps = r.steps
@@ -408,17 +414,22 @@ func (c *call) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current, e
 		list := c.List
 		list.Record = func(p *fsmspec.Plan) (string, error) { return b.recordOf(p, e) }
 		label := tasks.Label{Invocation: e.Expands, Command: b.Workflow.Command, Spec: b.Workflow.Spec, Session: b.Workflow.Session, Step: b.ID}
-		if _, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) { return fsmspec.PlanItems(what, snap) }); err != nil {
+		if _, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan,
+			error) {
+			return fsmspec.PlanItems(what, snap)
+		}); err != nil {
 			return err
 		}
 	}
-	done := Evidence{Time: e.Time, Step: e.Step, From: e.From, To: e.To, Verdict: Expanded, Why: e.Why, By: e.By, Round: e.Round, Expands: e.Expands}
+	done := Evidence{Time: e.Time, Step: e.Step, From: e.From, To: e.To, Verdict: Expanded, Why: e.Why, By: e.By, Round: e.Round,
+		Expands: e.Expands}
 	return appendEvidence(dir, done)
 }
 
 // copiesOf returns what is to be created for the lines.
 func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
-	what := fsmspec.ItemPlan{Values: s.Values(b.Workflow), Command: b.Workflow.Command, Parent: b.ID, After: b.BlockedBy, InTurn: b.Each.InTurn}
+	what := fsmspec.ItemPlan{Values: s.Values(b.Workflow), Command: b.Workflow.Command, Parent: b.ID, After: b.BlockedBy,
+		InTurn: b.Each.InTurn}
 	for _, item := range items {
 		spec, err := fsmspec.ForItem(b.Each.Workflow, item)
 		if err != nil {
@@ -432,7 +443,8 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 // recordOf returns the record of an expansion: a workflow without steps, whose Under are the
 // copies.
 func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
-	w := Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session, Agent: c.Workflow.Agent, Dir: c.Workflow.Dir,
+	w := Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
+		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir,
 		Outcomes: true, Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []Step{}, Under: Planned(p.Levels(), c.ID)}
 	for i := range w.Under {
 		w.Under[i].Round, w.Under[i].Item = e.Round, e.Items[i]
@@ -476,7 +488,8 @@ func (s *State) tellExpansion(e Evidence) string {
 			all = append(all, b)
 		}
 	}
-	text := visible.Clip(fmt.Sprintf("%s is done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)), c.Each.source(), names(all)), maxTurn) + "."
+	text := visible.Clip(fmt.Sprintf("%s is done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
+		c.Each.source(), names(all)), maxTurn) + "."
 	if ready := slices.DeleteFunc(s.Ready(), func(b *Current) bool { return !slices.Contains(all, b) }); len(ready) > 0 {
 		text += " Ready: " + withDescription(ready[0], "")
 		if len(ready) > 1 {

@@ -90,7 +90,8 @@ Also ready: #6 "Change a"
 Complete #2 "Migrate" when they are done.`, l.begin(2))
 	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5 7\n3 Look: pending <2\n4 Change b: pending <1\n5 Test b: pending <4\n6 Change a: pending <1\n7 Test a: pending <6", l.all())
 	l.write("packages.txt", "c") // changes nothing
-	assert.Contains(t, l.denies(2, completed), `#2 "Migrate" cannot be completed: under it is the item "b", of which #4 "Change b" and #5 "Test b" are open`)
+	assert.Contains(t, l.denies(2, completed),
+		`#2 "Migrate" cannot be completed: under it is the item "b", of which #4 "Change b" and #5 "Test b" are open`)
 	s := l.state()
 	items, ok := s.Expansion(s.Step(2))
 	assert.True(t, ok)
@@ -145,25 +146,30 @@ func TestACompletionExpands(t *testing.T) {
 	l := ofSpec(t, migration)
 	l.end(1, "")
 	l.write("packages.txt", "a")
-	assert.Contains(t, l.end(2, "parked").Reason, `#2 "Migrate" cannot be completed: it cannot end as "parked"`, "the word is judged before anything is read")
+	assert.Contains(t, l.end(2, "parked").Reason, `#2 "Migrate" cannot be completed: it cannot end as "parked"`,
+		"the word is judged before anything is read")
 	assert.Nil(t, l.state().Step(4))
-	assert.Contains(t, l.denies(2, completed), `#2 "Migrate" cannot be completed: it is done for 1 item of packages.txt, and their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
+	assert.Contains(t, l.denies(2, completed),
+		`#2 "Migrate" cannot be completed: it is done for 1 item of packages.txt, and their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	assert.Contains(t, l.denies(2, completed), "under it is")
 }
 
 // TestWrongLines: the start is refused with the line, and nothing changes.
 func TestWrongLines(t *testing.T) {
-	run := strings.Replace(migration, `{"lines": "packages.txt"}`, `{"run": "cat packages.txt; echo oh no >&2; test ! -e fail", "timeout": 9}`, 1)
+	run := strings.Replace(migration, `{"lines": "packages.txt"}`,
+		`{"run": "cat packages.txt; echo oh no >&2; test ! -e fail", "timeout": 9}`, 1)
 	for name, c := range map[string]struct{ file, lines, want string }{
-		"missing":       {migration, "", `it is done for each line of packages.txt, and the file packages.txt does not exist. Mend that, then start it again`},
-		"too long":      {migration, "a\n" + strings.Repeat("x", 201), `packages.txt: line 2 has 201 characters, and at most 200 are allowed`},
-		"too many":      {migration, numbersTo(101), `packages.txt: line 101 is one too many`},
-		"not UTF-8":     {migration, "\xff", `packages.txt: line 1 is not valid UTF-8`},
-		"out of a path": {strings.Replace(migration, `"description": "Run it."`, `"produces": ["{item}/x"]`, 1), "../a", `packages.txt: the line "../a" does not fit: task 2 ("Test ../a"): produces: "../a/x": .. is not allowed`},
-		"a command":     {run, numbersTo(101), `its output: line 101 is one too many`},
-		"its failure":   {strings.Replace(run, "! -e fail", "-e fail", 1), "a", `the command failed: it ended with exit status 1. The end of its output:`},
-		"too much":      {strings.Replace(migration, `"Run it."`, `"`+strings.Repeat("x", 100)+`"`, 1), "", ""},
+		"missing":   {migration, "", `it is done for each line of packages.txt, and the file packages.txt does not exist. Mend that, then start it again`},
+		"too long":  {migration, "a\n" + strings.Repeat("x", 201), `packages.txt: line 2 has 201 characters, and at most 200 are allowed`},
+		"too many":  {migration, numbersTo(101), `packages.txt: line 101 is one too many`},
+		"not UTF-8": {migration, "\xff", `packages.txt: line 1 is not valid UTF-8`},
+		"out of a path": {strings.Replace(migration, `"description": "Run it."`, `"produces": ["{item}/x"]`, 1), "../a",
+			`packages.txt: the line "../a" does not fit: task 2 ("Test ../a"): produces: "../a/x": .. is not allowed`},
+		"a command": {run, numbersTo(101), `its output: line 101 is one too many`},
+		"its failure": {strings.Replace(run, "! -e fail", "-e fail", 1), "a",
+			`the command failed: it ended with exit status 1. The end of its output:`},
+		"too much": {strings.Replace(migration, `"Run it."`, `"`+strings.Repeat("x", 100)+`"`, 1), "", ""},
 	} {
 		if c.want == "" {
 			continue
@@ -201,7 +207,8 @@ func TestManyTasks(t *testing.T) {
 	for i := range 10 {
 		parts = append(parts, fmt.Sprintf(`{"id": %d, "subject": "p"}`, i+1))
 	}
-	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {"lines": "a"}, "do": [`+strings.Join(parts, ",")+`]}, {"id": 2, "subject": "B"}]}`)
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {"lines": "a"}, "do": [`+strings.Join(parts, ",")+
+		`]}, {"id": 2, "subject": "B"}]}`)
 	l.write("a", numbersTo(100))
 	assert.Contains(t, l.denies(1, inProgress), "its 100 items need 1000 tasks, and the list, which has 2, may have at most 1000")
 	l.write("a", numbersTo(99))
@@ -378,7 +385,8 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	path := stateFile(t, l, evidenceFile)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	lines := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"verdict":"expanded"`) })
+	lines := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"),
+		func(line string) bool { return strings.Contains(line, `"verdict":"expanded"`) })
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
 	_, err = l.Redo(t.Context())
 	require.NoError(t, err)
@@ -400,9 +408,11 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	_, err := l.Redo(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, l.state().Step(2).Outcome, "an event that reads no files does not judge it")
-	assert.Contains(t, l.denies(3, inProgress), `#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
+	assert.Contains(t, l.denies(3, inProgress),
+		`#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
 	l.write("packages.txt", "a")
-	assert.Contains(t, l.denies(3, inProgress), `their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
+	assert.Contains(t, l.denies(3, inProgress),
+		`their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	l.end(4, "")
 	l.write("a.ok", "1")
@@ -423,7 +433,8 @@ func TestCompletedBeforeItsCopiesCame(t *testing.T) {
 	l := ofSpec(t, migration)
 	l.end(1, "")
 	l.write("packages.txt", "a")
-	e := Evidence{Time: l.state().Time, Step: 2, From: pending, To: pending, Verdict: Expand, Why: "1 item", Round: 1, Expands: "x", Items: []string{"a"}}
+	e := Evidence{Time: l.state().Time, Step: 2, From: pending, To: pending, Verdict: Expand, Why: "1 item", Round: 1, Expands: "x",
+		Items: []string{"a"}}
 	require.NoError(t, l.locked(t.Context(), func(dir *txn.Dir) error { return appendEvidence(dir, e) }))
 	l.set(2, completed)
 	_, err := l.Redo(t.Context())

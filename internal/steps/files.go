@@ -10,7 +10,8 @@ func files(c *Current, when Moment, f fact) Verdict {
 	}
 	switch {
 	case f.limit != "":
-		return deny(c, why+f.limit, c.Name()+" "+what+": "+f.limit+" in "+visible.Words(f.dir)+". Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely")
+		return deny(c, why+f.limit, c.Name()+" "+what+": "+f.limit+" in "+visible.Words(f.dir)+
+			". Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely")
 	case len(f.missing) == 0:
 		return Verdict{}
 	}

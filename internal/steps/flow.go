@@ -176,7 +176,8 @@ func isBack(tr machine.Transition) bool { return len(tr.Reopens) > 0 }
 func (s *State) recordSeen(by By) (lines []Evidence) {
 	by.Who, by.How = Fsmtx, ByUpdate
 	for _, e := range s.unseen {
-		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: "seen done", Outcome: e.Outcome, Round: e.Round, By: by, Values: e.Values}
+		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: "seen done", Outcome: e.Outcome,
+			Round: e.Round, By: by, Values: e.Values}
 		if e.isLate() {
 			seen.Why, seen.By.Who, seen.NotNeeded = e.Why, TheClock, e.NotNeeded
 		}

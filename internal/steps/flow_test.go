@@ -17,10 +17,13 @@ import (
 func reviewed(t testing.TB) *list {
 	return hydrated(t,
 		Step{Subject: "Implement"},
-		Step{Subject: "Test", BlockedBy: []int64{1}, Check: &Check{Run: "test -e pass || { echo broken; exit 1; }", Timeout: 9}, Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 2}}},
+		Step{Subject: "Test", BlockedBy: []int64{1}, Check: &Check{Run: "test -e pass || { echo broken; exit 1; }", Timeout: 9},
+			Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 2}}},
 		Step{Subject: "Review", BlockedBy: []int64{2}, Produces: []string{"REVIEW.md"}, Outcomes: []Outcome{
-			{Name: "approved", Check: &Check{Run: "! grep -q BLOCKER REVIEW.md", Timeout: 9}}, {Name: "changes", Back: 1, Max: 1, Then: "disputed"}, {Name: "disputed"}}},
-		Step{Subject: "Settle it", BlockedBy: []int64{3}, When: []Condition{{3, []string{"disputed"}}}, Decides: "person", Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+			{Name: "approved", Check: &Check{Run: "! grep -q BLOCKER REVIEW.md", Timeout: 9}},
+			{Name: "changes", Back: 1, Max: 1, Then: "disputed"}, {Name: "disputed"}}},
+		Step{Subject: "Settle it", BlockedBy: []int64{3}, When: []Condition{{3, []string{"disputed"}}}, Decides: "person",
+			Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		Step{Subject: "Open the pull request", BlockedBy: []int64{3, 4}},
 	)
 }
@@ -79,7 +82,8 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 	assert.Equal(t, `Not needed: #4 "Settle it". Ready: #5 "Open the pull request": How to do 5.`, l.seen())
 	assert.Equal(t, "Implement: completed\nTest: completed\nReview: completed\nSettle it (not needed: #3 ended as approved): completed\nOpen the pull request: pending", l.shows())
 	assert.Equal(t, "not needed", l.state().Word(l.state().Step(4)))
-	assert.Contains(t, l.ask(3, inProgress).Reason, `#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
+	assert.Contains(t, l.ask(3, inProgress).Reason,
+		`#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
 	assert.Contains(t, l.ask(4, pending).Reason, `#4 "Settle it" is not needed and is done`)
 	require.True(t, l.ask(3, completed).Allowed(), "completing it again is nothing")
 	require.True(t, l.end(5, "").Allowed())
@@ -138,7 +142,8 @@ func TestACheckThatCannotRunLeadsNowhere(t *testing.T) {
 
 func TestAPersonChooses(t *testing.T) {
 	l := disputed(t)
-	assert.Contains(t, l.end(4, "merge").Reason, `#4 "Settle it" is decided by the person. Ask them with AskUserQuestion, with exactly these options: merge, drop.`)
+	assert.Contains(t, l.end(4, "merge").Reason,
+		`#4 "Settle it" is decided by the person. Ask them with AskUserQuestion, with exactly these options: merge, drop.`)
 	for _, c := range []Choice{{Chosen: "perhaps"}, {Options: []string{"merge", "later"}, Chosen: "merge"}, {}} {
 		text, _ := l.Chosen(t.Context(), []Choice{c}, ByQuestion, "")
 		assert.Empty(t, text, "%v is about another question", c)
@@ -202,9 +207,11 @@ func TestRoundsBeyondTheBoundOfALoop(t *testing.T) {
 // A command decides by the last line of its output.
 func TestACommandChooses(t *testing.T) {
 	l := hydrated(t,
-		Step{Subject: "Choose", Decides: "command", Chooser: &Check{Run: "echo debug >&2; cat kind", Timeout: 9}, Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
+		Step{Subject: "Choose", Decides: "command", Chooser: &Check{Run: "echo debug >&2; cat kind", Timeout: 9},
+			Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
 		Step{Subject: "Migrate", BlockedBy: []int64{1}, When: []Condition{{1, []string{"major"}}}},
-		Step{Subject: "Publish", BlockedBy: []int64{1, 2}, Check: &Check{Run: `test "$FSM_OUTCOME_1" = minor && test "$FSM_ROUND" = 1`, Timeout: 9}},
+		Step{Subject: "Publish", BlockedBy: []int64{1, 2}, Check: &Check{Run: `test "$FSM_OUTCOME_1" = minor && test "$FSM_ROUND" = 1`,
+			Timeout: 9}},
 	)
 	assert.Contains(t, l.end(1, "major").Reason, "ends as its command says: leave the outcome out")
 	assert.Contains(t, l.end(1, "").Reason, "its check failed (exit status 1)")
@@ -251,7 +258,8 @@ func TestCompletedInAnotherWay(t *testing.T) {
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 	l.write("REVIEW.md", "BLOCKER")
 	l.set(3, completed)
-	assert.Contains(t, l.denies(5, inProgress), "#3 \"Review\" was completed in another way and does not pass its gates, so no other step is let through. #3 \"Review\" cannot be completed: its check failed",
+	assert.Contains(t, l.denies(5, inProgress),
+		"#3 \"Review\" was completed in another way and does not pass its gates, so no other step is let through. #3 \"Review\" cannot be completed: its check failed",
 		"it can only have gone forward as approved")
 	l.write("REVIEW.md", "x")
 	l.put(3, `{"id":"3","subject":"Review","description":"How to do 3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"approved"}}`)

@@ -110,7 +110,8 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case target.Done(), known && e.To == completed && e.lets():
 		return f.redone(ctx, c.steps)
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
-		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent),
+		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes",
+			Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round, Values: e.Values}
 		return c.note(ctx, s, yes)
 	}
@@ -505,7 +506,8 @@ func (f *Frame) finished(c *call, v Verdict) Verdict {
 		if v.past.step != 0 {
 			id = v.past.step
 		}
-		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listFlag())
+		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " +
+			overrideCommands(id, f.listFlag())
 	}
 	return f.unnamed(v)
 }
@@ -571,7 +573,8 @@ func (c *call) unrecorded(v Verdict, err error) Verdict {
 
 // notSentBack refuses an outcome that leads back, because that cannot be recorded.
 func notSentBack(c *Current, err error) Verdict {
-	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. Complete it again; if that does not help, tell the person", c.Name(), err))
+	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. Complete it again; if that does not help, tell the person",
+		c.Name(), err))
 	v.past.none = true
 	return v
 }

@@ -18,7 +18,8 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 	require.Equal(t, `#2 "Test" cannot be started: #1 "Build" must be done first. Ready now: #1 "Build".
 A person can go past this in a terminal outside the client: fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...)`, reason)
 	l.allows(1, inProgress)
-	require.Contains(t, l.denies(1, completed), `#1 "Build" cannot be completed: it needs dist/*.txt, which is missing or empty in `+l.project+`.`)
+	require.Contains(t, l.denies(1, completed),
+		`#1 "Build" cannot be completed: it needs dist/*.txt, which is missing or empty in `+l.project+`.`)
 	l.write("dist/a.txt", "a")
 	l.allows(1, completed)
 	l.allows(2, inProgress)

@@ -21,8 +21,10 @@ func TestGatesSayThemselvesHowTheyAreShown(t *testing.T) {
 	for _, g := range gates {
 		labels, conditions = append(labels, g.Label()), append(conditions, g.Condition())
 	}
-	assert.Equal(t, []string{"ready: in", "skill: notes", "produces: out", "check: make", "approval", "produces: log", "check: true", "approval", "new"}, labels)
-	assert.Equal(t, []string{"", "", "", "", "", "produces log", "check (at most 5m0s): true", "", "new"}, conditions, "the agent reads of the others elsewhere")
+	assert.Equal(t, []string{"ready: in", "skill: notes", "produces: out", "check: make", "approval", "produces: log", "check: true",
+		"approval", "new"}, labels)
+	assert.Equal(t, []string{"", "", "", "", "", "produces log", "check (at most 5m0s): true", "", "new"}, conditions,
+		"the agent reads of the others elsewhere")
 	assert.Equal(t, []ShownGate{{readyFiles, atStart, "needs in"}, {"new", atCompletion, "new"}}, ShownGates([]Gate{gates[0], gates[8]}))
 	assert.NotNil(t, ShownGates(nil), "a list without gates is an empty array")
 }

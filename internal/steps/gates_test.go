@@ -24,7 +24,8 @@ func stateOf(lines ...stepLine) *State {
 	w := &Workflow{Command: "release", Dir: "/project"}
 	s := &State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, l := range lines {
-		c := &Current{Workflow: w, Status: l.status, Passed: l.passed, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)), BlockedBy: l.after, Approval: l.approval}}
+		c := &Current{Workflow: w, Status: l.status, Passed: l.passed, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
+			BlockedBy: l.after, Approval: l.approval}}
 		if l.check {
 			c.Check = &Check{Run: "make", Timeout: 600}
 		}
@@ -54,13 +55,18 @@ func TestOrder(t *testing.T) {
 		"a blocker is open":             {stateOf(open, second), `#1 "A" must be done first. Ready now: #1 "A"`},
 		"a blocker is in progress":      {stateOf(stepLine{id: 1, status: inProgress}, second), `#1 "A" must be done first. In progress: #1 "A"`},
 		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. In progress: #1 "A"`},
-		"others can be worked on":       {stateOf(open, second, stepLine{id: 3, status: inProgress}), `#1 "A" must be done first. In progress: #3 "C". Ready now: #1 "A"`},
-		"after a clock was set back":    {stateOf(open, second).ago(-time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
-		"two blockers are open":         {stateOf(open, stepLine{id: 2, status: pending, after: []int64{1, 3}}, stepLine{id: 3, status: pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
-		"a blocker's check is running":  {&State{Steps: stateOf(open, second).Steps, Pending: []Pending{{Step: 1}}}, `The check of #1 "A" is running in another call: wait until it ends, then try again`},
-		"a blocker is about to be done": {stateOf(open, second).ago(time.Second, 1, completed, Allow), `Another update is about to complete #1 "A": try again in the next message, not in the same one`},
-		"a completion was lost":         {stateOf(open, second).ago(time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
-		"a circle":                      {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, second), "No step is ready, because every open step waits for another open step: only a person can go past that"},
+		"others can be worked on": {stateOf(open, second, stepLine{id: 3, status: inProgress}),
+			`#1 "A" must be done first. In progress: #3 "C". Ready now: #1 "A"`},
+		"after a clock was set back": {stateOf(open, second).ago(-time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
+		"two blockers are open": {stateOf(open, stepLine{id: 2, status: pending, after: []int64{1, 3}},
+			stepLine{id: 3, status: pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
+		"a blocker's check is running": {&State{Steps: stateOf(open, second).Steps, Pending: []Pending{{Step: 1}}},
+			`The check of #1 "A" is running in another call: wait until it ends, then try again`},
+		"a blocker is about to be done": {stateOf(open, second).ago(time.Second, 1, completed, Allow),
+			`Another update is about to complete #1 "A": try again in the next message, not in the same one`},
+		"a completion was lost": {stateOf(open, second).ago(time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
+		"a circle": {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, second),
+			"No step is ready, because every open step waits for another open step: only a person can go past that"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := c.s.Step(2)
@@ -80,8 +86,10 @@ func TestFiles(t *testing.T) {
 	missing := func(names ...string) fact { return fact{dir: "/project", missing: names} }
 	require.True(t, files(c, atCompletion, missing()).Allowed())
 	require.True(t, files(c, atStart, missing()).Allowed())
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`, files(c, atCompletion, missing("a.txt", "dist/*")).Reason)
-	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`, files(c, atStart, missing("plan.md")).Reason)
+	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`,
+		files(c, atCompletion, missing("a.txt", "dist/*")).Reason)
+	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`,
+		files(c, atStart, missing("plan.md")).Reason)
 	require.Equal(t, "missing: a.txt", files(c, atCompletion, missing("a.txt")).Why)
 	v := files(c, atCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
 	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
@@ -120,8 +128,10 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, "#1 \"A\" cannot be completed: its check failed (exit status 2): make test\nThe end of its output:\na\nb\nFix that, then complete the step again", v.Reason)
 	require.Equal(t, "check failed: exit status 2", v.Why)
 	require.Contains(t, check(c, Result{Run: "x", Exit: 1}).Reason, "It printed nothing.")
-	require.Contains(t, check(c, Result{Run: "x", Exit: -1, failed: "it did not end within 5m0s"}).Reason, "its check failed (it did not end within 5m0s): x")
-	require.Contains(t, check(c, Result{Run: "x", Exit: 0, failed: "it was interrupted"}).Why, "it was interrupted", "exit 0 of an interrupted check does not count")
+	require.Contains(t, check(c, Result{Run: "x", Exit: -1, failed: "it did not end within 5m0s"}).Reason,
+		"its check failed (it did not end within 5m0s): x")
+	require.Contains(t, check(c, Result{Run: "x", Exit: 0, failed: "it was interrupted"}).Why, "it was interrupted",
+		"exit 0 of an interrupted check does not count")
 }
 
 func TestLastLines(t *testing.T) {
@@ -137,11 +147,14 @@ func TestLastLines(t *testing.T) {
 }
 
 func TestFits(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: completed, check: true}, stepLine{id: 2, status: completed, check: true}, stepLine{id: 3, status: inProgress, check: true})
+	s := stateOf(stepLine{id: 1, status: completed, check: true}, stepLine{id: 2, status: completed, check: true},
+		stepLine{id: 3, status: inProgress, check: true})
 	target := s.Step(3)
 	require.True(t, fits(target, s.Steps, 30*time.Minute).Allowed())
-	require.Contains(t, fits(target, s.Steps, 30*time.Minute-1).Reason, `#1 "A" and #2 "B" were completed in another way, so their checks are due as well`)
-	require.Contains(t, fits(target, s.Steps[2:], time.Minute).Reason, `the check of #3 "C" may take 10m0s, but the time limit of the hook that runs it leaves only 1m0s`)
+	require.Contains(t, fits(target, s.Steps, 30*time.Minute-1).Reason,
+		`#1 "A" and #2 "B" were completed in another way, so their checks are due as well`)
+	require.Contains(t, fits(target, s.Steps[2:], time.Minute).Reason,
+		`the check of #3 "C" may take 10m0s, but the time limit of the hook that runs it leaves only 1m0s`)
 }
 
 func TestApproval(t *testing.T) {
@@ -163,28 +176,31 @@ func TestKeep(t *testing.T) {
 		u    Update
 		want string
 	}{
-		"a status":                        {Update{Status: completed}, ""},
-		"a deletion":                      {Update{Status: deleted}, `#2 "B" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
-		"other metadata":                  {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}, "_internal": false}`)}, ""},
-		"the same tag":                    {Update{Metadata: []byte(`{"fsm": "release"}`)}, ""},
-		"no tag":                          {Update{Metadata: []byte(`{"fsm": null}`)}, `its metadata "fsm" must not change`},
-		"another tag":                     {Update{Metadata: []byte(`{"fsm": "other"}`)}, `its metadata "fsm" must not change`},
-		"a tag that is not text":          {Update{Metadata: []byte(`{"fsm": ["release"]}`)}, `its metadata "fsm" must not change`},
-		"a tag, escaped":                  {Update{Metadata: []byte(`{"f\u0073m": null}`)}, `its metadata "fsm" must not change`},
-		"two tags":                        {Update{Metadata: []byte(`{"fsm": "release", "fsm": null}`)}, `its metadata "fsm" must not change`},
-		"null metadata":                   {Update{Metadata: []byte(`null`)}, ""},
-		"hidden":                          {Update{Metadata: []byte(`{"_internal": true}`)}, `its metadata "_internal", which hides a task, cannot be set`},
-		"hidden, with a status":           {Update{Status: completed, Metadata: []byte(`{"_internal": 1}`)}, `its metadata "_internal"`},
-		"no longer hidden":                {Update{Metadata: []byte(`{"_internal": null}`)}, ""},
-		"the same subject":                {Update{Subject: text("B"), Description: text("Do it.")}, ""},
-		"another subject":                 {Update{Status: inProgress, Subject: text("C")}, "so its subject must not change. Leave that out"},
-		"no subject":                      {Update{Subject: text("")}, "so its subject must not change"},
-		"another description":             {Update{Description: text("Do nothing.")}, "so its description must not change. Leave that out"},
-		"another blocker":                 {Update{AddBlockedBy: []string{"99"}}, "so what it waits for must not change. Leave addBlockedBy out"},
-		"a blocker that it has":           {Update{AddBlockedBy: []string{"1"}}, ""},
-		"a task of the agent waits":       {Update{AddBlocks: []string{"99"}}, ""},
-		"another step waits":              {Update{AddBlocks: []string{"1"}}, `and so is #1 "A": what a step waits for must not change`},
-		"it waits for a task of no skill": {Update{Task: "99", AddBlocks: []string{"2"}}, "so it cannot be made to wait for another task. Leave it out of addBlocks of #99"},
+		"a status": {Update{Status: completed}, ""},
+		"a deletion": {Update{Status: deleted},
+			`#2 "B" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
+		"other metadata":         {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}, "_internal": false}`)}, ""},
+		"the same tag":           {Update{Metadata: []byte(`{"fsm": "release"}`)}, ""},
+		"no tag":                 {Update{Metadata: []byte(`{"fsm": null}`)}, `its metadata "fsm" must not change`},
+		"another tag":            {Update{Metadata: []byte(`{"fsm": "other"}`)}, `its metadata "fsm" must not change`},
+		"a tag that is not text": {Update{Metadata: []byte(`{"fsm": ["release"]}`)}, `its metadata "fsm" must not change`},
+		"a tag, escaped":         {Update{Metadata: []byte(`{"f\u0073m": null}`)}, `its metadata "fsm" must not change`},
+		"two tags":               {Update{Metadata: []byte(`{"fsm": "release", "fsm": null}`)}, `its metadata "fsm" must not change`},
+		"null metadata":          {Update{Metadata: []byte(`null`)}, ""},
+		"hidden": {Update{Metadata: []byte(`{"_internal": true}`)},
+			`its metadata "_internal", which hides a task, cannot be set`},
+		"hidden, with a status":     {Update{Status: completed, Metadata: []byte(`{"_internal": 1}`)}, `its metadata "_internal"`},
+		"no longer hidden":          {Update{Metadata: []byte(`{"_internal": null}`)}, ""},
+		"the same subject":          {Update{Subject: text("B"), Description: text("Do it.")}, ""},
+		"another subject":           {Update{Status: inProgress, Subject: text("C")}, "so its subject must not change. Leave that out"},
+		"no subject":                {Update{Subject: text("")}, "so its subject must not change"},
+		"another description":       {Update{Description: text("Do nothing.")}, "so its description must not change. Leave that out"},
+		"another blocker":           {Update{AddBlockedBy: []string{"99"}}, "so what it waits for must not change. Leave addBlockedBy out"},
+		"a blocker that it has":     {Update{AddBlockedBy: []string{"1"}}, ""},
+		"a task of the agent waits": {Update{AddBlocks: []string{"99"}}, ""},
+		"another step waits":        {Update{AddBlocks: []string{"1"}}, `and so is #1 "A": what a step waits for must not change`},
+		"it waits for a task of no skill": {Update{Task: "99", AddBlocks: []string{"2"}},
+			"so it cannot be made to wait for another task. Leave it out of addBlocks of #99"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if e.u.Task == "" {
@@ -218,25 +234,27 @@ func TestStop(t *testing.T) {
 		x    Stopping
 		want []int64
 	}{
-		"a step is ready":              {stateOf(one, blocked), Stopping{}, []int64{1}},
-		"steps in progress are first":  {stateOf(one, blocked, working), Stopping{}, []int64{3, 1}},
-		"every step is done":           {stateOf(done), Stopping{}, nil},
-		"no step":                      {stateOf(), Stopping{}, nil},
-		"every step is blocked":        {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},
-		"switched off":                 {stateOf(one), Stopping{Mode: StopOff}, nil},
-		"completed in another way":     {stateOf(stepLine{id: 1, status: completed}), Stopping{}, []int64{1}},
-		"an agent is running":          {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
-		"an agent has ended":           {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
-		"a shell is running":           {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
-		"a question":                   {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
-		"a question, held":             {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
-		"a check is running":           {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
-		"a person was asked":           {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
-		"a person has said yes":        {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
-		"denied twice":                 {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
-		"denied three times":           {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, nil},
+		"a step is ready":             {stateOf(one, blocked), Stopping{}, []int64{1}},
+		"steps in progress are first": {stateOf(one, blocked, working), Stopping{}, []int64{3, 1}},
+		"every step is done":          {stateOf(done), Stopping{}, nil},
+		"no step":                     {stateOf(), Stopping{}, nil},
+		"every step is blocked":       {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},
+		"switched off":                {stateOf(one), Stopping{Mode: StopOff}, nil},
+		"completed in another way":    {stateOf(stepLine{id: 1, status: completed}), Stopping{}, []int64{1}},
+		"an agent is running":         {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
+		"an agent has ended":          {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
+		"a shell is running":          {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
+		"a question":                  {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
+		"a question, held":            {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
+		"a check is running":          {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
+		"a person was asked":          {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
+		"a person has said yes":       {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
+		"denied twice":                {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
+		"denied three times": {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny),
+			Stopping{}, nil},
 		"a subagent that started none": {stateOf(one, working), Stopping{Agent: "x"}, nil},
-		"a subagent in the background": {stateOf(one), Stopping{Agent: "a", Background: []byte(`[{"id": "a", "type": "subagent", "status": "running"}]`)}, nil},
+		"a subagent in the background": {stateOf(one),
+			Stopping{Agent: "a", Background: []byte(`[{"id": "a", "type": "subagent", "status": "running"}]`)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ids := func(reminded string) (ids []int64) {
@@ -258,7 +276,8 @@ func TestStop(t *testing.T) {
 
 	s := stateOf(one, working)
 	s.Evidence = []Evidence{{Step: 3, To: inProgress, Verdict: Allow, Agent: "x"}}
-	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)}, reminder{}), 1, "a subagent is sent back to what it started")
+	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)},
+		reminder{}), 1, "a subagent is sent back to what it started")
 	require.Empty(t, stop(s, Stopping{Agent: "y", Mode: Remind}, reminder{}))
 }
 
@@ -276,7 +295,8 @@ func TestSentBack(t *testing.T) {
 }
 
 func TestResumed(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending}, stepLine{id: 4, status: pending}, stepLine{id: 5, status: inProgress}, stepLine{id: 6, status: pending, after: []int64{2}})
+	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending},
+		stepLine{id: 4, status: pending}, stepLine{id: 5, status: inProgress}, stepLine{id: 6, status: pending, after: []int64{2}})
 	s.Steps[1].Description, s.Steps[2].Description = "Write it.", strings.Repeat("x", 5000)
 	s.ago(0, 5, completed, Ask)
 	require.Equal(t, `The task list has an unfinished workflow (release: 1 of 6 steps done). Its steps must be done in order: a step can be started when the steps before it are done.

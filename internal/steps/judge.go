@@ -55,7 +55,8 @@ func (f *Frame) unknownRules(ctx context.Context, r *record) string {
 	if why == nil || f.toldBefore(ctx, f.Session+"/only") {
 		return ""
 	}
-	return visible.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v. %s", f.List.Dir, why, Remedy)
+	return visible.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v. %s",
+		f.List.Dir, why, Remedy)
 }
 
 // judge decides about a call that rules cover, and records the decision.
@@ -180,12 +181,14 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 	}
 	text := p.subject() + " belongs to " + strings.Join(belongs, "; and to ") + "."
 	if p.err != nil {
-		text = "this line cannot be parsed (" + visible.Clip(visible.Words(p.err.Error()), maxSubject) + "), and it names a call that is refused: " + text + " Write the line plainly."
+		text = "this line cannot be parsed (" + visible.Clip(visible.Words(p.err.Error()), maxSubject) +
+			"), and it names a call that is refused: " + text + " Write the line plainly."
 	}
 	if ready := slices.DeleteFunc(s.Ready(), func(r *Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
 		text += " Ready: " + names(ready) + "."
 	}
-	return visible.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " + shell.Quote(p.listed[0].text) +
+	return visible.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " +
+		shell.Quote(p.listed[0].text) +
 		` --because "..." ` + c.listFlag()
 }
 
@@ -227,7 +230,8 @@ type owner struct {
 func (s *State) owners(p part) (all []owner) {
 	for _, l := range p.listed {
 		c := s.Step(l.step.ID)
-		if c == nil || c.Gone() || c.Done() && s.skipped(c.ID) || c.flows() && c.Outcome == machine.Skipped && !c.NotNeeded || s.Finished(c.Workflow) {
+		if c == nil || c.Gone() || c.Done() && s.skipped(c.ID) || c.flows() && c.Outcome == machine.Skipped && !c.NotNeeded ||
+			s.Finished(c.Workflow) {
 			continue
 		}
 		if !slices.ContainsFunc(all, func(o owner) bool { return o.Current == c }) {
@@ -272,7 +276,8 @@ func (c *call) callLine(s *State, o owner, v Verdict) Evidence {
 	if v.Decision == Deny {
 		by.Who = Fsmtx
 	}
-	return Evidence{Time: s.Time, Step: o.ID, From: o.Status, To: o.Status, Verdict: v.Decision, Why: v.Why, Rule: o.text, Agent: c.update.Agent, By: by, Use: c.update.Use}
+	return Evidence{Time: s.Time, Step: o.ID, From: o.Status, To: o.Status, Verdict: v.Decision, Why: v.Why, Rule: o.text,
+		Agent: c.update.Agent, By: by, Use: c.update.Use}
 }
 
 // permit returns a person's yes that covers a part of a call and is not used up by another call.

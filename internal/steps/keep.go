@@ -40,7 +40,8 @@ func keep(s *State, c *Current, u Update) Verdict {
 	case changesTag(u.Metadata, c.Workflow.Command):
 		return refuse("metadata."+tag, `, so its metadata "`+tag+`" must not change. Other metadata can be changed. Repeat the update without it`)
 	case hides(u.Metadata):
-		return refuse("metadata."+hidden, `, so its metadata "`+hidden+`", which hides a task, cannot be set. Other metadata can be changed. Repeat the update without it`)
+		return refuse("metadata."+hidden, `, so its metadata "`+hidden+
+			`", which hides a task, cannot be set. Other metadata can be changed. Repeat the update without it`)
 	case u.Subject != nil && !sameText(*u.Subject, c.Subject) && !sameText(*u.Subject, c.shownSubject()):
 		return refuse("subject", ", so its subject must not change. Leave that out; put notes into its metadata or into a task of your own")
 	case u.Description != nil && !sameText(*u.Description, c.Description):

@@ -36,7 +36,8 @@ func (s *State) lapse(all []Evidence, by By) (lines []Evidence) {
 	by.Who, by.How, by.TTY = Fsmtx, ByUpdate, nil
 	for _, e := range all {
 		status := s.Step(e.Step).Status
-		lines = append(lines, Evidence{Time: s.Time, Step: e.Step, From: status, To: status, Verdict: Lapsed, Why: "the update was not carried out", Agent: e.Agent, By: by})
+		lines = append(lines, Evidence{Time: s.Time, Step: e.Step, From: status, To: status, Verdict: Lapsed,
+			Why: "the update was not carried out", Agent: e.Agent, By: by})
 	}
 	if len(lines) > 0 {
 		s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], lines...)

@@ -22,7 +22,8 @@ func TestEveryDecisionIsPassedOn(t *testing.T) {
 	}
 	logged := func() (lines []line) {
 		for _, r := range all {
-			require.Equal(t, [5]string{"release", "/skills/release/fsm.json", l.project, "s1", l.List.Dir}, [5]string{r.Workflow, r.Spec, r.Project, r.Session, r.List})
+			require.Equal(t, [5]string{"release", "/skills/release/fsm.json", l.project, "s1", l.List.Dir},
+				[5]string{r.Workflow, r.Spec, r.Project, r.Session, r.List})
 			require.Equal(t, []int64{1, r.Step}, []int64{r.Run, r.Task})
 			require.Equal(t, 3, r.Steps)
 			lines = append(lines, line{r.Decision, r.From, r.To, r.Step, *r.Open, r.Finished})
@@ -66,7 +67,8 @@ func TestEveryDecisionIsPassedOn(t *testing.T) {
 		require.Equal(t, l.List.Dir, r.List)
 		kept = append(kept, r.Decision+" "+r.Subject+" "+r.To)
 	}
-	require.Equal(t, []string{"deny b in_progress", "allow a in_progress", "allow a completed", "override b completed", "allow c in_progress", "allow c completed"}, kept)
+	require.Equal(t, []string{"deny b in_progress", "allow a in_progress", "allow a completed", "override b completed",
+		"allow c in_progress", "allow c completed"}, kept)
 	none, troubles, err := Decided(t.TempDir())
 	require.NoError(t, err)
 	require.Empty(t, troubles)

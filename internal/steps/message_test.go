@@ -42,7 +42,8 @@ func (c *client) call(id int64, status string, want Decision) {
 // TestCallsOfOneMessageWaitForEachOther: complete a step and start the next, in one message,
 // three in a row, in any order, with a check in between.
 func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
-	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4", Timeout: 20}}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}}, Step{BlockedBy: []int64{3}})}
+	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4", Timeout: 20}}, Step{BlockedBy: []int64{1}},
+		Step{BlockedBy: []int64{2}}, Step{BlockedBy: []int64{3}})}
 	c.call(4, inProgress, Allow)
 	c.call(3, completed, Allow)
 	c.call(2, completed, Allow)
@@ -59,7 +60,8 @@ func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 
 // TestAWaitEndsWithTheDenialOfTheOther: what does not go through is not waited for.
 func TestAWaitEndsWithTheDenialOfTheOther(t *testing.T) {
-	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}})}
+	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}},
+		Step{BlockedBy: []int64{2}})}
 	c.call(3, inProgress, Deny)
 	c.call(2, completed, Deny)
 	c.call(1, completed, Deny)
@@ -75,13 +77,16 @@ func TestWorthWaiting(t *testing.T) {
 		state  func(*State)
 		want   bool
 	}{
-		"nothing is on record yet":            {waited: grace - 1, use: "u", want: true},
-		"nothing is on record":                {waited: grace, use: "u"},
-		"it is not a call of a message":       {waited: 0},
-		"its check is running":                {waited: patience - 1, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1}} }, want: true},
-		"it waits, too":                       {waited: grace, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1, Waiting: true}} }, want: true},
-		"its check is running for too long":   {waited: patience, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1}} }},
-		"it was let through":                  {waited: grace, use: "u", state: func(s *State) { s.ago(time.Second, 1, completed, Allow) }, want: true},
+		"nothing is on record yet":      {waited: grace - 1, use: "u", want: true},
+		"nothing is on record":          {waited: grace, use: "u"},
+		"it is not a call of a message": {waited: 0},
+		"its check is running": {waited: patience - 1, use: "u",
+			state: func(s *State) { s.Pending = []Pending{{Step: 1}} }, want: true},
+		"it waits, too": {waited: grace, use: "u",
+			state: func(s *State) { s.Pending = []Pending{{Step: 1, Waiting: true}} }, want: true},
+		"its check is running for too long": {waited: patience, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1}} }},
+		"it was let through": {waited: grace, use: "u",
+			state: func(s *State) { s.ago(time.Second, 1, completed, Allow) }, want: true},
 		"it was let through and never came":   {waited: grace, use: "u", state: func(s *State) { s.ago(time.Minute, 1, completed, Allow) }},
 		"it was let through before the clock": {waited: grace, use: "u", state: func(s *State) { s.ago(-time.Hour, 1, completed, Allow) }},
 		"a person is asked":                   {waited: grace, use: "u", state: func(s *State) { s.ago(0, 1, completed, Ask) }},
@@ -101,7 +106,8 @@ func TestWorthWaiting(t *testing.T) {
 // TestARefusedApprovalIsNoYes: the file is completed by a script afterwards.
 func TestARefusedApprovalIsNoYes(t *testing.T) {
 	l := hydrated(t, Step{Approval: "Publish?"}, Step{BlockedBy: []int64{1}})
-	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Stop trying. ", "\nThis was asked 4 times"} {
+	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Stop trying. ",
+		"\nThis was asked 4 times"} {
 		v := l.ask(1, completed)
 		require.Equal(t, Ask, v.Decision)
 		require.Contains(t, v.Reason, want, n)
@@ -185,7 +191,8 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 
 // TestCheckEnv: a check gets the variables that it names, and no others.
 func TestCheckEnv(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: `test -z "$KEY" && test "$KEPT" = yes`, Timeout: 20, Env: &[]string{"PATH", "KEPT"}}}, Step{Check: &Check{Run: `test -n "$KEY"`, Timeout: 20}},
+	l := hydrated(t, Step{Check: &Check{Run: `test -z "$KEY" && test "$KEPT" = yes`, Timeout: 20, Env: &[]string{"PATH", "KEPT"}}},
+		Step{Check: &Check{Run: `test -n "$KEY"`, Timeout: 20}},
 		Step{Check: &Check{Run: `test -z "$KEY$KEPT"`, Timeout: 20, Env: &[]string{}}})
 	l.Env = append(os.Environ(), "KEY=secret", "KEPT=yes")
 	for id := range int64(3) {

@@ -31,7 +31,8 @@ func (s *State) started(agent string, ids ...int64) *State {
 	for _, id := range ids {
 		s.Time = s.Time.Add(time.Second)
 		s.Step(id).Status = inProgress
-		s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: pending, To: inProgress, Verdict: Allow, Agent: agent, By: By{Session: "s1", Agent: agent}})
+		s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: pending, To: inProgress, Verdict: Allow, Agent: agent,
+			By: By{Session: "s1", Agent: agent}})
 	}
 	return s
 }
@@ -53,30 +54,34 @@ func TestPlace(t *testing.T) {
 		replaces string
 		lost     string
 	}{
-		"nothing there":                          {treeOf(), Calling{Command: "b"}, 0, "", ""},
-		"not begun":                              {treeOf("a"), Calling{Command: "b"}, 0, "", ""},
-		"finished":                               {treeOf("a").completedSteps(10, 11, 12), Calling{Command: "b"}, 0, "", ""},
-		"a step in progress":                     {treeOf("a").started("", 11), Calling{Command: "b"}, 11, "", ""},
-		"one done, none in progress":             {treeOf("a").completedSteps(10), Calling{Command: "b"}, 11, "", ""},
-		"typed, one done":                        {treeOf("a").completedSteps(10), Calling{Command: "b", Typed: true}, 0, "", "a"},
-		"typed, one in progress":                 {treeOf("a").started("", 11), Calling{Command: "b", Typed: true}, 11, "", ""},
-		"the one started last":                   {treeOf("a").started("", 12, 10), Calling{Command: "b"}, 10, "", ""},
-		"the one that the same agent started":    {treeOf("a").started("", 11).started("x", 12), Calling{Command: "b"}, 11, "", ""},
-		"the one that the subagent started":      {treeOf("a").started("x", 11).started("", 12), Calling{Command: "b", Agent: "x"}, 11, "", ""},
-		"a subagent that started none":           {treeOf("a").started("", 10, 12), Calling{Command: "b", Agent: "x"}, 12, "", ""},
-		"another session's":                      {treeOf("a").started("", 11), Calling{Command: "b", Session: "s2"}, 11, "", ""},
-		"the same skill":                         {treeOf("a").started("", 11), Calling{Command: "a"}, 0, "", ""},
-		"the same skill, another in progress":    {treeOf("a", "b").started("", 20, 11), Calling{Command: "a"}, 0, "", "b"},
-		"inside":                                 {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "c"}, 21, "", ""},
-		"beside one that has not begun":          {treeOf("a", "b 10").started("", 10), Calling{Command: "c"}, 10, "", ""},
-		"beside it, nothing in progress":         {treeOf("a", "b 11").completedSteps(10), Calling{Command: "c"}, 11, "", ""},
-		"from its own step":                      {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "b"}, 10, "b", ""},
-		"again before it has begun":              {treeOf("a", "b 10").started("", 10), Calling{Command: "b"}, 10, "b", ""},
-		"from its own step, with one below":      {treeOf("a", "b 10", "c 21").started("", 10).completedSteps(30, 31, 32).started("", 21), Calling{Command: "b"}, 10, "b, c", ""},
-		"again when it is finished":              {treeOf("a", "b 10").started("", 10).completedSteps(20, 21, 22), Calling{Command: "b"}, 10, "b", ""},
-		"a fourth":                               {treeOf("a", "b 10", "c 20").started("", 10, 20, 30), Calling{Command: "d"}, 20, "", ""},
-		"a fourth again":                         {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 30), Calling{Command: "d"}, 20, "d", ""},
-		"a fifth from the fourth":                {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 40), Calling{Command: "e"}, 20, "", ""},
+		"nothing there":                       {treeOf(), Calling{Command: "b"}, 0, "", ""},
+		"not begun":                           {treeOf("a"), Calling{Command: "b"}, 0, "", ""},
+		"finished":                            {treeOf("a").completedSteps(10, 11, 12), Calling{Command: "b"}, 0, "", ""},
+		"a step in progress":                  {treeOf("a").started("", 11), Calling{Command: "b"}, 11, "", ""},
+		"one done, none in progress":          {treeOf("a").completedSteps(10), Calling{Command: "b"}, 11, "", ""},
+		"typed, one done":                     {treeOf("a").completedSteps(10), Calling{Command: "b", Typed: true}, 0, "", "a"},
+		"typed, one in progress":              {treeOf("a").started("", 11), Calling{Command: "b", Typed: true}, 11, "", ""},
+		"the one started last":                {treeOf("a").started("", 12, 10), Calling{Command: "b"}, 10, "", ""},
+		"the one that the same agent started": {treeOf("a").started("", 11).started("x", 12), Calling{Command: "b"}, 11, "", ""},
+		"the one that the subagent started":   {treeOf("a").started("x", 11).started("", 12), Calling{Command: "b", Agent: "x"}, 11, "", ""},
+		"a subagent that started none":        {treeOf("a").started("", 10, 12), Calling{Command: "b", Agent: "x"}, 12, "", ""},
+		"another session's":                   {treeOf("a").started("", 11), Calling{Command: "b", Session: "s2"}, 11, "", ""},
+		"the same skill":                      {treeOf("a").started("", 11), Calling{Command: "a"}, 0, "", ""},
+		"the same skill, another in progress": {treeOf("a", "b").started("", 20, 11), Calling{Command: "a"}, 0, "", "b"},
+		"inside":                              {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "c"}, 21, "", ""},
+		"beside one that has not begun":       {treeOf("a", "b 10").started("", 10), Calling{Command: "c"}, 10, "", ""},
+		"beside it, nothing in progress":      {treeOf("a", "b 11").completedSteps(10), Calling{Command: "c"}, 11, "", ""},
+		"from its own step":                   {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "b"}, 10, "b", ""},
+		"again before it has begun":           {treeOf("a", "b 10").started("", 10), Calling{Command: "b"}, 10, "b", ""},
+		"from its own step, with one below": {treeOf("a", "b 10", "c 21").started("", 10).completedSteps(30, 31, 32).started("", 21),
+			Calling{Command: "b"}, 10, "b, c", ""},
+		"again when it is finished": {treeOf("a", "b 10").started("", 10).completedSteps(20, 21, 22), Calling{Command: "b"},
+			10, "b", ""},
+		"a fourth": {treeOf("a", "b 10", "c 20").started("", 10, 20, 30), Calling{Command: "d"}, 20, "", ""},
+		"a fourth again": {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 30), Calling{Command: "d"},
+			20, "d", ""},
+		"a fifth from the fourth": {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 40),
+			Calling{Command: "e"}, 20, "", ""},
 		"another agent's of the same name stays": {treeOf("a", "b 10").started("", 10), Calling{Command: "b", Agent: "x"}, 10, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,14 +162,16 @@ func TestPlaceLosesNothing(t *testing.T) {
 		command := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
 		list = append(list, "a")
 		for range rapid.IntRange(1, 8).Draw(t, "calls") {
-			c := Calling{Command: command.Draw(t, "command"), Session: "s1", Agent: rapid.SampledFrom([]string{"", "x"}).Draw(t, "agent"), Typed: rapid.Bool().Draw(t, "typed")}
+			c := Calling{Command: command.Draw(t, "command"), Session: "s1", Agent: rapid.SampledFrom([]string{"", "x"}).Draw(t, "agent"),
+				Typed: rapid.Bool().Draw(t, "typed")}
 			open := slices.ContainsFunc(s.Steps, func(b *Current) bool { return b.Status == inProgress && !b.Done() })
 			place, err := s.Place(c)
 			switch {
 			case err != nil:
 				continue
 			case place.Parent == nil:
-				if open && len(place.Lost) > 0 && !slices.ContainsFunc(s.Steps, func(b *Current) bool { return b.Workflow.Command == c.Command && b.Workflow.Parent == 0 }) {
+				if open && len(place.Lost) > 0 &&
+					!slices.ContainsFunc(s.Steps, func(b *Current) bool { return b.Workflow.Command == c.Command && b.Workflow.Parent == 0 }) {
 					t.Fatalf("%+v replaces %s although a step is in progress", c, commandsIn(place.Lost))
 				}
 				return

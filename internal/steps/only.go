@@ -163,7 +163,8 @@ const maxOptions = 50
 
 // gitOption reports whether the value of an option of git is the next word.
 func gitOption(word string) bool {
-	return slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"}, word)
+	return slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
+		"--attr-source"}, word)
 }
 
 // mentions reports whether a line that cannot be parsed has the words of a rule, in their order.

@@ -133,7 +133,8 @@ func TestPaths(t *testing.T) {
 	for _, dir := range []string{"real/src/sub", "real/docs", "elsewhere"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
 	}
-	for link, to := range map[string]string{"project": "real", "real/link": "src", "real/out": "../elsewhere", "real/file": "src/a.go", "elsewhere/in": "../real/src", "real/dangling": "src/new.go"} {
+	for link, to := range map[string]string{"project": "real", "real/link": "src", "real/out": "../elsewhere", "real/file": "src/a.go",
+		"elsewhere/in": "../real/src", "real/dangling": "src/new.go"} {
 		require.NoError(t, os.Symlink(to, filepath.Join(root, link)))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(root, "real/src/a.go"), nil, 0o644))
@@ -197,7 +198,8 @@ func push(use string) ToolCall { return ToolCall{Tool: "Bash", Line: "git push",
 func (l *list) call(x ToolCall) Verdict { return l.Call(context.Background(), x) }
 
 func released(t *testing.T) *list {
-	return hydrated(t, Step{Subject: "Review"}, Step{Subject: "Open the pull request", BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}, Step{BlockedBy: []int64{2}})
+	return hydrated(t, Step{Subject: "Review"}, Step{Subject: "Open the pull request", BlockedBy: []int64{1},
+		Only: []string{"Bash(git push *)"}}, Step{BlockedBy: []int64{2}})
 }
 
 func TestCallsBelongToSteps(t *testing.T) {
@@ -302,7 +304,8 @@ func TestOneMessage(t *testing.T) {
 }
 
 func TestCallsAreFreeAgain(t *testing.T) {
-	steps := []Step{{Subject: "Review", Outcomes: []Outcome{{Name: "done"}, {Name: "drop", Stop: true}}}, {BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}, {BlockedBy: []int64{2}}}
+	steps := []Step{{Subject: "Review", Outcomes: []Outcome{{Name: "done"}, {Name: "drop", Stop: true}}},
+		{BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}, {BlockedBy: []int64{2}}}
 	free := func(l *list) bool { return l.call(push("")).Decision == "" || l.call(push("")).Decision == Allow }
 	for name, end := range map[string]func(*list){
 		"ended": func(l *list) {
@@ -345,7 +348,8 @@ func TestCallsAreFreeAgain(t *testing.T) {
 // needs a step for each of its commands.
 func TestTwoOwners(t *testing.T) {
 	l := hydrated(t, Step{Only: []string{"Bash(git push *)"}}, Step{Only: []string{"Bash(git *)", "Bash(npm publish)"}})
-	require.Contains(t, l.call(push("")).Reason, `git push belongs to #1 "Step 1", which is not in progress: start it first; and to #2 "Step 2", which`)
+	require.Contains(t, l.call(push("")).Reason,
+		`git push belongs to #1 "Step 1", which is not in progress: start it first; and to #2 "Step 2", which`)
 	l.allows(1, inProgress)
 	l.set(1, inProgress)
 	require.Equal(t, Allow, l.call(push("")).Decision)

@@ -149,7 +149,8 @@ func runForOracle(t *testing.T, dir string, seed int) *oracleRun {
 
 func oracleUpdates(n int) *rapid.Generator[oracleEvent] {
 	return rapid.Custom(func(t *rapid.T) oracleEvent {
-		return oracleEvent{"ask", rapid.Int64Range(1, int64(n)).Draw(t, "step"), rapid.SampledFrom([]string{"", "", "a", "b", "c", "failed", "done"}).Draw(t, "outcome"),
+		return oracleEvent{"ask", rapid.Int64Range(1, int64(n)).Draw(t, "step"),
+			rapid.SampledFrom([]string{"", "", "a", "b", "c", "failed", "done"}).Draw(t, "outcome"),
 			rapid.Bool().Draw(t, "passes")}
 	})
 }

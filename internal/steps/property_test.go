@@ -51,7 +51,8 @@ type random struct {
 
 func newRandom(t *rapid.T) *random {
 	root := worlds.MemoryDir(t)
-	w := &random{t: t, project: filepath.Join(root, "project"), dropped: map[int64]bool{}, manual: `{"id":"99","status":"pending","subject":"mine","description":"","blocks":[],"blockedBy":[]}`}
+	w := &random{t: t, project: filepath.Join(root, "project"), dropped: map[int64]bool{},
+		manual: `{"id":"99","status":"pending","subject":"mine","description":"","blocks":[],"blockedBy":[]}`}
 	w.Frame = &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: time.Minute}, Session: "s1"}
 	n := rapid.IntRange(1, 5).Draw(t, "steps")
 	for id := int64(1); id <= int64(n); id++ {

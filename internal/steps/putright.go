@@ -85,7 +85,8 @@ func (c *Current) blockers(s *State) []string {
 // else. Steps that are gone do not matter.
 func (c *Current) waitsAsRecorded(s *State) bool {
 	waits := s.waits(c)
-	if slices.ContainsFunc(c.file.BlockedBy, func(id string) bool { return !slices.ContainsFunc(waits, func(b int64) bool { return itoa(b) == id }) }) {
+	if slices.ContainsFunc(c.file.BlockedBy,
+		func(id string) bool { return !slices.ContainsFunc(waits, func(b int64) bool { return itoa(b) == id }) }) {
 		return false
 	}
 	for _, id := range waits {
@@ -167,7 +168,8 @@ func (c *Current) rightMetadata(metadata jsontext.Value) (jsontext.Value, error)
 // rewriteTasks replaces the content of tasks' files under the client's locks. Each file is
 // replaced by a rename, so a crash leaves the old one or the new one. A file that cannot be
 // changed does not keep the others from it; its error is returned.
-func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(form projection.Form, id int64, data []byte) ([]byte, error)) error {
+func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(form projection.Form, id int64, data []byte) ([]byte,
+	error)) error {
 	form, names := tasks.Form(dir.Path()), []string{}
 	for _, id := range ids {
 		names = append(names, form.Name(itoa(id)))

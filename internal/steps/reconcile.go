@@ -47,7 +47,8 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 // damaged: whoever opens the list writes it again.
 func (s *State) behind() bool {
 	return s.interrupted || len(s.unseen) > 0 || s.unshown || s.misshapen() || slices.ContainsFunc(s.Steps, func(c *Current) bool {
-		return c.file == nil && !c.Gone() || (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 || c.flows() && c.Status == completed && c.Outcome == ""
+		return c.file == nil && !c.Gone() || (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 ||
+			c.flows() && c.Status == completed && c.Outcome == ""
 	})
 }
 
@@ -159,7 +160,8 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 		if b == nil {
 			continue
 		}
-		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer, Why: "the person chose " + outcome, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
+		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer,
+			Why: "the person chose " + outcome, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
 		text = fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), outcome)
 	}
 	v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}})

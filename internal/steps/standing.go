@@ -37,7 +37,8 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 	mine := s.of(f.Session, func(string) bool { return false })
 	standing := Standing{SentBack: parseReminders(data).of(f.reminder(Stopping{})).at == mine.progress()}
 	for _, c := range mine.Steps {
-		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: mine.evidenced(c), Current: c == mine.current(c.Workflow)})
+		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: mine.evidenced(c),
+			Current: c == mine.current(c.Workflow)})
 	}
 	return standing, nil
 }

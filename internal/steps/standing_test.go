@@ -26,7 +26,8 @@ func TestStanding(t *testing.T) {
 	stands(Standing{Steps: []Stood{step("a", false, false), step("b", false, true), step("c", false, false), step("d", true, false)}})
 	_, _, err := l.Stop(t.Context(), Stopping{Mode: Remind})
 	require.NoError(t, err)
-	stands(Standing{SentBack: true, Steps: []Stood{step("a", false, false), step("b", false, true), step("c", false, false), step("d", true, false)}})
+	stands(Standing{SentBack: true, Steps: []Stood{step("a", false, false), step("b", false, true), step("c", false, false),
+		step("d", true, false)}})
 	l.allows(2, completed)
 	stands(Standing{Steps: []Stood{step("a", false, true), step("b", true, false), step("c", false, false), step("d", true, false)}})
 	l.allows(1, inProgress)

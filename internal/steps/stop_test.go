@@ -27,7 +27,8 @@ func TestWhoIsSentBack(t *testing.T) {
 	require.False(t, sent("s1", x), "once for each stall")
 	called := x
 	called.Transcript = filepath.Join(t.TempDir(), "t.jsonl")
-	require.NoError(t, os.WriteFile(called.Transcript, []byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Skill","id":"1","input":{"skill":"release"}}]}}`), 0o600))
+	require.NoError(t, os.WriteFile(called.Transcript,
+		[]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Skill","id":"1","input":{"skill":"release"}}]}}`), 0o600))
 	require.True(t, sent("second", called), "it called the skill, whose steps were in the list already")
 	require.False(t, sent("second", called))
 
@@ -54,12 +55,14 @@ func TestThePersonEndsATurn(t *testing.T) {
 		"a prompt that is not written yet": {[]string{`{"type":"user","promptId":"o","message":{"content":"go"}}`}, "Done.", false, false},
 		"a question":                       {said("make the release"), "It is built.\nShall I publish it?", false, true},
 		"a question of the client":         {append(said("make the release"), asked), "I will wait.", true, false},
-		"a question before other work":     {append(said("make the release"), asked, `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"2","input":{}}]}}`), "Done.", true, true},
-		"a part that is done":              {said("make the release, but only step 1"), "Done.", false, false},
-		"a part that is not done":          {said("make the release, but only steps 1 and 3"), "Done.", true, true},
-		"a part, and a later answer":       {append(said("only step 1 please"), said("blue")...), "Done.", false, false},
-		"a part, and then the rest":        {append(said("only step 1 please"), said("ok, go on")...), "Done.", true, true},
-		"a part in a command":              {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n<command-args>only the first step</command-args>"), "Done.", false, false},
+		"a question before other work": {append(said("make the release"), asked,
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","id":"2","input":{}}]}}`), "Done.", true, true},
+		"a part that is done":        {said("make the release, but only step 1"), "Done.", false, false},
+		"a part that is not done":    {said("make the release, but only steps 1 and 3"), "Done.", true, true},
+		"a part, and a later answer": {append(said("only step 1 please"), said("blue")...), "Done.", false, false},
+		"a part, and then the rest":  {append(said("only step 1 please"), said("ok, go on")...), "Done.", true, true},
+		"a part in a command": {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n<command-args>only the first step</command-args>"),
+			"Done.", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}})

@@ -137,7 +137,8 @@ func (f *Frame) unrecorded(ctx context.Context, t *tagged) Verdict {
 		return Verdict{}
 	}
 	return Verdict{Trouble: fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, so the steps of this list are not enforced. "+
-		"An older fsmtx put it there, or the record was removed. To have its steps enforced, "+Remedy, t.id, quote(t.file.Subject), quote(t.tag), stateDir(f.List.Dir))}
+		"An older fsmtx put it there, or the record was removed. To have its steps enforced, "+Remedy, t.id, quote(t.file.Subject),
+		quote(t.tag), stateDir(f.List.Dir))}
 }
 
 // stateDir returns the path of the state directory, for people.

@@ -23,7 +23,8 @@ func modelTexts() map[string]struct {
 	verdict Verdict
 	next    string
 } {
-	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: inProgress, after: []int64{1}, approval: "Publish it?"}, stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Really?"})
+	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: inProgress, after: []int64{1}, approval: "Publish it?"},
+		stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Really?"})
 	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
 	f := &Frame{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}
 	of := func(target *Current, u Update, v Verdict) Verdict {
@@ -39,42 +40,57 @@ func modelTexts() map[string]struct {
 	circle := stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, stepLine{id: 2, status: pending, after: []int64{1}})
 	many := *s
 	for range 3 {
-		many.Evidence = append(many.Evidence, Evidence{Step: 3, From: inProgress, To: completed, Verdict: Deny, Why: "check failed: exit status 1", Check: &Result{Run: "make"}})
+		many.Evidence = append(many.Evidence, Evidence{Step: 3, From: inProgress, To: completed, Verdict: Deny,
+			Why: "check failed: exit status 1", Check: &Result{Run: "make"}})
 	}
 	failed := check(three, Result{Run: "make", Exit: 1, output: "no"})
-	third := (&call{Frame: f, update: Update{Task: "3", Status: completed}, target: &recorded{Step: three.Step}}).final(&many, three, failed, nil).verdict
+	third := (&call{Frame: f, update: Update{Task: "3", Status: completed}, target: &recorded{Step: three.Step}}).final(&many, three,
+		failed, nil).verdict
 	all := map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"order":                  {of(two, complete, order(s, two, complete)), `Ready now: #1 "A"`},
-		"order, check running":   {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
-		"order, about to be":     {of(two, complete, order(&about, two, complete)), "try again in the next message"},
-		"order, circle":          {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
-		"ready":                  {of(one, Update{Task: "1", Status: inProgress}, files(one, atStart, fact{dir: "/p", missing: []string{"a"}})), "it needs a, which is missing or empty in /p"},
-		"produces":               {of(two, complete, files(two, atCompletion, fact{dir: "/p", missing: []string{"a", "b"}})), "it needs a and b, which are missing or empty in /p"},
-		"search":                 {of(two, complete, files(two, atCompletion, fact{dir: "/p", limit: "the search for * met more than 5 names"})), "Remove what is not needed there, or tell the person"},
-		"check":                  {of(three, Update{Task: "3", Status: completed}, failed), "Fix that, then complete the step again"},
-		"check, silent":          {of(three, complete, check(three, Result{Run: "make", Exit: 1})), "Fix what it checks, then complete the step again"},
-		"check, third time":      {third, "for the 4th time: stop trying, and ask the person what to do"},
-		"checks, too long":       {of(three, complete, fits(three, []*Current{three}, time.Second)), `Tell the person: "fsmtx install" repairs the hook`},
-		"checks, too many":       {of(three, complete, fits(three, []*Current{four, three}, 15*time.Minute)), `First complete #4 "D" again in a separate call`},
-		"check is running":       {of(one, complete, runningOf(&running, one)), "wait until it ends"},
-		"another step":           {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
-		"approval":               {of(two, complete, approval(two)), "tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
-		"nobody can be asked":    {of(two, complete, unattended(two)), "A person can go past this"},
-		"without approval":       {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
-		"said no":                {of(two, complete, answered((&State{Steps: circleFree(s).Steps}).ago(0, 2, completed, Ask).from(inProgress), two2(s), complete, false)), "Ask them what is missing"},
-		"out of date":            {of(two, complete, answered(s, two, complete, true)), "Complete it again"},
-		"deletion":               {of(one, complete, keep(s, one, Update{Task: "1", Status: deleted})), "Its status can become in_progress, completed or pending again"},
-		"metadata.fsm":           {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})), "Repeat the update without it"},
-		"metadata._internal":     {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})), "Repeat the update without it"},
-		"subject":                {of(one, complete, keep(s, one, Update{Task: "1", Subject: text("x")})), "Leave that out"},
-		"description":            {of(one, complete, keep(s, one, Update{Task: "1", Description: text("x")})), "Leave that out"},
-		"addBlockedBy":           {of(one, complete, keep(s, one, Update{Task: "1", AddBlockedBy: []string{"9"}})), "Leave addBlockedBy out"},
-		"addBlocks":              {of(one, complete, keep(s, one, Update{Task: "1", AddBlocks: []string{"3"}})), "Leave addBlocks out"},
-		"addBlocks, other task":  {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})), "Leave it out of addBlocks of #9"},
-		"edit":                   {edit("/c/tasks/s1/1.json", "/c/tasks/s1"), "Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"},
+		"order":                {of(two, complete, order(s, two, complete)), `Ready now: #1 "A"`},
+		"order, check running": {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
+		"order, about to be":   {of(two, complete, order(&about, two, complete)), "try again in the next message"},
+		"order, circle":        {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
+		"ready": {of(one, Update{Task: "1", Status: inProgress},
+			files(one, atStart, fact{dir: "/p", missing: []string{"a"}})), "it needs a, which is missing or empty in /p"},
+		"produces": {of(two, complete, files(two, atCompletion, fact{dir: "/p", missing: []string{"a", "b"}})),
+			"it needs a and b, which are missing or empty in /p"},
+		"search": {of(two, complete, files(two, atCompletion,
+			fact{dir: "/p", limit: "the search for * met more than 5 names"})), "Remove what is not needed there, or tell the person"},
+		"check": {of(three, Update{Task: "3", Status: completed}, failed), "Fix that, then complete the step again"},
+		"check, silent": {of(three, complete, check(three, Result{Run: "make", Exit: 1})),
+			"Fix what it checks, then complete the step again"},
+		"check, third time": {third, "for the 4th time: stop trying, and ask the person what to do"},
+		"checks, too long": {of(three, complete, fits(three, []*Current{three}, time.Second)),
+			`Tell the person: "fsmtx install" repairs the hook`},
+		"checks, too many": {of(three, complete, fits(three, []*Current{four, three}, 15*time.Minute)),
+			`First complete #4 "D" again in a separate call`},
+		"check is running": {of(one, complete, runningOf(&running, one)), "wait until it ends"},
+		"another step":     {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
+		"approval": {of(two, complete, approval(two)),
+			"tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
+		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
+		"without approval":    {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
+		"said no": {of(two, complete, answered((&State{Steps: circleFree(s).Steps}).ago(0, 2, completed,
+			Ask).from(inProgress), two2(s), complete, false)), "Ask them what is missing"},
+		"out of date": {of(two, complete, answered(s, two, complete, true)), "Complete it again"},
+		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: deleted})),
+			"Its status can become in_progress, completed or pending again"},
+		"metadata.fsm": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})),
+			"Repeat the update without it"},
+		"metadata._internal": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})),
+			"Repeat the update without it"},
+		"subject":      {of(one, complete, keep(s, one, Update{Task: "1", Subject: text("x")})), "Leave that out"},
+		"description":  {of(one, complete, keep(s, one, Update{Task: "1", Description: text("x")})), "Leave that out"},
+		"addBlockedBy": {of(one, complete, keep(s, one, Update{Task: "1", AddBlockedBy: []string{"9"}})), "Leave addBlockedBy out"},
+		"addBlocks":    {of(one, complete, keep(s, one, Update{Task: "1", AddBlocks: []string{"3"}})), "Leave addBlocks out"},
+		"addBlocks, other task": {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})),
+			"Leave it out of addBlocks of #9"},
+		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
+			"Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"},
 		"registered twice":       {twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
 		"registered twice, asks": {twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
 	}
@@ -98,11 +114,13 @@ func itemTexts(f *Frame) map[string]struct {
 	verdict Verdict
 	next    string
 } {
-	s := flowState([]Step{{Subject: "A", Each: &Each{Run: &Check{Run: "ls", Timeout: 9}, Workflow: `{"fsm":2,"steps":[{"id":1,"subject":"A"}]}`}}})
+	s := flowState([]Step{{Subject: "A", Each: &Each{Run: &Check{Run: "ls", Timeout: 9},
+		Workflow: `{"fsm":2,"steps":[{"id":1,"subject":"A"}]}`}}})
 	one := s.Step(1)
 	off := *f
 	off.NoChecks = true
-	c := &call{Frame: &off, update: Update{Task: "1", Status: inProgress}, target: &recorded{Step: one.Step}, begun: time.Now(), facts: map[factKey]fact{}}
+	c := &call{Frame: &off, update: Update{Task: "1", Status: inProgress}, target: &recorded{Step: one.Step}, begun: time.Now(),
+		facts: map[factKey]fact{}}
 	return map[string]struct {
 		verdict Verdict
 		next    string
@@ -134,7 +152,8 @@ func treeTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"skill":        {f.finished(c, c.final(s, s.Step(1), called(&Current{Step: Step{ID: 1, Subject: "A", Do: "notes"}, Status: inProgress}), nil).verdict), "call it with the Skill tool, do what it says"},
+		"skill": {f.finished(c, c.final(s, s.Step(1), called(&Current{Step: Step{ID: 1, Subject: "A", Do: "notes"},
+			Status: inProgress}), nil).verdict), "call it with the Skill tool, do what it says"},
 		"under it":     {f.finished(c, c.final(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict), `Ready now: #11 "inner"`},
 		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
 	}
@@ -146,17 +165,20 @@ func flowTexts(f *Frame) map[string]struct {
 	next    string
 } {
 	s := flowState([]Step{
-		{Subject: "A", Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1}, {Name: "late-one", Back: 1, Max: 1, Then: "never"}, {Name: "never"}}},
+		{Subject: "A", Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1},
+			{Name: "late-one", Back: 1, Max: 1, Then: "never"}, {Name: "never"}}},
 		{Subject: "B", Decides: "person", Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		{Subject: "C", Decides: "command", Chooser: &Check{Run: "cat kind", Timeout: 9}, Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}},
 		{Subject: "D"},
 		{Subject: "E", Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "branch", Command: &Check{Run: "git branch", Timeout: 9}}}},
 		{Subject: "F", Produces: []string{"{version}/x"}, Ready: []string{"{goal}"}},
 	})
-	s.Evidence = []Evidence{{Step: 1, Verdict: Allow, To: pending, Outcome: "again", Reopens: []int64{1}}, {Step: 4, Verdict: SeenDone, To: completed, Outcome: "done"}}
+	s.Evidence = []Evidence{{Step: 1, Verdict: Allow, To: pending, Outcome: "again", Reopens: []int64{1}},
+		{Step: 4, Verdict: SeenDone, To: completed, Outcome: "done"}}
 	s.fold()
 	end := func(id int64, word string, change func(*call)) Verdict {
-		c := &call{Frame: f, update: Update{Task: itoa(id), Status: completed, Outcome: word}, target: &recorded{Step: s.Step(id).Step}, begun: time.Now(), facts: map[factKey]fact{}}
+		c := &call{Frame: f, update: Update{Task: itoa(id), Status: completed, Outcome: word}, target: &recorded{Step: s.Step(id).Step},
+			begun: time.Now(), facts: map[factKey]fact{}}
 		if change != nil {
 			change(c)
 		}
@@ -201,26 +223,32 @@ func flowTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"no outcome":            {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
-		"unknown outcome":       {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
-		"the machine's":         {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
-		"spent":                 {end(1, "again", nil), "Choose fine or late-one"},
-		"let through already":   {end(1, "late-one", stands), "is being let through as fine: another update of it is on its way. Try again in the next message"},
-		"a person has to":       {end(2, "merge", nil), "Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
-		"the person chose":      {end(2, "drop", answered), "the person chose merge"},
-		"a command decides":     {end(3, "x", nil), "leave the outcome out"},
-		"no word of a command":  {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
-		"commands are off":      {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
-		"no value":              {end(5, "", nil), `it has to give version, which matches ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
-		"a wrong value":         {end(5, "", values(`{"version": "1.x"}`)), `version is "1.x", and it does not match ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
-		"not a value":           {end(5, "", values(`{"version": [1]}`)), `version has to be a text, a number or a boolean. Complete it with metadata`},
+		"no outcome":      {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
+		"unknown outcome": {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
+		"the machine's":   {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
+		"spent":           {end(1, "again", nil), "Choose fine or late-one"},
+		"let through already": {end(1, "late-one", stands),
+			"is being let through as fine: another update of it is on its way. Try again in the next message"},
+		"a person has to": {end(2, "merge", nil),
+			"Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
+		"the person chose":     {end(2, "drop", answered), "the person chose merge"},
+		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
+		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
+		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
+		"no value":             {end(5, "", nil), `it has to give version, which matches ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
+		"a wrong value": {end(5, "", values(`{"version": "1.x"}`)),
+			`version is "1.x", and it does not match ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
+		"not a value": {end(5, "", values(`{"version": [1]}`)),
+			`version has to be a text, a number or a boolean. Complete it with metadata`},
 		"an unknown value":      {end(5, "", values(`{"version": "1", "verison": "1"}`)), `it sets version. Leave the others out`},
 		"a command gives it":    {end(5, "", values(`{"version": "1", "branch": "main"}`)), `a command gives branch. Leave it out`},
 		"no value of a command": {end(5, "", printed("a\nb")), `the output of its command is "a b", which has to be branch: one line`},
 		"values are off": {end(5, "", func(c *call) { c.Frame, c.update.Values = &off, []byte(`{"version": "1"}`) }),
 			`A person can give it: fsmtx step done 5 --set branch=... --because`},
-		"no path":         {noPath(Gate{When: atCompletion, Patterns: s.Step(6).Produces}), `#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
-		"no path, args":   {noPath(Gate{When: atStart, Patterns: s.Step(6).Ready}), `Tell the person: the skill has to be called with other arguments`},
+		"no path": {noPath(Gate{When: atCompletion, Patterns: s.Step(6).Produces}),
+			`#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
+		"no path, args": {noPath(Gate{When: atStart, Patterns: s.Step(6).Ready}),
+			`Tell the person: the skill has to be called with other arguments`},
 		"it is done":      {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
 		"ended otherwise": {repeated(4, Update{Outcome: "late"}), `#4 "D" ended as done and is done`},
 		"no outcomes":     {repeated(7, Update{Outcome: "late"}), `#7 "plain" has no outcomes. Leave the outcome out`},
@@ -245,7 +273,8 @@ func callTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"a call":                {call("git push"), `git push belongs to #2 "B", which waits for #1 "A". Ready: #1 "A".` + "\n" + `A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)'`},
+		"a call": {call("git push"), `git push belongs to #2 "B", which waits for #1 "A". Ready: #1 "A".` + "\n" +
+			`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)'`},
 		"a line with a mistake": {call("git push \""), "Write the line plainly"},
 	}
 }

@@ -31,7 +31,8 @@ func treeSpec(t *rapid.T, depth int) string {
 			step += `, "do": ` + treeSpec(t, depth-1)
 		}
 		if kind == 2 || kind == 3 {
-			step += fmt.Sprintf(`, "each": {"lines": "lines%d", "inTurn": %t}`, rapid.IntRange(0, 2).Draw(t, "lines"), rapid.Bool().Draw(t, "inTurn"))
+			step += fmt.Sprintf(`, "each": {"lines": "lines%d", "inTurn": %t}`, rapid.IntRange(0, 2).Draw(t, "lines"),
+				rapid.Bool().Draw(t, "inTurn"))
 		}
 		switch {
 		case kind == 3:
@@ -129,7 +130,8 @@ func (l *list) showsTheTree(r *rapid.T) {
 	for _, c := range s.Steps {
 		data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(c.ID)))
 		require.NoError(r, err)
-		require.Equal(r, c.Outcome != "", jsonx.StringMember(data, "status") == completed, "%s ended as %q in the list\n%s", c.Name(), c.Outcome, l.all())
+		require.Equal(r, c.Outcome != "", jsonx.StringMember(data, "status") == completed, "%s ended as %q in the list\n%s", c.Name(),
+			c.Outcome, l.all())
 		require.Equal(r, c.shownSubject(), jsonx.StringMember(data, "subject"))
 		waits := c.blockers(s)
 		require.ElementsMatch(r, waits, parseTask(tasks.Form(""), data).BlockedBy, "%s\n%s", c.Name(), l.all())

@@ -37,10 +37,12 @@ func (l *list) nest(w Workflow) {
 
 // nested is release (1, 2, 3) with notes (11, 12) under 2.
 func nested(t testing.TB) *list {
-	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Write the notes", BlockedBy: []int64{1}}, Step{Subject: "Publish", BlockedBy: []int64{2}})
+	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Write the notes", BlockedBy: []int64{1}},
+		Step{Subject: "Publish", BlockedBy: []int64{2}})
 	l.allows(1, completed)
 	l.allows(2, inProgress)
-	l.nest(Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"}, {ID: 12, Subject: "Draft", BlockedBy: []int64{11}}}})
+	l.nest(Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"},
+		{ID: 12, Subject: "Draft", BlockedBy: []int64{11}}}})
 	return l
 }
 
@@ -54,7 +56,8 @@ func ready(s *State) (ids []int64) {
 func TestAStepWaitsForWhatIsUnderIt(t *testing.T) {
 	l := nested(t)
 	assert.Equal(t, []int64{11}, ready(l.state()), "the work is inside")
-	assert.Contains(t, l.denies(2, completed), `#2 "Write the notes" cannot be completed: under it is the workflow of notes, of which #11 "Collect" and #12 "Draft" are open. Ready now: #11 "Collect".`)
+	assert.Contains(t, l.denies(2, completed),
+		`#2 "Write the notes" cannot be completed: under it is the workflow of notes, of which #11 "Collect" and #12 "Draft" are open. Ready now: #11 "Collect".`)
 	assert.Contains(t, l.denies(3, inProgress), `#2 "Write the notes" must be done first. Ready now: #11`)
 	l.allows(2, pending)
 	l.allows(2, inProgress)
@@ -145,7 +148,8 @@ func TestReadyInsideNeedsReadyOutside(t *testing.T) {
 // looping is a workflow whose first step comes round again, with workflows under it: one that
 // was called in the first round, and parts.
 func looping(t testing.TB) *list {
-	l := hydrated(t, Step{Subject: "Implement"}, Step{Subject: "Review", BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "ok"}, {Name: "changes", Back: 1, Max: 3}}})
+	l := hydrated(t, Step{Subject: "Implement"}, Step{Subject: "Review", BlockedBy: []int64{1},
+		Outcomes: []Outcome{{Name: "ok"}, {Name: "changes", Back: 1, Max: 3}}})
 	l.allows(1, inProgress)
 	l.nest(Workflow{Command: "called", Parent: 1, Round: 1, Steps: []Step{{ID: 11}}})
 	l.nest(Workflow{Command: "parts", Parent: 1, Outcomes: true, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
@@ -199,7 +203,8 @@ func TestTheShownBlockersOfAStepUnderAnother(t *testing.T) {
 
 func TestStopEndsTheInnermost(t *testing.T) {
 	l := nested(t)
-	l.nest(Workflow{Command: "deep", Parent: 11, Outcomes: true, Steps: []Step{{ID: 21, Outcomes: []Outcome{{Name: "ok"}, {Name: "drop", Stop: true}}}, {ID: 22, BlockedBy: []int64{21}}}})
+	l.nest(Workflow{Command: "deep", Parent: 11, Outcomes: true, Steps: []Step{{ID: 21,
+		Outcomes: []Outcome{{Name: "ok"}, {Name: "drop", Stop: true}}}, {ID: 22, BlockedBy: []int64{21}}}})
 	assert.Equal(t, []int64{21}, ready(l.state()))
 	require.True(t, l.end(21, "drop").Allowed())
 	s := l.state()
@@ -225,7 +230,8 @@ func TestCopiesComeInOneRecord(t *testing.T) {
 	assert.Equal(t, []int64{11, 12}, ready(s))
 	assert.Equal(t, "a.go", s.Step(11).Workflow.Item)
 	assert.Equal(t, "s1", s.Step(12).Workflow.Session)
-	assert.Contains(t, l.denies(1, completed), `under it is the item "a.go", of which #11 "Migrate: a.go" is open and the item "b.go", of which #12`)
+	assert.Contains(t, l.denies(1, completed),
+		`under it is the item "a.go", of which #11 "Migrate: a.go" is open and the item "b.go", of which #12`)
 	l.end(11, "")
 	assert.Contains(t, l.text("12"), `The item "b.go" is done. Every item is. Go on with #1 "Migrate"`)
 }

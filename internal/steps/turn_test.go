@@ -28,7 +28,8 @@ func wide() *State {
 	all[0].Outcomes = []Outcome{{Name: "done"}, {Name: "a-name-of-thirty-one-characters", Back: 1, Max: 100}}
 	all[1].When = []Condition{{1, []string{"done"}}}
 	all[38].BlockedBy, all[38].When = []int64{1}, nil
-	all[39].Outcomes = []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 3}, {Name: "over", Stop: true}, {Name: "failed", Back: 2, Max: 3}}
+	all[39].Outcomes = []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 3}, {Name: "over", Stop: true},
+		{Name: "failed", Back: 2, Max: 3}}
 	all[39].Check = &Check{Run: "make test", Timeout: 9}
 	return flowState(all)
 }
@@ -44,7 +45,8 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 		if isBack(tr) {
 			texts[name+", back"] = s.turned(c, tr, s.numbered(after.Ready()), &Result{output: "THE-OUTPUT"})
 		}
-		s.Evidence = append(s.Evidence, Evidence{Step: id, Verdict: SeenDone, To: completed, Outcome: outcome, NotNeeded: tr.NotNeeded, Reopens: tr.Reopens})
+		s.Evidence = append(s.Evidence, Evidence{Step: id, Verdict: SeenDone, To: completed, Outcome: outcome, NotNeeded: tr.NotNeeded,
+			Reopens: tr.Reopens})
 		s.fold()
 		texts[name+", seen"] = s.seenText(s.Evidence[len(s.Evidence)-1:])
 	}
@@ -64,7 +66,8 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 	many := s.numbered([]int64{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
 	s.Evidence = []Evidence{{Step: 40, Verdict: Override, Why: endWord + "x"}}
 	texts["not needed, with much that is ready"] = "Not needed: " + brief(many) + "." + nowReady(many)
-	texts["a loop, with much that is ready"] = s.turned(c, machine.Transition{Outcome: "a-name-of-thirty-one-characters", Times: 100, Max: 100, Reopens: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, many, nil)
+	texts["a loop, with much that is ready"] = s.turned(c, machine.Transition{Outcome: "a-name-of-thirty-one-characters", Times: 100,
+		Max: 100, Reopens: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, many, nil)
 	longest := 0
 	for name, text := range texts {
 		text = strings.Replace(text, strings.Repeat("D", 100), "", 1)
@@ -82,10 +85,12 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 // TestStopAndResumeSpeakOfRounds: an agent that has lost its context, or is sent back, reads
 // what is open again, and in which round.
 func TestStopAndResumeSpeakOfRounds(t *testing.T) {
-	s := flowState([]Step{{Subject: "Implement"}, {Subject: "Review", BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2}}}})
+	s := flowState([]Step{{Subject: "Implement"}, {Subject: "Review", BlockedBy: []int64{1},
+		Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2}}}})
 	agent, _ := sentBack(s, s.Ready(), Stopping{Mode: Remind})
 	assert.NotContains(t, agent+resumed(s), "round")
-	s.Evidence = []Evidence{{Step: 1, Verdict: SeenDone, To: completed, Outcome: "done"}, {Step: 2, Verdict: Allow, To: pending, Outcome: "changes", Reopens: []int64{1, 2}}}
+	s.Evidence = []Evidence{{Step: 1, Verdict: SeenDone, To: completed, Outcome: "done"},
+		{Step: 2, Verdict: Allow, To: pending, Outcome: "changes", Reopens: []int64{1, 2}}}
 	s.fold()
 	agent, told := sentBack(s, s.Ready(), Stopping{Mode: Remind})
 	assert.Contains(t, agent, `#1 "Implement" (round 2 of 3) is in progress.`)
@@ -95,7 +100,8 @@ func TestStopAndResumeSpeakOfRounds(t *testing.T) {
 
 // TestASpentWordRunsNothing: the word is judged before the step's check runs.
 func TestASpentWordRunsNothing(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: "echo ran >> ran; exit 1", Timeout: 20}, Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1}, {Name: "failed", Back: 1, Max: 1}}})
+	l := hydrated(t, Step{Check: &Check{Run: "echo ran >> ran; exit 1", Timeout: 20},
+		Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1}, {Name: "failed", Back: 1, Max: 1}}})
 	again := Update{Task: "1", Status: completed, Metadata: []byte(`{"outcome":"again"}`)}
 	require.NotNil(t, l.Update(t.Context(), again).Turn)
 	v := l.Update(t.Context(), again)

@@ -155,7 +155,8 @@ func (c *Current) fill(values map[string]string) {
 		filled.Dir = c.path(fsmspec.FillPath, check.Dir, values)
 		return &filled
 	}
-	c.Subject, c.Step.Description, c.ActiveForm = fsmspec.FillLine(t.Subject, values), fsmspec.Fill(t.Description, values), fsmspec.FillLine(t.ActiveForm, values)
+	c.Subject, c.Step.Description, c.ActiveForm = fsmspec.FillLine(t.Subject, values), fsmspec.Fill(t.Description, values),
+		fsmspec.FillLine(t.ActiveForm, values)
 	c.Description = cmp.Or(c.Step.Description, c.Description)
 	f := filling{func(text string) string { return fsmspec.Fill(text, values) }, patterns, command}
 	c.fillGates(*t, f)
@@ -215,7 +216,8 @@ func (s *State) pathFault(c *Current, g Gate, list string) Verdict {
 func (s *State) givenBy(c *Current, name, list string) string {
 	for _, b := range s.ofList().Steps {
 		if s.scope(b.Workflow) == s.scope(c.Workflow) && slices.ContainsFunc(b.Set, func(v Value) bool { return v.Name == name }) {
-			return fmt.Sprintf(`%s gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen %d --because "..." %s`, b.Name(), b.ID, list)
+			return fmt.Sprintf(`%s gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen %d --because "..." %s`,
+				b.Name(), b.ID, list)
 		}
 	}
 	return "Tell the person: the skill has to be called with other arguments"
@@ -280,7 +282,8 @@ func (s Step) paths() (all []string) {
 // activeFormIsOld reports whether the task's activeForm has a name that is replaced now, or an
 // earlier value. The agent may have changed it to something else, which stays.
 func (c *Current) activeFormIsOld() bool {
-	return c.template != nil && c.template.ActiveForm != "" && c.file.ActiveForm != c.ActiveForm && begins(c.file.ActiveForm, c.template.ActiveForm)
+	return c.template != nil && c.template.ActiveForm != "" && c.file.ActiveForm != c.ActiveForm &&
+		begins(c.file.ActiveForm, c.template.ActiveForm)
 }
 
 // hasShown reports whether the list can have shown a text of the step: it begins with now, or
@@ -335,7 +338,8 @@ func (e *ending) values(outcome string) bool {
 		return false
 	}
 	if len(wrong) > 0 {
-		e.verdict = deny(e.step, "values: "+strings.Join(wrong, "; "), e.step.Name()+" cannot be completed: "+strings.Join(wrong, "; ")+". "+e.howToGive(outcome))
+		e.verdict = deny(e.step, "values: "+strings.Join(wrong, "; "), e.step.Name()+" cannot be completed: "+strings.Join(wrong, "; ")+
+			". "+e.howToGive(outcome))
 		return false
 	}
 	for _, v := range e.step.Set {
@@ -447,7 +451,8 @@ func (e *ending) howToGive(outcome string) string {
 // first, or what it printed is refused.
 func (e *ending) printed(v Value) bool {
 	if e.c.NoChecks {
-		e.verdict = deny(e.step, "checks are off", e.step.Name()+" takes "+v.Name+" from a command, and commands are not run here (--checks off). A person can give it: "+
+		e.verdict = deny(e.step, "checks are off", e.step.Name()+" takes "+v.Name+
+			" from a command, and commands are not run here (--checks off). A person can give it: "+
 			setCommand(e.step.ID, v.Name, e.c.listFlag()))
 		return false
 	}
@@ -462,8 +467,9 @@ func (e *ending) printed(v Value) bool {
 		fault = "it printed nothing"
 	}
 	if fault != "" {
-		e.verdict = deny(e.step, "its command gave no "+v.Name, fmt.Sprintf("%s cannot be completed: the output of its command is %s, which has to be %s: one line. %s. The command: %s", e.step.Name(),
-			quote(text), v.Name, strings.ToUpper(fault[:1])+fault[1:], visible.Clip(visible.Words(r.Run), maxSubject)))
+		e.verdict = deny(e.step, "its command gave no "+v.Name,
+			fmt.Sprintf("%s cannot be completed: the output of its command is %s, which has to be %s: one line. %s. The command: %s", e.step.Name(),
+				quote(text), v.Name, strings.ToUpper(fault[:1])+fault[1:], visible.Clip(visible.Words(r.Run), maxSubject)))
 		return false
 	}
 	e.given[v.Name] = text

@@ -19,10 +19,13 @@ import (
 func versioned(t testing.TB) *list {
 	return hydrated(t,
 		Step{Subject: "Choose", Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
-		Step{Subject: "Write the version", BlockedBy: []int64{1}, Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "channel", OneOf: []string{"beta", "stable"}}},
-			Produces: []string{"v/{version}.txt"}, Check: &Check{Run: `echo "$FSM_VERSION|$FSM_CHANNEL|$FSM_ARGS|$FSM_GOAL|$FSM_OUTCOME_1" > seen; test ! -e fail`, Timeout: 9},
+		Step{Subject: "Write the version", BlockedBy: []int64{1}, Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"},
+			{Name: "channel", OneOf: []string{"beta", "stable"}}},
+			Produces: []string{"v/{version}.txt"},
+			Check:    &Check{Run: `echo "$FSM_VERSION|$FSM_CHANNEL|$FSM_ARGS|$FSM_GOAL|$FSM_OUTCOME_1" > seen; test ! -e fail`, Timeout: 9},
 			Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 3}, {Name: "failed", Back: 2, Max: 3}}},
-		Step{Subject: "Publish {version}", Description: "To {channel}, {{version}}.", ActiveForm: "Publishing {version}", BlockedBy: []int64{2}, Produces: []string{"notes/{version}/*.md"}, Approval: "Is {version} out?"},
+		Step{Subject: "Publish {version}", Description: "To {channel}, {{version}}.", ActiveForm: "Publishing {version}",
+			BlockedBy: []int64{2}, Produces: []string{"notes/{version}/*.md"}, Approval: "Is {version} out?"},
 	)
 }
 
@@ -55,16 +58,20 @@ func TestValues(t *testing.T) {
 	l.end(1, "major")
 	assert.Equal(t, `#2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, which is beta or stable. Complete it with metadata {"version": "…", "channel": "…"}`,
 		strings.Split(l.gives(2, `{}`).Reason, ".\nA person")[0])
-	assert.Contains(t, l.gives(2, `{"version": "1.x", "channel": "beta"}`).Reason, `version is "1.x", and it does not match ^[0-9.]+$. Complete it`)
-	assert.Contains(t, l.gives(2, `{"version": "..", "channel": "beta"}`).Reason, `version is "..", and it stands in a path, and its value is .., which is a directory`)
-	assert.Contains(t, l.gives(2, `{"version": [], "channel": "gamma"}`).Reason, `version has to be a text, a number or a boolean; channel is "gamma", and it is not one of beta, stable`)
+	assert.Contains(t, l.gives(2, `{"version": "1.x", "channel": "beta"}`).Reason,
+		`version is "1.x", and it does not match ^[0-9.]+$. Complete it`)
+	assert.Contains(t, l.gives(2, `{"version": "..", "channel": "beta"}`).Reason,
+		`version is "..", and it stands in a path, and its value is .., which is a directory`)
+	assert.Contains(t, l.gives(2, `{"version": [], "channel": "gamma"}`).Reason,
+		`version has to be a text, a number or a boolean; channel is "gamma", and it is not one of beta, stable`)
 	assert.NoFileExists(t, filepath.Join(l.project, "seen"), "values are judged before anything runs")
 	v0 := l.gives(2, `{"outcome": "again"}`)
 	require.NotNil(t, v0.Turn, "an outcome that leads back needs no values: %+v", v0)
 	l.end(1, "major")
 
 	// Then the files, with the value that is given.
-	assert.Contains(t, l.gives(2, `{"version": 1.40, "channel": "beta"}`).Reason, "it needs v/1.40.txt, which is missing or empty in "+l.project)
+	assert.Contains(t, l.gives(2, `{"version": 1.40, "channel": "beta"}`).Reason,
+		"it needs v/1.40.txt, which is missing or empty in "+l.project)
 	l.write("v/1.40.txt", "x")
 	l.write("fail", "x")
 	v := l.gives(2, `{"version": 1.40, "channel": "beta"}`)
@@ -79,7 +86,8 @@ func TestValues(t *testing.T) {
 	assert.Equal(t, "1.40|beta|the args|a goal|major\n", string(seen))
 	s := l.state()
 	assert.Equal(t, map[string]string{"version": "1.40", "channel": "beta"}, s.Step(2).Values)
-	assert.Equal(t, map[string]string{"version": "1.40", "channel": "beta", "args": "the args", "goal": "a goal"}, s.Values(s.Step(2).Workflow))
+	assert.Equal(t, map[string]string{"version": "1.40", "channel": "beta", "args": "the args", "goal": "a goal"},
+		s.Values(s.Step(2).Workflow))
 
 	// Texts of steps that name them are rewritten, without a word to the person.
 	assert.Equal(t, "Publish 1.40", l.file(3, "subject"))
@@ -102,12 +110,15 @@ func TestValues(t *testing.T) {
 // A value that stands in a path cannot lead elsewhere, whoever gives it.
 func TestValuesInPathsAreSegments(t *testing.T) {
 	l := hydrated(t,
-		Step{Subject: "Specify", Set: []Value{{Name: "feature", Command: &Check{Run: "cat name", Timeout: 9}}}, Produces: []string{"specs/{feature}/spec.md"}},
-		Step{Subject: "Check it", BlockedBy: []int64{1}, Check: &Check{Run: "test -e spec.md", Timeout: 9, Dir: "specs/{feature}"}, Ready: []string{"specs/{feature}/*.md"}},
+		Step{Subject: "Specify", Set: []Value{{Name: "feature", Command: &Check{Run: "cat name", Timeout: 9}}},
+			Produces: []string{"specs/{feature}/spec.md"}},
+		Step{Subject: "Check it", BlockedBy: []int64{1}, Check: &Check{Run: "test -e spec.md", Timeout: 9, Dir: "specs/{feature}"},
+			Ready: []string{"specs/{feature}/*.md"}},
 	)
 	l.write("specs/old/spec.md", "an earlier feature")
 	l.write("specs/spec.md", "x")
-	for name, want := range map[string]string{"../specs": "its value has a /", "..": "its value is ..", "a\nb": "it has line breaks", "": "it printed nothing", "new": "it needs specs/new/spec.md, which is", "*": `it needs specs/\*/spec.md, which is`} {
+	for name, want := range map[string]string{"../specs": "its value has a /", "..": "its value is ..", "a\nb": "it has line breaks",
+		"": "it printed nothing", "new": "it needs specs/new/spec.md, which is", "*": `it needs specs/\*/spec.md, which is`} {
 		l.write("name", name+"\n")
 		assert.Contains(t, strings.ReplaceAll(l.gives(1, `{}`).Reason, "It ", "it "), want, name)
 	}
@@ -128,7 +139,8 @@ func TestAPathWithoutItsValue(t *testing.T) {
 	_, err := l.GoPast(t.Context(), Past{Step: 1, Because: "x"}, By{})
 	require.NoError(t, err)
 	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, and has no value yet. #1 "Specify" gives it. `+
-		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --session s1`, strings.Split(l.denies(2, inProgress), ".\nA person")[0])
+		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --session s1`,
+		strings.Split(l.denies(2, inProgress), ".\nA person")[0])
 }
 
 func TestAPersonGivesValues(t *testing.T) {
@@ -136,9 +148,11 @@ func TestAPersonGivesValues(t *testing.T) {
 		values map[string]string
 		want   string
 	}{
-		"none":      {nil, `#2 "Write the version": no value of the step: say with --set version=TEXT what version is, which matches ^[0-9.]+$`},
-		"wrong":     {map[string]string{"version": "x", "channel": "beta"}, `#2 "Write the version": no value of the step: version is "x", and it does not match ^[0-9.]+$`},
-		"not there": {map[string]string{"version": "1", "channel": "beta", "chanel": "x"}, `#2 "Write the version": no value of the step: it does not set "chanel"`},
+		"none": {nil, `#2 "Write the version": no value of the step: say with --set version=TEXT what version is, which matches ^[0-9.]+$`},
+		"wrong": {map[string]string{"version": "x", "channel": "beta"},
+			`#2 "Write the version": no value of the step: version is "x", and it does not match ^[0-9.]+$`},
+		"not there": {map[string]string{"version": "1", "channel": "beta", "chanel": "x"},
+			`#2 "Write the version": no value of the step: it does not set "chanel"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := versioned(t)
@@ -151,7 +165,8 @@ func TestAPersonGivesValues(t *testing.T) {
 	}
 	l := versioned(t)
 	l.end(1, "major")
-	_, err := l.GoPast(t.Context(), Past{Step: 2, Done: true, Because: "x", Values: map[string]string{"version": "1", "channel": "beta"}}, By{})
+	_, err := l.GoPast(t.Context(), Past{Step: 2, Done: true, Because: "x",
+		Values: map[string]string{"version": "1", "channel": "beta"}}, By{})
 	require.NoError(t, err)
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
 	_, err = l.Reopen(t.Context(), 2, "y", By{})
@@ -167,7 +182,8 @@ func TestAPersonGivesValues(t *testing.T) {
 
 // A person's yes completes the step with the values that they were asked about.
 func TestValuesOfAnApproval(t *testing.T) {
-	steps := []Step{{Subject: "Tag", Set: []Value{{Name: "version", Pattern: ".*"}}, Approval: "Tag {version}?", Outcomes: []Outcome{{Name: "tagged"}, {Name: "not-now"}}}, {Subject: "Announce {version}", BlockedBy: []int64{1}}}
+	steps := []Step{{Subject: "Tag", Set: []Value{{Name: "version", Pattern: ".*"}}, Approval: "Tag {version}?",
+		Outcomes: []Outcome{{Name: "tagged"}, {Name: "not-now"}}}, {Subject: "Announce {version}", BlockedBy: []int64{1}}}
 	for name, yes := range map[string]func(*list) Verdict{
 		"client": func(l *list) Verdict { return l.Completed(l.t.Context(), Update{Task: "1", Status: completed}) },
 		"form":   func(l *list) Verdict { return l.Answered(l.t.Context(), Update{Task: "1", Status: completed}, true) },
@@ -228,7 +244,8 @@ func TestValuesCompletedInAnotherWay(t *testing.T) {
 
 // limited is tell the users within fifteen minutes, go on.
 func limited(t testing.TB, outcomes ...Outcome) *list {
-	return hydrated(t, Step{Subject: "Tell the users", Within: 900, Outcomes: outcomes}, Step{Subject: "Apologise", BlockedBy: []int64{1}, When: []Condition{{1, []string{"late"}}}}, Step{Subject: "Go on", BlockedBy: []int64{1, 2}})
+	return hydrated(t, Step{Subject: "Tell the users", Within: 900, Outcomes: outcomes}, Step{Subject: "Apologise", BlockedBy: []int64{1},
+		When: []Condition{{1, []string{"late"}}}}, Step{Subject: "Go on", BlockedBy: []int64{1, 2}})
 }
 
 // began records the start of step 1 so long ago.
@@ -337,7 +354,8 @@ func TestOver(t *testing.T) {
 func TestOverTexts(t *testing.T) {
 	s := flowState([]Step{{Subject: "A", Within: 60}})
 	for d, want := range map[time.Duration]string{
-		0: "", time.Minute: "", 61 * time.Second: "less than 1 min over", 2 * time.Minute: "1 min over", 61 * time.Minute: "1 h over", 126 * time.Minute: "2 h 5 min over", -time.Hour: "",
+		0: "", time.Minute: "", 61 * time.Second: "less than 1 min over", 2 * time.Minute: "1 min over", 61 * time.Minute: "1 h over",
+		126 * time.Minute: "2 h 5 min over", -time.Hour: "",
 	} {
 		s.Step(1).begun = s.Time.Add(-d)
 		assert.Equal(t, want, s.OverText(s.Step(1)), d)

@@ -35,7 +35,8 @@ func (s *State) expire(c *Current, f *folding) {
 		return
 	}
 	why := "late: its time limit of " + fsmspec.Duration(c.Limit()) + " has passed"
-	s.unseen = append(s.unseen, Evidence{Step: c.ID, From: c.Status, To: completed, Outcome: machine.Late, Round: f.state.Round(c.ID), Why: why, NotNeeded: tr.NotNeeded, By: By{Who: TheClock}})
+	s.unseen = append(s.unseen, Evidence{Step: c.ID, From: c.Status, To: completed, Outcome: machine.Late, Round: f.state.Round(c.ID),
+		Why: why, NotNeeded: tr.NotNeeded, By: By{Who: TheClock}})
 	f.state = after
 }
 
@@ -49,7 +50,8 @@ func (s *State) seenBegun(by By) (lines []Evidence) {
 		if c.Within == 0 || c.Status != inProgress || !c.begun.IsZero() || c.Done() {
 			continue
 		}
-		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: inProgress, To: inProgress, Verdict: Allow, Why: "seen: it was started in another way", Round: c.Round, By: by})
+		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: inProgress, To: inProgress, Verdict: Allow,
+			Why: "seen: it was started in another way", Round: c.Round, By: by})
 		c.begun = s.Time
 	}
 	return lines
@@ -99,7 +101,8 @@ func (s *State) tellOver(by By) (lines []Evidence, told string) {
 			continue
 		}
 		by.Who = TheClock
-		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Over, Why: "its time limit of " + fsmspec.Duration(c.Limit()) + " has passed", Round: c.Round, By: by})
+		lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Over,
+			Why: "its time limit of " + fsmspec.Duration(c.Limit()) + " has passed", Round: c.Round, By: by})
 		told = both(told, c.Name()+" is "+s.OverText(c)+" its time limit of "+fsmspec.Duration(c.Limit()))
 		c.told = true
 	}

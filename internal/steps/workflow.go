@@ -24,7 +24,8 @@ import (
 const (
 	Version             = 1
 	VersionWithOutcomes = 2 // steps have outcomes and conditions
-	VersionWhole        = 3 // a workflow is under a step of another one, calls belong to steps, a step demands a skill, or there are values or time limits
+	// a workflow is under a step of another one, calls belong to steps, a step demands a skill, or there are values or time limits
+	VersionWhole = 3
 )
 
 // errVersion is returned by [ParseWorkflow] for the record of another version of this
@@ -50,11 +51,12 @@ type Workflow struct {
 	Values bool              `json:"values,omitzero"`
 
 	// Of a workflow under a step of another one; with VersionWhole.
-	Parent  int64      `json:"parent,omitzero"`  // number in the list of the step that it is under; 0 if it is under none
-	Round   int        `json:"round,omitzero"`   // the round of that step to which it belongs; 0 if it is opened again with the step
-	Item    string     `json:"item,omitzero"`    // what it is the copy for; empty unless it is a copy
-	After   []int64    `json:"after,omitempty"`  // numbers of steps of other workflows that come before its steps
-	Under   []Workflow `json:"under,omitempty"`  // that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
+	Parent int64   `json:"parent,omitzero"` // number in the list of the step that it is under; 0 if it is under none
+	Round  int     `json:"round,omitzero"`  // the round of that step to which it belongs; 0 if it is opened again with the step
+	Item   string  `json:"item,omitzero"`   // what it is the copy for; empty unless it is a copy
+	After  []int64 `json:"after,omitempty"` // numbers of steps of other workflows that come before its steps
+	// that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
+	Under   []Workflow `json:"under,omitempty"`
 	Expands string     `json:"expands,omitzero"` // id of the expansion that made the copies in Under; see Evidence
 	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
 	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
@@ -168,10 +170,11 @@ func (e Each) String() string {
 
 // Check is a shell command that must exit with 0 before a step is completed.
 type Check struct {
-	Run     string    `json:"run"`
-	Timeout float64   `json:"timeout"`      // in seconds, more than 0
-	Dir     string    `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
-	Env     *[]string `json:"env,omitzero"` // the variables that it gets beside those of the workflow, by name; nil is every one that the hook has
+	Run     string  `json:"run"`
+	Timeout float64 `json:"timeout"`      // in seconds, more than 0
+	Dir     string  `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
+	// the variables that it gets beside those of the workflow, by name; nil is every one that the hook has
+	Env *[]string `json:"env,omitzero"`
 }
 
 // Limit returns the time limit of the check.
@@ -222,7 +225,8 @@ func ParseWorkflow(text string) (Workflow, error) {
 // lowest returns the lowest version that can say what the workflow is.
 func (w *Workflow) lowest() int {
 	switch {
-	case w.Parent != 0 || len(w.Under) > 0 || w.Values, slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Do != "" || len(s.Only) > 0 }):
+	case w.Parent != 0 || len(w.Under) > 0 || w.Values, slices.ContainsFunc(w.Steps,
+		func(s Step) bool { return s.Do != "" || len(s.Only) > 0 }):
 		return VersionWhole
 	case w.Outcomes:
 		return VersionWithOutcomes

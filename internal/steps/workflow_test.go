@@ -25,7 +25,8 @@ func release() Workflow {
 func TestEncodeAndParseWorkflow(t *testing.T) {
 	line, err := release().Encode()
 	require.NoError(t, err)
-	require.Equal(t, `{"version":1,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+`","session":"s1","dir":"/project","steps":[`+
+	require.Equal(t, `{"version":1,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+
+		`","session":"s1","dir":"/project","steps":[`+
 		`{"id":8,"local":1,"subject":"Build","status":"completed","produces":["dist/*.tar.gz"]},`+
 		`{"id":9,"local":2,"subject":"Test","status":"pending","blockedBy":[8],"ready":["dist/app.tar.gz"],"check":{"run":"make test","timeout":0.5,"dir":"app"},"approval":"Publish?"}]}`, line)
 	back, err := ParseWorkflow(line)
@@ -80,7 +81,8 @@ func TestAnyWorkflowSurvivesEncodeAndParse(t *testing.T) {
 			Session: rapid.String().Draw(t, "session"), Dir: "/" + rapid.String().Draw(t, "dir"),
 		}
 		for i := range rapid.IntRange(0, 6).Draw(t, "steps") {
-			s := Step{ID: 40 + int64(i), Local: int64(i) + 1, Subject: rapid.String().Draw(t, "subject"), Status: rapid.SampledFrom([]string{"pending", "in_progress", "completed"}).Draw(t, "status")}
+			s := Step{ID: 40 + int64(i), Local: int64(i) + 1, Subject: rapid.String().Draw(t, "subject"),
+				Status: rapid.SampledFrom([]string{"pending", "in_progress", "completed"}).Draw(t, "status")}
 			if i > 0 && rapid.Bool().Draw(t, "blocked") {
 				s.BlockedBy = []int64{40}
 			}

@@ -51,7 +51,8 @@ func hydrate(t tb, dir, project string, all []Step) {
 	t.Helper()
 	whole := slices.ContainsFunc(all, func(s Step) bool { return len(s.Set) > 0 || s.Within > 0 })
 	outcomes := whole || slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes)+len(s.When)+len(s.Only)+len(s.Do) > 0 })
-	w := Workflow{Outcomes: outcomes, Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
+	w := Workflow{Outcomes: outcomes, Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release",
+		Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
 	change := txn.Change{Label: `{"command":"release"}`}
 	for i, s := range all {
 		if s.ID == 0 {

@@ -60,12 +60,14 @@ func (w *world) finds(q Query) Found {
 func (w *world) hydrated(dir, session, project string) {
 	w.t.Helper()
 	w.n++
-	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project, Steps: []steps.Step{{ID: int64(w.n), Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project,
+		Steps: []steps.Step{{ID: int64(w.n), Local: 1, Subject: "S", Status: "pending"}}}.Encode()
 	require.NoError(w.t, err)
 	d, err := tasks.List{Dir: dir}.Open(w.t.Context())
 	require.NoError(w.t, err)
 	defer d.Close()
-	require.NoError(w.t, d.Commit(w.t.Context(), txn.Change{Creates: []txn.File{{Name: fmt.Sprintf("%d.json", w.n), Data: []byte(`{}`), Mode: 0o644}}, Record: record}))
+	require.NoError(w.t, d.Commit(w.t.Context(), txn.Change{Creates: []txn.File{{Name: fmt.Sprintf("%d.json", w.n), Data: []byte(`{}`),
+		Mode: 0o644}}, Record: record}))
 }
 
 func (w *world) claudes(session string) string {
@@ -144,7 +146,8 @@ func TestANamedList(t *testing.T) {
 	assert.Equal(t, other, w.finds(Query{Named: "docs/2"}), "from a terminal too")
 	w.env["CLAUDE_CODE_SESSION_ID"] = "s1"
 	assert.Equal(t, other, w.finds(Query{Named: "docs/2", Begins: true}))
-	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9", Begins: true}), "a workflow that begins in Claude Code")
+	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9", Begins: true}),
+		"a workflow that begins in Claude Code")
 }
 
 func TestTheProject(t *testing.T) {

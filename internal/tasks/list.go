@@ -61,7 +61,8 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(l.form().Locker()), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt), txn.WithIntact(isWhole)}
+	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(l.form().Locker()), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt),
+		txn.WithIntact(isWhole)}
 }
 
 // isWhole reports whether data may be a file that a program has written: all of them are

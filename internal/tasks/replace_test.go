@@ -214,8 +214,9 @@ func TestPlanIsMadeAgain(t *testing.T) {
 		"updated": {func(t *testing.T, dir string) {
 			write(t, dir, "1.json", strings.Replace(task(taggedTask, "1.json"), "pending", "in_progress", 1))
 		}, []string{"3.json"}},
-		"no longer the workflow's": {func(t *testing.T, dir string) { write(t, dir, "1.json", task(manualTask, "1.json")) }, []string{"1.json", "3.json"}},
-		"deleted":                  {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "1.json"))) }, []string{"3.json"}},
+		"no longer the workflow's": {func(t *testing.T, dir string) { write(t, dir, "1.json", task(manualTask, "1.json")) },
+			[]string{"1.json", "3.json"}},
+		"deleted": {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "1.json"))) }, []string{"3.json"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newList(t)

@@ -54,7 +54,8 @@ func TestBuilt(t *testing.T) {
 	second := s.commit("second")
 	s.prints("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "make", "-s", "build")
 	s.unpacked("v1.2.3").prints("{Version:1.2.3 Commit:"+first+" Modified:false}", "make", "-s", "build")
-	s.unpacked("HEAD").prints("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
+	s.unpacked("HEAD").prints("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "go", "build", "-o", "bin/fsmtx",
+		"./cmd/fsmtx")
 	s.installed("v1.2.3", "{Version:1.2.3 Commit: Modified:false}")
 }
 
@@ -66,7 +67,8 @@ type sources struct {
 
 func (s sources) write() {
 	s.t.Helper()
-	files := map[string]string{"go.mod": "module github.com/fsmtx/fsmtx\n\ngo 1.26.0\n", ".gitignore": "/bin/\n", "cmd/fsmtx/main.go": program, "cmd/fsmtx-mcp/main.go": program}
+	files := map[string]string{"go.mod": "module github.com/fsmtx/fsmtx\n\ngo 1.26.0\n", ".gitignore": "/bin/\n",
+		"cmd/fsmtx/main.go": program, "cmd/fsmtx-mcp/main.go": program}
 	for _, from := range []string{".gitattributes", "Makefile", "internal/version/version.go", "internal/version/archive.txt"} {
 		data, err := os.ReadFile(filepath.Join("../..", from))
 		require.NoError(s.t, err)
@@ -177,7 +179,8 @@ func (s sources) installed(version, want string) {
 	require.NoError(s.t, w.Close())
 	require.NoError(s.t, zipped.Close())
 
-	s.runWith([]string{"GOPROXY=file://" + proxy, "GONOSUMDB=*", "GOSUMDB=off", "GOMODCACHE=" + s.t.TempDir(), "GOFLAGS=-trimpath -modcacherw", "GOBIN=" + bin},
+	s.runWith([]string{"GOPROXY=file://" + proxy, "GONOSUMDB=*", "GOSUMDB=off", "GOMODCACHE=" + s.t.TempDir(),
+		"GOFLAGS=-trimpath -modcacherw", "GOBIN=" + bin},
 		"go", "install", module+"/cmd/fsmtx@"+version)
 	require.Equal(s.t, want, s.run(filepath.Join(bin, "fsmtx")))
 }

@@ -57,7 +57,8 @@ func TestBlock(t *testing.T) {
 func hostile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOf(rapid.OneOf(
-			rapid.SampledFrom([]string{"a", " ", "\n", "\t", "\x1b[2J", "\x7f", "\u0085", "\u202e", "\u2028", "\U000e0041", "\xff", "\xe2\x80", "é", "𝄞", `\`, `"`, "hint: "}),
+			rapid.SampledFrom([]string{"a", " ", "\n", "\t", "\x1b[2J", "\x7f", "\u0085", "\u202e", "\u2028", "\U000e0041", "\xff", "\xe2\x80",
+				"é", "𝄞", `\`, `"`, "hint: "}),
 			rapid.String(),
 		)).Draw(t, "parts"), "")
 	})
@@ -72,7 +73,8 @@ func assertSafe(t require.TestingT, text string, lines bool) {
 			require.True(t, lines, "%q", text)
 			continue
 		}
-		require.False(t, unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && unicode.Is(unicode.Cf, r), "%q", text)
+		require.False(t, unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) ||
+			unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && unicode.Is(unicode.Cf, r), "%q", text)
 	}
 }
 

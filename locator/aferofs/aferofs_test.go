@@ -191,7 +191,8 @@ func TestReadDirOpensNoFile(t *testing.T) {
 }
 
 func TestLocateInAnArchive(t *testing.T) {
-	archive := zipped(t, "project/", "project/.claude/", "project/.claude/skills/", "project/.claude/skills/s/", "project/.claude/skills/s/fsm.json")
+	archive := zipped(t, "project/", "project/.claude/", "project/.claude/skills/", "project/.claude/skills/s/",
+		"project/.claude/skills/s/fsm.json")
 	for name, files := range map[string]afero.Fs{"bare": archive, "read-only": afero.NewReadOnlyFs(archive)} {
 		t.Run(name, func(t *testing.T) {
 			l := locator.Locator{FS: aferofs.New(files), ConfigDir: "/config"}

@@ -75,7 +75,8 @@ func Status(word string) string {
 // File returns the file as the tracker writes it.
 func (f Form) File(c fsmspec.Creation) txn.File {
 	id := strconv.FormatInt(c.ID, 10)
-	t := task{strings.TrimSuffix(f.Name(id), suffix), c.Subject, c.Description, "task", statuses[c.Status], []string{}, jsontext.Value(c.Metadata)}
+	t := task{strings.TrimSuffix(f.Name(id), suffix), c.Subject, c.Description, "task", statuses[c.Status], []string{},
+		jsontext.Value(c.Metadata)}
 	for _, b := range c.BlockedBy {
 		t.Dependencies = append(t.Dependencies, strings.TrimSuffix(f.Name(strconv.FormatInt(b, 10)), suffix))
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 func step(id, status string, after ...string) projection.Task {
-	return projection.Task{ID: id, Subject: "S" + id, Description: "D", Status: status, BlockedBy: after, Metadata: jsontext.Value(`{"fsm":"ship"}`)}
+	return projection.Task{ID: id, Subject: "S" + id, Description: "D", Status: status, BlockedBy: after,
+		Metadata: jsontext.Value(`{"fsm":"ship"}`)}
 }
 
 // in returns the texts of the files in dir, by name.
@@ -33,7 +34,8 @@ func in(t *testing.T, dir string) map[string]string {
 
 // TestFile: the fields, their order and their words are those of Gemini CLI 0.61.0, which checks them.
 func TestFile(t *testing.T) {
-	file := Form{}.File(fsmspec.Creation{ID: 12, Subject: "Build", Description: "It", ActiveForm: "Building", Owner: "me", Status: fsmspec.Completed, BlockedBy: []int64{3, 7}, Metadata: `{"fsm":"ship"}`})
+	file := Form{}.File(fsmspec.Creation{ID: 12, Subject: "Build", Description: "It", ActiveForm: "Building", Owner: "me",
+		Status: fsmspec.Completed, BlockedBy: []int64{3, 7}, Metadata: `{"fsm":"ship"}`})
 	assert.Equal(t, "000012.json", file.Name)
 	assert.Equal(t, `{
   "id": "000012",
@@ -53,10 +55,12 @@ func TestFile(t *testing.T) {
 	require.NotNil(t, got)
 	got.Metadata = nil
 	assert.Equal(t, &projection.Task{ID: "12", Subject: "Build", Description: "It", Status: "completed", BlockedBy: []string{"3", "7"}}, got)
-	for word, status := range map[string]string{"open": "pending", "blocked": "pending", "in_progress": "in_progress", "closed": "completed", "": "", "done": ""} {
+	for word, status := range map[string]string{"open": "pending", "blocked": "pending", "in_progress": "in_progress",
+		"closed": "completed", "": "", "done": ""} {
 		assert.Equal(t, status, Status(word), word)
 	}
-	for name, id := range map[string]string{"000012.json": "12", "000012": "12", "6c5157.json": "", "12.json": "", "000000.json": "", "-00012.json": "", "1234567.json": ""} {
+	for name, id := range map[string]string{"000012.json": "12", "000012": "12", "6c5157.json": "", "12.json": "", "000000.json": "",
+		"-00012.json": "", "1234567.json": ""} {
 		assert.Equal(t, id, Form{}.ID(name), name)
 	}
 	for _, text := range []string{"", "[]", "{}", `{"id": 1}`} {
@@ -71,11 +75,13 @@ func TestShow(t *testing.T) {
 	require.NoDirExists(t, dir, "there is nothing to show")
 
 	manual := projection.Task{ID: "8", Subject: "mine", Status: "pending"}
-	all := []projection.Task{step("1", "completed"), step("3", "pending", "1", "1000000", "8", "x"), step("1000000", "pending"), step("a", "pending"), step("5", "strange"), manual}
+	all := []projection.Task{step("1", "completed"), step("3", "pending", "1", "1000000", "8", "x"), step("1000000", "pending"),
+		step("a", "pending"), step("5", "strange"), manual}
 	require.NoError(t, Show(dir, all))
 	first := in(t, dir)
 	require.Len(t, first, 2)
-	assert.Equal(t, []string{"1"}, Form{}.Decode([]byte(first["000003.json"])).BlockedBy, "a dependency that is not shown would keep the task from being closed")
+	assert.Equal(t, []string{"1"}, Form{}.Decode([]byte(first["000003.json"])).BlockedBy,
+		"a dependency that is not shown would keep the task from being closed")
 
 	own := `{"id":"6c5157","title":"T","description":"D","type":"task","status":"open","dependencies":[]}`
 	taken := `{"id":"000004","title":"T","description":"D","type":"task","status":"open","dependencies":[]}`
@@ -87,7 +93,8 @@ func TestShow(t *testing.T) {
 	got := in(t, dir)
 	assert.Equal(t, "in_progress", Form{}.Decode([]byte(got["000003.json"])).Status)
 	delete(got, "000003.json")
-	assert.Equal(t, map[string]string{"6c5157.json": own, "000004.json": taken, "notes.txt": "x"}, got, "step 1 is gone, and the tracker's own tasks stay")
+	assert.Equal(t, map[string]string{"6c5157.json": own, "000004.json": taken, "notes.txt": "x"}, got,
+		"step 1 is gone, and the tracker's own tasks stay")
 	left, err := os.ReadDir(session)
 	require.NoError(t, err)
 	require.Len(t, left, 1, "nothing is left beside the tracker's files")

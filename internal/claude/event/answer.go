@@ -105,20 +105,23 @@ func Tell(name, model, person string) Answer {
 // event. If there is no person to ask, as in -p mode, the client refuses the call with
 // the question as the reason (fact 37, client 2.1.329).
 func Ask(question string) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question}}.answer(ExitOK, "")
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask",
+		PermissionDecisionReason: question}}.answer(ExitOK, "")
 }
 
 // Allow lets the tool call of a PreToolUse event run without the person's permission prompt;
 // a rule of theirs that denies or asks still holds (fact 150, client 2.1.329). It is for the
 // commands of this program that do nothing but work on a workflow.
 func Allow(reason string) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "allow", PermissionDecisionReason: reason}}.answer(ExitOK, "")
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "allow",
+		PermissionDecisionReason: reason}}.answer(ExitOK, "")
 }
 
 // AskAbout is Ask about a call whose input is replaced: the person is asked about the new
 // input, and a yes carries it out (fact 145, client 2.1.329).
 func AskAbout(question string, input jsontext.Value) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question, UpdatedInput: input}}.answer(ExitOK, "")
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question,
+		UpdatedInput: input}}.answer(ExitOK, "")
 }
 
 // SendBack keeps an agent from stopping, as Block does, with separate texts for the
@@ -137,7 +140,8 @@ func Rewrite(input jsontext.Value) Answer {
 // RewriteTelling is Rewrite with a text for the model, as additionalContext, which reaches it
 // beside the result of the rewritten call (fact 59, client 2.1.329), and one for the person.
 func RewriteTelling(input jsontext.Value, model, person string) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: model}, SystemMessage: person}.answer(ExitOK, "")
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: model},
+		SystemMessage: person}.answer(ExitOK, "")
 }
 
 // Block keeps an agent from stopping, at Stop and SubagentStop. The model sees only

@@ -18,8 +18,9 @@ func TestAnswers(t *testing.T) {
 			event.Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "c"}}` + "\n"}},
 		"go on and tell both": {event.GoOnTelling(event.PostToolUse, "c", "p"),
 			event.Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "c"}, "systemMessage": "p"}` + "\n"}},
-		"go on and tell the person": {event.GoOnTelling(event.PostToolUse, "", "p"), event.Answer{Output: `{"continue": true, "systemMessage": "p"}` + "\n"}},
-		"notice":                    {event.Notice("n"), event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"}},
+		"go on and tell the person": {event.GoOnTelling(event.PostToolUse, "", "p"),
+			event.Answer{Output: `{"continue": true, "systemMessage": "p"}` + "\n"}},
+		"notice": {event.Notice("n"), event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"}},
 		"tell both": {event.Tell(event.PreToolUse, "m", "p"),
 			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "m"}, "systemMessage": "p"}` + "\n"}},
 		"tell the person":            {event.Tell(event.Stop, "", "p"), event.Answer{Output: `{"systemMessage": "p"}` + "\n"}},
@@ -36,9 +37,11 @@ func TestAnswers(t *testing.T) {
 		"escaped feedback": {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
 		"send back": {event.SendBack("a\x1b", "\u202e"), event.Answer{
 			Output: `{"systemMessage": "\\u202e"}` + "\n", ErrorText: "a\\x1b\n", Exit: 2}},
-		"escaped question": {event.Ask("a\u2028"), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
-		"escaped summary":  {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
-		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},
+		"escaped question": {event.Ask("a\u2028"),
+			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
+		"escaped summary": {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
+		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")),
+			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},
 	} {
 		assert.Equal(t, test.want, test.got, name)
 	}

@@ -31,7 +31,8 @@ func Parse(text string) (r Rule, ok bool) {
 
 // IsToolName reports whether a text can be the name of a tool.
 func IsToolName(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	return text != "" && !strings.ContainsFunc(text,
+		func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 }
 
 // IsMCP reports whether a tool is one of an MCP server.

@@ -103,7 +103,9 @@ func (o object) components() (c components, err error) {
 		}
 	}
 	if v, ok := o.members["agents"]; ok {
-		if _, err := v.paths("agents", func(path string) bool { return strings.HasPrefix(path, "./") && strings.HasSuffix(path, ".md") }); err != nil {
+		if _, err := v.paths("agents", func(path string) bool {
+			return strings.HasPrefix(path, "./") && strings.HasSuffix(path, ".md")
+		}); err != nil {
 			return c, err
 		}
 	}

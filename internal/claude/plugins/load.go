@@ -110,7 +110,8 @@ func (p *Plugin) load(e *entry) error {
 		return err
 	}
 	if m.exists && e != nil && !e.strict && (e.skills != nil || e.commands != nil || e.others) {
-		return &FileError{filepath.Join(p.Dir, ManifestPath), errors.New(`the marketplace's entry has "strict": false and names components, so the client does not load the plugin`)}
+		return &FileError{filepath.Join(p.Dir, ManifestPath),
+			errors.New(`the marketplace's entry has "strict": false and names components, so the client does not load the plugin`)}
 	}
 	p.Name, p.off, p.needs = cmp.Or(m.name, p.Name), m.off, m.needs
 	p.addManifest(m)

@@ -18,7 +18,8 @@ import (
 // has are the skills and commands of every plugin in these tests, with the names in their
 // frontmatters.
 var has = map[string]string{
-	"skills/x/SKILL.md": "own x", "skills/a.b/SKILL.md": "", "more/y/SKILL.md": "", "more/z/SKILL.md": "", "one/SKILL.md": "named one", "bare/SKILL.md": "",
+	"skills/x/SKILL.md": "own x", "skills/a.b/SKILL.md": "", "more/y/SKILL.md": "", "more/z/SKILL.md": "", "one/SKILL.md": "named one",
+	"bare/SKILL.md": "",
 	"commands/c.md": "", "commands/sub/d.md": "deep", "commands/k/SKILL.md": "", "commands/k/e.md": "", "notes.md": "", "cmds/f.md": "",
 }
 
@@ -31,37 +32,51 @@ func TestLoad(t *testing.T) {
 		want            string
 		err             string
 	}{
-		"nothing listed":                     {`{"name": "p"}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
-		"no manifest":                        {``, `"source": "./p"`, defaults + " p:a-b p:x", ""},
-		"another name":                       {`{"name": "q"}`, `"source": "./p"`, "q:c q:k q:sub:d q:a-b q:x", ""},
-		"one path":                           {`{"name": "p", "skills": "./more"}`, `"source": "./p"`, defaults + " p:a-b p:x p:y p:z", ""},
-		"a skill by its folder":              {`{"name": "p", "skills": ["./one", "./bare/"]}`, `"source": "./p"`, defaults + " p:a-b p:x p:named-one p:bare", ""},
-		"the default directory again":        {`{"name": "p", "skills": ["./skills", "./skills/x"]}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
-		"a skill by its folder and in one":   {`{"name": "p", "skills": ["./", "./one", "./more/../one"]}`, `"source": "./p"`, defaults + " p:a-b p:x p:bare p:named-one", ""},
-		"hooks of another type":              {`{"name": "p", "hooks": 5}`, `"source": "./p"`, "", `1:24: "hooks": want a path that begins with "./"`},
-		"servers of another type":            {`{"name": "p", "mcpServers": {"x": {}}}`, `"source": "./p"`, "", `1:29: "mcpServers": want a path`},
-		"paths that are not there":           {`{"name": "p", "skills": ["./gone", "./notes.md", "./../other"]}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
-		"the entry adds":                     {`{"name": "p", "skills": "./one"}`, `"source": "./p", "skills": ["./more", "./one"]`, defaults + " p:a-b p:x p:named-one p:y p:z", ""},
-		"the entry of a root replaces":       {`{"name": "p"}`, `"source": "./", "skills": ["./more"]`, defaults + " p:y p:z", ""},
-		"the entry of a root keeps":          {`{"name": "p"}`, `"source": "./", "skills": ["./skills", "./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
-		"the entry of a root lists nothing":  {`{"name": "p"}`, `"source": "./", "skills": []`, defaults + " p:a-b p:x", ""},
-		"the entry of a root leads out":      {``, `"source": "./", "skills": ["./../x"]`, defaults, ""},
-		"commands replace":                   {`{"name": "p", "commands": "./cmds"}`, `"source": "./p"`, "p:f p:a-b p:x", ""},
-		"no commands":                        {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
-		"commands by name":                   {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`, `"source": "./p"`, "p:n p:f p:t p:a-b p:x", ""},
+		"nothing listed": {`{"name": "p"}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"no manifest":    {``, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"another name":   {`{"name": "q"}`, `"source": "./p"`, "q:c q:k q:sub:d q:a-b q:x", ""},
+		"one path":       {`{"name": "p", "skills": "./more"}`, `"source": "./p"`, defaults + " p:a-b p:x p:y p:z", ""},
+		"a skill by its folder": {`{"name": "p", "skills": ["./one", "./bare/"]}`, `"source": "./p"`,
+			defaults + " p:a-b p:x p:named-one p:bare", ""},
+		"the default directory again": {`{"name": "p", "skills": ["./skills", "./skills/x"]}`, `"source": "./p"`,
+			defaults + " p:a-b p:x", ""},
+		"a skill by its folder and in one": {`{"name": "p", "skills": ["./", "./one", "./more/../one"]}`, `"source": "./p"`,
+			defaults + " p:a-b p:x p:bare p:named-one", ""},
+		"hooks of another type": {`{"name": "p", "hooks": 5}`, `"source": "./p"`, "",
+			`1:24: "hooks": want a path that begins with "./"`},
+		"servers of another type": {`{"name": "p", "mcpServers": {"x": {}}}`, `"source": "./p"`, "",
+			`1:29: "mcpServers": want a path`},
+		"paths that are not there": {`{"name": "p", "skills": ["./gone", "./notes.md", "./../other"]}`, `"source": "./p"`,
+			defaults + " p:a-b p:x", ""},
+		"the entry adds": {`{"name": "p", "skills": "./one"}`, `"source": "./p", "skills": ["./more", "./one"]`,
+			defaults + " p:a-b p:x p:named-one p:y p:z", ""},
+		"the entry of a root replaces": {`{"name": "p"}`, `"source": "./", "skills": ["./more"]`, defaults + " p:y p:z", ""},
+		"the entry of a root keeps": {`{"name": "p"}`, `"source": "./", "skills": ["./skills", "./more"]`,
+			defaults + " p:a-b p:x p:y p:z", ""},
+		"the entry of a root lists nothing": {`{"name": "p"}`, `"source": "./", "skills": []`, defaults + " p:a-b p:x", ""},
+		"the entry of a root leads out":     {``, `"source": "./", "skills": ["./../x"]`, defaults, ""},
+		"commands replace":                  {`{"name": "p", "commands": "./cmds"}`, `"source": "./p"`, "p:f p:a-b p:x", ""},
+		"no commands":                       {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
+		"commands by name": {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`,
+			`"source": "./p"`, "p:n p:f p:t p:a-b p:x", ""},
 		"commands of the entry":              {``, `"source": "./p", "commands": ["./notes.md"]`, defaults + " p:notes p:a-b p:x", ""},
 		"the text of a command of the entry": {``, `"source": "./p", "commands": {"t": {"content": "text"}}`, defaults + " p:a-b p:x", ""},
 		"an entry that lists what is gone":   {``, `"source": "./p", "skills": "./gone"`, defaults + " p:a-b p:x", ""},
 		"an entry that is not strict":        {``, `"source": "./p", "strict": false, "skills": ["./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
-		"a conflict":                         {`{"name": "p"}`, `"source": "./p", "strict": false, "skills": ["./more"]`, "", `the marketplace's entry has "strict": false and names components, so the client does not load the plugin`},
-		"no conflict":                        {`{"name": "p"}`, `"source": "./p", "strict": false`, defaults + " p:a-b p:x", ""},
-		"an entry of a wrong form":           {``, `"source": "./p", "skills": ["more"]`, defaults + " p:a-b p:x", ""},
-		"skills without ./":                  {`{"name": "p", "skills": ["more"]}`, `"source": "./p"`, "", `1:26: "skills": the path "more" does not begin with "./", or has the wrong extension`},
-		"skills of another type":             {`{"name": "p", "skills": 5}`, `"source": "./p"`, "", `1:25: "skills": got a number, want a path or an array of paths`},
-		"a directory of agents":              {`{"name": "p", "agents": "./agents/"}`, `"source": "./p"`, "", `1:25: "agents": the path "./agents/" does not begin with "./", or has the wrong extension`},
-		"a version of another type":          {`{"name": "p", "version": 1}`, `"source": "./p"`, "", `1:26: "version": got a number, want a string`},
-		"a name with a space":                {`{"name": "p q"}`, `"source": "./p"`, "", `1:10: the name "p q" contains a space or a control character`},
-		"a command of both kinds":            {`{"name": "p", "commands": {"n": {"source": "./notes.md", "content": "x"}}}`, `"source": "./p"`, "", `1:33: the command "n" needs either a "source" that begins with "./", or a "content"`},
+		"a conflict": {`{"name": "p"}`, `"source": "./p", "strict": false, "skills": ["./more"]`, "",
+			`the marketplace's entry has "strict": false and names components, so the client does not load the plugin`},
+		"no conflict":              {`{"name": "p"}`, `"source": "./p", "strict": false`, defaults + " p:a-b p:x", ""},
+		"an entry of a wrong form": {``, `"source": "./p", "skills": ["more"]`, defaults + " p:a-b p:x", ""},
+		"skills without ./": {`{"name": "p", "skills": ["more"]}`, `"source": "./p"`, "",
+			`1:26: "skills": the path "more" does not begin with "./", or has the wrong extension`},
+		"skills of another type": {`{"name": "p", "skills": 5}`, `"source": "./p"`, "",
+			`1:25: "skills": got a number, want a path or an array of paths`},
+		"a directory of agents": {`{"name": "p", "agents": "./agents/"}`, `"source": "./p"`, "",
+			`1:25: "agents": the path "./agents/" does not begin with "./", or has the wrong extension`},
+		"a version of another type": {`{"name": "p", "version": 1}`, `"source": "./p"`, "", `1:26: "version": got a number, want a string`},
+		"a name with a space":       {`{"name": "p q"}`, `"source": "./p"`, "", `1:10: the name "p q" contains a space or a control character`},
+		"a command of both kinds": {`{"name": "p", "commands": {"n": {"source": "./notes.md", "content": "x"}}}`, `"source": "./p"`, "",
+			`1:33: the command "n" needs either a "source" that begins with "./", or a "content"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +155,8 @@ func TestFindAgreesWithAll(t *testing.T) {
 			require.Equal(r, skill.File, found.File, skill.Name)
 			require.Equal(r, skill.Folder(), found.Folder())
 		}
-		for _, name := range []string{"x", "own-x", "a-b", "a.b", "named-one", "one", "y", "z", "bare", "c", "d", "sub:d", "k", "k:e", "e", "n", "t", "notes", "f", "commands", "nobody"} {
+		for _, name := range []string{"x", "own-x", "a-b", "a.b", "named-one", "one", "y", "z", "bare", "c", "d", "sub:d", "k", "k:e", "e",
+			"n", "t", "notes", "f", "commands", "nobody"} {
 			_, ok := p.Find(name)
 			require.Equal(r, slices.ContainsFunc(p.All(), func(s plugins.Skill) bool { return s.Name == name }), ok, name)
 		}
@@ -183,10 +199,12 @@ func TestLinksOutOfAPlugin(t *testing.T) {
 	put("p/real/SKILL.md", "---\nname: r\n---\n")
 	put("p/real2/SKILL.md", "")
 	put("out/o/SKILL.md", "")
-	put("config/plugins/installed_plugins.json", fmt.Sprintf(`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, at("p")))
+	put("config/plugins/installed_plugins.json",
+		fmt.Sprintf(`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, at("p")))
 	require.NoError(t, os.MkdirAll(at("p/skills/file"), 0o755))
 	for link, target := range map[string]string{
-		"p/skills/in": "../real", "p/skills/out": "../../out/o", "p/skills/file/SKILL.md": "../../real2/SKILL.md", "p/skills/again": "../real", "p/skills/gone": "nowhere",
+		"p/skills/in": "../real", "p/skills/out": "../../out/o", "p/skills/file/SKILL.md": "../../real2/SKILL.md",
+		"p/skills/again": "../real", "p/skills/gone": "nowhere",
 	} {
 		require.NoError(t, os.Symlink(target, at(link)))
 	}

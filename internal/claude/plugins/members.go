@@ -20,13 +20,15 @@ type form struct {
 func forms() []form {
 	return []form{
 		{"hooks", oneOrMore(isHooks), `a path that begins with "./" and ends with ".json", an object of hooks, or an array of these`},
-		{"mcpServers", oneOrMore(isServers), `a path that begins with "./" and ends with ".json" or ".mcpb", an object of servers, or an array of these`},
+		{"mcpServers", oneOrMore(isServers),
+			`a path that begins with "./" and ends with ".json" or ".mcpb", an object of servers, or an array of these`},
 		{"lspServers", oneOrMore(isLanguages), `a path that begins with "./" and ends with ".json", an object of servers, or an array of these`},
 		{"outputStyles", isPaths, `a path that begins with "./", or an array of these`},
 		{"themes", isPaths, `a path that begins with "./", or an array of these`},
 		{"workflows", isPaths, `a path that begins with "./", or an array of these`},
 		{"channels", func(v value) bool { return v.Kind() == '[' }, "an array"},
-		{"monitors", func(v value) bool { return v.Kind() == '[' || isFileName(v, ".json") }, `an array, or a path that begins with "./" and ends with ".json"`},
+		{"monitors", func(v value) bool { return v.Kind() == '[' || isFileName(v, ".json") },
+			`an array, or a path that begins with "./" and ends with ".json"`},
 		{"settings", func(v value) bool { return v.Kind() == '{' }, "an object"},
 		{"types", func(v value) bool { return isFileName(v, ".d.ts") }, `a path that begins with "./" and ends with ".d.ts"`},
 		{"userConfig", isObjectOf(isOption), `an object of options, each with "type", "title" and "description"`},

@@ -79,17 +79,23 @@ func TestUnusableEntriesAreSkippedAndReported(t *testing.T) {
 		{`{"name": "@m", "scope": "user", "installPath": "/x"}`, `1:2: [0] skipped: the name "@m" does not have the form plugin@marketplace`},
 		{`{"name": "p@m", "installPath": "/x"}`, `1:2: [0] skipped: "scope" is missing`},
 		{`{"name": "p@m", "scope": ["user"], "installPath": "/x"}`, `1:27: [0] skipped: "scope": got an array, want a string`},
-		{`{"name": "p@m", "scope": "galaxy", "installPath": "/x"}`, `1:27: [0] skipped: "scope" is "galaxy", want one of managed, local, project, user`},
+		{`{"name": "p@m", "scope": "galaxy", "installPath": "/x"}`,
+			`1:27: [0] skipped: "scope" is "galaxy", want one of managed, local, project, user`},
 		{`{"name": "p@m", "scope": "user"}`, `1:2: [0] skipped: "installPath" is missing`},
 		{`{"name": "p@m", "scope": "user", "installPath": null}`, `1:2: [0] skipped: "installPath" is missing`},
 		{`{"name": "p@m", "scope": "user", "installPath": {}}`, `1:50: [0] skipped: "installPath": got an object, want a string`},
 		{`{"name": "p@m", "scope": "user", "installPath": "x/../y"}`, `1:50: [0] skipped: "installPath" is "x/../y", want an absolute path`},
 		{`{"name": "p@m", "scope": "local", "installPath": "/x"}`, `1:2: [0] skipped: "projectPath" is missing, which scope local needs`},
-		{`{"name": "p@m", "scope": "project", "projectPath": true, "installPath": "/x"}`, `1:53: [0] skipped: "projectPath": got a boolean, want a string`},
-		{`{"name": "p@m", "scope": "project", "projectPath": "./projects", "installPath": "/x"}`, `1:53: [0] skipped: "projectPath" is "./projects", want an absolute path`},
-		{`{"name": "p@m", "scope": "user", "projectPath": 1, "installPath": "/x"}`, `1:50: [0] skipped: "projectPath": got a number, want a string`},
-		{`{"name": "p@m", "scope": "user", "installPath": "/x", "lastUpdated": 1700000000}`, `1:71: [0] used without its time: "lastUpdated": got a number, want a string`},
-		{`{"name": "p@m", "scope": "user", "installPath": "/x", "lastUpdated": "the other day"}`, `1:71: [0] used without its time: "lastUpdated" is "the other day", want a time such as 2026-01-02T15:04:05Z`},
+		{`{"name": "p@m", "scope": "project", "projectPath": true, "installPath": "/x"}`,
+			`1:53: [0] skipped: "projectPath": got a boolean, want a string`},
+		{`{"name": "p@m", "scope": "project", "projectPath": "./projects", "installPath": "/x"}`,
+			`1:53: [0] skipped: "projectPath" is "./projects", want an absolute path`},
+		{`{"name": "p@m", "scope": "user", "projectPath": 1, "installPath": "/x"}`,
+			`1:50: [0] skipped: "projectPath": got a number, want a string`},
+		{`{"name": "p@m", "scope": "user", "installPath": "/x", "lastUpdated": 1700000000}`,
+			`1:71: [0] used without its time: "lastUpdated": got a number, want a string`},
+		{`{"name": "p@m", "scope": "user", "installPath": "/x", "lastUpdated": "the other day"}`,
+			`1:71: [0] used without its time: "lastUpdated" is "the other day", want a time such as 2026-01-02T15:04:05Z`},
 	}
 	for _, test := range tests {
 		t.Run(test.want, func(t *testing.T) {
@@ -106,7 +112,8 @@ func TestUnusableEntriesAreSkippedAndReported(t *testing.T) {
 }
 
 func TestUnusableKeysAreSkippedAndReported(t *testing.T) {
-	r, err := plugins.ParseRegistry("file", []byte(`{"version": 2, "plugins": {"p@a": {}, "p@b": [null, {"scope": "user", "installPath": "/b"}], "p@c": null, "p": []}}`))
+	r, err := plugins.ParseRegistry("file",
+		[]byte(`{"version": 2, "plugins": {"p@a": {}, "p@b": [null, {"scope": "user", "installPath": "/b"}], "p@c": null, "p": []}}`))
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		`file:1:35: plugins["p@a"]: got an object, want an array`,
@@ -121,7 +128,8 @@ func TestMalformedRegistry(t *testing.T) {
 		{"empty", "", "1:1: unexpected end of file"},
 		{"torn", "{\n  \"version\": 2,\n", "3:1: unexpected end of file"},
 		{"not JSON", `{"version": 2, plugins}`, "1:16: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
-		{"columns are characters", `{"ä": 2, plugins}`, "1:10: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
+		{"columns are characters", `{"ä": 2, plugins}`,
+			"1:10: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
 		{"text after the value", `[]]`, "1:3: unexpected text after the JSON value"},
 		{"null", `null`, "1:1: got null, want an object"},
 		{"string", "\n \"x\"", "2:2: got a string, want an object"},
@@ -156,7 +164,8 @@ func TestApplyingAndEnabled(t *testing.T) {
 
 	assert.Equal(t, []string{"/off/local", "/p/nearest", "/p/project", "/q/user", "/p/user"}, installPaths(r.Applying(project)))
 	assert.Equal(t, []string{"/q/user", "/p/user"}, installPaths(r.Applying()))
-	assert.Equal(t, []string{"/r/local", "/off/local", "/p/nearest", "/p/project", "/q/user", "/p/user"}, sortedLocals(installPaths(r.Applying(project, "/else"))))
+	assert.Equal(t, []string{"/r/local", "/off/local", "/p/nearest", "/p/project", "/q/user", "/p/user"},
+		sortedLocals(installPaths(r.Applying(project, "/else"))))
 	assert.Equal(t, []string{"/p/nearest", "/q/user"}, installPaths(r.Enabled(settings, project)))
 	assert.Equal(t, []string{"/off/local", "/p/nearest", "/q/user"}, installPaths(r.Enabled(nil, project)))
 	assert.Len(t, r.Installations(), 6, "Applying and Enabled leave the registry as it is")

@@ -233,7 +233,8 @@ func TestLayoutFollowsTheFile(t *testing.T) {
 func TestTextThatLooksLikeAnotherEncoding(t *testing.T) {
 	for data, want := range map[string]string{
 		"\xfe\xff\x00{": "UTF-16", "\xff\xfe{\x00": "UTF-16",
-		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8", "{\xfe\xff}": "invalid UTF-8", "{\xff": "invalid UTF-8", "{\xfe": "invalid UTF-8",
+		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8",
+		"{\xfe\xff}": "invalid UTF-8", "{\xff": "invalid UTF-8", "{\xfe": "invalid UTF-8",
 	} {
 		_, err := settings.Add([]byte(data), ours)
 		require.ErrorContains(t, err, want, "%q", data)
@@ -267,9 +268,12 @@ func TestErrorsHaveAPositionAndAReason(t *testing.T) {
 		`{"hooks": []}`:                       {settings.ErrShape, "1:11: unexpected settings: /hooks: got an array, want an object"},
 		`{"hooks": null}`:                     {settings.ErrShape, "1:11: unexpected settings: /hooks: got null, want an object"},
 		"{\"hooks\":\n{\"PostToolUse\": {}}}": {settings.ErrShape, "2:17: unexpected settings: /hooks/PostToolUse: got an object, want an array"},
-		`{"hooks": {"SessionStart": [1]}}`:    {settings.ErrShape, "1:29: unexpected settings: /hooks/SessionStart/0: got a number, want an object"},
-		`{"hooks": {"SessionStart": [{}, {"hooks": "x"}]}}`:    {settings.ErrShape, "1:43: unexpected settings: /hooks/SessionStart/1/hooks: got a string, want an array"},
-		`{"hooks": {"SessionStart": [{"hooks": [{}, true]}]}}`: {settings.ErrShape, "1:44: unexpected settings: /hooks/SessionStart/0/hooks/1: got a boolean, want an object"},
+		`{"hooks": {"SessionStart": [1]}}`: {settings.ErrShape,
+			"1:29: unexpected settings: /hooks/SessionStart/0: got a number, want an object"},
+		`{"hooks": {"SessionStart": [{}, {"hooks": "x"}]}}`: {settings.ErrShape,
+			"1:43: unexpected settings: /hooks/SessionStart/1/hooks: got a string, want an array"},
+		`{"hooks": {"SessionStart": [{"hooks": [{}, true]}]}}`: {settings.ErrShape,
+			"1:44: unexpected settings: /hooks/SessionStart/0/hooks/1: got a boolean, want an object"},
 	} {
 		_, inspectErr := settings.Inspect([]byte(data), ours)
 		_, addErr := settings.Add([]byte(data), ours)

@@ -88,7 +88,8 @@ func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, 
 		}
 		if c, ok := callOf(o); ok && h.owns(c, matcher) {
 			condition, _ := o.text("if")
-			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), condition: condition, place: place{hooks, i}, plain: isPlain(group)})
+			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), condition: condition, place: place{hooks, i},
+				plain: isPlain(group)})
 		}
 	}
 	return found, nil

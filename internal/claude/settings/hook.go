@@ -81,13 +81,15 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	on := func(event, matcher string, timeout int) Hook {
 		return Hook{Event: event, Matcher: matcher, Command: binary, Args: []string{"hook", ofClaude}, Flags: flags, Timeout: timeout}
 	}
-	tools := on(event.PreToolUse, "^("+strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...), "|")+")$", StepTimeout)
+	tools := on(event.PreToolUse, "^("+strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...),
+		"|")+")$", StepTimeout)
 	shell := on(event.PreToolUse, "Bash", short)
 	if shell.If = "Bash(*" + Program + " *)"; d.Only.Shell {
 		shell.Matcher, shell.If = "Bash|Monitor", ""
 	}
 	used := on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short)
-	completed, prompt, subagent := on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short), on(event.SubagentStop, "", short)
+	completed, prompt, subagent := on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
+		on(event.SubagentStop, "", short)
 	if d.NoSteps {
 		tools.Matcher, tools.Timeout, used.Matcher = taskTools, short, "Skill"
 		for _, h := range []*Hook{&shell, &completed, &prompt, &subagent} {
@@ -112,7 +114,8 @@ func earlier(binary string) []Hook {
 		on(event.PostToolUse, "hydrate"), on(event.UserPromptExpansion, "hydrate"), on(event.PreToolUse, "hydrate"), on(event.Stop, "hydrate"),
 		on(event.SessionStart, "recover", "--hook"),
 	}
-	for _, event := range []string{event.PreToolUse, event.PostToolUse, event.TaskCompleted, event.UserPromptSubmit, event.Stop, event.SubagentStop, event.SessionStart} {
+	for _, event := range []string{event.PreToolUse, event.PostToolUse, event.TaskCompleted, event.UserPromptSubmit, event.Stop,
+		event.SubagentStop, event.SessionStart} {
 		hooks = append(hooks, on(event, "step"))
 	}
 	return hooks
@@ -126,7 +129,8 @@ const servedTools = "mcp__.*__(workflow_status|step_start|step_complete|step_ski
 // IsServed reports whether a tool is one of "fsmtx mcp", under any name of the server.
 func IsServed(tool string) bool {
 	_, names, _ := strings.Cut(strings.TrimSuffix(servedTools, ")"), "(")
-	return strings.HasPrefix(tool, "mcp__") && slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return strings.HasSuffix(tool, "__"+name) })
+	return strings.HasPrefix(tool, "mcp__") && slices.ContainsFunc(strings.Split(names, "|"),
+		func(name string) bool { return strings.HasSuffix(tool, "__"+name) })
 }
 
 // StepTimeout is the timeout in seconds of a hook that may run checks. It is longer than

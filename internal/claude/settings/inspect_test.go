@@ -23,27 +23,38 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		old, new string
 		why      []string
 	}{
-		"as written":         {"", "", nil},
-		"other flags":        {`--nest=off"`, `--scope=skill"`, []string{`SessionStart: has flags "--scope=skill", want "--nest=off"`}},
-		"other path":         {line, `"test ! -x /old/fsmtx || exec /old/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
-		"no path":            {line, `"! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
-		"other timeout":      {`off", "timeout": 15`, `off", "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 15 s"}},
-		"no timeout":         {`off", "timeout": 15`, `off"`, []string{"SessionStart: has no timeout, want 15 s"}},
-		"same number":        {`off", "timeout": 15`, `off", "timeout": 1.5e1`, nil},
-		"other matcher":      {`"Skill|TaskUpdate|AskUserQuestion"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
-		"a matcher":          {`{"hooks": [{"type": "command", "command": ` + line, `{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want none`}},
-		"an if":              {`off", "timeout": 15`, `off", "timeout": 15, "if": "Bash(git *)"`, []string{`SessionStart: has if "Bash(git *)", want none`}},
-		"as earlier":         {line, `"/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`, []string{`SessionStart: has "args", which other agents ignore`}},
-		"by its name":        {line, `"fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`, []string{`SessionStart: has "args", which other agents ignore`}},
-		"a shell":            {line, `"/opt/bin/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},
-		"a quoting shell":    {line, `"'/my opt/fsmtx' hook \"--agent=claude\" --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},
-		"a variable's path":  {line, `"\"$HOME/bin/fsmtx\" hook --agent=claude --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},
+		"as written":  {"", "", nil},
+		"other flags": {`--nest=off"`, `--scope=skill"`, []string{`SessionStart: has flags "--scope=skill", want "--nest=off"`}},
+		"other path": {line, `"test ! -x /old/fsmtx || exec /old/fsmtx hook --agent=claude --nest=off"`,
+			[]string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
+		"no path": {line, `"! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude --nest=off"`,
+			[]string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
+		"other timeout": {`off", "timeout": 15`, `off", "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 15 s"}},
+		"no timeout":    {`off", "timeout": 15`, `off"`, []string{"SessionStart: has no timeout, want 15 s"}},
+		"same number":   {`off", "timeout": 15`, `off", "timeout": 1.5e1`, nil},
+		"other matcher": {`"Skill|TaskUpdate|AskUserQuestion"`, `"Skill|Bash"`,
+			[]string{`PostToolUse: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
+		"a matcher": {`{"hooks": [{"type": "command", "command": ` + line,
+			`{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want none`}},
+		"an if": {`off", "timeout": 15`, `off", "timeout": 15, "if": "Bash(git *)"`,
+			[]string{`SessionStart: has if "Bash(git *)", want none`}},
+		"as earlier": {line, `"/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`,
+			[]string{`SessionStart: has "args", which other agents ignore`}},
+		"by its name": {line, `"fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`,
+			[]string{`SessionStart: has "args", which other agents ignore`}},
+		"a shell": {line, `"/opt/bin/fsmtx hook --agent=claude --nest=off"`,
+			[]string{"SessionStart: does not allow for a missing program"}},
+		"a quoting shell": {line, `"'/my opt/fsmtx' hook \"--agent=claude\" --nest=off"`,
+			[]string{"SessionStart: does not allow for a missing program"}},
+		"a variable's path": {line, `"\"$HOME/bin/fsmtx\" hook --agent=claude --nest=off"`,
+			[]string{"SessionStart: does not allow for a missing program"}},
 		"quoted differently": {line, `"test ! -x '/opt/bin/fsmtx' || exec /opt/bin/fsmtx hook  '--agent=claude' --nest=off"`, nil},
 		"not ours":           {`hook --agent=claude --nest=off`, `hook --agent=codex`, []string{"SessionStart: is missing"}},
 		"a script of ours":   {line, `"fsmtx hook --agent=claude --nest=off ; true"`, []string{"SessionStart: is missing"}},
-		"another guard":      {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: is missing"}},
-		"other event":        {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
-		"more keys":          {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
+		"another guard": {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off"`,
+			[]string{"SessionStart: is missing"}},
+		"other event": {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
+		"more keys":   {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
 	} {
 		with := string(add(t, []byte(`{"a":1}`), two))
 		require.Contains(t, with, c.old, name)
@@ -206,6 +217,7 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 
 func TestCausesNameEachReasonOnce(t *testing.T) {
 	assert.Equal(t, []string{"runs a, want b (Stop and 2 more)", "SessionStart: is missing", "not fsmtx"},
-		settings.Causes([]string{"Stop: runs a, want b", "PreToolUse of Bash: runs a, want b", "SessionStart: is missing", "PostToolUse: runs a, want b", "not fsmtx"}))
+		settings.Causes([]string{"Stop: runs a, want b", "PreToolUse of Bash: runs a, want b", "SessionStart: is missing",
+			"PostToolUse: runs a, want b", "not fsmtx"}))
 	assert.Empty(t, settings.Causes(nil))
 }

@@ -111,7 +111,8 @@ func TestHooksWithArgsAreReplacedAndRemoved(t *testing.T) {
 			assert.Len(t, report.Why, 1)
 			report, err = settings.Inspect(old, missing)
 			require.NoError(t, err)
-			assert.Equal(t, []string{`SessionStart: has "args", which other agents ignore`, `SessionStart: has "args", which other agents ignore`}, report.Why)
+			assert.Equal(t, []string{`SessionStart: has "args", which other agents ignore`,
+				`SessionStart: has "args", which other agents ignore`}, report.Why)
 			kept, err := settings.Keep(old, settings.Hooks(program, []string{}, settings.Duty{}))
 			require.NoError(t, err)
 			assert.Equal(t, []string{"--stop=hold"}, active(kept)[0].Flags)

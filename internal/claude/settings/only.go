@@ -96,7 +96,8 @@ func (o Only) Missing(have Only) (tools []string) {
 		tools = append(tools, "Bash")
 	}
 	for _, tool := range o.Tools {
-		if !slices.Contains(have.Tools, tool) && !slices.ContainsFunc(have.Tools, func(h string) bool { return h == "mcp__.*" && strings.HasPrefix(tool, "mcp__") }) {
+		if !slices.Contains(have.Tools, tool) && !slices.ContainsFunc(have.Tools,
+			func(h string) bool { return h == "mcp__.*" && strings.HasPrefix(tool, "mcp__") }) {
 			tools = append(tools, tool)
 		}
 	}

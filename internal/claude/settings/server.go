@@ -144,11 +144,13 @@ func InspectServer(data []byte, s Server) (Report, error) {
 	case err != nil || found == nil:
 		return Report{State: Absent}, err
 	case !found.own:
-		return Report{}, fmt.Errorf("%v: %w: %s runs %q", found.position, ErrForeign, pointer(append(slices.Clone(s.Path), serverName)), found.program)
+		return Report{}, fmt.Errorf("%v: %w: %s runs %q", found.position, ErrForeign, pointer(append(slices.Clone(s.Path), serverName)),
+			found.program)
 	case found.program != s.Command:
 		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: runs %s, want %s", found.program, s.Command)}}, nil
 	case !slices.Equal(found.args, s.Args):
-		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: has arguments %q, want %q", strings.Join(found.args, " "), strings.Join(s.Args, " "))}}, nil
+		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: has arguments %q, want %q", strings.Join(found.args, " "),
+			strings.Join(s.Args, " "))}}, nil
 	}
 	return Report{State: Installed}, nil
 }

@@ -35,7 +35,8 @@ func TestAddServerWritesWhatTheClientWrites(t *testing.T) {
 }`, string(with))
 	with, err = settings.AddServer(nil, localServer)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"projects": {"/my/project": {"mcpServers": {"fsmtx": {"type": "stdio", "command": "/opt/bin/fsmtx", "args": ["mcp"], "env": {}}}}}}`, string(with))
+	assert.JSONEq(t, `{"projects": {"/my/project": {"mcpServers": {"fsmtx": {"type": "stdio", "command": "/opt/bin/fsmtx", "args": ["mcp"], "env": {}}}}}}`,
+		string(with))
 	rest, err := settings.RemoveServer(with, localServer)
 	require.NoError(t, err)
 	assert.Nil(t, rest)
@@ -79,7 +80,8 @@ func TestAddServerThenRemoveServerGivesBackEveryByte(t *testing.T) {
 }
 
 func TestServerOfAnotherProgramIsKept(t *testing.T) {
-	for _, entry := range []string{`{"command": "/usr/bin/other", "args": ["mcp"]}`, `{"command": "fsmtx", "args": ["serve"]}`, `{"url": "http://localhost"}`, `{}`} {
+	for _, entry := range []string{`{"command": "/usr/bin/other", "args": ["mcp"]}`, `{"command": "fsmtx", "args": ["serve"]}`,
+		`{"url": "http://localhost"}`, `{}`} {
 		data := []byte(fmt.Sprintf(`{"mcpServers": {"fsmtx": %s}}`, entry))
 		_, err := settings.AddServer(data, userServer)
 		require.ErrorIs(t, err, settings.ErrForeign)
@@ -110,9 +112,10 @@ func TestServerOfAnotherProgramIsKept(t *testing.T) {
 // TestServersOfOtherAgents have the fields of their agent, and no environment of ours.
 func TestServersOfOtherAgents(t *testing.T) {
 	for want, s := range map[string]settings.Server{
-		`{"mcp": {"fsmtx": {"command": ["/opt/bin/fsmtx", "mcp", "-v"], "enabled": true, "type": "local"}}}`: {Fields: map[string]any{"type": "local", "enabled": true}, List: true},
-		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"], "trust": false}}}`:           {Fields: map[string]any{"trust": false}},
-		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"]}}}`:                           {Fields: map[string]any{}},
+		`{"mcp": {"fsmtx": {"command": ["/opt/bin/fsmtx", "mcp", "-v"], "enabled": true, "type": "local"}}}`: {Fields: map[string]any{"type": "local",
+			"enabled": true}, List: true},
+		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"], "trust": false}}}`: {Fields: map[string]any{"trust": false}},
+		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"]}}}`:                 {Fields: map[string]any{}},
 	} {
 		s.Path, s.Command, s.Args = []string{"mcp"}, "/opt/bin/fsmtx", []string{"mcp", "-v"}
 		with, err := settings.AddServer(nil, s)

@@ -61,8 +61,9 @@ var (
 	layouts = rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\t", "any"})
 	names   = rapid.SampledFrom([]string{"model", "permissions", "env", "PostToolUse", "fsmtx", "hook", `h\u006f0ks`, "Hooks", "ä", `\ud800`})
 	events  = rapid.SampledFrom([]string{"PostToolUse", "UserPromptExpansion", "SessionStart", "PreToolUse", "Stop", "Future"})
-	scalars = rapid.SampledFrom([]string{"null", "true", "1", "-0.5e+7", `""`, `"a\"b]}"`, `"// no comment"`, `"fsmtx"`, "123456789012345678901234567890"})
-	anyGap  = rapid.StringMatching(`[ \t\r\n]{0,4}`)
+	scalars = rapid.SampledFrom([]string{"null", "true", "1", "-0.5e+7", `""`, `"a\"b]}"`, `"// no comment"`, `"fsmtx"`,
+		"123456789012345678901234567890"})
+	anyGap = rapid.StringMatching(`[ \t\r\n]{0,4}`)
 )
 
 type drawer struct {

@@ -171,7 +171,8 @@ func AddStatusLine(data []byte, program string) ([]byte, error) {
 		return nil, err
 	}
 	before, indent := l.place(top)
-	value, err := l.format(fmt.Appendf(nil, `{"type": "command", "command": %s, "refreshInterval": %d}`, []byte(hujson.String(ownStatus(program))), refresh), indent)
+	value, err := l.format(fmt.Appendf(nil, `{"type": "command", "command": %s, "refreshInterval": %d}`,
+		[]byte(hujson.String(ownStatus(program))), refresh), indent)
 	if err != nil {
 		return nil, err
 	}

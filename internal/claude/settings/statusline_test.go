@@ -32,7 +32,8 @@ func TestTheUsersStatusLineStays(t *testing.T) {
 	before := `{"statusLine": {"padding": 2, "command": "printf '\u0068i'; x\/y \"$1\"", "type": "command"}}`
 	with, err := settings.AddStatusLine([]byte(before), "fsmtx")
 	require.NoError(t, err)
-	assert.Equal(t, `{"statusLine": {"padding": 2, "command": "command -v fsmtx >/dev/null && exec fsmtx statusline --also; printf '\u0068i'; x\/y \"$1\"", "type": "command"}}`, string(with))
+	assert.Equal(t, `{"statusLine": {"padding": 2, "command": "command -v fsmtx >/dev/null && exec fsmtx statusline --also; printf '\u0068i'; x\/y \"$1\"", "type": "command"}}`,
+		string(with))
 	assert.Equal(t, settings.StatusLine{Set: true, Program: "fsmtx", Line: `printf 'hi'; x/y "$1"`}, settings.ReadStatusLine(with))
 	moved, err := settings.AddStatusLine(with, "/opt/fsmtx")
 	require.NoError(t, err)
@@ -43,7 +44,8 @@ func TestTheUsersStatusLineStays(t *testing.T) {
 }
 
 func TestAStatusLineOfAnotherShape(t *testing.T) {
-	for before, position := range map[string]string{`{"statusLine": "x"}`: "1:16", `{"statusLine": {"type": "other"}}`: "1:16", `{"statusLine": {"type": "command", "command": 1}}`: "1:16"} {
+	for before, position := range map[string]string{`{"statusLine": "x"}`: "1:16", `{"statusLine": {"type": "other"}}`: "1:16",
+		`{"statusLine": {"type": "command", "command": 1}}`: "1:16"} {
 		_, err := settings.AddStatusLine([]byte(before), "fsmtx")
 		require.ErrorIs(t, err, settings.ErrShape, before)
 		assert.ErrorContains(t, err, position)
@@ -67,7 +69,8 @@ func TestInspectStatusLine(t *testing.T) {
 		{`{"statusLine": {"type": "command", "command": "x"}}`, settings.Report{}},
 		{fmt.Sprintf(own, " --also"), settings.Report{State: settings.Installed}},
 		{fmt.Sprintf(own, ""), settings.Report{State: settings.Outdated, Why: []string{"statusLine: has other arguments"}}},
-		{`{"statusLine": {"type": "command", "command": "test -x /b/fsmtx && exec /b/fsmtx statusline --also; x"}}`, settings.Report{State: settings.Outdated, Why: []string{"statusLine: runs /b/fsmtx, want /a/fsmtx"}}},
+		{`{"statusLine": {"type": "command", "command": "test -x /b/fsmtx && exec /b/fsmtx statusline --also; x"}}`,
+			settings.Report{State: settings.Outdated, Why: []string{"statusLine: runs /b/fsmtx, want /a/fsmtx"}}},
 	} {
 		got, err := settings.InspectStatusLine([]byte(c.data), "/a/fsmtx")
 		require.NoError(t, err)
@@ -82,7 +85,8 @@ func TestAddStatusLineThenRemoveGivesBackEveryByte(t *testing.T) {
 		before := settingsFile().Draw(t, "file")
 		g := drawer{t, layouts.Draw(t, "layout")}
 		if rapid.Bool().Draw(t, "own") {
-			line := rapid.SampledFrom([]string{`"x"`, `""`, `"; "`, `"a\u0041\/ \ud83d\ude00 'b' && exec fsmtx statusline"`, `"test ! -x p || exec p"`}).Draw(t, "line")
+			line := rapid.SampledFrom([]string{`"x"`, `""`, `"; "`, `"a\u0041\/ \ud83d\ude00 'b' && exec fsmtx statusline"`,
+				`"test ! -x p || exec p"`}).Draw(t, "line")
 			inner := g.wrap("{", []string{g.member("type", `"command"`), g.member("command", line)}, "}")
 			before = g.space() + g.wrap("{", []string{g.member("statusLine", inner), g.member("other", g.value(1))}, "}") + g.space()
 		}

@@ -68,7 +68,8 @@ func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
 
 // TestStepsComeAndGo: a file that had the hooks of steps is then like one that never had them.
 func TestStepsComeAndGo(t *testing.T) {
-	duties := []settings.Duty{{}, {NoSteps: true}, {Only: settings.Only{Shell: true}}, {Only: settings.Only{Tools: []string{"WebFetch", "mcp__x__.*"}}}, {NoSteps: true, Only: settings.Only{Shell: true}}}
+	duties := []settings.Duty{{}, {NoSteps: true}, {Only: settings.Only{Shell: true}},
+		{Only: settings.Only{Tools: []string{"WebFetch", "mcp__x__.*"}}}, {NoSteps: true, Only: settings.Only{Shell: true}}}
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
 		duty := rapid.SampledFrom(duties)
@@ -84,7 +85,8 @@ func TestStepsComeAndGo(t *testing.T) {
 func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 	with := string(add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
-		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(TaskUpdate|Write|`, `PreToolUse of TaskUpdate: has matcher "^(TaskUpdate|Write|`},
+		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(TaskUpdate|Write|`,
+			`PreToolUse of TaskUpdate: has matcher "^(TaskUpdate|Write|`},
 		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(Write|`, `PreToolUse of TaskUpdate: has matcher "^(Write|`},
 		{`, "if": "Bash(*fsmtx *)"`, ``, `PreToolUse of Bash: has no if, want "Bash(*fsmtx *)"`},
 		{`"if": "Bash(*fsmtx *)"`, `"if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(*fsmtx *)"`},
@@ -105,7 +107,8 @@ func TestInspectNamesHooksThatShouldNotBeThere(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"the hooks are those of an earlier version: one fsmtx hook replaces fsmtx hydrate, fsmtx step and fsmtx recover"}, report.Why)
 
-	report, err = settings.Inspect(add(t, []byte(`{"a":1}`), ours), settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"}, settings.Duty{NoSteps: true}))
+	report, err = settings.Inspect(add(t, []byte(`{"a":1}`), ours), settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"},
+		settings.Duty{NoSteps: true}))
 	require.NoError(t, err)
 	assert.Equal(t, settings.Outdated, report.State)
 	assert.Contains(t, report.Why, "TaskCompleted: is registered, but should not be with --no-steps")

@@ -91,7 +91,8 @@ func (s Settings) modes() (all []Off) {
 		{"CLAUDE_CODE_RESTRICTED", "--restricted", s.Client.Restricted, false},
 	} {
 		if m.given {
-			all = append(all, Off{What: "this session was started with " + m.option, Remedy: "start it without this option", spares: []Place{ManagedPlugin}})
+			all = append(all, Off{What: "this session was started with " + m.option, Remedy: "start it without this option",
+				spares: []Place{ManagedPlugin}})
 		} else if o, ok := s.variable(m.variable, m.settable); ok {
 			all = append(all, o)
 		}
@@ -116,7 +117,8 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 		}
 	}
 	value, _ := s.Env(name)
-	return Off{What: fmt.Sprintf("%s is %s in the environment", name, strings.TrimSpace(value)), Remedy: "unset " + name, spares: []Place{ManagedPlugin}}, isTrue(value)
+	return Off{What: fmt.Sprintf("%s is %s in the environment", name, strings.TrimSpace(value)), Remedy: "unset " + name,
+		spares: []Place{ManagedPlugin}}, isTrue(value)
 }
 
 // isTrue reports whether the client takes the value of a variable as true.
@@ -145,7 +147,8 @@ func (s Settings) managedOnly() []Off {
 // pluginsOnly returns the organisation's strictPluginOnlyCustomization, which is true or a
 // list of what only plugins may have. The lists of several files are joined.
 func (s Settings) pluginsOnly() []Off {
-	return s.lastManaged("strictPluginOnlyCustomization", `"strictPluginOnlyCustomization" allows only hooks of plugins`, []Place{Plugin, ManagedPlugin},
+	return s.lastManaged("strictPluginOnlyCustomization", `"strictPluginOnlyCustomization" allows only hooks of plugins`,
+		[]Place{Plugin, ManagedPlugin},
 		func(v jsontext.Value, before bool) bool {
 			if v.Kind() == '[' {
 				return before || slices.ContainsFunc(items(v), func(item jsontext.Value) bool { return string(item) == `"hooks"` })
@@ -192,7 +195,8 @@ func (s Settings) off() []Off {
 	if !set || !on {
 		return nil
 	}
-	o := f.off(disableAll, `"disableAllHooks" is true`, `remove it from the file; or set it to false in a file that takes precedence, such as .claude/settings.local.json`)
+	o := f.off(disableAll, `"disableAllHooks" is true`,
+		`remove it from the file; or set it to false in a file that takes precedence, such as .claude/settings.local.json`)
 	o.spares = []Place{ManagedPlugin}
 	return []Off{o}
 }
@@ -202,7 +206,8 @@ func (s Settings) leftOut() []Off {
 	if s.Client.Sources == nil {
 		return nil
 	}
-	o := Off{What: "this session was started with --setting-sources " + strings.Join(s.Client.Sources, ","), Remedy: "add the hooks to one of these sources, or start it without this option",
+	o := Off{What: "this session was started with --setting-sources " + strings.Join(s.Client.Sources, ","),
+		Remedy: "add the hooks to one of these sources, or start it without this option",
 		spares: []Place{Plugin, ManagedPlugin}}
 	for place, name := range sources {
 		if slices.Contains(s.Client.Sources, name) {
@@ -227,6 +232,7 @@ func (s Settings) untrusted() []Off {
 	if !isTrue(value) {
 		return nil
 	}
-	return []Off{{What: fmt.Sprintf("%s is %s in the environment, so the client runs no hooks of a project in -p", name, value), Remedy: "unset " + name,
+	return []Off{{What: fmt.Sprintf("%s is %s in the environment, so the client runs no hooks of a project in -p", name, value),
+		Remedy: "unset " + name,
 		spares: []Place{User, Plugin, ManagedPlugin}}}
 }

@@ -21,8 +21,10 @@ func TestClassify(t *testing.T) {
 		kind       Kind
 		want       fsmspec.Existing
 	}{
-		{"tagged", `{"id": "3", "subject": "A", "status": "pending", "metadata": {"fsm": "p:s"}}`, Tagged, fsmspec.Existing{Tag: "p:s", Subject: "A", Status: "pending"}},
-		{"tagged in the middle", " {\"metadata\" : {\"a\":[{}],\"fsm\" : \"s\" , \"b\":{}} , \"subject\":\"A\\\"\\n\"}\n", Tagged, fsmspec.Existing{Tag: "s", Subject: "A\"\n"}},
+		{"tagged", `{"id": "3", "subject": "A", "status": "pending", "metadata": {"fsm": "p:s"}}`, Tagged,
+			fsmspec.Existing{Tag: "p:s", Subject: "A", Status: "pending"}},
+		{"tagged in the middle", " {\"metadata\" : {\"a\":[{}],\"fsm\" : \"s\" , \"b\":{}} , \"subject\":\"A\\\"\\n\"}\n", Tagged,
+			fsmspec.Existing{Tag: "s", Subject: "A\"\n"}},
 		{"tag an object", `{"metadata": {"fsm": {"fsm": "x"}}}`, Tagged, none},
 		{"tag null", `{"metadata": {"fsm": null}}`, Tagged, none},
 		{"tag spelled with an escape", `{"metadata": {"\u0066sm": "s"}}`, Tagged, fsmspec.Existing{Tag: "s"}},
@@ -31,8 +33,10 @@ func TestClassify(t *testing.T) {
 		{"metadata twice, tag in the last", `{"metadata": {}, "metadata": {"fsm": "s"}}`, Tagged, fsmspec.Existing{Tag: "s"}},
 		{"metadata twice, tag in the first", `{"metadata": {"fsm": "s"}, "metadata": {}}`, Manual, none},
 		{"fields of the wrong type", `{"subject": 1, "status": ["pending"], "metadata": {"fsm": 1}}`, Tagged, none},
-		{"invalid UTF-8", "{\"subject\": \"A\xff\", \"metadata\": {\"fsm\": \"\\ud800\"}}", Tagged, fsmspec.Existing{Tag: "\ufffd", Subject: "A\ufffd"}},
-		{"strings that look like JSON", `{"subject": "\"}", "status": "{[\\", "metadata": {"fsm": "s"}}`, Tagged, fsmspec.Existing{Tag: "s", Subject: `"}`, Status: `{[\`}},
+		{"invalid UTF-8", "{\"subject\": \"A\xff\", \"metadata\": {\"fsm\": \"\\ud800\"}}", Tagged,
+			fsmspec.Existing{Tag: "\ufffd", Subject: "A\ufffd"}},
+		{"strings that look like JSON", `{"subject": "\"}", "status": "{[\\", "metadata": {"fsm": "s"}}`, Tagged,
+			fsmspec.Existing{Tag: "s", Subject: `"}`, Status: `{[\`}},
 
 		{"no metadata", `{"id": "3", "subject": "A"}`, Manual, none},
 		{"empty object", `{}`, Manual, none},
@@ -132,7 +136,8 @@ func anyValue(depth int) *rapid.Generator[string] {
 			quoted, _ := jsontext.AppendQuote(nil, rapid.String().Draw(t, "text"))
 			return string(quoted)
 		}
-		return rapid.SampledFrom([]string{"null", "true", "-1.50", "1e400", `"fsm"`, `"\ud800"`, "\"\xff\"", `"metadata"`, "{}", "[]"}).Draw(t, "value")
+		return rapid.SampledFrom([]string{"null", "true", "-1.50", "1e400", `"fsm"`, `"\ud800"`, "\"\xff\"", `"metadata"`, "{}",
+			"[]"}).Draw(t, "value")
 	})
 }
 

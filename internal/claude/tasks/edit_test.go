@@ -43,7 +43,8 @@ func TestEdit(t *testing.T) {
 			task.Subject, task.Description, task.ActiveForm, task.Status = "b", "e", "A", "completed"
 			task.BlockedBy, task.Metadata = append(task.BlockedBy, "2"), jsontext.Value(`{"x":1}`)
 		}))
-	assert.Equal(t, `{"blockedBy":[],"status":"pending"}`, edited(`{"status": "pending"}`, func(task *projection.Task) { task.BlockedBy = []string{} }))
+	assert.Equal(t, `{"blockedBy":[],"status":"pending"}`, edited(`{"status": "pending"}`,
+		func(task *projection.Task) { task.BlockedBy = []string{} }))
 
 	refused := errors.New("refused")
 	_, err := Form{}.Edit([]byte(before), func(*projection.Task) error { return refused })

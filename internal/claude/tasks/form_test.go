@@ -64,9 +64,11 @@ func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return rapid.String().Draw(t, name) }
 		c := fsmspec.Creation{
-			ID: rapid.Int64Range(1, fsmspec.MaxID).Draw(t, "id"), Subject: text("subject"), Description: text("description"), ActiveForm: text("activeForm"), Owner: text("owner"),
+			ID: rapid.Int64Range(1, fsmspec.MaxID).Draw(t, "id"), Subject: text("subject"), Description: text("description"),
+			ActiveForm: text("activeForm"), Owner: text("owner"),
 			Status: fsmspec.Status(rapid.IntRange(0, 2).Draw(t, "status")), Blocks: ids.Draw(t, "blocks"), BlockedBy: ids.Draw(t, "blockedBy"),
-			Metadata: rapid.SampledFrom([]string{`{"fsm":"p:s"}`, `{"a": [1.50, {"b" :1e400}], "\u0062": "<>&\/", "fsm":"p:s"}`}).Draw(t, "metadata"),
+			Metadata: rapid.SampledFrom([]string{`{"fsm":"p:s"}`,
+				`{"a": [1.50, {"b" :1e400}], "\u0062": "<>&\/", "fsm":"p:s"}`}).Draw(t, "metadata"),
 		}
 		file := Form{}.File(c)
 		checkShape(t, string(file.Data))
@@ -77,7 +79,8 @@ func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
 		require.NotNil(t, got)
 		assert.Equal(t, compact(jsontext.Value(c.Metadata)), compact(got.Metadata), "numbers as they are spelled")
 		got.Metadata = nil
-		want := projection.Task{ID: strconv.FormatInt(c.ID, 10), Subject: c.Subject, Description: c.Description, ActiveForm: c.ActiveForm, Status: c.Status.String(), Owner: c.Owner, BlockedBy: []string{}}
+		want := projection.Task{ID: strconv.FormatInt(c.ID, 10), Subject: c.Subject, Description: c.Description, ActiveForm: c.ActiveForm,
+			Status: c.Status.String(), Owner: c.Owner, BlockedBy: []string{}}
 		for _, id := range c.BlockedBy {
 			want.BlockedBy = append(want.BlockedBy, strconv.FormatInt(id, 10))
 		}

@@ -212,7 +212,9 @@ func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	var busy *projection.BusyError
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Abandoned())
-	assert.Regexp(t, "^the lock "+l.at(listLock)+` has a time in the future, 2\S+Z, so that it never counts as abandoned: a clock was set back; if no other program is using the task list, remove that directory: context canceled$`, busy.Error())
+	assert.Regexp(t, "^the lock "+l.at(listLock)+
+		` has a time in the future, 2\S+Z, so that it never counts as abandoned: a clock was set back; if no other program is using the task list, remove that directory: context canceled$`,
+		busy.Error())
 	assert.DirExists(t, l.at(listLock))
 
 	l = newLockedList(t)
@@ -220,7 +222,8 @@ func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	l.before(failStep("rename", l.at(listLock), &fs.PathError{Op: "rename", Path: l.at(listLock), Err: syscall.EACCES}))
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Abandoned())
-	assert.Regexp(t, "^the lock "+l.at(listLock)+` was abandoned at 2\S+Z, but cannot be removed \(permission denied\); if no other program`, busy.Error())
+	assert.Regexp(t, "^the lock "+l.at(listLock)+` was abandoned at 2\S+Z, but cannot be removed \(permission denied\); if no other program`,
+		busy.Error())
 
 	for _, age := range []time.Duration{-time.Second, 0, stale / 2} { // proper-lockfile may set it 1 s ahead
 		l = newLockedList(t)

@@ -42,7 +42,8 @@ func TestLastCallReturnsTheTimeAndIgnoresCallsThatAForkCopied(t *testing.T) {
 	ours := func(name string) bool { return name == "plan" }
 	call := typed("plan", "")
 
-	when, found := LastCall(write(t, `{"type":"mode"}`, at("40.533", toolUse), at("40.486", meta), at("40.7", call), at("44", call), at("50", toolUse)), "", ours)
+	when, found := LastCall(write(t, `{"type":"mode"}`, at("40.533", toolUse), at("40.486", meta), at("40.7", call), at("44", call),
+		at("50", toolUse)), "", ours)
 	assert.True(t, found)
 	assert.Equal(t, "44", when.Format("05"))
 

@@ -86,7 +86,8 @@ func (l listing) with(text string) (all []string) {
 		at += i + len(text)
 		line, isLine := strings.CutPrefix(content[strings.LastIndexByte(content[:at], '\n')+1:at], "- ")
 		listed, further, ok := strings.Cut(line, " (")
-		if isLine && ok && strings.HasSuffix("("+further, text) && !strings.Contains(strings.TrimSuffix(further, ")"), ")") && slices.Contains(l.Names, listed) {
+		if isLine && ok && strings.HasSuffix("("+further, text) && !strings.Contains(strings.TrimSuffix(further, ")"), ")") &&
+			slices.Contains(l.Names, listed) {
 			all = append(all, listed)
 		}
 	}

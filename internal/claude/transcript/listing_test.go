@@ -35,8 +35,9 @@ func TestListedName(t *testing.T) {
 		"no listing":                   {[]string{skillPrompt, skillCall}, "simplify", ""},
 		"of a subagent":                {[]string{strings.Replace(firstListing, `"isSidechain":false`, `"isSidechain":true`, 1)}, "simplify", ""},
 		"text of the user":             {[]string{strings.Replace(firstListing, `"type":"attachment"`, `"type":"user"`, 1)}, "simplify", ""},
-		"of another type":              {[]string{strings.Replace(firstListing, `"names":[`, `"names":[5,`, 1), laterListing}, "deploy", "deploy"},
-		"torn":                         {[]string{firstListing[:250]}, "simplify", ""},
+		"of another type": {[]string{strings.Replace(firstListing, `"names":[`, `"names":[5,`, 1), laterListing},
+			"deploy", "deploy"},
+		"torn": {[]string{firstListing[:250]}, "simplify", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, ListedName(write(t, c.lines...), c.name))

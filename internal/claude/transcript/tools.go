@@ -64,7 +64,8 @@ func Tools(path string) (o Offer) {
 func (d delta) serves(gone []string) []string {
 	for _, name := range slices.Concat(d.Added, d.Readded) {
 		heading := "## " + name + "\n"
-		if slices.ContainsFunc(d.Blocks, func(b string) bool { return strings.HasPrefix(b, heading) && strings.Contains(b, serverMark) }) && !slices.Contains(gone, name) {
+		if slices.ContainsFunc(d.Blocks, func(b string) bool { return strings.HasPrefix(b, heading) && strings.Contains(b, serverMark) }) &&
+			!slices.Contains(gone, name) {
 			return []string{name}
 		}
 	}

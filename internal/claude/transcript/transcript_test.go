@@ -35,7 +35,8 @@ const (
 
 // typed is a command that the user typed, as the client stores it.
 func typed(name, args string) string {
-	return fmt.Sprintf(prompted, `<command-message>`+name+`</command-message>\n<command-name>/`+name+`</command-name>\n<command-args>`+args+`</command-args>`)
+	return fmt.Sprintf(prompted, `<command-message>`+name+`</command-message>\n<command-name>/`+name+
+		`</command-name>\n<command-args>`+args+`</command-args>`)
 }
 
 func write(t *testing.T, lines ...string) string {
@@ -59,12 +60,14 @@ func TestLastUserText(t *testing.T) {
 		"another origin":              {[]string{real, `{"type":"user","origin":"sdk","message":{"content":"mine"}}`}, "mine"},
 		"blocks of text":              {[]string{real, blocksM}, "go\non"},
 		"torn last line":              {[]string{real, `{"type":"user","message":{"content":"sto`}, "plan it"},
-		"foreign lines":               {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`, `{"type":["user"]}`, `{"type":"attachment"}`, `{"type":"attachment","attachment":"queued_command"}`, `{"type":"attachment","attachment":{"type":"queued_command","prompt":7}}`}, "plan it"},
-		"no message of the user":      {[]string{toolDone, meta}, ""},
-		"a slash command":             {[]string{queuedM, typed("plan", "emergency-stop button"), meta}, ""},
-		"a slash command, as typed":   {[]string{queuedM, fmt.Sprintf(prompted, "/plan stop the car")}, ""},
-		"a path":                      {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
-		"empty":                       {[]string{""}, ""},
+		"foreign lines": {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`,
+			`{"type":["user"]}`, `{"type":"attachment"}`, `{"type":"attachment","attachment":"queued_command"}`,
+			`{"type":"attachment","attachment":{"type":"queued_command","prompt":7}}`}, "plan it"},
+		"no message of the user":    {[]string{toolDone, meta}, ""},
+		"a slash command":           {[]string{queuedM, typed("plan", "emergency-stop button"), meta}, ""},
+		"a slash command, as typed": {[]string{queuedM, fmt.Sprintf(prompted, "/plan stop the car")}, ""},
+		"a path":                    {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
+		"empty":                     {[]string{""}, ""},
 	} {
 		got, _ := lastUserText(write(t, c.lines...), "2")
 		assert.Equal(t, c.want, got, name)
@@ -79,7 +82,8 @@ func TestLastUserText(t *testing.T) {
 }
 
 func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
-	const first, second = `{"type":"user","promptId":"1","message":{"content":"plan it"}}`, `{"type":"user","promptId":"2","message":{"content":"stop"}}`
+	const first, second = `{"type":"user","promptId":"1","message":{"content":"plan it"}}`,
+		`{"type":"user","promptId":"2","message":{"content":"stop"}}`
 	const resumed = `{"type":"user","promptId":"2","isMeta":true,"message":{"content":"a task has ended"}}`
 	for name, c := range map[string]struct {
 		lines  []string
@@ -168,7 +172,8 @@ func TestBackwardsIsBounded(t *testing.T) {
 }
 
 func TestInputs(t *testing.T) {
-	path := write(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"), queuedM, feedbackM, meta)
+	path := write(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"),
+		queuedM, feedbackM, meta)
 	var got []string
 	Inputs(path, func(text string) bool { got = append(got, text); return len(got) < 3 })
 	assert.Equal(t, []string{"stop", "it", "the <b>car</b>"}, got)
@@ -183,8 +188,9 @@ func TestAskedUser(t *testing.T) {
 		"asked":                    {[]string{fmt.Sprintf(prompted, "go"), toolUse, ask, toolDone, fmt.Sprintf(answered, "thanks")}, true},
 		"asked, and then worked":   {[]string{fmt.Sprintf(prompted, "go"), ask, toolDone, toolUse}, false},
 		"asked in an earlier turn": {[]string{ask, toolDone, fmt.Sprintf(prompted, "go")}, false},
-		"a subagent asked":         {[]string{fmt.Sprintf(prompted, "go"), strings.Replace(ask, `"type":"assistant"`, `"type":"assistant","isSidechain":true`, 1)}, false},
-		"not asked":                {[]string{fmt.Sprintf(prompted, "go"), toolUse}, false},
+		"a subagent asked": {[]string{fmt.Sprintf(prompted, "go"), strings.Replace(ask, `"type":"assistant"`,
+			`"type":"assistant","isSidechain":true`, 1)}, false},
+		"not asked": {[]string{fmt.Sprintf(prompted, "go"), toolUse}, false},
 	} {
 		assert.Equal(t, c.want, AskedUser(write(t, c.lines...)), name)
 	}

@@ -141,7 +141,8 @@ func nth(all []Step, n int) []Step {
 
 // number returns the number that a word is, 0 if it is none.
 func number(word string) int64 {
-	for i, names := range []set{" one eins ein eine un une uno una один ", " two zwei deux dos due два ", " three drei trois tres tre три ", " four vier quatre cuatro ", " five fünf cinq cinco ", " six sechs seis "} {
+	for i, names := range []set{" one eins ein eine un une uno una один ", " two zwei deux dos due два ",
+		" three drei trois tres tre три ", " four vier quatre cuatro ", " five fünf cinq cinco ", " six sechs seis "} {
 		if names.has(word) {
 			return int64(i + 1)
 		}
@@ -155,7 +156,10 @@ func number(word string) int64 {
 
 // ordinal returns 1 for "first" and so on, -1 for "last", and 0 for any other word.
 func ordinal(word string) int {
-	for i, names := range []set{" last letzte letzten letzter dernier dernière último última ", "", " first 1st erste ersten erster premier première premières primer primero primera prima primo первый ", " second 2nd zweite zweiten zweiter deuxième segundo segunda secondo второй ", " third 3rd dritte dritten dritter troisième tercer tercero tercera terzo третий "} {
+	for i, names := range []set{" last letzte letzten letzter dernier dernière último última ", "",
+		" first 1st erste ersten erster premier première premières primer primero primera prima primo первый ",
+		" second 2nd zweite zweiten zweiter deuxième segundo segunda secondo второй ",
+		" third 3rd dritte dritten dritter troisième tercer tercero tercera terzo третий "} {
 		if names.has(word) {
 			return i - 1
 		}

@@ -47,7 +47,8 @@ func TestPart(t *testing.T) {
 		assert.Equal(t, want, ids(asked), message)
 		assert.Equal(t, want != nil, limited, message)
 	}
-	for _, message := range []string{"", "do it", "just do it", "only use tabs", "start with step 1", "step 1 is done", "only do step 3 if the tests pass", "don't stop after step 2", "only step 9", "continue with step 2"} {
+	for _, message := range []string{"", "do it", "just do it", "only use tabs", "start with step 1", "step 1 is done",
+		"only do step 3 if the tests pass", "don't stop after step 2", "only step 9", "continue with step 2"} {
 		asked, limited := Part(message, all)
 		assert.False(t, limited, "%s: %v", message, asked)
 	}

@@ -40,7 +40,8 @@ func TestAnUnreadableDocumentIsNotAFailure(t *testing.T) {
 		createUnreadable(t, path)
 	}
 	for id, agent := range map[string]string{"H07": techLead, "H09": qaStrategist} {
-		e := explain(t, id, fmt.Sprintf(`{"session_id":"s","cwd":"/","agent_type":%q}`, agent), map[string]string{"PLANNING_FEATURE_DIR": feature})
+		e := explain(t, id, fmt.Sprintf(`{"session_id":"s","cwd":"/","agent_type":%q}`, agent),
+			map[string]string{"PLANNING_FEATURE_DIR": feature})
 		assert.Equal(t, 0, e.Row, id)
 		assert.Equal(t, "APPROVE", e.Word, id)
 		assert.Contains(t, e.Detail, " unreadable: ", id)
@@ -64,9 +65,11 @@ func createUnreadable(t *testing.T, path string) {
 
 func TestWithoutALastMessageTheTranscriptIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"## Found\n`+strings.Repeat("word ", 100)+`"}}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"## Found\n`+
+		strings.Repeat("word ", 100)+`"}}`+"\n"), 0o600))
 	for last, row := range map[string]int{"": 7, " \n": 7, "short": 5} {
-		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,"agent_transcript_path":"t.jsonl"}`, filepath.Dir(path), last)
+		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,"agent_transcript_path":"t.jsonl"}`,
+			filepath.Dir(path), last)
 		assert.Equal(t, row, explain(t, "H10", input, nil).Row, "%q", last)
 	}
 }

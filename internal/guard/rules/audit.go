@@ -26,7 +26,8 @@ const (
 
 // String returns the audit line without its timestamp.
 func (t transition) String() string {
-	return auditMark + t.from + auditArrow + t.to + auditEnd + guard.OneLine(cmp.Or(t.session, "unknown")) + " | mode=" + cmp.Or(t.mode, "unknown")
+	return auditMark + t.from + auditArrow + t.to + auditEnd + guard.OneLine(cmp.Or(t.session, "unknown")) + " | mode=" +
+		cmp.Or(t.mode, "unknown")
 }
 
 // auditable replaces the separators of an audit line in a phase, so that the phase can be

@@ -35,7 +35,8 @@ func TestAPhaseIsReadBackAsItWasWritten(t *testing.T) {
 		if phase == "" {
 			return
 		}
-		step := transition{from: "A", to: auditable(phase), session: rapid.String().Draw(t, "session"), mode: guard.OneLine(rapid.String().Draw(t, "mode"))}
+		step := transition{from: "A", to: auditable(phase), session: rapid.String().Draw(t, "session"),
+			mode: guard.OneLine(rapid.String().Draw(t, "mode"))}
 		line := "[t] " + step.String() + "\n"
 		if got := lastPhase([]byte(line)); strings.Count(line, "\n") != 1 || got != step.to {
 			t.Fatalf("%q became %q", step.to, got)

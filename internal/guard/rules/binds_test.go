@@ -45,7 +45,8 @@ func userMessage(text string) string {
 
 // slashCommand is a command that the user typed, as the client stores it.
 func slashCommand(name, args string) string {
-	return userMessage(`<command-message>` + name + `</command-message>\n<command-name>/` + name + `</command-name>\n<command-args>` + args + `</command-args>`)
+	return userMessage(`<command-message>` + name + `</command-message>\n<command-name>/` + name + `</command-name>\n<command-args>` +
+		args + `</command-args>`)
 }
 
 // skillCall is a call of the Skill tool.
@@ -57,7 +58,8 @@ func skillCall(name string) string {
 func prompt(text string) object { return object{"prompt": text} }
 
 func editing(path string) object {
-	return object{"tool_name": "Edit", "tool_input": object{"file_path": path, "old_string": "a", "new_string": "b"}, "tool_response": object{"filePath": path}}
+	return object{"tool_name": "Edit", "tool_input": object{"file_path": path, "old_string": "a", "new_string": "b"},
+		"tool_response": object{"filePath": path}}
 }
 
 func researchCalls(times int) []ruleEvent {
@@ -88,10 +90,11 @@ func ordinarySessions() map[string]session {
 		return session{branch: "main", events: slices.Concat(events...)}
 	}
 	return map[string]session{
-		"thirty research calls on main":                    main(researchCalls(30)),
-		"thirty research calls on a feature branch":        login(nil, researchCalls(30)),
-		"thirty research calls without git":                {events: researchCalls(30)},
-		"a test beside a spec":                             login(map[string]string{"specs/login/login.spec.ts": "x"}, writes("specs/login/login.spec.ts")),
+		"thirty research calls on main":             main(researchCalls(30)),
+		"thirty research calls on a feature branch": login(nil, researchCalls(30)),
+		"thirty research calls without git":         {events: researchCalls(30)},
+		"a test beside a spec": login(map[string]string{"specs/login/login.spec.ts": "x"},
+			writes("specs/login/login.spec.ts")),
 		"a new file in a folder of specs":                  login(map[string]string{"specs/login/README.md": "x"}, writes("specs/login/new.md")),
 		"spec.md before any planning":                      login(map[string]string{"specs/login/spec.md": "x"}, writes("specs/login/spec.md")),
 		"a box in tasks.md after completion":               login(done, writes("specs/login/tasks.md")),
@@ -104,31 +107,44 @@ func ordinarySessions() map[string]session {
 		"another session asks three times":                 login(active, bothStops("a"), bothStops("b"), bothStops("c"), bothStops("d")),
 		"another session, while the planner holds no lock": login(map[string]string{statePath: underWay}, bothStops("It is in login.ts.")),
 		"another session writes outside the feature":       login(done, writes("src/login.ts"), writes("specs/other/plan.md")),
-		"an agent of the plugin, used casually":            main([]ruleEvent{{"H10", agent("researcher", "found it")}, {"H07", agent("tech-lead", "done")}, {"H08", agent("software-architect", "layers")}, {"H09", agent("qa-strategist", "done")}}),
-		"an agent of the plugin on a feature branch":       login(map[string]string{"specs/login/spec.md": "x"}, []ruleEvent{{"H10", agent("researcher", "found it")}, {"H07", agent("tech-lead", "done")}, {"H09", agent("qa-strategist", "done")}}),
-		"an agent of the plugin after completion":          login(done, []ruleEvent{{"H10", agent("researcher", "found it")}, {"H07", agent("tech-lead", "done")}}),
-		"an agent of another plugin":                       main([]ruleEvent{{"H10", object{"agent_type": "general-purpose", "last_assistant_message": "ok"}}, {"H10", object{"agent_type": "Explore"}}}),
-		"a session starts on main":                         main([]ruleEvent{{"H13", object{"source": "startup"}}}),
-		"a session starts without git":                     {events: []ruleEvent{{"H13", object{"source": "startup"}}}},
-		"a session starts on a feature branch":             login(map[string]string{"specs/login/spec.md": "x"}, []ruleEvent{{"H13", object{"source": "startup"}}}),
-		"a session is resumed after completion":            login(done, []ruleEvent{{"H13", object{"source": "resume"}}}),
-		"a session is compacted on main":                   main([]ruleEvent{{"H12", object{"trigger": "auto"}}, {"H13", object{"source": "compact"}}}),
-		"a session is compacted after completion":          login(done, []ruleEvent{{"H12", object{"trigger": "auto"}}, {"H13", object{"source": "compact"}}}),
-		"a prompt on main":                                 main([]ruleEvent{{"H06", prompt("what does this do?")}}),
-		"a question on main":                               main([]ruleEvent{{"H01", question("Which cache?")}}),
-		"a turn ends on main":                              main(bothStops("Shall I go on?")),
-		"a broken state file":                              login(map[string]string{statePath: "phase: ["}, bothStops("done"), []ruleEvent{{"H06", prompt("x")}, {"H12", nil}, {"H04", writing("specs/login/spec.md")}}),
-		"a state file without a phase":                     login(map[string]string{statePath: "mode: x\n"}, bothStops("done"), []ruleEvent{{"H02", writing("specs/login/a.md")}}),
-		"a state file of another project":                  main([]ruleEvent{{"H05", editing("elsewhere/.planning-state.local.md")}}),
-		"a folder in place of the lock":                    login(map[string]string{lockPath + "/x": ""}, writes("specs/login/a.md")),
-		"a notebook":                                       login(nil, []ruleEvent{{"H02", object{"tool_name": "NotebookEdit", "tool_input": object{"notebook_path": "specs/login/a.ipynb"}}}}),
-		"the user talks about the plugin": {branch: "main", transcript: []string{userMessage("how does /product-planning:plan work?"), userMessage("<b>product-planning:plan</b>"), slashCommand("help", "/product-planning:plan")},
+		"an agent of the plugin, used casually": main([]ruleEvent{{"H10", agent("researcher", "found it")}, {"H07",
+			agent("tech-lead", "done")}, {"H08", agent("software-architect", "layers")}, {"H09", agent("qa-strategist", "done")}}),
+		"an agent of the plugin on a feature branch": login(map[string]string{"specs/login/spec.md": "x"}, []ruleEvent{{"H10",
+			agent("researcher", "found it")}, {"H07", agent("tech-lead", "done")}, {"H09", agent("qa-strategist", "done")}}),
+		"an agent of the plugin after completion": login(done, []ruleEvent{{"H10", agent("researcher", "found it")},
+			{"H07", agent("tech-lead", "done")}}),
+		"an agent of another plugin": main([]ruleEvent{{"H10", object{"agent_type": "general-purpose",
+			"last_assistant_message": "ok"}}, {"H10", object{"agent_type": "Explore"}}}),
+		"a session starts on main":     main([]ruleEvent{{"H13", object{"source": "startup"}}}),
+		"a session starts without git": {events: []ruleEvent{{"H13", object{"source": "startup"}}}},
+		"a session starts on a feature branch": login(map[string]string{"specs/login/spec.md": "x"},
+			[]ruleEvent{{"H13", object{"source": "startup"}}}),
+		"a session is resumed after completion": login(done, []ruleEvent{{"H13", object{"source": "resume"}}}),
+		"a session is compacted on main":        main([]ruleEvent{{"H12", object{"trigger": "auto"}}, {"H13", object{"source": "compact"}}}),
+		"a session is compacted after completion": login(done, []ruleEvent{{"H12", object{"trigger": "auto"}},
+			{"H13", object{"source": "compact"}}}),
+		"a prompt on main":    main([]ruleEvent{{"H06", prompt("what does this do?")}}),
+		"a question on main":  main([]ruleEvent{{"H01", question("Which cache?")}}),
+		"a turn ends on main": main(bothStops("Shall I go on?")),
+		"a broken state file": login(map[string]string{statePath: "phase: ["}, bothStops("done"),
+			[]ruleEvent{{"H06", prompt("x")}, {"H12", nil}, {"H04", writing("specs/login/spec.md")}}),
+		"a state file without a phase": login(map[string]string{statePath: "mode: x\n"}, bothStops("done"),
+			[]ruleEvent{{"H02", writing("specs/login/a.md")}}),
+		"a state file of another project": main([]ruleEvent{{"H05", editing("elsewhere/.planning-state.local.md")}}),
+		"a folder in place of the lock":   login(map[string]string{lockPath + "/x": ""}, writes("specs/login/a.md")),
+		"a notebook": login(nil, []ruleEvent{{"H02", object{"tool_name": "NotebookEdit",
+			"tool_input": object{"notebook_path": "specs/login/a.ipynb"}}}}),
+		"the user talks about the plugin": {branch: "main", transcript: []string{userMessage("how does /product-planning:plan work?"),
+			userMessage("<b>product-planning:plan</b>"), slashCommand("help", "/product-planning:plan")},
 			events: slices.Concat(researchCalls(12), bothStops("so"))},
-		"another plugin's command of that name": {branch: "main", transcript: []string{slashCommand("plan", "login"), slashCommand("planning:plan", ""), skillCall("plan")}, events: researchCalls(12)},
-		"the plugin was called, and has completed": {branch: "feature/login", files: done, transcript: []string{slashCommand("product-planning:plan", "login"), userMessage("thanks")},
-			events: slices.Concat(researchCalls(12), writes("specs/login/tasks.md"), bothStops("ok"), []ruleEvent{{"H06", prompt("x")}})},
-		"a skill of the plugin was called, and has completed": {branch: "feature/login", files: done, transcript: []string{skillCall("product-planning:plan")}, events: slices.Concat(researchCalls(12), bothStops("ok"))},
-		"an event that cannot be read":                        {branch: "main", events: []ruleEvent{{"H02", nil}}},
+		"another plugin's command of that name": {branch: "main", transcript: []string{slashCommand("plan", "login"),
+			slashCommand("planning:plan", ""), skillCall("plan")}, events: researchCalls(12)},
+		"the plugin was called, and has completed": {branch: "feature/login", files: done,
+			transcript: []string{slashCommand("product-planning:plan", "login"), userMessage("thanks")},
+			events:     slices.Concat(researchCalls(12), writes("specs/login/tasks.md"), bothStops("ok"), []ruleEvent{{"H06", prompt("x")}})},
+		"a skill of the plugin was called, and has completed": {branch: "feature/login", files: done,
+			transcript: []string{skillCall("product-planning:plan")}, events: slices.Concat(researchCalls(12), bothStops("ok"))},
+		"an event that cannot be read": {branch: "main", events: []ruleEvent{{"H02", nil}}},
 	}
 }
 
@@ -178,29 +194,46 @@ func (w *world) tree() map[string]string { return rules.Contents(w, w.dir) }
 func TestPlanningSessionsAreBound(t *testing.T) {
 	mine := map[string]string{statePath: underWay, lockPath: `{"session_id":"` + testSession + `"}`}
 	called := []string{userMessage("hello"), slashCommand("product-planning:plan", "login"), userMessage("go on")}
-	again := []string{skillCall("product-planning:plan"), `{"type":"user","timestamp":"2999-01-01T00:00:00Z","message":{"content":"<command-name>/product-planning:plan</command-name>"}}`}
+	again := []string{skillCall("product-planning:plan"),
+		`{"type":"user","timestamp":"2999-01-01T00:00:00Z","message":{"content":"<command-name>/product-planning:plan</command-name>"}}`}
 	for name, c := range map[string]struct {
 		session
 		id    string
 		says  string
 		after func(w *world)
 	}{
-		"a lock is needed where planning is under way":        {session{"feature/login", map[string]string{statePath: underWay}, nil, []ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
-		"a lock is needed after the plugin was called":        {session{"feature/login", nil, called, []ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
-		"the spec is frozen":                                  {session{"feature/login", mine, nil, []ruleEvent{{"H04", writing("specs/login/spec.md")}}}, "H04", "spec.md is immutable", nil},
-		"a decision is not asked again":                       {session{"feature/login", mine, nil, []ruleEvent{{"H01", question("Which cache?")}}}, "H01", "'Cache' -> 'Redis'", nil},
-		"research is counted after the plugin was called":     {session{"main", nil, called, researchCalls(11)}, "H03", "phase budget exhausted", nil},
-		"research is counted where planning is under way":     {session{"feature/login", mine, nil, researchCalls(11)}, "H03", "phase budget exhausted", nil},
-		"the holder of the lock does not stop":                {session{"feature/login", mine, nil, bothStops("done")[:1]}, "H11a", "Missing artifacts", nil},
-		"a session that called the plugin does not stop":      {session{"feature/login", map[string]string{statePath: underWay}, called, bothStops("done")[1:]}, "H11b", "Workflow at phase ARCHITECTURE, not complete", nil},
-		"an agent of the plugin is judged":                    {session{"main", nil, called, []ruleEvent{{"H10", agent("researcher", "found it")}}}, "H10", "Insufficient output", nil},
-		"the state comes with a prompt":                       {session{"feature/login", mine, nil, []ruleEvent{{"H06", prompt("go")}}}, "H06", "phase: ARCHITECTURE", nil},
-		"the state survives a compaction":                     {session{"feature/login", mine, nil, []ruleEvent{{"H12", object{"trigger": "auto"}}}}, "H12", "phase: ARCHITECTURE", nil},
-		"a session starts in the middle":                      {session{"feature/login", mine, nil, []ruleEvent{{"H13", object{"source": "startup"}}}}, "H13", "phase=ARCHITECTURE", nil},
-		"planning again after a completion":                   {session{"feature/login", map[string]string{statePath: completed}, again, []ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
-		"a broken state file of a session that plans":         {session{"feature/login", map[string]string{statePath: "phase: ["}, called, []ruleEvent{{"H05", editing(statePath)}}}, "H05", "YAML frontmatter is malformed", nil},
-		"a phase that the workflow does not have":             {session{"feature/login", map[string]string{statePath: "phase: DONE\n"}, nil, []ruleEvent{{"H05", editing(statePath)}}}, "H05", "names the phase 'DONE'", nil},
-		"an event that cannot be read where planning is done": {session{"feature/login", mine, nil, []ruleEvent{{"H02", nil}}}, "H02", "Failing open", nil},
+		"a lock is needed where planning is under way": {session{"feature/login", map[string]string{statePath: underWay}, nil,
+			[]ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
+		"a lock is needed after the plugin was called": {session{"feature/login", nil, called,
+			[]ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
+		"the spec is frozen": {session{"feature/login", mine, nil,
+			[]ruleEvent{{"H04", writing("specs/login/spec.md")}}}, "H04", "spec.md is immutable", nil},
+		"a decision is not asked again": {session{"feature/login", mine, nil,
+			[]ruleEvent{{"H01", question("Which cache?")}}}, "H01", "'Cache' -> 'Redis'", nil},
+		"research is counted after the plugin was called": {session{"main", nil, called, researchCalls(11)}, "H03",
+			"phase budget exhausted", nil},
+		"research is counted where planning is under way": {session{"feature/login", mine, nil, researchCalls(11)}, "H03",
+			"phase budget exhausted", nil},
+		"the holder of the lock does not stop": {session{"feature/login", mine, nil, bothStops("done")[:1]}, "H11a",
+			"Missing artifacts", nil},
+		"a session that called the plugin does not stop": {session{"feature/login", map[string]string{statePath: underWay}, called,
+			bothStops("done")[1:]}, "H11b", "Workflow at phase ARCHITECTURE, not complete", nil},
+		"an agent of the plugin is judged": {session{"main", nil, called,
+			[]ruleEvent{{"H10", agent("researcher", "found it")}}}, "H10", "Insufficient output", nil},
+		"the state comes with a prompt": {session{"feature/login", mine, nil, []ruleEvent{{"H06", prompt("go")}}},
+			"H06", "phase: ARCHITECTURE", nil},
+		"the state survives a compaction": {session{"feature/login", mine, nil,
+			[]ruleEvent{{"H12", object{"trigger": "auto"}}}}, "H12", "phase: ARCHITECTURE", nil},
+		"a session starts in the middle": {session{"feature/login", mine, nil,
+			[]ruleEvent{{"H13", object{"source": "startup"}}}}, "H13", "phase=ARCHITECTURE", nil},
+		"planning again after a completion": {session{"feature/login", map[string]string{statePath: completed}, again,
+			[]ruleEvent{{"H02", writing("specs/login/plan.md")}}}, "H02", "No planning lock acquired", nil},
+		"a broken state file of a session that plans": {session{"feature/login", map[string]string{statePath: "phase: ["}, called,
+			[]ruleEvent{{"H05", editing(statePath)}}}, "H05", "YAML frontmatter is malformed", nil},
+		"a phase that the workflow does not have": {session{"feature/login", map[string]string{statePath: "phase: DONE\n"}, nil,
+			[]ruleEvent{{"H05", editing(statePath)}}}, "H05", "names the phase 'DONE'", nil},
+		"an event that cannot be read where planning is done": {session{"feature/login", mine, nil, []ruleEvent{{"H02", nil}}}, "H02",
+			"Failing open", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSession(t, c.session)
@@ -228,7 +261,8 @@ func TestTheLastCheckpointIsLogged(t *testing.T) {
 
 // The rules do not bind a session that has completed its workflow and changes the branch.
 func TestACompletedSessionIsNotBoundOnAnotherBranch(t *testing.T) {
-	w := newSession(t, session{branch: "feature/login", files: map[string]string{statePath: underWay}, transcript: []string{skillCall("product-planning:plan")}})
+	w := newSession(t, session{branch: "feature/login", files: map[string]string{statePath: underWay},
+		transcript: []string{skillCall("product-planning:plan")}})
 	w.answer(ruleEvent{"H05", editing(statePath)})
 	w.file(statePath, completed)
 	w.answer(ruleEvent{"H05", editing(statePath)})
@@ -251,7 +285,8 @@ func TestWorkflowBinds(t *testing.T) {
 		{"always", "always", "planning", false}, {"", "", "always", true}, {"", "", "nonsense", false}, {"nonsense", "", "", false},
 	} {
 		w := newSession(t, session{branch: "feature/login"})
-		for file, value := range map[string]string{w.at("plugin", "config", "planning-config.yaml"): c.plugin, w.at("proj", ".claude", "planning-config.yaml"): c.project} {
+		for file, value := range map[string]string{w.at("plugin", "config", "planning-config.yaml"): c.plugin,
+			w.at("proj", ".claude", "planning-config.yaml"): c.project} {
 			w.write(file, fmt.Sprintf("workflow: {binds: %q}\n", value), 0o600)
 		}
 		w.env["PLANNING_BINDS"] = c.env

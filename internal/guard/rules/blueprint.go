@@ -23,8 +23,10 @@ func readBlueprint(text string) []element {
 		b.read(line)
 	}
 	return []element{
-		{"component design", b.namedPath || b.anyPath && mentions(words, "component", "module", "service", "class", "model", "layer", "controller", "repository")},
-		{"data flow", b.arrows || mentions(words, "data flow", "dataflow", "flow of data", "data moves", "data passes", "data travels", "flow from", "flow into", "flow through")},
+		{"component design", b.namedPath || b.anyPath && mentions(words, "component", "module", "service", "class", "model", "layer",
+			"controller", "repository")},
+		{"data flow", b.arrows || mentions(words, "data flow", "dataflow", "flow of data", "data moves", "data passes", "data travels",
+			"flow from", "flow into", "flow through")},
 		{"interfaces", b.calls || mentions(words, "interface", "api contract", "contract", "signature", "prop")},
 		{"files to create/modify", b.changes || mentions(words, fileLists()...)},
 		{"build sequence", mentions(words, sequences()...)},

@@ -94,8 +94,9 @@ func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(0, 1<<40)
 		b := Budget{
-			SessionTotal: count.Draw(t, "session"), PhaseTotal: count.Draw(t, "phase"), CurrentPhase: strings.ToValidUTF8(rapid.String().Draw(t, "name"), ""),
-			PerServer: map[string]int{"ref": count.Draw(t, "ref")}, CallHashes: rapid.SliceOf(rapid.String()).Draw(t, "hashes"),
+			SessionTotal: count.Draw(t, "session"), PhaseTotal: count.Draw(t, "phase"),
+			CurrentPhase: strings.ToValidUTF8(rapid.String().Draw(t, "name"), ""),
+			PerServer:    map[string]int{"ref": count.Draw(t, "ref")}, CallHashes: rapid.SliceOf(rapid.String()).Draw(t, "hashes"),
 		}
 		data, err := b.encode()
 		if err != nil {
@@ -111,7 +112,8 @@ func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
 func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {
 	data, err := Budget{}.plus("ref", "k", lower(defaults.Servers)).encode()
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,"tavily":0},"call_hashes":["k"]}`, string(data))
+	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,"tavily":0},"call_hashes":["k"]}`,
+		string(data))
 	data, err = Budget{}.encode()
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"session_total":0,"phase_total":0,"current_phase":"","per_server":{},"call_hashes":[]}`, string(data))

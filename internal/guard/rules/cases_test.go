@@ -132,11 +132,14 @@ func newWorld(t *testing.T, s scenario) *world {
 	}
 	session := func(name string) string { return w.at("state", fmt.Sprintf(name, testSession)) }
 	w.log = session("planning-hooks-%s.log")
-	w.vars = strings.NewReplacer("{PROJ}", w.at("proj"), "{PLUGIN}", w.at("plugin"), "{OUTSIDE}", w.at("outside"), "{STATE}", w.at("state"), "{SID}", testSession,
-		"{LOG}", w.log, "{BUDGET}", session("planning-research-budget-%s.json"), "{BREAKER}", session("planning-hook-breaker-%s.json"), "{BLOCKS}", session("planning-stop-blocks-%s.json"))
+	w.vars = strings.NewReplacer("{PROJ}", w.at("proj"), "{PLUGIN}", w.at("plugin"), "{OUTSIDE}", w.at("outside"), "{STATE}",
+		w.at("state"), "{SID}", testSession,
+		"{LOG}", w.log, "{BUDGET}", session("planning-research-budget-%s.json"), "{BREAKER}", session("planning-hook-breaker-%s.json"),
+		"{BLOCKS}", session("planning-stop-blocks-%s.json"))
 	require.NoError(t, os.CopyFS(w.at("plugin"), os.DirFS("../../../testdata/guards/plugin")))
 	w.configure(s)
-	w.env = map[string]string{"CLAUDE_PLUGIN_ROOT": w.at("plugin"), "PLANNING_STATE_DIR": w.at("state"), "HOME": w.at("outside"), "PATH": w.at("bin"), "PLANNING_BINDS": "always"}
+	w.env = map[string]string{"CLAUDE_PLUGIN_ROOT": w.at("plugin"), "PLANNING_STATE_DIR": w.at("state"), "HOME": w.at("outside"),
+		"PATH": w.at("bin"), "PLANNING_BINDS": "always"}
 	for name, value := range s.Env {
 		w.env[name] = w.vars.Replace(value)
 	}

@@ -140,7 +140,8 @@ func StopWords(env func(string) string, project string) turn.Words {
 var (
 	// defaultPhases are the phases of the workflow. The requirements name the first, the
 	// last and four between them; the others make the artifacts that the requirements name.
-	defaultPhases = []string{"SETUP", "RESEARCH", "CLARIFICATION", "ARCHITECTURE", "THINKDEEP", "PLAN", "VALIDATION", "TEST_STRATEGY", "TEST_COVERAGE", "TASKS", "COMPLETION"}
+	defaultPhases = []string{"SETUP", "RESEARCH", "CLARIFICATION", "ARCHITECTURE", "THINKDEEP", "PLAN", "VALIDATION", "TEST_STRATEGY",
+		"TEST_COVERAGE", "TASKS", "COMPLETION"}
 
 	defaultArtifacts = []guard.Pair{
 		{Name: "research.md", Value: "RESEARCH"},
@@ -153,7 +154,8 @@ var (
 		{Name: "tasks.md"},
 	}
 
-	defaultAgents = []guard.Pair{{Name: "tech-lead", Value: "H07"}, {Name: "software-architect", Value: "H08"}, {Name: "qa-strategist", Value: "H09"}}
+	defaultAgents = []guard.Pair{{Name: "tech-lead", Value: "H07"}, {Name: "software-architect", Value: "H08"},
+		{Name: "qa-strategist", Value: "H09"}}
 )
 
 // defaultPlugin is the name of the plugin if neither the configuration nor a manifest has

@@ -33,7 +33,8 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestWrongValuesAreTheDefault(t *testing.T) {
-	assert.Equal(t, defaults, configFrom(t, `research_mcp: {budget: {total_calls_per_session: "30", total_calls_per_phase: -1, warn_at_percentage: [80]}}
+	assert.Equal(t, defaults, configFrom(t,
+		`research_mcp: {budget: {total_calls_per_session: "30", total_calls_per_phase: -1, warn_at_percentage: [80]}}
 feature_flags:
   hooks_immutable_guard: {keyword_overlap_threshold: 1.5}
   hooks_agent_validation: {tdd_min_coverage: null, test_ids: [UT], judges: x, min_words: many}

@@ -285,7 +285,8 @@ func provoke(w *world) map[string]object {
 	for _, g := range rules.All() {
 		all[g.ID] = object{}
 	}
-	all["H01"], all["H02"], all["H03"], all["H04"] = question("Which primary DB?"), writing("specs/foo/a"), research(1), writing("specs/foo/spec.md")
+	all["H01"], all["H02"], all["H03"], all["H04"] = question("Which primary DB?"), writing("specs/foo/a"), research(1),
+		writing("specs/foo/spec.md")
 	all["H05"] = writing("specs/foo/.planning-state.local.md")
 	return all
 }
@@ -319,7 +320,8 @@ func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
 		for range 3 {
 			v := asSeen(g.Event, w.call(id, "{"))
 			assert.False(t, v.blocked)
-			assert.Contains(t, v.user+v.model, ifShown(g, "Hook "+g.Name+" encountered an unexpected error (the event on standard input is not "), id)
+			assert.Contains(t, v.user+v.model,
+				ifShown(g, "Hook "+g.Name+" encountered an unexpected error (the event on standard input is not "), id)
 		}
 		v := w.ask(id, e)
 		assert.False(t, v.blocked)
@@ -429,14 +431,17 @@ func TestAC8_TheEnvironmentIsFoundAndWrittenForTheShell(t *testing.T) {
 	w.file("specs/constitution.md", "x")
 	w.env["CLAUDE_ENV_FILE"] = w.at("outside", "env.sh")
 	v := w.ask("H13", object{"source": "startup"})
-	want := "Planning environment detected: branch=feature/foo, feature_dir=" + w.at("proj", "specs", "foo") + ", state=true, phase=ARCHITECTURE, spec=true, constitution=true"
+	want := "Planning environment detected: branch=feature/foo, feature_dir=" + w.at("proj", "specs", "foo") +
+		", state=true, phase=ARCHITECTURE, spec=true, constitution=true"
 	assert.Equal(t, want, v.model)
 	assert.Equal(t, want, v.user)
 	exports, err := os.ReadFile(w.at("outside", "env.sh"))
 	require.NoError(t, err)
 	assert.Equal(t, strings.Join([]string{
-		"export PLANNING_BRANCH='feature/foo'", "export PLANNING_FEATURE_DIR='" + w.at("proj", "specs", "foo") + "'", "export PLANNING_SPEC_EXISTS='true'",
-		"export PLANNING_CONSTITUTION_EXISTS='true'", "export PLANNING_STATE_EXISTS='true'", "export PLANNING_CURRENT_PHASE='ARCHITECTURE'", "export PLANNING_CURRENT_MODE='complete'", "",
+		"export PLANNING_BRANCH='feature/foo'", "export PLANNING_FEATURE_DIR='" + w.at("proj", "specs", "foo") + "'",
+		"export PLANNING_SPEC_EXISTS='true'",
+		"export PLANNING_CONSTITUTION_EXISTS='true'", "export PLANNING_STATE_EXISTS='true'", "export PLANNING_CURRENT_PHASE='ARCHITECTURE'",
+		"export PLANNING_CURRENT_MODE='complete'", "",
 	}, "\n"), string(exports))
 }
 

@@ -20,7 +20,8 @@ func TestWhichServersAreResearch(t *testing.T) {
 	for tool, want := range map[string]string{
 		"mcp__ref__read": "ref", "mcp__Ref__read": "ref", "mcp__tavily__search": "tavily", "mcp__plugin_docs_ref__read": "ref",
 		"mcp__plugin_a_b_Tavily__search": "tavily",
-		"mcp__docs_ref__read":            "", "mcp__plugin__ref__read": "", "mcp__refs__read": "", "mcp__ref_read": "", "ref__read": "", "WebFetch": "",
+		"mcp__docs_ref__read":            "", "mcp__plugin__ref__read": "", "mcp__refs__read": "", "mcp__ref_read": "", "ref__read": "",
+		"WebFetch": "",
 	} {
 		got, ok := researchServer(tool, servers)
 		assert.Equal(t, want, got, tool)

@@ -21,17 +21,21 @@ func TestReadTasks(t *testing.T) {
 		text string
 		want taskList
 	}{
-		"nothing":                       {"", taskList{}},
-		"done and numbered past 999":    {"- [x] [T001] a\n- [X] [T1000] b\n", taskList{tasks: 2}},
-		"not tasks":                     {"- [ ] T001\n- [ ] [T01] a\n- [] [T001]\n* [ ] [T001]\n  - [ ] [T001] nested\n-[ ] [T001]\n", taskList{}},
-		"below the task":                {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
-		"a heading ends it":             {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
-		"headings below it are its own": {"## Phase 1\n### Area\n- [ ] [T001] a\n#### Done\nUT-1\n- [ ] [T002] b\n### Index\nUT-2\n", taskList{tasks: 2, tested: 1, phases: 1}},
-		"the task's heading is deeper":  {"## Phase 1\n- [ ] [T001] a\n### Definition of Done\n- UT-1\n## Phase 2\n", taskList{tasks: 1, tested: 1, phases: 2}},
-		"ids with an area":              {"- [ ] [T001] UT-AUTH-01\n- [ ] [T002] E2E-web_login-3\n- [ ] [T003] UT-AUTH\n", taskList{tasks: 3, tested: 2}},
-		"not before the first":          {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
-		"a hashtag is not a heading":    {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
-		"each kind":                     {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n", taskList{tasks: 4, tested: 4}},
+		"nothing":                    {"", taskList{}},
+		"done and numbered past 999": {"- [x] [T001] a\n- [X] [T1000] b\n", taskList{tasks: 2}},
+		"not tasks":                  {"- [ ] T001\n- [ ] [T01] a\n- [] [T001]\n* [ ] [T001]\n  - [ ] [T001] nested\n-[ ] [T001]\n", taskList{}},
+		"below the task":             {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
+		"a heading ends it":          {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
+		"headings below it are its own": {"## Phase 1\n### Area\n- [ ] [T001] a\n#### Done\nUT-1\n- [ ] [T002] b\n### Index\nUT-2\n",
+			taskList{tasks: 2, tested: 1, phases: 1}},
+		"the task's heading is deeper": {"## Phase 1\n- [ ] [T001] a\n### Definition of Done\n- UT-1\n## Phase 2\n",
+			taskList{tasks: 1, tested: 1, phases: 2}},
+		"ids with an area": {"- [ ] [T001] UT-AUTH-01\n- [ ] [T002] E2E-web_login-3\n- [ ] [T003] UT-AUTH\n",
+			taskList{tasks: 3, tested: 2}},
+		"not before the first":       {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
+		"a hashtag is not a heading": {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
+		"each kind": {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n",
+			taskList{tasks: 4, tested: 4}},
 		"not ids":                       {"- [ ] [T001] OUTPUT-1 UT- UT-x ut-1 INT1\n", taskList{tasks: 1}},
 		"phases":                        {"## Phase 1\n##  Phase two\n### Phase 3\n# Phase 4\n##Phase 5\n ## Phase 6\n", taskList{phases: 2}},
 		"self-critique, in any writing": {"## SELF_critique\n", taskList{critique: true}},
@@ -134,8 +138,9 @@ func TestBlueprintElements(t *testing.T) {
 			"UserService (src/services/user.ts)",
 			"module `internal/guard/frame.go`",
 		},
-		"data flow":              {"## Data Flow\n", "data flows from A to B", "request -> controller -> store", "browser → API → database"},
-		"interfaces":             {"## Interfaces\n", "getUser(id: string): Promise<User>", "func Open(path string) error", "API contract", "Props: name, age", "run(x) -> y"},
+		"data flow": {"## Data Flow\n", "data flows from A to B", "request -> controller -> store", "browser → API → database"},
+		"interfaces": {"## Interfaces\n", "getUser(id: string): Promise<User>", "func Open(path string) error", "API contract",
+			"Props: name, age", "run(x) -> y"},
 		"files to create/modify": {"## Files to create\n", "Files to Create/Modify:", "New files:", "Create `src/a.ts`", "files to be changed"},
 		"build sequence":         {"## Build sequence\n", "Implementation order:", "Build order", "Implementation steps", "Phase 1: models"},
 	} {
@@ -158,7 +163,8 @@ func TestAComponentWithoutAFileIsNotADesign(t *testing.T) {
 }
 
 func TestCamelCase(t *testing.T) {
-	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
+	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false,
+		"src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
 		assert.Equal(t, want, isCamelCase(word), word)
 	}
 }

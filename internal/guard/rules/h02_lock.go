@@ -91,9 +91,11 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 }
 
 func (f lockFacts) denial(config Config) string {
-	text := fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock. ", guard.OneLine(f.lock.owner))
+	text := fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock. ",
+		guard.OneLine(f.lock.owner))
 	if f.held == stale {
-		text += "You may take the lock over, because its session has been inactive for so long: write " + f.content() + " to " + config.Names.Lock + ". "
+		text += "You may take the lock over, because its session has been inactive for so long: write " + f.content() + " to " +
+			config.Names.Lock + ". "
 	}
 	return text + f.lock.remedy() // last, because it ends with a command
 }

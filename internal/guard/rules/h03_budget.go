@@ -108,9 +108,11 @@ func (r researchCall) decide(b Budget) (Budget, guard.Verdict) {
 	case b.counted(r.key):
 		return before, guard.Pass(4, "Duplicate call (retry), not incrementing")
 	case b.SessionTotal >= r.config.SessionCalls:
-		return before, guard.Deny(5, fmt.Sprintf("DENIED: Research MCP session budget exhausted (%d/%d calls). No more research calls allowed this session.", b.SessionTotal, r.config.SessionCalls))
+		return before, guard.Deny(5, fmt.Sprintf("DENIED: Research MCP session budget exhausted (%d/%d calls). No more research calls allowed this session.",
+			b.SessionTotal, r.config.SessionCalls))
 	case b.PhaseTotal >= r.config.PhaseCalls:
-		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or consolidate existing research.", b.PhaseTotal, r.config.PhaseCalls))
+		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or consolidate existing research.",
+			b.PhaseTotal, r.config.PhaseCalls))
 	}
 	b = b.plus(r.server, r.key, lower(r.config.Servers))
 	return b, b.verdict(r.config).Writing()
@@ -126,7 +128,8 @@ func (b Budget) verdict(config Config) guard.Verdict {
 		text += fmt.Sprintf("WARNING: Phase budget at %d/%d. ", b.PhaseTotal, config.PhaseCalls)
 	}
 	if text == "" {
-		return guard.Pass(7, fmt.Sprintf("Budget OK: session=%d/%d, phase=%d/%d", b.SessionTotal, config.SessionCalls, b.PhaseTotal, config.PhaseCalls))
+		return guard.Pass(7, fmt.Sprintf("Budget OK: session=%d/%d, phase=%d/%d", b.SessionTotal, config.SessionCalls, b.PhaseTotal,
+			config.PhaseCalls))
 	}
 	return guard.Warn(7, strings.TrimSpace(text), text+"Consider consolidating research before making more calls.")
 }

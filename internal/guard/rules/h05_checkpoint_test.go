@@ -60,7 +60,8 @@ func TestTheWrittenFileIsNamedByTheInputOrElseTheResponse(t *testing.T) {
 		if strings.Contains(fields, "%") {
 			fields = fmt.Sprintf(fields, stateName)
 		}
-		assert.Contains(t, explain(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":%q,%s}`, root, fields), map[string]string{"PLANNING_FEATURE_DIR": "a"}).Detail, want, fields)
+		assert.Contains(t, explain(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":%q,%s}`, root, fields),
+			map[string]string{"PLANNING_FEATURE_DIR": "a"}).Detail, want, fields)
 	}
 }
 

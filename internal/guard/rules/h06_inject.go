@@ -20,7 +20,8 @@ func h06() guard.Rule {
 	}
 }
 
-var injectionRows = append([]string{"the prompt is a notification of a background agent"}, summaryRows("the state is given to the model with the prompt")...)
+var injectionRows = append([]string{"the prompt is a notification of a background agent"},
+	summaryRows("the state is given to the model with the prompt")...)
 
 // notification begins the prompt that the client sends when a background agent has
 // finished (fact 42).

@@ -52,23 +52,29 @@ func (f techLeadFacts) decide(config Config) guard.Verdict {
 	case f.feature == "":
 		return guard.Pass(1, "No feature directory, cannot validate")
 	case !f.tasks.exists:
-		return guard.Block(2, config.Names.Tasks+" not found", "Tech-lead agent did not produce "+config.Names.Tasks+" in "+f.feature+". Re-run task generation.")
+		return guard.Block(2, config.Names.Tasks+" not found", "Tech-lead agent did not produce "+config.Names.Tasks+" in "+f.feature+
+			". Re-run task generation.")
 	case strings.TrimSpace(f.tasks.text) == "":
-		return guard.Block(3, config.Names.Tasks+" is empty", "Tech-lead agent produced an empty "+config.Names.Tasks+". Re-run task generation with more specific instructions.")
+		return guard.Block(3, config.Names.Tasks+" is empty", "Tech-lead agent produced an empty "+config.Names.Tasks+
+			". Re-run task generation with more specific instructions.")
 	}
 	list := readTasks(f.tasks.text, config.TestIDs)
 	switch percent := list.percent(); {
 	case list.tasks < config.MinTasks:
 		return guard.Block(4, fmt.Sprintf("Too few tasks (%d)", list.tasks),
-			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. Re-run with more detailed breakdown.", list.tasks, config.MinTasks))
+			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. Re-run with more detailed breakdown.",
+				list.tasks, config.MinTasks))
 	case percent < config.TestPercent:
 		return guard.Block(5, fmt.Sprintf("Insufficient TDD integration: %d%% (need >=%d%%)", percent, config.TestPercent),
-			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add %s references to task Definition of Done sections.", list.tested, list.tasks, percent, config.TestPercent, strings.Join(config.TestIDs, "-/")+"-"))
+			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add %s references to task Definition of Done sections.",
+				list.tested, list.tasks, percent, config.TestPercent, strings.Join(config.TestIDs, "-/")+"-"))
 	case list.phases < config.MinPhases:
 		return guard.Block(6, "Missing phase structure",
-			fmt.Sprintf("%s has only %d '## Phase' headers. Expected at least %d implementation phases. Re-structure tasks into phased delivery.", config.Names.Tasks, list.phases, config.MinPhases))
+			fmt.Sprintf("%s has only %d '## Phase' headers. Expected at least %d implementation phases. Re-structure tasks into phased delivery.",
+				config.Names.Tasks, list.phases, config.MinPhases))
 	case config.SelfCritique && !list.critique:
-		return guard.Block(7, "Missing self-critique section", "s1_self_critique is enabled but tech-lead output has no self-critique section. Add self-assessment of task quality.")
+		return guard.Block(7, "Missing self-critique section",
+			"s1_self_critique is enabled but tech-lead output has no self-critique section. Add self-assessment of task quality.")
 	}
 	return guard.Pass(8, fmt.Sprintf("tasks=%d, tdd=%d%%, phases=%d", list.tasks, list.percent(), list.phases))
 }

@@ -51,7 +51,8 @@ func (f architectFacts) decide(config Config) guard.Verdict {
 	}
 	missing := strings.Join(absent, ", ")
 	if found < config.MinElements {
-		return guard.Block(2, "Blueprint incomplete: missing "+missing, "Architect output lacks: "+missing+". Re-run with more specific requirements.")
+		return guard.Block(2, "Blueprint incomplete: missing "+missing, "Architect output lacks: "+missing+
+			". Re-run with more specific requirements.")
 	}
 	if missing == "" {
 		return guard.Pass(3, "Blueprint complete")

@@ -85,16 +85,21 @@ func (f qaFacts) decide(config Config) guard.Verdict {
 	expected := config.StepsPerUAT * f.uat
 	switch {
 	case f.unit == 0:
-		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications ("+config.TestIDs[unitTest]+"-xxx) in "+config.Names.TestCases+"/unit/. Re-run QA agent.")
+		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications ("+config.TestIDs[unitTest]+
+			"-xxx) in "+config.Names.TestCases+"/unit/. Re-run QA agent.")
 	case f.uat == 0:
-		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts ("+config.TestIDs[acceptanceTest]+"-xxx) in "+config.Names.TestCases+"/uat/. Re-run QA agent.")
+		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts ("+config.TestIDs[acceptanceTest]+
+			"-xxx) in "+config.Names.TestCases+"/uat/. Re-run QA agent.")
 	case f.steps < expected:
 		return guard.Block(4, "UAT scripts missing Given-When-Then",
-			fmt.Sprintf("Found %d GWT markers for %d UAT scripts (expected at least %d). Ensure each UAT script has Given/When/Then sections.", f.steps, f.uat, expected))
+			fmt.Sprintf("Found %d GWT markers for %d UAT scripts (expected at least %d). Ensure each UAT script has Given/When/Then sections.",
+				f.steps, f.uat, expected))
 	case !f.plan.exists:
-		return guard.Block(5, config.Names.TestPlan+" not found", "QA strategist did not produce "+config.Names.TestPlan+" in "+f.feature+". Re-run QA agent.")
+		return guard.Block(5, config.Names.TestPlan+" not found", "QA strategist did not produce "+config.Names.TestPlan+" in "+
+			f.feature+". Re-run QA agent.")
 	case !hasCoverageMatrix(f.plan.text):
-		return guard.Block(6, "Missing coverage matrix", config.Names.TestPlan+" does not contain a coverage matrix. Add a section mapping acceptance criteria to test cases.")
+		return guard.Block(6, "Missing coverage matrix", config.Names.TestPlan+
+			" does not contain a coverage matrix. Add a section mapping acceptance criteria to test cases.")
 	}
 	return guard.Pass(7, fmt.Sprintf("UT=%d, INT=%d, E2E=%d, UAT=%d", f.unit, f.integration, f.endToEnd, f.uat))
 }

@@ -101,7 +101,8 @@ func (f agentFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(4, "A verdict of "+f.agent)
 	case words < config.MinWords:
 		return guard.Block(5, fmt.Sprintf("Insufficient output (%d words)", words),
-			fmt.Sprintf("Agent %s produced only %d words. Minimum required: %d words. Re-run with more specific instructions.", f.agent, words, config.MinWords))
+			fmt.Sprintf("Agent %s produced only %d words. Minimum required: %d words. Re-run with more specific instructions.", f.agent, words,
+				config.MinWords))
 	case !isStructured(f.answer):
 		return guard.Block(6, "No structured sections found",
 			fmt.Sprintf("Agent %s output lacks structure (no headers, lists, or tables). Agent output should use markdown formatting for clarity.", f.agent))

@@ -50,7 +50,8 @@ type workflowFacts struct {
 func (f workflowFacts) decide(config Config) guard.Verdict {
 	phase := f.state.Phase
 	if failed := failedGates(f.state, config.Failing); len(failed) > 0 {
-		return guard.Block(firstOwnRow, "Validation failed ("+strings.Join(config.Failing, ", ")+") at "+strings.Join(failed, ", "), "Needs revision before stopping.")
+		return guard.Block(firstOwnRow, "Validation failed ("+strings.Join(config.Failing, ", ")+") at "+strings.Join(failed, ", "),
+			"Needs revision before stopping.")
 	}
 	switch {
 	case phase == "":

@@ -16,7 +16,8 @@ import (
 )
 
 func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
-	facts := environmentFacts{branch: strings.Repeat("b", 9000), feature: "/" + strings.Repeat("f", 9000), continued: true, summary: summaryFacts{state: inPhase("PLAN")}}
+	facts := environmentFacts{branch: strings.Repeat("b", 9000), feature: "/" + strings.Repeat("f", 9000), continued: true,
+		summary: summaryFacts{state: inPhase("PLAN")}}
 	for i := range 200 {
 		facts.summary.state.Gates = append(facts.summary.state.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
@@ -27,7 +28,8 @@ func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
 }
 
 func TestTheConstitutionIsFoundInTheProjectOrBesideTheFeature(t *testing.T) {
-	for name, want := range map[string]bool{"project/specs/constitution.md": true, "plans/constitution.md": true, "project/constitution.md": false, "plans/x/constitution.md": false} {
+	for name, want := range map[string]bool{"project/specs/constitution.md": true, "plans/constitution.md": true,
+		"project/constitution.md": false, "plans/x/constitution.md": false} {
 		root := worlds.Tree(t, name, "project/", "plans/x/")
 		assert.Equal(t, want, place{root: root + "/project", feature: root + "/plans/x"}.hasConstitution(defaults), name)
 	}

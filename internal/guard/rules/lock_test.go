@@ -34,7 +34,8 @@ func TestReadLock(t *testing.T) {
 		require.NoError(t, os.WriteFile(root+"/real", []byte(text), 0o600))
 		assert.Equal(t, want, read("real"), text)
 	}
-	for name, want := range map[string]lockFile{"link": {exists: true}, "dangling": {exists: true}, "dir": {exists: true}, "none": {}, "real/x": {}} {
+	for name, want := range map[string]lockFile{"link": {exists: true}, "dangling": {exists: true}, "dir": {exists: true}, "none": {},
+		"real/x": {}} {
 		assert.Equal(t, want, read(name), name)
 	}
 }
@@ -47,7 +48,8 @@ func TestALockIsStaleWhenItsSessionIsInactive(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(root+"/lock", []byte(`{"session_id":"you"}`), 0o600))
 	held := func(session string) ownership {
-		return readLock(root+"/lock", now, func(s string) string { return root + "/" + map[string]string{"you": "log"}[s] }).heldBy(session, time.Hour)
+		return readLock(root+"/lock", now,
+			func(s string) string { return root + "/" + map[string]string{"you": "log"}[s] }).heldBy(session, time.Hour)
 	}
 	set("lock", 2*time.Hour)
 	set("log", 30*time.Minute)
@@ -64,18 +66,21 @@ func TestALockIsStaleWhenItsSessionIsInactive(t *testing.T) {
 }
 
 func TestAgeText(t *testing.T) {
-	for age, want := range map[time.Duration]string{0: "less than a minute", 119 * time.Second: "a minute", 3 * time.Minute: "3 min", 5 * time.Hour: "5 h", 72 * time.Hour: "3 days"} {
+	for age, want := range map[time.Duration]string{0: "less than a minute", 119 * time.Second: "a minute", 3 * time.Minute: "3 min",
+		5 * time.Hour: "5 h", 72 * time.Hour: "3 days"} {
 		assert.Equal(t, want, ageText(age))
 	}
 }
 
 func TestTheSpecIsRecognisedByAnyPath(t *testing.T) {
-	root, env := onBranch(t, "feature/foo", "plans/foo/spec.md", "plans/foo/other.md", "specs/foo -> ../plans/foo", "alias -> specs/foo/spec.md")
+	root, env := onBranch(t, "feature/foo", "plans/foo/spec.md", "plans/foo/other.md", "specs/foo -> ../plans/foo",
+		"alias -> specs/foo/spec.md")
 	require.NoError(t, os.WriteFile(root+"/plans/foo/"+stateName, []byte("phase: RESEARCH\n"), 0o600))
 	require.NoError(t, os.Link(root+"/plans/foo/spec.md", root+"/second"))
 	for path, row := range map[string]int{
-		"specs/foo/spec.md": 5, "plans/foo/spec.md": 5, "alias": 5, "second": 5, root + "/specs/../plans/./foo/spec.md": 5, "specs/foo/../../plans/foo/spec.md": 5,
-		"specs/foo/other.md": 2, "spec.md": 2, "specs/foo/spec.md/x": 2, "specs/foo": 2,
+		"specs/foo/spec.md": 5, "plans/foo/spec.md": 5, "alias": 5, "second": 5, root + "/specs/../plans/./foo/spec.md": 5,
+		"specs/foo/../../plans/foo/spec.md": 5,
+		"specs/foo/other.md":                2, "spec.md": 2, "specs/foo/spec.md/x": 2, "specs/foo": 2,
 	} {
 		input := fmt.Sprintf(`{"cwd":%q,"tool_input":{"file_path":%q}}`, root, path)
 		assert.Equal(t, row, explain(t, "H04", input, map[string]string{"PATH": env(nil)("PATH")}).Row, path)

@@ -137,7 +137,8 @@ const foreignQuestion = 0.6
 func smallWords(text string) map[string]bool {
 	small := map[string]bool{}
 	for i, word := range strings.FieldsFunc(text, notWordRune) {
-		short := utf8.RuneCountInString(word) <= 4 && !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
+		short := utf8.RuneCountInString(word) <= 4 && !strings.ContainsFunc(word,
+			func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
 		if short || i == 0 && strings.HasSuffix(strings.TrimSpace(text), "?") {
 			for stem := range keywords(word) {
 				small[stem] = true

@@ -73,7 +73,8 @@ func TestALowerThresholdAppliesToSubsetsToo(t *testing.T) {
 
 // phrase draws words and fillers with any letters.
 func phrase() *rapid.Generator[[]string] {
-	word := rapid.OneOf(rapid.SampledFrom([]string{"the", "redis", "Caches", "session", "queries", "use", "straße", "İx", "ſet", "42", "Σς"}), rapid.StringMatching(`\pL{1,6}`))
+	word := rapid.OneOf(rapid.SampledFrom([]string{"the", "redis", "Caches", "session", "queries", "use", "straße", "İx", "ſet", "42",
+		"Σς"}), rapid.StringMatching(`\pL{1,6}`))
 	return rapid.SliceOfN(word, 0, 8)
 }
 
@@ -83,7 +84,8 @@ func TestPropertyKeywordsIgnoreOrderAndCase(t *testing.T) {
 		shuffled := rapid.Permutation(text).Draw(t, "shuffled")
 		separator := rapid.SampledFrom([]string{" ", "_", "-", "/", "?! ", "\t"}).Draw(t, "separator")
 		want := sorted(strings.Join(text, " "))
-		for _, s := range []string{strings.Join(shuffled, separator), strings.ToUpper(strings.Join(shuffled, separator)), strings.ToTitle(strings.Join(shuffled, " "))} {
+		for _, s := range []string{strings.Join(shuffled, separator), strings.ToUpper(strings.Join(shuffled, separator)),
+			strings.ToTitle(strings.Join(shuffled, " "))} {
 			if got := sorted(s); got != want {
 				t.Fatalf("%q: %q, want %q", s, got, want)
 			}

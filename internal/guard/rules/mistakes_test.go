@@ -37,9 +37,11 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 		"research_mcp:\n  budget:\n    total_calls_per_session: \"5\"\n": {`:3: research_mcp.budget.total_calls_per_session: got "5", want a whole number from 0 on; it is ignored`},
 		"research_mcp:\n  budget:\n\n    total_cals_per_session: 5\n":    {`:4: research_mcp.budget.total_cals_per_session: nothing reads this key (did you mean "total_calls_per_session"?)`},
 		"\n\nreserch_mcp: {budget: {total_calls_per_phase: 5}}\n":        {`:3: reserch_mcp: nothing reads this key (did you mean "research_mcp"?)`},
-		"workflow: {binds: sometimes, phases: SETUP, specs_dir: ../x}":   {`:1: workflow.binds: got "sometimes", want planning or always; it is ignored`, `:1: workflow.specs_dir: got "../x", want a directory in the project; it is ignored`, `:1: workflow.phases: got "SETUP", want a list of texts; it is ignored`},
-		"workflow:\n  phases: [SETUP, [PLAN]]":                           {":2: workflow.phases: got a list, want a list of texts; it is ignored"},
-		"workflow:\n  agents:\n    tech-lead: H7":                        {":2: workflow.agents: got a mapping, want a mapping; each value H07, H08, H09, H10 or none; it is ignored"},
+		"workflow: {binds: sometimes, phases: SETUP, specs_dir: ../x}": {`:1: workflow.binds: got "sometimes", want planning or always; it is ignored`,
+			`:1: workflow.specs_dir: got "../x", want a directory in the project; it is ignored`,
+			`:1: workflow.phases: got "SETUP", want a list of texts; it is ignored`},
+		"workflow:\n  phases: [SETUP, [PLAN]]":    {":2: workflow.phases: got a list, want a list of texts; it is ignored"},
+		"workflow:\n  agents:\n    tech-lead: H7": {":2: workflow.agents: got a mapping, want a mapping; each value H07, H08, H09, H10 or none; it is ignored"},
 		"workflow: 5": {":1: workflow: got 5, want a mapping; it is ignored"},
 		"feature_flags:\n  hooks_budget_tracker:\n    enabled: yes\n":                                                             {`:3: feature_flags.hooks_budget_tracker.enabled: got "yes", want true or false; it is ignored`},
 		"feature_flags:\n  hooks_budget_traker:\n    enabled: false\n":                                                            {`:2: feature_flags.hooks_budget_traker: nothing reads this key (did you mean "hooks_budget_tracker"?)`},
@@ -52,8 +54,10 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 	} {
 		assert.Equal(t, want, mistakesIn(t, guard.ProjectConfigFile, text), text)
 	}
-	assert.Empty(t, mistakesIn(t, guard.ConfigFile, "other: {settings: [of, the, plugin]}\nfeature_flags: {s7_mine: {enabled: true}}\n"), "a plugin has settings of its own")
-	assert.Equal(t, []string{`:1: workflw: nothing reads this key (did you mean "workflow"?)`}, mistakesIn(t, guard.ConfigFile, "workflw: {binds: always}\n"))
+	assert.Empty(t, mistakesIn(t, guard.ConfigFile, "other: {settings: [of, the, plugin]}\nfeature_flags: {s7_mine: {enabled: true}}\n"),
+		"a plugin has settings of its own")
+	assert.Equal(t, []string{`:1: workflw: nothing reads this key (did you mean "workflow"?)`},
+		mistakesIn(t, guard.ConfigFile, "workflw: {binds: always}\n"))
 	broken := mistakesIn(t, guard.ProjectConfigFile, "workflow:\n  binds: always\n bad\n")
 	require.Len(t, broken, 1)
 	assert.Regexp(t, `^:[234]: the file is not used: `, broken[0])

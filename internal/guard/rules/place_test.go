@@ -36,7 +36,8 @@ func onBranch(t *testing.T, branch string, entries ...string) (root string, env 
 }
 
 func TestTheFeatureDirectory(t *testing.T) {
-	root, env := onBranch(t, "feature/foo", "specs/foo/", "src/deep/", "packages/x/specs/foo/", "packages/x/src/", "other/", "link -> src/deep")
+	root, env := onBranch(t, "feature/foo", "specs/foo/", "src/deep/", "packages/x/specs/foo/", "packages/x/src/", "other/",
+		"link -> src/deep")
 	at := func(cwd string, vars map[string]string) string {
 		if cwd != "" {
 			cwd = filepath.Join(root, cwd)
@@ -48,17 +49,20 @@ func TestTheFeatureDirectory(t *testing.T) {
 	assert.Equal(t, "specs/foo", at("src/deep", nil), "upwards from cwd")
 	assert.Equal(t, "specs/foo", at("specs/foo", nil))
 	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", nil), "the nearest one")
-	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", map[string]string{"CLAUDE_PROJECT_DIR": root}), "nearer than that of the project")
+	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", map[string]string{"CLAUDE_PROJECT_DIR": root}),
+		"nearer than that of the project")
 	assert.Equal(t, "specs/foo", at("link", nil), "a symlink within the work tree")
 	assert.Equal(t, "specs/foo", at("gone", map[string]string{"CLAUDE_PROJECT_DIR": root}), "a cwd that does not exist")
 	assert.Equal(t, "specs/foo", at("..", map[string]string{"CLAUDE_PROJECT_DIR": root}), "outside the project")
-	assert.Equal(t, "specs/foo", at("..", map[string]string{"CLAUDE_PROJECT_DIR": root + "/src/deep"}), "in a project that is a part of the work tree")
+	assert.Equal(t, "specs/foo", at("..", map[string]string{"CLAUDE_PROJECT_DIR": root + "/src/deep"}),
+		"in a project that is a part of the work tree")
 	assert.Equal(t, "specs/foo", at("", map[string]string{"CLAUDE_PROJECT_DIR": root}), "without a cwd")
 	assert.Equal(t, "plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": root + "/plans/y/"}))
 	assert.Equal(t, "src/plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": "plans/y"}))
 	assert.Equal(t, "plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": "plans/y", "CLAUDE_PROJECT_DIR": root}))
 	assert.Equal(t, "plans/y", at("", map[string]string{"PLANNING_FEATURE_DIR": "plans/y", "CLAUDE_PROJECT_DIR": root}), "without a cwd")
-	assert.Equal(t, root, findPlace("", env(map[string]string{"CLAUDE_PROJECT_DIR": root}), defaults).cwd, "relative paths begin at the project")
+	assert.Equal(t, root, findPlace("", env(map[string]string{"CLAUDE_PROJECT_DIR": root}), defaults).cwd,
+		"relative paths begin at the project")
 	assert.Equal(t, root, findPlace("relative", env(map[string]string{"CLAUDE_PROJECT_DIR": root}), defaults).cwd)
 	assert.Empty(t, findPlace("", env(nil), defaults).cwd)
 	assert.Empty(t, findPlace("", env(nil), defaults).feature)
@@ -85,7 +89,8 @@ func TestASymbolicLinkIntoTheWorkTree(t *testing.T) {
 }
 
 func TestOtherBranchesHaveNoFeature(t *testing.T) {
-	for _, branch := range []string{"main", "feature", "feature/", "feature/..", "feature/../../etc", "feature//etc", "features/x", "bugfix/feature/x"} {
+	for _, branch := range []string{"main", "feature", "feature/", "feature/..", "feature/../../etc", "feature//etc", "features/x",
+		"bugfix/feature/x"} {
 		root, env := onBranch(t, branch)
 		assert.Empty(t, findPlace(root, env(nil), defaults).feature, branch)
 	}

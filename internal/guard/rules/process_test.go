@@ -32,7 +32,8 @@ func TestFortyConcurrentProcessesAreAllCounted(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			cmd := w.program(fmt.Sprintf(`{"session_id":%q,"tool_name":"mcp__tavily__search","tool_input":{"q":%d}}`, testSession, i), "guard", "H03")
+			cmd := w.program(fmt.Sprintf(`{"session_id":%q,"tool_name":"mcp__tavily__search","tool_input":{"q":%d}}`, testSession, i),
+				"guard", "H03")
 			out, err := cmd.CombinedOutput()
 			assert.NoError(t, err, string(out))
 		})

@@ -70,13 +70,16 @@ func TestExplainChangesNothing(t *testing.T) {
 	root := worlds.Tree(t, "state/", "feature/design.md")
 	state := root + "/feature/" + stateName
 	require.NoError(t, os.WriteFile(state, []byte("---\nphase: RESEARCH\n---\n"), 0o600))
-	vars := map[string]string{"PLANNING_STATE_DIR": root + "/state", "PLANNING_FEATURE_DIR": root + "/feature", "CLAUDE_ENV_FILE": root + "/env.sh", "PLANNING_HOOKS_VERBOSE": "true"}
+	vars := map[string]string{"PLANNING_STATE_DIR": root + "/state", "PLANNING_FEATURE_DIR": root + "/feature",
+		"CLAUDE_ENV_FILE": root + "/env.sh", "PLANNING_HOOKS_VERBOSE": "true"}
 	session := guard.SessionOf("s", getenv(vars))
 	require.NoError(t, os.WriteFile(BudgetFile(session), []byte(`{"session_total":1,"phase_total":1,"current_phase":"SETUP"}`), 0o600))
 	before := Contents(t, root)
-	wants := map[string]string{"H02": "DENY", "H03": "ALLOW", "H05": "LOG", "H06": "INJECT", "H11a": "BLOCK", "H12": "PRESERVE", "H13": "SETUP"}
+	wants := map[string]string{"H02": "DENY", "H03": "ALLOW", "H05": "LOG", "H06": "INJECT", "H11a": "BLOCK", "H12": "PRESERVE",
+		"H13": "SETUP"}
 	for _, r := range All() {
-		e := explain(t, r.ID, fmt.Sprintf(`{"session_id":"s","cwd":%q,"tool_name":"mcp__Ref__x","tool_input":{"file_path":%q},"source":"resume"}`, root, state), vars)
+		e := explain(t, r.ID, fmt.Sprintf(`{"session_id":"s","cwd":%q,"tool_name":"mcp__Ref__x","tool_input":{"file_path":%q},"source":"resume"}`,
+			root, state), vars)
 		assert.NotEmpty(t, e.Facts, r.ID)
 		assert.Positive(t, e.Row, r.ID)
 		assert.LessOrEqual(t, e.Row, len(r.Rows), r.ID)

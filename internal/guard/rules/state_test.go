@@ -20,7 +20,8 @@ func TestStateOf(t *testing.T) {
 	s := parseState(t, "phase: \" PLAN\\t1 \"\nmode: 7\nuser_decisions:\n  B: [x, y]\n  A: \"a\\nb\"\n  Open:\n  3: {k: v}\n  E: \"\"\n")
 	assert.Equal(t, "PLAN 1", s.Phase)
 	assert.Equal(t, "7", s.Mode)
-	assert.Equal(t, []Decision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.Decisions, "in the order of the file, without open questions")
+	assert.Equal(t, []Decision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.Decisions,
+		"in the order of the file, without open questions")
 	for _, text := range []string{"phase: [A]\n", "phase: {a: b}\n", "phase: ~\n", "phase:\n", "phase: \"\"\n", "x: y\n"} {
 		assert.Empty(t, parseState(t, text).Phase, text)
 	}
@@ -38,7 +39,8 @@ func TestStateOf(t *testing.T) {
 
 func TestGates(t *testing.T) {
 	want := []gate{{"1", "PASS", "", "4.2"}, {"2", "", "RED", ""}, {"", "YELLOW", "red", ""}}
-	assert.Equal(t, want, parseState(t, "gate_results:\n- {phase: 1, verdict: PASS, score: 4.2}\n- {phase: 2, status: RED}\n- {verdict: YELLOW, status: red}\n").Gates)
+	assert.Equal(t, want, parseState(t,
+		"gate_results:\n- {phase: 1, verdict: PASS, score: 4.2}\n- {phase: 2, status: RED}\n- {verdict: YELLOW, status: red}\n").Gates)
 	want = []gate{{"1", "RED", "", ""}, {"8", "PASS", "", "3"}}
 	assert.Equal(t, want, parseState(t, "gate_results:\n  1: RED\n  x: {phase: 8, verdict: PASS, score: 3}\n").Gates)
 	assert.Empty(t, parseState(t, "gate_results: RED\n").Gates)

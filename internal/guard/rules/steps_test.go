@@ -26,9 +26,10 @@ func TestPhasesThatStepsShowToBeDone(t *testing.T) {
 		steps []steps.Stood
 		want  []string
 	}{
-		"no steps":                       {nil, nil},
-		"of another skill":               {[]steps.Stood{{Command: "release", Subject: "Research", Done: true}}, nil},
-		"named, in any spelling":         {[]steps.Stood{step("Phase 2: Research", true), step("Phase 8: test strategy", true), step("Tasks", false)}, []string{"RESEARCH", "TEST_STRATEGY"}},
+		"no steps":         {nil, nil},
+		"of another skill": {[]steps.Stood{{Command: "release", Subject: "Research", Done: true}}, nil},
+		"named, in any spelling": {[]steps.Stood{step("Phase 2: Research", true), step("Phase 8: test strategy", true),
+			step("Tasks", false)}, []string{"RESEARCH", "TEST_STRATEGY"}},
 		"not every step of it is done":   {[]steps.Stood{step("Research the market", true), step("Research the code", false)}, nil},
 		"a part of a word, or of a name": {[]steps.Stood{step("Researching", true), step("Test plans", true), step("Tasks", false)}, nil},
 		"every step":                     {[]steps.Stood{step("Think", true), step("Write", true), foreign}, defaults.Phases},
@@ -51,7 +52,8 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 	} {
 		assert.Equal(t, c.row, workflowFacts{inPhase(c.phase), c.done}.decide(defaults).Row, name)
 	}
-	assert.Contains(t, workflowFacts{inPhase("TEST_STRATEGY"), []string{"TASKS"}}.decide(defaults).Message, "Missing phases: TEST_COVERAGE, COMPLETION.")
+	assert.Contains(t, workflowFacts{inPhase("TEST_STRATEGY"), []string{"TASKS"}}.decide(defaults).Message,
+		"Missing phases: TEST_COVERAGE, COMPLETION.")
 	red := inPhase("PLAN")
 	red.Gates = []gate{{Verdict: "RED"}}
 	assert.Equal(t, 5, workflowFacts{red, defaults.Phases}.decide(defaults).Row, "a failed gate comes first")
@@ -69,16 +71,22 @@ func TestPhasesOfSteps(t *testing.T) {
 		phases  []string
 		current string
 	}{
-		"none":                       {nil, nil, ""},
-		"another skill's":            {[]steps.Stood{{Command: "x:planning", Subject: "Setup"}, {Command: "x:planning", Subject: "Research", Current: true}}, nil, ""},
+		"none": {nil, nil, ""},
+		"another skill's": {[]steps.Stood{{Command: "x:planning", Subject: "Setup"},
+			{Command: "x:planning", Subject: "Research", Current: true}}, nil, ""},
 		"not from the first phase":   {[]steps.Stood{research, step("Tasks", false, false)}, nil, ""},
 		"the current step names one": {[]steps.Stood{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"it names none":              {[]steps.Stood{setup, step("Research", true, false), step("Settle it", false, true)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"several in one subject":     {[]steps.Stood{setup, step("Phase 6: validation of the plan", false, true)}, []string{"SETUP", "VALIDATION", "COMPLETION"}, "VALIDATION"},
-		"two steps of one phase":     {[]steps.Stood{setup, step("Research the market", false, true), step("Research the code", false, true)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"the first that is current":  {[]steps.Stood{setup, research, step("Tasks", false, true)}, []string{"SETUP", "RESEARCH", "TASKS", "COMPLETION"}, "RESEARCH"},
-		"the last phase has a step":  {[]steps.Stood{setup, research, step("Completion", false, false)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"all done":                   {[]steps.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
+		"it names none": {[]steps.Stood{setup, step("Research", true, false), step("Settle it", false, true)},
+			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"several in one subject": {[]steps.Stood{setup, step("Phase 6: validation of the plan", false, true)},
+			[]string{"SETUP", "VALIDATION", "COMPLETION"}, "VALIDATION"},
+		"two steps of one phase": {[]steps.Stood{setup, step("Research the market", false, true), step("Research the code", false, true)},
+			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"the first that is current": {[]steps.Stood{setup, research, step("Tasks", false, true)},
+			[]string{"SETUP", "RESEARCH", "TASKS", "COMPLETION"}, "RESEARCH"},
+		"the last phase has a step": {[]steps.Stood{setup, research, step("Completion", false, false)},
+			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"all done": {[]steps.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
 	} {
 		phases, current := config.phasesOf(c.steps)
 		assert.Equal(t, c.phases, phases, name)
@@ -95,7 +103,8 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	for i, subject := range []string{"Phase 1: setup", "Phase 2: research"} {
 		id := int64(i + 1)
 		w.Steps = append(w.Steps, steps.Step{ID: id, Local: id, Subject: subject, Status: []string{"completed", "pending"}[i]})
-		text := `{"id":"` + string(rune('0'+id)) + `","subject":"` + subject + `","description":"","status":"` + w.Steps[i].Status + `","blocks":[],"blockedBy":[],"metadata":{"fsm":"product-planning:plan"}}`
+		text := `{"id":"` + string(rune('0'+id)) + `","subject":"` + subject + `","description":"","status":"` + w.Steps[i].Status +
+			`","blocks":[],"blockedBy":[],"metadata":{"fsm":"product-planning:plan"}}`
 		change.Creates = append(change.Creates, txn.File{Name: string(rune('0'+id)) + ".json", Data: []byte(text), Mode: 0o644})
 	}
 	var err error
@@ -136,7 +145,8 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	written := filepath.Join(feature, stateName)
 	require.NoError(t, os.WriteFile(written, []byte("---\nmode: x\n---\n"), 0o600))
 	env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
-	wrote := &call{Call: guard.NewCall(&event.Event{SessionID: "s1", ToolInput: jsontext.Value(`{"file_path":"` + written + `"}`)}, guard.Config{}, time.Now(), env), config: defaults}
+	wrote := &call{Call: guard.NewCall(&event.Event{SessionID: "s1", ToolInput: jsontext.Value(`{"file_path":"` + written + `"}`)},
+		guard.Config{}, time.Now(), env), config: defaults}
 	wrote.config.Plugin, wrote.place = "product-planning", place{feature: feature, cwd: feature, root: feature}
 	facts, audit := wrote.checkpointFacts()
 	audit.release()

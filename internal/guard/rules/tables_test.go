@@ -88,16 +88,20 @@ func TestTheTableOfH02(t *testing.T) {
 		{lockFacts{inner: specName, session: "me", hasState: true}, 4, noLock},
 		{lockFacts{inner: "sub/" + specName, session: "me"}, 4, noLock},
 		{lockFacts{inner: lockName, session: "me", held: damaged, lock: broken}, 5, ""},
-		{lockFacts{inner: "a", session: "me", held: damaged, lock: broken}, 6, "DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. " +
-			"To repair it, write {\"session_id\": \"me\"} to .planning.lock. The lock is /f/lock, last written 3 min ago. If no session plans here, only the person can remove it, in a terminal outside the client: fsmtx guard unlock"},
+		{lockFacts{inner: "a", session: "me", held: damaged, lock: broken}, 6,
+			"DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. " +
+				"To repair it, write {\"session_id\": \"me\"} to .planning.lock. The lock is /f/lock, last written 3 min ago. If no session plans here, only the person can remove it, in a terminal outside the client: fsmtx guard unlock"},
 		{lockFacts{inner: lockName, session: "me", held: stale, lock: old}, 7, ""},
-		{lockFacts{inner: "a", session: "me", held: foreign, lock: theirs}, 8, "DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
-			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
-		{lockFacts{inner: lockName, session: "me", held: foreign, lock: theirs}, 8, "DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
-			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
-		{lockFacts{inner: "a", session: "me", held: stale, lock: old}, 8, "DENIED: Planning lock owned by another session (you). Wait for lock release or delete stale lock. " +
-			"You may take the lock over, because its session has been inactive for so long: write {\"session_id\": \"me\"} to .planning.lock. " +
-			"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session you"},
+		{lockFacts{inner: "a", session: "me", held: foreign, lock: theirs}, 8,
+			"DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
+				"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
+		{lockFacts{inner: lockName, session: "me", held: foreign, lock: theirs}, 8,
+			"DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
+				"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
+		{lockFacts{inner: "a", session: "me", held: stale, lock: old}, 8,
+			"DENIED: Planning lock owned by another session (you). Wait for lock release or delete stale lock. " +
+				"You may take the lock over, because its session has been inactive for so long: write {\"session_id\": \"me\"} to .planning.lock. " +
+				"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session you"},
 		{lockFacts{inner: "a", session: "me", held: mine}, 9, ""},
 	} {
 		v := c.facts.decide(defaults)
@@ -297,11 +301,13 @@ func TestTheTableOfH11a(t *testing.T) {
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 6, refuses(v), c)
 	}
-	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate these artifacts before stopping.", artifactFacts{"", missing}.decide(defaults).Message)
+	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate these artifacts before stopping.",
+		artifactFacts{"", missing}.decide(defaults).Message)
 }
 
 func TestTheTableOfH11b(t *testing.T) {
-	red := []gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED - needs revision"}, {Phase: "7", Verdict: "not RED", Status: "REDUCED"}, {Phase: "9", Verdict: "PASS"}}
+	red := []gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED - needs revision"},
+		{Phase: "7", Verdict: "not RED", Status: "REDUCED"}, {Phase: "9", Verdict: "PASS"}}
 	for _, c := range []struct {
 		phase string
 		gates []gate
@@ -311,7 +317,8 @@ func TestTheTableOfH11b(t *testing.T) {
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 5 || c.row == 7 || c.row == 8, refuses(v), c)
 	}
-	assert.Equal(t, "Validation failed (RED) at PLAN, 8", workflowFacts{state: State{Exists: true, Phase: "PLAN", Gates: red}}.decide(defaults).Detail)
+	assert.Equal(t, "Validation failed (RED) at PLAN, 8", workflowFacts{state: State{Exists: true, Phase: "PLAN",
+		Gates: red}}.decide(defaults).Detail)
 	assert.Equal(t, "Validation failed (RED) at unknown, 8", workflowFacts{state: State{Exists: true, Gates: red}}.decide(defaults).Detail)
 }
 

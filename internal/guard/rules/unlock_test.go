@@ -47,7 +47,8 @@ func TestNamedFilesAreThoseOfTheFeature(t *testing.T) {
 	root := worlds.Tree(t, "plans/foo/a/", "plans/bar/", "link.md -> plans/foo/design.md", "out.md -> plans/bar/theirs.md")
 	for path, text := range map[string]string{
 		"plans/foo/design.md": "DESIGN", "plans/foo/a/deep.md": "DEEP", "plans/bar/theirs.md": "THEIRS", "plans/foo/notes.txt": "NOTES",
-		"plans/foo/empty.md": "", "plans/foo/1.md": "1", "plans/foo/2.md": "2", "plans/foo/3.md": "3", "plans/foo/4.md": "4", "plans/foo/5.md": "5", "plans/foo/6.md": "6",
+		"plans/foo/empty.md": "", "plans/foo/1.md": "1", "plans/foo/2.md": "2", "plans/foo/3.md": "3", "plans/foo/4.md": "4",
+		"plans/foo/5.md": "5", "plans/foo/6.md": "6",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o600))
 	}

@@ -41,7 +41,8 @@ func Hooks(program string) []settings.Hook {
 func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			answer = event.Tell(event.PreToolUse, "", guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p)))
+			answer = event.Tell(event.PreToolUse, "",
+				guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p)))
 		}
 	}()
 	if bypass, _ := getenv(Bypass); bypass != "" {
@@ -49,7 +50,8 @@ func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer)
 	}
 	e, err := event.Read(in)
 	if err != nil {
-		return event.Tell(event.PreToolUse, "", guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error()))
+		return event.Tell(event.PreToolUse, "",
+			guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error()))
 	}
 	if e.Foreign() {
 		return event.Answer{}
@@ -67,7 +69,8 @@ func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer)
 }
 
 func refusal(path string) string {
-	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, ask them to start the client with %s=1.", guard.OneLine(path), Bypass)
+	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, ask them to start the client with %s=1.",
+		guard.OneLine(path), Bypass)
 }
 
 // request is a path of a tool call that names an fsm.json.

@@ -20,8 +20,10 @@ func run(input string, vars map[string]string) event.Answer {
 }
 
 func TestOnlyTheFilesOfSkillsAreRefused(t *testing.T) {
-	root := worlds.Tree(t, "own/skills/a/SKILL.md", "own/skills/a/fsm.json", "p/.claude/commands/c/d/fsm.json", "plug/.claude-plugin/", "plug/commands/c/fsm.json",
-		"config/plugins/cache/x/skills/s/fsm.json", "src/fsm.json", "src/skills/fsm.json", "link -> own/skills/a", "alias.json -> own/skills/a/fsm.json", "src/readme.md")
+	root := worlds.Tree(t, "own/skills/a/SKILL.md", "own/skills/a/fsm.json", "p/.claude/commands/c/d/fsm.json", "plug/.claude-plugin/",
+		"plug/commands/c/fsm.json",
+		"config/plugins/cache/x/skills/s/fsm.json", "src/fsm.json", "src/skills/fsm.json", "link -> own/skills/a",
+		"alias.json -> own/skills/a/fsm.json", "src/readme.md")
 	for _, c := range []struct {
 		tool, input string
 		denied      bool
@@ -73,7 +75,8 @@ func TestWithoutAConfigurationDirectory(t *testing.T) {
 		return fmt.Sprintf(`{"cwd":%q,"tool_name":"Read","tool_input":{"file_path":%q}}`, root, path)
 	}
 	assert.Equal(t, event.Answer{}, run(read("config/skills/a/fsm.json"), nil))
-	assert.Equal(t, event.ExitBlock, run(read("config/skills/a/fsm.json"), map[string]string{"HOME": root, "CLAUDE_CONFIG_DIR": root + "/config"}).Exit)
+	assert.Equal(t, event.ExitBlock, run(read("config/skills/a/fsm.json"),
+		map[string]string{"HOME": root, "CLAUDE_CONFIG_DIR": root + "/config"}).Exit)
 	assert.Equal(t, event.ExitBlock, run(read("skills/a/fsm.json"), nil).Exit)
 }
 
@@ -85,7 +88,8 @@ func TestAnUnreadableEventPassesWithANotice(t *testing.T) {
 }
 
 func TestTheHook(t *testing.T) {
-	assert.Equal(t, []settings.Hook{{Event: "PreToolUse", Matcher: "Read|Glob|Grep", Command: "program", Args: []string{"guard", "skill-files"}, Timeout: 3}}, Hooks("program"))
+	assert.Equal(t, []settings.Hook{{Event: "PreToolUse", Matcher: "Read|Glob|Grep", Command: "program",
+		Args: []string{"guard", "skill-files"}, Timeout: 3}}, Hooks("program"))
 }
 
 type panics struct{}

@@ -76,7 +76,8 @@ func Codex() *Agent {
 		shell: "exec_command",
 		input: func(command string) map[string]any { return map[string]any{"cmd": command} },
 		prompt: func(url, prompt string) []string {
-			return []string{"exec", "-c", `model_providers.fake.base_url="` + url + `/v1"`, "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--", prompt}
+			return []string{"exec", "-c", `model_providers.fake.base_url="` + url + `/v1"`, "--skip-git-repo-check",
+				"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--", prompt}
 		},
 		files: func(w *World) map[string]string {
 			return map[string]string{".codex/config.toml": fmt.Sprintf(`model = "gpt-5"

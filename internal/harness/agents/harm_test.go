@@ -23,7 +23,8 @@ import (
 // fsmtx runs the program in the project as its user does in a terminal.
 func fsmtx(t *testing.T, w *agents.World, program string, args ...string) realclient.Output {
 	t.Helper()
-	out, err := realclient.Exec{Program: program, Args: args, Dir: w.Project, Env: []string{"HOME=" + w.Home, "PATH=" + w.Env["PATH"], callers.Environ(caller.Person)}, Limit: agents.Limit}.Run(t.Context())
+	out, err := realclient.Exec{Program: program, Args: args, Dir: w.Project, Env: []string{"HOME=" + w.Home, "PATH=" + w.Env["PATH"],
+		callers.Environ(caller.Person)}, Limit: agents.Limit}.Run(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, out.Code, "fsmtx %q\n%v", args, out)
 	return out

@@ -44,7 +44,8 @@ func Played() terminal.Streams {
 		case s.Env(Variable) != "":
 			return named(s)
 		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
-			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude), Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
+			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude),
+				Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
 		}
 		return Script()
 	}

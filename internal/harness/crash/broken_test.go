@@ -145,9 +145,11 @@ func TestDeathTestsNoticeBrokenTransactions(t *testing.T) {
 		symptom string
 	}{
 		{"creates come after deletes", replacing.problemsAfterDeath, tooLate, "a reader sees only"},
-		{"there is no journal", replacing.problemsAfterDeath, func() vfs.FS { return withoutJournal{vfs.OS{}, new(string)} }, "not the list before, and"},
+		{"there is no journal", replacing.problemsAfterDeath, func() vfs.FS { return withoutJournal{vfs.OS{}, new(string)} },
+			"not the list before, and"},
 		{"recovery deletes before it creates", replacing.problemsAfterSecondDeath, tooLate, "a reader sees only"},
-		{"recovery forgets the journal first", replacing.problemsAfterSecondDeath, func() vfs.FS { return journalFirst{vfs.OS{}} }, "not the list before, and"},
+		{"recovery forgets the journal first", replacing.problemsAfterSecondDeath, func() vfs.FS { return journalFirst{vfs.OS{}} },
+			"not the list before, and"},
 	} {
 		assert.Empty(t, strings.Join(c.find(t, whole), ""), "nothing is broken")
 		count := 0

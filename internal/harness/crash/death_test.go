@@ -198,7 +198,8 @@ func TestDeathOfRecoveryIsRecovered(t *testing.T) {
 				w.recoverUntil(third)
 				by := []string{"recover", "first", "second"}[(n+m)%3]
 				for _, problem := range []string{second, readerProblem(before, w.Tasks(t), created), w.continueBy(t, by, before, created)} {
-					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n], m, third, by)
+					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n],
+						m, third, by)
 				}
 				require.NoError(t, os.RemoveAll(w.Dir))
 			}

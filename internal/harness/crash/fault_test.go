@@ -21,7 +21,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-var faults = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES, syscall.EROFS, syscall.EXDEV, syscall.EEXIST, syscall.EINTR, syscall.EMFILE}
+var faults = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES, syscall.EROFS, syscall.EXDEV, syscall.EEXIST, syscall.EINTR,
+	syscall.EMFILE}
 
 // TestEveryFaultIsRolledBack makes every call fail once with every error. The hydration
 // either succeeds anyway, or reports the error and leaves the list unchanged.

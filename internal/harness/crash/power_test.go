@@ -139,7 +139,8 @@ func (tr *trial) prepare(home string) txn.Change {
 	tr.before, tr.after = map[string]string{}, map[string]string{record: c.Record}
 	tr.deleteEarlier(list, &c)
 	if tr.earlier {
-		first := txn.Change{Creates: []txn.File{{Name: "90.json", Data: []byte("an earlier task"), Mode: 0o644}}, Record: "the record of the earlier task"}
+		first := txn.Change{Creates: []txn.File{{Name: "90.json", Data: []byte("an earlier task"), Mode: 0o644}},
+			Record: "the record of the earlier task"}
 		tr.commit(list, first)
 		tr.before["90.json"], tr.after["90.json"], tr.before[record] = "an earlier task", "an earlier task", first.Record
 	}

@@ -88,7 +88,8 @@ func TestFaultDiskFull(t *testing.T) {
 		require.Less(t, free, 200)
 		require.Equal(t, 2, a.code, "with %d pages free: %s", free, a.stderr)
 		require.Empty(t, a.stdout)
-		require.Regexp(t, `(?s)^fsmtx: .*no space left on device.*hint: free some space on the disk of \S*/tasks/list`, a.stderr, "with %d pages free", free)
+		require.Regexp(t, `(?s)^fsmtx: .*no space left on device.*hint: free some space on the disk of \S*/tasks/list`, a.stderr,
+			"with %d pages free", free)
 		w.requireUnchanged(t, before, a)
 		w.requireWorks(t, d, before)
 		refused++
@@ -204,14 +205,15 @@ func TestFaultForeignTask(t *testing.T) {
 	w := replacing.world(t)
 	w.unprivileged(t)
 	task := filepath.Join(w.List(), "1001.json")
-	replacing.requireRefused(t, w, trouble{want: []string{"immutable, append-only or another user's", "1001.json", "chown"}, make: func(t *testing.T, _ *world) func() {
-		require.NoError(t, os.Lchown(task, 0, 0))
-		require.NoError(t, os.Chmod(task, 0o644))
-		return func() {
-			require.NoError(t, os.Chown(task, w.uid, w.uid))
-			require.NoError(t, os.Chmod(task, 0o640))
-		}
-	}})
+	replacing.requireRefused(t, w, trouble{want: []string{"immutable, append-only or another user's", "1001.json", "chown"},
+		make: func(t *testing.T, _ *world) func() {
+			require.NoError(t, os.Lchown(task, 0, 0))
+			require.NoError(t, os.Chmod(task, 0o644))
+			return func() {
+				require.NoError(t, os.Chown(task, w.uid, w.uid))
+				require.NoError(t, os.Chmod(task, 0o640))
+			}
+		}})
 }
 
 // TestFaultFAT uses a real file system without hard links.

@@ -150,7 +150,8 @@ func TestFaultDescriptors(t *testing.T) {
 		w.requireUnchanged(t, before, a)
 		if n > 10 || !strings.HasPrefix(a.stderr, "runtime: ") {
 			refused++
-			require.Regexp(t, `(?s)^fsmtx: .*(/fsm\.json: too many open files|too many open files.*hint: raise the limit on open files)`, a.stderr, "with %d descriptors", n)
+			require.Regexp(t, `(?s)^fsmtx: .*(/fsm\.json: too many open files|too many open files.*hint: raise the limit on open files)`,
+				a.stderr, "with %d descriptors", n)
 		}
 		w.requireWorks(t, d, before)
 		require.NoError(t, os.RemoveAll(w.Dir))
@@ -277,32 +278,37 @@ var planted = []struct {
 	plant func(t *testing.T, w *world, victim string) (path string)
 	want  []string
 }{
-	{name: "state directory is a link", want: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Symlink(victim, w.StateDir()))
-		return w.StateDir()
-	}},
-	{name: "state directory is a link to nothing", want: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Symlink(victim+"/nothing", w.StateDir()))
-		return w.StateDir()
-	}},
+	{name: "state directory is a link", want: []string{".list.fsmtx", "it is a symbolic link"},
+		plant: func(t *testing.T, w *world, victim string) string {
+			require.NoError(t, os.Symlink(victim, w.StateDir()))
+			return w.StateDir()
+		}},
+	{name: "state directory is a link to nothing", want: []string{".list.fsmtx", "it is a symbolic link"},
+		plant: func(t *testing.T, w *world, victim string) string {
+			require.NoError(t, os.Symlink(victim+"/nothing", w.StateDir()))
+			return w.StateDir()
+		}},
 	{name: "state directory is a file", want: []string{".list.fsmtx", "it is a file"}, plant: func(t *testing.T, w *world, _ string) string {
 		require.NoError(t, os.WriteFile(w.StateDir(), []byte("mine"), 0o644))
 		return w.StateDir()
 	}},
-	{name: "state directory is a pipe", want: []string{".list.fsmtx", "it is a named pipe"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, syscall.Mkfifo(w.StateDir(), 0o644))
-		return w.StateDir()
-	}},
-	{name: "state directory open to others", want: []string{".list.fsmtx", "others may write to it"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
-		require.NoError(t, os.Chmod(w.StateDir(), 0o777))
-		return w.StateDir()
-	}},
-	{name: "state directory of another user", root: true, want: []string{".list.fsmtx", "belongs to user 65534"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
-		require.NoError(t, os.Chown(w.StateDir(), nobody, nobody))
-		return w.StateDir()
-	}},
+	{name: "state directory is a pipe", want: []string{".list.fsmtx", "it is a named pipe"},
+		plant: func(t *testing.T, w *world, _ string) string {
+			require.NoError(t, syscall.Mkfifo(w.StateDir(), 0o644))
+			return w.StateDir()
+		}},
+	{name: "state directory open to others", want: []string{".list.fsmtx", "others may write to it"},
+		plant: func(t *testing.T, w *world, _ string) string {
+			require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
+			require.NoError(t, os.Chmod(w.StateDir(), 0o777))
+			return w.StateDir()
+		}},
+	{name: "state directory of another user", root: true, want: []string{".list.fsmtx", "belongs to user 65534"},
+		plant: func(t *testing.T, w *world, _ string) string {
+			require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
+			require.NoError(t, os.Chown(w.StateDir(), nobody, nobody))
+			return w.StateDir()
+		}},
 	{name: "lock is a link", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
 		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
 		require.NoError(t, os.Symlink(victim+"/file", w.lock()))

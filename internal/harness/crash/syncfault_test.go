@@ -113,7 +113,8 @@ func (tr *trial) withSyncFault(n int, reached func() bool, inRecovery bool, arou
 	f := &syncFault{home: home, disk: d, left: n, reached: reached}
 	if inRecovery {
 		tr.interrupt(home, d, change)
-		_, err = txn.Recover(context.Background(), filepath.Join(home, listPath), txn.WithFS(around(&faultfs.Steps{FS: vfs.OS{}, Before: f.before})))
+		_, err = txn.Recover(context.Background(), filepath.Join(home, listPath),
+			txn.WithFS(around(&faultfs.Steps{FS: vfs.OS{}, Before: f.before})))
 	} else {
 		err = tr.transact(home, change, around(&faultfs.Steps{FS: vfs.OS{}, Before: f.before}))
 	}
@@ -181,7 +182,8 @@ func (tr *trial) cutAfter(d *disk, err error, inRecovery bool, failed *faultfs.S
 }
 
 // syncFaults tries every failing sync of a workload.
-func syncFaults(t *testing.T, load workload, staged, inRecovery bool, fates []func() bool, around func(vfs.FS) vfs.FS) (total outcome, syncs int) {
+func syncFaults(t *testing.T, load workload, staged, inRecovery bool, fates []func() bool,
+	around func(vfs.FS) vfs.FS) (total outcome, syncs int) {
 	load.limits = limits{exhaustive: 32, samples: 8}
 	for _, reached := range fates {
 		tr := &trial{workload: load, t: t, staged: staged}

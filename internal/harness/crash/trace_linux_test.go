@@ -146,7 +146,8 @@ type syscallInfo struct {
 
 func (t *tracer) stopped(thread int) error {
 	var info syscallInfo
-	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread), unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("%w: PTRACE_GET_SYSCALL_INFO: %w", errNoTrace, errno)
 	}

@@ -239,7 +239,8 @@ func TestTransitionAfterEveryDeath(t *testing.T) {
 // transition has fewer steps.
 func (w *flow) kill(t testing.TB, name string, n int) bool {
 	c := exec.Command(os.Args[0])
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "FSMTX_TEST_TRANSITION=" + name, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), "GORACE=" + os.Getenv("GORACE")}
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "FSMTX_TEST_TRANSITION=" + name,
+		"FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), "GORACE=" + os.Getenv("GORACE")}
 	out, err := c.CombinedOutput()
 	if err == nil {
 		return false
@@ -287,7 +288,8 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 	t.Logf("%d events after two deaths", cases)
 }
 
-var transitionFaults = []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT, syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
+var transitionFaults = []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.EINTR,
+	syscall.ENOENT, syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
 
 // TestTransitionOnEveryFault makes each call to the file system fail once with each error. The
 // client does what it was told.
@@ -345,7 +347,8 @@ func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
 		w := x.before.copy(t)
 		var failed *faultfs.Step
 		w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
-		text, v := w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"merge", "drop"}, Chosen: "merge"}}, steps.ByQuestion, "")
+		text, v := w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"merge", "drop"}, Chosen: "merge"}},
+			steps.ByQuestion, "")
 		w.files = nil
 		if failed == nil {
 			break

@@ -82,7 +82,8 @@ func workflow(project string) steps.Workflow {
 	for i := range all {
 		all[i].Local, all[i].Status = all[i].ID, pending
 	}
-	return steps.Workflow{Outcomes: true, Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list", Dir: project, Steps: all}
+	return steps.Workflow{Outcomes: true, Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list",
+		Dir: project, Steps: all}
 }
 
 // lastStep is a step to which nobody comes: an update of it changes nothing.
@@ -254,7 +255,8 @@ var transitions = append([]transition{
 	{name: "step done", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), steps.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed", Values: map[string]string{"version": "8"}}, person)
+			_, _ = w.frame().GoPast(context.Background(), steps.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed",
+				Values: map[string]string{"version": "8"}}, person)
 		}},
 	{name: "step skip with blockers", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.done(t, request{ID: 1}) },
@@ -269,7 +271,8 @@ var transitions = append([]transition{
 	{name: "a branch by the server",
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "approved", Values: jsontext.Value(`{"version":"7"}`)})
+			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "approved",
+				Values: jsontext.Value(`{"version":"7"}`)})
 		}},
 	{name: "a loop that a script asked for", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.write(request{3, completed, "changes"}) },
@@ -320,7 +323,8 @@ var next = []struct {
 		return nil
 	}, false},
 	{"recover", func(w *flow) error {
-		if r := recovery.List(context.Background(), w.dir(), 5*time.Second, recovery.Options{}); r.State == recovery.Refused || r.State == recovery.Damaged {
+		if r := recovery.List(context.Background(), w.dir(), 5*time.Second, recovery.Options{}); r.State == recovery.Refused ||
+			r.State == recovery.Damaged {
 			return fmt.Errorf("%s", r)
 		}
 		return nil

@@ -46,7 +46,8 @@ func TestPowerCutsOnRealFileSystems(t *testing.T) {
 				tr.try((*states + 1) / 2)
 				r.add(tr.row)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", d.fileSystem.name, op.name, r.flushes, r.writes, r.states, r.distinct, r.tried, r.violations(), r.byHand)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", d.fileSystem.name, op.name, r.flushes, r.writes, r.states, r.distinct,
+				r.tried, r.violations(), r.byHand)
 			assert.Zero(t, r.violations(), r.first)
 		}
 	})

@@ -198,9 +198,11 @@ func (s *fuseServer) reply(unique uint64, out any, errno unix.Errno) error {
 func (s *fuseServer) answer(r fuseRequest, args []byte) (out any, errno unix.Errno) {
 	switch r.Opcode {
 	case fuseInit:
-		return fuseInitOut{Major: 7, Minor: 31, Flags: fuseMaxPages | fuseBigWrites, MaxWrite: fuseTransfer, Granularity: 1, MaxPages: fuseTransfer / blockSize}, 0
+		return fuseInitOut{Major: 7, Minor: 31, Flags: fuseMaxPages | fuseBigWrites, MaxWrite: fuseTransfer, Granularity: 1,
+			MaxPages: fuseTransfer / blockSize}, 0
 	case fuseGetattr, fuseSetattr:
-		return fuseAttr{Inode: fuseRoot, Size: uint64(s.size), Blocks: uint64(s.size) / 512, Mode: unix.S_IFREG | 0o600, Links: 1, BlockSize: blockSize}, 0
+		return fuseAttr{Inode: fuseRoot, Size: uint64(s.size), Blocks: uint64(s.size) / 512, Mode: unix.S_IFREG | 0o600, Links: 1,
+			BlockSize: blockSize}, 0
 	case fuseOpen:
 		return fuseOpenOut{Flags: fuseDirectIO}, 0
 	case fuseRelease:

@@ -32,8 +32,10 @@ var ext4 = []string{"mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "nodiscard,lazy
 var fileSystems = []fileSystem{
 	{name: "ext4 data=ordered", kind: "ext4", size: 24 * mib, mkfs: ext4, options: "data=ordered"},
 	{name: "ext4 data=writeback", kind: "ext4", size: 24 * mib, mkfs: ext4, options: "data=writeback"},
-	{name: "ext4 fast_commit", kind: "ext4", size: 24 * mib, mkfs: append(ext4[:len(ext4):len(ext4)], "-O", "fast_commit"), options: "data=ordered"},
-	{name: "ext4 without journal", kind: "ext4", size: 24 * mib, mkfs: append(ext4[:len(ext4):len(ext4)], "-O", "^has_journal"), check: []string{"e2fsck", "-fy"}},
+	{name: "ext4 fast_commit", kind: "ext4", size: 24 * mib, mkfs: append(ext4[:len(ext4):len(ext4)], "-O", "fast_commit"),
+		options: "data=ordered"},
+	{name: "ext4 without journal", kind: "ext4", size: 24 * mib, mkfs: append(ext4[:len(ext4):len(ext4)], "-O", "^has_journal"),
+		check: []string{"e2fsck", "-fy"}},
 	{name: "xfs", kind: "xfs", size: 320 * mib, mkfs: []string{"mkfs.xfs", "-q", "-f", "-K", "-s", "size=4096"}},
 	{name: "btrfs", kind: "btrfs", size: 128 * mib, mkfs: []string{"mkfs.btrfs", "-q", "-f", "-K"}},
 	{name: "f2fs", kind: "f2fs", size: 128 * mib, mkfs: []string{"mkfs.f2fs", "-q", "-f", "-t", "0"}},
@@ -57,7 +59,8 @@ type drive struct {
 // make or mount it.
 func newDrive(t *testing.T, f fileSystem) (*drive, error) {
 	dir := t.TempDir()
-	d := &drive{fileSystem: f, medium: &medium{size: f.size, content: image{}}, file: filepath.Join(dir, "medium"), at: filepath.Join(dir, "disk")}
+	d := &drive{fileSystem: f, medium: &medium{size: f.size, content: image{}}, file: filepath.Join(dir, "medium"),
+		at: filepath.Join(dir, "disk")}
 	require.NoError(t, os.Mkdir(d.at, 0o755))
 	serve(t, d.medium, d.file)
 	if _, err := exec.LookPath(f.mkfs[0]); err != nil {

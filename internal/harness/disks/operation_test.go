@@ -41,7 +41,8 @@ var operations = []operation{
 }
 
 func skillEvent(skill string) string {
-	return fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":%q,"tool_name":"Skill","tool_response":{"success":true,"commandName":%q}}`, worlds.ListID, skill)
+	return fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":%q,"tool_name":"Skill","tool_response":{"success":true,"commandName":%q}}`,
+		worlds.ListID, skill)
 }
 
 func hydrate(t *testing.T, w worlds.Home, skill string) {

@@ -31,7 +31,8 @@ func pack(dir string, date time.Time, files []file) ([]byte, error) {
 	}
 	w := tar.NewWriter(zip)
 	for _, f := range files {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: dir + "/" + f.path, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: date, Format: tar.FormatUSTAR}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: dir + "/" + f.path, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: date,
+			Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, err
 		}

@@ -70,11 +70,13 @@ func (r release) writePackages() error {
 			files = append(files, file{"bin/" + name, 0o755, data})
 		}
 		text := fmt.Sprintf("# %s\n\nThe programs of [fsmtx](%s) for %s.\n", one.Name, repository, platform)
-		if err := r.writePackage(one, version, append(files, file{"LICENSE", 0o644, licence}, file{"README.md", 0o644, []byte(text)})); err != nil {
+		if err := r.writePackage(one, version, append(files, file{"LICENSE", 0o644, licence},
+			file{"README.md", 0o644, []byte(text)})); err != nil {
 			return err
 		}
 	}
-	if err := r.writePackage(main, version, []file{{"bin/fsmtx.js", 0o755, launcher}, {"LICENSE", 0o644, licence}, {"README.md", 0o644, readme}}); err != nil {
+	if err := r.writePackage(main, version, []file{{"bin/fsmtx.js", 0o755, launcher}, {"LICENSE", 0o644, licence},
+		{"README.md", 0o644, readme}}); err != nil {
 		return err
 	}
 	return r.writeSums()

@@ -50,7 +50,8 @@ func (r release) feature(script []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pack(".", r.date, []file{{"devcontainer-feature.json", 0o644, about}, {"install.sh", 0o755, start}, {"install-fsmtx.sh", 0o755, script}})
+	return pack(".", r.date, []file{{"devcontainer-feature.json", 0o644, about}, {"install.sh", 0o755, start},
+		{"install-fsmtx.sh", 0o755, script}})
 }
 
 // filled returns a file of packaging with what is particular to this release.

@@ -108,7 +108,9 @@ func TestTheFeatureInstallsWithoutANetwork(t *testing.T) {
 	assert.Equal(t, "fsmtx 1.2.3", about.ID+" "+about.Version)
 	start, err := os.ReadFile(filepath.Join(dir, "install.sh"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "install.sh"), []byte(strings.ReplaceAll(string(start), "/usr/local/share", dir)), 0o755)) // not this machine's
+	// not this machine's
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "install.sh"), []byte(strings.ReplaceAll(string(start), "/usr/local/share",
+		dir)), 0o755))
 	c := exec.Command(filepath.Join(dir, "install.sh"))
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "BIN=" + bin, "FSMTX_FROM=" + r.out}
 	out, err = c.CombinedOutput()
@@ -134,7 +136,8 @@ func TestThePackagesNameTheArchives(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal(r.file(t, "packaging/aqua.yaml"), &aqua))
 	require.Len(t, aqua.Packages, 1)
-	named := strings.NewReplacer("{{trimV .Version}}", "1.2.3", "{{.OS}}", runtime.GOOS, "{{.Arch}}", runtime.GOARCH).Replace(aqua.Packages[0].Asset)
+	named := strings.NewReplacer("{{trimV .Version}}", "1.2.3", "{{.OS}}", runtime.GOOS, "{{.Arch}}",
+		runtime.GOARCH).Replace(aqua.Packages[0].Asset)
 	assert.Equal(t, archive, named)
 	unpacked := unpack(t, filepath.Join(r.out, archive), strings.TrimSuffix(archive, ".tar.gz"), r.date)
 	for _, f := range aqua.Packages[0].Files {

@@ -132,7 +132,8 @@ func (r release) compile(goos, goarch, dir string) error {
 	}
 	c := exec.Command("go", args...)
 	c.Dir = r.source
-	c.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off")
+	c.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1",
+		"GOARM64=v8.0", "GOFIPS140=off")
 	out, err := c.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
@@ -148,7 +149,8 @@ func (r release) writeSums() error {
 	}
 	var sums strings.Builder
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, ".tgz") || name == installScript {
+		if name := e.Name(); strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, ".tgz") ||
+			name == installScript {
 			sum, err := sumOf(filepath.Join(r.out, name))
 			if err != nil {
 				return err

@@ -45,7 +45,8 @@ func TestSameBytes(t *testing.T) {
 	}
 
 	unpacked := unpack(t, filepath.Join(first.out, name+".tar.gz"), name, first.date)
-	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "man/man1/fsmtx.1", "man/man1/fsmtx-hooks-fire.1", "completions/fsmtx.bash", "completions/_fsmtx", "completions/fsmtx.fish"} {
+	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "man/man1/fsmtx.1", "man/man1/fsmtx-hooks-fire.1",
+		"completions/fsmtx.bash", "completions/_fsmtx", "completions/fsmtx.fish"} {
 		data, err := os.ReadFile(filepath.Join(unpacked, file))
 		require.NoError(t, err)
 		assert.NotEmpty(t, data, file)

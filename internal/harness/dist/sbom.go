@@ -19,7 +19,8 @@ import (
 // platform, and the modules that the Go toolchain recorded in it. A module is listed only
 // if a package of it is linked.
 func (r release) bom() ([]byte, error) {
-	root := cdx.Component{BOMRef: purl("github.com/fsmtx/fsmtx", r.Version), Type: cdx.ComponentTypeApplication, Name: "fsmtx", Version: r.Version,
+	root := cdx.Component{BOMRef: purl("github.com/fsmtx/fsmtx", r.Version), Type: cdx.ComponentTypeApplication, Name: "fsmtx",
+		Version:    r.Version,
 		PackageURL: purl("github.com/fsmtx/fsmtx", r.Version), Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}}
 	components := map[string]cdx.Component{}
 	dependencies := map[string][]string{root.BOMRef: nil}
@@ -78,7 +79,8 @@ func (r release) program(path string) (program cdx.Component, modules []cdx.Comp
 }
 
 func library(path, version string) cdx.Component {
-	return cdx.Component{BOMRef: purl(path, version), Type: cdx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: purl(path, version)}
+	return cdx.Component{BOMRef: purl(path, version), Type: cdx.ComponentTypeLibrary, Name: path, Version: version,
+		PackageURL: purl(path, version)}
 }
 
 // purl returns the package URL of a Go module.

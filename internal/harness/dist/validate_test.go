@@ -56,7 +56,8 @@ func (a *author) run(env []string, name string, args ...string) (string, int) {
 	a.t.Helper()
 	c := exec.Command(name, args...)
 	c.Dir = a.repo
-	c.Env = append([]string{"PATH=" + a.path + ":" + os.Getenv("PATH"), "HOME=" + a.t.TempDir(), "FSMTX_CACHE=" + a.cache, "FSMTX_RELEASES=" + a.server.URL}, env...)
+	c.Env = append([]string{"PATH=" + a.path + ":" + os.Getenv("PATH"), "HOME=" + a.t.TempDir(), "FSMTX_CACHE=" + a.cache,
+		"FSMTX_RELEASES=" + a.server.URL}, env...)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		require.IsType(a.t, &exec.ExitError{}, err)
@@ -194,12 +195,14 @@ func TestWrongChecksums(t *testing.T) {
 		args          []string
 		want          string
 	}{
-		"the archive":   {archive, line(wrong, archiveName()), nil, archiveName() + " has another checksum than SHA256SUMS says; nothing was run"},
-		"cut off":       {archive[:len(archive)/2], line(sum, archiveName()), nil, "has another checksum"},
-		"not listed":    {archive, line(sum, "x"+archiveName()), nil, "does not list " + archiveName()},
-		"a regexp":      {archive, line(sum, strings.Replace(archiveName(), "1.2.3", "1x2x3", 1)), nil, "does not list"},
-		"empty":         {archive, nil, nil, "does not list"},
-		"the sums":      {archive, line(sum, archiveName()), []string{"--sums", wrong}, "SHA256SUMS of version 1.2.3 has another checksum than " + wrong + "; nothing was run"},
+		"the archive": {archive, line(wrong, archiveName()), nil, archiveName() +
+			" has another checksum than SHA256SUMS says; nothing was run"},
+		"cut off":    {archive[:len(archive)/2], line(sum, archiveName()), nil, "has another checksum"},
+		"not listed": {archive, line(sum, "x"+archiveName()), nil, "does not list " + archiveName()},
+		"a regexp":   {archive, line(sum, strings.Replace(archiveName(), "1.2.3", "1x2x3", 1)), nil, "does not list"},
+		"empty":      {archive, nil, nil, "does not list"},
+		"the sums": {archive, line(sum, archiveName()), []string{"--sums", wrong},
+			"SHA256SUMS of version 1.2.3 has another checksum than " + wrong + "; nothing was run"},
 		"short sums":    {archive, line(sum, archiveName()), []string{"--sums", wrong[:8]}, "has another checksum than 00000000;"},
 		"other version": {archive, line(sum, archiveName()), []string{"--version", "9.9.9"}, "cannot download"},
 		"no version":    {archive, line(sum, archiveName()), []string{"--version", "../../x"}, `"../../x" is not a version`},

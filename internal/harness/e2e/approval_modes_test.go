@@ -33,7 +33,8 @@ func TestAnApprovalIsAskedAgain(t *testing.T) {
 	for _, mode := range []string{"auto", "manual"} {
 		t.Run(mode, func(t *testing.T) {
 			s := held(t, twice)
-			m := s.Attend(Script{Main: append(begun(), Do(TaskUpdate("write", "1", "completed")), Do(TaskUpdate("print", "2", "completed")), Say("the-turn-is-over"), Say("the-turn-is-over"))},
+			m := s.Attend(Script{Main: append(begun(), Do(TaskUpdate("write", "1", "completed")), Do(TaskUpdate("print", "2", "completed")),
+				Say("the-turn-is-over"), Say("the-turn-is-over"))},
 				"--permission-mode", mode, "--allowedTools", "Skill TaskList ToolSearch TaskUpdate")
 			m.See(0, "❯")
 			m.Enter("go")

@@ -70,9 +70,11 @@ func TestTheTranscriptNamesTheFolder(t *testing.T) {
 			s := realclient.New(t)
 			withOptions(s)
 			s.Write("home/.claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {}}`)
-			install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"PreToolUse", "TaskList", withoutClientPID()}, hook{"Stop", "", withoutClientPID()})
+			install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"PreToolUse", "TaskList", withoutClientPID()},
+				hook{"Stop", "", withoutClientPID()})
 
-			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", name)), written(s), load, Do(TaskList("list")), Do(TaskList("again")), Say("done")}}, "go", args...)
+			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", name)), written(s), load, Do(TaskList("list")), Do(TaskList("again")),
+				Say("done")}}, "go", args...)
 
 			assert.NotContains(t, r.Told("skill"), "Far: collect")
 			assert.Equal(t, listed("Far", 0), tasks(t, r, "list"))
@@ -91,7 +93,8 @@ func TestTheTranscriptIsCheckedBeforeTheAgentStops(t *testing.T) {
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	withOptions(s)
 	skill(s, "plug/skills", "later", steps("Later"))
-	install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"UserPromptExpansion", "", withoutClientPID()}, hook{"Stop", "", withoutClientPID()})
+	install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"UserPromptExpansion", "", withoutClientPID()},
+		hook{"Stop", "", withoutClientPID()})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "far")), written(s), Say("done"), Say("really done")}}, "go", "--add-dir", "../added")
 

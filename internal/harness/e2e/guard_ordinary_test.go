@@ -24,7 +24,8 @@ func (p planning) silent(r *realclient.Run) {
 	p.t.Helper()
 	require.NotEmpty(p.t, r.Ran("Stop"))
 	for _, h := range r.Hooks {
-		if strings.Contains(h.Stdout+h.Stderr, "DENIED") || strings.Contains(h.Stdout, "planning") || strings.Contains(h.Stdout, "Planning") || h.ExitCode != 0 {
+		if strings.Contains(h.Stdout+h.Stderr, "DENIED") || strings.Contains(h.Stdout, "planning") ||
+			strings.Contains(h.Stdout, "Planning") || h.ExitCode != 0 {
 			p.t.Errorf("%s: exit code %d: %s%s", h.Name, h.ExitCode, h.Stdout, h.Stderr)
 		}
 	}
@@ -109,14 +110,16 @@ func TestAC7APlanOverSeveralTurns(t *testing.T) {
 	p := newInstalled(t, "feature/foo")
 	p.Allow = append(p.Allow, researchTool)
 	touch := func(id, phase string) Turn {
-		return Do(Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"), "content": "---\nphase: " + phase + "\nmode: standard\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n"}))
+		return Do(Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"),
+			"content": "---\nphase: " + phase + "\nmode: standard\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n"}))
 	}
 	bash := func(id, command string) Turn { return Do(Bash(id, command)) }
 
 	// The command starts the planning: there is no lock yet.
 	r := p.ask(Script{Main: []Turn{
 		Do(p.write("early", "plan.md")),
-		Do(Call("lock", "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning.lock"), "content": `{"session_id": "` + p.Session + `"}`})),
+		Do(Call("lock", "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning.lock"),
+			"content": `{"session_id": "` + p.Session + `"}`})),
 		touch("setup", "SETUP"),
 		Do(p.write("spec", "spec.md")),
 		Do(LoadTools("load", researchTool)),
@@ -155,7 +158,8 @@ func TestAC7APlanOverSeveralTurns(t *testing.T) {
 	assert.Contains(t, audit, "ARCHITECTURE → COMPLETION")
 
 	// Afterwards the session is an ordinary one.
-	r = p.ask(Script{Main: []Turn{Do(LoadTools("load", researchTool)), Do(calls(12)...), Do(p.write("again", "spec.md")), Say("done")}}, "now the code", p.researching()...)
+	r = p.ask(Script{Main: []Turn{Do(LoadTools("load", researchTool)), Do(calls(12)...), Do(p.write("again", "spec.md")), Say("done")}},
+		"now the code", p.researching()...)
 	assert.NotContains(t, r.Text("again")+r.Text("call11"), "DENIED")
 	for _, h := range append(r.Ran("UserPromptSubmit"), r.Ran("Stop")...) {
 		assert.Zero(t, h.ExitCode)
@@ -199,7 +203,8 @@ func TestAForkIsNotHeld(t *testing.T) {
 
 	planner := p.Session
 	p.Session = realclient.NewSession()
-	r := p.Try(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "write the plan", "--plugin-dir", p.Path("plugin"), "--resume", planner, "--fork-session")
+	r := p.Try(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "write the plan", "--plugin-dir", p.Path("plugin"),
+		"--resume", planner, "--fork-session")
 
 	require.Empty(t, r.Faults(), "H11 lets it end")
 	assert.Contains(t, r.Text("write"), "owned by another session ("+planner+")")

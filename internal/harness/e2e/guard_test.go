@@ -59,7 +59,8 @@ func newInstalled(t *testing.T, branch string) planning {
 
 // enter puts the workflow into the phase.
 func (p planning) enter(phase string) {
-	p.Write("project/specs/foo/.planning-state.local.md", "---\nphase: "+phase+"\nmode: complete\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n")
+	p.Write("project/specs/foo/.planning-state.local.md", "---\nphase: "+phase+
+		"\nmode: complete\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n")
 }
 
 // lock gives the planning lock to a session.
@@ -86,7 +87,8 @@ func (p planning) write(id, name string) Block {
 func TestGuardsAreSilentWithoutAWorkflow(t *testing.T) {
 	p := newPlanning(t, "")
 
-	r := p.ask(Script{Main: []Turn{Do(Call("write", "Write", map[string]any{"file_path": p.Path("project/a.md"), "content": "x"})), Say("done")}}, "go")
+	r := p.ask(Script{Main: []Turn{Do(Call("write", "Write", map[string]any{"file_path": p.Path("project/a.md"), "content": "x"})),
+		Say("done")}}, "go")
 
 	assert.FileExists(t, p.Path("project/a.md"))
 	for _, event := range []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"} {
@@ -106,7 +108,8 @@ func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart."
 	for _, c := range []struct{ name, file, lock, message string }{
 		{"H02", "plan.md", "", noLock},
-		{"H02, another session's lock", "plan.md", "another", "DENIED: Planning lock owned by another session (another). Wait for lock release or delete stale lock. The lock is "},
+		{"H02, another session's lock", "plan.md", "another",
+			"DENIED: Planning lock owned by another session (another). Wait for lock release or delete stale lock. The lock is "},
 		{"H04", "spec.md", "mine", frozen},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,7 +170,8 @@ func TestAgentsAreSentBackThreeTimes(t *testing.T) {
 	for agent, c := range map[string]struct{ guard, reason string }{
 		"tech-lead":     {"H07_tech_lead_validator", "tasks.md not found. Tech-lead agent did not produce tasks.md in "},
 		"qa-strategist": {"H09_qa_strategist_validator", "No unit test IDs. QA strategist did not produce any unit test specifications (UT-xxx)"},
-		"researcher":    {"H10_agent_generic_validator", "Insufficient output (2 words). Agent product-planning:researcher produced only 2 words."},
+		"researcher": {"H10_agent_generic_validator",
+			"Insufficient output (2 words). Agent product-planning:researcher produced only 2 words."},
 	} {
 		t.Run(agent, func(t *testing.T) {
 			p := newPlanning(t, "")
@@ -229,11 +233,13 @@ func TestATurnEndsOnARequestDuringWork(t *testing.T) {
 	// Wait, as a real model takes time, until the client has written the transcript.
 	written := Bash("wait", "until grep -rq queued_command "+p.Home+"/.claude/projects; do sleep 0.1; done")
 
-	r := p.PromptAndSay(Script{Main: []Turn{Do(Bash("work", "true")), Do(written), Say("as you wish")}}, "plan the feature", "stop", "--plugin-dir", p.Path("plugin"))
+	r := p.PromptAndSay(Script{Main: []Turn{Do(Bash("work", "true")), Do(written), Say("as you wish")}}, "plan the feature", "stop",
+		"--plugin-dir", p.Path("plugin"))
 
 	assert.Len(t, r.Exchanges(Main), 3)
 	assert.Equal(t, "as you wish", r.Final)
-	assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"), "H11a_required_artifacts: APPROVE | The user asked to stop")
+	assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"),
+		"H11a_required_artifacts: APPROVE | The user asked to stop")
 }
 
 // AC5, H06, H12 and H13: the model gets the state with every prompt, with the request for
@@ -341,7 +347,8 @@ func TestACheckpointIsLogged(t *testing.T) {
 
 	assert.Contains(t, r.Told("break"), "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing.")
 	audit := read(t, p.Sandbox, "project/specs/foo/.planning-audit.log")
-	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=`+p.Session+` \| mode=unknown\n\[.{20}\] CHECKPOINT: SETUP → COMPLETION \| session=`+p.Session+` \| mode=rapid\n$`, audit)
+	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=`+p.Session+
+		` \| mode=unknown\n\[.{20}\] CHECKPOINT: SETUP → COMPLETION \| session=`+p.Session+` \| mode=rapid\n$`, audit)
 }
 
 // The client's own validator accepts the plugin.

@@ -81,7 +81,8 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 // because of what install wrote.
 func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 	s := realclient.New(t)
-	skill(s, projectSkills, "release", strings.Replace(steps("Release"), `"Release: publish",`, `"Release: publish", "description": "Tell everyone.",`, 1))
+	skill(s, projectSkills, "release", strings.Replace(steps("Release"), `"Release: publish",`,
+		`"Release: publish", "description": "Tell everyone.",`, 1))
 	hydrating(t, s, "--task-tools=false")
 
 	r := s.Prompt(invoke("release"), "go")

@@ -177,7 +177,8 @@ func (c catalog) calls() []string {
 			}
 		}
 		folder := filepath.Base(folderOf(path))
-		for _, part := range []string{folder, strings.NewReplacer(".", "-", " ", "-", ":", "-").Replace(folder), own, strings.NewReplacer(".", "-", " ", "-", ":", "-").Replace(own)} {
+		for _, part := range []string{folder, strings.NewReplacer(".", "-", " ", "-", ":", "-").Replace(folder), own,
+			strings.NewReplacer(".", "-", " ", "-", ":", "-").Replace(own)} {
 			parts[part] = part != ""
 		}
 	}
@@ -286,7 +287,8 @@ func (c catalog) agrees(t *testing.T) {
 		dirs = append(dirs, s.Path(dir))
 	}
 	for _, name := range calls {
-		l := &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home, PluginDirs: dirs}
+		l := &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home,
+			PluginDirs: dirs}
 		result, err := l.Locate(name, s.Project)
 		if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
 			require.NoError(t, err)
@@ -369,7 +371,8 @@ skill home/.claude/skills/e p:b
 	s.Write("home/.claude/skills/d/fsm.json", `[{"id": 1, "subject": "Drop the anchor"}]`)
 	install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
 
-	r := s.Prompt(Script{Main: []Turn{Do(Skill("own", "simplify")), Do(Skill("plugin's", "ship")), Do(Skill("user's", "moor")), Say("done")}}, "go")
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("own", "simplify")), Do(Skill("plugin's", "ship")), Do(Skill("user's", "moor")),
+		Say("done")}}, "go")
 
 	assert.Contains(t, r.Text("own"), "Launching skill")
 	assert.NotContains(t, r.Told("own"), "BODY OF")
@@ -396,11 +399,14 @@ func genCatalog() *rapid.Generator[string] {
 		}
 		return fmt.Sprintf(", %q: %s", name, value)
 	}
-	skills := []string{"", "", `"./more"`, `["./more", "./one"]`, `["./skills/x"]`, `["./skills", "./one"]`, `"."`, `["./gone", "./../up"]`, `[]`, `["more"]`, `["./skills/x", "./skills/a.b", "./"]`}
-	commands := []string{"", "", "", `"./cmds"`, `["./cmds", "./commands/c.md"]`, `{"about": {"source": "./notes.md"}, "said": {"content": "BODY"}}`, `[]`, `"./commands"`}
+	skills := []string{"", "", `"./more"`, `["./more", "./one"]`, `["./skills/x"]`, `["./skills", "./one"]`, `"."`,
+		`["./gone", "./../up"]`, `[]`, `["more"]`, `["./skills/x", "./skills/a.b", "./"]`}
+	commands := []string{"", "", "", `"./cmds"`, `["./cmds", "./commands/c.md"]`,
+		`{"about": {"source": "./notes.md"}, "said": {"content": "BODY"}}`, `[]`, `"./commands"`}
 	owns := []string{"", "x", "own", "p:x", "two words", "a.b"}
 	places := []string{"skills/x", "skills/y", "skills/a.b", "more/x", "more/z", "one", ".", "skills", "skills/deep/er"}
-	files := []string{"commands/c.md", "commands/x.md", "commands/sub/c.md", "cmds/d.md", "cmds/k/SKILL.md", "notes.md", "commands/k/SKILL.md", "commands/k/x.md"}
+	files := []string{"commands/c.md", "commands/x.md", "commands/sub/c.md", "cmds/d.md", "cmds/k/SKILL.md", "notes.md",
+		"commands/k/SKILL.md", "commands/k/x.md"}
 	return rapid.Custom(func(t *rapid.T) string {
 		var comment, entries, manifests strings.Builder
 		roots := map[string]bool{}
@@ -408,7 +414,8 @@ func genCatalog() *rapid.Generator[string] {
 			source := pick(t, "source", "./"+name, "./"+name, "./", ".", "./shared")
 			dir := filepath.Join("market", source)
 			fmt.Fprintf(&entries, `, {"name": %q, "source": %q%s%s%s}`, name, source,
-				member("strict", pick(t, "strict", "", "", "false")), member("skills", pick(t, "entry's skills", skills...)), member("commands", pick(t, "entry's commands", commands...)))
+				member("strict", pick(t, "strict", "", "", "false")), member("skills", pick(t, "entry's skills", skills...)),
+				member("commands", pick(t, "entry's commands", commands...)))
 			if !roots[dir] && rapid.Bool().Draw(t, "manifest") {
 				fmt.Fprintf(&manifests, "-- %s/.claude-plugin/plugin.json --\n{\"name\": %q%s%s}\n", dir, pick(t, "name", name, name, "other"),
 					member("skills", pick(t, "skills", skills...)), member("commands", pick(t, "commands", commands...)))

@@ -33,7 +33,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	fsmtx = filepath.Join(dir, "fsmtx")
-	build := exec.Command("go", "build", "-trimpath", "-o", dir, "github.com/fsmtx/fsmtx/internal/harness/callers/fsmtx", "github.com/fsmtx/fsmtx/cmd/fsmtx-mcp")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir, "github.com/fsmtx/fsmtx/internal/harness/callers/fsmtx",
+		"github.com/fsmtx/fsmtx/cmd/fsmtx-mcp")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)

@@ -40,8 +40,10 @@ func TestASkillCalledWithinAStepComesUnderIt(t *testing.T) {
 	allowed(t, r, "build", "start", "collect", "collected", "draft", "written", "publish")
 	assert.Contains(t, denied(t, r, "without the skill"), `#2 "Write the notes" cannot be completed: the skill notes has to be called first`)
 	assert.Contains(t, r.After("notes").Request.News(), `This is part of the work of #2 "Write the notes" of release.`)
-	assert.Contains(t, denied(t, r, "too early"), `under it is the workflow of notes, of which #4 "Collect" and #5 "Draft" are open. Ready now: #4 "Collect"`)
-	assert.Contains(t, r.After("within itself").Request.News(), `"release": the skill is open already: #2 "Write the notes" of it has led to the workflow of notes`)
+	assert.Contains(t, denied(t, r, "too early"),
+		`under it is the workflow of notes, of which #4 "Collect" and #5 "Draft" are open. Ready now: #4 "Collect"`)
+	assert.Contains(t, r.After("within itself").Request.News(),
+		`"release": the skill is open already: #2 "Write the notes" of it has led to the workflow of notes`)
 	assert.Contains(t, r.After("draft").Request.News(), `The workflow of notes is done. Go on with #2 "Write the notes": For the users.`)
 	assert.Equal(t, []string{"#1 [completed] Build", "#2 [in_progress] Write the notes", "#3 [pending] Publish [blocked by #2]",
 		"#4 [completed] Collect", "#5 [completed] Draft"}, tasks(t, r, "list"))

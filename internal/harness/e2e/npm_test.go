@@ -60,7 +60,8 @@ func newPackages(t *testing.T) *packages {
 				}
 			}
 		}
-		c := exec.Command("go", "run", "-trimpath", "-ldflags", "-X github.com/fsmtx/fsmtx/internal/version.describe=v1.2.3", "./internal/harness/dist", "-npm", "-out", packing.dir)
+		c := exec.Command("go", "run", "-trimpath", "-ldflags", "-X github.com/fsmtx/fsmtx/internal/version.describe=v1.2.3",
+			"./internal/harness/dist", "-npm", "-out", packing.dir)
 		c.Dir = "../../.."
 		c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
 		packing.out, packing.err = c.CombinedOutput()
@@ -78,8 +79,10 @@ func (p *packages) command(dir, program string, args ...string) *exec.Cmd {
 	}
 	c := exec.Command(program, args...)
 	c.Dir = dir
-	c.Env = []string{"HOME=" + p.home, "PATH=" + filepath.Join(p.home, "npm", "bin") + ":" + os.Getenv("PATH"), "npm_config_prefix=" + filepath.Join(p.home, "npm"),
-		"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false", callers.Environ(caller.Script)}
+	c.Env = []string{"HOME=" + p.home, "PATH=" + filepath.Join(p.home, "npm", "bin") + ":" + os.Getenv("PATH"),
+		"npm_config_prefix=" + filepath.Join(p.home, "npm"),
+		"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false",
+		callers.Environ(caller.Script)}
 	return c
 }
 
@@ -152,7 +155,8 @@ func TestAnInstallationWithoutTheProgram(t *testing.T) {
 		"hint: install fsmtx again, and do not leave out optional packages (--omit=optional, --no-optional)\n", string(out))
 
 	// Another platform: a Node that says so.
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.js"), []byte(`Object.defineProperty(process, "platform", {value: "win32"})`), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.js"),
+		[]byte(`Object.defineProperty(process, "platform", {value: "win32"})`), 0o644))
 	out, err = p.command(dir, "node", "--require", "./other.js", "node_modules/fsmtx/bin/fsmtx.js").CombinedOutput()
 	require.Error(t, err)
 	assert.Contains(t, string(out), "fsmtx: there is no program for win32-")

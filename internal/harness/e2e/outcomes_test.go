@@ -49,13 +49,16 @@ func TestALoopAndABranch(t *testing.T) {
 		Do(TaskUpdate("publish", "5", "completed")),
 		Say("done")), Agents: nil}, "go")
 	allowed(t, r, "implement", "fail", "implement again", "test", "changes", "implement more", "test more", "approve", "publish")
-	assert.Contains(t, r.After("fail").Request.News(), `Test: failed, time 1 of 2. #1 "Implement" and #2 "Test" are open again. Ready: #1 "Implement": Write it.`)
+	assert.Contains(t, r.After("fail").Request.News(),
+		`Test: failed, time 1 of 2. #1 "Implement" and #2 "Test" are open again. Ready: #1 "Implement": Write it.`)
 	assert.Contains(t, r.After("fail").Request.News(), "NO-CODE")
-	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]", "#3 [pending] Review [blocked by #2]",
+	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]",
+		"#3 [pending] Review [blocked by #2]",
 		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]"}, tasks(t, r, "after the failing check"))
 	assert.Contains(t, denied(t, r, "no word"), `say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes`)
 	assert.Contains(t, denied(t, r, "wrong word"), `it cannot end as "aproved". Complete it with metadata {"outcome": "approved"}`)
-	assert.Equal(t, []string{"#1 [pending] Implement (round 3)", "#2 [pending] Test (round 3) [blocked by #1]", "#3 [pending] Review (round 2 of 3) [blocked by #2]",
+	assert.Equal(t, []string{"#1 [pending] Implement (round 3)", "#2 [pending] Test (round 3) [blocked by #1]",
+		"#3 [pending] Review (round 2 of 3) [blocked by #2]",
 		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]"}, tasks(t, r, "after the changes"))
 	assert.Contains(t, r.After("approve").Request.News(), `Not needed: #4 "Settle it". Ready: #5 "Publish"`)
 	assert.Equal(t, []string{"#1 [completed] Implement (round 3)", "#2 [completed] Test (round 3)", "#3 [completed] Review (round 2 of 3)",
@@ -90,7 +93,8 @@ func TestAPersonChooses(t *testing.T) {
 	m.See(0, "Which kind?")
 	m.Answer(0, "\r", "the-turn-is-over")
 	r := m.Run()
-	assert.Contains(t, denied(t, r, "before"), `#1 "Choose" is decided by the person. Ask them with AskUserQuestion, with exactly these options: major, minor.`)
+	assert.Contains(t, denied(t, r, "before"),
+		`#1 "Choose" is decided by the person. Ask them with AskUserQuestion, with exactly these options: major, minor.`)
 	assert.Contains(t, r.After("ask").Request.News(), `#1 "Choose" ends as major: the person chose it. Complete it now.`)
 	assert.Contains(t, denied(t, r, "other word"), `#1 "Choose" cannot end as "minor": the person chose major`)
 	allowed(t, r, "their word")

@@ -61,7 +61,8 @@ func TestThePictureIsCurrent(t *testing.T) {
 	}
 	kept, err := os.ReadFile(picture)
 	require.NoError(t, err)
-	require.Equal(t, string(kept), string(drawn), "docs/session.svg is not current: go test -tags e2e -run TestThePictureIsCurrent ./internal/harness/e2e -update")
+	require.Equal(t, string(kept), string(drawn),
+		"docs/session.svg is not current: go test -tags e2e -run TestThePictureIsCurrent ./internal/harness/e2e -update")
 }
 
 // transition returns the sentence by which the model reads that it was sent back.
@@ -132,8 +133,10 @@ func (d *drawing) svg() []byte {
 	const lineHeight, margin = 20, 16
 	var b bytes.Buffer
 	width, height := columns*17/2+2*margin, len(d.lines)*lineHeight+2*margin+8
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="An agent skips a step and is refused, is sent back by its tests, and ends properly">`+"\n", width, height, width, height)
-	fmt.Fprintf(&b, "<!-- drawn by TestThePictureIsCurrent from a session on Claude Code %s with a model of the test -->\n", realclient.Version)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="An agent skips a step and is refused, is sent back by its tests, and ends properly">`+
+		"\n", width, height, width, height)
+	fmt.Fprintf(&b, "<!-- drawn by TestThePictureIsCurrent from a session on Claude Code %s with a model of the test -->\n",
+		realclient.Version)
 	b.WriteString(`<style>
 rect { fill: #14181f }
 text { font: 14px ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #c9d1d9; white-space: pre; animation: appear .2s both }
@@ -144,7 +147,8 @@ text { font: 14px ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans 
 `)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="8"/>`+"\n", width, height)
 	for i, l := range d.lines {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" class="%s" style="animation-delay:%.1fs">%s</text>`+"\n", margin, margin+(i+1)*lineHeight-4, l.class, l.at, html.EscapeString(l.text))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" class="%s" style="animation-delay:%.1fs">%s</text>`+"\n", margin, margin+(i+1)*lineHeight-4,
+			l.class, l.at, html.EscapeString(l.text))
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()

@@ -22,7 +22,8 @@ import (
 // the built one; those for others are stand-ins.
 func everywhere(t *testing.T, s *realclient.Sandbox, platforms ...plugin.Platform) (dir string) {
 	t.Helper()
-	p := plugin.Plugin{Name: "fsmtx", Version: "1.2.3", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command, []string{"--stop=off"}, settings.Duty{})), plugin.Planning("fsmtx", ""), plugin.SkillFiles()}}
+	p := plugin.Plugin{Name: "fsmtx", Version: "1.2.3", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command,
+		[]string{"--stop=off"}, settings.Duty{})), plugin.Planning("fsmtx", ""), plugin.SkillFiles()}}
 	for _, platform := range platforms {
 		one := plugin.Program{Platform: platform, Fsmtx: []byte("not for this platform")}
 		if platform == plugin.This() {

@@ -12,7 +12,8 @@ import (
 // what was refused, and that an approval waits for the person. While the client asks them it shows
 // no status line (fact 154).
 func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Publish it?"}]`, "--statusline")
+	s := held(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Publish it?"}]`,
+		"--statusline")
 	s.Write("home/.claude/settings.json", `{"statusLine": {"type": "command", "command": "echo MINE"}}`)
 	client := s.Attend(Script{Main: append(begun(),
 		Do(TaskUpdate("too early", "2", "in_progress")),

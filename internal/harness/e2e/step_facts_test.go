@@ -80,7 +80,8 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 			s := realclient.New(t)
 			install(t, s, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
 
-			r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")), Say("done"))}, "go")
+			r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
+				Say("done"))}, "go")
 
 			isError, text := refused(t, r, "complete")
 			assert.True(t, isError)
@@ -101,7 +102,8 @@ func TestTaskCompletedCanRefuse(t *testing.T) {
 	install(t, s, hook{"TaskCompleted", "", "cat > event.json; echo THE-REASON >&2; exit 2"})
 
 	r := s.Prompt(Script{Main: append(created("first"),
-		Do(update("complete", "1", map[string]any{"status": "completed", "metadata": map[string]any{"x": "dropped"}})), Do(TaskList("list")), Say("done"))}, "go")
+		Do(update("complete", "1", map[string]any{"status": "completed", "metadata": map[string]any{"x": "dropped"}})), Do(TaskList("list")),
+		Say("done"))}, "go")
 
 	_, text := refused(t, r, "complete")
 	assert.Contains(t, text, "THE-REASON")
@@ -183,7 +185,8 @@ func TestTheModelLearnsNothingOfAKilledHook(t *testing.T) {
 	s.Write("project/.claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "TaskUpdate", "hooks": [
 		{"type": "command", "timeout": 1, "command": "echo THE-REASON >&2; sleep 30; exit 2"}]}]}}`)
 
-	r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")), Say("done"))}, "go")
+	r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
+		Say("done"))}, "go")
 
 	isError, text := refused(t, r, "complete")
 	assert.False(t, isError)

@@ -122,7 +122,8 @@ func TestAStrangerIsNotRemindedOfStepsInASharedList(t *testing.T) {
 	assert.Zero(t, turns(first, len(begun())))
 
 	s.Session = realclient.NewSession()
-	stranger := s.Prompt(Script{Main: []Turn{load, Do(TaskUpdate("start", "1", "in_progress")), Do(TaskUpdate("skip", "3", "completed")), Say("done")}}, "help")
+	stranger := s.Prompt(Script{Main: []Turn{load, Do(TaskUpdate("start", "1", "in_progress")), Do(TaskUpdate("skip", "3", "completed")),
+		Say("done")}}, "help")
 	assert.Zero(t, turns(stranger, 3), "it has changed a step, and has not called the skill")
 	allowed(t, stranger, "start")
 	denied(t, stranger, "skip")

@@ -82,10 +82,12 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 		Do(TaskUpdate("start 2 again", "2", "in_progress")),
 		Do(TaskList("list")),
 	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
-		assert.Contains(t, denied(t, r, "start 2"), `#2 "Release: write" cannot be started: #1 "Release: collect" must be done first. Ready now: #1`)
+		assert.Contains(t, denied(t, r, "start 2"),
+			`#2 "Release: write" cannot be started: #1 "Release: collect" must be done first. Ready now: #1`)
 		assert.Contains(t, denied(t, r, "complete 3"), `#3 "Release: publish" cannot be completed: #2`)
 		allowed(t, r, "start 1", "complete 1", "start 2 again")
-		assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [in_progress] Release: write", "#3 [pending] Release: publish [blocked by #2]"}, tasks(t, r, "list"))
+		assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [in_progress] Release: write",
+			"#3 [pending] Release: publish [blocked by #2]"}, tasks(t, r, "list"))
 	})
 }
 
@@ -172,7 +174,8 @@ func TestAStepStaysWhatItIs(t *testing.T) {
 		Do(update("hide", "2", map[string]any{"metadata": map[string]any{"_internal": true}})),
 		Do(update("rename", "2", map[string]any{"subject": "Release: write it"})),
 		Do(update("turn round", "1", map[string]any{"addBlockedBy": []string{"2"}})),
-		Do(update("add", "2", map[string]any{"metadata": map[string]any{"x": "kept"}, "subject": "Release: write", "activeForm": "Writing", "owner": "me"})),
+		Do(update("add", "2", map[string]any{"metadata": map[string]any{"x": "kept"}, "subject": "Release: write", "activeForm": "Writing",
+			"owner": "me"})),
 		Do(TaskList("list")),
 	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
 		assert.Contains(t, denied(t, r, "delete"), `is a step of the workflow "release" and stays in the list`)

@@ -24,7 +24,8 @@ func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 		Do(TaskCreate("own", "mine")),
 		Do(TaskUpdate("implement", "1", "completed")),
 		Do(TaskUpdate("test", "2", "completed")),
-		Do(TaskUpdate("mine", "6", "in_progress"), ends("changes", "3", "changes"), update("note", "5", map[string]any{"metadata": map[string]any{"note": "kept"}})),
+		Do(TaskUpdate("mine", "6", "in_progress"), ends("changes", "3", "changes"),
+			update("note", "5", map[string]any{"metadata": map[string]any{"note": "kept"}})),
 		Do(TaskList("list")),
 		Do(TaskUpdate("implement again", "1", "completed")),
 		Do(TaskUpdate("test again", "2", "completed")),
@@ -32,7 +33,8 @@ func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 		Do(TaskList("after both")),
 		Say("done"))}, "go")
 	allowed(t, r, "implement", "test", "mine", "changes", "note", "implement again", "test again")
-	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]", "#3 [pending] Review (round 2 of 3) [blocked by #2]",
+	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]",
+		"#3 [pending] Review (round 2 of 3) [blocked by #2]",
 		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]", "#6 [in_progress] mine"}, tasks(t, r, "list"))
 	assert.Contains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/5.json"), `"note": "kept"`)
 	one, _ := refused(t, r, "one")
@@ -72,7 +74,8 @@ func TestAStoppedUpdateLapses(t *testing.T) {
 func TestThreeLevelsOfSkills(t *testing.T) {
 	s := held(t, releasing, "--with", "planning")
 	skill(s, projectSkills, "notes", `[{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Draft", "blockedBy": [1]}]`)
-	skill(s, projectSkills, "commits", `{"fsm": 2, "steps": [{"id": 1, "subject": "Read", "outcomes": {"again": {"back": 1, "max": 1}, "done": {}}}]}`)
+	skill(s, projectSkills, "commits",
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "Read", "outcomes": {"again": {"back": 1, "max": 1}, "done": {}}}]}`)
 	skill(s, projectSkills, "issues", `[{"id": 1, "subject": "Search"}]`)
 	skill(s, projectSkills, "deeper", `[{"id": 1, "subject": "Dig"}]`)
 	r := s.Prompt(Script{Main: append(begun(),

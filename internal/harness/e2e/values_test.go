@@ -56,7 +56,8 @@ func TestAReleaseWithValues(t *testing.T) {
 	assert.Contains(t, strings.Join(tasks(t, r, "first list"), "\n"), "#7 [pending] Publish {version}")
 
 	frame := &gates.Frame{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}
-	_, err := frame.GoPast(t.Context(), gates.Past{Step: 2, Done: true, Outcome: "major", Because: "it breaks"}, gates.By{Who: gates.ThePerson, How: gates.AtTerminal})
+	_, err := frame.GoPast(t.Context(), gates.Past{Step: 2, Done: true, Outcome: "major", Because: "it breaks"},
+		gates.By{Who: gates.ThePerson, How: gates.AtTerminal})
 	require.NoError(t, err)
 
 	r = s.Prompt(Script{Main: []Turn{load,
@@ -74,7 +75,8 @@ func TestAReleaseWithValues(t *testing.T) {
 		Do(TaskUpdate("published", "7", "completed")),
 		Do(TaskList("last list")),
 		Say("done")}}, "go on", saysYes(t, s)...)
-	assert.Contains(t, denied(t, r, "no value"), `it has to give version, which matches ^[0-9]+\.[0-9]+\.[0-9]+$. Complete it with metadata {"version": "…"}`)
+	assert.Contains(t, denied(t, r, "no value"),
+		`it has to give version, which matches ^[0-9]+\.[0-9]+\.[0-9]+$. Complete it with metadata {"version": "…"}`)
 	assert.Contains(t, denied(t, r, "wrong value"), `version is "v2", and it does not match ^[0-9]+\.[0-9]+\.[0-9]+$`)
 	seen, err := os.ReadFile(s.Path("project/seen"))
 	require.NoError(t, err)
@@ -106,7 +108,8 @@ func TestALateStep(t *testing.T) {
 		Say("done")}}, "go on")
 	allowed(t, r, "too late")
 	assert.True(t, r.Exchanges(Main)[0].Request.Says(`Ready: #2 "Apologise"`), "the resumed session")
-	assert.Equal(t, []string{"#1 [completed] Tell the users", "#2 [pending] Apologise", "#3 [pending] Go on [blocked by #2]"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] Tell the users", "#2 [pending] Apologise", "#3 [pending] Go on [blocked by #2]"},
+		tasks(t, r, "list"))
 	assert.Equal(t, "late", state(t, s).Step(1).Outcome)
 }
 
@@ -117,6 +120,7 @@ func anHourEarlier(t *testing.T, s *realclient.Sandbox) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	data = regexp.MustCompile(`(?m)^\{"sum":"[0-9a-f]+",`).ReplaceAll(data, []byte("{"))
-	data = regexp.MustCompile(`"time":"[^"]+"`).ReplaceAll(data, fmt.Appendf(nil, `"time":%q`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339Nano)))
+	data = regexp.MustCompile(`"time":"[^"]+"`).ReplaceAll(data, fmt.Appendf(nil, `"time":%q`,
+		time.Now().Add(-time.Hour).UTC().Format(time.RFC3339Nano)))
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 }

@@ -49,7 +49,8 @@ func readChat(_ string, body []byte) (*Request, error) {
 			to = Message{Role: "user", Content: Contents{{Type: "tool_result", ToolUseID: m.ToolCallID, Content: to.Content}}}
 		}
 		for _, call := range m.ToolCalls {
-			to.Content = append(to.Content, Content{Type: "tool_use", ID: call.ID, Name: call.Function.Name, Input: jsontext.Value(call.Function.Arguments)})
+			to.Content = append(to.Content, Content{Type: "tool_use", ID: call.ID, Name: call.Function.Name,
+				Input: jsontext.Value(call.Function.Arguments)})
 		}
 		r.Messages = append(r.Messages, to)
 	}

@@ -46,7 +46,8 @@ func (c geminiContent) message() Message {
 		case p.Call != nil:
 			m.Content = append(m.Content, Content{Type: "tool_use", ID: p.Call.ID, Name: p.Call.Name, Input: p.Call.Args})
 		case p.Response != nil:
-			m.Content = append(m.Content, Content{Type: "tool_result", ToolUseID: p.Response.ID, Content: Contents{{Type: "text", Text: string(p.Response.Response)}}})
+			m.Content = append(m.Content, Content{Type: "tool_result", ToolUseID: p.Response.ID,
+				Content: Contents{{Type: "text", Text: string(p.Response.Response)}}})
 		default:
 			m.Content = append(m.Content, Content{Type: "text", Text: p.Text})
 		}

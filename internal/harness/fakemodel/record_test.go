@@ -70,7 +70,8 @@ func TestStringShowsTheRun(t *testing.T) {
 
 	dump := m.Record().String()
 
-	for _, want := range []string{"--- 1 main", "long ", "end", "bytes …", `text "look: "`, "call s1 Skill map[skill:x]", "--- fault: the script"} {
+	for _, want := range []string{"--- 1 main", "long ", "end", "bytes …", `text "look: "`, "call s1 Skill map[skill:x]",
+		"--- fault: the script"} {
 		assert.Contains(t, dump, want)
 	}
 	assert.Less(t, len(dump), 2*shown)

@@ -40,7 +40,8 @@ func readResponses(_ string, body []byte) (*Request, error) {
 	for _, item := range c.Input {
 		switch item.Type {
 		case "function_call":
-			r.Messages = append(r.Messages, Message{"assistant", Contents{{Type: "tool_use", ID: item.CallID, Name: item.Name, Input: jsontext.Value(item.Arguments)}}})
+			r.Messages = append(r.Messages, Message{"assistant", Contents{{Type: "tool_use", ID: item.CallID, Name: item.Name,
+				Input: jsontext.Value(item.Arguments)}}})
 		case "function_call_output":
 			r.Messages = append(r.Messages, Message{"user", Contents{{Type: "tool_result", ToolUseID: item.CallID, Content: item.Output.asText()}}})
 		default:
@@ -58,13 +59,15 @@ func (a reply) writeResponse(_ bool, b *bytes.Buffer) (string, error) {
 	s := sender{w: b}
 	s.send("response.created", args{"response": args{"id": a.id}})
 	for i, block := range a.blocks {
-		item := args{"type": "message", "id": fmt.Sprint("m", i), "role": "assistant", "content": []any{args{"type": "output_text", "text": block.Text}}}
+		item := args{"type": "message", "id": fmt.Sprint("m", i), "role": "assistant",
+			"content": []any{args{"type": "output_text", "text": block.Text}}}
 		if block.ID != "" {
 			input, err := json.Marshal(block.Input, json.Deterministic(true))
 			if err != nil {
 				return "", err
 			}
-			item = args{"type": "function_call", "id": fmt.Sprint("f", i), "call_id": a.prefix + block.ID, "name": block.Tool, "arguments": string(input)}
+			item = args{"type": "function_call", "id": fmt.Sprint("f", i), "call_id": a.prefix + block.ID, "name": block.Tool,
+				"arguments": string(input)}
 			if space, name, ok := strings.Cut(block.Tool, "/"); ok { // a tool in a namespace
 				item["namespace"], item["name"] = space, name
 			}

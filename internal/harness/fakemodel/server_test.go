@@ -158,7 +158,8 @@ func TestTurnsComeInOrderAndEnd(t *testing.T) {
 	assert.Contains(t, two, "two")
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Contains(t, three, "invalid_request_error")
-	assert.Equal(t, []string{"the script of the main conversation has only 2 turns, and the client requested another"}, m.Record().Faults(), "once")
+	assert.Equal(t, []string{"the script of the main conversation has only 2 turns, and the client requested another"},
+		m.Record().Faults(), "once")
 }
 
 func TestUnusedTurnsAreFaults(t *testing.T) {

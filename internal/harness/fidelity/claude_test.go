@@ -57,7 +57,8 @@ func callFor(c fidelityCase, project string, needsPermission bool) claudeTool {
 	case c.tool == "TaskStop":
 		return claudeTool{"TaskStop", map[string]any{"task_id": "x"}}
 	case c.tool == "Agent":
-		return claudeTool{"Agent", map[string]any{"description": "x", "prompt": "be a helper", "subagent_type": "general-purpose", "run_in_background": false}}
+		return claudeTool{"Agent", map[string]any{"description": "x", "prompt": "be a helper", "subagent_type": "general-purpose",
+			"run_in_background": false}}
 	case c.event == "PostToolUseFailure":
 		return claudeTool{"Bash", map[string]any{"command": "cat case:" + c.name, "description": "x"}}
 	case c.event == "PermissionRequest", c.event == "PermissionDenied", needsPermission:

@@ -40,7 +40,8 @@ func TestClaudeCode(t *testing.T) {
 
 // report prints the answers that differ from the recorded ones. For the pinned version a
 // difference is a failure.
-func report(t *testing.T, agent, pinned, version string, cases []fidelityCase, theirs map[string]answer, recorded map[string]string, isPinned bool) {
+func report(t *testing.T, agent, pinned, version string, cases []fidelityCase, theirs map[string]answer, recorded map[string]string,
+	isPinned bool) {
 	changed := 0
 	for _, c := range cases {
 		got, asked := theirs[c.name]
@@ -251,7 +252,8 @@ func toolAnswer(r *realclient.Run, c fidelityCase) answer {
 		}
 	}
 	if os.Getenv("FSMTX_FIDELITY_SHOW") != "" {
-		fmt.Printf("== %s: %v\n   1 %v %.300q\n   2 %v %.300q\n   news %.600q\n", c.name, a, first.IsError, first.Text, second.IsError, second.Text, news)
+		fmt.Printf("== %s: %v\n   1 %v %.300q\n   2 %v %.300q\n   news %.600q\n", c.name, a, first.IsError, first.Text, second.IsError,
+			second.Text, news)
 	}
 	return a
 }
@@ -295,7 +297,8 @@ func askAlone(t *testing.T, c fidelityCase, version string) answer {
 	switch {
 	case c.tool == "TaskStop":
 		s.Allow = []string{"Bash", "TaskStop"}
-		script.Main = []Turn{Do(Call("begin", "Bash", map[string]any{"command": "sleep 60", "description": "x", "run_in_background": true})), stopTask(c.name), Say("done")}
+		script.Main = []Turn{Do(Call("begin", "Bash", map[string]any{"command": "sleep 60", "description": "x", "run_in_background": true})),
+			stopTask(c.name), Say("done")}
 	case slices.Contains(toolEvents(), c.event):
 		script.Main = []Turn{callTurn(c, s.Project, false), Say("done")}
 		if c.tool == "" {

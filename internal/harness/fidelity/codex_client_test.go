@@ -91,13 +91,16 @@ func (r *responses) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.asked++
 	r.input = asked.Input
 	r.mu.Unlock()
-	answer := map[string]any{"type": "message", "id": "m", "role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": "done"}}}
+	answer := map[string]any{"type": "message", "id": "m", "role": "assistant",
+		"content": []any{map[string]any{"type": "output_text", "text": "done"}}}
 	if n < len(r.names) {
 		arguments, _ := json.Marshal(map[string]any{"cmd": fmt.Sprintf("printf '%%s-%%s' THE OUTPUT; : case:%s", r.names[n])})
-		answer = map[string]any{"type": "function_call", "id": fmt.Sprint("f", n), "call_id": r.names[n], "name": "exec_command", "arguments": string(arguments)}
+		answer = map[string]any{"type": "function_call", "id": fmt.Sprint("f", n), "call_id": r.names[n], "name": "exec_command",
+			"arguments": string(arguments)}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	usage := map[string]any{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": nil, "output_tokens_details": nil}
+	usage := map[string]any{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": nil,
+		"output_tokens_details": nil}
 	for _, event := range []map[string]any{
 		{"type": "response.created", "response": map[string]any{"id": fmt.Sprint("r", n)}},
 		{"type": "response.output_item.done", "output_index": 0, "item": answer},

@@ -105,7 +105,8 @@ func tableOf(t *testing.T) string {
 	}
 	keptClaude, keptGemini := readKept(t, "claude"), readKept(t, "gemini")
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | Codex %s | `fire` for these | `fire --dialect llxprt` |\n| --- | --- | --- | --- | --- | --- |\n", claude, gemini, codex)
+	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | Codex %s | `fire` for these | `fire --dialect llxprt` |\n| --- | --- | --- | --- | --- | --- |\n",
+		claude, gemini, codex)
 	for _, f := range features {
 		same := "the same"
 		for _, kept := range [][2]string{keptClaude[f.claude], keptGemini[f.gemini], readKept(t, "codex")[f.claude]} {
@@ -121,7 +122,8 @@ func tableOf(t *testing.T) string {
 		if text, ok := codexSays[f.claude]; ok {
 			codexVerdict, _, _ = strings.Cut(text, " ")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini), codexVerdict, same, llxprt)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini),
+			codexVerdict, same, llxprt)
 	}
 	fmt.Fprintf(&b, "\n| Claude Code %s | The hook | Its answer | The model reads the hook's words | `fire` |\n| --- | --- | --- | --- | --- |\n", claude)
 	for _, o := range others {

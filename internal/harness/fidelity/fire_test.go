@@ -134,7 +134,8 @@ func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event strin
 	command := exec.Command(fsmtx, args...)
 	command.Dir = w.project
 	command.Env = []string{
-		"HOME=" + w.home, "PATH=" + w.bin + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TMPDIR=" + w.root, "FIDELITY_RAN=" + w.ran, "FIDELITY_MARK=" + headerMark,
+		"HOME=" + w.home, "PATH=" + w.bin + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TMPDIR=" + w.root, "FIDELITY_RAN=" + w.ran,
+		"FIDELITY_MARK=" + headerMark,
 	}
 	command.Stdin = strings.NewReader(event)
 	var out, errs bytes.Buffer

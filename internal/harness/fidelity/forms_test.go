@@ -36,13 +36,15 @@ func serveForms(in io.Reader, out io.Writer) error {
 		reply := message{Version: "2.0", ID: got.ID}
 		switch {
 		case got.Method == "initialize":
-			reply.Result = object{"protocolVersion": "2025-06-18", "capabilities": object{"tools": object{}}, "serverInfo": object{"name": "forms", "version": "1"}}
+			reply.Result = object{"protocolVersion": "2025-06-18", "capabilities": object{"tools": object{}},
+				"serverInfo": object{"name": "forms", "version": "1"}}
 		case got.Method == "tools/list":
 			reply.Result = object{"tools": []any{object{"name": "ask", "inputSchema": object{"type": "object"}}}}
 		case got.Method == "tools/call":
 			asked = got.ID
 			form := object{"type": "object", "properties": object{"branch": object{"type": "string"}}}
-			reply = message{Version: "2.0", ID: json.RawMessage("1000"), Method: "elicitation/create", Params: object{"message": "Which branch?", "requestedSchema": form}}
+			reply = message{Version: "2.0", ID: json.RawMessage("1000"), Method: "elicitation/create",
+				Params: object{"message": "Which branch?", "requestedSchema": form}}
 		case got.Method == "" && string(got.ID) == "1000":
 			reply.ID, reply.Result = asked, object{"content": []any{object{"type": "text", "text": "the user: " + string(got.Result)}}}
 		case len(got.ID) == 0:

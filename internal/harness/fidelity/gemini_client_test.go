@@ -46,7 +46,8 @@ func askGemini(t *testing.T, cases []fidelityCase, dir string) map[string]answer
 		worlds[c.name], byName[c.name] = w, c
 		var settings map[string]any
 		require.NoError(t, json.Unmarshal([]byte(settingsOf(c, geminiSettings)[geminiSettings]), &settings), c.name)
-		line, err := json.Marshal(map[string]any{"name": c.name, "event": c.event, "cwd": w.project, "ran": w.ran, "input": geminiInput(c), "settings": settings})
+		line, err := json.Marshal(map[string]any{"name": c.name, "event": c.event, "cwd": w.project, "ran": w.ran, "input": geminiInput(c),
+			"settings": settings})
 		require.NoError(t, err)
 		lines.Write(append(line, '\n'))
 	}

@@ -22,10 +22,12 @@ func TestFireAnswersAsGeminiDid(t *testing.T) {
 // geminiInput returns the fields of a case's event.
 func geminiInput(c fidelityCase) map[string]any {
 	request := map[string]any{"model": "m", "contents": []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "hello"}}}}}
-	response := map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": []any{map[string]any{"text": "hi"}}}, "finishReason": "STOP"}}}
+	response := map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model",
+		"parts": []any{map[string]any{"text": "hi"}}}, "finishReason": "STOP"}}}
 	return map[string]map[string]any{
-		"BeforeTool":          {"tool_name": "write_file", "tool_input": map[string]any{"path": "a"}},
-		"AfterTool":           {"tool_name": "write_file", "tool_input": map[string]any{"path": "a"}, "tool_response": map[string]any{"llmContent": "x"}},
+		"BeforeTool": {"tool_name": "write_file", "tool_input": map[string]any{"path": "a"}},
+		"AfterTool": {"tool_name": "write_file", "tool_input": map[string]any{"path": "a"},
+			"tool_response": map[string]any{"llmContent": "x"}},
 		"BeforeAgent":         {"prompt": "go"},
 		"AfterAgent":          {"prompt": "go", "prompt_response": "done", "stop_hook_active": false},
 		"SessionStart":        {"source": "startup"},

@@ -51,7 +51,8 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 	decided := map[token.Pos]bool{} // the comparisons of which both results are tried
 	add := func(kind string, at token.Pos, instead string) {
 		p := set.Position(at)
-		all = append(all, mutant{Type: kind, Line: p.Line, Column: p.Column, file: file, text: strings.TrimSpace(lines[p.Line-1]), instead: instead})
+		all = append(all, mutant{Type: kind, Line: p.Line, Column: p.Column, file: file, text: strings.TrimSpace(lines[p.Line-1]),
+			instead: instead})
 	}
 	ast.Inspect(parsed, func(node ast.Node) bool {
 		kinds, at := kindsOf(node)

@@ -29,9 +29,11 @@ var targets = []target{
 	{"./locator", []suite{{"./internal/command", "TestScript"}}},
 	{"./internal/claude/plugins", []suite{{"./locator", ""}, {"./fuzz", "Registry|Marketplaces"}}},
 	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
-	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"}, {"./internal/harness/crash", "Barrier|Death|Power"}}},
+	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"},
+		{"./internal/harness/crash", "Barrier|Death|Power"}}},
 	{"./internal/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
-	{"./internal/claude/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
+	{"./internal/claude/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"},
+		{"./internal/harness/together", ""}}},
 	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/machine", nil},
 	{"./internal/safefile", nil},
@@ -59,7 +61,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.list, "survivors", "internal/harness/mutants/survivors.txt", "the `file` that lists mutants which change nothing observable")
+	flag.StringVar(&o.list, "survivors", "internal/harness/mutants/survivors.txt",
+		"the `file` that lists mutants which change nothing observable")
 	flag.StringVar(&o.at, "at", "", "try only the mutants of this `place`: a file, or a file and line, as in txn/dir.go:97")
 	flag.StringVar(&o.run, "run", "", "try only the package's own tests that match this `pattern`, and no other suite")
 	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")

@@ -120,7 +120,8 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 	}
 
 	binary, switchFile := filepath.Join(b.dir, "program"), filepath.Join(b.dir, "switch")
-	out, err := exec.Command("go", "build", "-overlay", filepath.Join(b.dir, "overlay.json"), "-ldflags", "-X main.mutantSwitch="+switchFile, "-o", binary, ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-overlay", filepath.Join(b.dir, "overlay.json"), "-ldflags",
+		"-X main.mutantSwitch="+switchFile, "-o", binary, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	output := func(binary string) string {
 		out, _ := exec.Command(binary).Output() // a mutant may divide by zero
@@ -158,7 +159,8 @@ func outputs(t *testing.T, source string, mutants []mutant, in map[int]bool) map
 		_, body, _ := strings.Cut(source, "func f(")
 		body, _, _ = strings.Cut(body, "func main()")
 		program += "func " + name + body
-		calls += fmt.Sprintf("\tfmt.Print(\"\\n%d:\")\n\tfunc() { defer func() { _ = recover() }(); %s }()\n", i, strings.ReplaceAll(call, "f(", name))
+		calls += fmt.Sprintf("\tfmt.Print(\"\\n%d:\")\n\tfunc() { defer func() { _ = recover() }(); %s }()\n", i,
+			strings.ReplaceAll(call, "f(", name))
 	}
 	add(-1, source)
 	for i := range in {
@@ -231,9 +233,11 @@ func f(all []int, a, b, c bool) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
 	}
 	assert.Equal(t, []string{
-		"9:5 NEVER", "9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT", "9:23 DROP_RIGHT",
+		"9:5 NEVER", "9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT",
+		"9:23 DROP_RIGHT",
 		"13:11 TURN_ROUND",
-		"14:3 DROP_STATEMENT", "14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES", `14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
+		"14:3 DROP_STATEMENT", "14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES",
+		`14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
 		"14:27 CHANGE_ARGUMENT false", "14:33 CHANGE_ARGUMENT one",
 		"16:2 DROP_STATEMENT", "16:18 CHANGE_ARGUMENT 0 + 1",
 	}, got)
@@ -290,11 +294,13 @@ func TestConstantsOfThePackages(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	require.NoError(t, os.Mkdir("colour", 0o700))
-	require.NoError(t, os.WriteFile("colour/colour.go", []byte("package colour\n\nconst (\n\tRed = iota\n\tGreen\n\thidden\n)\n\nconst Alone = 1\n"), 0o600))
+	require.NoError(t, os.WriteFile("colour/colour.go",
+		[]byte("package colour\n\nconst (\n\tRed = iota\n\tGreen\n\thidden\n)\n\nconst Alone = 1\n"), 0o600))
 	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n\nimport \"example/colour\"\n", 0)
 	require.NoError(t, err)
 	known := &constants{module: "example"}
-	for text, want := range map[string]string{"colour.Red": "colour.Green", "colour.Green": "", "colour.Alone": "", "other.Red": "", "Red": ""} {
+	for text, want := range map[string]string{"colour.Red": "colour.Green", "colour.Green": "", "colour.Alone": "",
+		"other.Red": "", "Red": ""} {
 		e, err := parser.ParseExpr(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, known.another(e, file, "."), text)

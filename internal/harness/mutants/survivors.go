@@ -65,7 +65,8 @@ func (s *survivors) verdict(tried []target, most int) error {
 		}
 	}
 	if 100*s.others > most*s.tried || stale > 0 {
-		return fmt.Errorf("%d of %d mutants survive that are not listed in %s, and %d lines of it are out of date", s.others, s.tried, s.path, stale)
+		return fmt.Errorf("%d of %d mutants survive that are not listed in %s, and %d lines of it are out of date", s.others, s.tried,
+			s.path, stale)
 	}
 	return nil
 }

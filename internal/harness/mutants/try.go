@@ -38,7 +38,8 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, never: map[int]bool{}, as: map[int]string{}}
+	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, never: map[int]bool{},
+		as: map[int]string{}}
 	if b.path, err = importPath(t.pkg); err != nil {
 		return nil, err
 	}
@@ -326,7 +327,8 @@ func blamed(message string) []string {
 		return []string{"ARITHMETIC_BASE"}
 	case strings.Contains(message, "in call to mutantBackward"):
 		return []string{turnRound}
-	case strings.Contains(message, "cannot use mutantPick("), strings.Contains(message, "of mutantPick("), strings.Contains(message, "in call to mutantPick"):
+	case strings.Contains(message, "cannot use mutantPick("), strings.Contains(message, "of mutantPick("),
+		strings.Contains(message, "in call to mutantPick"):
 		return []string{changeArgument, lessArgument}
 	}
 	return nil

@@ -59,7 +59,8 @@ func (s *Sandbox) Claude(args ...string) Output {
 // run runs a program in the project with the client's environment and more variables.
 func (s *Sandbox) run(url, stdin, program string, args []string, more ...string) (Output, error) {
 	program, args = s.managed(program, args)
-	return Exec{Program: program, Args: args, Dir: s.Project, Env: append(s.environ(url), more...), Stdin: stdin, Limit: s.limit}.Run(s.t.Context())
+	return Exec{Program: program, Args: args, Dir: s.Project, Env: append(s.environ(url), more...), Stdin: stdin,
+		Limit: s.limit}.Run(s.t.Context())
 }
 
 // Exec is one run of a program.

@@ -69,7 +69,8 @@ func (o outcome) interrupted() bool {
 }
 
 func (o outcome) String() string {
-	return fmt.Sprintf("[%s: code %d signal %d committed %v created %v deleted %v: %s]", o.call, o.code, o.signal, o.committed, o.created, o.deleted, strings.TrimSpace(o.stderr))
+	return fmt.Sprintf("[%s: code %d signal %d committed %v created %v deleted %v: %s]", o.call, o.code, o.signal, o.committed, o.created,
+		o.deleted, strings.TrimSpace(o.stderr))
 }
 
 // hook is the process of a call. It waits until send gives it its event.

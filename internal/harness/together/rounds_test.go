@@ -124,5 +124,6 @@ func (h *history) summary() string {
 			count["hydrated"]++
 		}
 	}
-	return fmt.Sprintf("hooks: %v; tasks created by clients: %d, of skills deleted by clients: %d", count, len(h.ledger.given), len(h.ledger.deleted))
+	return fmt.Sprintf("hooks: %v; tasks created by clients: %d, of skills deleted by clients: %d", count, len(h.ledger.given),
+		len(h.ledger.deleted))
 }

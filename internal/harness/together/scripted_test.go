@@ -68,7 +68,8 @@ func runScriptedHook() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	d := &director{script: s, ctx: ctx}
-	_, err = hydrate.Run(ctx, r, os.LookupEnv, hydrate.Options{Policy: policyOfArguments(), Flat: true, LockTimeout: noTimeout, History: historyOfArguments(), FS: d.files()})
+	_, err = hydrate.Run(ctx, r, os.LookupEnv, hydrate.Options{Policy: policyOfArguments(), Flat: true, LockTimeout: noTimeout,
+		History: historyOfArguments(), FS: d.files()})
 	if err != nil {
 		d.report.Committed = false
 	}

@@ -187,8 +187,9 @@ func TestOrderingAcceptsOnlySerialOrders(t *testing.T) {
 		"only some tasks are created":          {[]outcome{did("three", "", names(1, 2), nil)}, holds("three", names(1, 2)), nil, false},
 		"the first workflow is not replaced":   {[]outcome{one, did("three", "", names(2, 4), nil)}, holds("three", names(2, 4)), nil, false},
 		"a workflow in the scope of one skill": {[]outcome{did("three", "skill", names(1, 3), nil)}, holds("three", names(1, 3)), nil, true},
-		"another skill's task is deleted":      {[]outcome{one, did("three", "skill", names(2, 4), names(1, 1))}, holds("three", names(2, 4)), nil, false},
-		"refused without active tasks":         {[]outcome{one, refused}, holds("one", names(1, 1)), nil, false},
+		"another skill's task is deleted": {[]outcome{one, did("three", "skill", names(2, 4), names(1, 1))},
+			holds("three", names(2, 4)), nil, false},
+		"refused without active tasks": {[]outcome{one, refused}, holds("one", names(1, 1)), nil, false},
 	} {
 		o := &ordering{deletable: c.deleted, after: c.after}
 		assert.Equal(t, c.serial, o.check(workflow{}, c.outcomes) == nil, name)

@@ -50,7 +50,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	seed, totals := uint64(time.Now().UnixNano()), map[string]int{}
 	for n := uint64(0); n == 0 || time.Now().Before(end) && !t.Failed(); n++ {
 		t.Run("round", func(t *testing.T) {
-			s := &soak{world: worldIn(t, t.TempDir()), ledger: newLedger(), over: make(chan struct{}), denied: map[string]bool{}, asked: map[string]bool{}, counts: totals}
+			s := &soak{world: worldIn(t, t.TempDir()), ledger: newLedger(), over: make(chan struct{}), denied: map[string]bool{},
+				asked: map[string]bool{}, counts: totals}
 			s.run(t, launch, seed+n)
 			assert.Empty(t, s.violations(t), "seed %d", seed+n)
 		})
@@ -293,7 +294,8 @@ func (s *soak) violations(t *testing.T) (found []string) {
 	found = append(found, s.unlikeTheEvidence(t)...)
 	found = append(found, s.failed()...)
 	found = append(found, s.leftovers(t)...)
-	if out, code := s.program(t, rand.New(rand.NewPCG(0, 0)), 1<<40, "", "recover", "--session", worlds.ListID); code != 0 || !strings.Contains(out, "clean") {
+	if out, code := s.program(t, rand.New(rand.NewPCG(0, 0)), 1<<40, "", "recover", "--session", worlds.ListID); code != 0 ||
+		!strings.Contains(out, "clean") {
 		found = append(found, "recover after a recovery: "+out)
 	}
 	s.counts["changes in the histories"] += len(all)

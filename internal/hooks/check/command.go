@@ -37,7 +37,8 @@ func (f *file) command(h hooks.Hook) {
 		return
 	}
 	if found := shell.Bashisms(h.Command); f.Dialect.Hooks.Shell == nil && f.Dialect.Hooks.Posix && len(found) > 0 {
-		f.add(at, Warning, fmt.Sprintf("%s runs the command with /bin/sh, which does not have %s where it is dash (Debian, Ubuntu): put the command into a script for bash", f.Dialect.Title, dialect.InWords(found)))
+		f.add(at, Warning, fmt.Sprintf("%s runs the command with /bin/sh, which does not have %s where it is dash (Debian, Ubuntu): put the command into a script for bash",
+			f.Dialect.Title, dialect.InWords(found)))
 	}
 	variables := f.variables(h)
 	for _, name := range script.Unquoted() {
@@ -216,7 +217,8 @@ func (f *file) absolute(path string) string {
 }
 
 func isInterpreter(path string) bool {
-	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "bun", "deno", "ruby", "perl", "uv", "npx", "tsx"}, filepath.Base(path))
+	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "bun", "deno", "ruby", "perl", "uv", "npx",
+		"tsx"}, filepath.Base(path))
 }
 
 // isBuiltin reports whether the shell itself has the command.

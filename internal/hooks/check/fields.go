@@ -72,7 +72,8 @@ func isForOther(name string) bool {
 // isRemark reports whether a member is obviously for readers of the file, and not for the agent.
 func isRemark(name string) bool {
 	return strings.HasPrefix(name, "_") || strings.HasPrefix(name, "$") || strings.HasPrefix(name, "//") || strings.HasPrefix(name, "#") ||
-		slices.Contains([]string{"description", "comment", "comments", "note", "notes", "name", "id", "title", "label", "purpose"}, strings.ToLower(name))
+		slices.Contains([]string{"description", "comment", "comments", "note", "notes", "name", "id", "title", "label", "purpose"},
+			strings.ToLower(name))
 }
 
 // outside reports events that stand beside the member hooks and not in it.
@@ -84,7 +85,8 @@ func (f *file) outside() {
 	for name, value := range o.All() {
 		groups, isList := js.Array(value)
 		if _, isEvent := f.Dialect.Event(name); isEvent && isList && len(groups) > 0 {
-			f.addAt(f.offsets[jsontext.Pointer("").AppendToken(name)], Error, fmt.Sprintf("the event %s stands outside the member \"hooks\": its hooks never run", name))
+			f.addAt(f.offsets[jsontext.Pointer("").AppendToken(name)], Error,
+				fmt.Sprintf("the event %s stands outside the member \"hooks\": its hooks never run", name))
 		}
 	}
 }
@@ -95,11 +97,13 @@ func (f *file) switches() {
 		return
 	}
 	if path, off := f.Dialect.TurnsOff(f.text); off {
-		f.addAt(f.offsets[pointerTo(path)], Warning, fmt.Sprintf("%s turns hooks off: none of the hooks in this file runs", strings.Join(path, ".")))
+		f.addAt(f.offsets[pointerTo(path)], Warning, fmt.Sprintf("%s turns hooks off: none of the hooks in this file runs",
+			strings.Join(path, ".")))
 	}
 	for _, path := range f.Dialect.Settings.NotSwitches {
 		if offset, ok := f.offsets[pointerTo(path)]; ok {
-			f.addAt(offset, Warning, fmt.Sprintf("%s does not read %s: hooks run only with %s", f.Dialect.Title, strings.Join(path, "."), f.Dialect.Settings.ToEnable))
+			f.addAt(offset, Warning, fmt.Sprintf("%s does not read %s: hooks run only with %s", f.Dialect.Title, strings.Join(path, "."),
+				f.Dialect.Settings.ToEnable))
 		}
 	}
 }
@@ -130,7 +134,8 @@ func (f *file) condition(event string, h hooks.Hook) {
 func (f *file) server(at jsontext.Pointer, pattern string) {
 	for _, name := range strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' || c == ',' || c == ' ' }) {
 		parts := strings.Split(name, "__")
-		if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames && len(parts) == 2 && parts[0] == "mcp" && parts[1] != "" && dialect.IsNameList(pattern) {
+		if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames && len(parts) == 2 && parts[0] == "mcp" && parts[1] != "" &&
+			dialect.IsNameList(pattern) {
 			f.add(at, Warning, fmt.Sprintf("%q is a server, not a tool: the matcher matches nothing; write %s__.*", name, name))
 		}
 	}

@@ -50,7 +50,8 @@ func (f *file) unset(at jsontext.Pointer, h hooks.Hook) {
 	if len(names) == 0 {
 		return
 	}
-	f.add(at, Warning, fmt.Sprintf("no agent sets $%s, which is empty: the event is a JSON object on standard input; read it, for instance with jq", strings.Join(names, " or $")))
+	f.add(at, Warning, fmt.Sprintf("no agent sets $%s, which is empty: the event is a JSON object on standard input; read it, for instance with jq",
+		strings.Join(names, " or $")))
 }
 
 // commandLine returns the command of a hook as a line for a shell.

@@ -13,7 +13,8 @@ func Claude() Dialect {
 		Title:  "Claude Code",
 		Events: claudeEvents(),
 		Tools:  permission.Tools(),
-		Former: []string{"MultiEdit", "LS", "NotebookRead", "TodoRead", "BashOutput", "AgentOutput", "AgentOutputTool", "SlashCommand", "TaskOutput"},
+		Former: []string{"MultiEdit", "LS", "NotebookRead", "TodoRead", "BashOutput", "AgentOutput", "AgentOutputTool", "SlashCommand",
+			"TaskOutput"},
 
 		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
 		Unrecorded: []string{"WorktreeCreate"}, // its hook creates the worktree
@@ -22,12 +23,14 @@ func Claude() Dialect {
 
 		Aliases: map[string][]string{
 			"Agent": {"Task"}, "TaskStop": {"KillShell", "KillBash"}, "ListAgents": {"ListPeers"}, "SendUserMessage": {"Brief"},
-			"ListMcpResourcesTool": {"ListMcpResources"}, "ReadMcpResourceTool": {"ReadMcpResource"}, "ReadMcpResourceDirTool": {"ReadMcpResourceDir"},
-			"SetGoal": {"ProposeGoal"},
+			"ListMcpResourcesTool": {"ListMcpResources"}, "ReadMcpResourceTool": {"ReadMcpResource"},
+			"ReadMcpResourceDirTool": {"ReadMcpResourceDir"},
+			"SetGoal":                {"ProposeGoal"},
 		},
 		Settings: Settings{
 			Files: []File{
-				{Scope: System, Path: "/etc/claude-code/managed-settings.json", Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
+				{Scope: System, Path: "/etc/claude-code/managed-settings.json",
+					Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
 				{Scope: Project, In: InWorkTree, Path: ".claude/settings.local.json"}, // facts 52 and 66, Claude Code 2.1.329
 				{Scope: Project, In: InProject, Path: ".claude/settings.local.json"},
 				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
@@ -64,7 +67,8 @@ func Claude() Dialect {
 			NoUnsetBraces:       true,
 			ToolMatcher:         MatchNames,
 			OtherMatcher:        MatchNames,
-			Variables:           []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+			Variables: []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID},
+				{"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
 		},
 		Answers: Answers{
 			Objects: ObjectsOnAnyExit, Schema: claudeSchema(),
@@ -95,13 +99,15 @@ func claudeEvents() []Event {
 		{Name: "UserPromptSubmit", Meanings: prompt, Blocks: true, Timeout: 30 * time.Second},
 		{Name: "UserPromptExpansion", Subject: "command_name", Meanings: context, Blocks: true},
 		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact"}, Meanings: context},
-		{Name: "SessionEnd", Subject: "reason", Values: []string{"clear", "resume", "logout", "prompt_input_exit", "bypass_permissions_disabled", "other"}, Meanings: silent, Timeout: 1500 * time.Millisecond},
+		{Name: "SessionEnd", Subject: "reason", Values: []string{"clear", "resume", "logout", "prompt_input_exit",
+			"bypass_permissions_disabled", "other"}, Meanings: silent, Timeout: 1500 * time.Millisecond},
 		{Name: "Setup", Subject: "trigger", Values: []string{"init", "maintenance"}, Meanings: silent},
 		{Name: "Stop", Meanings: silent, Blocks: true},
 		{Name: "StopFailure", Subject: "error", Meanings: silent},
 		{Name: "SubagentStart", Subject: "agent_type", Meanings: silent},
 		{Name: "SubagentStop", Subject: "agent_type", Meanings: silent, Blocks: true},
-		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: context, Blocks: true, IgnoresStop: true, Verbatim: true},
+		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: context, Blocks: true, IgnoresStop: true,
+			Verbatim: true},
 		{Name: "PostCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: silent},
 		{Name: "Notification", Subject: "notification_type", Meanings: silent},
 		{Name: "ConfigChange", Subject: "source", Meanings: silent, Blocks: true},

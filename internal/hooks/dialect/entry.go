@@ -79,8 +79,9 @@ func codexEntries() map[string]map[string]Kind {
 			"command": {Type: '"', Required: true}, "commandWindows": text, "timeout": number, "async": {Type: 't'}, "statusMessage": text,
 			"additionalContextLimit": number,
 		},
-		"mcp_tool": {"server": {Type: '"', Required: true}, "tool": {Type: '"', Required: true}, "input": any, "timeout": number, "statusMessage": text},
-		"prompt":   {"prompt": any, "model": any, "timeout": any, "statusMessage": any},
-		"agent":    {"prompt": any, "model": any, "timeout": any, "statusMessage": any},
+		"mcp_tool": {"server": {Type: '"', Required: true}, "tool": {Type: '"', Required: true}, "input": any, "timeout": number,
+			"statusMessage": text},
+		"prompt": {"prompt": any, "model": any, "timeout": any, "statusMessage": any},
+		"agent":  {"prompt": any, "model": any, "timeout": any, "statusMessage": any},
 	}
 }

@@ -11,7 +11,8 @@ func Gemini() Dialect {
 	d.Settings.Files = []File{
 		{Scope: Project, In: InProject, Path: ".gemini/settings.json"},
 		{Scope: User, In: InHome, Path: ".gemini/settings.json"},
-		{Scope: System, Path: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json", Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH"},
+		{Scope: System, Path: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json",
+			Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH"},
 	}
 	d.Settings.Extensions = []string{".gemini/extensions"}
 	// The releases have the switch in different places.
@@ -27,7 +28,8 @@ func Gemini() Dialect {
 	d.Hooks.OtherMatcher = MatchExact
 	d.Hooks.Shell = []string{"bash", "-c"}
 	d.Hooks.ContinuesAfterBlock = true
-	d.Hooks.Variables = []Variable{{"GEMINI_PLANS_DIR", ValuePlans}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}, {"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
+	d.Hooks.Variables = []Variable{{"GEMINI_PLANS_DIR", ValuePlans}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd},
+		{"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
 
 	d.Answers.SilentReason = ""
 	d.Answers.Objects = ObjectsOnAnyStream

@@ -18,7 +18,8 @@ func LLxprt() Dialect {
 			Files: []File{
 				{Scope: Project, In: InProject, Path: ".llxprt/settings.json"},
 				{Scope: User, In: InHome, Path: ".llxprt/settings.json"},
-				{Scope: System, Path: "/etc/llxprt-code/settings.json", Darwin: "/Library/Application Support/LLxprt-Code/settings.json", Variable: "LLXPRT_CODE_SYSTEM_SETTINGS_PATH"},
+				{Scope: System, Path: "/etc/llxprt-code/settings.json", Darwin: "/Library/Application Support/LLxprt-Code/settings.json",
+					Variable: "LLXPRT_CODE_SYSTEM_SETTINGS_PATH"},
 			},
 			Extensions: []string{".llxprt/extensions"},
 			Comments:   true,
@@ -50,9 +51,11 @@ func LLxprt() Dialect {
 func llxprtEvents() []Event {
 	all := Meanings{Text: SystemMessage, Broken: SystemMessage, Exit1: Warning, Exit2: Block, Failure: Warning, Signal: Warning}
 	return []Event{
-		{Name: BeforeTool, Subject: ToolName, Meanings: all, Merge: MergeAny, Chain: ChainToolInput, Effect: ChangesToolInput, Blocks: true, Permissions: true},
+		{Name: BeforeTool, Subject: ToolName, Meanings: all, Merge: MergeAny, Chain: ChainToolInput, Effect: ChangesToolInput, Blocks: true,
+			Permissions: true},
 		{Name: AfterTool, Subject: ToolName, Meanings: all, Merge: MergeAny},
-		{Name: BeforeModel, Meanings: all, Merge: MergeFields, Chain: ChainModelRequest, Effect: ChangesModelRequest, Blocks: true, StopBlocks: true},
+		{Name: BeforeModel, Meanings: all, Merge: MergeFields, Chain: ChainModelRequest, Effect: ChangesModelRequest, Blocks: true,
+			StopBlocks: true},
 		{Name: AfterModel, Meanings: all, Merge: MergeFields, Effect: ChangesModelResponse},
 		{Name: BeforeToolSelection, Meanings: all, Merge: MergeSelection, Effect: ChangesToolConfig},
 		{Name: "BeforeAgent", Meanings: all, Merge: MergeAny, Chain: ChainPrompt, Blocks: true},

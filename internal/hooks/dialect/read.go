@@ -123,7 +123,8 @@ func (d Dialect) readAnyStream(e Event, o process.Outcome) Answer {
 	case value.Kind() == '[':
 		return Answer{Output: &Output{}, AnyExit: true}
 	}
-	return Answer{Notes: []string{"its output is JSON and " + jsonx.Got(value.Kind(), "an object") + "; it is ignored, and so is its exit code"}}
+	return Answer{Notes: []string{"its output is JSON and " + jsonx.Got(value.Kind(), "an object") +
+		"; it is ignored, and so is its exit code"}}
 }
 
 // parse returns the JSON value in a text, or the one in a JSON string if the agent decodes
@@ -155,7 +156,8 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 		}
 		return d.meaning(e.Meanings.Broken, text).withNote(e.Meanings.Broken == Nothing || e.Meanings.Broken == Context, note)
 	}
-	return d.meaning(e.Meanings.Text, text).withNote(d.hasDecision(text), "a JSON object counts only if there is no other text on standard output: all of it is read as text")
+	return d.meaning(e.Meanings.Text, text).withNote(d.hasDecision(text),
+		"a JSON object counts only if there is no other text on standard output: all of it is read as text")
 }
 
 // readObject reads the object on the standard output of a hook that exited with 0.

@@ -45,7 +45,8 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 		return Got{}, err
 	}
 	if !enabled {
-		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", errCase, c.Dialect.Title, c.Dialect.Settings.ToEnable)
+		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", errCase, c.Dialect.Title,
+			c.Dialect.Settings.ToEnable)
 	}
 	before, err := snapshot(place.root)
 	if err != nil {

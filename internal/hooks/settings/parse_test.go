@@ -51,7 +51,8 @@ func TestUnusableFileIsSkippedAndReported(t *testing.T) {
 	project := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(project, ".llxprt"), 0o755))
 	path := filepath.Join(project, ".llxprt", "settings.json")
-	finder := Finder{Dialect: dialect.LLxprt(), Where: Where{Home: t.TempDir(), Project: project, Getenv: func(string) string { return "/does/not/exist" }}}
+	finder := Finder{Dialect: dialect.LLxprt(), Where: Where{Home: t.TempDir(), Project: project,
+		Getenv: func(string) string { return "/does/not/exist" }}}
 
 	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening it for reading would block
 	found := finder.Find()

@@ -48,5 +48,6 @@ func isOff(text string) bool {
 	if end := strings.Index(features, "\n["); end >= 0 {
 		features = features[:end]
 	}
-	return regexp.MustCompile(`(?m)^\s*(?:codex_)?hooks\s*=\s*false\b`).MatchString(features) || regexp.MustCompile(`(?m)^features\.(?:codex_)?hooks\s*=\s*false\b`).MatchString(text)
+	return regexp.MustCompile(`(?m)^\s*(?:codex_)?hooks\s*=\s*false\b`).MatchString(features) ||
+		regexp.MustCompile(`(?m)^features\.(?:codex_)?hooks\s*=\s*false\b`).MatchString(text)
 }

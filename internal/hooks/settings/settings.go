@@ -71,7 +71,8 @@ func (f Finder) Find() Found {
 				trusted = append(trusted, text)
 			}
 			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
-			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"), Loses: losses(f.Dialect, text)})
+			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"),
+				Loses: losses(f.Dialect, text)})
 		}
 	}
 	switches := f.Dialect.Switches(f.withoutDropped(found.Sources, texts)...)
@@ -82,7 +83,8 @@ func (f Finder) Find() Found {
 	f.review(&found)
 	if managedOnly {
 		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
-		found.Trouble = append(found.Trouble, fmt.Errorf("the organisation's settings allow only its own hooks (%s): no others run", f.Dialect.Settings.ManagedOnly))
+		found.Trouble = append(found.Trouble, fmt.Errorf("the organisation's settings allow only its own hooks (%s): no others run",
+			f.Dialect.Settings.ManagedOnly))
 	}
 	found.disable(switches.Disabled)
 	return found

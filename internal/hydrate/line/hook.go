@@ -22,7 +22,8 @@ type Step struct {
 
 // Add adds the flags to a set, except --log.
 func (f *Step) Add(to *pflag.FlagSet) {
-	to.StringVar(&f.Stop, "stop", string(steps.Remind), `when the agent stops while a step is ready: "remind" it once, "hold" it each time, or do nothing ("off")`)
+	to.StringVar(&f.Stop, "stop", string(steps.Remind),
+		`when the agent stops while a step is ready: "remind" it once, "hold" it each time, or do nothing ("off")`)
 	to.StringVar(&f.Checks, "checks", "on", `run the checks of steps: "on" or "off"`)
 	to.DurationVar(&f.Limit, "limit", steps.CallLimit, "the time limit with which the hook is registered")
 }

@@ -39,10 +39,14 @@ func (f *Flags) Add(to *pflag.FlagSet) { f.add(to, Default()) }
 func (f *Flags) add(to *pflag.FlagSet, d Flags) {
 	to.StringVar(&f.Scope, "scope", d.Scope, `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
 	to.StringVar(&f.Active, "active", d.Active, `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
-	to.StringVar(&f.Nest, "nest", d.Nest, `if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
-	to.BoolVar(&f.Announce, "announce", d.Announce, "tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
-	to.StringArrayVar(&f.PluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
-	to.StringArrayVar(&f.AddDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
+	to.StringVar(&f.Nest, "nest", d.Nest,
+		`if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
+	to.BoolVar(&f.Announce, "announce", d.Announce,
+		"tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
+	to.StringArrayVar(&f.PluginDirs, "plugin-dir", nil,
+		"`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
+	to.StringArrayVar(&f.AddDirs, "add-dir", nil,
+		"`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
 	to.IntVar(&f.History, "history", d.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
 	to.DurationVar(&f.LockTimeout, "lock-timeout", d.LockTimeout, "how long to wait for the task list's locks")
 	to.StringVar(&f.Log, "log", "", decisions.Usage)

@@ -104,8 +104,9 @@ func TestStepsGivesTheBytesThatAreWritten(t *testing.T) {
 func TestNamesOfStepsAreTheSameInEveryRun(t *testing.T) {
 	const s = "/home/.list.fsmtx"
 	for want, step := range map[string]faultfs.Step{
-		"mkdir list":                         {Op: "mkdir", Path: "/home/list"},
-		"link S/txn/new/1.json to 1.json":    {Op: "link", Path: s + "/txn-20261121t200000-000000001-0a1b2c3d/new/1.json", To: "/home/list/1.json"},
+		"mkdir list": {Op: "mkdir", Path: "/home/list"},
+		"link S/txn/new/1.json to 1.json": {Op: "link", Path: s + "/txn-20261121t200000-000000001-0a1b2c3d/new/1.json",
+			To: "/home/list/1.json"},
 		"rename S/journal to S/done":         {Op: "rename", Path: s + "/journal", To: s + "/done-20261121t200000-000000001-0a1b2c3d"},
 		"rename S/txn/journal~ to S/journal": {Op: "rename", Path: s + "/txn-2026/.journal1234567890123456", To: s + "/journal"},
 		"mkdir S/locks/-0":                   {Op: "mkdir", Path: s + "/locks/0123456789ab-0"},
@@ -182,7 +183,8 @@ func TestKillKillsTheProcessBeforeAStep(t *testing.T) {
 		require.NoError(t, runAll(files, dir))
 		return
 	}
-	for step, want := range map[string]string{"0": "", "1": "d drwx", "5": "a -rw", "overwrite b": "a -rw", "6": "b -rw", "append b": "b -rw"} {
+	for step, want := range map[string]string{"0": "", "1": "d drwx", "5": "a -rw", "overwrite b": "a -rw", "6": "b -rw",
+		"append b": "b -rw"} {
 		dir := t.TempDir()
 		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		c.Env = append(os.Environ(), "FSMTX_TEST_DIR="+dir, "FSMTX_TEST_STEP="+step)

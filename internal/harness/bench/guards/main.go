@@ -114,7 +114,8 @@ func (b *bench) row(table *tabwriter.Writer, g guard.Rule, pairs int) {
 		others, changes = append(others, other), append(changes, us-other)
 		ours, floors, more, scripts = append(ours, us), append(floors, floor), append(more, us-floor), append(scripts, script)
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f", g.ID, process.Median(ours), process.Median(floors), process.Median(more), budget, process.Median(scripts))
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f", g.ID, process.Median(ours), process.Median(floors), process.Median(more),
+		budget, process.Median(scripts))
 	if b.against != "" {
 		fmt.Fprintf(table, "\t%.2f\t%+.2f", process.Median(others), process.Median(changes))
 	}
@@ -162,5 +163,6 @@ func (b *bench) event(g guard.Rule) string {
 		}
 		more = fmt.Sprintf(`,"agent_type":%q,"last_assistant_message":%q`, agent, "## Found\n"+strings.Repeat("word ", 200))
 	}
-	return fmt.Sprintf(`{"session_id":"bench","cwd":%q,"transcript_path":%q,"hook_event_name":%q%s}`+"\n", b.project, filepath.Join(b.project, "transcript.jsonl"), g.Event, more)
+	return fmt.Sprintf(`{"session_id":"bench","cwd":%q,"transcript_path":%q,"hook_event_name":%q%s}`+"\n", b.project,
+		filepath.Join(b.project, "transcript.jsonl"), g.Event, more)
 }

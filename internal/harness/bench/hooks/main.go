@@ -70,5 +70,6 @@ func (r row) run(table *tabwriter.Writer, program string, pairs int) {
 		ours, floors = append(ours, a), append(floors, b)
 		differences, ratios = append(differences, a-b), append(ratios, a/b)
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.2f\t%.2f\t%s\n", r.name, process.Median(ours), process.Median(floors), process.Median(differences), process.Median(ratios), r.budget)
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.2f\t%.2f\t%s\n", r.name, process.Median(ours), process.Median(floors),
+		process.Median(differences), process.Median(ratios), r.budget)
 }

@@ -60,7 +60,8 @@ func main() {
 	process.Check(err)
 	defer os.RemoveAll(work)
 	programs := map[string]string{}
-	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor", "parse": "./internal/harness/bench/parse"} {
+	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor",
+		"parse": "./internal/harness/bench/parse"} {
 		programs[name] = process.Build(work, pkg)
 	}
 	python := interpreter()
@@ -71,7 +72,8 @@ func main() {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "on\twork\tfsmtx ms\tfloor ms\tratio\tbudget\tPython ms\tPython/fsmtx\tgoal\tpeak MiB\tlist locked ms")
 	measure := func(p place, r row) {
-		b := &bench{row: r, place: p, programs: programs, home: filepath.Join(p.dir, "home"), python: python, yardstick: filepath.Join(work, "yardstick.py")}
+		b := &bench{row: r, place: p, programs: programs, home: filepath.Join(p.dir, "home"), python: python,
+			yardstick: filepath.Join(work, "yardstick.py")}
 		b.run(table, b.pairs(*pairs))
 		process.Check(table.Flush())
 		process.Check(os.RemoveAll(b.home))

@@ -268,7 +268,8 @@ func (b *bench) atOnce(size int) func() cost {
 func (b *bench) transcript(size int) func() cost {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
-	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("What the agent says about its work. ", 27) + `"}]}}` + "\n"
+	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
+		strings.Repeat("What the agent says about its work. ", 27) + `"}]}}` + "\n"
 	b.write("t.jsonl", "")
 	f, err := os.OpenFile(filepath.Join(b.home, ".claude/t.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	process.Check(err)

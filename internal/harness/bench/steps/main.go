@@ -34,12 +34,14 @@ var rows = []row{
 	{name: "10 steps, allowed update", event: update("1", "in_progress"), steps: 10, budget: 2},
 	{name: "100 steps, allowed update", event: update("1", "in_progress"), steps: 100, budget: 2},
 	// Without the id of a call of a message: such a call would wait for others that may let it through.
-	{name: "10 steps, refused update", event: strings.Replace(update("2", "in_progress"), `,"tool_use_id":"toolu_1"`, "", 1), steps: 10, budget: 2, refuse: true},
+	{name: "10 steps, refused update", event: strings.Replace(update("2", "in_progress"), `,"tool_use_id":"toolu_1"`, "", 1), steps: 10,
+		budget: 2, refuse: true},
 	{name: "10 steps, other task", event: update("99", "completed"), steps: 10, budget: 1.5},
 	{name: "no workflow, git push", event: shell("git push"), beside: update("1", "in_progress"), budget: 1.2},
 	{name: "10 steps without only, git push", event: shell("git push"), steps: 10, beside: update("1", "in_progress"), budget: 1},
 	{name: "10 steps, git status", event: shell("git status"), steps: 10, only: true, beside: update("1", "in_progress"), budget: 1},
-	{name: "10 steps, git push refused", event: shell("cd src && git push"), steps: 10, only: true, refuse: true, beside: update("1", "in_progress"), budget: 1},
+	{name: "10 steps, git push refused", event: shell("cd src && git push"), steps: 10, only: true, refuse: true,
+		beside: update("1", "in_progress"), budget: 1},
 }
 
 const (
@@ -122,11 +124,14 @@ type call struct {
 var plain = call{fsm: chain("", "", ""), before: []string{update("1", "in_progress")}, event: update("1", "completed")}
 
 var turns = []turn{
-	{"completed, one way to end", call{chain(`"outcomes":{"again":{"back":1,"max":9},"done":{}}`, "", ""), []string{update("1", "in_progress")}, ends("1", "done")}},
+	{"completed, one way to end", call{chain(`"outcomes":{"again":{"back":1,"max":9},"done":{}}`, "", ""),
+		[]string{update("1", "in_progress")}, ends("1", "done")}},
 	{"loop back over three steps", call{chain("", "", `"outcomes":{"again":{"back":1,"max":9},"done":{}}`),
 		[]string{ends("1", ""), ends("2", ""), update("3", "in_progress")}, ends("3", "again")}},
-	{"branch, one step not needed", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""), []string{update("1", "in_progress")}, ends("1", "right")}},
-	{"the same, seen done afterwards", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""), []string{update("1", "in_progress"), ends("1", "right")},
+	{"branch, one step not needed", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""),
+		[]string{update("1", "in_progress")}, ends("1", "right")}},
+	{"the same, seen done afterwards", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""),
+		[]string{update("1", "in_progress"), ends("1", "right")},
 		strings.Replace(ends("1", "right"), "PreToolUse", "PostToolUse", 1)}},
 }
 
@@ -169,7 +174,8 @@ func (b *bench) compare(table *tabwriter.Writer, r turn, pairs int) {
 		ours, theirs, ratios = append(ours, us), append(theirs, them), append(ratios, us/them)
 		cpu, theirCPU, cpuRatios = append(cpu, used), append(theirCPU, theirUsed), append(cpuRatios, used/theirUsed)
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t2.0\t%.2f\t%.2f\t%.2f\n", r.name, process.Median(ours), process.Median(theirs), process.Median(ratios),
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t2.0\t%.2f\t%.2f\t%.2f\n", r.name, process.Median(ours), process.Median(theirs),
+		process.Median(ratios),
 		process.Median(cpu), process.Median(theirCPU), process.Median(cpuRatios))
 }
 
