@@ -139,7 +139,7 @@ func (r Request) listedAs(name string) string {
 	if r.Event == event.UserPromptExpansion {
 		return name
 	}
-	return transcript.ListedName(r.Transcript, name)
+	return transcript.ListedName(r.Transcript, r.Prompt, name)
 }
 
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It

@@ -133,7 +133,7 @@ func TestUnderstand(t *testing.T) {
 		"by a subagent": {event: `{"session_id": "1", "agent_id": "a", ` + called + `}`,
 			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Agent: "a"}},
 		"typed": {event: `{"session_id": "1", "hook_event_name": "UserPromptExpansion", "command_name": "s", "prompt_id": "p"}`,
-			want: hydrate.Request{Event: "UserPromptExpansion", Session: "1", Command: "s", Invocation: "prompt:p:s", Typed: true}},
+			want: hydrate.Request{Event: "UserPromptExpansion", Session: "1", Command: "s", Prompt: "p", Invocation: "prompt:p:s", Typed: true}},
 		"null is absent": {event: `{"session_id": "1", "tool_response": {"success": null, "agentId": null, "commandName": "s"}}`,
 			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "s"}},
 		"other tool":  {event: `{"session_id": "1", "tool_name": "Read"}`, skip: `the event is about the tool "Read", not about Skill`},

@@ -30,6 +30,7 @@ type Request struct {
 	Args       string       // the arguments of its call
 	Cwd        string       // may be empty
 	Transcript string       // path of the client's transcript; may be empty
+	Prompt     string       // id of the prompt to which the model answers; may be empty
 	Agent      string       // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
 	Typed      bool         // a person typed the skill
 	Invocation string       // identifies the call of the skill; empty if unknown
@@ -43,7 +44,7 @@ type Request struct {
 //
 // An event without a name counts as PostToolUse, the only event in the requirements.
 func Understand(e *event.Event) (r Request, skip string, err error) {
-	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Transcript: e.TranscriptPath, Agent: e.AgentID}
+	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Transcript: e.TranscriptPath, Prompt: e.PromptID, Agent: e.AgentID}
 	var missing []string
 	switch e.Name {
 	case event.UserPromptExpansion:

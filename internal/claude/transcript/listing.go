@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -17,6 +18,9 @@ import (
 // maxListing bounds how much is read from the beginning of a transcript, in bytes, where the
 // client lists the skills that the model may call.
 const maxListing = 4 << 20
+
+// listingAtMost bounds the wait for the first listing.
+const listingAtMost = 500 * time.Millisecond
 
 // listing is an attachment in which the client lists skills (measured with 2.1.329, fact
 // 147). It writes the first one with the user's first prompt, and further ones for skills that
@@ -31,18 +35,39 @@ type listing struct {
 // name: the name itself, or that of the skill with this name in its frontmatter. If name has no
 // colon and no skill has it, it returns the listed name of the only plugin's skill that has it
 // behind the plugin's. It returns "" if the beginning of the transcript does not tell.
-func ListedName(path, name string) string {
+//
+// The client writes the listing with the first prompt, and it may not have done so when the
+// model's answer to that prompt came at once. promptID is the prompt_id of the event, which may
+// be empty: while there is neither a listing nor this prompt, ListedName reads the transcript
+// again, for at most half a second.
+func ListedName(path, promptID, name string) string {
+	if path == "" {
+		return ""
+	}
+	listed, _ := await(listingAtMost, func() (string, bool) {
+		listed, any := listedName(path, name)
+		if any {
+			return listed, false
+		}
+		_, stale := lastUserText(path, promptID)
+		return "", stale
+	})
+	return listed
+}
+
+// listedName reads the transcript once. any reports whether it has a listing.
+func listedName(path, name string) (listed string, any bool) {
 	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
-		return ""
+		return "", false
 	}
 	defer f.Close()
 	var further, behind []string
 	for r := bufio.NewReaderSize(io.LimitReader(f, maxListing), chunkSize); ; {
 		raw, err := r.ReadBytes('\n')
 		if l, ok := parseListing(raw); ok {
-			if slices.Contains(l.Names, name) {
-				return name
+			if any = true; slices.Contains(l.Names, name) {
+				return name, true
 			}
 			further = append(further, l.with("("+name+")")...)
 			behind = append(behind, l.with(":"+name+")")...)
@@ -56,9 +81,9 @@ func ListedName(path, name string) string {
 	}
 	slices.Sort(further)
 	if further = slices.Compact(further); len(further) != 1 {
-		return ""
+		return "", any
 	}
-	return further[0]
+	return further[0], any
 }
 
 func parseListing(raw []byte) (found listing, ok bool) {

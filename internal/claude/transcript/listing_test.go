@@ -1,8 +1,12 @@
 package transcript
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -40,12 +44,43 @@ func TestListedName(t *testing.T) {
 		"torn": {[]string{firstListing[:250]}, "simplify", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, ListedName(write(t, c.lines...), c.name))
+			assert.Equal(t, c.want, ListedName(write(t, c.lines...), "", c.name))
+		})
+	}
+}
+
+// TestListedNameWaitsForTheListing: an answer to the first prompt can call a skill before the
+// client has written the listing.
+func TestListedNameWaitsForTheListing(t *testing.T) {
+	prompt := strings.Replace(fmt.Sprintf(prompted, "go"), `{"type"`, `{"promptId":"1","type"`, 1)
+	for name, c := range map[string]struct {
+		before, later, want string
+		waits               time.Duration
+	}{
+		"the listing comes":   {"", prompt + "\n" + firstListing, "p:b", 100 * time.Millisecond},
+		"the prompt comes":    {"", prompt, "", 100 * time.Millisecond},
+		"nothing comes":       {"", "", "", 500 * time.Millisecond},
+		"the prompt is there": {prompt, firstListing, "", 0},
+		"a listing is there":  {firstListing, laterListing, "p:b", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, c.before)
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				go func() {
+					time.Sleep(90 * time.Millisecond)
+					assert.NoError(t, os.WriteFile(path, []byte(c.before+"\n"+c.later+"\n"), 0o600))
+				}()
+				assert.Equal(t, c.want, ListedName(path, "1", "ship"))
+				assert.WithinDuration(t, begun.Add(c.waits), time.Now(), waitStep)
+				synctest.Wait()
+				time.Sleep(time.Second)
+			})
 		})
 	}
 }
 
 func TestListedNameWithoutATranscript(t *testing.T) {
-	assert.Empty(t, ListedName("", "simplify"))
-	assert.Empty(t, ListedName(t.TempDir(), "simplify"))
+	assert.Empty(t, ListedName("", "p", "simplify"))
+	assert.Empty(t, ListedName(t.TempDir(), "", "simplify"))
 }

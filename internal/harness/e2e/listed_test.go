@@ -383,11 +383,11 @@ skill home/.claude/skills/e p:b
 	transcripts, err := filepath.Glob(s.Path("home/.claude/projects/*/*.jsonl"))
 	require.NoError(t, err)
 	require.Len(t, transcripts, 1)
-	assert.Equal(t, "simplify", transcript.ListedName(transcripts[0], "simplify"))
+	assert.Equal(t, "simplify", transcript.ListedName(transcripts[0], "", "simplify"))
 	for name, listed := range map[string]string{"ship": "p:b", "p:ship": "p:b", "moor": "d", "p:b": "p:b"} {
-		assert.Equal(t, listed, transcript.ListedName(transcripts[0], name), name)
+		assert.Equal(t, listed, transcript.ListedName(transcripts[0], "", name), name)
 	}
-	assert.Empty(t, transcript.ListedName(transcripts[0], "nobody"))
+	assert.Empty(t, transcript.ListedName(transcripts[0], "", "nobody"))
 }
 
 // genCatalog generates catalogs. One seed always gives the same one.
