@@ -1,0 +1,355 @@
+package safefile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// held returns an open directory with these files, which hold their own names. A name that ends
+// in a slash is a directory.
+func held(t *testing.T, names ...string) (d *Dir, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "held")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	for _, name := range names {
+		if dir, ok := strings.CutSuffix(name, "/"); ok {
+			require.NoError(t, os.MkdirAll(filepath.Join(path, dir), 0o700))
+			continue
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(path, name), []byte(name), 0o600))
+	}
+	d, err := OpenDir(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	return d, path
+}
+
+func TestOpenDirOpensOnlyADirectory(t *testing.T) {
+	d, path := held(t, "file", "dir/")
+	require.NoError(t, os.Symlink("dir", filepath.Join(path, "link")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "fifo"), 0o600))
+	for name, want := range map[string]error{"file": ErrNotDir, "link": ErrNotDir, "fifo": ErrNotDir, "none": fs.ErrNotExist} {
+		_, err := d.OpenDir(name)
+		require.ErrorIs(t, err, want, name)
+		require.ErrorContains(t, err, "open "+filepath.Join(path, name)+": ")
+		_, err = OpenDir(filepath.Join(path, name))
+		require.ErrorIs(t, err, want, name)
+	}
+	inner, err := d.OpenDir("dir")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(path, "dir", "x"), inner.Path("x"))
+	require.NoError(t, inner.Close())
+	require.NoError(t, inner.Close(), "a second time")
+	_, err = inner.Lstat("x")
+	require.Error(t, err)
+	require.NoError(t, Unheld.Close())
+	assert.Equal(t, "x", Unheld.Path("x"))
+}
+
+// TestNamesLeadIntoTheDirectoryThatWasOpened: whatever is at its path by now.
+func TestNamesLeadIntoTheDirectoryThatWasOpened(t *testing.T) {
+	d, path := held(t, "old", "sub/")
+	moved := path + " moved"
+	require.NoError(t, os.Rename(path, moved))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path, "old"), []byte("another"), 0o600))
+
+	data, err := d.ReadFile("old", 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(data))
+	f, err := d.Create("created", 0o600)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.NoError(t, d.Mkdir("made", 0o700))
+	require.NoError(t, d.Mkdir("sub/made", 0o700))
+	require.NoError(t, d.Link("old", d, "linked"))
+	require.NoError(t, d.Rename("created", d, "renamed"))
+	require.NoError(t, d.Remove("old"))
+	require.NoError(t, d.Sync("."))
+	requireOnly(t, path, "old")
+	requireOnly(t, moved, "linked", "made", "renamed", "sub")
+	requireOnly(t, filepath.Join(moved, "sub"), "made")
+	names, err := d.Names()
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"linked", "made", "renamed", "sub"}, names)
+}
+
+// TestNoNameLeavesTheDirectory: with the methods that say so.
+func TestNoNameLeavesTheDirectory(t *testing.T) {
+	d, path := held(t)
+	outside := filepath.Join(filepath.Dir(path), "outside")
+	require.NoError(t, os.Mkdir(outside, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "x"), nil, 0o600))
+	require.NoError(t, os.Symlink("../outside", filepath.Join(path, "out")))
+	before, err := os.Stat(filepath.Join(outside, "x"))
+	require.NoError(t, err)
+	for name, do := range map[string]func(name string) error{
+		"lstat":  func(name string) error { _, err := d.Lstat(name); return err },
+		"mkdir":  func(name string) error { return d.Mkdir(name+"y", 0o700) },
+		"remove": d.Remove, "remove all": d.RemoveAll,
+		"chtimes": func(name string) error { return d.Chtimes(name, time.Unix(1, 0)) },
+	} {
+		for _, way := range []string{"out/x", "../outside/x"} {
+			err := do(way)
+			require.Error(t, err, "%s %s", name, way)
+			require.ErrorContains(t, err, filepath.Dir(path)+"/", "%s %s", name, way)
+		}
+	}
+	requireOnly(t, outside, "x")
+	after, err := os.Stat(filepath.Join(outside, "x"))
+	require.NoError(t, err)
+	assert.Equal(t, before.ModTime(), after.ModTime())
+}
+
+// TestTheDirectoryThatIsKeptOpenIsForgotten: when its name, or one above, leads elsewhere.
+func TestTheDirectoryThatIsKeptOpenIsForgotten(t *testing.T) {
+	for name, change := range map[string]func(d *Dir) error{
+		"renamed":        func(d *Dir) error { return d.Rename("a/b", d, "c") },
+		"renamed above":  func(d *Dir) error { return d.Rename("a", d, "c") },
+		"removed":        func(d *Dir) error { return errors.Join(d.Remove("a/b/x"), d.Remove("a/b")) },
+		"removed above":  func(d *Dir) error { return d.RemoveAll("a") },
+		"exchanged":      func(d *Dir) error { return d.Exchange("a", d, "other") },
+		"exchanged with": func(d *Dir) error { return d.Exchange("other", d, "a") },
+		"put in its way": func(d *Dir) error { return errors.Join(d.Rename("a", d, "c"), d.RenameNew("other", d, "a")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, path := held(t, "a/b/", "a/b/x", "other/b/")
+			_, err := d.Lstat("a/b/x")
+			require.NoError(t, err)
+			err = change(d)
+			if errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("skipped: this file system cannot exchange names")
+			}
+			require.NoError(t, err)
+			require.NoError(t, os.MkdirAll(filepath.Join(path, "a", "b"), 0o700))
+			_, err = d.Lstat("a/b/x")
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			require.NoError(t, d.Mkdir("a/b/new", 0o700))
+			requireOnly(t, filepath.Join(path, "a", "b"), "new")
+		})
+	}
+}
+
+func TestTwoNames(t *testing.T) {
+	d, path := held(t, "a", "b", "c/")
+	for name, call := range map[string]func() error{
+		"link":   func() error { return d.Link("a", d, "b") },
+		"rename": func() error { return d.RenameNew("a", d, "b") },
+	} {
+		err := call()
+		if errors.Is(err, errors.ErrUnsupported) {
+			continue
+		}
+		require.ErrorIs(t, err, fs.ErrExist)
+		require.ErrorContains(t, err, name+" "+filepath.Join(path, "a")+" "+filepath.Join(path, "b")+": ")
+		requireContent(t, filepath.Join(path, "a"), "a")
+		requireContent(t, filepath.Join(path, "b"), "b")
+	}
+	if err := d.Exchange("a", d, "b"); !errors.Is(err, errors.ErrUnsupported) {
+		require.NoError(t, err)
+		requireContent(t, filepath.Join(path, "a"), "b")
+		require.NoError(t, d.Exchange("a", d, "b"))
+		require.ErrorIs(t, d.Exchange("a", d, "none"), fs.ErrNotExist)
+	}
+	inner, err := d.OpenDir("c")
+	require.NoError(t, err)
+	defer inner.Close()
+	require.NoError(t, d.Link("a", inner, "linked"))
+	require.NoError(t, d.Rename("a", d, "b"))
+	requireContent(t, filepath.Join(path, "b"), "a")
+	requireContent(t, filepath.Join(path, "c", "linked"), "a")
+	requireOnly(t, path, "b", "c")
+}
+
+func TestWhatIsOpenedIsRegular(t *testing.T) {
+	d, path := held(t, "file", "dir/")
+	require.NoError(t, os.Symlink("file", filepath.Join(path, "link")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(path, "fifo"), 0o600))
+	for _, name := range []string{"dir", "link", "fifo"} {
+		_, err := d.Open(name, os.O_RDONLY)
+		require.ErrorIs(t, err, ErrNotRegular, name)
+		_, err = d.Open(name, os.O_WRONLY)
+		require.ErrorIs(t, err, ErrNotRegular, name)
+		_, err = d.ReadFile(name, 0, 9)
+		require.ErrorIs(t, err, ErrNotRegular, name)
+		_, ok := d.Permissions(name)
+		assert.False(t, ok, name)
+	}
+	mode, ok := d.Permissions("file")
+	assert.True(t, ok)
+	assert.Equal(t, fs.FileMode(0o600), mode)
+	_, ok = d.Permissions("none")
+	assert.False(t, ok)
+	f, err := d.Open("new", os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+	require.NoError(t, err)
+	for _, text := range []string{"a", "b"} {
+		_, err = f.WriteAt([]byte(text), 0)
+		require.Error(t, err, "it is open for appending")
+		_, err = f.WriteString(text)
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Close())
+	requireContent(t, filepath.Join(path, "new"), "ab")
+	mode, _ = d.Permissions("new")
+	assert.Equal(t, 0o600&^umask(), mode)
+	_, err = d.Create("new", 0o640)
+	require.ErrorIs(t, err, fs.ErrExist)
+	f, err = d.Create("newer", 0o640)
+	require.NoError(t, err)
+	_, err = f.WriteString("text")
+	require.NoError(t, err)
+	_, err = f.ReadAt(make([]byte, 4), 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	mode, _ = d.Permissions("newer")
+	assert.Equal(t, 0o640&^umask(), mode)
+}
+
+func TestReadFileReadsFromAnOffsetWithinTheLimit(t *testing.T) {
+	d, path := held(t, "0123456789")
+	require.NoError(t, os.WriteFile(filepath.Join(path, "empty"), nil, 0o600))
+	for _, c := range []struct {
+		offset, max int64
+		want        string
+		err         error
+	}{
+		{0, 10, "0123456789", nil}, {0, 9, "", ErrTooLarge}, {4, 6, "456789", nil}, {4, 5, "", ErrTooLarge}, {10, 1, "", nil}, {11, 1, "", nil},
+	} {
+		data, err := d.ReadFile("0123456789", c.offset, c.max)
+		require.ErrorIs(t, err, c.err, "%v", c)
+		assert.Equal(t, c.want, string(data), "%v", c)
+		assert.Equal(t, err == nil, data != nil, "%v", c)
+	}
+	data, err := d.ReadFile("empty", 0, 1)
+	require.NoError(t, err)
+	assert.NotNil(t, data)
+	_, err = d.ReadFile("none", 0, 1)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "open "+filepath.Join(path, "none")+": ")
+}
+
+func TestListsAreSortedAndFollowNoLink(t *testing.T) {
+	d, path := held(t, "c", "a", "b", "dir/", "dir/x")
+	require.NoError(t, os.Symlink("dir", filepath.Join(path, "link")))
+	entries, err := d.ReadDir(".")
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	assert.Equal(t, []string{"a", "b", "c", "dir", "link"}, names)
+	_, err = d.ReadDir("link")
+	require.Error(t, err)
+	entries, err = Unheld.ReadDir(filepath.Join(path, "link"))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.Error(t, d.Sync("link"))
+	require.NoError(t, d.Sync("dir"))
+	require.NoError(t, Unheld.Sync(filepath.Join(path, "link")))
+	require.ErrorIs(t, d.Sync("none"), fs.ErrNotExist)
+}
+
+func TestHas(t *testing.T) {
+	d, path := held(t, "a", "b")
+	info, err := d.Lstat("a")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink("a", filepath.Join(path, "link")))
+	require.NoError(t, d.Link("a", d, "same"))
+	for name, want := range map[string]bool{"a": true, "same": true, "b": false, "link": false, "none": false} {
+		assert.Equal(t, want, d.Has(name, info), name)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	d, path := held(t, "a")
+	at := time.Unix(1_000_000, 0)
+	for _, name := range []string{"a", "."} {
+		require.NoError(t, d.Chtimes(name, at))
+		info, err := os.Stat(filepath.Join(path, name))
+		require.NoError(t, err)
+		assert.True(t, at.Equal(info.ModTime()), name)
+	}
+	require.NoError(t, Unheld.Chtimes(filepath.Join(path, "a"), at.Add(time.Hour)))
+	info, err := Unheld.Lstat(filepath.Join(path, "a"))
+	require.NoError(t, err)
+	assert.True(t, at.Add(time.Hour).Equal(info.ModTime()))
+}
+
+func TestALockIsHeldByOne(t *testing.T) {
+	d, path := held(t, "lock")
+	info, err := d.Lstat("lock")
+	require.NoError(t, err)
+	path = filepath.Join(path, "lock")
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	unlock, err := Lock(done, path, info)
+	require.NoError(t, err, "it is free, so nobody waits")
+	_, err = TryLock(path, info)
+	require.ErrorIs(t, err, ErrBusy)
+	_, err = Lock(done, path, info)
+	require.ErrorIs(t, err, ErrBusy)
+	ended := make(chan error)
+	go func() {
+		unlock, err := Lock(context.Background(), path, info)
+		if err == nil {
+			unlock()
+		}
+		ended <- err
+	}()
+	unlock()
+	require.NoError(t, <-ended)
+}
+
+// TestTheLockIsOnWhatWasOpened: another file, a link or nothing at the path is not it.
+func TestTheLockIsOnWhatWasOpened(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"gone": os.Remove,
+		"a link": func(path string) error {
+			return errors.Join(os.Rename(path, path+" kept"), os.Symlink(path+" kept", path))
+		},
+		"another": func(path string) error {
+			return errors.Join(os.Rename(path, path+" kept"), os.WriteFile(path, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, path := held(t, "lock")
+			info, err := d.Lstat("lock")
+			require.NoError(t, err)
+			path = filepath.Join(path, "lock")
+			require.NoError(t, change(path))
+			_, err = TryLock(path, info)
+			require.ErrorIs(t, err, ErrMoved)
+			_, err = Lock(t.Context(), path, info)
+			require.ErrorIs(t, err, ErrMoved)
+		})
+	}
+}
+
+func TestADirectoryIsLocked(t *testing.T) {
+	d, path := held(t)
+	unlock, err := d.Lock(t.Context())
+	require.NoError(t, err)
+	other, err := OpenDir(path)
+	require.NoError(t, err)
+	defer other.Close()
+	_, err = other.TryLock()
+	require.ErrorIs(t, err, ErrBusy)
+	unlock()
+	unlock, err = other.TryLock()
+	require.NoError(t, err)
+	unlock()
+	require.NoError(t, os.Rename(path, path+" moved"))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	_, err = d.TryLock()
+	require.ErrorIs(t, err, ErrMoved)
+}
