@@ -1,0 +1,70 @@
+package safefile
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// TestAnOpenWaitsForALease: a file server, or an edit, gives its lease up when it is told that
+// somebody opens the file.
+func TestAnOpenWaitsForALease(t *testing.T) {
+	d, path := held(t, "leased")
+	holder, err := os.OpenFile(filepath.Join(path, "leased"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer holder.Close()
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGIO)
+	defer signal.Stop(told)
+	if _, err := unix.FcntlInt(holder.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		t.Skipf("skipped: this file system has no leases: %v", err)
+	}
+	released := make(chan error)
+	go func() {
+		<-told
+		_, err := unix.FcntlInt(holder.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+		released <- err
+	}()
+	data, err := d.ReadFile("leased", 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, "leased", string(data))
+	require.NoError(t, <-released)
+}
+
+func TestChildProcessesDoNotInherit(t *testing.T) {
+	d, _ := held(t, "file")
+	f, err := d.Open("file", os.O_RDONLY)
+	require.NoError(t, err)
+	defer f.Close()
+	for _, fd := range []uintptr{f.Fd(), uintptr(d.Fd())} {
+		flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0)
+		require.NoError(t, err)
+		assert.NotZero(t, flags&unix.FD_CLOEXEC)
+	}
+}
+
+func TestReadInto(t *testing.T) {
+	d, path := held(t, "first", "two")
+	require.NoError(t, os.Symlink("two", filepath.Join(path, "link")))
+	dir, err := d.List(".")
+	require.NoError(t, err)
+	defer dir.Close()
+	var buf bytes.Buffer
+	for _, name := range []string{"first", "two"} {
+		data, err := ReadInto(&buf, dir, name, 5)
+		require.NoError(t, err)
+		assert.Equal(t, name, string(data))
+	}
+	for name, want := range map[string]error{"first": ErrTooLarge, "link": ErrNotRegular, "none": fs.ErrNotExist} {
+		_, err := ReadInto(&buf, dir, name, 4)
+		require.ErrorIs(t, err, want, name)
+	}
+}
