@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -32,7 +33,7 @@ func acl(user uint32) []byte {
 }
 
 func TestRootKeepsTheOwnerOfAFile(t *testing.T) {
-	asRoot(t)
+	files.AsRoot(t)
 	for _, owner := range [][2]int{{12345, 23456}, {12345, 0}, {0, 23456}} {
 		path := filepath.Join(t.TempDir(), "f")
 		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
@@ -79,13 +80,13 @@ func TestDefaultACLIsNotInherited(t *testing.T) {
 	require.NoError(t, edit(t, path, to("new")))
 	_, err := unix.Getxattr(path, accessACL, nil)
 	require.Error(t, err)
-	requireFile(t, path, "new", 0o600)
+	files.Require(t, path, "new", 0o600)
 }
 
 // openToAll lets other users reach and write the directory.
 func openToAll(t *testing.T, dir string) {
 	t.Helper()
-	asRoot(t)
+	files.AsRoot(t)
 	require.NoError(t, os.Chmod(dir, 0o777))
 	for d := dir; d != "/"; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
@@ -117,8 +118,8 @@ func TestReplaceRefusesToChangeTheOwner(t *testing.T) {
 	err := edit(t, path, to("new"))
 	require.ErrorIs(t, err, errOwnership)
 	require.ErrorContains(t, err, path+": would not keep its owner and permissions: it belongs to user 12345 and group 12345")
-	requireFile(t, path, "old", 0o644)
-	requireOnly(t, dir, "f")
+	files.Require(t, path, "old", 0o644)
+	files.RequireOnly(t, dir, "f")
 }
 
 // TestRemoveBelowADirectoryOfAnotherUser: the work directory cannot be created there.
@@ -135,7 +136,7 @@ func TestRemoveBelowADirectoryOfAnotherUser(t *testing.T) {
 	e, err := Read(path, 100)
 	require.NoError(t, err)
 	require.NoError(t, e.Replace(nil, 7))
-	requireOnly(t, dir)
+	files.RequireOnly(t, dir)
 }
 
 func TestSweepFollowsNoSymbolicLink(t *testing.T) {
@@ -146,14 +147,14 @@ func TestSweepFollowsNoSymbolicLink(t *testing.T) {
 	require.NoError(t, os.WriteFile(victim, []byte("keep"), 0o600))
 	require.NoError(t, os.Symlink(filepath.Dir(victim), filepath.Join(work, newName)))
 	require.NoError(t, Sweep(filepath.Join(dir, "f")))
-	requireContent(t, victim, "keep")
+	files.RequireContent(t, victim, "keep")
 	require.NoDirExists(t, work)
 }
 
 // asUser calls do with the effective user of its thread switched; the thread ends with it.
 func asUser(t *testing.T, uid int, do func()) {
 	t.Helper()
-	asRoot(t)
+	files.AsRoot(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -178,7 +179,7 @@ func TestSweepLeavesTheWorkOfAnotherUser(t *testing.T) {
 	for _, owner := range []int{0, 12345} {
 		require.NoError(t, os.Chown(work, owner, owner))
 		asUser(t, 23456, func() { assert.ErrorIs(t, Sweep(path), safefile.ErrNotOwn) })
-		requireOnly(t, work, newName)
+		files.RequireOnly(t, work, newName)
 	}
 	require.NoError(t, os.Chown(work, 23456, 23456))
 	asUser(t, 23456, func() { assert.NoError(t, Sweep(path)) })
@@ -201,7 +202,7 @@ func TestOneUserDiscardsNothingOfAnother(t *testing.T) {
 
 // TestAFileWithAnotherOwnerOrModeHasChanged: its bytes are not all that counts.
 func TestAFileWithAnotherOwnerOrModeHasChanged(t *testing.T) {
-	asRoot(t)
+	files.AsRoot(t)
 	for name, change := range map[string]func(path string) error{
 		"user":  func(path string) error { return os.Chown(path, 12345, -1) },
 		"group": func(path string) error { return os.Chown(path, -1, 12345) },
@@ -216,7 +217,7 @@ func TestAFileWithAnotherOwnerOrModeHasChanged(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, change(path))
 			require.ErrorIs(t, e.Replace(data, 0), ErrChanged, name)
-			requireOnly(t, filepath.Dir(path), "f")
+			files.RequireOnly(t, filepath.Dir(path), "f")
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -29,26 +30,6 @@ func edit(t *testing.T, path string, change func(old []byte) []byte) error {
 }
 
 func to(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
-
-// requireOnly fails unless the directory has exactly these names.
-func requireOnly(t *testing.T, dir string, names ...string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	var are []string
-	for _, e := range entries {
-		are = append(are, e.Name())
-	}
-	require.Equal(t, names, are)
-}
-
-// asRoot skips a test that needs files of several users.
-func asRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("skipped: only root can give a file away")
-	}
-}
 
 // TestNoConcurrentWriteIsLost edits a file while another goroutine changes it as fast as
 // it can, in each of the two ways in which programs write: a new file that is renamed
@@ -161,7 +142,7 @@ func TestReplaceWaitsForAWriterAndRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, writer.Close())
 	require.ErrorIs(t, <-done, ErrChanged)
-	requireFile(t, path, "OLD", 0o600)
+	files.Require(t, path, "OLD", 0o600)
 }
 
 // TestExchangedFileIsChecked: another program replaces the file between the last check
@@ -212,7 +193,7 @@ func TestExchangedFileIsChecked(t *testing.T) {
 				c.is, c.file = ErrChanged, "old" // a program waits to write to the old file
 			}
 			require.ErrorIs(t, err, c.is)
-			requireContent(t, path, c.file)
+			files.RequireContent(t, path, c.file)
 			if c.kept == "" {
 				entries, err := os.ReadDir(filepath.Dir(path))
 				require.NoError(t, err)
@@ -221,22 +202,11 @@ func TestExchangedFileIsChecked(t *testing.T) {
 			}
 			kept := filepath.Join(filepath.Dir(path), workPrefix+"f", "f"+keptSuffix)
 			require.ErrorContains(t, err, kept)
-			requireContent(t, kept, c.kept)
+			files.RequireContent(t, kept, c.kept)
 			require.ErrorIs(t, edit(t, path, to("new")), errKept, "until the kept version is removed")
 			require.NoError(t, os.RemoveAll(filepath.Dir(kept)))
 		})
 	}
-}
-
-func requireContent(t *testing.T, path, want string) {
-	t.Helper()
-	got := "none"
-	if link, err := os.Readlink(path); err == nil {
-		got = "-> " + link
-	} else if data, err := os.ReadFile(path); err == nil {
-		got = string(data)
-	}
-	require.Equal(t, want, got)
 }
 
 func TestUnguardedIsSetIfFilesCannotBeExchanged(t *testing.T) {
@@ -248,25 +218,25 @@ func TestUnguardedIsSetIfFilesCannotBeExchanged(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, e.Replace([]byte("new"), 0))
 	require.EqualError(t, e.Unguarded, "the file system of "+path+" cannot exchange two files")
-	requireFile(t, path, "new", 0o640)
-	requireOnly(t, filepath.Dir(path), "f")
+	files.Require(t, path, "new", 0o640)
+	files.RequireOnly(t, filepath.Dir(path), "f")
 }
 
 func TestReplaceCreatesAndRemovesDirectories(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "a", "b", "f")
 	require.NoError(t, edit(t, path, to("new")))
-	requireFile(t, path, "new", 0o666&^umask())
+	files.Require(t, path, "new", 0o666&^umask())
 	info, err := os.Stat(filepath.Join(root, "a"))
 	require.NoError(t, err)
 	require.Equal(t, 0o777&^umask(), info.Mode().Perm())
-	requireOnly(t, root, "a")
-	requireOnly(t, filepath.Join(root, "a"), "b")
+	files.RequireOnly(t, root, "a")
+	files.RequireOnly(t, filepath.Join(root, "a"), "b")
 
 	e, err := Read(path, 100)
 	require.NoError(t, err)
 	require.NoError(t, e.Replace(nil, 2))
-	requireOnly(t, root)
+	files.RequireOnly(t, root)
 }
 
 func umask() fs.FileMode {
@@ -283,8 +253,8 @@ func TestReplaceDoesNotOverwriteAFileCreatedMeanwhile(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o644))
 		require.ErrorIs(t, e.Replace([]byte("ours"), 0), ErrChanged)
-		requireContent(t, path, "theirs")
-		requireOnly(t, filepath.Dir(path), "f")
+		files.RequireContent(t, path, "theirs")
+		files.RequireOnly(t, filepath.Dir(path), "f")
 	}
 }
 
@@ -315,10 +285,10 @@ func TestSweepCompletesOrRevertsAKilledEdit(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(c.file), 0o600))
 			}
 			err := Sweep(path)
-			requireContent(t, path, c.want)
+			files.RequireContent(t, path, c.want)
 			if c.is != nil {
 				require.ErrorIs(t, err, c.is)
-				requireContent(t, filepath.Join(work, "f"+keptSuffix), "theirs")
+				files.RequireContent(t, filepath.Join(work, "f"+keptSuffix), "theirs")
 				return
 			}
 			require.NoError(t, err)
@@ -338,15 +308,15 @@ func TestReplaceWaitsForAnotherEdit(t *testing.T) {
 	go func() { done <- e.Replace([]byte("1"), 0) }()
 	other.close()
 	require.NoError(t, <-done)
-	requireContent(t, path, "1")
+	files.RequireContent(t, path, "1")
 }
 
 func TestReplaceOfAFileWithALongName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
 	require.NoError(t, edit(t, path, to("1")))
 	require.NoError(t, edit(t, path, to("2")))
-	requireContent(t, path, "2")
-	requireOnly(t, filepath.Dir(path), filepath.Base(path))
+	files.RequireContent(t, path, "2")
+	files.RequireOnly(t, filepath.Dir(path), filepath.Base(path))
 }
 
 func TestErrorNamesAFileInPlaceOfTheWorkDirectory(t *testing.T) {
@@ -359,7 +329,7 @@ func TestErrorNamesAFileInPlaceOfTheWorkDirectory(t *testing.T) {
 		at := filepath.Join(filepath.Dir(path), workPrefix+"f")
 		require.NoError(t, plant(at))
 		require.ErrorContains(t, edit(t, path, to("new")), at+": not a directory, and fsmtx did not create it; move it away", name)
-		requireContent(t, path, "old")
+		files.RequireContent(t, path, "old")
 		require.NoError(t, os.Remove(at))
 	}
 }
@@ -369,9 +339,9 @@ func TestErrorNamesAFileInPlaceOfTheWorkDirectory(t *testing.T) {
 func TestReplaceTellsAnEmptyFileFromNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, edit(t, path, to("")))
-	requireFile(t, path, "", 0o666&^umask())
+	files.Require(t, path, "", 0o666&^umask())
 	require.NoError(t, edit(t, path, func([]byte) []byte { return nil }))
-	requireOnly(t, filepath.Dir(path))
+	files.RequireOnly(t, filepath.Dir(path))
 }
 
 // TestReplaceOfAFileThatBecameALinkChangesNeither: the link and what it leads to stay.
@@ -385,9 +355,9 @@ func TestReplaceOfAFileThatBecameALinkChangesNeither(t *testing.T) {
 		require.NoError(t, os.Rename(path, target))
 		require.NoError(t, os.Symlink("target", path))
 		require.ErrorIs(t, e.Replace(data, 0), ErrChanged)
-		requireContent(t, path, "-> target")
-		requireContent(t, target, "old")
-		requireOnly(t, dir, "f", "target")
+		files.RequireContent(t, path, "-> target")
+		files.RequireContent(t, target, "old")
+		files.RequireOnly(t, dir, "f", "target")
 		require.NoError(t, os.Remove(path))
 	}
 }
@@ -407,8 +377,8 @@ func TestAReaderOfARevertedVersionReadsTheOtherProgramsOne(t *testing.T) {
 			return from.Exchange(oldname, to, newname)
 		}
 		require.ErrorIs(t, edit(t, path, to("our version")), ErrChanged)
-		requireContent(t, path, theirs)
-		requireContent(t, reader, theirs)
+		files.RequireContent(t, path, theirs)
+		files.RequireContent(t, reader, theirs)
 	}
 }
 
@@ -446,8 +416,8 @@ func TestSweepLeavesAForeignFileAlone(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(foreign), 0o700))
 		require.NoError(t, os.WriteFile(foreign, []byte("x"), 0o600))
 		require.NoError(t, Sweep(path))
-		requireContent(t, path, "none")
-		requireContent(t, foreign, "x")
+		files.RequireContent(t, path, "none")
+		files.RequireContent(t, foreign, "x")
 	}
 }
 
@@ -460,7 +430,7 @@ func TestSweepCompletesAKilledRemovalOfDirectories(t *testing.T) {
 	require.NoError(t, os.Mkdir(work, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(work, slotName([]byte("old"), nil)), []byte("old"), 0o600))
 	require.NoError(t, Sweep(path))
-	requireOnly(t, root)
+	files.RequireOnly(t, root)
 }
 
 // TestEveryVersionIsKept: a second one does not replace the first.
@@ -481,18 +451,8 @@ func TestEveryVersionIsKept(t *testing.T) {
 	}
 	w.close()
 	for _, name := range []string{"f.kept", "f.1.kept", "f.2.kept"} {
-		requireContent(t, filepath.Join(work, name), name)
+		files.RequireContent(t, filepath.Join(work, name), name)
 	}
-}
-
-func requireFile(t *testing.T, path, content string, mode fs.FileMode) {
-	t.Helper()
-	info, err := os.Lstat(path)
-	require.NoError(t, err)
-	require.Equal(t, mode, info.Mode())
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, content, string(data))
 }
 
 func TestLeftoversOfEdits(t *testing.T) {
@@ -525,11 +485,11 @@ func TestLeftoversOfEdits(t *testing.T) {
 			require.Equal(t, c.found, len(found) == 1)
 			require.ErrorIs(t, RemoveLeftover(work), c.err)
 			if c.found && c.err == nil {
-				requireOnly(t, dir)
+				files.RequireOnly(t, dir)
 				return
 			}
 			for name, content := range c.files {
-				requireContent(t, filepath.Join(work, name), content)
+				files.RequireContent(t, filepath.Join(work, name), content)
 			}
 		})
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 // held returns an open directory with these files, which hold their own names. A name that ends
@@ -76,9 +78,9 @@ func TestNamesLeadIntoTheDirectoryThatWasOpened(t *testing.T) {
 	require.NoError(t, d.Rename("created", d, "renamed"))
 	require.NoError(t, d.Remove("old"))
 	require.NoError(t, d.Sync("."))
-	requireOnly(t, path, "old")
-	requireOnly(t, moved, "linked", "made", "renamed", "sub")
-	requireOnly(t, filepath.Join(moved, "sub"), "made")
+	files.RequireOnly(t, path, "old")
+	files.RequireOnly(t, moved, "linked", "made", "renamed", "sub")
+	files.RequireOnly(t, filepath.Join(moved, "sub"), "made")
 	names, err := d.Names()
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"linked", "made", "renamed", "sub"}, names)
@@ -105,7 +107,7 @@ func TestNoNameLeavesTheDirectory(t *testing.T) {
 			require.ErrorContains(t, err, filepath.Dir(path)+"/", "%s %s", name, way)
 		}
 	}
-	requireOnly(t, outside, "x")
+	files.RequireOnly(t, outside, "x")
 	after, err := os.Stat(filepath.Join(outside, "x"))
 	require.NoError(t, err)
 	assert.Equal(t, before.ModTime(), after.ModTime())
@@ -135,7 +137,7 @@ func TestTheDirectoryThatIsKeptOpenIsForgotten(t *testing.T) {
 			_, err = d.Lstat("a/b/x")
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			require.NoError(t, d.Mkdir("a/b/new", 0o700))
-			requireOnly(t, filepath.Join(path, "a", "b"), "new")
+			files.RequireOnly(t, filepath.Join(path, "a", "b"), "new")
 		})
 	}
 }
@@ -152,12 +154,12 @@ func TestTwoNames(t *testing.T) {
 		}
 		require.ErrorIs(t, err, fs.ErrExist)
 		require.ErrorContains(t, err, name+" "+filepath.Join(path, "a")+" "+filepath.Join(path, "b")+": ")
-		requireContent(t, filepath.Join(path, "a"), "a")
-		requireContent(t, filepath.Join(path, "b"), "b")
+		files.RequireContent(t, filepath.Join(path, "a"), "a")
+		files.RequireContent(t, filepath.Join(path, "b"), "b")
 	}
 	if err := d.Exchange("a", d, "b"); !errors.Is(err, errors.ErrUnsupported) {
 		require.NoError(t, err)
-		requireContent(t, filepath.Join(path, "a"), "b")
+		files.RequireContent(t, filepath.Join(path, "a"), "b")
 		require.NoError(t, d.Exchange("a", d, "b"))
 		require.ErrorIs(t, d.Exchange("a", d, "none"), fs.ErrNotExist)
 	}
@@ -166,9 +168,9 @@ func TestTwoNames(t *testing.T) {
 	defer inner.Close()
 	require.NoError(t, d.Link("a", inner, "linked"))
 	require.NoError(t, d.Rename("a", d, "b"))
-	requireContent(t, filepath.Join(path, "b"), "a")
-	requireContent(t, filepath.Join(path, "c", "linked"), "a")
-	requireOnly(t, path, "b", "c")
+	files.RequireContent(t, filepath.Join(path, "b"), "a")
+	files.RequireContent(t, filepath.Join(path, "c", "linked"), "a")
+	files.RequireOnly(t, path, "b", "c")
 }
 
 func TestWhatIsOpenedIsRegular(t *testing.T) {
@@ -199,7 +201,7 @@ func TestWhatIsOpenedIsRegular(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, f.Close())
-	requireContent(t, filepath.Join(path, "new"), "ab")
+	files.RequireContent(t, filepath.Join(path, "new"), "ab")
 	mode, _ = d.Permissions("new")
 	assert.Equal(t, 0o600&^umask(), mode)
 	_, err = d.Create("new", 0o640)

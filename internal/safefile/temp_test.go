@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 // TestOnlyDeadDirectoriesOfOursAreSwept: the next write removes the temporary directory of a
@@ -58,7 +60,7 @@ func TestOnlyDeadDirectoriesOfOursAreSwept(t *testing.T) {
 			require.NoError(t, unix.Mkfifo(dir, 0o600))
 		}, true},
 		"another user's": {func(t *testing.T, dir, temp string) {
-			asRoot(t)
+			files.AsRoot(t)
 			require.NoError(t, os.Chown(dir, 12345, 12345))
 		}, true},
 	} {
@@ -76,12 +78,12 @@ func TestOnlyDeadDirectoriesOfOursAreSwept(t *testing.T) {
 				require.NoError(t, RemoveDeadTemp(dir))
 			}
 			require.NoError(t, Replace(path, []byte("new"), Exactly(0o600)))
-			requireContent(t, path, "new")
+			files.RequireContent(t, path, "new")
 			if c.stays {
-				requireOnly(t, above, filepath.Base(dir), "f2")
+				files.RequireOnly(t, above, filepath.Base(dir), "f2")
 				require.Equal(t, before, tree(t, dir))
 			} else {
-				requireOnly(t, above, "f2")
+				files.RequireOnly(t, above, "f2")
 			}
 		})
 	}
@@ -151,7 +153,7 @@ func TestLookAlikesStay(t *testing.T) {
 	names = slices.Insert(names, 5, ".fsmtx-write-g")
 	require.NoError(t, Replace(filepath.Join(dir, "f"), nil, Exactly(0o600)))
 	require.False(t, IsDeadTemp(filepath.Join(dir, ".fsmtx-write-g")), "the file in it is not one for g")
-	requireOnly(t, dir, names...)
+	files.RequireOnly(t, dir, names...)
 }
 
 // TestAKilledSecondWriterIsSwept: two writers ran at once, and the one with the second name
@@ -162,7 +164,7 @@ func TestAKilledSecondWriterIsSwept(t *testing.T) {
 	require.NoError(t, os.Mkdir(tempPath(path, 1), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(tempPath(path, 1), "."+filepath.Base(path)+"0"), nil, 0o600))
 	require.NoError(t, Replace(path, nil, Exactly(0o600)))
-	requireOnly(t, dir, filepath.Base(path))
+	files.RequireOnly(t, dir, filepath.Base(path))
 }
 
 // TestNoTwoWritersShareATemporaryDirectory: a sweep never takes the one of a live writer.
@@ -174,5 +176,5 @@ func TestNoTwoWritersShareATemporaryDirectory(t *testing.T) {
 	require.DirExists(t, first.Path("."))
 	first.close()
 	SweepTemps(path)
-	requireOnly(t, filepath.Dir(path), "f")
+	files.RequireOnly(t, filepath.Dir(path), "f")
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 func TestMkdirReturnsWhatItCreatedInnermostFirst(t *testing.T) {
@@ -49,11 +51,11 @@ func TestWriteSetsContentAndMode(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "file")
 			require.NoError(t, write(path, []byte("old and longer"), Exactly(0o600)))
-			requireFile(t, path, "old and longer", 0o600)
+			files.Require(t, path, "old and longer", 0o600)
 			require.NoError(t, write(path, []byte("new"), Exactly(0o666)))
-			requireFile(t, path, "new", 0o666)
+			files.Require(t, path, "new", 0o666)
 			require.NoError(t, write(path, nil, LessUmask(0o777)))
-			requireFile(t, path, "", 0o777&^umask())
+			files.Require(t, path, "", 0o777&^umask())
 
 			names, err := os.ReadDir(dir)
 			require.NoError(t, err)
@@ -62,24 +64,14 @@ func TestWriteSetsContentAndMode(t *testing.T) {
 	}
 }
 
-func requireFile(t *testing.T, path, content string, mode fs.FileMode) {
-	t.Helper()
-	info, err := os.Lstat(path)
-	require.NoError(t, err)
-	require.Equal(t, mode, info.Mode())
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, content, string(data))
-}
-
 func TestWriteReplacesASymbolicLink(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
 	require.NoError(t, os.Symlink("target", link))
 	require.NoError(t, Write(link, []byte("new"), Exactly(0o600)))
-	requireFile(t, link, "new", 0o600)
-	requireFile(t, target, "old", 0o600)
+	files.Require(t, link, "new", 0o600)
+	files.Require(t, target, "old", 0o600)
 }
 
 func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {

@@ -70,7 +70,7 @@ func TestAWorkflowHolds(t *testing.T) {
 		assert.False(t, all[0].Request.Says("has put its workflow"))
 		assert.True(t, all[1].Request.Says("The skill ship has put its workflow into the task list"), "the model is told the steps")
 		assert.True(t, all[1].Request.Says(program+" start"), "and the commands, by their path")
-		for id, want := range map[string]string{
+		assertResults(t, r, map[string]string{
 			"early":    `"Publish"`,
 			"start":    `"Build" is in progress`,
 			"fails":    "test -f ok",
@@ -79,12 +79,7 @@ func TestAWorkflowHolds(t *testing.T) {
 			"approval": "approval",
 			"skip":     "Only the person can decide this. They can run it in a terminal outside",
 			"undo":     "Only the person can decide this",
-		} {
-			result, ok := r.Result(id)
-			if assert.True(t, ok, id) {
-				assert.Contains(t, plain(result.Text), want, id)
-			}
-		}
+		})
 		assert.True(t, all[10].Request.Says("Go on with the workflow"), "it is sent back")
 
 		fsmtx(t, w, program, "install", "--agent", a.Program, "--remove")
@@ -100,6 +95,17 @@ func TestAWorkflowHolds(t *testing.T) {
 
 // plain returns a result without the backslashes of JSON, into which Gemini puts it, more than once.
 func plain(result string) string { return strings.ReplaceAll(result, `\`, "") }
+
+// assertResults checks what the results of tool calls, by their ids, contain.
+func assertResults(t *testing.T, r *agents.Run, want map[string]string) {
+	t.Helper()
+	for id, text := range want {
+		result, ok := r.Result(id)
+		if assert.True(t, ok, id) {
+			assert.Contains(t, plain(result.Text), text, id)
+		}
+	}
+}
 
 // asBefore: nothing is left of ours. Qwen Code and opencode write their settings anew when they
 // start, with a version or a schema.
