@@ -201,7 +201,11 @@ func (f hydrateFlags) report(s terminal.Streams, call hydrate.Call) hydrated {
 	}
 	var model, person string
 	if f.Announce {
-		request.Way = progress.Offered(s.Getenv, request.Transcript, request.Agent != "", ownPath())
+		prompt := request.Prompt
+		if request.Event != event.PostToolUse {
+			prompt = "" // the client writes what the user typed after the event
+		}
+		request.Way = progress.Offered(s.Getenv, request.Transcript, prompt, request.Agent != "", ownPath())
 		model, person = hydrate.Announcement(request, result), hydrate.Notice(request, result)
 	}
 	if len(result.Created) > 0 {

@@ -288,8 +288,8 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	if state == "" {
 		return event.Answer{}
 	}
-	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, h.event.AgentID != "",
-		ownPath()).Manual(), "")
+	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, "",
+		h.event.AgentID != "", ownPath()).Manual(), "")
 }
 
 // tool answers the event before a tool runs. A call that belongs to another step is denied

@@ -39,8 +39,11 @@ const (
 //
 // A background subagent has no task tools even if its session has them (fact 33, client
 // 2.1.329), so a subagent is not told of them.
-func Offered(lookup func(string) (string, bool), path string, subagent bool, program string) Way {
-	offer := transcript.Tools(path)
+//
+// promptID is the prompt_id of an event that comes after the client has told the agent what it
+// has, for which Offered waits (see transcript.Tools); else it is empty.
+func Offered(lookup func(string) (string, bool), path, promptID string, subagent bool, program string) Way {
+	offer := transcript.Tools(path, promptID)
 	variable, _ := lookup("CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	switch {
 	case !subagent && (offer.TaskTools || !offer.Known && variable == "1"):

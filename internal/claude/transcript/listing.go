@@ -19,7 +19,7 @@ import (
 // client lists the skills that the model may call.
 const maxListing = 4 << 20
 
-// listingAtMost bounds the wait for the first listing.
+// listingAtMost bounds the wait for the first listing, of skills or of tools.
 const listingAtMost = 500 * time.Millisecond
 
 // listing is an attachment in which the client lists skills (measured with 2.1.329, fact

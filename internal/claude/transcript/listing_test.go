@@ -80,6 +80,44 @@ func TestListedNameWaitsForTheListing(t *testing.T) {
 	}
 }
 
+// TestToolsWaitsForTheFirstWord: the same answer can make the call whose hook asks for the tools.
+func TestToolsWaitsForTheFirstWord(t *testing.T) {
+	const word = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskUpdate"]},"type":"attachment"}`
+	has := Offer{Known: true, TaskTools: true}
+	prompt := strings.Replace(fmt.Sprintf(prompted, "go"), `{"type"`, `{"promptId":"1","type"`, 1)
+	for name, c := range map[string]struct {
+		before, later string
+		want          Offer
+		waits         time.Duration
+	}{
+		"the word comes":      {"", prompt + "\n" + word, has, 100 * time.Millisecond},
+		"the prompt comes":    {"", prompt, Offer{}, 100 * time.Millisecond},
+		"nothing comes":       {"", "", Offer{}, 500 * time.Millisecond},
+		"the prompt is there": {prompt, word, Offer{}, 0},
+		"a word is there":     {word, "", has, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, c.before)
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				go func() {
+					time.Sleep(90 * time.Millisecond)
+					assert.NoError(t, os.WriteFile(path, []byte(c.before+"\n"+c.later+"\n"), 0o600))
+				}()
+				assert.Equal(t, c.want, Tools(path, "1"))
+				assert.WithinDuration(t, begun.Add(c.waits), time.Now(), waitStep)
+				synctest.Wait()
+				time.Sleep(time.Second)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		assert.Equal(t, Offer{}, Tools("", "1"))
+		assert.Equal(t, begun, time.Now(), "without a transcript there is nothing to wait for")
+	})
+}
+
 func TestListedNameWithoutATranscript(t *testing.T) {
 	assert.Empty(t, ListedName("", "p", "simplify"))
 	assert.Empty(t, ListedName(t.TempDir(), "", "simplify"))

@@ -33,7 +33,25 @@ const serverMark = "workflow_status: the steps, which are ready"
 
 // Tools returns which tools the session of a transcript has now. It reads only that part of a
 // long transcript in which the client's last word about each is, from the end.
-func Tools(path string) (o Offer) {
+//
+// The client tells of the tools with the first prompt, and it may not have written it when the
+// model's answer to that prompt came at once. promptID is the prompt_id of the event, empty for
+// one that comes before the client writes its prompt: while there is neither a word about the
+// tools nor this prompt, Tools reads the transcript again, for at most half a second.
+func Tools(path, promptID string) Offer {
+	o, _ := await(listingAtMost, func() (Offer, bool) {
+		o := tools(path)
+		if o != (Offer{}) {
+			return o, false
+		}
+		_, stale := lastUserText(path, promptID)
+		return o, stale && path != ""
+	})
+	return o
+}
+
+// tools reads the transcript once.
+func tools(path string) (o Offer) {
 	var server, gone []string
 	decided := false // about the task tools
 	backwards(path, func(raw []byte) bool {

@@ -46,8 +46,8 @@ func TestTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600))
-			assert.Equal(t, c.want, transcript.Tools(path))
+			assert.Equal(t, c.want, transcript.Tools(path, ""))
 		})
 	}
-	assert.Equal(t, transcript.Offer{}, transcript.Tools("/nonexistent"))
+	assert.Equal(t, transcript.Offer{}, transcript.Tools("/nonexistent", ""))
 }

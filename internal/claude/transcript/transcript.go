@@ -117,11 +117,11 @@ func input(raw []byte) (text string, l line) {
 }
 
 // await calls read until the transcript is up to date or the time is up.
-func await(wait time.Duration, read func() (text string, stale bool)) (text string, current bool) {
+func await[T any](wait time.Duration, read func() (found T, stale bool)) (found T, current bool) {
 	for end := time.Now().Add(wait); ; time.Sleep(waitStep) {
-		text, stale := read()
+		found, stale := read()
 		if !stale || time.Now().After(end) {
-			return text, !stale
+			return found, !stale
 		}
 	}
 }
