@@ -72,25 +72,42 @@ func (x patternsType) read(p *parser, e *entry, name string, t token) {
 
 // patterns reads an array of patterns.
 func (p *parser) patterns(patterns *[]string, name string, t token) {
+	p.texts(texts{"strings", "strings", "elements", MaxPatterns}, name, t, func(t token) {
+		p.pattern(patterns, name, t)
+	})
+}
+
+// texts is what an array of strings is called in errors.
+type texts struct {
+	of    string // what it must be an array of
+	holds string // what it must hold; mostly the same
+	unit  string // what there may be at most so many of
+	most  int
+}
+
+// texts calls read with each string of the array t, and reports what is none. It reports
+// whether t is an array.
+func (p *parser) texts(x texts, name string, t token, read func(token)) bool {
 	if t.kind != '[' {
 		hint := ""
 		if t.kind == '"' {
 			hint = " (put it in brackets)"
 		}
-		p.problem(t.start, "%s must be an array of strings, not %s%s", name, p.describe(t), hint)
-		return
+		p.problem(t.start, "%s must be an array of %s, not %s%s", name, x.of, p.describe(t), hint)
+		return false
 	}
 	for i, t := range p.elements {
 		switch {
-		case i > MaxPatterns:
-		case i == MaxPatterns:
-			p.problem(t.start, "%s may hold at most %d elements", name, MaxPatterns)
+		case i > x.most:
+		case i == x.most:
+			p.problem(t.start, "%s may hold at most %d %s", name, x.most, x.unit)
 		case t.kind != '"':
-			p.problem(t.start, "%s must hold strings, not %s", name, p.describe(t))
+			p.problem(t.start, "%s must hold %s, not %s", name, x.holds, p.describe(t))
 		default:
-			p.pattern(patterns, name, t)
+			read(t)
 		}
 	}
+	return true
 }
 
 func (p *parser) pattern(patterns *[]string, name string, t token) {
@@ -243,26 +260,17 @@ func checkFieldMeant(name string) string {
 // variables returns the names of environment variables in t.
 func (p *parser) variables(name string, t token) *[]string {
 	names := []string{}
-	if t.kind != '[' {
-		p.problem(t.start, `%s must be an array of the names of the variables that the command gets, such as ["PATH", "HOME"], not %s`, name,
-			p.describe(t))
-		return &names
-	}
-	for i, t := range p.elements {
-		switch {
-		case i > MaxVariables:
-		case i == MaxVariables:
-			p.problem(t.start, "%s may hold at most %d elements", name, MaxVariables)
-		case t.kind != '"':
-			p.problem(t.start, "%s must hold names of variables, not %s", name, p.describe(t))
-		case !isVariable(p.text(t)):
-			p.problem(t.start, "%s: %s is not the name of a variable: letters, digits and _, such as PATH", name, quoted(p.text(t)))
-		case slices.Contains(names, p.text(t)):
-			p.warn(t.start, "%s lists %s more than once", name, quoted(p.text(t)))
+	variables := texts{`the names of the variables that the command gets, such as ["PATH", "HOME"]`, "names of variables", "elements", MaxVariables}
+	p.texts(variables, name, t, func(t token) {
+		switch variable := p.text(t); {
+		case !isVariable(variable):
+			p.problem(t.start, "%s: %s is not the name of a variable: letters, digits and _, such as PATH", name, quoted(variable))
+		case slices.Contains(names, variable):
+			p.warn(t.start, "%s lists %s more than once", name, quoted(variable))
 		default:
-			names = append(names, p.text(t))
+			names = append(names, variable)
 		}
-	}
+	})
 	return &names
 }
 

@@ -122,7 +122,7 @@ func TestGatesThatAreRefused(t *testing.T) {
 		`"check": {"run": "a", "note": "b"}`:          `1:50 /0/check/note unknown field "note" in check`,
 		`"check": {"run": "a", "dir": "../b"}`:        `1:57 /0/check/dir check.dir: "../b": .. is not allowed: the path has to stay inside the project's directory`,
 		`"check": {"run": "a", "dir": "a\\*b"}`:       `1:57 /0/check/dir check.dir: "a\\*b": write / between directories, not a backslash`,
-		`"check": {"run": "a", "env": "PATH"}`:        `1:57 /0/check/env check.env must be an array of the names of the variables that the command gets, such as ["PATH", "HOME"], not the string "PATH"`,
+		`"check": {"run": "a", "env": "PATH"}`:        `1:57 /0/check/env check.env must be an array of the names of the variables that the command gets, such as ["PATH", "HOME"], not the string "PATH" (put it in brackets)`,
 		`"check": {"run": "a", "env": [1]}`:           `1:58 /0/check/env/0 check.env must hold names of variables, not the number 1`,
 		`"check": {"run": "a", "env": ["A=b"]}`:       `1:58 /0/check/env/0 check.env: "A=b" is not the name of a variable: letters, digits and _, such as PATH`,
 		`"check": {"run": "a", "environment": ["A"]}`: `1:50 /0/check/environment unknown field "environment" in check (did you mean "env"?)`,

@@ -22,26 +22,11 @@ const (
 type onlyType struct{}
 
 func (onlyType) read(p *parser, e *entry, name string, t token) {
-	if t.kind != '[' {
-		hint := ""
-		if t.kind == '"' {
-			hint = " (put it in brackets)"
-		}
-		p.problem(t.start, `%s must be an array of permission rules such as ["Bash(git push *)"], not %s%s`, name, p.describe(t), hint)
-		return
-	}
 	e.mark(t.start, name)
 	rules := &e.task.Flow.Only
-	for i, t := range p.elements {
-		switch {
-		case i > MaxRules:
-		case i == MaxRules:
-			p.problem(t.start, "%s may hold at most %d rules", name, MaxRules)
-		case t.kind != '"':
-			p.problem(t.start, "%s must hold permission rules such as \"Bash(git push *)\", not %s", name, p.describe(t))
-		default:
-			p.rule(rules, name, t)
-		}
+	only := texts{`permission rules such as ["Bash(git push *)"]`, `permission rules such as "Bash(git push *)"`, "rules", MaxRules}
+	if !p.texts(only, name, t, func(t token) { p.rule(rules, name, t) }) {
+		return
 	}
 	if len(*rules) == 0 && !p.broken {
 		p.emptyOnly(e, name, t)

@@ -42,16 +42,20 @@ func TestWhereTheClientReadsWhatInstallWrote(t *testing.T) {
 				s.Project = s.Path(c.git)
 				require.Zero(t, s.Command("", "git", "init", "--quiet").Code)
 			}
-			skill(s, userSkills, "release", steps("Release"))
-			s.Project = s.Path(c.in)
-			hydrating(t, s, c.file)
-
-			s.Project = s.Path(c.from)
-			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
-
-			assert.Equal(t, c.read, len(r.Ran("PostToolUse")) == 1)
+			assert.Equal(t, c.read, reaches(t, s, c.in, c.from, c.file))
 		})
 	}
+}
+
+// reaches reports whether a hook that is registered in one directory runs in a session that
+// starts in another.
+func reaches(t *testing.T, s *realclient.Sandbox, in, from string, flags ...string) bool {
+	skill(s, userSkills, "release", steps("Release"))
+	s.Project = s.Path(in)
+	hydrating(t, s, flags...)
+	s.Project = s.Path(from)
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
+	return len(r.Ran("PostToolUse")) == 1
 }
 
 // In a linked work tree the client reads the file in the root of the main one. The file
@@ -77,14 +81,7 @@ func TestSettingsInALinkedWorkTree(t *testing.T) {
 				require.Zero(t, out.Code, out)
 			}
 			require.NoError(t, os.Mkdir(s.Path("linked/a"), 0o755))
-			skill(s, userSkills, "release", steps("Release"))
-			s.Project = s.Path(c.in)
-			hydrating(t, s)
-
-			s.Project = s.Path(c.from)
-			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
-
-			assert.Equal(t, c.read, len(r.Ran("PostToolUse")) == 1)
+			assert.Equal(t, c.read, reaches(t, s, c.in, c.from))
 		})
 	}
 }
@@ -112,14 +109,7 @@ func TestSettingsInASubmodule(t *testing.T) {
 				require.Zero(t, out.Code, out)
 			}
 			require.NoError(t, os.Mkdir(s.Path("project/module/a"), 0o755))
-			skill(s, userSkills, "release", steps("Release"))
-			s.Project = s.Path(c.in)
-			hydrating(t, s)
-
-			s.Project = s.Path(c.from)
-			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
-
-			assert.Equal(t, c.read, len(r.Ran("PostToolUse")) == 1)
+			assert.Equal(t, c.read, reaches(t, s, c.in, c.from))
 		})
 	}
 }
