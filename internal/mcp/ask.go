@@ -101,13 +101,13 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 // a result if they have to be asked first.
 func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCall) (*mcp.CallToolResult, error) {
 	q := question{list: o.List.Dir, step: o.Step.ID, to: "choice"}
-	form, yes, answered := t.filledIn(r, q)
+	form, _, answered := t.filledIn(r, q)
 	if !answered && t.canAsk(r) {
 		return t.askFor(q, "How does the step "+o.Step.Name()+" of the workflow "+visible.Words(o.Step.Workflow.Command)+" end?",
 			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Step.Choices()}}), nil
 	}
 	chosen, _ := form["outcome"].(string)
-	if !yes || chosen == "" {
+	if chosen == "" {
 		return nil, nil // the update is refused, with what to do
 	}
 	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Chosen: chosen}}, steps.ByElicitation, "")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,7 @@ func TestBegin(t *testing.T) {
 			assert.Equal(t, []int64{1, 2}, out.Created)
 			assert.Empty(t, out.Deleted)
 			assert.Equal(t, "ship", out.Skill)
+			assert.Equal(t, c.workflow(), out.Status)
 			require.Len(t, out.Current, 1)
 			assert.Equal(t, "Commits since 1.4.0.", out.Current[0].Description)
 			assert.Equal(t, []int64{1}, out.Steps[1].WaitsFor)
@@ -98,6 +100,27 @@ func TestBeginNamesTheList(t *testing.T) {
 	assert.Contains(t, c.does("step_start", n(1)), `#1 "Collect" is in progress.`)
 }
 
+// TestBeginMakesTheProjectsList where nobody in particular has started the server and there is no list yet.
+func TestBeginMakesTheProjectsList(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	delete(w.env, "CLAUDE_CODE_SESSION_ID")
+	w.who = caller.Caller{}
+	_, out := w.connect(nil).begins(args{"skill": "ship"})
+	assert.Equal(t, []int64{1, 2}, out.Created)
+	assert.DirExists(t, filepath.Join(w.home, ".local/state/fsmtx/tasks"))
+}
+
+// TestWhatBeginSaysIsSafeToShow, both where the client reads it and where a program does.
+func TestWhatBeginSaysIsSafeToShow(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", strings.ReplaceAll(shipped, "Collect", "Col\u202electing"))
+	text, out := w.connect(nil).begins(args{"skill": "ship"})
+	assert.Contains(t, text, `Col\u202electing`)
+	assert.Equal(t, visible.Text(text), text)
+	assert.Equal(t, text, out.Text)
+}
+
 // TestBeginFindsTheSkillsOfTheAgent: where the agent looks that has started the server, by the name
 // in SKILL.md, and not where another one does.
 func TestBeginFindsTheSkillsOfTheAgent(t *testing.T) {
@@ -114,6 +137,12 @@ func TestBeginFindsTheSkillsOfTheAgent(t *testing.T) {
 		w.who = caller.Caller{Kind: caller.Agent, Program: program}
 		_, out := w.connect(nil).begins(args{"skill": "theirs"})
 		assert.Equal(t, "theirs", out.Skill, program)
+
+		atHome := filepath.Join(w.home, agent.Named(program).Skills.User[0])
+		require.NoError(t, os.MkdirAll(atHome, 0o755))
+		require.NoError(t, os.Rename(dir, filepath.Join(atHome, "folder")))
+		_, out = w.connect(nil).begins(args{"skill": "theirs"})
+		assert.Equal(t, "theirs", out.Skill, "%s at home", program)
 	}
 }
 

@@ -167,6 +167,9 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 			require.Empty(t, asked, "only a completion is asked about")
 			text, isError := client.call("step_complete", n(1))
 			assert.Equal(t, c.ends, !isError, text)
+			if !c.ends {
+				assert.Contains(t, text, "is decided by the person. Ask them", "what to do")
+			}
 			require.Len(t, asked, 1)
 			assert.Contains(t, asked[0], `How does the step #1 "Settle it"`)
 			if c.ends {
@@ -179,4 +182,34 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNobodyChoosesForAPerson where the client cannot ask one, and none of its answers counts that is
+// none to this question.
+func TestNobodyChoosesForAPerson(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{Subject: "Settle it", Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop"}}})
+	c := w.connect(nil)
+	for _, state := range []string{"", "invented"} {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1), RequestState: state,
+			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": "merge"}}}})
+		require.NoError(t, err)
+		assert.True(t, r.IsError)
+		assert.False(t, r.NeedsInput())
+		assert.Equal(t, "pending", w.status("s1", 1))
+	}
+}
+
+// TestReadFirstEnds: at a signal, and at what is too long for a message.
+func TestReadFirstEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, _ := io.Pipe()
+	cancel()
+	_, isEvent := readFirst(ctx, in)
+	assert.False(t, isEvent)
+
+	first, isEvent := readFirst(t.Context(), io.NopCloser(strings.NewReader(strings.Repeat("x", 3*maxLine))))
+	assert.False(t, isEvent)
+	assert.Greater(t, len(first), maxLine)
+	assert.Less(t, len(first), 2*maxLine)
 }

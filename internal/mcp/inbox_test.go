@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
 		got, err := io.ReadAll(newInbox(io.NopCloser(strings.NewReader(first+"\n"+c.line+"\n"+second)), &out))
 		require.NoError(t, err, name)
 		assert.Equal(t, first+"\n"+second+"\n", string(got), name)
+		want := errors.New("gone")
+		_, err = io.ReadAll(newInbox(io.NopCloser(strings.NewReader(c.line+"\n")), failing{want}))
+		assert.Equal(t, c.code != "", errors.Is(err, want), "%s: an error that cannot be told ends the reading", name)
 		if c.code == "" {
 			assert.Empty(t, out.String(), name)
 			continue

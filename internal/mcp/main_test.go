@@ -57,6 +57,17 @@ func TestMainAnswersAndEnds(t *testing.T) {
 	assert.Contains(t, out, "Usage:\n  "+program.Name+" [--session ID]")
 	assert.Empty(t, stderr)
 
+	code, out, stderr = w.started(nil, "--version")
+	assert.Equal(t, [2]any{0, ""}, [2]any{code, stderr})
+	assert.Contains(t, out, version.Get().Version)
+
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer terminal.Close()
+	code, out, stderr = w.started(terminal)
+	assert.Equal(t, [2]any{1, ""}, [2]any{code, out})
+	assert.Contains(t, stderr, "standard input is a terminal")
+
 	code, out, stderr = w.started(strings.NewReader(`{"session_id":"s","hook_event_name":"Stop"}` + "\n" + initialize))
 	assert.Equal(t, [3]any{0, "", ""}, [3]any{code, out, stderr}, "the event of a hook is not answered")
 
@@ -80,11 +91,20 @@ func TestMainReadsAFile(t *testing.T) {
 
 // TestALineThatIsTooLongIsNotKept.
 func TestALineThatIsTooLongIsNotKept(t *testing.T) {
-	box := newInbox(io.NopCloser(strings.NewReader(strings.Repeat("x", maxLine+1)+"\nshort\n")), io.Discard)
+	longest := strings.Repeat("x", maxLine-1) + "\n"
+	box := newInbox(io.NopCloser(strings.NewReader(longest+"x"+longest+strings.Repeat(longest, 2)[2:]+"short\n")), io.Discard)
 	line, tooLong, err := box.line()
+	require.NoError(t, err)
+	assert.False(t, tooLong)
+	assert.Equal(t, longest, string(line))
+	line, tooLong, err = box.line()
 	require.NoError(t, err)
 	assert.True(t, tooLong)
 	assert.Empty(t, line)
+	for range 2 {
+		_, _, err = box.line()
+		require.NoError(t, err)
+	}
 	line, tooLong, err = box.line()
 	require.NoError(t, err)
 	assert.False(t, tooLong)

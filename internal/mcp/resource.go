@@ -116,7 +116,7 @@ func (w *watch) changed(ctx context.Context) {
 func telling[In, Out any](w *watch, handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		result, out, err := handle(ctx, r, in)
-		if err == nil && (result == nil || !result.NeedsInput()) && w.watched() {
+		if err == nil && w.watched() {
 			w.changed(context.WithoutCancel(ctx))
 		}
 		return result, out, err

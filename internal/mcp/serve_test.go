@@ -8,13 +8,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -133,6 +136,7 @@ func TestInvalidArguments(t *testing.T) {
 	require.ErrorContains(t, err, `unknown tool "step_undo"`)
 	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", maxNote+1)}),
 		"note has 4001 bytes; shorten it to 4000")
+	assert.NoError(t, fits("note", strings.Repeat("x", maxNote)))
 	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", maxNote+1)}), "because has 4001 bytes")
 	assert.Empty(t, w.evidence("s1"))
 	for i := 1; i <= 3; i++ {
@@ -360,4 +364,124 @@ func TestAFormThatNobodyFilledInApprovesNothing(t *testing.T) {
 			assert.Equal(t, want, w.status("s1", 2))
 		})
 	}
+}
+
+// TestOnlyToolsAreCancelled at the end of the input, and waited for: another call is answered as if the
+// client were still there.
+func TestOnlyToolsAreCancelled(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	var calls sync.WaitGroup
+	var got context.Context
+	handle := cancelling(ended, &calls)(func(ctx context.Context, method string, _ mcp.Request) (mcp.Result, error) {
+		if got = ctx; method == callTool {
+			<-ctx.Done()
+		}
+		return nil, errors.New(method)
+	})
+	for _, method := range []string{callTool, "resources/read"} {
+		_, err := handle(t.Context(), method, nil)
+		assert.EqualError(t, err, method)
+		assert.Equal(t, method == callTool, got != t.Context())
+		calls.Wait()
+	}
+}
+
+// TestServeWaitsForItsTools: what a tool still does after a signal is done before the program ends.
+func TestServeWaitsForItsTools(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil)
+	var done atomic.Bool
+	mcp.AddTool(s, &mcp.Tool{Name: "slow"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		cancel()
+		<-ctx.Done()
+		for range 10000 { // for long enough that serve would have returned
+			runtime.Gosched()
+		}
+		done.Store(true)
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	in, client := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(client, initialize+`{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","arguments":{}}}
+`)
+	}()
+	require.NoError(t, serve(ctx, s, in, nopCloser{io.Discard}))
+	assert.True(t, done.Load())
+}
+
+// scripted is a connection that reads these messages.
+type scripted struct {
+	mcp.Connection
+	messages []jsonrpc.Message
+}
+
+func (s *scripted) Read(context.Context) (jsonrpc.Message, error) {
+	if len(s.messages) == 0 {
+		return nil, io.EOF
+	}
+	m := s.messages[0]
+	s.messages = s.messages[1:]
+	return m, nil
+}
+
+func (s *scripted) Write(context.Context, jsonrpc.Message) error { return io.ErrClosedPipe }
+
+// TestWhichCallsAreOpen: the end of the input is reported when each call was answered, or could not be.
+// A notification and an open subscription have no answer.
+func TestWhichCallsAreOpen(t *testing.T) {
+	id := func(n float64) jsonrpc.ID {
+		id, err := jsonrpc.MakeID(n)
+		require.NoError(t, err)
+		return id
+	}
+	ended := false
+	c := &connection{Connection: &scripted{messages: []jsonrpc.Message{&jsonrpc.Request{ID: id(1), Method: callTool},
+		&jsonrpc.Request{Method: "notifications/initialized"}, &jsonrpc.Request{ID: id(2), Method: subscribe}, &jsonrpc.Response{ID: id(3)}}},
+		ended: func() { ended = true }, open: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1), closed: make(chan struct{})}
+	for range 4 {
+		_, err := c.Read(t.Context())
+		require.NoError(t, err)
+	}
+	assert.Equal(t, map[jsonrpc.ID]bool{id(1): true}, c.open)
+	assert.False(t, ended)
+	for range 2 { // nobody reads changed yet
+		assert.ErrorIs(t, c.Write(t.Context(), &jsonrpc.Response{ID: id(1)}), io.ErrClosedPipe)
+	}
+	_, err := c.Read(t.Context())
+	assert.ErrorIs(t, err, io.EOF)
+	assert.True(t, ended)
+	assert.Empty(t, c.open)
+}
+
+// TestWhoHearsOfAChange: a subscriber, once, and after no refusal.
+func TestWhoHearsOfAChange(t *testing.T) {
+	refused, text := errors.New("refused"), "1"
+	told, looked := 0, 0
+	w := &watch{text: func(context.Context) (string, error) { looked++; return text, nil }, tell: func(context.Context) { told++ }}
+	after := func(result *mcp.CallToolResult, err error) int {
+		told, looked = 0, 0
+		got, _, gotErr := telling(w, func(context.Context, *mcp.CallToolRequest, any) (*mcp.CallToolResult, any, error) {
+			return result, nil, err
+		})(t.Context(), nil, nil)
+		assert.Equal(t, result, got)
+		assert.Equal(t, err, gotErr)
+		return told
+	}
+	assert.Zero(t, after(nil, nil))
+	assert.Zero(t, looked, "nobody wants to know")
+	_, w.stop = context.WithCancel(t.Context())
+	assert.Zero(t, after(nil, refused))
+	assert.Equal(t, 1, after(nil, nil))
+	assert.Zero(t, after(nil, nil), "nothing has changed")
+	text = "2"
+	assert.Equal(t, 1, after(&mcp.CallToolResult{}, nil))
+	text = "3"
+	stopped := false
+	w.stop = func() { stopped = true }
+	w.unsubscribe()
+	assert.True(t, stopped)
+	assert.Zero(t, after(nil, nil))
+	w.unsubscribe()
 }

@@ -1,11 +1,15 @@
 package mcp
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -148,4 +152,32 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 	require.Len(t, asked, 1)
 	assert.Equal(t, visible.Text(asked[0]), asked[0])
 	assert.Contains(t, asked[0], "Publish it?\n")
+}
+
+// TestTheForms that a person sees: one without fields, one in which they say yes, and one with the
+// outcomes of a step.
+func TestTheForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		program, form string
+		step          steps.Step
+	}{
+		"Claude Code": {caller.Claude, `{"type": "object", "properties": {}}`, steps.Step{Approval: "Good?"}},
+		"another client": {"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", "no"]}}, "required": ["answer"]}`,
+			steps.Step{Approval: "Good?"}},
+		"a choice": {caller.Claude, `{"type": "object", "properties": {"outcome": {"type": "string", "enum": ["merge", "drop"]}}}`,
+			steps.Step{Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.who.Program, w.flags.Session = c.program, "s1"
+			w.hydrate("s1", c.step)
+			w.connect(&mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				form, err := json.Marshal(r.Params.RequestedSchema)
+				require.NoError(t, err)
+				assert.JSONEq(t, c.form, string(form))
+				assert.Equal(t, "form", r.Params.Mode)
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			}}).refuses("step_complete", n(1))
+		})
+	}
 }

@@ -186,9 +186,11 @@ func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, statu
 		begun := time.Now()
 		tick := time.NewTicker(notifyEvery)
 		defer tick.Stop()
-		for n := 1.0; ; n++ {
-			message := visible.Sprintf("checking %s for %v: %s", c.Name(), time.Since(begun).Round(time.Second), c.Check.Run)
-			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: n})
+		for {
+			passed := time.Since(begun)
+			message := visible.Sprintf("checking %s for %v: %s", c.Name(), passed.Round(time.Second), c.Check.Run)
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message,
+				Progress: passed.Seconds()})
 			select {
 			case <-ctx.Done():
 				return
