@@ -82,7 +82,7 @@ func objectEnd(data []byte) (end int, ok bool) {
 }
 
 // isShown is the number of characters of a subject that a task list shows in a terminal of 80
-// columns: Claude Code's cuts a subject 15 columns before the edge (fact 80, client 2.1.329).
+// columns. A list may cut it 15 columns before the edge (fact 80).
 const isShown = 65
 
 // warnSubject warns if a task list would not show the subject as it is written.
@@ -94,7 +94,7 @@ func (p *parser) warnSubject(t token, name, text string) {
 		}
 	}
 	if n := len([]rune(text)); n > isShown {
-		p.warn(t.start, "%s has %d characters, and in 80 columns the client shows the first %d: move the rest into description", name, n, isShown)
+		p.warn(t.start, "%s has %d characters, and in 80 columns a task list shows the first %d: move the rest into description", name, n, isShown)
 	}
 }
 

@@ -12,8 +12,7 @@ import (
 const maxCycles = 100
 
 // mirror completes BlockedBy of the tasks of a valid file from Blocks of the others, because
-// the client orders tasks by blockedBy alone, and itself writes both (fact 36, client
-// 2.1.329), and from When. Each blocker is listed once: first those in the entry itself,
+// a task list may order tasks by blockedBy alone (fact 36), and from When. Each blocker is listed once: first those in the entry itself,
 // then the others in the order of the file, then the steps of conditions.
 func mirror(entries []*entry) {
 	blockers := make(map[int64][]int64, len(entries)) // by blocked task
@@ -111,7 +110,7 @@ func (g *graph) edgesTo(list []reference) []edge {
 
 // merge adds the edges from blockedBy of other tasks to those from blocks of the blocker. An
 // edge that is in both keeps the reference that comes first in the file. There is no
-// warning for it, because the client itself writes both (fact 36, client 2.1.329).
+// warning for it, because task lists have both (fact 36).
 func (g *graph) merge(blocker int, stated []edge) {
 	known := make(map[int]int, len(g.edges[blocker])) // indices of edges, by blocked task
 	for n, e := range g.edges[blocker] {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
@@ -103,7 +103,7 @@ func toolFault(r permission.Rule) (wrong, suspect string) {
 	case r.Tool == "Bash" && r.Content != "" && len(r.Words()) == 0 && strings.Trim(r.Content, "*: ") == "":
 		return "write Bash for every command", ""
 	case !slices.Contains(permission.Tools(), r.Tool):
-		return "", "no tool of the client is known by this name; one of an MCP server is written mcp__server__tool"
+		return "", "no tool is known by this name; one of an MCP server is written mcp__server__tool"
 	}
 	return "", ""
 }

@@ -69,7 +69,7 @@ func TestWrongRules(t *testing.T) {
 func TestSuspiciousRules(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{onlyCase(`["Edit", "Edit"]`), `1:65 /steps/0/only/1 task 1 ("A"): only lists "Edit" more than once`},
-		{onlyCase(`["FutureTool"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTool": no tool of the client is known by this name; one of an MCP server is written mcp__server__tool`},
+		{onlyCase(`["FutureTool"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTool": no tool is known by this name; one of an MCP server is written mcp__server__tool`},
 		{`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "status": "completed", "only": ["Edit"]}]}`,
 			`1:79 /steps/0/only task 1 ("A"): only: this step is completed from the start, so it never lets these calls through: unless another step lists them, they are refused until the workflow is over`},
 		{`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["x", "y"]}, {"id": 2, "subject": "B", "when": {"1": "x"}},

@@ -165,7 +165,7 @@ func (t Task) outcomesLine(base int64) (text string, member []string) {
 	text = "Ends as: " + strings.Join(all, ", or ") + "."
 	switch t.Flow.Decides {
 	case ByPerson:
-		return text + " The person decides: ask them with AskUserQuestion, with exactly these options.", nil
+		return text + " The person decides: ask them, with exactly these options.", nil
 	case ByCommand:
 		return text + " A command decides when you complete it.", nil
 	}
@@ -373,7 +373,7 @@ func deciderMeant(word string) string {
 	switch fold(cut(word)) {
 	case "human", "me", "owner", "user", "you":
 		return ByPerson.String()
-	case "ai", "assistant", "claude", "llm", "model":
+	case "ai", "assistant", "llm", "model":
 		return ByAgent.String()
 	}
 	return near(word, []string{ByAgent.String(), ByPerson.String()})

@@ -139,7 +139,7 @@ func didYouMean(meant string) string {
 
 // fieldMeant returns the field that an unknown one probably means, checkMember if it belongs
 // in the object of a check, or "" if there is none. It knows the names that other formats
-// and the client's own tools use.
+// and the tools of task lists use.
 func fieldMeant(name string) string {
 	switch fold(cut(name)) {
 	case "identifier", "localid", "taskid":

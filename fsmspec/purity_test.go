@@ -19,9 +19,9 @@ func TestImports(t *testing.T) {
 	allowed := append(strings.Fields(standard),
 		"github.com/go-json-experiment/json",
 		"github.com/go-json-experiment/json/jsontext",
-		"github.com/fsmtx/fsmtx/internal/claude/permission", "github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/machine",
+		"github.com/fsmtx/fsmtx/internal/permission", "github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/machine",
 		"github.com/fsmtx/fsmtx/internal/spelling", "github.com/fsmtx/fsmtx/internal/visible")
-	for _, dir := range []string{".", "../internal/claude/permission", "../internal/jsonx", "../internal/machine", "../internal/spelling",
+	for _, dir := range []string{".", "../internal/permission", "../internal/jsonx", "../internal/machine", "../internal/spelling",
 		"../internal/visible"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		require.NoError(t, err)

@@ -24,7 +24,7 @@ func Schema() []byte {
 	text := fmt.Sprintf(`{
 "$schema": "https://json-schema.org/draft/2020-12/schema",
 "title": "fsm.json",
-"description": "The workflow of a skill: steps with dependencies, which fsmtx puts into the client's task list. An array of steps goes forward once; in the object form the steps have outcomes.",
+"description": "The workflow of a skill: steps with dependencies, which fsmtx puts into the agent's task list. An array of steps goes forward once; in the object form the steps have outcomes.",
 "if": {"type": "object"},
 "then": {
   "properties": {"fsm": {"description": "The version of the format.", "const": %d}, "vars": %s, "steps": %s},
@@ -113,7 +113,7 @@ func description(field string) string {
 		"id":          "The number by which other tasks of this file refer to this one. The task list has its own numbers.",
 		"subject":     "What to do, in a few words and in the imperative. It is the task's title in the list.",
 		"description": "What to do in detail, and how to see that it is done.",
-		"activeForm":  "What the client shows while the task is in progress, such as \"Running the tests\".",
+		"activeForm":  "What a task list shows while the task is in progress, such as \"Running the tests\".",
 		"owner":       "Who does the task.",
 		"status":      "How far the task is when the workflow starts. Without it the task is pending.",
 		"blocks":      "Ids of the tasks that can start only after this one. Each of them gets this task in its blockedBy.",

@@ -27,7 +27,7 @@ func TestWarnings(t *testing.T) {
 			`1:23 /0/subject task 1 ("A\u202eB"): subject has the invisible character U+202E, which changes the order in which text is shown: remove it`},
 		{"long subject", `[{"id": 1, "subject": "` + strings.Repeat("ä", 66) + `"}]`,
 			`1:23 /0/subject task 1 ("` + strings.Repeat("ä", 40) +
-				`…"): subject has 66 characters, and in 80 columns the client shows the first 65: move the rest into description`},
+				`…"): subject has 66 characters, and in 80 columns a task list shows the first 65: move the rest into description`},
 		{"subject as long as is shown", `[{"id": 1, "subject": "` + strings.Repeat("ä", 65) + `"}]`, ``},
 		{"line break in a description", `[{"id": 1, "subject": "A", "description": "B\nC\u202e"}]`, ``},
 		{"blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,

@@ -220,7 +220,7 @@ const (
 )
 
 // create links the staged file into D unless it is there already, perhaps in a version that
-// the client has written since.
+// another program has written since.
 func (r *redo) create(e entry) error {
 	staged, err := r.staged(e)
 	if err != nil {

@@ -162,6 +162,60 @@ func TestFewPackagesKnowTheClientsTasks(t *testing.T) {
 	assert.Equal(t, []string{"internal/tasklist", "internal/tasks"}, importers)
 }
 
+// agentsWords are names of agents, and of tools that only some of them have.
+var agentsWords = regexp.MustCompile(`(?i)claude|codex|copilot|gemini|qwen|opencode|AskUserQuestion|Task(Create|Get|List|Update)\b|TodoWrite|ToolSearch`)
+
+// TestThePublicPackagesKnowNoAgent: a workflow and a transaction are the same in every agent. The
+// locator is not among them: it finds what Claude Code finds.
+func TestThePublicPackagesKnowNoAgent(t *testing.T) {
+	list := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, "../../fsmspec/...", "../../txn/...")
+	out, err := list.Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		for _, dep := range strings.Fields(line) {
+			assert.NotRegexp(t, `/internal/(claude|agent)\b`, dep, line)
+		}
+	}
+	for _, dir := range []string{"fsmspec", "txn"} {
+		inSources(t, dir, func(path string, file *ast.File) {
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.NotRegexp(t, agentsWords, string(data), path)
+		})
+	}
+}
+
+// TestTextsAboutStepsNameNoAgent: an agent of whatever kind reads them.
+func TestTextsAboutStepsNameNoAgent(t *testing.T) {
+	inSources(t, "internal/steps", func(path string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, ok := n.(*ast.ImportSpec); ok {
+				return false
+			}
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				assert.NotRegexp(t, agentsWords, text.Value, path)
+			}
+			return true
+		})
+	})
+}
+
+// inSources calls check with each Go file in or below a directory of the module that is not a test.
+func inSources(t *testing.T, dir string, check func(path string, file *ast.File)) {
+	t.Helper()
+	checked := 0
+	require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", dir), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		checked++
+		check(path, file)
+		return err
+	}))
+	require.NotZero(t, checked, dir)
+}
+
 // opensItself has the files outside internal/safefile that open, create, rename or lock files by
 // themselves, with the reason.
 var opensItself = map[string]string{

@@ -15,6 +15,9 @@ import (
 // Tested is the newest version of the client that the end-to-end tests run against.
 const Tested = "2.1.329"
 
+// QuestionTool is the tool with which the agent asks the person. Hooks hear the answers.
+const QuestionTool = "AskUserQuestion"
+
 // ErrNoHome is returned when neither CLAUDE_CONFIG_DIR nor HOME is set.
 var ErrNoHome = hint.New("cannot find the client's configuration: neither CLAUDE_CONFIG_DIR nor HOME is set", "set HOME")
 

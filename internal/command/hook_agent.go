@@ -56,7 +56,7 @@ func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy 
 	if err != nil {
 		return nil, err
 	}
-	h := &agentHook{newFrame(s, found.Dir, found.Session), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log), own}
+	h := &agentHook{newFrame(s, found), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log), own}
 	h.Log = h.decided.adder()
 	return h, nil
 }

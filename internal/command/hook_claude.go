@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -66,7 +67,7 @@ func (h claudeHook) decides() bool {
 	case event.PreToolUse:
 		return !slices.Contains([]string{"TaskCreate", "TaskGet", "TaskList"}, h.event.ToolName)
 	case event.PostToolUse:
-		return h.event.ToolName == "TaskUpdate" || h.event.ToolName == "AskUserQuestion"
+		return h.event.ToolName == "TaskUpdate" || h.event.ToolName == claude.QuestionTool
 	}
 	return false
 }

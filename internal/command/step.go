@@ -196,18 +196,19 @@ func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFrame(s, dir, session), nil
+	return newFrame(s, tasklist.Found{Dir: dir, Session: session}), nil
 }
 
-// newFrame returns the frame for the list in dir.
-func newFrame(s terminal.Streams, dir, session string) *steps.Frame {
+// newFrame returns the frame for a list.
+func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 	return &steps.Frame{
-		List:          tasks.List{Dir: dir, Wait: stepLockWait},
-		Session:       session,
+		List:          tasks.List{Dir: found.Dir, Wait: stepLockWait},
+		Session:       found.Session,
 		Env:           os.Environ(),
 		Interruptible: interruptible,
 		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
-		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, dir) },
+		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, found.Dir) },
+		Questions:     found.Questions(),
 	}
 }
 

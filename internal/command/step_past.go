@@ -173,7 +173,7 @@ func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Fram
 }
 
 func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
-	f := newFrame(s, found.Dir, found.Session)
+	f := newFrame(s, found)
 	f.Log = toLog(s)
 	return f
 }

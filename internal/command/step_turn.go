@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -53,7 +54,7 @@ func (h *stepHook) after(ctx context.Context) event.Answer {
 	switch h.event.ToolName {
 	case "TaskUpdate":
 		text, v = h.Seen(ctx, jsonx.StringMember(h.event.ToolInput, "taskId"), h.event.AgentID)
-	case "AskUserQuestion":
+	case claude.QuestionTool:
 		text, v = h.Chosen(ctx, choices(h.event), steps.ByQuestion, h.event.AgentID)
 	}
 	if text == "" {

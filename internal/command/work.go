@@ -88,7 +88,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	if err != nil {
 		return nil, err
 	}
-	l := &listWork{newFrame(s, found.Dir, found.Session), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found, ""}
+	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found, ""}
 	l.Apply, l.Via, l.Began, l.Log = true, sender(s), processBegan, toLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "

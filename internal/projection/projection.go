@@ -40,6 +40,10 @@ type Form interface {
 	// IsTask reports whether the program treats a file with this name as a task.
 	IsTask(name string) bool
 
+	// Hides returns the key of a task's metadata by which the program hides the task from the
+	// list.
+	Hides() string
+
 	// SetStatus returns the text of a task with another status. Every other byte is kept.
 	SetStatus(data []byte, status string) ([]byte, error)
 	// Edit returns the text of a task after a change of what Decode returns, but for the id and

@@ -24,9 +24,9 @@ func TestADemandedSkillHasToBeCalledWhileTheStepIsInProgress(t *testing.T) {
 	l.end(1, "ok")
 	l.calls("notes")
 	assert.Contains(t, l.end(2, "ok").Reason,
-		`#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, start the step, then call it with the Skill tool, do what it says, and then complete the step`)
+		`#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, start the step, then call it, do what it says, and then complete the step`)
 	l.allows(2, inProgress)
-	assert.Contains(t, l.end(2, "ok").Reason, "Next, call it with the Skill tool", "it was called before the step was in progress")
+	assert.Contains(t, l.end(2, "ok").Reason, "Next, call it", "it was called before the step was in progress")
 	l.calls("other")
 	require.False(t, l.end(2, "ok").Allowed())
 	l.calls("my-plugin:notes")

@@ -6,15 +6,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// edit denies writing a file of the list or of its state directory: only the client's
-// tools change tasks. path and dirs are absolute, with symbolic links resolved.
+// edit denies writing a file of the list or of its state directory: only the task
+// tools of its agent and this program change tasks. path and dirs are absolute, with symbolic links resolved.
 func edit(path string, dirs ...string) Verdict {
 	for _, dir := range dirs {
 		for at := path; ; at = filepath.Dir(at) {
 			if at == dir {
 				return Verdict{Decision: Deny, Why: "edit of a task file",
 					Reason: "do not edit the tasks of a workflow as files: " + visible.Line(path) +
-						" belongs to the task list. Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"}
+						" belongs to the task list. Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"}
 			}
 			if at == filepath.Dir(at) {
 				break

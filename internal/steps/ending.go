@@ -373,14 +373,23 @@ func (e *ending) answer(word string) (string, Verdict) {
 	switch {
 	case chosen == "":
 		return "", deny(e.step, "the person has not chosen",
-			fmt.Sprintf("%s is decided by the person. Ask them with AskUserQuestion, with exactly these options: %s. Then complete it with what they chose. "+
-				"Without AskUserQuestion, tell the person: %s", e.step.Name(), strings.Join(e.step.choices(), ", "),
-				outcomeCommand(e.step.ID, e.c.listFlag())))
+			fmt.Sprintf("%s is decided by the person. %s", e.step.Name(), e.letThemChoose()))
 	case word != "" && word != chosen:
 		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s", e.step.Name(),
 			quote(word), chosen))
 	}
 	return chosen, Verdict{}
+}
+
+// letThemChoose tells the agent how the person can choose: by the answer to a question, or in a
+// terminal.
+func (e *ending) letThemChoose() string {
+	command, choices := outcomeCommand(e.step.ID, e.c.listFlag()), e.step.choices()
+	if e.c.Questions == "" {
+		return fmt.Sprintf("Tell them: it can end as %s, which they say in a terminal outside the client: %s", alternatives(choices), command)
+	}
+	return fmt.Sprintf("Ask them with %[1]s, with exactly these options: %[2]s. Then complete it with what they chose. Without %[1]s, tell the person: %[3]s",
+		e.c.Questions, strings.Join(choices, ", "), command)
 }
 
 // answered returns what the person chose for the step in this round, or "".

@@ -29,7 +29,7 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 	if len(left) == 0 {
 		return "", "", nil
 	}
-	agent, person = sentBack(s, left, x)
+	agent, person = sentBack(s, left, x, f.Questions)
 	return agent, person, nil
 }
 

@@ -62,6 +62,10 @@ type Frame struct {
 	// TaskUpdate. Its Session and Agent are not used.
 	Via By
 
+	// Questions is the tool by which the agent asks the person, if the answers are heard; see
+	// Chosen. It is empty if the agent has no such tool.
+	Questions string
+
 	// Log is called with each decision once it is on record, some while the list is locked. It
 	// may be nil.
 	Log func(decisions.Record)

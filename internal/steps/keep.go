@@ -7,15 +7,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
-// Keys in a task's metadata: the mark of a step with the name of its workflow, and the
-// client's that hides a task from the list (fact 2, client 2.1.197).
-const (
-	tag    = "fsm"
-	hidden = "_internal"
-)
+// tag is the key of a task's metadata that marks a step, with the name of its workflow.
+const tag = fsmspec.Tag
+
+// hidden returns the key by which a task's metadata hides the task. All lists have the same.
+func hidden() string { return tasks.Form("").Hides() }
 
 // keep denies what would make a step something else than its workflow made it: its deletion
 // and a change of its tag, without which a hydration does not recognise it; a change of what
@@ -40,7 +41,7 @@ func keep(s *State, c *Current, u Update) Verdict {
 	case changesTag(u.Metadata, c.Workflow.Command):
 		return refuse("metadata."+tag, `, so its metadata "`+tag+`" must not change. Other metadata can be changed. Repeat the update without it`)
 	case hides(u.Metadata):
-		return refuse("metadata."+hidden, `, so its metadata "`+hidden+
+		return refuse("metadata."+hidden(), `, so its metadata "`+hidden()+
 			`", which hides a task, cannot be set. Other metadata can be changed. Repeat the update without it`)
 	case u.Subject != nil && !sameText(*u.Subject, c.Subject) && !sameText(*u.Subject, c.shownSubject()):
 		return refuse("subject", ", so its subject must not change. Leave that out; put notes into its metadata or into a task of your own")
@@ -85,6 +86,6 @@ func changesTag(metadata jsontext.Value, command string) bool {
 // hides reports whether a change of the metadata hides the task from the list. null and
 // false do not.
 func hides(metadata jsontext.Value) bool {
-	value := jsonx.Member(metadata, hidden)
+	value := jsonx.Member(metadata, hidden())
 	return value != nil && value.Kind() != 'n' && value.Kind() != 'f'
 }

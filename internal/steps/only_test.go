@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
 // TestLines: whether lines of a shell are covered by Bash(git push *) and by Bash(npm publish:*).

@@ -151,7 +151,7 @@ func (c *Current) rightMetadata(metadata jsontext.Value) (jsontext.Value, error)
 	if json.Unmarshal(metadata, &members, jsonx.Tolerant) != nil || members == nil {
 		members = map[string]jsontext.Value{} // it is not an object
 	}
-	delete(members, hidden)
+	delete(members, hidden())
 	if c.stale {
 		delete(members, "outcome")
 		for _, v := range c.Set {

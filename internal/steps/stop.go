@@ -173,7 +173,7 @@ const GoOn = "Go on with the workflow."
 
 // sentBack returns the texts for an agent that may not stop, and for the person. The agent
 // finds the description of a step in the list.
-func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
+func sentBack(s *State, left []*Current, x Stopping, questions string) (agent, person string) {
 	next := left[0]
 	what := "ready"
 	switch next.Status {
@@ -191,10 +191,10 @@ func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
 	switch {
 	case x.Mode != Hold:
 		agent += "ask them."
-	case x.Heard != nil:
+	case questions == "":
 		agent += "let them say that you may stop."
 	default:
-		agent += "ask with AskUserQuestion, or let them say that you may stop."
+		agent += "ask with " + questions + ", or let them say that you may stop."
 	}
 	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.summary(), next.Name()+s.Belongs(next)+next.Rounds(), s.overLimit(next))
 }

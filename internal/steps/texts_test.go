@@ -90,7 +90,7 @@ func modelTexts() map[string]struct {
 		"addBlocks, other task": {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})),
 			"Leave it out of addBlocks of #9"},
 		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
-			"Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"},
+			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"},
 		"registered twice":       {twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
 		"registered twice, asks": {twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
 	}
@@ -153,7 +153,7 @@ func treeTexts(f *Frame) map[string]struct {
 		next    string
 	}{
 		"skill": {f.finished(c, c.final(s, s.Step(1), called(&Current{Step: Step{ID: 1, Subject: "A", Do: "notes"},
-			Status: inProgress}), nil).verdict), "call it with the Skill tool, do what it says"},
+			Status: inProgress}), nil).verdict), "call it, do what it says"},
 		"under it":     {f.finished(c, c.final(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict), `Ready now: #11 "inner"`},
 		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
 	}
@@ -200,6 +200,8 @@ func flowTexts(f *Frame) map[string]struct {
 	}
 	off := *f
 	off.NoChecks = true
+	mute := *f
+	f.Questions = "AskUserQuestion"
 	values := func(object string) func(*call) {
 		return func(c *call) { c.update.Values = []byte(object) }
 	}
@@ -231,6 +233,8 @@ func flowTexts(f *Frame) map[string]struct {
 			"is being let through as fine: another update of it is on its way. Try again in the next message"},
 		"a person has to": {end(2, "merge", nil),
 			"Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
+		"a person has to, in a terminal": {end(2, "merge", func(c *call) { c.Frame = &mute }),
+			`Tell them: it can end as merge or drop, which they say in a terminal outside the client: fsmtx step done 2 --outcome NAME`},
 		"the person chose":     {end(2, "drop", answered), "the person chose merge"},
 		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
 		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},

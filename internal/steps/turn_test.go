@@ -87,12 +87,12 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 func TestStopAndResumeSpeakOfRounds(t *testing.T) {
 	s := flowState([]Step{{Subject: "Implement"}, {Subject: "Review", BlockedBy: []int64{1},
 		Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2}}}})
-	agent, _ := sentBack(s, s.Ready(), Stopping{Mode: Remind})
+	agent, _ := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	assert.NotContains(t, agent+resumed(s), "round")
 	s.Evidence = []Evidence{{Step: 1, Verdict: SeenDone, To: completed, Outcome: "done"},
 		{Step: 2, Verdict: Allow, To: pending, Outcome: "changes", Reopens: []int64{1, 2}}}
 	s.fold()
-	agent, told := sentBack(s, s.Ready(), Stopping{Mode: Remind})
+	agent, told := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	assert.Contains(t, agent, `#1 "Implement" (round 2 of 3) is in progress.`)
 	assert.Contains(t, told, `#1 "Implement" (round 2 of 3)`)
 	assert.Contains(t, resumed(s), "Open again: #1 \"Implement\" (round 2 of 3) and #2 \"Review\" (round 2 of 3)\n")

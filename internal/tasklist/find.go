@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude"
 	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -38,6 +39,15 @@ type Found struct {
 	Session string // the id of the session that called the skill; the list's name if it is a project's list
 	Project string // the root of the project; empty if the list is a session's
 	Newest  bool   // nothing named it: it is the list of the project that was hydrated last
+}
+
+// Questions returns the tool by which the agent of the list asks its person, if hooks hear the
+// answers. The list of a session is Claude Code's.
+func (f Found) Questions() string {
+	if f.Project != "" {
+		return ""
+	}
+	return claude.QuestionTool
 }
 
 // Name returns the name by which Query.Named finds the list.

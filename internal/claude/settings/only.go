@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
 // Only is the tools whose calls belong to steps, as far as they have no other hook.

@@ -18,6 +18,9 @@ type Form struct{}
 
 var _ projection.Form = Form{}
 
+// Hides returns the key of the client's own tasks (fact 2, client 2.1.197).
+func (Form) Hides() string { return "_internal" }
+
 // Locker returns the client's locks.
 func (Form) Locker() txn.Locker { return new(Locks) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -94,7 +95,7 @@ func AskedUser(path string) (asked bool) {
 		_ = json.Unmarshal(l.Message.Content, &blocks, jsonx.Tolerant) // content of another type has no calls
 		for _, b := range slices.Backward(blocks) {
 			if jsonx.StringMember(b, "type") == "tool_use" {
-				asked = jsonx.StringMember(b, "name") == "AskUserQuestion"
+				asked = jsonx.StringMember(b, "name") == claude.QuestionTool
 				return false
 			}
 		}

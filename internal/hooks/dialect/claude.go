@@ -3,7 +3,7 @@ package dialect
 import (
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
 // Claude returns the dialect of Claude Code 2.1.

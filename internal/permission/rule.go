@@ -38,7 +38,8 @@ func IsToolName(text string) bool {
 // IsMCP reports whether a tool is one of an MCP server.
 func IsMCP(tool string) bool { return strings.HasPrefix(tool, "mcp__") }
 
-// Tools lists the tools of the client, without those of MCP servers (client 2.1.329).
+// Tools lists the tools that a rule can name, without those of MCP servers: those of Claude
+// Code 2.1.329.
 func Tools() []string {
 	return []string{
 		"Agent", "Artifact", "AskUserQuestion", "Bash", "ClaudeDesign", "CronCreate", "CronDelete", "CronList", "Edit", "EndConversation",
