@@ -72,10 +72,15 @@ func isFedEvent(s terminal.Streams) bool {
 }
 
 // deliver prints a hook's answer and returns the error with its exit code. A reply that
-// cannot be printed is reported, but is not a failure: what the hook has done stays done.
+// cannot be printed is reported, but is not a failure: what the hook has done stays done. Only a
+// call about which it decides is refused.
 func deliver(s terminal.Streams, a event.Answer) error {
 	if err := a.Write(s.Out, s.Err); err != nil {
 		s.Errorf("cannot write the reply: %v", err)
+		if code := a.Undelivered(); code != a.Exit {
+			a.Exit = code
+			s.Errorf("the call is refused, because it depends on that reply: make it again")
+		}
 		if out, ok := s.Out.(*terminal.Output); ok {
 			out.Forget()
 		}

@@ -127,6 +127,9 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	}()
 	begun := time.Now()
 	e, err := readAnyEvent(s)
+	if errors.Is(err, event.ErrUnread) || errors.Is(err, event.ErrTooLarge) {
+		return deliver(s, notEnforced(err)) // there is an event, perhaps ahead of a call that a step refuses
+	}
 	if err != nil {
 		s.Errorf("%v", err)
 		s.Hintf("hook is a hook of an agent: it reads an event; see fsmtx hook --help")

@@ -40,9 +40,20 @@ func (a Answer) WithNotice(person string) Answer {
 
 // Write prints the answer. It prints the output first, because writing to standard
 // error can fail: it may be a pipe that no process reads. The caller exits with
-// a.Exit even if Write returns an error.
+// a.Exit or, if Write returns an error, with a.Undelivered().
 func (a Answer) Write(stdout, stderr io.Writer) error {
 	return errors.Join(write(stdout, a.Output), write(stderr, a.ErrorText))
+}
+
+// Undelivered returns the exit code of an answer that could not be printed. The client would go on
+// as if nothing had been said: it would make a call that the person was to be asked about, or
+// make it with the input that was to be replaced. Such a call is refused.
+func (a Answer) Undelivered() int {
+	r := a.reply()
+	if s := r.Specific; r.Decision != "" || s != nil && (s.UpdatedInput != nil || s.PermissionDecision == "ask" || s.PermissionDecision == "deny") {
+		return ExitBlock
+	}
+	return a.Exit
 }
 
 // write makes no system call for an empty text.

@@ -87,3 +87,23 @@ func TestWritePrintsTheOutputFirst(t *testing.T) {
 	require.ErrorIs(t, a.Write(failingWriter{broken}, &errs), broken)
 	require.ErrorIs(t, a.Write(&out, failingWriter{broken}), broken)
 }
+
+// TestAnAnswerThatIsNotPrintedRefusesWhatItDecides: the client would carry the call out.
+func TestAnAnswerThatIsNotPrintedRefusesWhatItDecides(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer event.Answer
+		code   int
+	}{
+		"nothing":       {event.Answer{}, event.ExitOK},
+		"a notice":      {event.Notice("x"), event.ExitOK},
+		"the usual":     {event.GoOn(event.PostToolUse, ""), event.ExitOK},
+		"a permission":  {event.Allow("x"), event.ExitOK},
+		"a question":    {event.Ask("Really?"), event.ExitBlock},
+		"other input":   {event.Rewrite([]byte(`{"a":1}`)), event.ExitBlock},
+		"a refusal":     {event.Refuse("no"), event.ExitBlock},
+		"a bare denial": {event.Reply{Specific: &event.Specific{PermissionDecision: "deny"}}.Answer(), event.ExitBlock},
+		"a bare block":  {event.Reply{Decision: "block"}.Answer(), event.ExitBlock},
+	} {
+		assert.Equal(t, c.code, c.answer.Undelivered(), name)
+	}
+}

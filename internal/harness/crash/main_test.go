@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/crash"
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -36,6 +37,7 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 //	FSMTX_TEST_FSMTX=1     run fsmtx under the restrictions of restrict
 //	FSMTX_TEST_WRITE=PATH  write a file as a transaction does, by way of FSMTX_TEST_TEMP
 func TestMain(m *testing.M) {
+	overseer.Become()
 	switch {
 	case os.Getenv("FSMTX_TEST_TRANSITION") != "":
 		n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_DIE_AT"))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -53,7 +54,7 @@ const acked = "acked"
 
 // play prepares the operation, runs it and records what reaches the device until the
 // file system is unmounted.
-func (d *drive) play(t *testing.T, empty image, op operation, decide overseer, rng *rand.Rand) *trial {
+func (d *drive) play(t *testing.T, empty image, op operation, decide overseer.Decide, rng *rand.Rand) *trial {
 	t.Helper()
 	tr := &trial{drive: d, operation: op, rng: rng}
 	d.load(empty)

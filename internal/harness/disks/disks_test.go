@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 )
 
 // onEach runs a test on each file system that this machine can mount, and skips the
@@ -41,7 +43,7 @@ func TestPowerCutsOnRealFileSystems(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, op := range operations {
 			var r row
-			for _, decide := range []overseer{nil, d.neighbour(rng)} {
+			for _, decide := range []overseer.Decide{nil, d.neighbour(rng)} {
 				tr := d.play(t, empty, op, decide, rng)
 				tr.try((*states + 1) / 2)
 				r.add(tr.row)

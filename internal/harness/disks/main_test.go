@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 )
 
 // states limits how many states of each operation are tried on each file system.
@@ -25,12 +26,10 @@ var states = flag.Int("states", 40, "try this many states of each operation, 0 f
 // TestMain runs the tests in a process with its own mount namespace, which the kernel
 // removes when the process ends. In the processes that the tests start it runs fsmtx.
 func TestMain(m *testing.M) {
+	overseer.Become()
 	switch os.Getenv(roleVariable) {
 	case "fsmtx":
 		os.Exit(command.Main(os.Args[1:], callers.Played()))
-	case "overseen":
-		fmt.Fprintln(os.Stderr, beOverseen())
-		os.Exit(1)
 	case "tests":
 		callers.Forget()
 		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {

@@ -7,10 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -55,11 +57,11 @@ func hydrate(t *testing.T, w worlds.Home, skill string) {
 // all and deleted one.
 func killHydration(t *testing.T, w worlds.Home) {
 	before := len(w.Tasks(t))
-	r, err := runProgram(w.Dir, func(int32) verdict {
+	r, err := runProgram(w.Dir, func(overseer.Call) overseer.Verdict {
 		if len(w.Tasks(t)) == before+5-1 && w.Tasks(t)["2.json"].Text == "" {
-			return die
+			return overseer.Die
 		}
-		return proceed
+		return overseer.Proceed
 	}, skillEvent("five"), "hydrate")
 	require.NoError(t, err)
 	require.Equal(t, -1, r.code, "it was not killed: %s", r.output)
@@ -94,8 +96,8 @@ func content(t require.TestingT, w worlds.Home) map[string]worlds.File {
 // neighbour returns an overseer that acts as another program. Before some of the calls it
 // syncs the file system, or a file of its own: then the file system commits its journal,
 // with the program's changes in it.
-func (d *drive) neighbour(rng *rand.Rand) overseer {
-	return func(int32) verdict {
+func (d *drive) neighbour(rng *rand.Rand) overseer.Decide {
+	return func(overseer.Call) overseer.Verdict {
 		switch rng.IntN(6) {
 		case 0:
 			_ = d.syncfs()
@@ -106,14 +108,14 @@ func (d *drive) neighbour(rng *rand.Rand) overseer {
 				_ = f.Close()
 			}
 		}
-		return proceed
+		return overseer.Proceed
 	}
 }
 
 // pretending is an overseer under which syncs return at once and do nothing.
-func pretending(number int32) verdict {
-	if isSync(number) {
-		return pretend
+func pretending(c overseer.Call) overseer.Verdict {
+	if slices.Contains(overseer.Syncs, c.Number) {
+		return overseer.Pretend
 	}
-	return proceed
+	return overseer.Proceed
 }

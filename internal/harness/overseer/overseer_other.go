@@ -1,0 +1,6 @@
+//go:build !linux
+
+package overseer
+
+// Become does nothing: nobody oversees a program here.
+func Become() {}
