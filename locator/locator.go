@@ -32,8 +32,13 @@ type Result struct {
 	known    bool
 	certain  bool
 	runs     string
+	off      string
 	misnamed []Misnamed
 }
+
+// Off says, for people, which setting switches the skill off, so that the client runs it for nobody; ""
+// if none does.
+func (r Result) Off() string { return r.off }
 
 // Known reports whether the name has an fsm.json, or is that of a skill or command without
 // one.

@@ -126,6 +126,9 @@ func (s *search) choose(choices []choice) bool {
 	for _, choice := range choices {
 		if c, ok := choice(s); ok {
 			s.result.known = true
+			if c.folder != "" {
+				s.checkOverride(c)
+			}
 			if c.folder != "" && !s.use(c) {
 				s.reportMisnamed(c)
 			}

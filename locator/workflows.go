@@ -20,6 +20,7 @@ type Workflow struct {
 	// the SKILL.md or command that the client runs under Command instead; "" if there is none or it is not known
 	ShadowedBy string `json:"shadowedBy"`
 	Unused     bool   `json:"unused"` // Locate finds this fsm.json under no name
+	Off        string `json:"off"`    // the setting that switches the skill off, for people; "" if none does
 }
 
 // Bounds of Workflows.
@@ -77,7 +78,9 @@ func (s *search) workflow(k knownSkill) Workflow {
 	if len(names) == 0 {
 		w.Unused = true
 		shadow, _ := s.again(w.Command)
-		w.ShadowedBy = shadow.Runs()
+		if w.Off = shadow.off; w.Off == "" {
+			w.ShadowedBy = shadow.Runs()
+		}
 		return w
 	}
 	w.Command, w.Others = names[0], append(w.Others, names[1:]...)
@@ -102,7 +105,7 @@ func (s *search) usable(k knownSkill, wanted func(name string) bool) []string {
 // isRunAs reports whether the client runs the skill under the name.
 func (s *search) isRunAs(k knownSkill, name string) bool {
 	r, err := s.again(name)
-	if err != nil {
+	if err != nil || r.off != "" {
 		return false
 	}
 	if k.skill != nil && k.skill.File != "" {

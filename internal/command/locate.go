@@ -32,7 +32,8 @@ those of the directory in which the client was started and of its parents, then 
 plugins. A folder with an fsm.json but no SKILL.md is used only if no folder of that name
 has a SKILL.md.
 
-The exit code is 1 if there is no fsm.json.
+The exit code is 1 if there is no fsm.json, or "skillOverrides" in the settings switch the
+skill off.
 
 Without a name it lists every workflow that is visible from here: the name to type (and
 in brackets other names that lead to it), the number of steps or the first error, the
@@ -50,7 +51,8 @@ directory. Without a name it prints an object with complete (false if there are 
 directories to search), misnamed (an array of objects with path and why: files that are
 probably meant as an fsm.json) and workflows: an array of objects with command, others (an array of names),
 path, rule, plugin, steps (a number), valid, problem (the first one; may be empty),
-unused (no name leads to it) and shadowedBy (what the client runs; may be empty).`
+unused (no name leads to it), shadowedBy (what the client runs; may be empty) and off (the
+setting that switches the skill off; may be empty).`
 
 type locateFlags struct {
 	cwd        string
@@ -113,6 +115,9 @@ func runLocate(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool, 
 	}
 	if lookupErr != nil {
 		return lookupErr
+	}
+	if result.Off() != "" {
+		return &exit{exitNo, fmt.Errorf("the client does not run this skill: it is %s", result.Off()), "remove that entry to use the skill"}
 	}
 	if result.Found() {
 		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(result.Path)) {

@@ -92,7 +92,7 @@ func (p place) install() string {
 type hooked struct {
 	registered []place // whose hooks the client runs
 	unread     []place // whose hooks it does not read here
-	broken     []place // that it ignores, because they are not valid JSON
+	broken     []place // that it ignores as a whole, because of a mistake
 	gone       []place // whose hooks run a program that is not there
 	tools      []place // registered, and install --task-tools was run for it
 	plugin     pluginHooks
@@ -116,9 +116,7 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 		if why := invalid(data); why != "" && p.read {
 			h.broken = append(h.broken, p)
 			line, what := cutLine(why)
-			found = append(found, Fault{Kind: "hooks",
-				What: what + "; the client ignores a file that is not valid JSON, all of it: correct it, then run fsmtx doctor again",
-				File: p.path, Line: line})
+			found = append(found, Fault{Kind: "hooks", What: what + ": correct it, then run fsmtx doctor again", File: p.path, Line: line})
 			continue
 		}
 		calls := settings.Calls(data)
@@ -140,9 +138,13 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 	return h, found, nil
 }
 
-// invalid says why settings are not valid JSON, behind line and column. It is empty if they are.
+// invalid says why the client ignores a settings file as a whole, behind line and column. It is empty if
+// the client reads the file.
 func invalid(data []byte) string {
 	if _, err := settings.Inspect(data, nil); errors.Is(err, settings.ErrNotJSON) {
+		return err.Error() + "; the client ignores a file that is not valid JSON, all of it"
+	}
+	if err := plugins.CheckSettings(data); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -168,7 +170,7 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 	if err != nil {
 		return nil, err
 	}
-	found = append(d.off(h.registered, h.plugin), found...)
+	found = append(d.off(h), found...)
 	if !h.isInstalled() {
 		found = append(found, d.disabledPlugin()...)
 	}

@@ -1,13 +1,18 @@
 package doctor
 
-import "github.com/fsmtx/fsmtx/internal/claude/switches"
+import (
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/claude/switches"
+)
 
 // off reports the switches that keep the client from running hooks. If none are registered
-// yet, it reports those for the place in which install registers them.
-func (d *doctor) off(registered []place, plugin pluginHooks) (found []Fault) {
-	set := switches.Here(d.Getenv, d.cwd)
+// yet, it reports those for the place in which install registers them. Files that the client ignores
+// are reported where they are read.
+func (d *doctor) off(h hooked) (found []Fault) {
+	set, plugin := switches.Here(d.Getenv, d.cwd), h.plugin
 	var places []switches.Place
-	for _, p := range registered {
+	for _, p := range h.registered {
 		places = append(places, p.kind)
 	}
 	if plugin.root != "" {
@@ -17,6 +22,9 @@ func (d *doctor) off(registered []place, plugin pluginHooks) (found []Fault) {
 		places = []switches.Place{switches.Local}
 	}
 	for _, o := range set.OffIn(places...) {
+		if slices.ContainsFunc(h.broken, func(p place) bool { return p.path == o.File }) {
+			continue
+		}
 		found = append(found, Fault{Kind: "hooks", What: o.What + ", so the client runs no hook of fsmtx when it starts in " + d.cwd + "; " +
 			o.Remedy, File: o.File, Line: o.Line})
 	}

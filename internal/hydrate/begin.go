@@ -93,9 +93,21 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	case isPath && !isDir:
 		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
 	case !isDir, !isPath && IsSkill(env, b.Skill, b.Here):
-		return r, nil
+		return r, switchedOff(env, b.Skill, b.Here)
 	}
 	return r.in(dir, b.Skill)
+}
+
+// switchedOff returns an error if the settings switch the skill off.
+func switchedOff(env Env, name, here string) error {
+	l, err := ClientLocator(env)
+	if err != nil {
+		return nil // the search reports it
+	}
+	if found, _ := l.Locate(name, here); found.Off() != "" {
+		return &NotBegun{visible.Sprintf("the skill %s is %s", name, found.Off()), "remove that entry to use the skill", true}
+	}
+	return nil
 }
 
 // in returns the request for the workflow of a folder. asked is what was asked for: the skill's

@@ -53,6 +53,8 @@ func (v Workflow) State() string {
 // Reason returns the reason why the client does not run the workflow, empty if it does.
 func (v Workflow) Reason() string {
 	switch {
+	case v.Off != "":
+		return v.Off
 	case v.ShadowedBy != "":
 		return "shadowed by " + v.ShadowedBy
 	case v.Unused:

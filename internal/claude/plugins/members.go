@@ -117,15 +117,26 @@ func isHooks(v value) bool {
 
 func isGroup(v value) bool {
 	o, err := v.object()
-	return err == nil && isArrayOf(isHook)(o.members["hooks"])
+	matcher := o.members["matcher"]
+	return err == nil && isArrayOf(isHook)(o.members["hooks"]) && (len(matcher.Value) == 0 || matcher.Kind() == '"')
 }
 
 func isHook(v value) bool {
 	o, err := v.object()
-	if err != nil || textOf(o.members["type"]) == "" {
+	if err != nil {
 		return false
 	}
-	return textOf(o.members["type"]) != "command" || o.members["command"].Kind() == '"'
+	switch textOf(o.members["type"]) {
+	case "command":
+		return o.members["command"].Kind() == '"'
+	case "prompt", "agent":
+		return o.members["prompt"].Kind() == '"'
+	case "http":
+		return o.members["url"].Kind() == '"'
+	case "mcp_tool":
+		return o.members["server"].Kind() == '"' && o.members["tool"].Kind() == '"'
+	}
+	return false
 }
 
 func isServers(v value) bool {

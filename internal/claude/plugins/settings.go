@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Plugins are enabled by enabledPlugins in the settings (fact 31, client 2.1.197).
@@ -26,9 +26,28 @@ type Settings struct {
 
 type settingsFile struct {
 	path    string
+	says    bool            // the file has enabledPlugins
 	enabled map[string]bool // by key, plugin@marketplace
 	order   []string        // the keys
+
+	overrides map[string]override // by the name of a skill
 }
+
+// override is an entry of skillOverrides.
+type override struct {
+	value string
+	line  int
+}
+
+// Values of skillOverrides. The client lists a skill with OverrideNameOnly without its description; with
+// OverrideUserOnly only a person can call it, and with OverrideOff nobody can (measured with 2.1.329,
+// fact 163).
+const (
+	OverrideOn       = "on"
+	OverrideNameOnly = "name-only"
+	OverrideUserOnly = "user-invocable-only"
+	OverrideOff      = "off"
+)
 
 // ReadSettings reads enabledPlugins in the settings files that the client reads when it
 // starts in projectDir, see [claude.SettingsFiles]. A missing file counts as empty; other
@@ -81,9 +100,27 @@ func (s *Settings) Enabled() []string {
 	return slices.SortedFunc(maps.Keys(s.ranks), func(a, b string) int { return cmp.Compare(s.ranks[a], s.ranks[b]) })
 }
 
+// Override returns what skillOverrides in the settings say of the skill, one of the constants or "",
+// and the file and line that decide it: the first file in order of precedence that names the skill. name
+// is the folder's or the command's; the client applies no override to a plugin's skill, and none by a
+// name in a frontmatter (measured with 2.1.329, fact 163).
+func (s *Settings) Override(name string) (value, path string, line int) {
+	if s == nil {
+		return "", "", 0
+	}
+	for _, f := range s.files {
+		if o, ok := f.overrides[name]; ok {
+			return o.value, f.path, o.line
+		}
+	}
+	return "", "", 0
+}
+
 // Says reports whether the settings mention any plugin, or a file could not be used. If they do,
 // the client loads only those that they enable (measured with 2.1.329, fact 123).
-func (s *Settings) Says() bool { return s != nil && len(s.files)+len(s.problems) > 0 }
+func (s *Settings) Says() bool {
+	return s != nil && (len(s.problems) > 0 || slices.ContainsFunc(s.files, func(f settingsFile) bool { return f.says }))
+}
 
 // rank fills ranks, so that sorting installations does not search the files for each
 // comparison.
@@ -110,36 +147,41 @@ func (s *Settings) Disabled(key string) bool {
 func (s *Settings) Problems() []error { return slices.Clone(s.problems) }
 
 func (s *Settings) read(fsys FS, path string) {
-	file, err := readFile(fsys, path)
+	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
+	var file object
 	if err == nil {
-		err = s.add(path, file.members["enabledPlugins"])
+		file, err = parseSettings(data)
+	}
+	if err == nil {
+		err = file.checkSettings()
 	}
 	if err != nil {
 		s.problems = append(s.problems, fileError(path, err))
+		return
 	}
+	s.files = append(s.files, settingsOf(path, file))
 }
 
-func (s *Settings) add(path string, list value) error {
-	if list.absent() {
-		return nil
-	}
-	o, err := list.object()
-	if err != nil {
-		return err
-	}
-	f := settingsFile{path, map[string]bool{}, o.names}
-	for _, key := range o.names {
-		switch v := o.members[key]; v.Kind() {
-		case 'f', 't':
-			f.enabled[key] = v.Kind() == 't'
-		case '[': // a list of versions alone enables nothing
-		default:
-			return v.mistake(`"enabledPlugins": %q: %s; the client ignores the whole file`, key, jsonx.Got(v.Kind(), "true or false"))
+// settingsOf returns what a file without mistakes says.
+func settingsOf(path string, file object) settingsFile {
+	f := settingsFile{path: path, enabled: map[string]bool{}, overrides: map[string]override{}}
+	if v := file.members["enabledPlugins"]; !v.absent() {
+		enabled, _ := v.object()
+		f.says, f.order = true, enabled.names
+		for name, v := range enabled.members {
+			if isBool(v) { // a list of versions alone enables nothing
+				f.enabled[name] = v.Kind() == 't'
+			}
 		}
 	}
-	s.files = append(s.files, f)
-	return nil
+	if v := file.members["skillOverrides"]; !v.absent() {
+		overrides, _ := v.object()
+		for name, v := range overrides.members {
+			f.overrides[name] = override{textOf(v), v.file.At(v.offset).Line}
+		}
+	}
+	return f
 }

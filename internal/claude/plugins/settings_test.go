@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -90,8 +91,9 @@ func TestUnusableSettingsAreReported(t *testing.T) {
 	user := w.put(config+"/settings.json", `{"enabledPlugins": null}`)
 	s := plugins.ReadSettings(w, config, project)
 	assert.Equal(t, []string{
-		local + ":1:20: got a number, want an object",
+		local + `:1:20: "enabledPlugins": got a number, want an object; the client ignores the whole file`,
 		shared + ":1:1: got an array, want an object",
+		user + `:1:20: "enabledPlugins": got null, want an object; the client ignores the whole file`,
 	}, texts(t, s.Problems()))
 
 	w.put(user, "{")
@@ -105,4 +107,67 @@ func TestSettingsOfEmptyDirectoriesAreNotRead(t *testing.T) {
 		w.put(path, "{")
 	}
 	assert.Empty(t, plugins.ReadSettings(w, "", "").Problems())
+}
+
+// Facts 97 and 162: with these members the client reads the file or ignores it, each measured.
+func TestSettingsThatTheClientIgnores(t *testing.T) {
+	for text, ignored := range map[string]bool{
+		"": false, "\ufeff{}": false, " \n": false,
+		`"env": {"A": 1, "B": null}`: false, `"env": []`: true, `"model": 7`: true, `"model": null`: true,
+		`"disableAllHooks": "true"`: true, `"disableAllHooks": false`: false, `"cleanupPeriodDays": 0`: true, `"cleanupPeriodDays": 1.5`: true,
+		`"permissions": {"allow": [7, "Bash("]}`: false, `"permissions": {"allow": "Bash"}`: true, `"permissions": {"defaultMode": "wild"}`: true,
+		`"permissions": {"defaultMode": "manual", "other": 7}`: false, `"permissions": null`: true,
+		`"permissions": {"additionalDirectories": [7]}`: true, `"permissions": {"disableBypassPermissionsMode": true}`: true,
+		`"hooks": []`: false, `"hooks": ["x"]`: false, `"hooks": [{}]`: true, `"hooks": null`: false, `"hooks": {"Stop": 7, "Nothing": []}`: false,
+		`"hooks": {"PreToolUse": 7}`: true, `"hooks": {"PreToolUse": null}`: false, `"hooks": {"PreToolUse": []}`: false,
+		`"hooks": {"matcher": "x", "hooks": []}`: true, `"hooks": {"PermissionRequest": [{"matcher": 7, "hooks": []}]}`: true,
+		`"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}`:                true,
+		`"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": ""}]}]}`: false,
+		`"PreToolUse": [{"hooks": []}]`:                                              true, `"PreToolUse": []`: false, `"PostToolUse": 7`: false,
+		`"other": {"PreToolUse": [{"hooks": []}]}`: true, `"other": {"PreToolUse": []}`: false, `"other": 7`: false,
+		`"statusLine": {"type": "command"}`: true, `"statusLine": {"type": "command", "command": "x", "padding": 1.5, "other": 7}`: false,
+		`"theme": 7, "effortLevel": 7, "teammateMode": 7, "modelPicker": 7, "maxProseWidth": "x"`: false, `"tui": "wide"`: true,
+		`"sandbox": {"enabled": "yes"}`: true, `"sandbox": {"network": 7}`: true, `"voice": {"mode": "x"}`: true,
+		`"extraKnownMarketplaces": []`: false, `"strictKnownMarketplaces": [7]`: true, `"enabledMcpjsonServers": "x"`: false,
+		`"enabledMcpjsonServers": "a b"`: true, `"enabledMcpjsonServers": ["x", 7]`: true, `"pluginConfigs": {"x": 7}`: true,
+		`"pluginConfigs": {"x": {"options": {"a": 1, "b": ["x"]}}}`: false, `"pluginConfigs": {"x": {"options": {"a": {}}}}`: true,
+		`"attribution": true`: false, `"attribution": {"commit": 7}`: true, `"quietHours": {"start": "25:00"}`: true, `"quietHours": {"start": "7:00"}`: false,
+		`"feedbackSurveyRate": 2`: true, `"skillListingBudgetFraction": 0`: true, `"desktopSessionCleanupPeriodDays": 0`: false,
+		`"sshConfigs": [{}]`: true, `"spinnerVerbs": {"mode": "replace"}`: true, `"worktree": {"baseRef": "x"}`: true, `"worktree": {"location": 7}`: false,
+		`"skillOverrides": {"a": "OFF"}`: true, `"skillOverrides": {"a": false}`: true, `"skillOverrides": null`: true,
+		`"skillOverrides": {"a": "name-only"}`: false, `"$schema": 7`: true, `"modelOverrides": {"a": 7}`: true, `"forceLoginOrgUUID": ["x"]`: false,
+		`"remote": {"defaultEnvironmentId": 7}`: true, `"breakReminder": {"enabled": 7}`: true, `"fileSuggestion": {"type": "command"}`: true,
+		`"autoMode": {"allow": "x"}`: true, `"companyAnnouncements": "x"`: true,
+	} {
+		data := text
+		if strings.HasPrefix(text, `"`) {
+			data = "{" + text + "}"
+		}
+		err := plugins.CheckSettings([]byte(data))
+		assert.Equal(t, ignored, err != nil, "%s: %v", text, err)
+		if err != nil {
+			assert.ErrorContains(t, err, "the client ignores the whole file")
+		}
+	}
+}
+
+// Fact 163: the nearest file that names a skill decides what skillOverrides say of it.
+func TestOverride(t *testing.T) {
+	w := newWorld(t)
+	w.put(config+"/settings.json", `{"skillOverrides": {"a": "off", "b": "name-only"}}`)
+	shared := w.put(project+"/.claude/settings.json", "{\n\"skillOverrides\": {\n\"b\": \"off\"}}")
+	local := w.put(project+"/.claude/settings.local.json", `{"skillOverrides": {"a": "on"}}`)
+	s := plugins.ReadSettings(w, config, project)
+	for name, want := range map[string]struct {
+		value, path string
+		line        int
+	}{"a": {plugins.OverrideOn, local, 1}, "b": {plugins.OverrideOff, shared, 3}, "c": {}} {
+		value, path, line := s.Override(name)
+		assert.Equal(t, want.value, value, name)
+		assert.Equal(t, want.path, path, name)
+		assert.Equal(t, want.line, line, name)
+	}
+	value, _, _ := (*plugins.Settings)(nil).Override("a")
+	assert.Empty(t, value)
+	assert.False(t, s.Says(), "no plugin is named")
 }

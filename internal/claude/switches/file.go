@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -24,7 +25,8 @@ type File struct {
 	Place  Place  // of the hooks in it; for a file of the user or the project
 	Broken string // why the client cannot use it, "" if it can
 
-	data []byte // one JSON object, empty if the file is broken or missing
+	data    []byte // one JSON object, empty if the file is broken, ignored or missing
+	ignored error  // the mistake for which the client ignores the file, with line and column
 }
 
 // maxBytes limits the size of a settings file that is read.
@@ -44,6 +46,15 @@ func newFile(path string, place Place, content []byte) File {
 		f.Broken = "is not a JSON object"
 	} else {
 		f.data = data
+	}
+	return f
+}
+
+// ofPerson returns the file as the client reads one that is not the organisation's: with a mistake in any
+// member it counts as missing (facts 114 and 162).
+func (f File) ofPerson() File {
+	if err := plugins.CheckSettings(f.data); err != nil {
+		f.ignored, f.data = err, nil
 	}
 	return f
 }
@@ -71,15 +82,15 @@ func Read(fsys safefile.FS, managed, config, dir string, getenv func(string) (st
 		s.Managed = append(s.Managed, read(fsys, path, ManagedPlugin))
 	}
 	if text := s.Client.Settings; strings.HasPrefix(strings.TrimSpace(text), "{") {
-		s.Flag = []File{newFile("--settings", ManagedPlugin, []byte(text))}
+		s.Flag = []File{newFile("--settings", ManagedPlugin, []byte(text)).ofPerson()}
 	} else if text != "" {
 		if !filepath.IsAbs(text) {
 			text = filepath.Join(dir, text)
 		}
-		s.Flag = []File{read(fsys, text, ManagedPlugin)}
+		s.Flag = []File{read(fsys, text, ManagedPlugin).ofPerson()}
 	}
 	for _, path := range claude.SettingsFiles(fsys, config, dir) {
-		s.Others = append(s.Others, read(fsys, path, placeOf(config, path)))
+		s.Others = append(s.Others, read(fsys, path, placeOf(config, path)).ofPerson())
 	}
 	return s
 }

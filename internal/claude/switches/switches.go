@@ -57,7 +57,7 @@ type Settings struct {
 // registered in the place, the most far-reaching first. It is a pure function of s.
 func (s Settings) Off(place Place) []Off {
 	var all []Off
-	for _, find := range []func() []Off{s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.leftOut, s.untrusted} {
+	for _, find := range []func() []Off{s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored, s.leftOut, s.untrusted} {
 		for _, o := range find() {
 			if !slices.Contains(o.spares, place) {
 				all = append(all, o)
@@ -199,6 +199,29 @@ func (s Settings) off() []Off {
 		`remove it from the file; or set it to false in a file that takes precedence, such as .claude/settings.local.json`)
 	o.spares = []Place{ManagedPlugin}
 	return []Off{o}
+}
+
+// ignored returns the files that the client ignores because of a mistake, for the place whose hooks are in
+// them, unless the client reads another file for this place.
+func (s Settings) ignored() (all []Off) {
+	for _, f := range s.Others {
+		if f.ignored == nil || slices.ContainsFunc(s.Others, func(o File) bool { return o.Place == f.Place && len(o.data) > 0 }) {
+			continue
+		}
+		var line int
+		what := f.ignored.Error()
+		if n, _ := fmt.Sscanf(what, "%d:", &line); n == 1 {
+			_, what, _ = strings.Cut(what, ": ")
+		}
+		o := Off{File: f.Path, Line: line, What: what, Remedy: "correct it", spares: []Place{Plugin, ManagedPlugin}}
+		for place := range sources {
+			if place != f.Place {
+				o.spares = append(o.spares, place)
+			}
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // leftOut returns the option --setting-sources for the places that it leaves out.

@@ -55,3 +55,73 @@ func TestPluginsEnabledInARepository(t *testing.T) {
 		})
 	}
 }
+
+// Fact 163: skillOverrides switch skills and commands of the user and the project off, by the name that
+// the client lists, and no skill of a plugin.
+func TestSkillsThatAreSwitchedOff(t *testing.T) {
+	s := realclient.New(t)
+	c := parseCatalog(t, `
+skill market/p/skills/a pname
+skill home/.claude/skills/u uname
+skill home/.claude/skills/only
+skill project/.claude/skills/v
+skill project/.claude/skills/again
+skill project/.claude/commands/k
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+-- project/.claude/settings.json --
+{"skillOverrides": {"u": "off", "uname": "on", "v": "off", "k": "off", "p:a": "off", "pname": "off", "again": "off", "only": "user-invocable-only"}}
+-- project/.claude/settings.local.json --
+{"skillOverrides": {"again": "name-only"}}
+`)
+	c.write(t, s)
+	runs := map[string]bool{"u": false, "uname": false, "v": false, "k": false, "only": false, "p:a": true, "pname": true, "again": true}
+	var names []string
+	for name := range runs {
+		names = append(names, name)
+	}
+
+	_, known, _ := c.client(s, names)
+
+	assert.Equal(t, runs, known)
+	for name, runs := range runs {
+		located := s.Command("", fsmtx, "locate", name)
+		assert.Equal(t, runs || name == "only", located.Code == 0, "%s\n%s", name, located)
+		assert.Equal(t, !runs, strings.Contains(located.Stdout, "skillOverrides"), "%s\n%s", name, located)
+	}
+}
+
+// Facts 114 and 162: the client ignores a settings file with a mistake in any member, and so do locate and
+// doctor.
+func TestSettingsFilesThatAreIgnored(t *testing.T) {
+	for name, c := range map[string]struct {
+		member  string
+		ignored bool
+	}{
+		"a number as text":    {`"cleanupPeriodDays": "30"`, true},
+		"a theme":             {`"theme": 7`, false},
+		"an unknown override": {`"skillOverrides": {"a": "hidden"}`, true},
+		"a hook":              {`"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}`, true},
+		"null":                {`"statusLine": null`, true},
+		"a rule":              {`"permissions": {"allow": [7]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := realclient.New(t)
+			catalog := parseCatalog(t, `
+skill market/p/skills/a
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+`)
+			catalog.write(t, s)
+			s.Write("home/.claude/settings.json", `{"enabledPlugins": {"p@m": true}, `+c.member+`}`)
+
+			_, known, _ := catalog.client(s, []string{"p:a"})
+
+			located := s.Command("", fsmtx, "locate", "p:a")
+			assert.Equal(t, !c.ignored, known["p:a"])
+			assert.Equal(t, !c.ignored, located.Code == 0, located)
+			doctor := s.Command("", fsmtx, "doctor")
+			assert.Equal(t, c.ignored, strings.Contains(doctor.Stdout+doctor.Stderr, "ignores the whole file"), doctor)
+		})
+	}
+}
