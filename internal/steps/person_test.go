@@ -1,0 +1,133 @@
+package steps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// TestWhatAPersonCannotDo: each refusal says why, and changes nothing.
+func TestWhatAPersonCannotDo(t *testing.T) {
+	plain := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	flow := reviewed(t)
+	flow.end(1, "")
+	under := nested(t)
+	_, err := under.GoPast(t.Context(), Past{Step: 2, Because: "x"}, By{})
+	require.NoError(t, err)
+	past := func(l *list, p Past) func() error {
+		return func() error { _, err := l.GoPast(t.Context(), p, By{}); return err }
+	}
+	reopen := func(l *list, id int64) func() error {
+		return func() error { _, err := l.Reopen(t.Context(), id, "x", By{}); return err }
+	}
+	end := func(l *list, id int64) func() error {
+		return func() error { _, err := l.End(t.Context(), id, "x", By{}); return err }
+	}
+	require.NoError(t, past(plain, Past{Step: 1, Done: true})())
+	require.NoError(t, os.Remove(filepath.Join(plain.List.Dir, fileName(2))))
+	var all []string
+	for _, c := range []struct {
+		list *list
+		do   func() error
+		is   error
+	}{
+		{plain, past(plain, Past{Step: 1}), errIsDone},
+		{plain, past(plain, Past{Step: 2}), errNoStep},
+		{plain, past(plain, Past{Step: 99}), errNoStep},
+		{plain, reopen(plain, 1), errNoOutcomes},
+		{plain, reopen(plain, 99), errNoStep},
+		{plain, end(plain, 99), errNoStep},
+		{flow, reopen(flow, 2), errIsOpen},
+		{flow, past(flow, Past{Step: 1}), errIsDone},
+		{flow, past(flow, Past{Step: 3, Done: true, Outcome: "approved"}), errBlocked},
+		{flow, past(flow, Past{Step: 3, Done: true, WithBlockers: true}), errNoOutcome},
+		{flow, past(flow, Past{Step: 3, Done: true, WithBlockers: true, Outcome: "no"}), errNoOutcome},
+		{flow, past(flow, Past{Step: 2, Values: map[string]string{"a": "b"}, Done: true}), errNoValue},
+		{under, past(under, Past{Step: 11}), errIsDone},
+	} {
+		before, n := c.list.all(), len(c.list.state().Evidence)
+		err := c.do()
+		assert.ErrorIs(t, err, c.is)
+		all = append(all, fmt.Sprint(err))
+		assert.Equal(t, before, c.list.all())
+		assert.Len(t, c.list.state().Evidence, n)
+	}
+	assert.Equal(t, `
+#1 "Build": the step is done already
+#2: not a step of a workflow in this task list: it is gone from the list
+#99: not a step of a workflow in this task list
+#1: the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead
+#99: not a step of a workflow in this task list
+#99: not a step of a workflow in this task list
+#2 "Test": the step is open
+#1 "Implement": the step is done already
+#3 "Review": the steps before it are open: #2 "Test"
+#3 "Review": no outcome of the step: say with --outcome whether it ends as approved or changes
+#3 "Review": no outcome of the step: step 3, "no": the step has no such outcome
+#2 "Test": no value of the step: it does not set "a"
+#11 "Collect": the step is done already`, "\n"+strings.Join(all, "\n"))
+	assert.Equal(t, "done skip", Past{Done: true}.Verb()+" "+Past{}.Verb())
+}
+
+// TestWhatIsLoggedOfATree: a workflow with outcomes, and one under a step of it.
+func TestWhatIsLoggedOfATree(t *testing.T) {
+	l := reviewed(t)
+	var all []string
+	l.Log = func(r decisions.Record) {
+		r.List, r.Project, r.Time, r.CheckTime, r.Spec, r.Session = "", "", time.Time{}, 0, "", ""
+		text, err := json.Marshal(r, jsonx.Tolerant)
+		require.NoError(t, err)
+		all = append(all, string(text))
+	}
+	tty := "/dev/pts/1"
+	l.end(1, "")
+	l.write("pass", "1")
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"}}})
+	l.end(11, "")
+	l.end(2, "")
+	l.write("REVIEW.md", "BLOCKER")
+	l.end(3, "changes")
+	_, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Outcome: "approved", Because: "so", WithBlockers: true}, By{Who: ThePerson, How: AtTerminal, TTY: &tty})
+	require.NoError(t, err)
+	_, err = l.End(t.Context(), 5, "enough", By{Who: ThePerson, How: ByShell, Agent: "sub"})
+	require.NoError(t, err)
+	assert.Equal(t, `
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"done: in order","who":"agent","how":"update","workflow":"release","run":1,"step":1,"task":1,"subject":"Implement","from":"pending","to":"completed","outcome":"done","round":1,"steps":5,"open":4}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"in order","who":"agent","how":"update","workflow":"release","run":1,"step":2,"task":2,"subject":"Test","from":"pending","to":"in_progress","steps":5,"open":4}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"in order","who":"agent","how":"update","workflow":"notes","run":11,"parent":2,"step":11,"task":1,"subject":"Collect","from":"pending","to":"completed","steps":1,"open":0,"finished":true}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"done: its check passed","who":"agent","how":"update","workflow":"release","run":1,"step":2,"task":2,"subject":"Test","from":"in_progress","to":"completed","outcome":"done","round":1,"check":"test -e pass || { echo broken; exit 1; }","exit":0,"steps":5,"open":3}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"changes, time 1 of 1","who":"agent","how":"update","workflow":"release","run":1,"step":3,"task":3,"subject":"Review","from":"pending","to":"pending","outcome":"changes","round":1,"reopens":[1,2,3],"steps":5,"open":5}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"skip: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":1,"task":1,"subject":"Implement","from":"pending","to":"completed","outcome":"skipped","round":2}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"skip: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":2,"task":2,"subject":"Test","from":"pending","to":"completed","outcome":"skipped","round":2}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"done: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":3,"task":3,"subject":"Review","from":"pending","to":"completed","outcome":"approved","round":2,"not_needed":[4],"steps":5,"open":1}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"end: enough","who":"person","how":"shell","agent":"sub","workflow":"release","run":1,"step":5,"task":5,"subject":"Open the pull request","from":"pending","to":"pending","round":1,"not_needed":[5],"steps":5,"open":0}`, "\n"+strings.Join(all, "\n"))
+}
+
+// TestTheStateAfterAPerson: what a command gets is the state after the decision.
+func TestTheStateAfterAPerson(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	l.set(1, completed)
+	s, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Because: "x"}, By{Who: ThePerson})
+	require.NoError(t, err)
+	require.Equal(t, []int64{2}, ready(s))
+	assert.True(t, s.Step(1).Passed)
+	e, _ := l.state().last(1)
+	assert.Equal(t, [4]string{"done: x", completed, completed, "s1"}, [4]string{e.Why, e.From, e.To, e.By.Session})
+	s, err = l.GoPast(t.Context(), Past{Step: 2, Because: "y"}, By{Session: "s2"})
+	require.NoError(t, err)
+	e, _ = s.last(2)
+	assert.Equal(t, [4]string{"skip: y", pending, completed, "s2"}, [4]string{e.Why, e.From, e.To, e.By.Session})
+	assert.Equal(t, completed, l.file(2, "status"))
+	assert.Equal(t, completed, s.Step(2).Status)
+}
