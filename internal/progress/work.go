@@ -75,6 +75,7 @@ func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Res
 		if v.Told != "" && v.Turn == nil && v.Allowed() {
 			r.Text = v.Told + "\n" + r.Text
 		}
+		r.Text = o.Spoken(r.Text) // what is ready now is described as the list has it
 	}()
 	switch {
 	case v.Decision == steps.Ask:

@@ -36,6 +36,7 @@ var targets = []target{
 		{"./internal/harness/together", ""}}},
 	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/machine", nil},
+	{"./internal/progress", []suite{{"./internal/mcp", ""}, {"./internal/command", "TestScript"}}},
 	{"./internal/safefile", nil},
 	{"./internal/edit", nil},
 	{"./internal/statefile", nil},

@@ -1,0 +1,383 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+)
+
+var update = flag.Bool("update", false, "write what the agent is told into testdata")
+
+// hydrated returns the frame of a list into which an fsm.json was hydrated. The steps are
+// numbered from 1.
+func hydrated(t *testing.T, file string) *steps.Frame {
+	t.Helper()
+	root := t.TempDir()
+	project := filepath.Join(root, "project")
+	require.NoError(t, os.Mkdir(project, 0o755))
+	list := tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}
+	spec, err := fsmspec.Parse([]byte(file))
+	require.NoError(t, err)
+	list.Record = func(p *fsmspec.Plan) (string, error) {
+		w := steps.Planned(p.Levels(), 0)[0]
+		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
+		w.Values = spec.HasValues()
+		return w.Encode()
+	}
+	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+		return spec.Plan("release", snap, fsmspec.Policy{})
+	})
+	require.NoError(t, err)
+	list.Record = nil
+	return &steps.Frame{List: list, Session: "s1", Env: os.Environ(), Apply: true, Via: steps.By{How: steps.ByShell}}
+}
+
+const story = `{"fsm": 2, "steps": [
+ {"id": 1, "subject": "Choose", "description": "Which one?", "outcomes": {"major": {}, "minor": {}}},
+ {"id": 2, "subject": "Write", "blockedBy": [1], "ready": ["in"], "produces": ["out"], "check": "test ! -e bad", "within": "1h", "set": {"version": "^[0-9]+$"},
+  "outcomes": {"again": {"back": 1, "max": 2}, "written": {}}},
+ {"id": 3, "subject": "Migrate", "blockedBy": [2], "each": {"lines": "lines"}, "do": [{"id": 1, "subject": "Change {item}"}]},
+ {"id": 4, "subject": "Publish {version}", "blockedBy": [3], "approval": "Is {version} out?"},
+ {"id": 5, "subject": "Decide", "blockedBy": [2], "decides": "person", "outcomes": {"yes": {}, "no": {}}}
+]}`
+
+// TestTheWayThroughAWorkflow by commands and by tools: what the agent is told at each step.
+func TestTheWayThroughAWorkflow(t *testing.T) {
+	for kind, file := range map[Kind]string{Commands: "commands.txt", Tools: "tools.txt"} {
+		t.Run(file, func(t *testing.T) {
+			f := hydrated(t, story)
+			w := Way{Kind: kind, Program: "/bin/fsmtx", Prefix: "mcp__fsmtx__"}
+			f.Via.How = w.How()
+			project := filepath.Join(filepath.Dir(filepath.Dir(f.List.Dir)), "project")
+			write := func(name, text string) {
+				require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
+			}
+			var said []string
+			note := func(what, text string) {
+				said = append(said, "== "+what+"\n"+strings.ReplaceAll(text, project, "PROJECT"))
+			}
+			next := func() {
+				s, err := steps.Load(t.Context(), f.List.Dir)
+				require.NoError(t, err)
+				note("next", w.Next(s))
+			}
+			end := func(id int64, u steps.Update) {
+				what := fmt.Sprint(id, " ", u.Status, " ", u.Outcome, " ", string(u.Values))
+				o, err := w.On(t.Context(), f, id, "Note.")
+				if err != nil {
+					require.ErrorIs(t, err, ErrRefused)
+					note(what+" (no step)", err.Error())
+					return
+				}
+				r := o.Update(t.Context(), u)
+				note(fmt.Sprintf("%s (%s, back %t, undecided %t)", what, r.Decision, r.Back, o.Undecided), r.Text)
+			}
+			next()
+			end(9, steps.Update{Status: Started})
+			end(2, steps.Update{Status: Started})
+			end(1, steps.Update{Status: Started})
+			next()
+			end(1, steps.Update{Status: Complete, Outcome: "major"})
+			write("in", "x")
+			end(2, steps.Update{Status: Started})
+			end(2, steps.Update{Status: Complete, Outcome: "again"})
+			next()
+			end(1, steps.Update{Status: Complete, Outcome: "major"})
+			end(2, steps.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+			write("out", "x")
+			end(2, steps.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+			write("lines", "a\nb")
+			end(3, steps.Update{Status: Started})
+			next()
+			end(6, steps.Update{Status: Complete})
+			end(7, steps.Update{Status: Complete})
+			end(3, steps.Update{Status: Complete})
+			end(4, steps.Update{Status: Complete})
+			end(5, steps.Update{Status: Complete, Outcome: "yes"})
+			next()
+			require.NoError(t, os.Remove(filepath.Join(f.List.Dir, "7.json")))
+			end(7, steps.Update{Status: Started})
+			for _, id := range []int64{4, 5} {
+				_, err := f.GoPast(t.Context(), steps.Past{Step: id, Because: "x"}, steps.By{})
+				require.NoError(t, err)
+			}
+			next()
+			text := strings.Join(said, "\n") + "\n"
+			if *update {
+				require.NoError(t, os.WriteFile(filepath.Join("testdata", file), []byte(text), 0o644))
+			}
+			want, err := os.ReadFile(filepath.Join("testdata", file))
+			require.NoError(t, err)
+			assert.Equal(t, string(want), text)
+		})
+	}
+}
+
+// TestStatusForPrograms: the answer of workflow_status, in the middle of the same workflow.
+func TestStatusForPrograms(t *testing.T) {
+	f := hydrated(t, story)
+	w := Way{Kind: Tools}
+	status := func(change func(*steps.State)) string {
+		s, err := steps.Load(t.Context(), f.List.Dir)
+		require.NoError(t, err)
+		change(s)
+		text, err := json.Marshal(w.Of(s, "Note."), jsontext.Multiline(true), jsonx.Tolerant)
+		require.NoError(t, err)
+		parts := ""
+		for _, p := range Line(s) {
+			parts += fmt.Sprintf("[%s %d]", p.Text, p.Mood)
+		}
+		return "\n" + parts + fmt.Sprint(" ", WaitsForPerson(s)) + strings.Join(Waiting(s), "; ") + "\n" + string(text)
+	}
+	_, err := f.GoPast(t.Context(), steps.Past{Step: 1, Done: true, Outcome: "major", Because: "x"}, steps.By{})
+	require.NoError(t, err)
+	f.Update(t.Context(), steps.Update{Task: "2", Status: Complete, Outcome: "again"})
+	f.Update(t.Context(), steps.Update{Task: "1", Status: Complete, Outcome: "major"})
+	project := filepath.Join(filepath.Dir(filepath.Dir(f.List.Dir)), "project")
+	for name, text := range map[string]string{"in": "x", "out": "x", "lines": "a\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
+	}
+	require.True(t, f.Update(t.Context(), steps.Update{Task: "2", Status: Started}).Allowed())
+	assert.Equal(t, `
+[◐ 1/5 2][#2 Write 0][round 2/3 0][30 min over 3][not fully enforced 3] false#3 "Migrate" waits for #2; #4 "Publish {version}" waits for #3; #5 "Decide" waits for #2
+{
+	"skill": "release",
+	"message": "Note. 1 of 5 steps are done. In progress: #2 \"Write\". Call step_complete when the work of a step is done.",
+	"steps": [
+		{
+			"number": 1,
+			"subject": "Choose",
+			"state": "done",
+			"parent": 0
+		},
+		{
+			"number": 2,
+			"subject": "Write",
+			"state": "in progress",
+			"parent": 0
+		},
+		{
+			"number": 3,
+			"subject": "Migrate",
+			"state": "blocked",
+			"waits_for": [
+				2
+			],
+			"parent": 0
+		},
+		{
+			"number": 4,
+			"subject": "Publish {version}",
+			"state": "blocked",
+			"waits_for": [
+				3
+			],
+			"parent": 0
+		},
+		{
+			"number": 5,
+			"subject": "Decide",
+			"state": "blocked",
+			"waits_for": [
+				2
+			],
+			"parent": 0
+		}
+	],
+	"current": [
+		{
+			"number": 2,
+			"subject": "Write",
+			"state": "in progress",
+			"parent": 0,
+			"description": "Ends as: again (back to #1, 2 times at most), or written. Sets: version (matches ^[0-9]+$). Complete it with outcome \"again\" and values {\"version\": \"…\"}. Time limit: 1h from its start.",
+			"needs": [
+				"in"
+			],
+			"produces": [
+				"out"
+			],
+			"check": "test ! -e bad",
+			"outcomes": [
+				"again",
+				"written"
+			],
+			"sets": [
+				"sets version (matches ^[0-9]+$)"
+			],
+			"time_limit": "1h, 30 min over"
+		}
+	]
+}`, status(func(s *steps.State) {
+		s.Time = s.Time.Add(90 * time.Minute)
+		s.Troubles = []error{errors.New("bad")}
+	}))
+	f.Update(t.Context(), steps.Update{Task: "2", Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+	f.Update(t.Context(), steps.Update{Task: "3", Status: Started})
+	require.True(t, f.Update(t.Context(), steps.Update{Task: "5", Status: Started}).Allowed())
+	assert.Equal(t, `
+[◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
+{
+	"skill": "release",
+	"message": "Note. 2 of 6 steps are done. In progress: #5 \"Decide\" and #6 \"Change a\" (for \"a\" of #3). Call step_complete when the work of a step is done.",
+	"steps": [
+		{
+			"number": 1,
+			"subject": "Choose",
+			"state": "done",
+			"parent": 0
+		},
+		{
+			"number": 2,
+			"subject": "Write",
+			"state": "done",
+			"parent": 0
+		},
+		{
+			"number": 3,
+			"subject": "Migrate",
+			"state": "in progress",
+			"waits_for": [
+				6
+			],
+			"items": "1 item, 0 done",
+			"parent": 0
+		},
+		{
+			"number": 4,
+			"subject": "Publish 1",
+			"state": "blocked",
+			"waits_for": [
+				3
+			],
+			"parent": 0
+		},
+		{
+			"number": 5,
+			"subject": "Decide",
+			"state": "in progress",
+			"parent": 0
+		},
+		{
+			"number": 6,
+			"subject": "Change a",
+			"state": "checking",
+			"item": "a",
+			"parent": 3
+		}
+	],
+	"current": [
+		{
+			"number": 5,
+			"subject": "Decide",
+			"state": "in progress",
+			"parent": 0,
+			"description": "Ends as: yes, or no. The person decides: ask them, with exactly these options.",
+			"outcomes": [
+				"yes",
+				"no"
+			],
+			"decides": "person"
+		},
+		{
+			"number": 6,
+			"subject": "Change a",
+			"state": "checking",
+			"item": "a",
+			"parent": 3
+		}
+	]
+}`, status(func(s *steps.State) {
+		s.Pending = []steps.Pending{{Step: 6}}
+		s.Calls = append(s.Calls, steps.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: steps.Deny, Why: "only: x"})
+	}))
+}
+
+// TestWays: what each way is called, and what it says of itself.
+func TestWays(t *testing.T) {
+	long := "/" + strings.Repeat("x", maxProgram)
+	all := ""
+	for _, c := range []struct {
+		way Way
+		how steps.How
+	}{
+		{Way{Kind: Commands, Program: "/a b/fsmtx"}, steps.ByShell},
+		{Way{Kind: Commands, Program: long, Named: "p q"}, steps.ByShell},
+		{Way{Kind: Commands, Program: long[:maxProgram]}, steps.ByShell},
+		{Way{Kind: Tools, Prefix: "mcp__fsmtx__"}, steps.ByMCP},
+		{Way{Kind: TaskTools}, steps.ByUpdate},
+	} {
+		assert.Equal(t, c.how, c.way.How())
+		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", "b": "…", "a": "…"}. Go.`)
+		all += strings.Join([]string{"", c.way.Manual(), c.way.Rest(), c.way.NoWorkflow(), spoken}, "\n")
+	}
+	assert.Equal(t, `
+Work on the steps with these commands, each as a call of its own: '/a b/fsmtx' start N before you begin with step N, and '/a b/fsmtx' complete N when its work is done: a refusal says what is missing. '/a b/fsmtx' next shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
+'/a b/fsmtx' next shows what is ready, in full.
+There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: '/a b/fsmtx' begin SKILL
+Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with --outcome yes --set a=TEXT --set b=TEXT. Go.
+Work on the steps with these commands, each as a call of its own: fsmtx start --list 'p q' N before you begin with step N, and fsmtx complete --list 'p q' N when its work is done: a refusal says what is missing. fsmtx next --list 'p q' shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
+fsmtx next --list 'p q' shows what is ready, in full.
+There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: fsmtx begin --list 'p q' SKILL
+Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with --outcome yes --set a=TEXT --set b=TEXT. Go.
+Work on the steps with these commands, each as a call of its own: LONG start N before you begin with step N, and LONG complete N when its work is done: a refusal says what is missing. LONG next shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
+LONG next shows what is ready, in full.
+There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: LONG begin SKILL
+Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with --outcome yes --set a=TEXT --set b=TEXT. Go.
+Work on the steps with mcp__fsmtx__step_start, before you begin with one, and mcp__fsmtx__step_complete, when its work is done: a refusal says what is missing. mcp__fsmtx__workflow_status shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
+mcp__fsmtx__workflow_status shows all steps, and what is ready in full.
+There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does workflow_begin.
+Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with outcome "yes" and values {"a": "…", "b": "…"}. Go.
+Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.
+TaskList shows all steps, TaskGet one with its description.
+There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: fsmtx begin SKILL
+Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", "b": "…", "a": "…"}. Go.`, strings.ReplaceAll(all, long[:maxProgram], "LONG"))
+	for _, text := range []string{"", "Complete it with metadata {", `Complete it with metadata {"a"}.`, "Complete it with metadata x}."} {
+		assert.Equal(t, text, Way{}.Spoken(text))
+	}
+}
+
+// TestOffered: what the transcript says, then the environment, and the commands for everybody.
+func TestOffered(t *testing.T) {
+	listing := func(names ...string) string {
+		text, err := json.Marshal(map[string]any{"type": "attachment", "attachment": map[string]any{"type": "deferred_tools_delta", "addedNames": names}})
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		require.NoError(t, os.WriteFile(path, append(text, '\n'), 0o644))
+		return path
+	}
+	for _, c := range []struct {
+		path     string
+		variable string
+		subagent bool
+		want     Kind
+	}{
+		{"", "", false, Commands},
+		{"", "1", false, TaskTools},
+		{"", "1", true, Commands},
+		{"", "0", false, Commands},
+		{listing("TaskUpdate"), "", false, TaskTools},
+		{listing("TaskUpdate"), "", true, Commands},
+	} {
+		lookup := func(string) (string, bool) { return c.variable, true }
+		way := Offered(lookup, c.path, "", c.subagent, "/bin/fsmtx")
+		assert.Equal(t, c.want, way.Kind, "%+v", c)
+		assert.Equal(t, map[Kind]string{Commands: "/bin/fsmtx"}[c.want], way.Program)
+	}
+}
