@@ -35,18 +35,17 @@ func (e *File) create(data []byte) error {
 
 // stageTree creates "new": the file or, if directories are missing, the outermost of
 // them.
-func (w *work) stageTree(path string, missing int, data []byte, mode fs.FileMode) error {
+func (w *work) stageTree(path string, missing int, data []byte, mode fs.FileMode) (err error) {
 	at, name := w.in, newName
 	for i := range missing {
 		if err := at.Mkdir(name, 0o777); err != nil {
 			return err
 		}
-		dir, err := at.OpenDir(name)
-		if err != nil {
-			return err
+		dir, openErr := at.OpenDir(name)
+		if openErr != nil {
+			return openErr
 		}
-		defer dir.Close()
-		defer dir.SyncNames()
+		defer func() { err = errors.Join(err, dir.SyncNames(), dir.Close()) }()
 		at, name = dir, filepath.Base(ancestor(path, missing-1-i))
 	}
 	f, err := at.Create(name, mode)

@@ -276,8 +276,8 @@ type original struct {
 }
 
 // timeout is how long an edit waits for another program that has the file open for
-// writing, or for the lock of the directory.
-const timeout = 10 * time.Second
+// writing, or for the lock of the directory. Tests shorten it.
+var timeout = 10 * time.Second
 
 // openUnchanged opens the file that was read, and takes a lease on it if there are
 // leases. It returns ErrChanged if the file has changed.

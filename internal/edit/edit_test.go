@@ -225,6 +225,7 @@ func TestUnguardedIsSetIfFilesCannotBeExchanged(t *testing.T) {
 func TestReplaceCreatesAndRemovesDirectories(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "a", "b", "f")
+	defer syscall.Umask(syscall.Umask(0o005)) // lets the group write
 	require.NoError(t, edit(t, path, to("new")))
 	files.Require(t, path, "new", 0o666&^umask())
 	info, err := os.Stat(filepath.Join(root, "a"))
@@ -455,6 +456,112 @@ func TestEveryVersionIsKept(t *testing.T) {
 	}
 }
 
+// TestWhatKilledWritesLeftIsFoundToo, and swept by the next edit.
+func TestWhatKilledWritesLeftIsFoundToo(t *testing.T) {
+	dir := t.TempDir()
+	dead := filepath.Join(dir, ".fsmtx-write-f")
+	make := func(name string) {
+		require.NoError(t, os.Mkdir(dead, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dead, name), nil, 0o600))
+	}
+	make(".f1")
+	found, err := Leftovers(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{dead}, found)
+	require.NoError(t, RemoveLeftover(dead))
+	files.RequireOnly(t, dir)
+	make("theirs")
+	found, err = Leftovers(dir)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.NoError(t, RemoveLeftover(dead))
+	require.NoError(t, os.Rename(filepath.Join(dead, "theirs"), filepath.Join(dead, ".f1")))
+	require.NoError(t, Sweep(filepath.Join(dir, "f")))
+	files.RequireOnly(t, dir)
+	_, err = Leftovers(filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// TestErrorsOfTheWorkDirectory name what is in the way, and are the cause.
+func TestErrorsOfTheWorkDirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.Mkdir(filepath.Join(filepath.Dir(path), workPrefix+"f"), 0o700))
+	_, err := createWork(path, 0)
+	require.ErrorIs(t, err, errBusy)
+	require.ErrorContains(t, err, workPrefix+"f: ")
+	w := &work{}
+	w.dir, err = openPlace(path)
+	require.NoError(t, err)
+	w.name = workPrefix + "f"
+	require.NoError(t, w.open())
+	slot := slotName([]byte("old"), nil)
+	err = w.keep(slot, errOwnership)
+	for _, is := range []error{errKept, errOwnership, fs.ErrNotExist} {
+		require.ErrorIs(t, err, is)
+	}
+	require.ErrorContains(t, err, path+": ")
+	require.ErrorContains(t, err, filepath.Join(w.path(), slot))
+	w.close()
+
+	long := filepath.Join(filepath.Dir(path), strings.Repeat("n", 256))
+	require.ErrorIs(t, (&File{Path: long, Mode: 0o600}).Replace([]byte("x"), 0), unix.ENAMETOOLONG)
+	files.RequireOnly(t, filepath.Dir(path))
+}
+
+// TestReadAttribute: its size may change between two calls.
+func TestReadAttribute(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []any // a size or an error, to each call
+		want    int
+		err     error
+	}{
+		"none":            {[]any{0}, 0, nil},
+		"of three bytes":  {[]any{3, 3}, 3, nil},
+		"shorter by now":  {[]any{3, 0}, 0, nil},
+		"longer by now":   {[]any{3, unix.ERANGE, 5, 5}, 5, nil},
+		"gone":            {[]any{unix.ENODATA}, 0, unix.ENODATA},
+		"gone in between": {[]any{3, unix.ENODATA}, 0, unix.ENODATA},
+	} {
+		data, err := readAttribute(func(buf []byte) (int, error) {
+			answer := c.answers[0]
+			c.answers = c.answers[1:]
+			if err, ok := answer.(unix.Errno); ok {
+				return -1, err
+			}
+			for i := range buf {
+				buf[i] = 'x'
+			}
+			return answer.(int), nil
+		})
+		require.ErrorIs(t, err, c.err, name)
+		require.Equal(t, strings.Repeat("x", c.want), string(data), name)
+		require.Empty(t, c.answers, name)
+	}
+}
+
+// TestAWriterThatStays is waited for until the timeout, and no longer.
+func TestAWriterThatStays(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: only Linux has leases")
+	}
+	defer func(before time.Duration) { timeout = before }(timeout)
+	timeout = 20 * time.Millisecond
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer writer.Close()
+	for _, data := range [][]byte{[]byte("new"), nil} {
+		e, err := Read(path, 100)
+		require.NoError(t, err)
+		err = e.Replace(data, 0)
+		require.ErrorIs(t, err, errBusy)
+		require.ErrorContains(t, err, "another program has had the file open for writing for 20ms")
+		files.Require(t, path, "old", 0o600)
+		files.RequireOnly(t, filepath.Dir(path), "f")
+	}
+}
+
 func TestLeftoversOfEdits(t *testing.T) {
 	old, next := hashOf([]byte("old")), hashOf([]byte("new"))
 	for name, c := range map[string]struct {
@@ -471,6 +578,8 @@ func TestLeftoversOfEdits(t *testing.T) {
 		"a version that was moved aside":  {map[string]string{"f" + keptSuffix: "theirs"}, true, errKept},
 		"a file that no edit creates":     {map[string]string{"notes": "theirs"}, false, nil},
 		"a name that is almost a slot's":  {map[string]string{old + "x." + next: "old"}, false, nil},
+		"a hash without a dot":            {map[string]string{old: "old"}, false, nil},
+		"a slot with no hash at its end":  {map[string]string{old + ".x": "old"}, false, nil},
 		"a name that is no hash but long": {map[string]string{strings.Repeat("z", 32) + ".": "old"}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func isHash(s string) bool {
 // edit had moved there to remove them.
 func (w *work) discard() error {
 	for _, name := range w.names() {
-		if old, data, ok := strings.Cut(name, "."); ok && data == "" && w.holds(name, old) {
+		if old, _, _ := strings.Cut(name, "."); w.holds(name, old) {
 			if err := w.in.Remove(name); err != nil {
 				return err
 			}

@@ -99,7 +99,7 @@ func attributes(fd int) (map[string][]byte, error) {
 		return nil, err
 	}
 	all := map[string][]byte{}
-	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+	for name := range strings.SplitSeq(string(list), "\x00") {
 		if name == "" || slices.Contains(notCopied, name) {
 			continue
 		}
