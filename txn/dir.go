@@ -32,6 +32,7 @@ type Dir struct {
 	pending    bool      // whether a Commit left its journal
 	late       bool      // see WithLateTidying
 	untidy     bool      // whether a Commit left something to remove
+	tidied     []string  // committed transactions without staged files: this process, which has the lock, makes none of an old one
 	closed     bool
 }
 

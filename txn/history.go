@@ -166,9 +166,15 @@ func (d *Dir) tidy() (interrupted string) {
 			d.discard(id)
 			continue
 		}
-		if there, _ := d.exists(d.txnPath(id, stagedName)); there {
+		if slices.Contains(d.tidied, id) {
+			continue
+		}
+		there, err := d.exists(d.txnPath(id, stagedName))
+		if there {
 			interrupted = id
 			d.removeTree(d.txnPath(id, stagedName))
+		} else if err == nil {
+			d.tidied = append(d.tidied, id)
 		}
 	}
 	for _, id := range committed[:max(len(committed)-d.history, 0)] {

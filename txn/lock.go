@@ -104,10 +104,10 @@ func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, fl
 		return nil, err
 	}
 	defer f.Close()
-	if err := vfs.CheckOwn(f); err != nil {
-		return nil, err
-	}
 	info, err := f.Stat()
+	if err == nil {
+		err = safefile.CheckSole(path, info)
+	}
 	if err != nil {
 		return nil, err
 	}

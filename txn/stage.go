@@ -148,7 +148,7 @@ func (t *transaction) readEntry(path string) (entry, []byte, error) {
 		return entry{}, nil, err
 	}
 	e := newEntry(filepath.Base(path), data, info.Mode())
-	e.ModTime = info.ModTime()
+	e.ModTime = info.ModTime().UTC() // the local time would need /etc/localtime
 	if t.seen != nil {
 		t.seen[e.Name] = info
 	}

@@ -221,7 +221,6 @@ func inSources(t *testing.T, dir string, check func(path string, file *ast.File)
 var opensItself = map[string]string{
 	"internal/caller/above_linux.go":   "reads /proc",
 	"internal/steps/process_linux.go":  "reads /proc",
-	"txn/vfs/life_linux.go":            "reads /proc",
 	"txn/vfs/umask.go":                 "reads /proc",
 	"locator/fs.go":                    "is the public file system to search in, which also opens what is not a file",
 	"internal/command/plan.go":         "reads an event, which may come through a pipe",

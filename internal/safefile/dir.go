@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,6 +32,9 @@ type Dir struct {
 	path string
 	fd   int      // for system calls that package os does not offer on an os.Root
 	root *os.Root // nil if Unheld
+
+	opened fs.FileInfo // describes the directory as it was when it was opened
+	rmdirs atomic.Bool // whether what removeHere has removed last was a directory
 
 	mu      sync.Mutex
 	sub     *os.Root // the subdirectory that the last inParent opened, or nil
@@ -56,8 +60,9 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 	}
 	root, err := d.openRoot(name)
 	if err == nil {
-		if err = checkSame(root, fd); err == nil {
-			return &Dir{path: path, fd: fd, root: root}, nil
+		var opened fs.FileInfo
+		if opened, err = checkSame(root, fd); err == nil {
+			return &Dir{path: path, fd: fd, root: root, opened: opened}, nil
 		}
 		_ = root.Close() // opened for reading only
 	}
@@ -73,21 +78,22 @@ func (d *Dir) openRoot(name string) (*os.Root, error) {
 	return d.root.OpenRoot(name)
 }
 
-// checkSame returns ErrNotDir if root and fd are different directories. openRoot follows a
-// symbolic link that another program may have put there after fd was opened.
-func checkSame(root *os.Root, fd int) error {
+// checkSame describes the directory that both root and fd are. It returns ErrNotDir if they are
+// different ones: openRoot follows a symbolic link that another program may have put there after
+// fd was opened.
+func checkSame(root *os.Root, fd int) (fs.FileInfo, error) {
 	info, err := root.Stat(".")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return err
+		return nil, err
 	}
 	if of, ok := info.Sys().(*syscall.Stat_t); !ok || of.Dev != st.Dev || of.Ino != st.Ino {
-		return ErrNotDir
+		return nil, ErrNotDir
 	}
-	return nil
+	return info, nil
 }
 
 // Close closes the directory. Closing a closed Dir, or Unheld, does nothing.
@@ -113,6 +119,9 @@ func (d *Dir) Path(name string) string {
 
 // Fd returns the descriptor of the directory, which is valid until Close.
 func (d *Dir) Fd() int { return d.fd }
+
+// Opened describes the directory as it was when it was opened. Its identity does not change.
+func (d *Dir) Opened() fs.FileInfo { return d.opened }
 
 // Stat describes the directory itself.
 func (d *Dir) Stat() (fs.FileInfo, error) {
@@ -247,7 +256,37 @@ func (d *Dir) Remove(name string) error {
 		return os.Remove(name)
 	}
 	d.forget(name)
+	if !strings.ContainsRune(name, '/') && filepath.IsLocal(name) && name != "." {
+		return pathError("remove", d.Path(name), d.removeHere(name))
+	}
 	return d.inParent("remove", name, func(root *os.Root, base string) error { return root.Remove(base) })
+}
+
+// removeHere removes a name in the directory itself. The kernel wants to be told whether it is
+// a directory, and what was removed last is the best guess.
+func (d *Dir) removeHere(name string) error {
+	rmdirs := d.rmdirs.Load()
+	err := d.unlink(name, rmdirs)
+	// ENOTDIR and EISDIR are what Linux says of the wrong guess, EPERM what POSIX says.
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EPERM) {
+		other := d.unlink(name, !rmdirs)
+		if other == nil {
+			d.rmdirs.Store(!rmdirs)
+		}
+		if !errors.Is(other, unix.ENOTDIR) {
+			return other
+		}
+	}
+	return err
+}
+
+func (d *Dir) unlink(name string, rmdir bool) error {
+	flag := 0
+	if rmdir {
+		flag = unix.AT_REMOVEDIR
+	}
+	_, err := retry(func() (int, error) { return 0, unix.Unlinkat(d.fd, name, flag) })
+	return err
 }
 
 // RemoveAll removes a file, or a directory with its content.

@@ -355,3 +355,24 @@ func TestADirectoryIsLocked(t *testing.T) {
 	_, err = d.TryLock()
 	require.ErrorIs(t, err, ErrMoved)
 }
+
+// TestFilesAndDirectoriesAreRemovedInAnyOrder: what was removed before is only a guess.
+func TestFilesAndDirectoriesAreRemovedInAnyOrder(t *testing.T) {
+	for _, order := range []string{"a b 1 2", "1 2 a b", "1 a 2 b", "a 1 b 2"} {
+		d, path := held(t, "a", "b", "1/", "2/", "full/", "full/x")
+		require.NoError(t, os.Symlink("full", filepath.Join(path, "link")))
+		for _, name := range strings.Fields(order) {
+			require.NoError(t, d.Remove(name), "%s of %s", name, order)
+			for kept, want := range map[string]error{"none": fs.ErrNotExist, "full": syscall.ENOTEMPTY} {
+				err := d.Remove(kept)
+				require.ErrorIs(t, err, want, "%s after %s", kept, name)
+				require.ErrorContains(t, err, "remove "+filepath.Join(path, kept)+": ")
+			}
+		}
+		require.NoError(t, d.Remove("link"))
+		require.Error(t, d.Remove("."))
+		require.Error(t, d.Remove(".."))
+		files.RequireOnly(t, path, "full")
+		files.RequireOnly(t, filepath.Join(path, "full"), "x")
+	}
+}

@@ -92,12 +92,91 @@ func fill(fd int, data []byte, perm uint32) error {
 	if err == nil && uint32(st.Mode)&0o777 != perm {
 		err = unix.Fchmod(fd, perm)
 	}
-	for err == nil && len(data) > 0 {
-		var n int
-		n, err = retry(func() (int, error) { return unix.Write(fd, data) })
-		data = data[max(n, 0):]
+	if err == nil {
+		err = writeAll(fd, data)
 	}
 	return err
+}
+
+func writeAll(fd int, data []byte) error {
+	for len(data) > 0 {
+		n, err := retry(func() (int, error) { return unix.Write(fd, data) })
+		if err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// Overwrite replaces the content of a file in place, or creates it with mode 0600 less the umask.
+// Nothing is synced, and a crash may leave a part of the content. It returns ErrNotRegular and
+// ErrNotOwn.
+//
+// The file is emptied first only if it gets shorter. ext4 writes a file that was emptied out when
+// it is closed (auto_da_alloc), which costs more than all the rest. O_TRUNC would empty it before
+// its owner is known.
+func (d *Dir) Overwrite(name string, data []byte) error {
+	return d.writeOwn(name, os.O_WRONLY, func(fd int, size int64) error {
+		if size > int64(len(data)) {
+			if _, err := retry(func() (int, error) { return 0, unix.Ftruncate(fd, 0) }); err != nil {
+				return err
+			}
+		}
+		return writeAll(fd, data)
+	})
+}
+
+// AppendLine appends line and a newline to a file, which it creates as Overwrite does. If the last
+// line has no newline, because a crash has cut it off, it gets one first. Nothing is synced. It
+// returns ErrNotRegular, ErrNotOwn, and ErrTooLarge if the file would have more than max bytes.
+func (d *Dir) AppendLine(name string, line []byte, max int64) error {
+	return d.writeOwn(name, os.O_RDWR|os.O_APPEND, func(fd int, size int64) error {
+		text := make([]byte, 0, len(line)+2)
+		if size > 0 {
+			var last [1]byte
+			n, err := retry(func() (int, error) { return unix.Pread(fd, last[:], size-1) })
+			if err != nil {
+				return err
+			}
+			if n == 1 && last[0] != '\n' {
+				text = append(text, '\n')
+			}
+		}
+		text = append(append(text, line...), '\n')
+		if size+int64(len(text)) > max {
+			return ErrTooLarge
+		}
+		return writeAll(fd, text)
+	})
+}
+
+// writeOwn opens a regular file that is only this user's, see CheckSole, for writing in place,
+// and creates it if it does not exist. It calls do with the descriptor and the file's size.
+func (d *Dir) writeOwn(name string, flag int, do func(fd int, size int64) error) error {
+	path := d.Path(name)
+	fd, err := openAt(d.fd, name, flag|os.O_CREATE|NoFollow, 0o600)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: notRegular(err)}
+	}
+	size, err := soleSize(fd, path)
+	if err == nil {
+		err = pathError("write", path, do(fd, size))
+	}
+	return errors.Join(err, pathError("close", path, unix.Close(fd)))
+}
+
+// soleSize returns the size of an open file that is regular and only this user's.
+func soleSize(fd int, path string) (int64, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	if err == nil {
+		err = checkRegular(typeOf(uint32(st.Mode)))
+	}
+	if err != nil {
+		return 0, pathError("open", path, err)
+	}
+	return st.Size, checkSole(path, st.Uid, uint64(st.Nlink))
 }
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power

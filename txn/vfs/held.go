@@ -56,11 +56,11 @@ func (d *heldDir) open() error {
 	return nil
 }
 
-// Stat describes the directory that is held for path. It returns fs.ErrNotExist if none is
-// held.
+// Stat describes the directory that is held for path, as it was when it was opened. It returns
+// fs.ErrNotExist if none is held.
 func (h *Held) Stat(path string) (fs.FileInfo, error) {
 	if _, dir, _ := h.find(path); dir != nil {
-		return dir.Stat()
+		return dir.Opened(), nil
 	}
 	return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 }

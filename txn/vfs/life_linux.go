@@ -30,14 +30,8 @@ func (h *Held) Life(path string) string {
 	return ""
 }
 
-// bootID reads with two system calls what package os would read with a poller and ten.
+// bootID returns the id of this run of the kernel.
 func bootID() (string, error) {
-	fd, err := unix.Open("/proc/sys/kernel/random/boot_id", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return "", err
-	}
-	defer unix.Close(fd)
-	var text [64]byte
-	n, err := unix.Read(fd, text[:])
-	return strings.TrimSpace(string(text[:max(0, n)])), err
+	text, err := kernelText("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text)), err
 }

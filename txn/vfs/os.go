@@ -44,28 +44,6 @@ func (o OS) ReadFrom(name string, offset int64) ([]byte, error) {
 	return dir.ReadFile(rest, offset, MaxFileBytes)
 }
 
-// openOwn opens a file for writing in place, creating it if necessary.
-func (o OS) openOwn(name string, flag int) (*os.File, error) {
-	f, err := o.held.Open(name, flag|os.O_CREATE)
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckOwn(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// CheckOwn returns ErrNotOwn unless this user owns the open file and the file has only one
-// hard link.
-func CheckOwn(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return safefile.CheckSole(f.Name(), info)
-}
-
 // Mkdir of a held directory opens what is at the path now, if that is not the directory
 // that is held.
 func (o OS) Mkdir(name string, perm fs.FileMode) error {
@@ -152,55 +130,19 @@ func (o OS) WriteNew(name string, data []byte, perm fs.FileMode) error {
 }
 
 func (o OS) Overwrite(name string, data []byte) error {
-	f, err := o.openOwn(name, os.O_WRONLY)
+	dir, rest, err := o.resolve("open", name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(overwrite(f, data), f.Close())
-}
-
-// overwrite empties the file first only if it gets shorter. ext4 writes a file that was emptied
-// out when it is closed (auto_da_alloc), which costs more than all the rest.
-func overwrite(f *os.File, data []byte) error {
-	info, err := f.Stat()
-	if err == nil && info.Size() > int64(len(data)) {
-		err = f.Truncate(0) // O_TRUNC would truncate the file before openOwn has checked it
-	}
-	if err == nil {
-		_, err = f.Write(data)
-	}
-	return err
+	return dir.Overwrite(rest, data)
 }
 
 func (o OS) AppendLine(name string, line []byte) error {
-	f, err := o.openOwn(name, os.O_RDWR|os.O_APPEND)
+	dir, rest, err := o.resolve("open", name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(appendLine(f, line), f.Close())
-}
-
-func appendLine(f *os.File, line []byte) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	text := make([]byte, 0, len(line)+2)
-	if size := info.Size(); size > 0 {
-		var last [1]byte
-		if _, err := f.ReadAt(last[:], size-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			text = append(text, '\n')
-		}
-	}
-	text = append(append(text, line...), '\n')
-	if info.Size()+int64(len(text)) > MaxFileBytes {
-		return &fs.PathError{Op: "append", Path: f.Name(), Err: ErrFileTooLarge}
-	}
-	_, err = f.Write(text)
-	return err
+	return dir.AppendLine(rest, line, MaxFileBytes)
 }
 
 func (o OS) Sync(name string) error {

@@ -78,9 +78,9 @@ var (
 	// ErrFileTooLarge is returned by ReadFile when the file is larger than
 	// MaxFileBytes, and by AppendLine when it would be.
 	ErrFileTooLarge = safefile.ErrTooLarge
-	// ErrNotOwn is returned by Overwrite, AppendLine and CheckOwn when the file belongs
-	// to another user or has a second hard link. Writing it in place would change
-	// another user's file, or a file outside the directory. Nothing was written.
+	// ErrNotOwn is returned by Overwrite and AppendLine when the file belongs to another
+	// user or has a second hard link. Writing it in place would change another user's
+	// file, or a file outside the directory. Nothing was written.
 	ErrNotOwn = safefile.ErrNotOwn
 	// ErrNotDir is returned by Held.Hold, and by Mkdir of a held directory, when the path exists
 	// and is not a directory.

@@ -179,7 +179,9 @@ func (l *Locks) Unlock() error {
 	if err := errors.Join(errs...); err != nil || len(held) == 0 {
 		return err
 	}
-	return l.clearScratch()
+	entries, err := l.files.ReadDir(l.scratch)
+	l.clearScratch(entries)
+	return err
 }
 
 func (l *Locks) release(h lock) error {

@@ -72,15 +72,14 @@ func (l *Locks) Reap() error {
 			}
 		}
 	}
-	return l.clearScratch()
+	l.clearScratch(entries)
+	return nil
 }
 
-// clearScratch removes the files and empty directories in scratch. Full directories are
+// clearScratch removes these files and empty directories in scratch. Full directories are
 // left: they do no harm.
-func (l *Locks) clearScratch() error {
-	entries, err := l.files.ReadDir(l.scratch)
+func (l *Locks) clearScratch(entries []fs.DirEntry) {
 	for _, e := range entries {
 		_ = l.files.Remove(filepath.Join(l.scratch, e.Name()))
 	}
-	return err
 }

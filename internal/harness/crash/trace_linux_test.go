@@ -47,6 +47,15 @@ type tracer struct {
 	open  map[uint64]string // paths by descriptor
 	begun map[int]started   // by thread
 	calls []call
+	all   int // calls of the process, but for those that the scheduler and the memory of Go make when they please
+}
+
+// ofRuntime are the calls whose number depends on how busy the machine is.
+var ofRuntime = map[uint64]bool{
+	unix.SYS_FUTEX: true, unix.SYS_NANOSLEEP: true, unix.SYS_SCHED_YIELD: true, unix.SYS_CLONE: true, unix.SYS_CLONE3: true,
+	unix.SYS_MMAP: true, unix.SYS_MUNMAP: true, unix.SYS_MADVISE: true, unix.SYS_EPOLL_PWAIT: true, unix.SYS_SIGALTSTACK: true,
+	unix.SYS_RT_SIGACTION: true, unix.SYS_RT_SIGPROCMASK: true, unix.SYS_RT_SIGRETURN: true, unix.SYS_RESTART_SYSCALL: true,
+	unix.SYS_GETTID: true, unix.SYS_GETPID: true, unix.SYS_TGKILL: true, unix.SYS_EXIT: true,
 }
 
 // started is a call that has not returned.
@@ -57,6 +66,23 @@ type started struct {
 
 // trace runs the command and returns its calls that concern dir, in order.
 func trace(c *exec.Cmd, dir string) ([]call, error) {
+	t, err := traced(c, dir)
+	if err != nil {
+		return nil, err
+	}
+	return t.calls, nil
+}
+
+// countCalls runs the command and returns how many calls it makes, without ofRuntime.
+func countCalls(c *exec.Cmd) (int, error) {
+	t, err := traced(c, "/nowhere")
+	if err != nil {
+		return 0, err
+	}
+	return t.all, nil
+}
+
+func traced(c *exec.Cmd, dir string) (*tracer, error) {
 	runtime.LockOSThread() // one thread traces, not a process
 	defer runtime.UnlockOSThread()
 	c.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -71,7 +97,7 @@ func trace(c *exec.Cmd, dir string) ([]call, error) {
 		_ = c.Process.Kill()
 		return nil, err
 	}
-	return t.calls, nil
+	return t, nil
 }
 
 // follow lets the process run from call to call until it ends.
@@ -153,6 +179,9 @@ func (t *tracer) stopped(thread int) error {
 	}
 	switch info.op {
 	case unix.PTRACE_SYSCALL_INFO_ENTRY:
+		if !ofRuntime[info.number] {
+			t.all++
+		}
 		if s, concerns := t.begin(thread, info.number, info.args); concerns {
 			t.begun[thread] = s
 		}
