@@ -52,10 +52,10 @@ func (w *Workflow) all() (list []*Workflow) {
 // Parent returns the step that a workflow is under, or nil if it is under none. It is nil,
 // too, if that step is on record no more: its workflow was undone or replaced.
 func (s *State) Parent(w *Workflow) *Current {
-	if w == nil || w.Parent == 0 {
+	if w == nil {
 		return nil
 	}
-	return s.ofList().Step(w.Parent)
+	return s.ofList().Step(w.Parent) // no step has the number 0
 }
 
 // ofList returns the state of the whole list.

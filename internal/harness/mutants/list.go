@@ -199,7 +199,7 @@ func isFailure(e ast.Expr) bool {
 }
 
 // inAnyOrder reports whether a loop only looks for something, returns the same for each that
-// it finds, or sets an element of a map to the same.
+// it finds, sets an element of a map to the same, or changes each element by itself.
 func inAnyOrder(r *ast.RangeStmt) bool {
 	if len(r.Body.List) != 1 {
 		return false
@@ -213,9 +213,18 @@ func inAnyOrder(r *ast.RangeStmt) bool {
 		return ok && !slices.ContainsFunc(leave.Results, func(e ast.Expr) bool { return !isFixed(e) })
 	case *ast.AssignStmt:
 		_, ok := s.Lhs[0].(*ast.IndexExpr)
-		return ok && isFixed(s.Rhs[0])
+		return ok && isFixed(s.Rhs[0]) || s.Tok == token.ASSIGN && isOf(r, s.Lhs[0])
 	}
 	return false
+}
+
+// isOf reports whether an expression is the element with the loop's key, or a field of it.
+func isOf(r *ast.RangeStmt, e ast.Expr) bool {
+	if field, ok := e.(*ast.SelectorExpr); ok {
+		e = field.X
+	}
+	at, ok := e.(*ast.IndexExpr)
+	return ok && types.ExprString(at.X) == types.ExprString(r.X) && types.ExprString(at.Index) == types.ExprString(r.Key)
 }
 
 func isFixed(e ast.Expr) bool {

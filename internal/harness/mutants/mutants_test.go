@@ -224,6 +224,9 @@ func f(all []int, a, b, c bool) {
 		g(i, 7, -7, "text", "", true, two, 'x')
 	}
 	_ = make([]int, 0, 10)
+	for i := range all {
+		all[i].x = g(all[i])
+	}
 	panic("why")
 }
 `, &constants{dirs: map[string]map[string]string{".": {"one": "two", "two": "one"}}})
@@ -240,6 +243,7 @@ func f(all []int, a, b, c bool) {
 		`14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
 		"14:27 CHANGE_ARGUMENT false", "14:33 CHANGE_ARGUMENT one",
 		"16:2 DROP_STATEMENT", "16:18 CHANGE_ARGUMENT 0 + 1",
+		"18:3 DROP_STATEMENT",
 	}, got)
 }
 

@@ -1,0 +1,223 @@
+package steps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/permission"
+)
+
+// TestWhyACallIsRefused: in each state of the steps that list it.
+func TestWhyACallIsRefused(t *testing.T) {
+	only := []string{"Bash(git push *)"}
+	l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "yes"}, {Name: "no"}}},
+		Step{Subject: "Push", BlockedBy: []int64{1}, When: []Condition{{1, []string{"yes"}}}, Only: only},
+		Step{Subject: "Again", BlockedBy: []int64{1, 2}, Only: only, Check: &Check{Run: "true", Timeout: 9}}, Step{Subject: "End", BlockedBy: []int64{3}})
+	var all []string
+	refused := func() {
+		v := l.call(push(""))
+		e := l.state().Calls[len(l.state().Calls)-1]
+		all = append(all, fmt.Sprintf("%d %s %d times %d %s: %s", v.Step, v.Decision, e.Step, e.Times, v.Why, v.Reason))
+	}
+	refused()
+	refused()
+	refused()
+	l.end(1, "no")
+	refused()
+	own := Pending{Step: 3, Call: "x", PID: os.Getpid(), Start: startOf(os.Getpid())}
+	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(l.Frame), pendingFile), fmt.Appendf(nil, `[{"step":3,"call":"x","pid":%d,"start":%q}]`, own.PID, own.Start), 0o600))
+	refused()
+	require.NoError(t, os.Remove(filepath.Join(stateDirOf(l.Frame), pendingFile)))
+	l.end(3, "")
+	refused()
+	assert.Equal(t, `
+2 deny 2 times 0 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
+A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
+2 deny 2 times 2 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
+A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
+2 deny 2 times 3 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
+A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1.
+This is the same refusal for the 3rd time: stop trying, and ask the person what to do
+3 deny 3 times 0 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", which is not in progress: start it first. Ready: #3 "Again".
+A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
+3 deny 3 times 2 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", whose check is running. Ready: #3 "Again".
+A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
+2 deny 2 times 4 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", which is done. Ready: #4 "End".
+A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1.
+This is the same refusal for the 4th time: stop trying, and ask the person what to do`, "\n"+strings.Join(all, "\n"))
+
+	var many []Step
+	for range maxNamed + 2 {
+		many = append(many, Step{Only: only})
+	}
+	l = hydrated(t, many...)
+	l.allows(1, inProgress)
+	l.allows(1, completed)
+	reason := l.call(push("")).Reason
+	assert.Contains(t, reason, `#10 "Step 10", which is not in progress: start it first; and to 2 more.`)
+	assert.Contains(t, reason, `git push belongs to #1 "Step 1", which is done; and to #2`)
+}
+
+// TestACallWaitsForItsStep as long as the step may be in progress soon.
+func TestACallWaitsForItsStep(t *testing.T) {
+	for name, w := range map[string]struct {
+		waited time.Duration
+		use    string
+		status string // of the step
+		state  func(*State)
+		want   bool
+	}{
+		"nothing is on record yet":      {waited: grace - 1, use: "u", status: pending, want: true},
+		"nothing is on record":          {waited: grace, use: "u", status: pending},
+		"it is not a call of a message": {status: pending},
+		"its start was let through":     {waited: patience, use: "u", status: pending, state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }, want: true},
+		"for too long":                  {waited: patience + 1, use: "u", status: pending, state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }},
+		"and never came":                {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(patience, 2, inProgress, Allow) }},
+		"before the clock":              {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(-clockSkew, 2, inProgress, Allow) }},
+		"it was completed":              {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, completed, Allow) }},
+		"it was refused":                {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Deny) }},
+		"a person is asked":             {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Ask) }},
+		"it is in progress":             {waited: grace, use: "u", status: inProgress, state: func(s *State) { s.ago(0, 2, inProgress, Allow) }},
+		"it is done":                    {use: "u", status: completed, state: func(s *State) { s.Step(2).Passed = true }},
+		"it waits":                      {use: "u", status: pending, state: func(s *State) { s.Step(1).Status = pending }},
+		"for one that is being completed": {use: "u", status: pending, state: func(s *State) {
+			s.Step(1).Status = pending
+			s.Pending = []Pending{{Step: 1}}
+		}, want: true},
+	} {
+		s := stateOf(stepLine{id: 1, status: completed}, stepLine{id: 2, status: w.status, after: []int64{1}})
+		s.Step(1).Passed = true
+		if w.state != nil {
+			w.state(s)
+		}
+		c := &call{Frame: &Frame{}, update: Update{Use: w.use}, begun: s.Time.Add(-w.waited)}
+		assert.Equal(t, w.want, c.mayStart(s, []owner{{s.Step(2), "Bash"}}), name)
+	}
+}
+
+// TestRulesInAMessage: each once.
+func TestRulesInAMessage(t *testing.T) {
+	l := hydrated(t, Step{Only: []string{"Bash(a *)", "WebFetch"}}, Step{Only: []string{"Bash(a *)"}})
+	_, err := l.Permit(t.Context(), "Bash(b)", "x", By{})
+	assert.EqualError(t, err, "Bash(b): no step of this task list lists such calls. They list Bash(a *) and WebFetch")
+	_, err = hydrated(t, Step{}).Permit(t.Context(), "Bash(b)", "x", By{})
+	assert.EqualError(t, err, "Bash(b): no step of this task list lists such calls")
+	l = hydrated(t, Step{Only: []string{"Write(src/**)"}}, Step{Only: []string{"Bash(a *)"}})
+	_, err = l.Permit(t.Context(), "Write("+l.project+"/src/x)", "x", By{})
+	assert.NoError(t, err, "a path of one file")
+	_, err = l.Permit(t.Context(), "Write(src/*/x)", "x", By{})
+	assert.ErrorIs(t, err, errNoRule, "it is not known whether all of them are covered")
+	_, err = l.GoPast(t.Context(), Past{Step: 1, Because: "x"}, By{})
+	require.NoError(t, err)
+	_, err = l.Permit(t.Context(), "Write(src/**)", "x", By{})
+	assert.EqualError(t, err, "Write(src/**): these calls are not refused now: the workflow is over, or the step was skipped")
+	assert.Equal(t, "", RuleFault("Bash(a)"))
+	assert.NotEqual(t, "", RuleFault("Bash("))
+}
+
+// TestPathsOfCalls: without a path, from home, and without the directory of the agent.
+func TestPathsOfCalls(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, c := range []struct {
+		pattern, path, cwd string
+		want               bool
+	}{
+		{"*", "", home, false},
+		{"~/a", "~/a", "", true},
+		{"~/a", "~a", "", false},
+		{"~/a", "~/b", "", false},
+		{"/a", "a", "", true},
+		{"/a", "b/a", "", false},
+		{"b/", "b/a", "", true},
+	} {
+		rule := permission.Rule{Tool: "Write", Content: c.pattern}
+		assert.Equal(t, c.want, ToolCall{Tool: "Write", Path: c.path, Cwd: c.cwd}.onPath(rule.Content, home), "%+v", c)
+	}
+}
+
+// TestAStepInOneSpelling: as the client's TaskUpdate finds its tasks.
+func TestAStepInOneSpelling(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}})
+	for id, want := range map[string]bool{"2": true, "02": false, "+2": false, " 2": false, "0": false, "-2": false, "x": false, "": false, "../2": false} {
+		assert.Equal(t, want, l.Update(t.Context(), Update{Task: id, Status: inProgress}).Decision == Deny, id)
+		assert.Equal(t, want, taggedTask(l.List.Dir, id) != nil, id)
+	}
+}
+
+// TestWhatIsPutRight: each thing that a program changes in a task's file, and what the person reads.
+func TestWhatIsPutRight(t *testing.T) {
+	const task = `{"id":"2","subject":"Test","description":"How.","status":"pending","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release","mine":1}}`
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", ""},
+		{`"subject":"Test"`, `"subject":"Rest"`, "subject"},
+		{`"description":"How."`, `"description":"No."`, "description"},
+		{`["1"]`, `[]`, "blockedBy"},
+		{`["1"]`, `["1","3"]`, "blockedBy"},
+		{`"fsm":"release"`, `"fsm":"other"`, "metadata"},
+		{`"fsm":"release",`, ``, "metadata"},
+		{`"mine":1`, `"mine":1,"_internal":true`, "metadata"},
+		{`{"fsm":"release","mine":1}`, `[]`, "metadata"},
+		{`"subject":"Test","description":"How."`, `"subject":"","description":""`, "subject and description"},
+	} {
+		l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", Description: "How.", BlockedBy: []int64{1}}, Step{Subject: "Other"})
+		l.put(2, strings.Replace(task, c.old, c.new, 1))
+		v := l.ask(1, inProgress)
+		want := ""
+		if c.want != "" {
+			want = `the task of #2 "Test" had been changed behind its workflow, and was put right: ` + c.want
+		}
+		assert.Equal(t, want, v.Trouble, c.new)
+		data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(2)))
+		require.NoError(t, err)
+		if !strings.HasPrefix(c.old, `"fsm":"release",`) && !strings.HasPrefix(c.old, `{"fsm"`) {
+			assert.JSONEq(t, task, string(data), c.new)
+		}
+		assert.Empty(t, l.ask(1, completed).Trouble)
+	}
+	l := hydrated(t, Step{Subject: "A"}, Step{Subject: "B"})
+	for id := range int64(2) {
+		l.put(id+1, fmt.Sprintf(`{"id":"%d","subject":"x","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`, id+1))
+	}
+	assert.Equal(t, `the task of #1 "A" had been changed behind its workflow, and was put right: subject
+the task of #2 "B" had been changed behind its workflow, and was put right: subject`, l.ask(1, inProgress).Trouble)
+}
+
+// TestAnOverdueStepThatHolds is not the end of the decision: the target has to pass its own gates.
+func TestAnOverdueStepThatHolds(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"a"}}, Step{Produces: []string{"b"}}, Step{BlockedBy: []int64{1, 2}, Ready: []string{"c"}})
+	l.write("a", "x")
+	l.set(1, completed)
+	l.set(2, completed)
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed in another way and does not pass its gates, so no other step is let through. #2 "Step 2" cannot be completed: it needs b`)
+	l.write("b", "x")
+	assert.Contains(t, l.denies(3, inProgress), `#3 "Step 3" cannot be started: it needs c`)
+	l.write("c", "x")
+	l.allows(3, inProgress)
+}
+
+// TestAStateThatCannotBeRead: the steps are those of the list, and that is said.
+func TestAStateThatCannotBeRead(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}})
+	require.NoError(t, os.RemoveAll(stateDirOf(l.Frame)))
+	require.NoError(t, os.WriteFile(stateDirOf(l.Frame), nil, 0o600))
+	for _, load := range []func() (*State, error){
+		func() (*State, error) { return Load(t.Context(), l.List.Dir) },
+		func() (*State, error) { return LoadNow(t.Context(), l.List.Dir) },
+	} {
+		s, err := load()
+		require.NoError(t, err)
+		require.Equal(t, []int64{1}, ready(s))
+		assert.Len(t, s.Troubles, 1)
+		assert.False(t, s.interrupted)
+	}
+	v := l.ask(2, inProgress)
+	assert.Equal(t, Deny, v.Decision, "%+v", v)
+}
