@@ -1,0 +1,244 @@
+package hydrate_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/locator"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// TestBegin: by the name of a skill, by directories, and what is said if there is no workflow.
+func TestBegin(t *testing.T) {
+	h := newHome(t)
+	for name, text := range map[string]string{
+		".claude/skills/release/SKILL.md":  "",
+		".claude/skills/release/fsm.json":  `[{"id": 1, "subject": "one"}, {"id": 2, "subject": "two", "blockedBy": [1]}]`,
+		".claude/skills/released/SKILL.md": "", ".claude/skills/released/fsm.json": `[]`,
+		".claude/skills/empty/SKILL.md": "", ".claude/skills/empty/fsm.json": `[]`,
+		".claude/skills/bad/SKILL.md": "", ".claude/skills/bad/fsm.json": `[{"id": 1}]`,
+		".claude/skills/odd/SKILL.md": "", ".claude/skills/odd/FSM.json": `[]`,
+		".claude/skills/plain/SKILL.md": "",
+		"project/release/fsm.json":      `[{"id": 1, "subject": "of the project"}]`,
+		"project/dir/fsm.json":          `[{"id": 7, "subject": "of a directory"}]`,
+		"project/odd/Fsm.json":          `[]`,
+		"project/none/x":                "",
+		"project/file":                  "",
+	} {
+		h.write(name, text)
+	}
+	here := filepath.Join(h.dir, "project")
+	var all []string
+	begin := func(b hydrate.Beginning) hydrate.Result {
+		b.Here, b.List = here, tasklist.Found{Dir: h.list(), Session: "list"}
+		var logged []string
+		begun, result, err := hydrate.Begin(t.Context(), b, h.env, hydrate.Options{
+			Log: func(r decisions.Record) { logged = append(logged, r.Decision, r.Workflow, r.Project) }})
+		text := fmt.Sprint(b.Skill, " ", b.Folder, ": ")
+		var not *hydrate.NotBegun
+		if errors.As(err, &not) {
+			text += fmt.Sprintf("%s; hint: %s; refused %t", not.Error(), not.Hint, not.Refused)
+		} else {
+			require.NoError(t, err)
+			subjects := ""
+			for _, s := range result.Steps {
+				subjects += " " + s.Subject
+			}
+			text += fmt.Sprint(begun.Created, begun.Deleted, subjects, " ", strings.SplitN(begun.Text, "\n", 2)[0])
+		}
+		all = append(all, strings.ReplaceAll(text+" "+fmt.Sprint(logged), h.dir, "HOME"))
+		return result
+	}
+	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "odd", "./odd", "file", "./file",
+		"./missing", "missing", "releas", "bad", "plain", ".", ".."} {
+		begin(hydrate.Beginning{Skill: skill})
+	}
+	begin(hydrate.Beginning{Skill: "asked", Folder: filepath.Join(h.dir, ".claude/skills/release")})
+	begin(hydrate.Beginning{Skill: "a/b", Folder: filepath.Join(h.dir, ".claude/skills/release")})
+	begin(hydrate.Beginning{Skill: "asked", Folder: filepath.Join(here, "none")})
+	h.write(".claude/settings.json", `{"skillOverrides": {"release": "off"}}`)
+	begin(hydrate.Beginning{Skill: "release"})
+	assert.Equal(t, `
+release : [1 2] [] one two The skill release has put its workflow into the task list: 2 tasks #1, #2. [hydrated release HOME/project]
+./release : [3] [1 2] of the project The skill release has put its workflow into the task list: 1 task #3, replaced #1, #2. [hydrated release HOME/project]
+dir : [10] [3] of a directory The skill dir has put its workflow into the task list: 1 task #10, replaced #3. [hydrated dir HOME/project]
+HOME/project/dir : [17] [10] of a directory The skill dir has put its workflow into the task list: 1 task #17, replaced #10. [hydrated dir HOME/project]
+dir/../dir : [24] [17] of a directory The skill dir has put its workflow into the task list: 1 task #24, replaced #17. [hydrated dir HOME/project]
+empty : [] [24] The workflow of the skill empty has no steps now. Change of the task list: no tasks, removed #24. [hydrated empty HOME/project]
+released : [] [] The workflow of released has no steps, so the task list was not changed. [nothing to do released HOME/project]
+none : none has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+./none : ./none has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+odd : HOME/project/odd/Fsm.json is not read as a workflow: the name has to be fsm.json, in lower case; hint: fsmtx validate HOME/project/odd/Fsm.json checks it; refused true []
+./odd : HOME/project/odd/Fsm.json is not read as a workflow: the name has to be fsm.json, in lower case; hint: fsmtx validate HOME/project/odd/Fsm.json checks it; refused true []
+file : no skill with a workflow is called "file", and no directory; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do file HOME/project]
+./file : ./file is not a directory; hint: name a skill, or a directory with an fsm.json; refused true []
+./missing : ./missing is not a directory; hint: name a skill, or a directory with an fsm.json; refused true []
+missing : no skill with a workflow is called "missing", and no directory; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do missing HOME/project]
+releas : no skill with a workflow is called "releas", and no directory; hint: did you mean release, released?; refused true [nothing to do releas HOME/project]
+bad : HOME/.claude/skills/bad/fsm.json is not valid (1 problem); no task was changed. Correct the file, then invoke the skill again:
+HOME/.claude/skills/bad/fsm.json:1:2: task 1: missing "subject"; hint: ; refused true [failed bad HOME/project]
+plain : no skill with a workflow is called "plain", and no directory; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do plain HOME/project]
+. : . has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+.. : .. has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+asked HOME/.claude/skills/release: [25 26] [] one two The skill asked has put its workflow into the task list: 2 tasks #25, #26. [hydrated asked HOME/project]
+a/b HOME/.claude/skills/release: [27 28] [25 26] one two The skill release has put its workflow into the task list: 2 tasks #27, #28, replaced #25, #26. [hydrated release HOME/project]
+asked HOME/project/none: asked has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+release : the skill release is switched off in HOME/.claude/settings.json:1: "skillOverrides" for "release" is "off"; hint: remove that entry to use the skill; refused true []`, "\n"+strings.Join(all, "\n"))
+
+	for path, want := range map[string]bool{"a": false, "a/b": true, ".": true, "..": true, "...": false, "": false} {
+		assert.Equal(t, want, hydrate.IsPath(path), path)
+	}
+	assert.True(t, hydrate.IsSkill(h.env, "empty", here))
+	assert.False(t, hydrate.IsSkill(h.env, "plain", here))
+	assert.False(t, hydrate.IsSkill(env(), "empty", here))
+}
+
+// TestTheProjectOfABeginning: that of the client if the list is a session's.
+func TestTheProjectOfABeginning(t *testing.T) {
+	h := newHome(t)
+	h.write("p/.git/HEAD", "")
+	h.write("p/sub/w/fsm.json", `[{"id": 1, "subject": "one"}]`)
+	for _, c := range []struct{ variable, list, want string }{
+		{"/set", "", "/set"}, {"", "", "p"}, {"/set", "p", "p"},
+	} {
+		e := func(name string) (string, bool) {
+			if name == "CLAUDE_PROJECT_DIR" {
+				return c.variable, c.variable != ""
+			}
+			return h.env(name)
+		}
+		project := ""
+		_, _, err := hydrate.Begin(t.Context(), hydrate.Beginning{Skill: "./w", Here: filepath.Join(h.dir, "p/sub"),
+			List: tasklist.Found{Dir: h.list(), Session: "list", Project: c.list}}, e,
+			hydrate.Options{Log: func(r decisions.Record) { project = r.Project }})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, strings.TrimPrefix(project, h.dir+"/"), "%+v", c)
+	}
+}
+
+// TestAWorkflowUnderAStep: what the agent, the person, the log and a preview say of it, and of parts.
+func TestAWorkflowUnderAStep(t *testing.T) {
+	h := begun(t)
+	h.write(".claude/skills/inner/fsm.json", `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B"}]}, {"id": 2, "subject": "C", "blockedBy": [1]}]}`)
+	r := hydrate.Request{Event: event.PostToolUse, Session: "list", Command: "inner"}
+	found, _, err := hydrate.Find(r, h.env, hydrate.Options{})
+	require.NoError(t, err)
+	preview, err := found.Preview(t.Context())
+	require.NoError(t, err)
+	preview.Torn = []string{"a.json", "b.json"}
+	assert.Equal(t, `the largest number in the list is 2 (2.json), its high-water mark is 0: new tasks start at #3
+tasks with the tag of a workflow: 2; work on another workflow has begun, so the steps come under #1 "one" of outer; 0 are deleted
+not JSON now, and read again under its lock: a.json, b.json
+task 1 of the file becomes #3, after #5
+task 2 of the file becomes #4, after #3
+task 1 of the do of #3 becomes #5`, strings.Join(preview.Decisions(fsmspec.Policy{Scope: fsmspec.ScopeAll}), "\n"))
+	preview.Parent, preview.PartOf = nil, nil
+	assert.Equal(t, `the largest number in the list is 2 (2.json), its high-water mark is 0: new tasks start at #3
+tasks with the tag of a workflow: 2; scope all deletes 0
+not JSON now, and read again under its lock: a.json, b.json
+task 1 of the file becomes #3, after #5
+task 2 of the file becomes #4, after #3
+task 1 of the file becomes #5`, strings.Join(preview.Decisions(fsmspec.Policy{Scope: fsmspec.ScopeAll}), "\n"))
+
+	result, err := found.Apply(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, `The skill inner has put its workflow into the task list: 3 tasks #3–#5, under #1 "one" of outer.
+
+This is part of the work of #1 "one" of outer. When its steps are done, go on with #1 "one", which cannot be completed before.
+
+#3 A, after #5
+#4 C, after #3
+#5 B, part of #3
+
+Ready now: #5
+
+Work on the steps with these commands, each as a call of its own: fsmtx start N before you begin with step N, and fsmtx complete N when its work is done: a refusal says what is missing. fsmtx next shows what is ready, in full. Do the steps in order, and do not end your turn while one is ready, unless you need the person.
+`, hydrate.Announcement(r, result))
+	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; fsmtx undo takes them out again`, hydrate.Notice(r, result))
+	r.Typed = true
+	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; outer goes on afterwards; to end it: fsmtx step end 1 --because "..."; fsmtx undo takes the new tasks out again`, hydrate.Notice(r, result))
+	assert.Equal(t, int64(1), hydrate.Call{Request: r, Result: result}.Decision(time.Time{}, time.Time{}).Parent)
+
+	_, err = (&steps.Frame{List: tasks.List{Dir: h.list()}, Session: "list"}).GoPast(t.Context(), steps.Past{Step: 3, Because: "x", WithBlockers: true}, steps.By{})
+	require.NoError(t, err)
+	again, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
+	require.NoError(t, err)
+	assert.True(t, again.Nested.StartOver)
+	assert.Len(t, again.Deleted, 3)
+	flat, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{Flat: true})
+	require.NoError(t, err)
+	assert.Nil(t, flat.Nested)
+	assert.Equal(t, []string{"outer"}, flat.Lost)
+	r.Typed = false
+	assert.Equal(t, "inner: 3 tasks #9–#11, replaced #1, #2, #6–#8 (1 was under way); outer was not finished; fsmtx undo brings it back", hydrate.Notice(r, flat))
+}
+
+// TestWhatElseIsSaid: of an interrupted change, locks, and files that are not read.
+func TestWhatElseIsSaid(t *testing.T) {
+	result := hydrate.Result{List: "/l", Misnamed: []locator.Misnamed{{Path: "/s/Fsm.json", Why: "its name is not fsm.json"}},
+		Outcome: tasks.Outcome{Duplicate: true, Unreleased: errors.New("busy")}}
+	result.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "1.json", Why: "it was changed"}, {Name: "2.json", Why: "it was there", MovedTo: "/m"}}}
+	assert.Equal(t, `an interrupted change of /l was rolled back first
+1.json: it was changed
+2.json: it was there; moved to /m
+a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most
+nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(result), "\n"))
+	assert.Equal(t, "s: /s/Fsm.json is not read, so the skill has no tasks: its name is not fsm.json; an interrupted change was rolled back first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most", hydrate.Notice(request, result))
+	assert.Equal(t, `The file Fsm.json of the skill s is probably meant as its workflow, but it is not read, so no tasks were created: its name is not fsm.json. Tell the user.
+`, hydrate.Announcement(request, result))
+	assert.Empty(t, hydrate.Notes(hydrate.Result{}))
+	result.Recovered.Outcome = txn.Completed
+	assert.Equal(t, "an interrupted change of /l was completed first", hydrate.Notes(result)[0])
+	message, hint := hydrate.Explain(errors.New("x"), result, env())
+	assert.Equal(t, "x; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most|", message+"|"+hint)
+	for err, want := range map[error]string{steps.ErrOpenAbove: "fsmtx undo", steps.ErrCircle: "take do out of one of the two fsm.json files"} {
+		message, hint := hydrate.Explain(err, result, env())
+		assert.Equal(t, err.Error()+"; no task was changed", message)
+		assert.Contains(t, hint, want)
+	}
+}
+
+// TestIsCheck: before a task tool, and when the agent is about to stop.
+func TestIsCheck(t *testing.T) {
+	for _, c := range []struct {
+		name, tool string
+		want       bool
+	}{
+		{event.Stop, "", true},
+		{event.PreToolUse, "TaskUpdate", true},
+		{event.PreToolUse, "Task", true},
+		{event.PreToolUse, "Bash", false},
+		{event.PostToolUse, "TaskUpdate", false},
+		{event.UserPromptExpansion, "Task", false},
+	} {
+		assert.Equal(t, c.want, hydrate.IsCheck(&event.Event{Name: c.name, ToolName: c.tool}), "%+v", c)
+	}
+}
+
+// TestAFailedCheck does not stop what the agent is about to do, and tells it once.
+func TestAFailedCheck(t *testing.T) {
+	for name, r := range map[string]hydrate.Request{
+		"tool": {Event: event.PreToolUse, Command: "s"}, "stop": {Event: event.Stop, Command: "s"},
+		"stopped": {Event: event.Stop, Command: "s", Stopped: true},
+	} {
+		a := hydrate.Failed(r, hydrate.Result{Spec: "/fsm.json"}, "m", "h")
+		assert.Equal(t, event.ExitOK, a.Exit, name)
+		assert.Equal(t, "fsmtx: m\n", a.ErrorText, name)
+		assert.Equal(t, name != "stopped", strings.Contains(a.Output, "could not put the tasks of the skill s right: m"), "%s: %s", name, a.Output)
+		assert.Contains(t, a.Output, "fsmtx: m", name)
+	}
+}
