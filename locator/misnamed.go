@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
 // Misnamed is a file in the folder of a skill that is probably meant as its fsm.json, but
@@ -80,6 +82,52 @@ func isSwapped(lower string) bool {
 	return false
 }
 
+// IsCopy returns why a file with this name is not read as an fsm.json, if it looks like a copy of one
+// that an editor, a merge or a person has put aside, and "" for any other name. Such a file may be there on
+// purpose.
+func IsCopy(name string) (why string) {
+	lower := strings.ToLower(name)
+	inName := strings.Contains(lower, specName) || strings.HasSuffix(lower, ".json") &&
+		(strings.HasPrefix(lower, "fsm.") || strings.HasPrefix(lower, "fsm-") || strings.HasPrefix(lower, "fsm_") || strings.HasPrefix(lower, "fsm "))
+	if !inName || name == specName || IsMisnamed(name) != "" || strings.Contains(lower, "schema") {
+		return ""
+	}
+	return "it looks like a copy of " + specName + ", and only a file with that name is read"
+}
+
+// MisplacedAt returns why an fsm.json at path is not the workflow of a skill, because it lies beside the
+// wrong files, and "" if it lies beside a SKILL.md, or nothing tells where it belongs.
+func MisplacedAt(fsys FS, path string) (why string) {
+	has := func(parts ...string) bool { return isFile(fsys, filepath.Join(parts...)) }
+	dir := filepath.Dir(path)
+	const right = "it has to be in the folder of a skill, beside its " + plugins.SkillFile
+	switch {
+	case filepath.Base(path) != specName, has(dir, plugins.SkillFile), has(dir + ".md"):
+		return ""
+	case filepath.Base(dir) == filepath.Dir(plugins.ManifestPath):
+		return "it lies beside the manifest of a plugin; " + right
+	case has(dir, plugins.ManifestPath):
+		return "it lies in the root of a plugin; " + right
+	case filepath.Base(dir) == "skills" && anyFolder(fsys, dir, plugins.SkillFile):
+		return "it lies beside the folders of skills; " + right
+	case has(dir, "..", plugins.SkillFile) && !has(dir, "..", specName) && !isForExamples(filepath.Base(dir)):
+		return "it lies one level too deep; " + right
+	}
+	return ""
+}
+
+// isForExamples reports whether a folder with this name may have an fsm.json that is only to be read.
+func isForExamples(name string) bool {
+	return slices.ContainsFunc([]string{"example", "template", "asset", "reference", "resource", "sample", "test", "doc", "fixture"},
+		func(word string) bool { return strings.HasPrefix(strings.ToLower(name), word) })
+}
+
+// anyFolder reports whether a folder in dir has a file with the name.
+func anyFolder(fsys FS, dir, name string) bool {
+	entries, _ := fsys.ReadDir(dir)
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isFile(fsys, filepath.Join(dir, e.Name(), name)) })
+}
+
 func misnamed(entry fs.DirEntry) string {
 	if entry.IsDir() {
 		return ""
@@ -97,10 +145,35 @@ func (s *search) reportMisnamed(c candidate) {
 	for _, m := range s.result.misnamed {
 		s.step(c.rule, m.Path, OutcomeFailed, m.Why)
 	}
+	if !s.Invoked {
+		s.reportAside(c)
+	}
+}
+
+// reportAside adds a step for each copy of an fsm.json in the folder, and for each one that lies in a
+// wrong place around it.
+func (s *search) reportAside(c candidate) {
+	entries, _ := s.FS.ReadDir(c.folder)
+	around := []string{filepath.Dir(c.folder), filepath.Join(c.folder, "..", ".."), filepath.Join(c.folder, "..", "..", filepath.Dir(plugins.ManifestPath))}
+	for _, entry := range entries {
+		if why := IsCopy(entry.Name()); why != "" && !entry.IsDir() {
+			s.step(c.rule, filepath.Join(c.folder, entry.Name()), OutcomeSkipped, why)
+		}
+		if entry.IsDir() {
+			around = append(around, filepath.Join(c.folder, entry.Name()))
+		}
+	}
+	for _, dir := range around {
+		path := filepath.Join(dir, specName)
+		if why := MisplacedAt(s.FS, path); why != "" && isFile(s.FS, path) {
+			s.step(c.rule, path, OutcomeFailed, why)
+		}
+	}
 }
 
 // Misnamed returns the files that are probably meant as the fsm.json of a skill that the
-// client knows in cwd. complete is false if a limit left out some folders.
+// client knows in cwd: those in its folder with another name, and those with the name beside the
+// folders of skills, or in the root of a plugin. complete is false if a limit left out some folders.
 func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 	s := l.search("", cwd, &shared{})
 	known, complete := s.everySkill()
@@ -109,5 +182,30 @@ func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 			all = append(all, MisnamedIn(s.FS, k.folder)...)
 		}
 	}
-	return all, complete
+	return append(all, s.misplaced(known)...), complete
+}
+
+// misplaced returns every fsm.json in a wrong place beside the folders of skills, or in a plugin.
+func (s *search) misplaced(known []knownSkill) (all []Misnamed) {
+	seen := map[string]bool{}
+	for _, k := range known {
+		dirs := []string{filepath.Dir(k.folder)}
+		if k.plugin != "" {
+			root := filepath.Dir(dirs[0])
+			dirs = append(dirs, root, filepath.Join(root, filepath.Dir(plugins.ManifestPath)))
+		}
+		for _, dir := range dirs {
+			path := filepath.Join(dir, specName)
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			if isFile(s.FS, path) {
+				if why := MisplacedAt(s.FS, path); why != "" {
+					all = append(all, Misnamed{path, why})
+				}
+			}
+		}
+	}
+	return all
 }

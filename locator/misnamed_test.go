@@ -35,6 +35,16 @@ func TestIsMisnamed(t *testing.T) {
 	assert.Contains(t, IsMisnamed("FSM.json"), "in lower case")
 }
 
+func TestIsCopy(t *testing.T) {
+	for _, name := range []string{"fsm.json.bak", "fsm.json~", "fsm.json.orig", ".fsm.json.swp", "#fsm.json#", ".#fsm.json", "fsm.json.1", "FSM.JSON.OLD",
+		"fsm-old.json", "fsm.bak.json", "fsm_v2.json", "fsm.disabled.json", "sample.fsm.json", "fsm.json.example"} {
+		assert.NotEmpty(t, IsCopy(name), name)
+	}
+	for _, name := range []string{"fsm.json", "FSM.json", "fsm.yaml", "fsm (1).json", "fsm.schema.json", "fsm.py", "fsmtx.json", "workflow.json", ""} {
+		assert.Empty(t, IsCopy(name), name)
+	}
+}
+
 // TestMisnamedIsNotUsed: the search names the file, reads one directory for it, and none
 // where there is an fsm.json.
 func TestMisnamedIsNotUsed(t *testing.T) {

@@ -204,16 +204,20 @@ func instead(format foreign.Format, path string) string {
 // out, because it would have to be JSON first.
 func (v *validated) checkName() {
 	name := filepath.Base(v.path)
-	why := locator.IsMisnamed(name)
+	why := cmp.Or(locator.IsMisnamed(name), locator.IsCopy(name), locator.MisplacedAt(locator.OS{}, v.path))
 	if name == specName {
 		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(v.path)) { // it was opened by another spelling than its own
 			why = "its name is " + filepath.Base(m.Path) + "; " + m.Why
 		}
 	}
+	if why == "" && strings.HasSuffix(name, ".json") && name != specName && exists(filepath.Dir(v.path), "SKILL.md") &&
+		!strings.Contains(name, "schema") {
+		why = "beside a SKILL.md only " + specName + " is read"
+	}
 	if why == "" {
 		return
 	}
-	missing := exists(filepath.Dir(v.path), "SKILL.md") && !exists(filepath.Dir(v.path), specName)
+	missing := exists(filepath.Dir(v.path), "SKILL.md") && !exists(filepath.Dir(v.path), specName) && locator.IsMisnamed(name) != ""
 	p := fsmspec.Problem{Line: 1, Column: 1, Message: "this file is not read as the workflow of a skill: " + why, Warning: !missing}
 	if v.missing = missing; missing {
 		v.spec = nil

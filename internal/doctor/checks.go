@@ -354,6 +354,9 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 // rename returns the command that gives the file its right name, and makes its content JSON if its
 // name says that it may be something else.
 func rename(m locator.Misnamed) string {
+	if filepath.Base(m.Path) == specName {
+		return "" // of which skill it is cannot be told
+	}
 	if strings.Contains(m.Why, "validate --fix") {
 		return "fsmtx validate --fix " + shell.Join(m.Path)
 	}
