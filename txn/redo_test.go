@@ -411,3 +411,85 @@ func TestAnEntryIsDroppedOnceItsFilesAreDurable(t *testing.T) {
 	require.NoError(t, d.Close())
 	require.Len(t, history(t, dir), 1)
 }
+
+// TestAVersionThatIsNotIntactIsDamaged: what the caller does not take for whole is written again,
+// and nothing of it is lost. What no transaction creates stays.
+func TestAVersionThatIsNotIntactIsDamaged(t *testing.T) {
+	for _, intact := range []bool{true, false} {
+		dir := newList(t)
+		require.NoError(t, commit(t, dir, replacing))
+		cutPower(t, dir)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "3.json"), []byte("torn"), 0o644))
+		require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "4.json"), 0o755))
+		r, err := Recover(t.Context(), dir, WithIntact(func(data []byte) bool { return intact && string(data) == "torn" }))
+		require.NoError(t, err)
+		require.DirExists(t, filepath.Join(dir, "4.json"))
+		got, err := os.ReadFile(filepath.Join(dir, "3.json"))
+		require.NoError(t, err)
+		if intact {
+			assert.Equal(t, "torn", string(got))
+			assert.Empty(t, r.Conflicts)
+			continue
+		}
+		assert.Equal(t, "new 3.json", string(got))
+		assert.Equal(t, []string{"3.json"}, r.Created)
+		require.Len(t, r.Conflicts, 1)
+		aside, err := os.ReadFile(r.Conflicts[0].MovedTo)
+		require.NoError(t, err)
+		assert.Equal(t, "torn", string(aside))
+	}
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	cutPower(t, dir)
+	require.NoError(t, os.Truncate(filepath.Join(dir, "3.json"), vfs.MaxFileBytes+1))
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r, "no transaction created a file of that size")
+}
+
+// TestTheRecordIsWrittenAnew before recovery relies on it: the sync of the commit may have failed,
+// and to sync the same file again proves nothing.
+func TestTheRecordIsWrittenAnew(t *testing.T) {
+	dir := newList(t)
+	freeze(t, dir, isLinkInto(dir))
+	journal := filepath.Join(stateDirOf(dir), journalName)
+	old, err := os.Lstat(journal)
+	require.NoError(t, err)
+	text, err := os.ReadFile(journal)
+	require.NoError(t, err)
+	synced, linked := 0, 0
+	r, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
+		now, err := os.Lstat(journal)
+		switch {
+		case err != nil || inodeOf(now) == inodeOf(old):
+			require.False(t, isLinkInto(dir)(s) || isRemovalFrom(dir)(s), "the record is the one of the commit")
+		case s.Op == "sync" && s.Path == stateDirOf(dir):
+			synced++
+		case isLinkInto(dir)(s):
+			linked++
+			require.Positive(t, synced, "its name is durable")
+			again, err := os.ReadFile(journal)
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(again))
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	assert.Equal(t, Completed, r.Outcome)
+	assert.Equal(t, 2, linked)
+}
+
+// TestAReaderSeesAnInterruptedTransaction until it is recovered.
+func TestAReaderSeesAnInterruptedTransaction(t *testing.T) {
+	w := newWorld(t)
+	w.setJournal(t, w.journal)
+	for _, want := range []bool{true, false} {
+		r, err := OpenReader(w.d)
+		require.NoError(t, err)
+		assert.Equal(t, want, r.IsInterrupted())
+		r.Close()
+		_, err = Recover(t.Context(), w.d)
+		require.NoError(t, err)
+	}
+}

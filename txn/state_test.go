@@ -283,3 +283,38 @@ func TestReader(t *testing.T) {
 	_, err = r.ReadState("log")
 	require.ErrorIs(t, err, ErrClosed)
 }
+
+// TestReplaceFiles: each file is replaced as a whole, and not while recovery would take the new
+// content for another program's.
+func TestReplaceFiles(t *testing.T) {
+	dir := newList(t)
+	dead, healed := false, false
+	d, err := Open(t.Context(), dir, staged, WithFS(before(func(s faultfs.Step) error {
+		dead = dead || s.Op == "remove" && s.Path == filepath.Join(dir, "2.json")
+		if dead && !healed {
+			return faultfs.ErrFrozen
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	one := File{Name: "1.json", Data: []byte("newer")}
+	require.ErrorIs(t, d.Commit(t.Context(), replacing), ErrRecoveryRequired)
+	require.ErrorIs(t, d.ReplaceFiles(one), ErrRecoveryRequired)
+	healed = true
+	require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"5.json", []byte("five"), 0o644}}}))
+	require.Equal(t, map[string]string{"1.json": "old 1.json", "2.json": "old 2.json", "5.json": "five"}, contents(t, dir), "it was rolled back first")
+
+	old, err := os.Lstat(filepath.Join(dir, "1.json"))
+	require.NoError(t, err)
+	for _, name := range []string{"", "a/b", "..", "\xff"} {
+		require.ErrorIs(t, d.ReplaceFiles(one, File{Name: name}), ErrName, name)
+	}
+	require.Equal(t, "old 1.json", contents(t, dir)["1.json"], "a wrong name changes nothing")
+	require.NoError(t, d.ReplaceFiles(one, File{Name: "2.json", Data: []byte("newer, too")}))
+	require.Equal(t, map[string]string{"1.json": "newer", "2.json": "newer, too", "5.json": "five"}, contents(t, dir))
+	now, err := os.Lstat(filepath.Join(dir, "1.json"))
+	require.NoError(t, err)
+	require.False(t, os.SameFile(old, now))
+	require.NoError(t, d.Close())
+	require.ErrorIs(t, d.ReplaceFiles(one), ErrClosed)
+}

@@ -96,7 +96,7 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 // of a map that happens to be the same cannot.
 func changeable(call *ast.CallExpr) []ast.Expr {
 	switch nameOf(call) {
-	case "panic", "errors.New", "hint.New", "pathError", "json.Deterministic":
+	case "panic", "errors.New", "hint.New", "pathError", "sentinel", "json.Deterministic":
 		return nil
 	case "make":
 		return call.Args[:min(2, len(call.Args))]
@@ -199,7 +199,8 @@ func isFailure(e ast.Expr) bool {
 }
 
 // inAnyOrder reports whether a loop only looks for something, returns the same for each that
-// it finds, sets an element of a map to the same, or changes each element by itself.
+// it finds, sets an element of a map to the same, changes each element by itself, or starts
+// goroutines.
 func inAnyOrder(r *ast.RangeStmt) bool {
 	if len(r.Body.List) != 1 {
 		return false
@@ -211,6 +212,9 @@ func inAnyOrder(r *ast.RangeStmt) bool {
 		}
 		leave, ok := s.Body.List[0].(*ast.ReturnStmt)
 		return ok && !slices.ContainsFunc(leave.Results, func(e ast.Expr) bool { return !isFixed(e) })
+	case *ast.ExprStmt:
+		call, ok := s.X.(*ast.CallExpr)
+		return ok && strings.HasSuffix(nameOf(call), ".Go") // they run at the same time
 	case *ast.AssignStmt:
 		_, ok := s.Lhs[0].(*ast.IndexExpr)
 		return ok && isFixed(s.Rhs[0]) || s.Tok == token.ASSIGN && isOf(r, s.Lhs[0])
@@ -288,7 +292,7 @@ func ofCondition(e ast.Expr) []other {
 }
 
 // ofStatements lists the calls and assignments of a block. A file that is not closed is not
-// noticed.
+// noticed, nor how much runs at the same time.
 func ofStatements(block []ast.Stmt) []other {
 	var all []other
 	for _, s := range block {
@@ -299,11 +303,11 @@ func ofStatements(block []ast.Stmt) []other {
 		case *ast.DeferStmt:
 			call = s.Call
 		case *ast.AssignStmt:
-			if s.Tok != token.DEFINE {
+			if closing, ok := s.Rhs[0].(*ast.CallExpr); s.Tok != token.DEFINE && !(ok && strings.HasSuffix(nameOf(closing), ".Close")) {
 				all = append(all, other{dropStatement, s, ""})
 			}
 		}
-		if c, ok := call.(*ast.CallExpr); ok && nameOf(c) != "panic" && !strings.HasSuffix(nameOf(c), ".Close") {
+		if c, ok := call.(*ast.CallExpr); ok && nameOf(c) != "panic" && !strings.HasSuffix(nameOf(c), ".Close") && !strings.HasSuffix(nameOf(c), ".SetLimit") {
 			all = append(all, other{dropStatement, s, ""})
 		}
 	}
