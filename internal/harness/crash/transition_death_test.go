@@ -67,10 +67,10 @@ func sampled(stride int) int {
 	return stride
 }
 
-// sampled is the same for the crashes of a transition. What is done for lines has three times as
+// sampled is the same for the crashes of a transition. A change of the list has three times as
 // many steps.
 func (tr transition) sampled(stride int) int {
-	if tr.spec != "" {
+	if tr.spec != "" || tr.isList {
 		stride *= 8
 	}
 	return sampled(stride)

@@ -219,6 +219,7 @@ type transition struct {
 	act    func(w *flow)                     // the transition itself
 	half   func(w *flow)                     // leaves a state in between that may stand; nil if there is none
 	atOnce bool                              // it counts when it is on record, whatever the client does then
+	isList bool                              // it is a change of the list, which counts when its journal is durable, and no line of evidence
 	acting bool                              // a command has to run before it is known what an update leads to
 }
 
@@ -277,7 +278,7 @@ var transitions = append([]transition{
 	{name: "a loop that a script asked for", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.write(request{3, completed, "changes"}) },
 		act:    func(w *flow) { w.update(lastStep, inProgress, "") }},
-}, expansions...)
+}, slices.Concat(expansions, nestings)...)
 
 // next are the events that may come after a crash. None of them changes the state by itself.
 var next = []struct {
