@@ -2,9 +2,12 @@ package hydrate
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -50,12 +53,26 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 		opts = append(opts, txn.WithFS(h.list.FS))
 	}
 	state, err := steps.LoadNow(ctx, h.list.Dir, opts...)
+	if err == nil && !h.flat {
+		err = unread(state)
+	}
 	if err != nil {
 		return steps.Place{}, err
 	}
 	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
 	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed,
 		Flat: h.flat, Demands: h.spec.Skills()})
+}
+
+// unread returns why a workflow in the list could not be read now, if the file system has failed: work on
+// it may have begun, and would be replaced. A record that is damaged stays so, and is replaced.
+func unread(s *steps.State) error {
+	for _, err := range s.Troubles {
+		if _, failed := errors.AsType[syscall.Errno](err); failed {
+			return fmt.Errorf("nothing was replaced, because it cannot be read how far the workflows in the list are: %w", err)
+		}
+	}
+	return nil
 }
 
 // tasksOf returns the tasks that are steps of the workflows.

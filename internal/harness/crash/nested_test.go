@@ -2,14 +2,20 @@ package crash
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 // notes is a workflow that comes under a step of another one.
@@ -62,4 +68,36 @@ var nestings = []transition{
 			w.parts(t, 3)
 		},
 		act: func(w *flow) { w.update(3, completed, "changes") }},
+}
+
+// TestASkillReplacesNothingThatCannotBeRead: work on the workflow in the list has begun, and a skill
+// that is called meanwhile comes under it or fails. It never takes its place, whichever read fails.
+func TestASkillReplacesNothingThatCannotBeRead(t *testing.T) {
+	x := nestings[0].prepare(t)
+	tried := 0
+	for n := 0; ; n++ {
+		w, left := x.before.copy(t), n
+		var failed *faultfs.Step
+		w.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+			if slices.Contains([]string{"lstat", "read", "readdir"}, s.Op) {
+				left--
+			}
+			if left != -1 || failed != nil {
+				return nil
+			}
+			failed = &s
+			return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EIO}
+		}}
+		_ = w.calls("notes")
+		if failed == nil {
+			break
+		}
+		tried++
+		state, _, err := w.stateOf()
+		require.NoError(t, err)
+		require.Contains(t, x.want, state, "read %d, %s", n, failed)
+		w.remove(t)
+	}
+	t.Logf("%d faults", tried)
+	require.NotZero(t, tried)
 }
