@@ -13,6 +13,7 @@ var (
 	stepWord   = pattern{text: `(?i)^(steps?|phases?|stages?|round|pass|task|part|wave|étape|etape|schritt|paso|passo|fase|etapa|шаг|этап|steg|krok|adım|bước|stap|ステップ|フェーズ|手順|步骤|步驟|阶段|階段|단계)\s*[#№]?\s*(\d+(?:\.\d+)*[a-z]?|\b(?-i:[A-Z])|\b[ivxIVX]+|\bone|two|three|four|five|six|seven|eight|nine|ten|zero|[一二三四五六七八九十]+)(?:\s*(?:-|–|—|to|&|and)\s*\d+)?([^\p{L}\p{N}].*|)$`}
 	stepAfter  = pattern{text: `^(?:第\s*)?([0-9]+|[一二三四五六七八九十]+)\s*(步|阶段|階段|ステップ|단계)骤?([^\p{L}\p{N}].*|)$`}
 	numberWord = pattern{text: `^(\d{1,2})(?:[.):]|\s*[\x{2013}\x{2014}-]|\\\.)\s+(\S.*)$|^(\d{1,2})(?:、|\s+)(\S.*)$`}
+	letterWord = pattern{text: `^([A-H])[.)]\s+(\S.*)$`}
 	separators = pattern{text: `^[\s.:)\]\x{2013}\x{2014}|·•：、．）>/-]+`}
 )
 
@@ -49,6 +50,9 @@ func parseNumbered(text string) (numbered, bool) {
 	if m := numberWord.find(text); m != nil {
 		v, _ := strconv.ParseFloat(m[1]+m[3], 64)
 		return numbered{"", v, m[2] + m[4]}, true
+	}
+	if m := letterWord.find(text); m != nil {
+		return numbered{"", float64(m[1][0]-'A') + 1, m[2]}, true
 	}
 	return numbered{}, false
 }

@@ -18,10 +18,13 @@ func (d *document) numberedRuns() (all []*candidate) {
 		if l.kind != item || !l.ordered || l.depth > 0 {
 			continue
 		}
-		at := slices.IndexFunc(open, func(c *candidate) bool { return next[c] == l.ordinal })
+		at := -1
 		for j, c := range open {
+			if d.lines[c.begin()].letters != l.letters {
+				continue
+			}
 			lazy := l.ordinal == 1 && len(c.marks) == next[c]-1 && j == len(open)-1 && next[c] > 1
-			if next[c] == l.ordinal || lazy && d.adjacent(c.marks[len(c.marks)-1].at, i) { // 1. 1. 1.
+			if next[c] == l.ordinal || lazy && (d.adjacent(c.marks[len(c.marks)-1].at, i) || d.onlyOnes(c, i)) { // 1. 1. 1.
 				at = j
 			}
 		}
@@ -40,6 +43,20 @@ func (d *document) numberedRuns() (all []*candidate) {
 		}
 	}
 	return d.endLists(all, 0)
+}
+
+// onlyOnes reports whether every item of the list has the number 1, as has the one at index i, and the
+// two are in one section: text or code between such items does not end a list that Markdown numbers.
+func (d *document) onlyOnes(c *candidate, i int) bool {
+	for j := c.begin(); j < len(d.lines); j++ {
+		switch l := d.lines[j]; {
+		case l.kind == heading:
+			return j > i
+		case l.kind == item && l.depth == 0 && l.ordinal != 1:
+			return false
+		}
+	}
+	return true
 }
 
 // newList begins a sequence of items with what introduces it.

@@ -26,8 +26,30 @@ func (d *document) choose() (best *candidate, others, tied []*candidate) {
 	if tied = best.tied(all); len(tied) > 0 {
 		return nil, all, tied
 	}
-	best = d.finer(best, all)
+	best = d.prepared(d.finer(best, all), all)
 	return best, slices.DeleteFunc(all, func(c *candidate) bool { return c == best }), nil
+}
+
+// prepared returns a list with the items of another one before it, if the title above that one says that
+// these come before: "Before you deploy", with instructions.
+func (d *document) prepared(c *candidate, all []*candidate) *candidate {
+	if c.form != numberedItems && c.form != plainItems && c.form != checkboxes {
+		return c
+	}
+	for _, first := range all {
+		isList := first.form == numberedItems || first.form == plainItems || first.form == checkboxes
+		at := d.lines[first.place].section
+		if !isList || first.end() > c.begin() || at < 0 || at == d.lines[c.place].section || !beforehand.in(d.lines[at].text) ||
+			first.overlaps(c) || instructions(first.marks, true) < 0.7 {
+			continue
+		}
+		both := *c
+		both.marks, both.place = slices.Concat(first.marks, c.marks), first.place
+		both.add(0, "")
+		both.pro = append(slices.Clone(c.pro), fmt.Sprintf("with what %q says", shorten(d.lines[at].text)))
+		return &both
+	}
+	return c
 }
 
 // announced returns the candidates without two phases that the text has beside a longer list
@@ -225,7 +247,7 @@ func (c *candidate) rateLead() (judged bool) {
 	label := strings.HasSuffix(strings.TrimRight(lead, "*"), ":") || strings.HasPrefix(lead, "**")
 	m := bold.find(lead)
 	switch {
-	case introduces.in(lead):
+	case introduces.in(lead), beforehand.in(lead) && label:
 		c.add(25, fmt.Sprintf("%q introduces it", shorten(lead)))
 	case label && lists.in(strings.TrimRight(lead, "*: ")) && !forms[c.form].heading:
 		c.add(-40, fmt.Sprintf("%q introduces it", shorten(lead)))

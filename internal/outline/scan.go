@@ -34,6 +34,7 @@ type line struct {
 	level   int  // of a heading 1 to 6; of other lines the columns before the text begins
 	ordered bool // an item with a number
 	ordinal int  // the number of such an item
+	letters bool // its number is a letter, or is written in Roman figures
 	box     byte // ' ' or 'x' of an item with a checkbox, or else 0
 	depth   int  // of an item: how many items it is below
 
@@ -54,6 +55,7 @@ var (
 	headings   = pattern{text: `^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`}
 	underlines = pattern{text: `^ {0,3}(=+|-{3,})[ \t]*$`}
 	numbers    = pattern{text: `^( *)(\d{1,3})(?:[.)][ \t]+|、[ \t]*|\\\.[ \t]+)(\S.*)$`}
+	letters    = pattern{text: `^( *)([A-Z]|[IVX]{2,5})[.)][ \t]+(\S.*)$`}
 	bareNumber = pattern{text: `^( *)(\d{1,3})[.)][ \t]*$`}
 	bullets    = pattern{text: `^( *)[-*+•][ \t]+(\S.*)$`}
 	boxes      = pattern{text: `^\[([ xX])\][ \t]+(.*)$`}
@@ -77,6 +79,8 @@ type scanner struct {
 	section []int // the open headings
 	tag     []int // the open tags
 	items   []int // the columns of the open items
+	letter  int   // the ordinal of the last item with a letter, in the open section
+	roman   bool  // it was written in Roman figures
 	loose   bool  // the line before was blank
 }
 
@@ -227,6 +231,7 @@ func (s *scanner) item(l *line) bool {
 	case bareNumber.in(raw):
 		l.kind, l.ordered, l.text = item, true, ""
 		l.ordinal, _ = strconv.Atoi(bareNumber.find(raw)[2])
+	case s.lettered(l):
 	default:
 		m := bullets.find(l.raw)
 		if m == nil {
@@ -243,13 +248,34 @@ func (s *scanner) item(l *line) bool {
 	return true
 }
 
+// lettered handles an item whose number is a letter or is written in Roman figures. A name such as
+// A. Smith begins a line like one, so only A, I and the next one after the item before count.
+func (s *scanner) lettered(l *line) bool {
+	m := letters.find(l.raw)
+	if m == nil {
+		return false
+	}
+	n, roman := int(m[2][0]-'A')+1, false
+	if v, ok := ordinals()[strings.ToLower(m[2])]; ok && (s.roman && s.letter > 0 || m[2] == "I" && s.letter != 8) {
+		n, roman = int(v), true
+	} else if len(m[2]) > 1 {
+		return false
+	}
+	if n != 1 && n != s.letter+1 {
+		return false
+	}
+	s.letter, s.roman = n, roman
+	l.kind, l.ordered, l.letters, l.ordinal, l.text = item, true, true, n, m[3]
+	return true
+}
+
 // place records in which section, tags and items a line is.
 func (s *scanner) place(l *line) {
 	if l.kind == heading {
 		for len(s.section) > 0 && s.out[s.section[len(s.section)-1]].level >= l.level {
 			s.section = s.section[:len(s.section)-1]
 		}
-		s.items = nil
+		s.items, s.letter, s.roman = nil, 0, false
 	}
 	l.section, l.tag = last(s.section), last(s.tag)
 	at := len(s.out)

@@ -54,6 +54,7 @@ func affinity(title string) int {
 
 var (
 	introduces = pattern{text: `(?i)(follow(?:ing)? (?:these |the |this )?(?:steps|process|procedure|workflow|order|checklist)|these steps|steps? (?:below|are|to|in order)|do (?:this|the following|these)|one by one|step by step|create a (?:task|todo)|copy this (?:check)?list|copy the (?:check)?list|track (?:your |the )?progress|(?:workflow|process|procedure|command|skill) (?:handles|performs|covers|runs|does)\b|must (?:do|complete|follow)|procedure:|process:|workflow:|steps:|次の手順|以下の手順|以下步骤|folgende schritte|étapes suivantes|siguientes pasos|seguintes passos|следующие шаги)`}
+	beforehand = pattern{text: `(?i)^before (?:you |we )?(?:\p{L}+ing\b|start|begin|run|deploy|merge|release|commit|push|ship|publish|submit|open|write|change|migrate|edit|any|each|every)`}
 	lists      = pattern{text: `(?i)(include|includes|including|such as|examples?|for example|features?|options?|one of|either|supports?|contains?|provides?|output|returns?|criteria|consider|ask yourself|must (?:include|contain|have)|when|if any|red flags?|never|avoid|do not|don't|rules?|types?|fields?|sections?|questions?)\W*$`}
 	condition  = pattern{text: `(?i)^(?:if|when|for|once|after|before|unless|while|optionally|first|then|next|finally|lastly|now|always|immediately|also|only|carefully|explicitly|silently|automatically|quickly|briefly|in parallel)\b`}
 )
