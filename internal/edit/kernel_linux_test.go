@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,6 +178,70 @@ func TestWithoutAttributesOrLocks(t *testing.T) {
 			files.Require(t, e.Path, "new", 0o640)
 		}
 		files.RequireOnly(t, filepath.Dir(e.Path), "f")
+	}
+}
+
+// TestAttributesThatCannotBeSet: the file keeps what it has. Those that are right already are not set.
+func TestAttributesThatCannotBeSet(t *testing.T) {
+	root, e := prepared(t, "f", "old")
+	replace := func(call uint32) (err error) {
+		kernel.Answering(t, func() { err = e.Replace([]byte("new"), 0) }, func(kernel.Call) unix.Errno { return unix.EPERM }, call)
+		return err
+	}
+	if err := unix.Setxattr(e.Path, "user.note", []byte("mine"), 0); err != nil {
+		t.Logf("no attribute of a user is set here: %v", err)
+	} else {
+		err := replace(unix.SYS_FSETXATTR)
+		require.ErrorIs(t, err, errOwnership)
+		require.ErrorIs(t, err, unix.EPERM)
+		require.ErrorContains(t, err, "setting the attribute user.note")
+		files.RequireContent(t, e.Path, "old")
+	}
+	require.NoError(t, replace(unix.SYS_FCHMOD))
+	files.Require(t, e.Path, "new", 0o600)
+	files.RequireOnly(t, root, "f")
+}
+
+// TestNothingStaysOpen after an edit, or after one that was killed.
+func TestNothingStaysOpen(t *testing.T) {
+	open := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(names)
+	}
+	root, e := prepared(t, "f", "old")
+	work := filepath.Join(root, workPrefix+"f")
+	for name, do := range map[string]func() error{
+		"edit": func() error {
+			err := e.Replace([]byte("new"), 0)
+			return errors.Join(err, os.WriteFile(e.Path, []byte("old"), 0o600))
+		},
+		"refused": func() error {
+			changed := *e
+			changed.Data = []byte("older")
+			if err := changed.Replace([]byte("new"), 0); !errors.Is(err, ErrChanged) {
+				return fmt.Errorf("got %w", err)
+			}
+			return nil
+		},
+		"put back": func() error {
+			err := errors.Join(os.Mkdir(work, 0o700), os.Rename(e.Path, filepath.Join(work, slotName([]byte("x"), nil))))
+			return errors.Join(err, Sweep(e.Path))
+		},
+		"found": func() error {
+			_, err := Leftovers(root)
+			return errors.Join(err, os.Mkdir(work, 0o700), RemoveLeftover(work))
+		},
+		"removed": func() error {
+			err := e.Replace(nil, 0)
+			return errors.Join(err, os.WriteFile(e.Path, []byte("old"), 0o600))
+		},
+	} {
+		before := open()
+		for range 30 {
+			require.NoError(t, do(), name)
+		}
+		require.Less(t, open(), before+15, name)
 	}
 }
 

@@ -152,6 +152,12 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 	require.Len(t, asked, 1)
 	assert.Equal(t, visible.Text(asked[0]), asked[0])
 	assert.Contains(t, asked[0], "Publish it?\n")
+
+	w.hydrate("s1", steps.Step{ID: 11, Subject: "Next \u202eesrever"}, steps.Step{ID: 12, BlockedBy: []int64{11}})
+	for _, text := range []string{c.does("step_start", n(11)), c.refuses("step_start", n(12))} {
+		assert.Contains(t, text, `Next \u202eesrever`)
+		assert.Equal(t, visible.Text(text), text)
+	}
 }
 
 // TestTheForms that a person sees: one without fields, one in which they say yes, and one with the

@@ -287,6 +287,31 @@ func TestTimes(t *testing.T) {
 	assert.True(t, at.Add(time.Hour).Equal(info.ModTime()))
 }
 
+// TestErrorsAreThoseOfPackageOS: the operation, the whole path once, and the cause.
+func TestErrorsAreThoseOfPackageOS(t *testing.T) {
+	d, path := held(t, "f", "sub/")
+	const none = ": no such file or directory"
+	for want, do := range map[string]func() error{
+		"lstat PATH/none" + none:                         func() error { _, err := d.Lstat("none"); return err },
+		"lstat PATH/sub/none" + none:                     func() error { _, err := d.Lstat("sub/none"); return err },
+		"lstat PATH/none/x" + none:                       func() error { _, err := d.Lstat("none/x"); return err },
+		"mkdir PATH/f: file exists":                      func() error { return d.Mkdir("f", 0o700) },
+		"remove PATH/none" + none:                        func() error { return d.Remove("none") },
+		"chtimes PATH/none" + none:                       func() error { return d.Chtimes("none", time.Unix(1, 0)) },
+		"open PATH/none" + none:                          func() error { _, err := d.Open("none", 0); return err },
+		"open PATH/f: file exists":                       func() error { _, err := d.Create("f", 0o600); return err },
+		"open PATH/sub: file exists":                     func() error { return d.WriteNew("sub", nil, 0o600) },
+		"open PATH/f: not a directory":                   func() error { _, err := d.OpenDir("f"); return err },
+		"read PATH/f: file too large: more than 0 bytes": func() error { _, err := d.ReadFile("f", 0, 0); return err },
+		"open PATH/none2" + none:                         func() error { return d.Sync("none2") },
+		"link PATH/none PATH/x" + none:                   func() error { return d.Link("none", d, "x") },
+		"rename PATH/none PATH/x" + none:                 func() error { return d.Rename("none", d, "x") },
+		"rmdir PATH/f: not a directory":                  func() error { return Rmdir(path + "/f") },
+	} {
+		require.EqualError(t, do(), strings.ReplaceAll(want, "PATH", path))
+	}
+}
+
 func TestALockIsHeldByOne(t *testing.T) {
 	d, path := held(t, "lock")
 	info, err := d.Lstat("lock")

@@ -109,6 +109,21 @@ func TestOpenInChecksWhatItOpened(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+// vanished is a file system on which every path is created between Stat and Lstat.
+type vanished struct{ system }
+
+func (*vanished) Stat(path string) (fs.FileInfo, error) {
+	return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+}
+
+func TestOnlyALinkDangles(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/file", nil, 0o600))
+	_, err := safefile.OpenIn(&vanished{}, dir+"/file")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, safefile.ErrDangling)
+}
+
 func TestOpenNamesTheTypeOfAFileThatIsNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	_, err := safefile.Open(dir, os.O_RDONLY)

@@ -61,7 +61,25 @@ func TestCheckOwner(t *testing.T) {
 	require.NoError(t, os.Chown(mine, 12345, -1))
 	info, err = os.Lstat(mine)
 	require.NoError(t, err)
-	require.ErrorIs(t, safefile.CheckOwner(mine, info), safefile.ErrNotOwn)
+	for _, check := range []func(string, os.FileInfo) error{safefile.CheckOwner, safefile.CheckSole} {
+		require.ErrorIs(t, check(mine, info), safefile.ErrNotOwn)
+		require.ErrorContains(t, check(mine, info), "open "+mine+": not only this user's: it belongs to user 12345")
+	}
+}
+
+// TestCheckSole: a file with a second name is a file elsewhere, too.
+func TestCheckSole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	sole := func() error {
+		info, err := os.Lstat(path)
+		require.NoError(t, err)
+		return safefile.CheckSole(path, info)
+	}
+	require.NoError(t, sole())
+	require.NoError(t, os.Link(path, path+"2"))
+	require.ErrorIs(t, sole(), safefile.ErrNotOwn)
+	require.ErrorContains(t, sole(), path+": not only this user's: it has 2 hard links")
 }
 
 func TestResolveFollowsAsTheKernelDoes(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,6 +132,9 @@ func TestIsTempIn(t *testing.T) {
 	} {
 		require.Equal(t, c.want, isTempIn(filepath.Base(tempPath(c.path, c.n)), c.name), "%+v", c)
 	}
+	for dir, name := range map[string]string{".fsmtx-write-": ".1", ".5": ".f1", "": ".f1", ".fsmtx-write-f.": ".f1"} {
+		require.False(t, isTempIn(dir, name), "%s in %s", name, dir)
+	}
 	for _, dir := range []string{".fsmtx-write-f.x", ".fsmtx-write-f.", ".fsmtx-write-f7", ".fsmtx-write-f.1x"} {
 		require.False(t, isTempIn(dir, ".f1"), "%s is not a directory of f", dir)
 	}
@@ -140,6 +144,31 @@ func TestIsTempIn(t *testing.T) {
 func TestTempPathsBelongToOneFile(t *testing.T) {
 	require.Equal(t, "/d/.fsmtx-write-f", tempPath("/d/f", 0))
 	require.Equal(t, "/d/.fsmtx-write-f.2", tempPath("/d/f", 2))
+}
+
+func TestIsTemp(t *testing.T) {
+	for name, want := range map[string]bool{".fsmtx-write-f": true, ".fsmtx-write-": false, "f": false, "": false, "x.fsmtx-write-f": false} {
+		require.Equal(t, want, IsTemp(name), name)
+	}
+}
+
+// TestShortened: a name with a prefix has at most 255 bytes, and no two names become one.
+func TestShortened(t *testing.T) {
+	name := strings.Repeat("n", 200)
+	require.Equal(t, name, Shortened(name))
+	require.Len(t, Shortened(name+"n"), 32)
+	require.NotEqual(t, Shortened(name+"n"), Shortened(name+"m"))
+}
+
+// TestTheTemporaryDirectoryIsThisUsers alone, whatever the umask.
+func TestTheTemporaryDirectoryIsThisUsers(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	temp, err := createTempDir(filepath.Join(t.TempDir(), "f"))
+	require.NoError(t, err)
+	defer temp.discard()
+	info, err := temp.Stat()
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 }
 
 func TestLookAlikesStay(t *testing.T) {

@@ -39,9 +39,9 @@ func Answering(t testing.TB, do func(), answer func(Call) unix.Errno, numbers ..
 			done <- err
 			return
 		}
+		defer close(done) // also if do ends the test
 		ready <- fd
 		do()
-		done <- nil
 	})
 	select {
 	case err := <-done:
