@@ -53,6 +53,14 @@ func TestFaults(t *testing.T) {
 			Outcomes: []Outcome{{Name: Skipped}, {Name: "a", Stop: true}}}},
 		`0 outcomes/failed: failed is how a step ends whose check fails, and this step has no check`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Failed}}}},
+		`0 outcomes/late: late is how a step ends whose time limit has passed, and this step has none: add "within"`: {{ID: 1,
+			Outcomes: []Outcome{{Name: Late}, {Name: "a", Stop: true}}}},
+		`0 outcomes/late/back: late cannot lead back: nobody would be there to go on`: {{ID: 1, Limit: true,
+			Outcomes: []Outcome{{Name: Late, Back: 1, Max: 1}, {Name: "a"}}}},
+		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none`: {{ID: 1, Limit: true,
+			Outcomes: []Outcome{{Name: Late, Gated: true}, {Name: "a"}}}},
+		`1 when/1/0: when: step 1 cannot end as "x", only as done, skipped: each of its lines ends by itself`: {{ID: 1, Join: true},
+			{ID: 2, When: []Condition{{1, []string{"x"}}}}},
 		`2 blockedBy/0: it depends on step 1, which is inside the loop 1–2: let it depend on step 2, too`: {
 			{ID: 1}, {ID: 2, BlockedBy: ids(1), Outcomes: back(1, 1)}, {ID: 3, BlockedBy: ids(1)}},
 		`3 outcomes/again/back: the loop 1–3 and the loop 2–4 overlap, and neither contains the other`: {
@@ -100,6 +108,8 @@ func TestSoundWorkflows(t *testing.T) {
 		"a step that comes after two branches": {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
+		"a loop beside other steps": {{ID: 1}, {ID: 2, BlockedBy: ids(1)}, {ID: 3, Outcomes: []Outcome{{Name: "again", Back: 3, Max: 1}}},
+			{ID: 4, BlockedBy: ids(1, 3)}},
 		"loops beside each other": {{ID: 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1}}},
 			{ID: 2, Outcomes: []Outcome{{Name: "again", Back: 2, Max: 1}}}},
 	} {
