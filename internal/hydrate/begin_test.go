@@ -175,16 +175,18 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 
 	_, err = (&steps.Frame{List: tasks.List{Dir: h.list()}, Session: "list"}).GoPast(t.Context(), steps.Past{Step: 3, Because: "x", WithBlockers: true}, steps.By{})
 	require.NoError(t, err)
-	again, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
-	require.NoError(t, err)
-	assert.True(t, again.Nested.StartOver)
-	assert.Len(t, again.Deleted, 3)
+	for range 3 {
+		again, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
+		require.NoError(t, err)
+		assert.True(t, again.Nested.StartOver)
+		assert.Len(t, again.Deleted, 3)
+	}
 	flat, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{Flat: true})
 	require.NoError(t, err)
 	assert.Nil(t, flat.Nested)
 	assert.Equal(t, []string{"outer"}, flat.Lost)
 	r.Typed = false
-	assert.Equal(t, "inner: 3 tasks #9–#11, replaced #1, #2, #6–#8 (1 was under way); outer was not finished; fsmtx undo brings it back", hydrate.Notice(r, flat))
+	assert.Equal(t, "inner: 3 tasks #15–#17, replaced #1, #2, #12–#14 (1 was under way); outer was not finished; fsmtx undo brings it back", hydrate.Notice(r, flat))
 }
 
 // TestWhatElseIsSaid: of an interrupted change, locks, and files that are not read.
@@ -212,6 +214,47 @@ nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(
 	}
 }
 
+// TestWhatFailed in one line for the person: without the problems of the file.
+func TestWhatFailed(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/skills/bad/fsm.json", `[{"id": 1}, {"id": 2}]`)
+	_, err := hydrate.Run(t.Context(), hydrate.Request{Session: "list", Command: "bad"}, h.env, hydrate.Options{})
+	require.Error(t, err)
+	path := filepath.Join(h.dir, ".claude/skills/bad/fsm.json")
+	assert.Equal(t, "bad: "+path+" is not valid (2 problems); no task was changed", hydrate.FailureNotice(hydrate.Request{Command: "bad"}, err, "the message\nmore"))
+	assert.Equal(t, "fsmtx: the message", hydrate.FailureNotice(hydrate.Request{}, errors.New("x"), "the message\nmore"))
+	assert.Equal(t, "s: the message", hydrate.FailureNotice(request, errors.New("x"), "the message"))
+	assert.Equal(t, []int64{3, 1}, hydrate.Numbers([]string{"3", "x", "1"}))
+}
+
+// TestTheRequestOfACheck: who called the skill, and with what.
+func TestTheRequestOfACheck(t *testing.T) {
+	h := newHome(t)
+	h.write("elsewhere/far/SKILL.md", "")
+	h.write("elsewhere/far/fsm.json", `[{"id": 1, "subject": "a"}]`)
+	base := `"text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it.\n"`
+	for text, typed := range map[string]bool{
+		`{"message":{"content":[{"id":"t1","input":{"skill":"far","args":"x y"},"name":"Skill","type":"tool_use"}]},"type":"assistant"}` + "\n" +
+			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base + `}]},"isMeta":true,"sourceToolUseID":"t1"}`: false,
+		`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>far</command-message>\n<command-name>/far</command-name>"}}` + "\n" +
+			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base + `}]},"isMeta":true}`: true,
+	} {
+		h.write("transcript.jsonl", `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`+"\n"+text+"\n")
+		e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir, "transcript.jsonl"), StopHookActive: true}
+		r, found, _, err := hydrate.Check(t.Context(), e, h.env, hydrate.Options{})
+		require.NoError(t, err)
+		require.NotNil(t, found)
+		assert.Equal(t, []any{"far", typed, true, "list"}, []any{r.Command, r.Typed, r.Stopped, r.Session})
+		for _, change := range []func(*event.Event){func(e *event.Event) { e.AgentID = "a" }, func(e *event.Event) { e.SessionID = "" }} {
+			other := *e
+			change(&other)
+			_, found, _, err := hydrate.Check(t.Context(), &other, h.env, hydrate.Options{})
+			require.NoError(t, err)
+			assert.Nil(t, found)
+		}
+	}
+}
+
 // TestIsCheck: before a task tool, and when the agent is about to stop.
 func TestIsCheck(t *testing.T) {
 	for _, c := range []struct {
@@ -233,7 +276,7 @@ func TestIsCheck(t *testing.T) {
 func TestAFailedCheck(t *testing.T) {
 	for name, r := range map[string]hydrate.Request{
 		"tool": {Event: event.PreToolUse, Command: "s"}, "stop": {Event: event.Stop, Command: "s"},
-		"stopped": {Event: event.Stop, Command: "s", Stopped: true},
+		"stopped": {Event: event.Stop, Command: "s", Stopped: true}, "stopped before": {Event: event.PreToolUse, Command: "s", Stopped: true},
 	} {
 		a := hydrate.Failed(r, hydrate.Result{Spec: "/fsm.json"}, "m", "h")
 		assert.Equal(t, event.ExitOK, a.Exit, name)

@@ -58,7 +58,9 @@ func TestFaults(t *testing.T) {
 		`0 outcomes/late/back: late cannot lead back: nobody would be there to go on`: {{ID: 1, Limit: true,
 			Outcomes: []Outcome{{Name: Late, Back: 1, Max: 1}, {Name: "a"}}}},
 		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none`: {{ID: 1, Limit: true,
-			Outcomes: []Outcome{{Name: Late, Gated: true}, {Name: "a"}}}},
+			Outcomes: []Outcome{{Name: Late, Gated: true}, {Name: "a"}}}, {ID: 2, Limit: true}},
+		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none|1 outcomes/late: late is how a step ends whose time limit has passed, and this step has none: add "within"`: {
+			{ID: 1, Limit: true, Outcomes: []Outcome{{Name: Late, Approval: true}, {Name: "a"}}}, {ID: 2, Outcomes: []Outcome{{Name: Late}}}},
 		`1 when/1/0: when: step 1 cannot end as "x", only as done, skipped: each of its lines ends by itself`: {{ID: 1, Join: true},
 			{ID: 2, When: []Condition{{1, []string{"x"}}}}},
 		`2 blockedBy/0: it depends on step 1, which is inside the loop 1–2: let it depend on step 2, too`: {
@@ -108,6 +110,10 @@ func TestSoundWorkflows(t *testing.T) {
 		"a step that comes after two branches": {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
+		"a command chooses among two": {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
+		"a person chooses among two":  {{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
+		"a person chooses among four": {{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}, {Name: "c"}, {Name: "d"}}}},
+		"a long plain list":           many(LargeBound + 1),
 		"a loop beside other steps": {{ID: 1}, {ID: 2, BlockedBy: ids(1)}, {ID: 3, Outcomes: []Outcome{{Name: "again", Back: 3, Max: 1}}},
 			{ID: 4, BlockedBy: ids(1, 3)}},
 		"loops beside each other": {{ID: 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1}}},
@@ -117,6 +123,13 @@ func TestSoundWorkflows(t *testing.T) {
 		assert.Empty(t, faults, name)
 		assert.NotNil(t, m, name)
 	}
+}
+
+func many(n int) (steps []Step) {
+	for i := range n {
+		steps = append(steps, Step{ID: int64(i + 1)})
+	}
+	return steps
 }
 
 // BenchmarkNew proves a workflow of 1,000 steps with 30 loops.

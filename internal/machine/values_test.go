@@ -46,6 +46,25 @@ func TestUnset(t *testing.T) {
 	}
 }
 
+// TestUnsetGivesUp: a way that is the last of very many is not found.
+func TestUnsetGivesUp(t *testing.T) {
+	for n, want := range map[int]bool{5: true, 16: false} {
+		var all []Step
+		last := Step{ID: 100, BlockedBy: ids(99)}
+		for i := range int64(n) {
+			all = append(all, Step{ID: i + 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}})
+			last.When = append(last.When, Condition{i + 1, []string{"b"}})
+		}
+		m, faults := New(append(all, Step{ID: 99, When: []Condition{{1, []string{"a"}}}}, last))
+		require.NotNil(t, m, faults)
+		how, ok := m.Unset(100, ids(99))
+		assert.Equal(t, want, ok)
+		if want {
+			assert.Len(t, how, n+1)
+		}
+	}
+}
+
 // TestUnsetIsTrue: a way that is found leads to the step, and no setter gives its value on it; and
 // no walk at random finds one where there is none.
 func TestUnsetIsTrue(t *testing.T) {
@@ -135,6 +154,11 @@ func TestStretches(t *testing.T) {
 	require.NotNil(t, m, faults)
 	assert.Equal(t, []Stretch{{1, 3, 5, ids(1, 2, 3)}, {2, 2, 6, ids(2)}}, m.Stretches())
 	assert.Equal(t, []int{5, 30, 5}, []int{m.Runs(1), m.Runs(2), m.Runs(3)})
+	s := m.fold(events("1:done 2:x"))
+	assert.Equal(t, []int{1, 0, 0}, []int{s.Times(2, "x"), s.Times(2, "y"), s.Times(9, "x")})
+	m, _ = New([]Step{{ID: 1, Outcomes: []Outcome{{Name: "x", Back: 1, Max: 2}, {Name: "ok"}}}})
+	s = m.fold(events("1:x"))
+	assert.Equal(t, []int{1, 0}, []int{s.Times(1, "x"), s.Times(9, "x")})
 	assert.Equal(t, []string{"agent", "person", "command"}, []string{Agent.String(), Person.String(), Command.String()})
 }
 
