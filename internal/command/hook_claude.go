@@ -10,8 +10,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/plugin"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 // claudeHook is one call of Claude Code's hook. Its list is the session's.
@@ -31,6 +33,9 @@ func (h claudeHook) run(ctx context.Context) error {
 		ctx, stop := interruptible(ctx)
 		defer stop()
 		recovered = recovery.Answer(recoverEvent(ctx, h.streams, h.event, recovery.Options{}))
+		if text := plugin.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), version.Get().Version); text != "" {
+			recovered = event.Join(h.event.Name, recovered, event.Notice(text))
+		}
 	}
 	log, done := newDecisionLog(h.streams, h.flags.Hydrate.Log), hydrated{nothing: true}
 	if h.hydrates() {

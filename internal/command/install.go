@@ -62,7 +62,7 @@ One command, "fsmtx hook", is registered once for each event that it needs:
   SessionStart                    finishes an interrupted change; after compact and resume
                                   tells the agent the state of the steps
 
-Another hook of SessionStart, of the shell, reports that the program is missing. With
+If the program is missing, the line of SessionStart reports it, and the others do nothing. With
 --no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md).
 
 Further tools are those that a workflow lists under "only", of those that the

@@ -105,7 +105,7 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 	if p.hooks, err = j.Steps.Hooks(file.Data, binary, ListedHere(s.Getenv), j.Hydrate); err != nil {
 		return p, inFile(file, err)
 	}
-	p.hooks = append(p.hooks, j.missing(binary))
+	p.hooks = settings.Reporting(append(p.hooks, j.missing(binary)))
 	if p.hooks, err = j.withGuards(file.Data, p.hooks, binary); err != nil {
 		return p, inFile(file, err)
 	}

@@ -13,16 +13,21 @@ case $system in
 'Darwin arm64') platform=darwin-arm64 ;;
 *) platform=none ;;
 esac
-if [ -x "$here/$platform/fsmtx" ]; then
-	exec "$here/$platform/fsmtx" "$@"
-fi
-case "$1 $2" in
-'hook '* | 'hydrate '* | 'step ' | 'step --'* | 'recover --hook' | 'guard H'* | 'guard skill-files')
-	# As a hook: some agents refuse every call whose hook fails. A hook of SessionStart
-	# reports that the program is missing.
-	[ -t 0 ] || exit 0
-	;;
-esac
-echo "fsmtx: there is no program for $system in $here" >&2
-echo "hint: the author of the plugin can add it with fsmtx plugin --force --platforms all" >&2
-exit 1
+absent() {
+	case "$1 $2" in
+	'hook '* | 'hydrate '* | 'step ' | 'step --'* | 'recover --hook' | 'guard H'* | 'guard skill-files')
+		# As a hook: some agents refuse every call whose hook fails. The hook of SessionStart
+		# has a report in this variable.
+		if [ ! -t 0 ]; then
+			[ -z "$FSMTX_REPORT" ] || printf '%s\n' "$FSMTX_REPORT"
+			exit 0
+		fi
+		;;
+	esac
+	echo "fsmtx: there is no program for $system in $here" >&2
+	echo "hint: the author of the plugin can add it with fsmtx plugin --force --platforms all" >&2
+	exit 1
+}
+trap 'absent "$@"' 0 # also if exec fails
+shopt -s execfail 2>/dev/null
+test ! -x "$here/$platform/fsmtx" || exec "$here/$platform/fsmtx" "$@"

@@ -167,7 +167,7 @@ func (p Plugin) hooks() []settings.Hook {
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
 	}
-	return hooks
+	return settings.Reporting(hooks)
 }
 
 func appendAll(files []File, part Part) ([]File, error) {

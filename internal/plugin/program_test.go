@@ -97,9 +97,17 @@ func TestTheScriptFailsOnAPlatformWithoutAProgram(t *testing.T) {
 // missing or not executable.
 func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 	p := forAllPlatforms()
+	p.Parts = []Part{Workflows(settings.Hooks(Command, nil, settings.Duty{}))}
 	for i := range p.Programs {
-		p.Programs[i].Fsmtx = []byte("#!/bin/sh\necho fsmtx 1.2.3\n")
+		p.Programs[i].Fsmtx = []byte("#!/bin/sh\necho hooked\n")
 	}
+	var lines []string
+	for _, h := range p.hooks() {
+		if h.Event == event.SessionStart && h.Obsolete == "" {
+			lines = append(lines, h.Line())
+		}
+	}
+	require.Len(t, lines, 1, "the event starts one process")
 	dir := t.TempDir()
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
@@ -109,7 +117,7 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 		script := filepath.Join(dir, "bin/sh") // run derives the plugin's directory from it
 		require.NoError(t, os.Symlink(sh, script))
 		defer os.Remove(script)
-		out, _, code := run(t, system, script, "-c", settings.Unusable().Script)
+		out, _, code := run(t, system, script, "-c", lines[0])
 		require.Zero(t, code)
 		return out
 	}
@@ -122,10 +130,13 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 		assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that the plugin's program does not run here.")
 	}
 
-	assert.Empty(t, hook("Darwin arm64"))
+	assert.Equal(t, "hooked\n", hook("Darwin arm64"))
 	reports(hook("FreeBSD amd64"))
 
 	require.NoError(t, os.Chmod(filepath.Join(dir, "bin/darwin-arm64/fsmtx"), 0o644))
+	reports(hook("Darwin arm64"))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bin/darwin-arm64/fsmtx"), []byte("\xcf\xfa\xed\xfe\x07"), 0o755))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "bin/darwin-arm64/fsmtx"), 0o755))
 	reports(hook("Darwin arm64"))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin/fsmtx")))
 	reports(hook("Linux x86_64"))

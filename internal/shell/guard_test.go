@@ -105,3 +105,48 @@ func TestGuardAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardReporting: the text is printed, as it is, where the program does not start.
+func TestGuardReporting(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	const text = `{"a": "it's \n $HOME %s"}`
+	line := GuardReporting(Join(program), []string{"hook"}, text)
+	words, ok := Guarded(line)
+	require.True(t, ok)
+	require.Equal(t, []string{program, "hook"}, words)
+	found, rest := Reported(line)
+	require.Equal(t, text, found)
+	require.Equal(t, Guard(Join(program), []string{"hook"}), rest)
+	type result struct {
+		code int
+		out  string
+	}
+	for _, as := range [][]string{{"/bin/sh"}, {"dash"}, {"bash"}, {"bash", "--posix"}} {
+		if _, err := exec.LookPath(as[0]); err != nil {
+			continue
+		}
+		for content, want := range map[string]result{"": {0, text + "\n"}, "#!/bin/sh\nexit 2\n": {2, ""},
+			"\xcf\xfa\xed\xfe\x07\x00\x00\x01": {0, text + "\n"}} {
+			_ = os.Remove(program)
+			if content != "" {
+				require.NoError(t, os.WriteFile(program, []byte(content), 0o755))
+			}
+			c := exec.Command(as[0], append(as[1:len(as):len(as)], "-c", line)...)
+			out, _ := c.Output()
+			require.Equal(t, want, result{c.ProcessState.ExitCode(), string(out)}, "%v: %q", as, content)
+		}
+	}
+}
+
+// TestOtherReportsAreNotOurs: only a line that GuardReporting has written has a text.
+func TestOtherReportsAreNotOurs(t *testing.T) {
+	line := GuardReporting("/p", []string{"hook"}, "text")
+	require.Contains(t, line, "='text';")
+	for _, other := range []string{"", Guard("/p", []string{"hook"}), strings.Replace(line, "'text'", "$(text)", 1),
+		strings.Replace(line, "'text'", "'te'xt", 1), strings.Replace(line, "'text'", "'text'; ls", 1)} {
+		text, rest := Reported(other)
+		require.Empty(t, text, other)
+		require.Equal(t, other, rest)
+	}
+}

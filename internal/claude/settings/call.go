@@ -12,6 +12,7 @@ type call struct {
 	args    []string
 	form    form
 	script  string // of the shell that runs the entry
+	report  string // what that prints if the program does not run
 }
 
 // form is how an entry names its program.
@@ -43,6 +44,7 @@ func Called(command string, args []string) (program string, arguments []string) 
 func shellCall(line string) call {
 	words, ok := shell.Guarded(line)
 	c := call{form: guarded, script: line}
+	c.report, _ = shell.Reported(line)
 	if !ok {
 		words, ok = shell.Call(line)
 		c.form = bare

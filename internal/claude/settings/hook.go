@@ -33,8 +33,9 @@ type Hook struct {
 	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all; other agents ignore it
 
 	// Script is a line of the shell that runs no subcommand. Command and Args are then
-	// empty, and report is the end of the line, by which the hook is recognised.
+	// empty, and the end of the line prints report, by which the hook is recognised.
 	Script string
+	// report is what the shell prints if the program does not run; empty for nothing.
 	report string
 
 	// Obsolete is why settings should not have this hook; empty for a hook that they should
@@ -169,18 +170,22 @@ func (h Hook) Line() string {
 	if h.Script != "" {
 		return h.Script
 	}
+	args := append(h.Args[:len(h.Args):len(h.Args)], h.Flags...)
+	if h.report != "" {
+		return shell.GuardReporting(word(h.Command), args, h.report)
+	}
 	guard := shell.Guard
 	if strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
 		guard = shell.GuardAnywhere
 	}
-	return guard(word(h.Command), append(h.Args[:len(h.Args):len(h.Args)], h.Flags...))
+	return guard(word(h.Command), args)
 }
 
 // owns reports whether a call in a group with the matcher is this hook. The hook's path
 // and flags may differ.
 func (h Hook) owns(c call, matcher string) bool {
 	if h.Script != "" {
-		return strings.HasSuffix(c.script, " || "+h.report)
+		return strings.HasSuffix(c.script, apart(h.report))
 	}
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false

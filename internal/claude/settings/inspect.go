@@ -172,6 +172,8 @@ func (h Hook) compare(found []entry) string {
 		return "does not allow for a missing program"
 	case e.program != h.Command && h.Script == "":
 		return fmt.Sprintf("runs %s, want %s", e.program, h.Command)
+	case h.Script == "" && h.report != "" && e.report != h.report:
+		return "does not report a missing program"
 	case e.timeout == 0:
 		return fmt.Sprintf("has no timeout, want %d s", h.Timeout)
 	case e.timeout != float64(h.Timeout):

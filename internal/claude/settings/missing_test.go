@@ -122,3 +122,26 @@ func TestHooksWithArgsAreReplacedAndRemoved(t *testing.T) {
 		}
 	}
 }
+
+// TestTheHookOfSessionStartReports: one hook, which replaces two of an earlier version.
+func TestTheHookOfSessionStartReports(t *testing.T) {
+	for _, before := range []string{`{"a":1}`, `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"echo"}]}]}}`} {
+		for program, missing := range map[string]settings.Hook{"/opt/fsmtx": settings.Missing("/opt/fsmtx"), "fsmtx": settings.Missing("fsmtx"),
+			"${CLAUDE_PLUGIN_ROOT}/bin/fsmtx": settings.Unusable()} {
+			two := append(settings.Hooks(program, []string{"--stop=hold"}, settings.Duty{}), missing)
+			one := settings.Reporting(two)
+			old, now := add(t, []byte(before), two), add(t, []byte(before), one)
+			assert.Equal(t, 1, bytes.Count(old, []byte(`"timeout"`))-bytes.Count(now, []byte(`"timeout"`)))
+			report, err := settings.Inspect(old, one)
+			require.NoError(t, err)
+			assert.Equal(t, settings.Outdated, report.State)
+			assert.Len(t, report.Why, 2)
+			assert.Equal(t, string(now), string(add(t, old, one)), "repaired")
+			assert.Equal(t, before, string(remove(t, old, one)))
+			assert.Equal(t, before, string(remove(t, now, one)))
+			kept, err := settings.Keep(now, settings.Hooks(program, []string{}, settings.Duty{}))
+			require.NoError(t, err)
+			assert.Equal(t, []string{"--stop=hold"}, active(kept)[0].Flags)
+		}
+	}
+}
