@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -11,23 +10,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. %s
+const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. Work through such a workflow with these tools, unless you were told to use others.
 - workflow_status: the steps, which are ready, and the full text of the current one. Call it after you have called such a skill, and when you have lost track.
 - workflow_begin: to put the workflow of a skill into the list if calling the skill has not done that.
 - step_start: before you work on a step.
 - step_complete: when the work of the step is done. Its conditions are checked then; a refusal says what is missing. Fix that and call it again.
 - step_skip: only if a step cannot or need not be done; a person is asked.
 Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
-
-// instructionsFor returns what an agent is told about the tools. Only Claude Code may have
-// others for the same steps.
-func instructionsFor(program string) string {
-	when := "Work through such a workflow with these tools."
-	if program == caller.Claude || program == "" {
-		when = "If you have no TaskUpdate tool, or were told to use these tools, work through such a workflow with them."
-	}
-	return fmt.Sprintf(instructions, when)
-}
 
 // New returns a server with the five tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks. who is who started the server: if that is the agent
@@ -38,7 +27,7 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 	w := &watch{text: t.next}
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "fsmtx", Title: "Workflow steps", Version: version},
-		&mcp.ServerOptions{Instructions: instructionsFor(who.Program),
+		&mcp.ServerOptions{Instructions: instructions,
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
 				Prompts: &mcp.PromptCapabilities{}},
 			SubscribeHandler: w.subscribe, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { w.unsubscribe(); return nil }},
