@@ -117,6 +117,9 @@ func whyOf(r decisions.Record) string {
 	if r.Check != "" {
 		add(fmt.Sprintf("%s exited with %d", r.Check, *r.Exit))
 	}
+	if r.Tree != "" {
+		add("in " + r.Tree)
+	}
 	if r.Source == decisions.Hydrate {
 		add(changed("created", r.Created))
 		add(changed("deleted", r.Deleted))

@@ -62,10 +62,16 @@ func (f *allowFlags) read(args []string) error {
 }
 
 func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
-	frame, err := frameOf(ctx, s, f.session)
+	found, err := findList(ctx, s, f.session)
 	if err != nil {
 		return err
 	}
+	if found.Newest {
+		if err := onlyOne(ctx, s, found, f.rule, func(s *steps.State) bool { return s.Lists(f.rule) }); err != nil {
+			return err
+		}
+	}
+	frame := frameIn(s, found)
 	owners, err := frame.Permit(ctx, f.rule, f.because, decidedBy(ctx))
 	if err != nil {
 		return err

@@ -140,7 +140,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		return err
 	}
 	if found.Newest {
-		if err := onlyOne(ctx, s, found, f.past.Step); err != nil {
+		if err := onlyOne(ctx, s, found, fmt.Sprintf("step %d", f.past.Step), func(s *steps.State) bool { return s.Step(f.past.Step) != nil }); err != nil {
 			return err
 		}
 	}
@@ -178,17 +178,22 @@ func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
 	return f
 }
 
-// onlyOne returns an error if the person may mean the step of another list.
-func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, step int64) error {
-	others, err := tasklist.Rivals(ctx, s.Getenv, found.Dir, step)
+// onlyOne returns an error if the person may mean another list than the newest one: what they mean,
+// which the lists have for which has is true, is in another one, too, or only there.
+func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what string, has func(*steps.State) bool) error {
+	others, err := tasklist.Rivals(ctx, s.Getenv, found.Dir, has)
 	if err != nil || len(others) == 0 {
 		return err
 	}
-	names := []string{found.Name()}
+	var names []string
 	for _, dir := range others {
 		names = append(names, filepath.Base(dir))
 	}
-	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and a step %d: %s", len(names), step,
-		strings.Join(names, ", ")),
-		"name the one that you mean with --list; fsmtx status --all shows where each is"}
+	const hint = "name the one that you mean with --list; fsmtx status --all shows where each is"
+	if newest, err := steps.LoadNow(ctx, found.Dir); err == nil && !has(newest) {
+		return &exit{exitNo, fmt.Errorf("the newest task list of this project, %s, does not have %s, but %s has", found.Name(), what,
+			strings.Join(names, ", ")), hint}
+	}
+	names = append([]string{found.Name()}, names...)
+	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and %s: %s", len(names), what, strings.Join(names, ", ")), hint}
 }

@@ -1,18 +1,22 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // served adds the calling session to the input of a tool of "fsmtx mcp": the server knows
 // only the session in which it was started, and keeps running after /clear (fact 92, client
-// 2.1.329).
+// 2.1.329). Where gates are evaluated it adds the agent's directory, too, if that is in a linked work
+// tree: the server's does not change when the agent enters one.
 //
 // A folder is no skill that the client knows: its checks would be commands that nobody has been
 // asked about. So the person is asked, even if a rule of theirs allows the tool.
@@ -26,6 +30,11 @@ func (h *stepHook) served() event.Answer {
 		return event.Answer{}
 	}
 	members["session"] = session
+	if evaluatesGates(h.event.ToolName) && steps.InLinkedTree(h.event.Cwd) {
+		if members["cwd"], err = json.Marshal(h.event.Cwd, jsonx.Tolerant); err != nil {
+			return event.Answer{}
+		}
+	}
 	input, err := json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
 	if err != nil {
 		return event.Answer{}
@@ -35,4 +44,9 @@ func (h *stepHook) served() event.Answer {
 			folder), input)
 	}
 	return event.Rewrite(input)
+}
+
+// evaluatesGates reports whether a tool of "fsmtx mcp" changes the status of a step.
+func evaluatesGates(tool string) bool {
+	return strings.HasSuffix(tool, "__step_start") || strings.HasSuffix(tool, "__step_complete")
 }

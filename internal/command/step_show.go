@@ -106,10 +106,18 @@ func workflowTitle(s *steps.State, w *steps.Workflow) string {
 func lastWord(s *steps.State, c *steps.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step == c.ID && e.Verdict != steps.Shown && (e.Verdict != steps.Deny || !s.Past(e)) {
-			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why))
+			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why)+treeOf(e))
 		}
 	}
 	return ""
+}
+
+// treeOf returns ", in DIRECTORY" for a decision that depends on a linked work tree.
+func treeOf(e steps.Evidence) string {
+	if e.Tree == "" {
+		return ""
+	}
+	return ", in " + visible.Line(e.Tree)
 }
 
 // gatesOf returns the gates of a step, a line each.

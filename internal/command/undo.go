@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -32,8 +33,8 @@ each as a transaction of its own.
 SESSION is found as by "fsmtx status".
 
 --force also removes created tasks that were changed since, and undoes as much as
-possible of a hydration that was replaced. No task is lost: undoing the undo restores the
-removed tasks as they were.
+possible of a hydration that was replaced. With N it also removes what an earlier undo of that
+hydration has kept. No task is lost: undoing the undo restores the removed tasks as they were.
 
 Below an agent only --dry-run works without the person's yes; the hook "fsmtx step" asks.
 
@@ -92,7 +93,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		}
 		all = append(all, one)
 	}
-	if failed := f.print(s, list, chosen, all, err == nil); failed != nil {
+	if failed := f.print(s, list, chosen, all, session, err == nil); failed != nil {
 		return failed
 	}
 	switch {
@@ -156,7 +157,7 @@ func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration)
 
 // print prints what was undone: with whole all of it, otherwise what was undone before an
 // error.
-func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all []undoneHydration, whole bool) error {
+func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all []undoneHydration, session string, whole bool) error {
 	switch {
 	case len(all) == 0:
 		return nil
@@ -177,7 +178,7 @@ func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all
 	if _, err := io.WriteString(s.Out, b.String()); err != nil {
 		return err
 	}
-	hintUndone(s, all)
+	hintUndone(s, all, session)
 	return nil
 }
 
@@ -291,14 +292,23 @@ func (u undoneHydration) text(b *strings.Builder, list tasks.List) {
 	}
 }
 
-// hintUndone says what can be done next.
-func hintUndone(s terminal.Streams, all []undoneHydration) {
-	changed := func(k tasks.Kept) bool { return k.Why == tasks.KeptChanged }
+// hintUndone says what can be done next. session is the list as it was named, if it was.
+func hintUndone(s terminal.Streams, all []undoneHydration, session string) {
+	command := []string{"fsmtx", "undo"}
+	if session != "" {
+		command = append(command, session)
+	}
 	last := all[len(all)-1]
+	var changed []string
+	for _, u := range all {
+		if slices.ContainsFunc(u.Kept, func(k tasks.Kept) bool { return k.Why == tasks.KeptChanged }) {
+			changed = append(changed, shell.Join(append(command, nameOf(u.Hydration), "--force")...))
+		}
+	}
 	switch {
 	case last.dryRun || last.Empty() && len(last.Kept) == 0:
-	case slices.ContainsFunc(all, func(u undoneHydration) bool { return slices.ContainsFunc(u.Kept, changed) }):
-		s.Hintf("--force also removes the changed tasks; fsmtx undo restores them")
+	case len(changed) > 0:
+		s.Hintf("%s also removes what was changed", strings.Join(changed, " && "))
 	default:
 		s.Hintf("fsmtx log lists the hydrations; run fsmtx undo with the number of this undo to repeat the hydration")
 	}

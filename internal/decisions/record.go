@@ -67,6 +67,7 @@ type Record struct {
 	Check     string   `json:"check,omitzero"`
 	Exit      *int     `json:"exit,omitzero"`
 	CheckTime float64  `json:"check_ms,omitzero"`
+	Tree      string   `json:"tree,omitzero"`
 	Reopens   []int64  `json:"reopens,omitempty"`
 	NotNeeded []int64  `json:"not_needed,omitempty"`
 	Items     []string `json:"items,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -212,4 +214,24 @@ func TestReadFirstEnds(t *testing.T) {
 	assert.False(t, isEvent)
 	assert.Greater(t, len(first), maxLine)
 	assert.Less(t, len(first), 2*maxLine)
+}
+
+// TestGatesLookInTheWorkTreeOfTheCaller: the hook says in which linked work tree the agent is.
+func TestGatesLookInTheWorkTreeOfTheCaller(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{Produces: []string{"out"}})
+	c := w.connect(nil)
+	linked, pointer := filepath.Join(w.home, "linked"), filepath.Join(w.project, ".git", "worktrees", "linked")
+	for path, text := range map[string]string{
+		filepath.Join(pointer, "commondir"): "../..", filepath.Join(pointer, "gitdir"): filepath.Join(linked, ".git"),
+		filepath.Join(linked, ".git"): "gitdir: " + pointer, filepath.Join(linked, "out"): "text",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o644))
+	}
+	text, isError := c.call("step_complete", n(1))
+	require.True(t, isError, text)
+	c.does("step_complete", args{"step": 1, "cwd": linked})
+	all := w.evidence("s1")
+	assert.Equal(t, linked, all[len(all)-1].Tree)
 }

@@ -24,6 +24,7 @@ type (
 	startInput struct {
 		Step    int64  `json:"step" jsonschema:"number of the step, as workflow_status shows it"`
 		Session string `json:"session,omitempty" jsonschema:"leave it out: the client's hook fills it in"`
+		Cwd     string `json:"cwd,omitempty" jsonschema:"leave it out, too"` // where the agent is, perhaps in a linked work tree
 	}
 	completeInput struct {
 		startInput
@@ -120,7 +121,7 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	if err != nil {
 		return nil, nil, err
 	}
-	u.Use = useOf(r)
+	u.Use, u.Cwd = useOf(r), in.Cwd
 	if u.Status == progress.Complete && o.Undecided {
 		asked, err := t.letChoose(ctx, r, o)
 		if asked != nil || err != nil {

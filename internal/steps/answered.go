@@ -21,7 +21,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
 	d := c.final(s, target, answered(s, target, u, yes), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
 		e := &d.lines[len(d.lines)-1]
-		e.Outcome, e.Round, e.Values = asked.Outcome, asked.Round, asked.Values
+		e.Outcome, e.Round, e.Values, e.Tree = asked.Outcome, asked.Round, asked.Values, asked.Tree
 	}
 	return f.finished(c, c.carryOut(ctx, dir, s, d))
 }

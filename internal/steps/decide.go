@@ -403,7 +403,7 @@ func (c *call) seen(s *State) (lines []Evidence) {
 // seenLine records the verdict on a step that was completed in another way.
 func (c *call) seenLine(s *State, b *Current, v Verdict) Evidence {
 	e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow,
-		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v)}
+		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b)}
 	if !v.Allowed() {
 		e.Verdict, e.Why = Deny, v.Why
 	}
@@ -418,7 +418,7 @@ func (c *call) final(s *State, target *Current, v Verdict, lines []Evidence) dec
 	}
 	e := Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
-		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use,
+		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
 	}
 	if target.Within > 0 && e.To == inProgress {
 		e.Round = target.Round

@@ -28,7 +28,8 @@ type Evidence struct {
 	Note    string    `json:"note,omitzero"`  // the agent's note on its work
 	Agent   string    `json:"agent,omitzero"` // the id of the subagent that asked
 	Check   *Result   `json:"check,omitzero"`
-	By      By        `json:"by,omitzero"` // zero only in lines of older versions
+	Tree    string    `json:"tree,omitzero"` // the directory in a linked work tree in which its gates looked; empty for Workflow.Dir
+	By      By        `json:"by,omitzero"`   // zero only in lines of older versions
 
 	// Of a workflow with outcomes.
 	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends

@@ -187,7 +187,7 @@ func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Ve
 	}
 	return Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Expand, Why: countItems(len(items)),
 		By:    c.by(c.update, Verdict{}),
-		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result}, missing, v
+		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result, Tree: c.tree(b)}, missing, v
 }
 
 // source returns where the lines come from.

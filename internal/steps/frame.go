@@ -116,7 +116,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes",
 			Agent: e.Agent, By: f.person(ByApproval, e.Agent),
-			Outcome: e.Outcome, Round: e.Round, Values: e.Values}
+			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree}
 		return c.note(ctx, s, yes)
 	}
 	c.unattended = true

@@ -345,6 +345,15 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 	return owners, err
 }
 
+// Lists reports whether a rule is about calls that belong to a step of the list.
+func (s *State) Lists(rule string) bool {
+	var all steps
+	for _, c := range s.Steps {
+		all = append(all, recorded{Step: c.Step, workflow: c.Workflow})
+	}
+	return len(all.listingsOf(rule)) > 0
+}
+
 // listingsOf returns the rules of steps that a person's rule is about: the same one, or one that
 // covers the call which the person's rule spells out.
 func (all steps) listingsOf(text string) (found []listing) {

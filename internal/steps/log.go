@@ -60,7 +60,7 @@ func (e Evidence) record(step Step, w *Workflow) decisions.Record {
 		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Why,
 		Who: string(e.By.Who), How: string(e.By.How), Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
 		Step: e.Step, From: e.From, To: e.To, Outcome: e.Outcome, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
-		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items,
+		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree,
 	}
 	if e.By.TTY != nil {
 		r.TTY = *e.By.TTY

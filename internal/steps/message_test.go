@@ -180,13 +180,17 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 		require.Equal(t, Deny, v.Decision, cwd)
 		require.Contains(t, v.Reason, "it needs out, which is missing or empty in "+l.project)
 	}
+	last := func() Evidence { all := l.state().Evidence; return all[len(all)-1] }
+	require.Empty(t, last().Tree)
 	require.Equal(t, Allow, in(1, filepath.Join(linked, "app")).Decision)
+	require.Equal(t, linked, last().Tree)
 	require.Equal(t, Allow, in(2, l.project).Decision)
+	require.Empty(t, last().Tree)
 	v := in(2, linked)
 	require.Equal(t, Deny, v.Decision)
 	require.Contains(t, v.Reason, "\nIt ran in "+filepath.Join(linked, "app"))
-	last := l.state().Evidence
-	require.Equal(t, filepath.Join(linked, "app"), last[len(last)-1].Check.Dir)
+	require.Equal(t, filepath.Join(linked, "app"), last().Check.Dir)
+	require.Equal(t, linked, last().Tree)
 }
 
 // TestCheckEnv: a check gets the variables that it names, and no others.

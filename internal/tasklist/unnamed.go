@@ -34,10 +34,10 @@ func Unnamed(ctx context.Context, lookup func(string) (string, bool), dir string
 }
 
 // Rivals returns the lists of the project, other than that in dir, because of which it is not
-// unnamed, and which have the step.
+// unnamed, and which have what the person means.
 //
 // Errors: those of Roots, or the file system's.
-func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string, step int64) (dirs []string, err error) {
+func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string, has func(*steps.State) bool) (dirs []string, err error) {
 	project, since := projectOf(dir)
 	all, err := changed(lookup, dir, since)
 	for _, other := range all {
@@ -47,7 +47,7 @@ func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string,
 		if _, open := rival(ctx, other, project, since); !open {
 			continue
 		}
-		if s, err := steps.LoadNow(ctx, other); err == nil && s.Step(step) != nil {
+		if s, err := steps.LoadNow(ctx, other); err == nil && has(s) {
 			dirs = append(dirs, other)
 		}
 	}

@@ -56,8 +56,9 @@ const (
 
 // Undo undoes a committed change of the list, as one transaction: it restores the files
 // that the change deleted and removes those that it created. A created file that was
-// modified since is removed only with force. Undoing an undo restores the change. As
-// with any change, the history keeps the removed files.
+// modified since is removed only with force, which also removes what an earlier undo of the
+// change has kept. Undoing an undo restores the change. As with any change, the history keeps the
+// removed files.
 //
 // Errors: ErrNoChange, ErrUndone, ErrReplaced without force, errTimeout, *projection.BusyError,
 // projection.ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
@@ -175,7 +176,8 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 	if e.Err != nil {
 		return u, e.Err
 	}
-	if undone[what.id] != "" {
+	again := undone[what.id] != ""
+	if again && !what.replaced {
 		return u, ErrUndone
 	}
 	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // a label is only for display
@@ -187,8 +189,14 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 			}
 		}
 	}
-	if err := u.planRemovals(files, dir, e, what.force); err != nil || what.bare {
+	err := u.planRemovals(files, dir, e, what.force)
+	switch {
+	case err != nil:
 		return u, err
+	case again && u.Empty():
+		return u, ErrUndone
+	case again || what.bare:
+		return u, nil
 	}
 	return u, u.planRestores(files, dir, e)
 }
