@@ -22,6 +22,10 @@ type Way struct {
 	Program string // the path of this program; of Commands
 	Named   string // the list that --list has to name; of Commands, usually empty
 	Prefix  string // what the client puts before the names of the server's tools; of Tools
+
+	// Unlisted is set if the client has not said yet which tools the agent has: it may have other
+	// ways than Commands, which come first then.
+	Unlisted bool
 }
 
 // Kind is a kind of Way.
@@ -41,7 +45,8 @@ const (
 // 2.1.329), so a subagent is not told of them.
 //
 // promptID is the prompt_id of an event that comes after the client has told the agent what it
-// has, for which Offered waits (see transcript.Tools); else it is empty.
+// has, for which Offered waits (see transcript.Tools); else it is empty. A skill that is typed as
+// the first prompt comes before: then the agent is told of every way, and sees which one it has.
 func Offered(lookup func(string) (string, bool), path, promptID string, subagent bool, program string) Way {
 	offer := transcript.Tools(path, promptID)
 	variable, _ := lookup("CLAUDE_CODE_ENABLE_TODO_TOOLS")
@@ -51,7 +56,7 @@ func Offered(lookup func(string) (string, bool), path, promptID string, subagent
 	case offer.Server != "":
 		return Way{Kind: Tools, Prefix: offer.Server}
 	}
-	return Way{Kind: Commands, Program: program}
+	return Way{Kind: Commands, Program: program, Unlisted: !offer.Known && path != ""}
 }
 
 // How returns the way as the evidence names it.
@@ -91,8 +96,12 @@ func (w Way) Manual() string {
 		return fmt.Sprintf("Work on the steps with %[1]sstep_start, before you begin with one, and %[1]sstep_complete, when its work is done: a refusal says what is missing. %[1]sworkflow_status shows what is ready, in full. %[2]s",
 			w.Prefix, order)
 	}
-	return fmt.Sprintf("Work on the steps with these commands, each as a call of its own: %s N before you begin with step N, and %s N when its work is done: a refusal says what is missing. %s shows what is ready, in full. %s",
-		w.Command("start"), w.Command("complete"), w.Command("next"), order)
+	with := "these commands"
+	if w.Unlisted {
+		with = "the first of these that you have: TaskList, TaskGet and TaskUpdate, which ToolSearch loads; tools named step_start, step_complete and workflow_status; or these commands"
+	}
+	return fmt.Sprintf("Work on the steps with %s, each as a call of its own: %s N before you begin with step N, and %s N when its work is done: a refusal says what is missing. %s shows what is ready, in full. %s",
+		with, w.Command("start"), w.Command("complete"), w.Command("next"), order)
 }
 
 // Rest tells the agent how to get what did not fit into a text.

@@ -172,6 +172,9 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 	name := path.Base(words[0])
 	if w, ok := runners()[name]; ok {
 		rest, line := w.behind(words[1:])
+		if line != "" && name == "env" { // it splits the line into words, and the others follow them
+			rest, line = nil, line+" "+Join(rest...)
+		}
 		if line != "" {
 			r.line(line, depth+1)
 		}
@@ -183,6 +186,10 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish":
 		r.shell(words[1:], redirs, depth)
+	case ".", "source":
+		if len(words) > 1 && words[1] == "/dev/stdin" {
+			r.shell(nil, redirs, depth)
+		}
 	case "eval", "watch":
 		r.line(strings.Join(withoutOptions(words[1:], name), " "), depth+1)
 	case "su", "runuser", "script":
@@ -241,13 +248,14 @@ func (r *runner) executed(words []string, depth int) {
 // shell adds the commands that a shell is given: the line behind -c, or else, unless it runs a
 // file, what it reads from a here-document.
 func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
-	hasLine := false
+	hasLine, reads := false, false
 	for len(args) > 0 && len(args[0]) > 1 && strings.ContainsRune("-+", rune(args[0][0])) && args[0] != "--" {
 		option := args[0]
 		args = args[1:]
 		takes := option == "--rcfile" || option == "--init-file"
 		if !strings.HasPrefix(option, "--") {
 			hasLine = hasLine || option[0] == '-' && strings.Contains(option, "c")
+			reads = reads || option[0] == '-' && strings.Contains(option, "s")
 			takes = strings.ContainsAny(option, "oO")
 		}
 		if takes && len(args) > 0 {
@@ -260,7 +268,7 @@ func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
 	switch {
 	case hasLine && len(args) > 0:
 		r.line(args[0], depth+1)
-	case !hasLine && (len(args) == 0 || args[0] == "-" || args[0] == "/dev/stdin"):
+	case !hasLine && (reads || len(args) == 0 || args[0] == "-" || args[0] == "/dev/stdin"):
 		for _, redir := range redirs {
 			if text, ok := fed(redir); ok {
 				r.line(text, depth+1)
@@ -326,12 +334,14 @@ func (w wrapper) behind(args []string) (command []string, line string) {
 	skip, options := w.skip, true
 	for len(args) > 0 {
 		word := args[0]
-		name, value, joined := strings.Cut(word, "=")
+		name, _, joined := strings.Cut(word, "=")
 		switch {
 		case options && word == "--":
 			args, options = args[1:], false
+		case options && word == "-": // of env, as -i
+			args = args[1:]
 		case options && len(word) > 1 && word[0] == '-':
-			flags, takes := w.option(word)
+			flags, option, value, takes := w.option(word)
 			if strings.ContainsAny(flags, w.tells) {
 				return nil, ""
 			}
@@ -339,7 +349,7 @@ func (w wrapper) behind(args []string) (command []string, line string) {
 			if takes && len(args) > 0 {
 				value, args = args[0], args[1:]
 			}
-			if (takes || joined) && slices.Contains(strings.Fields(w.line), name) {
+			if slices.Contains(strings.Fields(w.line), option) {
 				line = value
 			}
 		case w.assigns && joined && syntax.ValidName(name):
@@ -353,19 +363,20 @@ func (w wrapper) behind(args []string) (command []string, line string) {
 	return nil, line
 }
 
-// option returns the letters of a word that are options without a value, and whether the value
-// of the word's last option is the next word.
-func (w wrapper) option(word string) (flags string, takes bool) {
+// option returns the letters of a word that are options without a value; its option with a value, as
+// -S or --split-string, with that value if it is in the word; and whether the value is the next word.
+func (w wrapper) option(word string) (flags, option, value string, takes bool) {
 	if strings.HasPrefix(word, "--") {
-		return "", slices.Contains(strings.Fields(w.long+" "+w.line), word)
+		option, value, _ = strings.Cut(word, "=")
+		return "", option, value, slices.Contains(strings.Fields(w.long+" "+w.line), word)
 	}
 	values := w.values
 	if w.line != "" {
 		values += w.line[1:2]
 	}
-	at := strings.IndexAny(word[1:], values)
-	if at < 0 {
-		return word[1:], false
+	at := strings.IndexAny(word[1:], values) + 1
+	if at == 0 {
+		return word[1:], "", "", false
 	}
-	return word[1 : at+1], at == len(word)-2
+	return word[1:at], "-" + word[at:at+1], word[at+1:], at == len(word)-1
 }
