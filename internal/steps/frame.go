@@ -513,6 +513,10 @@ func (f *Frame) finished(c *call, v Verdict) Verdict {
 		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " +
 			overrideCommands(id, f.listFlag())
 	}
+	if v.past.ends {
+		v.Reason += ": in a terminal outside the client they can skip it with " + overrideCommands(v.Step, f.listFlag()) +
+			", and end its whole workflow with " + endCommand(v.Step, " "+f.listFlag())
+	}
 	return f.unnamed(v)
 }
 

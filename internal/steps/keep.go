@@ -35,8 +35,9 @@ func keep(s *State, c *Current, u Update) Verdict {
 	case u.Task != itoa(c.ID):
 		return refuse("addBlocks", ", so it cannot be made to wait for another task. Leave it out of addBlocks of #"+u.Task)
 	case u.Status == deleted:
-		v := refuse("deletion", " and stays in the list. Its status can become in_progress, completed or pending again.\nIf it is not needed, tell the person: they can skip it in a terminal outside the client with fsmtx step skip "+
-			itoa(c.ID)+`, or take the whole workflow out of the list with "fsmtx undo"`)
+		v := refuse("deletion",
+			" and stays in the list. Its status can become in_progress, completed or pending again. If it is not needed, tell the person")
+		v.past.ends = true
 		return v
 	case changesTag(u.Metadata, c.Workflow.Command):
 		return refuse("metadata."+tag, `, so its metadata "`+tag+`" must not change. Other metadata can be changed. Repeat the update without it`)

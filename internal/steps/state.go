@@ -185,7 +185,7 @@ func (s *State) Word(c *Current) string {
 		return "checking"
 	case c.NotNeeded:
 		return "not needed"
-	case c.Done() && s.skipped(c.ID):
+	case c.Done() && (s.skipped(c.ID) || c.Outcome == machine.Skipped):
 		return "skipped"
 	case c.Done():
 		return "done"

@@ -78,7 +78,7 @@ func modelTexts() map[string]struct {
 			Ask).from(inProgress), two2(s), complete, false)), "Ask them what is missing"},
 		"out of date": {of(two, complete, answered(s, two, complete, true)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: deleted})),
-			"Its status can become in_progress, completed or pending again"},
+			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with fsmtx step end 1 --because "..." --session s1`},
 		"metadata.fsm": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})),
 			"Repeat the update without it"},
 		"metadata._internal": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})),

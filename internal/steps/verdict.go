@@ -103,6 +103,7 @@ type Turn struct {
 type pastHint struct {
 	step int64 // number of the step that they can go past; 0 is the step of the update
 	none bool  // they cannot go past it
+	ends bool  // they may want to end the workflow
 }
 
 // Allowed reports whether the update may be carried out without a person.
