@@ -208,7 +208,9 @@ func (s *State) below(w *Workflow) (all []*Workflow) {
 // EndCommand returns the command with which a person ends the workflow of a step.
 func (f *Frame) EndCommand(c *Current) string { return endCommand(c.ID, f.ListFlag()) }
 
-func endCommand(id int64, list string) string { return fmt.Sprintf(`fsmtx step end %d --because "..."%s`, id, list) }
+func endCommand(id int64, list string) string {
+	return fmt.Sprintf(`fsmtx step end %d --because "..."%s`, id, list)
+}
 
 // lostTo returns the workflows of other skills that have begun and are not finished.
 func (s *State) lostTo(command string) (all []*Workflow) {
