@@ -105,7 +105,7 @@ func (w *unsetWalk) options(i int) (all []string) {
 	for _, o := range s.endings() {
 		n := s.outcome(o)
 		switch {
-		case n >= 0 && s.Outcomes[n].Stop, w.setters.has(i) && o != Late, s.Done && o != s.endings()[0]:
+		case n >= 0 && s.Outcomes[n].Stop, w.setters.has(i) && o != Late:
 		case named[o]:
 			all = append(all, o)
 		case !other:
