@@ -15,13 +15,9 @@ func (l *Locator) Near(command, cwd string) []string {
 	var near []string
 	for _, known := range all {
 		if s.isSkill(known.folder) {
-			near = append(near, s.usable(known, func(name string) bool { return isNear(command, name) })...)
+			near = append(near, s.usable(known, func(name string) bool { return spelling.SimilarNames(command, name) })...)
 		}
 	}
 	slices.Sort(near)
 	return slices.Compact(near)
-}
-
-func isNear(a, b string) bool {
-	return a != b && (lastPart(a) == lastPart(b) || spelling.Distance(a, b, 3) <= min(2, len(a)/3))
 }

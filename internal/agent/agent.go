@@ -43,8 +43,10 @@ type Agent struct {
 	// Home is the directory of the agent's own files.
 	Home Home
 
-	Skills Dirs // in which skills are looked for, the first first
+	Skills Dirs // in which skills are looked for, the first first; then the plugins
 
+	plugins pluginsOf                 // nil if its plugins bring no skills
+	anyCase bool                      // the case of a skill's name does not count
 	mine    func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
 	take    tool                      // the tool that takes up a skill
 	shells  []string                  // the tools that run a shell command
@@ -120,7 +122,22 @@ func (a *Agent) UserFile(lookup func(string) (string, bool), file string) string
 type Dirs struct {
 	Project []string // below the project's directory
 	User    []string // below HOME
+
+	Deep   bool // folders in folders are skills too
+	Inside bool // Deep also in a folder that is a skill
+	Hidden bool // so are folders whose name begins with a dot
 }
+
+// plugin is an installed plugin or extension that is enabled.
+type plugin struct {
+	name   string
+	prefix string   // of its skills' names, with the colon; empty if the agent has none
+	dirs   []string // absolute; each has a folder for each skill
+}
+
+// pluginsOf returns the plugins of an agent that are enabled in the directory cwd. at returns the
+// absolute path of a file of the person, empty if it is not known.
+type pluginsOf func(at func(file string) string, cwd string) []plugin
 
 // tool is a tool that takes up a skill, and the field of its input with the skill's name.
 type tool struct{ name, field string }

@@ -113,6 +113,16 @@ func world(t *testing.T) (project, home string) {
 	return project, home
 }
 
+// homeOnly is an environment with HOME alone.
+func homeOnly(home string) func(string) (string, bool) { return env(map[string]string{"HOME": home}) }
+
+func env(all map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, ok := all[name]
+		return value, ok
+	}
+}
+
 func TestSkillsAreFoundInTheAgentsPlaces(t *testing.T) {
 	project, home := world(t)
 	for _, c := range []struct {
@@ -138,7 +148,7 @@ func TestSkillsAreFoundInTheAgentsPlaces(t *testing.T) {
 		{"opencode", "", "of-it", "home/.config/opencode/skill/of-it"},
 		{"opencode", "", "for-claude", "home/.claude/skills/for-claude"},
 	} {
-		s := agent.Named(c.agent).Places(filepath.Join(project, c.cwd), home).Find(c.name)
+		s := agent.Named(c.agent).Search(homeOnly(home)).Find(c.name, filepath.Join(project, c.cwd))
 		if c.want == "" {
 			assert.Nil(t, s, "%v", c)
 			continue
@@ -202,7 +212,7 @@ func TestWhatTakesUpASkill(t *testing.T) {
 		a := agent.Named(c.agent)
 		call, ok := a.Read(e)
 		require.True(t, ok, name)
-		s := a.TakenUp(call, a.Places(project, home))
+		s := a.Search(homeOnly(home)).TakenUp(call)
 		if c.want == "" {
 			assert.Nil(t, s, name)
 			continue

@@ -126,20 +126,21 @@ func nameIn(text string) string {
 	return strings.TrimRight(text, ".:-")
 }
 
-// TakenUp returns the skill that the call takes up, nil if it takes up none that is in one of
-// the agent's places. Editing the files of a skill is not taking it up.
-func (a *Agent) TakenUp(c Call, p Places) *Skill {
+// TakenUp returns the skill that the call takes up, nil if it takes up none that the agent finds.
+// Editing the files of a skill is not taking it up.
+func (s Search) TakenUp(c Call) *Skill {
+	a := s.agent
 	switch {
 	case c.Moment == Prompt && a.typed != "":
 		for _, name := range a.namedIn(c.Prompt) {
-			if s := p.Find(name); s != nil {
-				return s
+			if found := s.Find(name, c.Cwd); found != nil {
+				return found
 			}
 		}
 	case c.Moment == After && a.take.name != "" && c.Tool == a.take.name:
-		return p.Find(c.skill)
+		return s.Find(c.skill, c.Cwd)
 	case c.Moment == After && a.reads && c.Command != "":
-		return p.readBy(c)
+		return s.readBy(c)
 	}
 	return nil
 }

@@ -33,8 +33,10 @@ func Codex() *Agent {
 			Unmet:   untrustedByCodex,
 			Project: `Codex reads this file only in a project that you trust ([projects."DIR"] trust_level = "trusted" in ~/.codex/config.toml), and skips a hook in silence until you trust it too: start codex, and trust the hooks of fsmtx when it asks, or with /hooks`,
 		},
-		Home:   Home{".codex", "CODEX_HOME"},
-		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"}},
+		Home: Home{".codex", "CODEX_HOME"},
+		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},
+			Deep: true, Inside: true},
+		plugins: pluginsOfCodex,
 		mine: func(e *event.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 		},

@@ -32,7 +32,8 @@ func Copilot() *Agent {
 		},
 		Home: Home{".copilot", "COPILOT_HOME"},
 		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"},
-			User: []string{".copilot/skills", ".agents/skills"}},
+			User: []string{".copilot/skills", ".agents/skills"}, Deep: true},
+		plugins: pluginsOfCopilot, anyCase: true,
 		mine: func(e *event.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
 		},

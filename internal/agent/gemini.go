@@ -34,8 +34,9 @@ func Gemini() *Agent {
 			Unmet:   untrustedByGemini,
 			Project: "Gemini CLI reads this file only in a folder that you trust (/permissions trust, or ~/.gemini/trustedFolders.json); --skip-trust alone is not enough",
 		},
-		Home:   Home{"", "GEMINI_CLI_HOME"},
-		Skills: Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
+		Home:    Home{"", "GEMINI_CLI_HOME"},
+		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
+		plugins: extensions(".gemini", "gemini"),
 		mine: func(e *event.Event) bool {
 			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")
 		},

@@ -1,5 +1,7 @@
 package agent
 
+import "path/filepath"
+
 // OpenCode is opencode. It runs no commands as hooks, only plugins in JavaScript, so it gets
 // the MCP server alone.
 func OpenCode() *Agent {
@@ -10,7 +12,27 @@ func OpenCode() *Agent {
 		Home: Home{Dir: ".config/opencode"},
 		Skills: Dirs{
 			Project: []string{".opencode/skill", ".opencode/skills", ".agents/skills", ".claude/skills"},
-			User:    []string{".config/opencode/skill", ".config/opencode/skills", ".agents/skills", ".claude/skills"},
+			User: []string{".config/opencode/skill", ".config/opencode/skills", ".opencode/skill", ".opencode/skills", ".agents/skills",
+				".claude/skills"},
+			Deep: true, Inside: true, Hidden: true,
 		},
+		plugins: pathsOfOpenCode,
 	}
+}
+
+// pathsOfOpenCode returns the directories that the person's settings name. Its plugins, which are
+// JavaScript, bring no folders of skills.
+func pathsOfOpenCode(at func(string) string, _ string) (all []plugin) {
+	var settings struct {
+		Skills struct {
+			Paths []string `json:"paths"`
+		} `json:"skills"`
+	}
+	readCommented(at(".config/opencode/opencode.json"), &settings)
+	for _, dir := range settings.Skills.Paths {
+		if filepath.IsAbs(dir) {
+			all = append(all, plugin{"", "", []string{dir}})
+		}
+	}
+	return all
 }

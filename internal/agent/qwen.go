@@ -25,11 +25,12 @@ func Qwen() *Agent {
 		TimeoutUnit: time.Millisecond,
 		Hooks:       Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"},
 		Server:      Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"}, ServerPath: []string{"mcpServers"},
-		Home:   Home{".qwen", "QWEN_HOME"},
-		Skills: Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}},
-		mine:   func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
-		take:   tool{"skill", "skill"},
-		shells: []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
+		Home:    Home{".qwen", "QWEN_HOME"},
+		Skills:  Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}, Hidden: true},
+		plugins: extensions(".qwen", "qwen"),
+		mine:    func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
+		take:    tool{"skill", "skill"},
+		shells:  []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
 		typed: "/",
 	}
 }

@@ -106,3 +106,19 @@ func (t Table) Inspect(data []byte) (why string, had bool, err error) {
 	}
 	return "", true, nil
 }
+
+// tableOf returns the lines of a table in a TOML file, from its header to the next one. name is as
+// it is written in the header.
+func tableOf(data []byte, name string) string {
+	_, rest, found := bytes.Cut(append([]byte("\n"), data...), []byte("\n["+name+"]"))
+	if !found {
+		return ""
+	}
+	body, _, _ := strings.Cut(string(rest), "\n[")
+	return body
+}
+
+// says reports whether a line of a table gives the key the value.
+func says(table, key, value string) bool {
+	return regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(key) + `\s*=\s*` + regexp.QuoteMeta(value) + `\s*(#.*)?$`).MatchString(table)
+}

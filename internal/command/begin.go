@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -64,7 +63,7 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
 	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: what, Folder: agent.Folder(s.Who().Program, what, here, s.Env("HOME")), Args: f.args, Here: here, List: l.found,
+		Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
 		Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
 	}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log})
 	if err != nil {

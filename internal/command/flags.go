@@ -12,7 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/locator"
 )
 
 // inDirectory adds the flag -C to a command and to those below it, which makes them run in
@@ -94,9 +93,10 @@ func exists(dir, name string) bool {
 	return err == nil
 }
 
-// clientLocator returns a locator that searches for skills where the client does.
-func clientLocator(s terminal.Streams) (*locator.Locator, error) {
-	return hydrate.ClientLocator(s.Getenv)
+// finder returns what finds skills where the agent looks for them, below which the command runs:
+// elsewhere where Claude Code does.
+func finder(s terminal.Streams) (hydrate.Finder, error) {
+	return hydrate.FinderOf(s.Getenv, s.Who().Program)
 }
 
 // offer adds a word, with a description, to the completions for the shell. A word with
@@ -116,7 +116,7 @@ func offer(words []string, word, description string) []string {
 func completeSkills(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var names []string
-		l, err := clientLocator(s)
+		l, err := finder(s)
 		cwd, cwdErr := os.Getwd()
 		if err != nil || cwdErr != nil {
 			return nil, cobra.ShellCompDirectiveDefault

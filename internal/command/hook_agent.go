@@ -138,7 +138,7 @@ func (h *agentHook) words() turn.Words {
 // workflow of the skill that is open goes on: the same skill is taken up more than once in a
 // session where reading its SKILL.md does that. typed reports whether a person named it.
 func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
-	skill := h.agent.TakenUp(h.call, h.agent.Places(h.call.Cwd, h.streams.Env("HOME")))
+	skill := h.agent.Search(h.streams.Getenv).TakenUp(h.call)
 	if skill == nil {
 		return agent.Reply{}
 	}

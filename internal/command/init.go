@@ -123,7 +123,7 @@ func (f *initFlags) run(ctx context.Context, s terminal.Streams, wanted string) 
 
 // readSkills returns the skills that are visible here, or the one that is wanted.
 func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) {
-	l, err := clientLocator(s)
+	l, err := finder(s)
 	if err != nil {
 		return nil, err
 	}

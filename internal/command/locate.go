@@ -32,6 +32,9 @@ those of the directory in which the client was started and of its parents, then 
 plugins. A folder with an fsm.json but no SKILL.md is used only if no folder of that name
 has a SKILL.md.
 
+Below another agent the search is that of the agent: its own places and plugins, and last
+those of Claude Code.
+
 The exit code is 1 if there is no fsm.json, or "skillOverrides" in the settings switch the
 skill off.
 
@@ -79,7 +82,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			l, cwd, err := f.locator(s)
+			l, cwd, err := f.finder(s)
 			if err != nil {
 				return err
 			}
@@ -96,19 +99,21 @@ func newLocate(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// locator returns a locator that searches like a hook that the client starts in cwd.
-func (f locateFlags) locator(s terminal.Streams) (l *locator.Locator, cwd string, err error) {
+// finder returns what searches like a hook that the agent starts in cwd.
+func (f locateFlags) finder(s terminal.Streams) (l hydrate.Finder, cwd string, err error) {
 	if cwd, err = directory(f.cwd); err != nil {
 		return nil, "", err
 	}
-	if l, err = clientLocator(s); err != nil {
+	if l, err = finder(s); err != nil {
 		return nil, "", err
 	}
-	l.PluginDirs, l.AddDirs = hydrate.Absolute(f.pluginDirs), hydrate.Absolute(f.addDirs)
+	if client, ok := l.(*locator.Locator); ok {
+		client.PluginDirs, client.AddDirs = hydrate.Absolute(f.pluginDirs), hydrate.Absolute(f.addDirs)
+	}
 	return l, cwd, nil
 }
 
-func runLocate(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool, name string) error {
+func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, name string) error {
 	result, lookupErr := l.Locate(name, cwd)
 	if err := printLocated(s, asJSON, result); err != nil {
 		return err
@@ -120,7 +125,7 @@ func runLocate(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool, 
 		return &exit{exitNo, fmt.Errorf("the client does not run this skill: it is %s", result.Off()), "remove that entry to use the skill"}
 	}
 	if result.Found() {
-		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(result.Path)) {
+		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(result.Path)) {
 			s.Hintf("rename %s: %s", m.Path, m.Why) // this file system ignores case
 		}
 		return nil

@@ -5,17 +5,18 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool) error {
+func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool) error {
 	found, complete := l.Workflows(cwd)
 	listed := []workflows.Workflow{}
 	for _, w := range found {
-		listed = append(listed, workflows.Read(l.FS, w))
+		listed = append(listed, workflows.Read(locator.OS{}, w))
 	}
 	misnamed, _ := l.Misnamed(cwd)
 	if asJSON {

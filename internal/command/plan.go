@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/hydrate/line"
@@ -110,8 +112,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return &exit{exitNo, err, "a hydration would fail with this error and change nothing"}
 	}
 	if h == nil {
-		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command),
-			"fsmtx locate " + shell.Join(request.Command) + " shows where an fsm.json is searched for"}
+		return noWorkflow(request.Command)
 	}
 	p, err := h.Preview(ctx)
 	if err != nil {
@@ -150,6 +151,11 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 			return r, err
 		}
 	}
+	if f.event == "" && agent.Named(s.Who().Program) != nil {
+		if r.Folder, err = folderOf(s, skill, r.Cwd); err != nil {
+			return r, err
+		}
+	}
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who})
 	if errors.Is(err, tasklist.ErrNoList) {
 		r.Session = "a-new-session"
@@ -157,6 +163,24 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 	}
 	r.Session, r.List = found.Session, found.Dir
 	return r, err
+}
+
+// folderOf returns the folder of a skill with a workflow, where the agent looks for it.
+func folderOf(s terminal.Streams, skill, cwd string) (string, error) {
+	l, err := finder(s)
+	if err != nil {
+		return "", err
+	}
+	found, err := l.Locate(skill, cwd)
+	if err == nil && !found.Found() {
+		err = noWorkflow(skill)
+	}
+	return filepath.Dir(found.Path), err
+}
+
+func noWorkflow(skill string) error {
+	return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", skill),
+		"fsmtx locate " + shell.Join(skill) + " shows where an fsm.json is searched for"}
 }
 
 func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) {
@@ -185,7 +209,7 @@ func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) 
 
 // explainSearch prints how the fsm.json was found.
 func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
-	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.pluginDirs, addDirs: f.addDirs}.locator(s)
+	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.pluginDirs, addDirs: f.addDirs}.finder(s)
 	if err != nil {
 		return err
 	}

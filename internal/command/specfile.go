@@ -133,7 +133,7 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := clientLocator(s)
+	l, err := finder(s)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 	if strings.ContainsRune(arg, filepath.Separator) || strings.HasSuffix(arg, ".json") {
 		return "", fmt.Errorf("%s: no such file or directory", arg)
 	}
-	l, err := clientLocator(s)
+	l, err := finder(s)
 	if err != nil {
 		return "", err
 	}

@@ -321,13 +321,13 @@ func taskToolsFault(set []install.TaskTools, wanted place) []Fault {
 }
 
 func (d *doctor) workflows(context.Context) (found []Fault, err error) {
-	l, err := hydrate.ClientLocator(d.Getenv)
+	l, err := hydrate.FinderOf(d.Getenv, d.Who().Program)
 	if err != nil {
 		return nil, err
 	}
 	all, _ := l.Workflows(d.cwd)
 	for _, w := range all {
-		v := workflows.Read(l.FS, w)
+		v := workflows.Read(locator.OS{}, w)
 		switch {
 		case !v.Valid:
 			found = append(found, Fault{Kind: "workflow", What: v.State(), File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
@@ -343,7 +343,7 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 		found = append(found, Fault{Kind: "workflow", What: "is not read: " + m.Why, File: m.Path, Command: rename(m)})
 	}
 	for _, w := range all {
-		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(w.Path)) {
+		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(w.Path)) {
 			found = append(found, Fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why,
 				File: m.Path, Command: rename(m)})
 		}
@@ -628,7 +628,7 @@ func (d *doctor) writtenDirs() (dirs []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := hydrate.ClientLocator(d.Getenv)
+	l, err := hydrate.FinderOf(d.Getenv, d.Who().Program)
 	if err != nil {
 		return nil, err
 	}

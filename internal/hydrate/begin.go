@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -22,13 +23,13 @@ import (
 
 // Beginning asks for the workflow of a skill that was not called: a command or a tool names it.
 type Beginning struct {
-	Skill  string // the name of a skill, or a directory with an fsm.json; must not be empty
-	Folder string // of the skill, if the agent has told or it was found where the agent looks; absolute
-	Args   string // the arguments of its call
-	Here   string // absolute; the skill, or a relative directory, is found from it
-	List   tasklist.Found
-	Typed  bool // a person asks for it
-	Way    progress.Way
+	Skill   string // the name of a skill, or a directory with an fsm.json; must not be empty
+	Program string // the agent that looks for the skill, as package caller has it; empty: Claude Code
+	Args    string // the arguments of its call
+	Here    string // absolute; the skill, or a relative directory, is found from it
+	List    tasklist.Found
+	Typed   bool // a person asks for it
+	Way     progress.Way
 }
 
 // Begun says what a workflow has put into the list.
@@ -64,7 +65,7 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 	case err != nil:
 		return Begun{}, result, notBegun(err, result, env)
 	case result.Spec == "":
-		return Begun{}, result, r.noSpec(result, env)
+		return Begun{}, result, r.noSpec(result, env, b.Program)
 	}
 	return begun(r, result), result, nil
 }
@@ -79,8 +80,8 @@ func (b Beginning) request(env Env) (r Request, err error) {
 		Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
 		Cwd: b.Here, Project: project, Typed: b.Typed, Way: b.Way,
 	}
-	if b.Folder != "" {
-		return r.in(b.Folder, b.Skill)
+	if folder := agent.Folder(b.Program, b.Skill, b.Here, env); folder != "" {
+		return r.in(folder, b.Skill)
 	}
 	dir := b.Skill
 	if !filepath.IsAbs(dir) {
@@ -92,7 +93,11 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	switch {
 	case isPath && !isDir:
 		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
-	case !isDir, !isPath && IsSkill(env, b.Skill, b.Here):
+	case !isPath && IsSkill(env, b.Skill, b.Here):
+		return r, switchedOff(env, b.Skill, b.Here)
+	case !isDir && agent.Named(b.Program) != nil:
+		return r, r.noSpec(Result{}, env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
+	case !isDir:
 		return r, switchedOff(env, b.Skill, b.Here)
 	}
 	return r.in(dir, b.Skill)
@@ -131,6 +136,46 @@ func IsPath(text string) bool {
 	return strings.ContainsRune(text, filepath.Separator) || text == "." || text == ".."
 }
 
+// Finder finds the skills of one agent. What the methods return is said at those of
+// [locator.Locator], which is Claude Code's.
+type Finder interface {
+	Locate(command, cwd string) (locator.Result, error)
+	Workflows(cwd string) (all []locator.Workflow, complete bool)
+	Misnamed(cwd string) (all []locator.Misnamed, complete bool)
+	Skills(cwd string) (all []locator.Skill, complete bool)
+	Near(command, cwd string) []string
+}
+
+// FinderOf returns what finds skills where an agent looks for them. program is the agent's name, as
+// package caller has it; an empty one, and one that is not known, is Claude Code's. For another
+// agent Locate also finds a skill that only Claude Code has, as Begin does: its commands are all
+// that a workflow needs. Errors are those of claude.ConfigDir.
+func FinderOf(env Env, program string) (Finder, error) {
+	l, err := ClientLocator(env)
+	if a := agent.Named(program); a != nil {
+		return elsewhere{a.Search(env), l}, nil
+	}
+	return l, err
+}
+
+// elsewhere finds the skills of an agent other than Claude Code.
+type elsewhere struct {
+	agent.Search
+	client *locator.Locator // nil if its configuration directory is not known
+}
+
+func (e elsewhere) Locate(command, cwd string) (locator.Result, error) {
+	r, err := e.Search.Locate(command, cwd)
+	if err != nil || r.Found() || e.client == nil {
+		return r, err
+	}
+	if last, err := e.client.Locate(command, cwd); err == nil && last.Found() {
+		last.Steps = append(r.Steps, last.Steps...)
+		return last, nil
+	}
+	return r, nil
+}
+
 // ClientLocator returns a locator that searches for skills where the client does. Its errors
 // are those of claude.ConfigDir.
 func ClientLocator(env Env) (*locator.Locator, error) {
@@ -161,13 +206,13 @@ func notBegun(err error, result Result, env Env) error {
 }
 
 // noSpec returns the error of a skill without a workflow.
-func (r Request) noSpec(result Result, env Env) error {
+func (r Request) noSpec(result Result, env Env, program string) error {
 	if len(result.Misnamed) > 0 {
 		return notRead(result.Misnamed[0])
 	}
 	hint := "fsmtx locate lists the workflows that are visible from here"
-	if l, err := ClientLocator(env); err == nil {
-		if near := l.Near(r.Command, r.Cwd); len(near) > 0 {
+	if f, err := FinderOf(env, program); err == nil {
+		if near := f.Near(r.Command, r.Cwd); len(near) > 0 {
 			hint = "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"
 		}
 	}

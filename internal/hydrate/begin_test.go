@@ -33,11 +33,13 @@ func TestBegin(t *testing.T) {
 		".claude/skills/bad/SKILL.md": "", ".claude/skills/bad/fsm.json": `[{"id": 1}]`,
 		".claude/skills/odd/SKILL.md": "", ".claude/skills/odd/FSM.json": `[]`,
 		".claude/skills/plain/SKILL.md": "",
-		"project/release/fsm.json":      `[{"id": 1, "subject": "of the project"}]`,
-		"project/dir/fsm.json":          `[{"id": 7, "subject": "of a directory"}]`,
-		"project/odd/Fsm.json":          `[]`,
-		"project/none/x":                "",
-		"project/file":                  "",
+		".codex/skills/asked/SKILL.md":  "", ".codex/skills/asked/fsm.json": `[{"id": 1, "subject": "one"}]`,
+		".codex/skills/bare/SKILL.md": "",
+		"project/release/fsm.json":    `[{"id": 1, "subject": "of the project"}]`,
+		"project/dir/fsm.json":        `[{"id": 7, "subject": "of a directory"}]`,
+		"project/odd/Fsm.json":        `[]`,
+		"project/none/x":              "",
+		"project/file":                "",
 	} {
 		h.write(name, text)
 	}
@@ -48,7 +50,7 @@ func TestBegin(t *testing.T) {
 		var logged []string
 		begun, result, err := hydrate.Begin(t.Context(), b, h.env, hydrate.Options{
 			Log: func(r decisions.Record) { logged = append(logged, r.Decision, r.Workflow, r.Project) }})
-		text := fmt.Sprint(b.Skill, " ", b.Folder, ": ")
+		text := fmt.Sprint(b.Skill, " ", b.Program, ": ")
 		var not *hydrate.NotBegun
 		if errors.As(err, &not) {
 			text += fmt.Sprintf("%s; hint: %s; refused %t", not.Error(), not.Hint, not.Refused)
@@ -67,9 +69,9 @@ func TestBegin(t *testing.T) {
 		"./missing", "missing", "releas", "bad", "plain", ".", ".."} {
 		begin(hydrate.Beginning{Skill: skill})
 	}
-	begin(hydrate.Beginning{Skill: "asked", Folder: filepath.Join(h.dir, ".claude/skills/release")})
-	begin(hydrate.Beginning{Skill: "a/b", Folder: filepath.Join(h.dir, ".claude/skills/release")})
-	begin(hydrate.Beginning{Skill: "asked", Folder: filepath.Join(here, "none")})
+	for _, skill := range []string{"asked", "bare", "askd", "p:askd", "empty"} { // the last one is only Claude Code's
+		begin(hydrate.Beginning{Skill: skill, Program: "codex"})
+	}
 	h.write(".claude/settings.json", `{"skillOverrides": {"release": "off"}}`)
 	begin(hydrate.Beginning{Skill: "release"})
 	assert.Equal(t, `
@@ -94,9 +96,11 @@ HOME/.claude/skills/bad/fsm.json:1:2: task 1: missing "subject"; hint: ; refused
 plain : no skill with a workflow is called "plain", and no directory; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do plain HOME/project]
 . : . has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
 .. : .. has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
-asked HOME/.claude/skills/release: [25 26] [] one two The skill asked has put its workflow into the task list: 2 tasks #25, #26. [hydrated asked HOME/project]
-a/b HOME/.claude/skills/release: [27 28] [25 26] one two The skill release has put its workflow into the task list: 2 tasks #27, #28, replaced #25, #26. [hydrated release HOME/project]
-asked HOME/project/none: asked has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+asked codex: [25] [] one The skill asked has put its workflow into the task list: 1 task #25. [hydrated asked HOME/project]
+bare codex: bare has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
+askd codex: no skill with a workflow is called "askd", and no directory; hint: did you mean asked?; refused true []
+p:askd codex: no skill with a workflow is called "p:askd", and no directory; hint: fsmtx locate lists the workflows that are visible from here; refused true []
+empty codex: [] [25] The workflow of the skill empty has no steps now. Change of the task list: no tasks, removed #25. [hydrated empty HOME/project]
 release : the skill release is switched off in HOME/.claude/settings.json:1: "skillOverrides" for "release" is "off"; hint: remove that entry to use the skill; refused true []`, "\n"+strings.Join(all, "\n"))
 
 	for path, want := range map[string]bool{"a": false, "a/b": true, ".": true, "..": true, "...": false, "": false} {

@@ -82,19 +82,16 @@ func named(all []workflows.Workflow) string {
 
 // nextIn is for an agent whose skills are in places of its own.
 func nextIn(s terminal.Streams, a *agent.Agent) {
-	var skills []string
-	for _, dir := range a.Skills.Project {
-		found, _ := filepath.Glob(filepath.Join(dir, "*", "fsm.json")) // the pattern is valid
-		for _, path := range found {
-			skills = append(skills, filepath.Base(filepath.Dir(path)))
-		}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return
 	}
-	slices.Sort(skills)
-	if skills = slices.Compact(skills); len(skills) == 0 {
+	skills, _ := a.Search(s.Getenv).Workflows(cwd)
+	if len(skills) == 0 {
 		visible.Fprintf(s.Out, "%s looks for skills in %s: none there has a workflow yet; fsmtx new %s writes one\n",
 			a.Title, strings.Join(a.Skills.Project, ", "), shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
 		return
 	}
 	visible.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"),
-		a.Title, skills[0])
+		a.Title, skills[0].Command)
 }

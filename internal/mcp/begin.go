@@ -9,7 +9,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -42,9 +41,8 @@ func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput
 	if err != nil {
 		return nil, nil, err
 	}
-	home, _ := t.lookup("HOME")
 	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: skill, Folder: agent.Folder(t.who.Program, skill, project, home), Args: in.Args, Here: project, List: found, Way: byTools},
+		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log()})
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))

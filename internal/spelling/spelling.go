@@ -2,7 +2,18 @@
 // probably meant by a misspelt one. The callers choose the known words and the limit.
 package spelling
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// SimilarNames reports whether two names of skills differ, and one was perhaps meant by the other:
+// they have the same part after the last colon, or differ in at most two characters.
+func SimilarNames(a, b string) bool {
+	return a != b && (lastPart(a) == lastPart(b) || Distance(a, b, 3) <= min(2, len(a)/3))
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
 // Distance returns the Levenshtein distance of a and b, or limit if that is less: the
 // smallest number of characters to insert, delete or replace to turn a into b. If the

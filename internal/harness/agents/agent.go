@@ -3,6 +3,8 @@ package agents
 import (
 	"fmt"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
@@ -24,6 +26,11 @@ type Agent struct {
 
 	hooksFile string // of a person's hooks, relative to HOME
 	hooksForm string // of that file, with %s for an object of hooks in Claude Code's form
+
+	pluginDir    string                    // of the plugin p, relative to the world
+	pluginFiles  [][2]string               // what makes that directory a plugin: paths relative to the world, and texts
+	addPlugin    func(w *World) [][]string // the commands that install it; nil if its files are enough
+	pluginPrefix string                    // of its skills' names
 
 	serverFile   string // of a person's MCP servers, relative to HOME
 	serverPrefix string // of the names of the tools of the server fsmtx
@@ -50,6 +57,34 @@ func (a *Agent) TakeUp(id, skill string) fakemodel.Block {
 	return fakemodel.Call(id, a.skillTool, map[string]any{a.skillName: skill})
 }
 
+// AddPlugin installs a plugin that has the skill, and returns the call by which the agent's model
+// takes it up. ok is false if the agent's plugins have no skills.
+func (w *World) AddPlugin(id, skill string, files map[string]string) (call fakemodel.Block, ok bool) {
+	w.t.Helper()
+	if w.pluginDir == "" {
+		return call, false
+	}
+	for _, f := range w.pluginFiles {
+		w.Write(f[0], f[1])
+	}
+	for name, text := range files {
+		w.Write(w.pluginDir+"/skills/"+skill+"/"+name, text)
+	}
+	if w.addPlugin != nil {
+		for _, args := range w.addPlugin(w) {
+			r := w.Command(args...)
+			require.Zero(w.t, r.Code, "%q\n%v", args, r.Output)
+		}
+	}
+	if w.skillTool == "" {
+		return w.Bash(id, "cat ~/.codex/plugins/cache/mk/p/1.0.0/skills/"+skill+"/SKILL.md"), true
+	}
+	return w.TakeUp(id, w.pluginPrefix+skill), true
+}
+
+// PluginSkill returns the name by which the agent knows a skill of the plugin.
+func (a *Agent) PluginSkill(skill string) string { return a.pluginPrefix + skill }
+
 // Served is a call of a tool of the MCP server fsmtx.
 func (a *Agent) Served(id, tool string, input map[string]any) fakemodel.Block {
 	return fakemodel.Call(id, a.serverPrefix+tool, input)
@@ -72,7 +107,16 @@ func Codex() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@openai/codex", Version: "0.169.0"}, Program: "codex",
 		Events: claudeEvents, hooksFile: ".codex/hooks.json", hooksForm: `{"hooks": %s}`,
-		serverFile: ".codex/config.toml", serverPrefix: "mcp__fsmtx/",
+		pluginDir: "home/mk/p",
+		pluginFiles: [][2]string{
+			{"home/mk/p/.claude-plugin/plugin.json", `{"name": "p", "version": "1.0.0", "description": "d"}`},
+			{"home/mk/.claude-plugin/marketplace.json", `{"name": "mk", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./p", "description": "d"}]}`},
+		},
+		addPlugin: func(w *World) [][]string {
+			return [][]string{{"plugin", "marketplace", "add", w.Path("home/mk")}, {"plugin", "add", "p@mk"}}
+		},
+		pluginPrefix: "p:",
+		serverFile:   ".codex/config.toml", serverPrefix: "mcp__fsmtx/",
 		shell: "exec_command",
 		input: func(command string) map[string]any { return map[string]any{"cmd": command} },
 		prompt: func(url, prompt string) []string {
@@ -99,6 +143,14 @@ func Copilot() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@github/copilot", Version: "1.0.102"}, Program: "copilot",
 		Events: claudeEvents, hooksFile: ".copilot/hooks/hooks.json", hooksForm: `{"version": 1, "hooks": %s}`,
+		pluginDir: "home/mk/p",
+		pluginFiles: [][2]string{
+			{"home/mk/p/.claude-plugin/plugin.json", `{"name": "p", "version": "1.0.0", "description": "d"}`},
+			{"home/mk/.claude-plugin/marketplace.json", `{"name": "mk", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./p", "description": "d"}]}`},
+		},
+		addPlugin: func(w *World) [][]string {
+			return [][]string{{"plugin", "marketplace", "add", w.Path("home/mk")}, {"plugin", "install", "p@mk"}}
+		},
 		serverFile: ".copilot/mcp-config.json", serverPrefix: "fsmtx-",
 		skillTool: "skill", skillName: "skill",
 		shell:  "bash",
@@ -119,6 +171,7 @@ func Gemini() *Agent {
 		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",
 		Events:    []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
 		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
+		pluginDir: "home/.gemini/extensions/p", pluginFiles: [][2]string{{"home/.gemini/extensions/p/gemini-extension.json", `{"name": "p", "version": "1.0.0"}`}},
 		serverFile: ".gemini/settings.json", serverPrefix: "mcp_fsmtx_",
 		skillTool: "activate_skill", skillName: "name",
 		shell: "run_shell_command",
@@ -137,6 +190,7 @@ func Qwen() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
+		pluginDir: "home/.qwen/extensions/p", pluginFiles: [][2]string{{"home/.qwen/extensions/p/qwen-extension.json", `{"name": "p", "version": "1.0.0"}`}},
 		serverFile: ".qwen/settings.json", serverPrefix: "mcp__fsmtx__",
 		skillTool: "skill", skillName: "skill",
 		shell:  "run_shell_command",

@@ -161,3 +161,36 @@ func TestATypedSkillIsTakenUp(t *testing.T) {
 		assert.True(t, r.Exchanges(Main)[0].Request.Says("The skill ship has put its workflow into the task list"))
 	})
 }
+
+// TestASkillOfAPluginIsTakenUp: by the model, by the command, and by the commands that show it.
+func TestASkillOfAPluginIsTakenUp(t *testing.T) {
+	each(t, func(t *testing.T, a *agents.Agent) {
+		w := a.New(t)
+		program := withWorkflow(t, w)
+		call, ok := w.AddPlugin("take", "bring", map[string]string{
+			"SKILL.md": "---\nname: bring\ndescription: Bring it.\n---\nBring it, step by step.\n",
+			"fsm.json": workflow,
+		})
+		require.True(t, ok)
+		fsmtx(t, w, program, "install", "--agent", a.Program, "--stop", "off")
+		name := a.PluginSkill("bring")
+		r := w.Prompt(Script{Main: []Turn{
+			Do(call),
+			Do(a.Bash("early", program+" start 3")),
+			Do(a.Bash("graph", program+" graph "+name)),
+			Do(a.Bash("begin", program+" begin "+name)),
+			Do(a.Bash("near", program+" begin "+name+"x")),
+			Say("Done."),
+		}}, "bring it")
+		require.Zero(t, r.Code)
+		all := r.Exchanges(Main)
+		require.Len(t, all, 6)
+		assert.True(t, all[1].Request.Says("The skill "+name+" has put its workflow into the task list"), "the hook")
+		assertResults(t, r, map[string]string{
+			"early": `"Publish"`,
+			"graph": "Review",
+			"begin": "The skill " + name + " has put its workflow into the task list",
+			"near":  "did you mean " + name,
+		})
+	})
+}
