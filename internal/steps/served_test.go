@@ -112,6 +112,7 @@ func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
 	require.NoError(t, err)
 	v := l.ask(1, inProgress)
 	require.NoError(t, dir.Close())
+	l.List.Wait = 5 * time.Second
 	assert.Equal(t, Deny, v.Decision)
 	assert.True(t, v.Undecided(), "%+v", v)
 	assert.Contains(t, v.Reason, "the steps of the task list "+l.List.Dir+" are not enforced: ")
