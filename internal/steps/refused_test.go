@@ -169,18 +169,17 @@ func TestWhatIsPutRight(t *testing.T) {
 	} {
 		l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", Description: "How.", BlockedBy: []int64{1}}, Step{Subject: "Other"})
 		l.put(2, strings.Replace(task, c.old, c.new, 1))
-		v := l.ask(1, inProgress)
+		trouble := both(l.ask(1, inProgress).Trouble, l.ask(1, completed).Trouble) // what could not be put right in time is at the next update
 		want := ""
 		if c.want != "" {
 			want = `the task of #2 "Test" had been changed behind its workflow, and was put right: ` + c.want
 		}
-		assert.Equal(t, want, v.Trouble, c.new)
+		assert.Equal(t, want, trouble, c.new)
 		data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(2)))
 		require.NoError(t, err)
 		if !strings.HasPrefix(c.old, `"fsm":"release",`) && !strings.HasPrefix(c.old, `{"fsm"`) {
 			assert.JSONEq(t, task, string(data), c.new)
 		}
-		assert.Empty(t, l.ask(1, completed).Trouble)
 	}
 	l := hydrated(t, Step{Subject: "A"}, Step{Subject: "B"})
 	for id := range int64(2) {
