@@ -42,3 +42,16 @@ func TestADefaultModelWorksByWhatIsAnnounced(t *testing.T) {
 	r = s.Prompt(Script{Main: []Turn{Do(Bash("next", p[1]+" next")), Do(Bash("start", p[1]+" start 3")), Say("done")}}, "again", args...)
 	assert.Equal(t, []string{"next", "start"}, r.Denied, "a rule of the person still holds (fact 150)")
 }
+
+// A skill that is typed as the first prompt comes before the client says which tools the session has, so
+// every way is named.
+func TestASkillTypedFirstNamesEveryWay(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s, "--task-tools=false")
+	first := s.Prompt(Script{Main: []Turn{Say("done")}}, "/release").Exchanges(Main)[0].Request
+	for _, way := range []string{"TaskUpdate, which ToolSearch loads", "tools named step_start", "fsmtx complete N"} {
+		assert.True(t, first.Says(way), way)
+	}
+}

@@ -18,9 +18,10 @@ const twice = `{"fsm": 2, "steps": [
 // Fact 156: in no mode of permissions does the client answer for the person: where nobody is there, the
 // completion is refused.
 func TestAnApprovalIsAPersonsInEveryMode(t *testing.T) {
-	for _, mode := range []string{"auto", "acceptEdits", "dontAsk", "manual"} {
+	for _, mode := range []string{"auto", "acceptEdits", "dontAsk", "manual", "bypassPermissions"} {
 		t.Run(mode, func(t *testing.T) {
 			s := held(t, twice)
+			s.Env["IS_SANDBOX"] = "1" // as root the client bypasses permissions only so
 			r := s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("complete", "1", "completed")), Say("done"))}, "go", "--permission-mode", mode)
 			denied(t, r, "complete")
 			assert.Empty(t, state(t, s).Step(1).Outcome)

@@ -5,6 +5,8 @@
 package e2e
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -165,4 +167,27 @@ func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {
 	allowed(t, r, "complete")
 	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount(), "the old list is left alone")
 	assert.Equal(t, old.Evidence, state(t, s.Sandbox).Evidence)
+}
+
+// The server stays where it was started when the agent enters a work tree. The hook tells it where the
+// agent is.
+func TestTheToolsLookInTheWorkTree(t *testing.T) {
+	s := newServed(t, gated(`"produces": ["out"]`))
+	for _, line := range []string{"init -q -b main", "add .", "-c user.name=a -c user.email=a@b commit -qm x"} {
+		c := exec.Command("git", strings.Fields(line)...)
+		c.Dir = s.Project
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	s.Allow = append(s.Allow, "EnterWorktree", "ToolSearch")
+	r := s.prompt(Script{Main: []Turn{
+		Do(Skill("skill", "fsmtx:release")), Do(LoadTools("load", "EnterWorktree")),
+		Do(Call("enter", "EnterWorktree", map[string]any{"name": "w"})), s.call("without", "step_complete", 1),
+		Do(Bash("make", "echo x > out")), s.call("with", "step_complete", 1), Say("done"),
+	}}, "go")
+	tree := s.Path("project/.claude/worktrees/w")
+	assert.Contains(t, denied(t, r, "without"), "missing or empty in "+tree)
+	allowed(t, r, "with")
+	all := state(t, s.Sandbox).Evidence
+	assert.Equal(t, tree, all[len(all)-1].Tree)
 }
