@@ -38,13 +38,14 @@ var changes = map[string]struct {
 // prepared returns a file as Read returns it, in a new directory root.
 func prepared(t *testing.T, file, content string) (root string, e *File) {
 	t.Helper()
-	root = t.TempDir()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
 	path := filepath.Join(root, file)
 	if content != "none" {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
-	e, err := Read(path, 100)
+	e, err = Read(path, 100)
 	require.NoError(t, err)
 	return root, e
 }

@@ -21,7 +21,9 @@ import (
 // in a slash is a directory.
 func held(t *testing.T, names ...string) (d *Dir, path string) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "held")
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	path = filepath.Join(root, "held")
 	require.NoError(t, os.Mkdir(path, 0o700))
 	for _, name := range names {
 		if dir, ok := strings.CutSuffix(name, "/"); ok {
@@ -30,7 +32,7 @@ func held(t *testing.T, names ...string) (d *Dir, path string) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(path, name), []byte(name), 0o600))
 	}
-	d, err := OpenDir(path)
+	d, err = OpenDir(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, d.Close()) })
 	return d, path
@@ -122,6 +124,9 @@ func TestTheDirectoryThatIsKeptOpenIsForgotten(t *testing.T) {
 		"removed above":  func(d *Dir) error { return d.RemoveAll("a") },
 		"exchanged":      func(d *Dir) error { return d.Exchange("a", d, "other") },
 		"exchanged with": func(d *Dir) error { return d.Exchange("other", d, "a") },
+		"made anew": func(d *Dir) error {
+			return errors.Join(os.RemoveAll(d.Path("a")), d.Mkdir("a", 0o700), d.Mkdir("a/b", 0o700))
+		},
 		"put in its way": func(d *Dir) error { return errors.Join(d.Rename("a", d, "c"), d.RenameNew("other", d, "a")) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -204,20 +204,28 @@ func Replace(path string, data []byte, mode Mode) error {
 // the umask. It returns the directories that it created, innermost first, also if it
 // returns an error. If the directory exists already, that is not an error.
 func Mkdir(dir string) (created []string, err error) {
-	switch err := os.Mkdir(dir, 0o777); {
-	case err == nil:
-		return []string{dir}, syncDir(filepath.Dir(dir))
-	case errors.Is(err, fs.ErrExist):
-		return nil, RequireDir(dir)
-	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
-		return nil, err
+	created, err = mkdirOne(dir)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+		return created, err
 	}
 	created, err = Mkdir(filepath.Dir(dir))
 	if err != nil {
 		return created, err
 	}
-	inner, err := Mkdir(dir)
+	inner, err := mkdirOne(dir) // not Mkdir: in /proc a directory is "not there" however often it is made
 	return append(inner, created...), err
+}
+
+// mkdirOne is Mkdir without the parents.
+func mkdirOne(dir string) (created []string, err error) {
+	switch err := os.Mkdir(dir, 0o777); {
+	case err == nil:
+		return []string{dir}, syncDir(filepath.Dir(dir))
+	case errors.Is(err, fs.ErrExist):
+		return nil, RequireDir(dir)
+	default:
+		return nil, err
+	}
 }
 
 // RequireDir returns an error unless there is a directory at the path, or a link to one.

@@ -34,6 +34,41 @@ func TestMkdirRefusesAFileInThePath(t *testing.T) {
 	assert.ErrorIs(t, err, syscall.ENOTDIR)
 }
 
+// TestMkdirEnds where a directory cannot be made although what is above it is there.
+func TestMkdirEnds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	require.NoError(t, os.Symlink("none", dir+"link"))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	t.Chdir(dir)
+	require.NoError(t, os.Remove(dir))
+	for _, impossible := range []string{"", "a/b", dir + "link", dir + "link/a"} {
+		created, err := Mkdir(impossible)
+		assert.ErrorIs(t, err, fs.ErrNotExist, "%q", impossible)
+		assert.Empty(t, created)
+	}
+}
+
+func TestMkdirTakesOnlyTheUmaskAway(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o005))
+	dir := filepath.Join(t.TempDir(), "a")
+	_, err := Mkdir(dir)
+	require.NoError(t, err)
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o772), info.Mode().Perm())
+}
+
+// TestReplaceInTheDirectoryItself: the temporary file is beside the file.
+func TestReplaceInTheDirectoryItself(t *testing.T) {
+	d, path := held(t, "f", "sub/")
+	for name, in := range map[string]string{"f": ".", "new": ".", "sub/f": "sub", "other": "sub"} {
+		require.NoError(t, d.Replace(name, []byte("new"), Exactly(0o640), d, in))
+		files.Require(t, filepath.Join(path, name), "new", 0o640)
+	}
+	files.RequireOnly(t, path, "f", "new", "other", "sub")
+	files.RequireOnly(t, path+"/sub", "f")
+}
+
 func TestRmdirRemovesOnlyEmptyDirectories(t *testing.T) {
 	root := t.TempDir()
 	full, link := filepath.Join(root, "full"), filepath.Join(root, "link")

@@ -124,6 +124,8 @@ func TestKeepJoinsTheFlagsOfEarlierVersions(t *testing.T) {
 	for _, c := range []struct{ hydrate, step, want []string }{
 		{[]string{"--announce"}, nil, []string{}},
 		{nil, nil, []string{"--announce=false"}},
+		{[]string{"--nest=off"}, nil, []string{"--nest=off", "--announce=false"}},
+		{[]string{"--announce=true", "--logs=x"}, []string{"--log=/b"}, []string{"--announce=true", "--logs=x", "--log=/b"}},
 		{[]string{"--announce=false", "--nest", "off"}, []string{"--stop=hold"}, []string{"--announce=false", "--nest", "off", "--stop=hold"}},
 		{[]string{"--announce", "--log=/a"}, []string{"--log", "/b", "--checks=off"}, []string{"--log=/a", "--checks=off"}},
 		{[]string{"--announce", "--log", "/a"}, []string{"--log=/b"}, []string{"--log", "/a"}},

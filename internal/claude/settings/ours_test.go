@@ -39,6 +39,8 @@ func TestWhatAHookIsFor(t *testing.T) {
 			assert.Equal(t, want.enforces, c.Enforces(), "%s enforces", command)
 		}
 	}
+	assert.Equal(t, []settings.Call{{Command: "fsmtx", Args: []string{"a"}}, {Command: "/b/fsmtx", Args: []string{"b"}}},
+		settings.Calls(called(`{"command": "fsmtx a"}, {"command": "/b/fsmtx b"}`)))
 	assert.Empty(t, settings.Calls(nil))
 	assert.Empty(t, settings.Calls([]byte(`{"hooks": []}`)))
 }

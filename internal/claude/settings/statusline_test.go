@@ -54,6 +54,18 @@ func TestAStatusLineOfAnotherShape(t *testing.T) {
 		assert.Equal(t, before, string(rest))
 		assert.False(t, settings.ReadStatusLine([]byte(before)).Set, before)
 	}
+	for _, before := range []string{`{"statusLine": {"type": "other", "command": "x"}}`, `{"statusLine": {"command": "x"}}`,
+		`{"statusLine": [{"type": "command", "command": "x"}]}`} {
+		assert.Zero(t, settings.ReadStatusLine([]byte(before)), before)
+	}
+	assert.Equal(t, settings.StatusLine{Set: true, Line: "x"},
+		settings.ReadStatusLine([]byte("\ufeff"+`{"statusLine": {"type": "command", "command": "x"}}`)), "after a byte order mark")
+	for _, line := range []string{"test ! -x /a/fsmtx || exec /a/fsmtx hook --also", "test -x /a/fsmtx && exec /a/fsmtx hook --also; x",
+		"test -x /b/fsmtx && exec /a/fsmtx statusline --also; x", "&& exec /a/fsmtx statusline --also; x", " --also; x",
+		"test ! -x /a/fsmtx || exec /a/fsmtx"} {
+		assert.Equal(t, settings.StatusLine{Set: true, Line: line},
+			settings.ReadStatusLine([]byte(`{"statusLine": {"type": "command", "command": "`+line+`"}}`)), "it is the user's")
+	}
 	assert.False(t, settings.ReadStatusLine([]byte("{,}")).Set)
 	assert.False(t, settings.ReadStatusLine(nil).Set)
 }

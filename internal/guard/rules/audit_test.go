@@ -1,14 +1,31 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
+
+// TestTheLatestCompletionOfTheLog is found behind later changes to other phases, and nothing else counts as one.
+func TestTheLatestCompletionOfTheLog(t *testing.T) {
+	at := func(hour int, word, change string) string {
+		return fmt.Sprintf("[2026-01-02T%02d:00:00Z] H05: %s | %s\n", hour, word, change)
+	}
+	log := at(1, "LOG", "PLAN → COMPLETION") + at(2, "LOG", "TASKS → completion") + at(3, "DENY", "PLAN → COMPLETION") +
+		at(4, "LOG", "COMPLETION → SETUP") + "no time: LOG | PLAN → COMPLETION\n" + at(5, "LOG", "no change")
+	entry, _, _ := strings.Cut(log[strings.Index(log, "[2026-01-02T02"):], "\n")
+	want, err := guard.ParseTimestamp(entry)
+	require.NoError(t, err)
+	assert.Equal(t, want, defaults.lastCompletion([]byte(log)))
+	assert.Zero(t, defaults.lastCompletion([]byte(at(4, "LOG", "COMPLETION → SETUP"))))
+	assert.Zero(t, defaults.lastCompletion(nil))
+}
 
 func TestLastPhase(t *testing.T) {
 	for log, want := range map[string]string{

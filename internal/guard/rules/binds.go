@@ -94,6 +94,10 @@ func (c *call) completedSince(at time.Time) bool {
 // log, the zero time if there is none.
 func (c *call) lastCompletion() time.Time {
 	tail, _ := statefile.Tail(c.Session.Log(), auditTail) // a log that cannot be read has no changes
+	return c.config.lastCompletion(tail)
+}
+
+func (config Config) lastCompletion(tail []byte) time.Time {
 	mark := []byte(": " + phaseLogged + " | ")
 	for {
 		i := bytes.LastIndex(tail, mark)
@@ -103,7 +107,7 @@ func (c *call) lastCompletion() time.Time {
 		begin := bytes.LastIndexByte(tail[:i], '\n') + 1
 		entry, _, _ := strings.Cut(string(tail[begin:]), "\n")
 		_, phase, ok := strings.Cut(entry, auditArrow)
-		if at, err := guard.ParseTimestamp(entry); ok && err == nil && c.config.isLast(strings.TrimSpace(phase)) {
+		if at, err := guard.ParseTimestamp(entry); ok && err == nil && config.isLast(strings.TrimSpace(phase)) {
 			return at
 		}
 		tail = tail[:begin]

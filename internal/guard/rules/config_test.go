@@ -43,6 +43,15 @@ workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, l
 `))
 }
 
+// TestTheFirstAndTheLastPhase are those of the list.
+func TestTheFirstAndTheLastPhase(t *testing.T) {
+	config := configFrom(t, "workflow: {phases: [draft, review, done]}\n")
+	assert.Equal(t, [2]string{"draft", "done"}, [2]string{config.First, config.Last})
+	assert.True(t, config.isLast("Done"))
+	assert.False(t, config.isLast("COMPLETION"))
+	assert.NotPanics(t, func() { configFrom(t, "workflow: {phases: []}\n") })
+}
+
 // Changing any key of the written configuration changes Config.
 func TestEveryKeyIsRead(t *testing.T) {
 	changed := map[string]string{

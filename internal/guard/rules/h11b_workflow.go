@@ -62,7 +62,7 @@ func (f workflowFacts) decide(config Config) guard.Verdict {
 		return guard.Block(firstOwnRow+2, "Unknown phase "+phase, unknownPhase(phase, config)).Once()
 	}
 	left := slices.DeleteFunc(config.from(phase), func(p string) bool { return slices.Contains(f.done, p) })
-	if len(f.done) > 0 && (len(left) == 0 || len(left) == 1 && config.isLast(left[0])) {
+	if len(left) == 0 || len(left) == 1 && config.isLast(left[0]) { // only steps have done the present phase
 		return guard.Pass(firstOwnRow+4, "The steps of the workflow are done")
 	}
 	message := "Continue the planning workflow until phase " + config.Last + " before stopping."

@@ -21,6 +21,9 @@ func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
 	for i := range 200 {
 		facts.summary.state.Gates = append(facts.summary.state.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
+	facts.summary.state.Phase = strings.Repeat("p", 101)
+	assert.Contains(t, facts.message(), "phase="+guard.Truncate(strings.Repeat("p", 101), 100)+", spec=")
+	facts.summary.state.Phase = "PLAN"
 	message := facts.verdict().Message
 	assert.LessOrEqual(t, event.Length(message), maxContext)
 	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", feature_dir=/"+strings.Repeat("f", 4095)+", ")

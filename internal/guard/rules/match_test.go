@@ -35,6 +35,28 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
+// TestWhatAQuestionIsAbout: its generic words only if it has no others, and no choice if it asks for something else.
+func TestWhatAQuestionIsAbout(t *testing.T) {
+	generic := question{text: "Which approach?"}.subject()
+	assert.Equal(t, map[string]bool{"approach": true}, generic.words)
+	assert.Equal(t, generic.all, generic.words)
+	assert.False(t, generic.shortened)
+	named := question{text: "Which caching approach?"}.subject()
+	assert.Equal(t, map[string]bool{"cach": true}, named.words)
+	assert.Equal(t, map[string]bool{"cach": true, "approach": true}, named.all)
+	assert.True(t, named.shortened)
+	for text, want := range map[string]string{"how many": "many", "wie oft": "oft", "how with": "", "how": "", "many how": "", "where to": "where",
+		"which many": "", "": ""} {
+		assert.Equal(t, want, aspectOf(strings.Fields(text)), text)
+	}
+}
+
+func TestCountWords(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "can't a->b": 2, "one two three four": 3, "。、！": 1, "你好。": 2, "日本 x": 3} {
+		assert.Equal(t, want, countWords(text, 3), text)
+	}
+}
+
 func TestTheDocumentedExamples(t *testing.T) {
 	for _, c := range []struct {
 		question, decision string

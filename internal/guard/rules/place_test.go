@@ -35,6 +35,17 @@ func onBranch(t *testing.T, branch string, entries ...string) (root string, env 
 	}
 }
 
+func TestTheNameOfAFeature(t *testing.T) {
+	for branch, want := range map[string]string{"feature/x": "x", "feature/x/y": "x/y", "main": "", "feature/": "", "feature/.": "",
+		"feature/../x": "", "feature//x": "", "feature/x\ny": "", "feature/x\u2028y": ""} {
+		name, ok := featureName(branch, "feature/")
+		assert.Equal(t, want != "", ok, "%q", branch)
+		if ok {
+			assert.Equal(t, want, name)
+		}
+	}
+}
+
 func TestTheFeatureDirectory(t *testing.T) {
 	root, env := onBranch(t, "feature/foo", "specs/foo/", "src/deep/", "packages/x/specs/foo/", "packages/x/src/", "other/",
 		"link -> src/deep")

@@ -47,6 +47,7 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 		"all phases":                        {"PLAN", defaults.Phases, 9},
 		"all but the last, which is a word": {"TEST_COVERAGE", []string{"TEST_COVERAGE", "TASKS"}, 9},
 		"one is left":                       {"TEST_STRATEGY", []string{"TEST_STRATEGY", "TASKS"}, 8},
+		"the last and not the one before":   {"TASKS", []string{"COMPLETION"}, 8},
 		"only earlier ones":                 {"TASKS", []string{"SETUP"}, 8},
 		"none, at the last but one":         {"TASKS", nil, 8},
 	} {

@@ -194,10 +194,13 @@ func TestTheTableOfH07(t *testing.T) {
 	assert.Equal(t, 5, row())
 	text = strings.ReplaceAll(text, " a", " UT-1")
 	assert.Equal(t, 6, row())
+	assert.Equal(t, "tasks.md has only 0 '## Phase' headers. Expected at least 2 implementation phases. Re-structure tasks into phased delivery.",
+		techLeadFacts{"/f", document{true, text}}.decide(config).Message)
 	text += "## Phase 1\n## Phase 2\n"
 	assert.Equal(t, 7, row())
 	text += "self critique\n"
 	assert.Equal(t, 8, row())
+	assert.Equal(t, "tasks=5, tdd=80%, phases=2", techLeadFacts{"/f", document{true, text}}.decide(config).Detail)
 }
 
 func TestTheTableOfH08(t *testing.T) {
