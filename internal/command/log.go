@@ -53,7 +53,7 @@ func newLog(s terminal.Streams) *cobra.Command {
 	var asJSON, decided bool
 	c := &cobra.Command{
 		Use:               "log [SESSION] [N]",
-		Short:             "List the hydrations of a task list",
+		Short:             "List what was put into a task list, by which skill, and whether it was undone",
 		Long:              logLong,
 		Example:           example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		ValidArgsFunction: completeSessions(s),

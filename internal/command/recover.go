@@ -50,7 +50,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	var f recoverFlags
 	c := &cobra.Command{
 		Use:     "recover [--session ID | --list NAME | --all]",
-		Short:   "Finish an interrupted hydration",
+		Short:   "Finish or take back what a crash has interrupted",
 		Long:    recoverLong,
 		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		Args:    noArguments,

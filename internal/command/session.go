@@ -22,7 +22,7 @@ import (
 func findList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: named, Who: s.Who})
 	if errors.Is(err, tasklist.ErrNoList) {
-		err = &exit{exitNo, err, "call a skill that has a workflow in the client first; or name a session: fsmtx status --all lists those with workflows"}
+		err = &exit{exitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists the sessions of other projects"}
 	}
 	return found, err
 }
@@ -37,12 +37,15 @@ func chooseList(ctx context.Context, s terminal.Streams, named string) (list tas
 	list = tasks.List{Dir: found.Dir, Wait: recovery.Wait}
 	switch {
 	case found.Newest:
-		return list, "session " + found.Session + ", the newest of this project: task list " + found.Dir, nil
+		return list, newestList + ": " + found.Dir, nil
 	case found.Project != "":
 		return list, "the list of " + found.Project + ": task list " + found.Dir, mustExist(found.Dir)
 	}
 	return list, "task list " + found.Dir, mustExist(found.Dir)
 }
+
+// newestList is what a command says of the list that it took itself.
+const newestList = "newest task list of this project"
 
 // nameList adds the flags that name the list of a command: by its session, or by its name.
 func nameList(s terminal.Streams, c *cobra.Command, named *string) {

@@ -46,8 +46,8 @@ func (n *newest) find(ctx context.Context) (list tasks.List, chosen string, foun
 		return list, "", false
 	}
 	n.stale = false
-	list, chosen, err := chooseList(ctx, n.streams, "")
-	return list, chosen, err == nil
+	list, _, err := chooseList(ctx, n.streams, "")
+	return list, newestList, err == nil // without its path, which is a line full of digits
 }
 
 // follow watches the directories in which lists come, or what is there of the path to them.

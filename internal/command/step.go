@@ -82,7 +82,7 @@ func newStep(s terminal.Streams) *cobra.Command {
 	var f stepFlags
 	c := &cobra.Command{
 		Use:   "step",
-		Short: "As a hook: enforce the steps of a workflow",
+		Short: "As a hook: enforce the steps; for a person: step show, step skip, step done",
 		Long:  stepLong,
 		Example: example(
 			"fsmtx step < event.json",

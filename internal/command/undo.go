@@ -48,7 +48,7 @@ func newUndo(s terminal.Streams) *cobra.Command {
 	var f undoFlags
 	c := &cobra.Command{
 		Use:               "undo [SESSION] [N]",
-		Short:             "Undo a hydration",
+		Short:             "Take the tasks of a skill's call out of the list again, and put the old ones back",
 		Long:              undoLong,
 		Example:           example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 3 --force"),
 		ValidArgsFunction: completeSessions(s),

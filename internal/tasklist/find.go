@@ -14,7 +14,7 @@ import (
 
 // ErrNoList is returned when no list was named, and no task list has ever had a workflow of
 // the project.
-var ErrNoList = errors.New("no task list has had a workflow of this project")
+var ErrNoList = errors.New("no workflow has been started in this project yet")
 
 // Query is what is known about the list that is looked for.
 type Query struct {
