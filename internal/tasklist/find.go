@@ -127,7 +127,7 @@ func (q Query) named(fresh bool) (Found, error) {
 		return own, nil
 	}
 	if root, rootErr := Root(q.Lookup); rootErr == nil {
-		if dir := filepath.Join(root, clean(q.Named)); exists(dir) {
+		if dir := filepath.Join(root, q.Named); filepath.Dir(dir) == root && exists(dir) {
 			return Found{Dir: dir, Session: filepath.Base(dir), Project: own.Project}, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -135,15 +136,25 @@ func TestANamedList(t *testing.T) {
 	w.hydrated(w.claudes("s1"), "s1", w.project)
 	own := w.finds(Query{Begins: true})
 	w.hydrated(own.Dir, own.Session, w.project)
+	named := map[string]bool{}
 	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1"}, w.finds(Query{Named: "s1"}), "a session's")
 	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9"}), "a session's that has none yet")
 	assert.Equal(t, own, w.finds(Query{Named: own.Name()}), "the project's")
 	elsewhere := w.finds(Query{Named: own.Name(), Dir: w.home})
 	assert.Equal(t, own.Dir, elsewhere.Dir, "another project's, by its whole name")
 	other := w.finds(Query{Named: "docs/2", Agent: "codex"})
-	assert.Equal(t, own.Dir+"-docs-2", other.Dir, "another one of the project")
+	assert.Regexp(t, "^"+regexp.QuoteMeta(own.Dir)+"-docs-2-[0-9a-f]{10}$", other.Dir, "another one of the project")
+	assert.Equal(t, own.Dir+"-docs-2", w.finds(Query{Named: "docs-2", Agent: "codex"}).Dir, "no other name has the same list")
+	long := strings.Repeat("y", maxName)
+	for _, name := range []string{long, long + "1", long + "2", "../" + long, "-x", "x", "..", "/"} {
+		dir := w.finds(Query{Named: name, Agent: "codex"}).Dir
+		assert.Equal(t, filepath.Dir(own.Dir), filepath.Dir(dir), name)
+		assert.NotContains(t, named, dir, name)
+		named[dir] = true
+	}
 	w.hydrated(other.Dir, other.Session, w.project)
 	assert.Equal(t, other, w.finds(Query{Named: "docs/2"}), "from a terminal too")
+	assert.Equal(t, other.Dir, w.finds(Query{Named: other.Name()}).Dir, "by its whole name")
 	w.env["CLAUDE_CODE_SESSION_ID"] = "s1"
 	assert.Equal(t, other, w.finds(Query{Named: "docs/2", Begins: true}))
 	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9", Begins: true}),

@@ -55,7 +55,7 @@ func (q Query) ofProject(more string) (Found, error) {
 	root := Project(q.Lookup, q.Dir)
 	name := nameOf(root)
 	if more != "" {
-		name += "-" + clean(more)
+		name += "-" + distinct(more)
 	}
 	return Found{Dir: filepath.Join(lists, name), Session: name, Project: root}, nil
 }
@@ -63,8 +63,21 @@ func (q Query) ofProject(more string) (Found, error) {
 // nameOf returns the name of the list of a project: the last part of its path for people, and
 // a digest of all of it.
 func nameOf(root string) string {
-	sum := sha256.Sum256([]byte(root))
-	return cmp.Or(clean(filepath.Base(root)), "root") + "-" + hex.EncodeToString(sum[:5])
+	return cmp.Or(clean(filepath.Base(root)), "root") + "-" + digest(root)
+}
+
+// distinct returns the part of a list's name that stands for a name a person has chosen: the name
+// itself, or what can be kept of it with a digest, so that two names are never one list.
+func distinct(name string) string {
+	if kept := clean(name); kept != name {
+		return kept + "-" + digest(name)
+	}
+	return name
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:5])
 }
 
 // maxName limits a name in bytes; a file's name may have 255, and the state directory's has
