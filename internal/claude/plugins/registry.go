@@ -50,6 +50,7 @@ type Registry struct {
 	configDir    string
 	marketplaces *marketplaces     // read on first use
 	resolved     map[string]string // by directory: the path without symbolic links
+	links        map[string]link   // by path, see readlink
 }
 
 // RegistryPath returns the path of the registry in the configuration directory.
@@ -263,8 +264,28 @@ func (r *Registry) resolve(dir string) string {
 	if r.resolved == nil {
 		r.resolved = map[string]string{}
 	}
-	r.resolved[dir] = safefile.ResolveWith(r.fs.Readlink, dir)
+	r.resolved[dir] = safefile.ResolveWith(r.readlink, dir)
 	return r.resolved[dir]
+}
+
+// link is what FS.Readlink returned.
+type link struct {
+	to  string
+	err error
+}
+
+// readlink asks the file system once about each path: the plugins have most of the directories
+// above them in common.
+func (r *Registry) readlink(path string) (string, error) {
+	l, ok := r.links[path]
+	if !ok {
+		if r.links == nil {
+			r.links = map[string]link{}
+		}
+		l.to, l.err = r.fs.Readlink(path)
+		r.links[path] = l
+	}
+	return l.to, l.err
 }
 
 // contains reports whether dir is parent or below it. Both are clean.

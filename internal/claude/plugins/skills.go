@@ -278,7 +278,7 @@ func (p *Plugin) resolve(dir string) string {
 	if p.resolved == nil {
 		p.resolved = map[string]string{}
 	}
-	p.resolved[dir] = safefile.ResolveWith(p.fs.Readlink, dir)
+	p.resolved[dir] = safefile.ResolveWith(p.readlink, dir)
 	return p.resolved[dir]
 }
 
