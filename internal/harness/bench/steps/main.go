@@ -1,4 +1,5 @@
-// Steps compares fsmtx step as a whole process with a hydration that has nothing to do, in
+// Steps compares the hooks that run most often with a program that only parses the event, in
+// processor time; fsmtx step as a whole process with a hydration that has nothing to do, in
 // pairs; and transitions of a workflow with outcomes with an allowed update of a workflow
 // without. It prints medians; ratios are medians over pairs.
 package main
@@ -65,12 +66,23 @@ func main() {
 	log.SetFlags(0)
 	pairs := flag.Int("pairs", 40, "pairs of runs a row")
 	dir := flag.String("dir", "", "work in this directory (default a temporary one)")
+	only := flag.Bool("starts", false, "compare only the start")
 	flag.Parse()
 	work, err := os.MkdirTemp(*dir, "fsmtx-steps-")
 	process.Check(err)
 	defer os.RemoveAll(work)
-	b := &bench{fsmtx: process.Build(work, "./cmd/fsmtx"), home: filepath.Join(work, "home")}
+	b := &bench{fsmtx: process.Build(work, "./cmd/fsmtx"), parse: process.Build(work, "./internal/harness/bench/parse"),
+		home: filepath.Join(work, "home")}
+	fmt.Printf("on %s\n\n", process.FileSystem(work))
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "start\tCPU ms\tparsing CPU ms\tratio\tgoal\tms\tparsing ms\tratio")
+	for _, s := range starts {
+		b.start(table, s, *pairs)
+	}
+	process.Check(table.Flush())
+	if *only {
+		return
+	}
 	fmt.Fprintln(table, "call\tms\thydrate with nothing to do, or an allowed update ms\tratio\tbudget")
 	for _, r := range rows {
 		b.run(table, r, *pairs)
@@ -104,6 +116,47 @@ func (b *bench) prove(table *tabwriter.Writer, work string, runs int) {
 		cpu = append(cpu, used)
 	}
 	fmt.Fprintf(table, "validating\tCPU ms\tbudget\n1,000 steps, 30 loops\t%.1f\t50\n", process.Median(cpu))
+}
+
+// start is a call of a hook whose cost is mostly that of starting the program.
+type start struct {
+	name  string
+	args  []string
+	event string
+	steps int // of the workflow in the list; 0 is no workflow
+	goal  float64
+}
+
+var starts = []start{
+	{"hydrate, nothing to do", []string{"hydrate"}, fmt.Sprintf(skill, "none"), 0, 1.5},
+	{"step, no workflow, update", []string{"step"}, update("1", "in_progress"), 0, 1.5},
+	{"step, no workflow, stop", []string{"step"}, stop, 0, 1.5},
+	{"step, 10 steps, allowed update", []string{"step"}, update("1", "in_progress"), 10, 2.3},
+	{"hook, nothing to do", []string{"hook"}, fmt.Sprintf(skill, "none"), 0, 1.5},
+	{"hook, no workflow, update", []string{"hook"}, update("1", "in_progress"), 0, 1.5},
+	{"hook, 10 steps, allowed update", []string{"hook"}, update("1", "in_progress"), 10, 2.3},
+}
+
+// start times a call and the program that only parses the event, in pairs.
+func (b *bench) start(table *tabwriter.Writer, s start, pairs int) {
+	b.reset(row{steps: s.steps})
+	evidence := filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx/steps.jsonl")
+	var ours, theirs, ratios, cpu, theirCPU, cpuRatios []float64
+	for i := range pairs + 1 {
+		if s.steps > 0 {
+			process.Check(os.WriteFile(evidence, nil, 0o600))
+		}
+		env := []string{"HOME=" + b.home}
+		us, used := process.Call{Args: append([]string{b.fsmtx}, s.args...), Env: env, Stdin: s.event}.Cost()
+		them, theirUsed := process.Call{Args: []string{b.parse}, Env: env, Stdin: s.event}.Cost()
+		if i == 0 {
+			continue // the caches were cold
+		}
+		ours, theirs, ratios = append(ours, us), append(theirs, them), append(ratios, us/them)
+		cpu, theirCPU, cpuRatios = append(cpu, used), append(theirCPU, theirUsed), append(cpuRatios, used/theirUsed)
+	}
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\n", s.name, process.Median(cpu), process.Median(theirCPU),
+		process.Median(cpuRatios), s.goal, process.Median(ours), process.Median(theirs), process.Median(ratios))
 }
 
 // turn is an update that ends a step of a workflow with outcomes.
@@ -227,7 +280,7 @@ func (b *bench) once(kept string, c call) (ms, cpu float64) {
 	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: c.event}.Cost()
 }
 
-type bench struct{ fsmtx, home string }
+type bench struct{ fsmtx, parse, home string }
 
 func (b *bench) run(table *tabwriter.Writer, r row, pairs int) {
 	b.reset(r)
