@@ -131,3 +131,58 @@ func TestTheStateAfterAPerson(t *testing.T) {
 	assert.Equal(t, completed, l.file(2, "status"))
 	assert.Equal(t, completed, s.Step(2).Status)
 }
+
+// TestAPersonLeadsBack: an outcome that leads back opens the steps of its loop again.
+func TestAPersonLeadsBack(t *testing.T) {
+	l := reviewed(t)
+	l.end(1, "")
+	l.write("pass", "1")
+	l.end(2, "")
+	s, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Outcome: "changes", Because: "x"}, By{Who: ThePerson})
+	require.NoError(t, err)
+	e, _ := s.lastEver(3)
+	assert.Equal(t, []any{pending, "changes", []int64{1, 2, 3}}, []any{e.To, e.Outcome, e.Reopens})
+	assert.Equal(t, []int64{1}, ready(l.state()))
+	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: pending\nOpen the pull request: pending", l.shows())
+}
+
+// TestWhoStartedAStep, and which steps are done with evidence.
+func TestWhoStartedAStep(t *testing.T) {
+	for want, e := range map[bool]Evidence{true: {Step: 1, To: inProgress, Verdict: Allow, Agent: "a"}, false: {Step: 1, To: completed, Verdict: Ask, Agent: "a"}} {
+		s := stateOf(stepLine{id: 1, status: inProgress})
+		s.Evidence = []Evidence{e}
+		assert.Equal(t, want, s.startedBy(s.Step(1), "a"))
+		assert.False(t, s.startedBy(s.Step(1), "b"))
+		s.Step(1).Status = pending
+		assert.False(t, s.startedBy(s.Step(1), "a"))
+	}
+	l := hydrated(t, Step{Status: completed}, Step{BlockedBy: []int64{1}})
+	standing, err := l.Standing(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, false, false, true}, []bool{standing.Steps[0].Done, standing.Steps[1].Done, standing.Steps[0].Current, standing.Steps[1].Current})
+	for _, c := range []struct {
+		e    Evidence
+		want bool
+	}{
+		{Evidence{Verdict: Allow, To: inProgress, Round: 1}, true},
+		{Evidence{Verdict: Deny, To: inProgress, Round: 1}, false},
+		{Evidence{Verdict: Allow, To: completed, Round: 1}, false},
+		{Evidence{Verdict: Allow, To: inProgress}, false},
+	} {
+		assert.Equal(t, c.want, c.e.begins(), "%+v", c.e)
+	}
+}
+
+// TestRulesThatNobodyKnows: the person is told once that the record of tasks with a mark is gone.
+func TestRulesThatNobodyKnows(t *testing.T) {
+	l := hydrated(t, Step{Only: []string{"Bash(git push *)"}})
+	require.NoError(t, os.RemoveAll(stateDirOf(l.Frame)))
+	v := l.call(push(""))
+	assert.True(t, v.Allowed())
+	assert.Contains(t, v.Trouble, "it is not known which calls belong to the steps of the task list "+l.List.Dir)
+	assert.Contains(t, v.Trouble, ErrUnrecorded.Error())
+	assert.Equal(t, Verdict{}, l.call(push("")))
+	require.NoError(t, os.Remove(filepath.Join(l.List.Dir, fileName(1))))
+	l.Session = "s2"
+	assert.Equal(t, Verdict{}, l.call(push("")), "a list without marked tasks has no rules")
+}
