@@ -438,6 +438,7 @@ func TestSweepCompletesAKilledRemovalOfDirectories(t *testing.T) {
 func TestEveryVersionIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	work := filepath.Join(filepath.Dir(path), workPrefix+"f")
+	defer syscall.Umask(syscall.Umask(0))
 	w, err := createWork(path, 0)
 	require.NoError(t, err)
 	info, err := os.Stat(work)
