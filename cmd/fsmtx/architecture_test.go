@@ -227,12 +227,8 @@ var opensItself = map[string]string{
 	"locator/fs.go":                    "is the public file system to search in, which also opens what is not a file",
 	"internal/command/plan.go":         "reads an event, which may come through a pipe",
 	"internal/decisions/file.go":       "appends to a log that a person names, which may be a pipe or a device",
-	"internal/doctor/checks.go":        "tries out what a directory allows",
-	"internal/demo/demo.go":            "works in a home of its own, which it removes",
-	"internal/demo/short.go":           "works in a home of its own, which it removes",
 	"internal/hooks/envfile.go":        "makes a file for one process, which it removes",
 	"internal/hooks/process/detach.go": "makes a file for one process, which it removes",
-	"internal/hooks/hooktest/run.go":   "works in a directory for one test, which is removed",
 }
 
 // opening has the functions that open, create, rename or lock files.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/sample"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -98,7 +99,7 @@ func (d *Demo) prepare(ctx context.Context) error {
 		return err
 	}
 	task := `{"id": "1", "subject": "Buy milk", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`
-	if err := os.WriteFile(filepath.Join(d.list(), "1.json"), []byte(task), 0o644); err != nil {
+	if err := put(filepath.Join(d.list(), "1.json"), []byte(task)); err != nil {
 		return err
 	}
 	d.heading("The task list before: one task of the user")
@@ -175,7 +176,7 @@ func (d *Demo) write(path, text string) error {
 	for line := range strings.Lines(text) {
 		d.say("$ echo '%s' > %s", strings.TrimSuffix(line, "\n"), filepath.Base(path))
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	return put(path, []byte(text))
 }
 
 // update simulates a TaskUpdate of the agent: the hook decides, and if it allows the update,
@@ -201,17 +202,25 @@ func (d *Demo) taskUpdate(id, status string) []byte {
 // setStatus changes a pending task as the client does.
 func (d *Demo) setStatus(id, status string) error {
 	path := filepath.Join(d.list(), id+".json")
-	task, err := os.ReadFile(path)
+	task, err := safefile.ReadFile(path, maxFile, 0)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, bytes.Replace(task, []byte(`"status": "pending"`), []byte(`"status": "`+status+`"`), 1), 0o644)
+	return put(path, bytes.Replace(task, []byte(`"status": "pending"`), []byte(`"status": "`+status+`"`), 1))
+}
+
+// maxFile bounds a file that is read, in bytes.
+const maxFile = 1 << 20
+
+// put creates or replaces a file.
+func put(path string, data []byte) error {
+	return safefile.Replace(path, data, safefile.LessUmask(0o644))
 }
 
 // breakSpec shows that an invalid fsm.json changes nothing.
 func (d *Demo) breakSpec(ctx context.Context) error {
 	d.heading("Its fsm.json has three mistakes: every one is reported, and nothing changes")
-	good, err := os.ReadFile(d.spec())
+	good, err := safefile.ReadFile(d.spec(), maxFile, 0)
 	if err != nil {
 		return err
 	}
@@ -224,7 +233,7 @@ func (d *Demo) breakSpec(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(d.spec(), []byte(broken), 0o644); err != nil {
+	if err := put(d.spec(), []byte(broken)); err != nil {
 		return err
 	}
 	if err := d.hook(ctx, nil, 2); err != nil {
@@ -234,7 +243,7 @@ func (d *Demo) breakSpec(ctx context.Context) error {
 		return err
 	}
 	d.say("The task list is unchanged, byte for byte.")
-	return os.WriteFile(d.spec(), good, 0o644)
+	return put(d.spec(), good)
 }
 
 // kill runs a hydration in a child process that is killed by SIGKILL when the new tasks
@@ -330,7 +339,7 @@ func (d *Demo) snapshot() (map[string]string, error) {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(filepath.Join(d.list(), path))
+		data, err := safefile.ReadFile(filepath.Join(d.list(), path), maxFile, 0)
 		files[path] = string(data)
 		return err
 	})

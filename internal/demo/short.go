@@ -50,7 +50,7 @@ func (d *Demo) skip(ctx context.Context) error {
 
 func (d *Demo) sendBack(ctx context.Context) error {
 	d.say("\nIt writes the fix, and says that it has run the tests. They run, fail, and lead back:")
-	if err := os.WriteFile(filepath.Join(d.home, "fix.txt"), []byte("a fix\n"), 0o644); err != nil {
+	if err := put(filepath.Join(d.home, "fix.txt"), []byte("a fix\n")); err != nil {
 		return err
 	}
 	for _, step := range []string{"1", "2"} {
@@ -63,7 +63,7 @@ func (d *Demo) sendBack(ctx context.Context) error {
 
 func (d *Demo) finish(ctx context.Context) error {
 	d.say("\nIt mends the fix. The tests pass, and it publishes:")
-	if err := os.WriteFile(filepath.Join(d.home, "fix.txt"), []byte("a tested fix\n"), 0o644); err != nil {
+	if err := put(filepath.Join(d.home, "fix.txt"), []byte("a tested fix\n")); err != nil {
 		return err
 	}
 	for _, step := range []string{"1", "2", "3"} {

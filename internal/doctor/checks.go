@@ -493,9 +493,9 @@ func taskRoot(root, variable string) (found []Fault, err error) {
 			Command: "chmod u+rwx " + shell.Join(root)}), nil
 	}
 	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err == nil {
-		err = os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b"))
-		if err != nil {
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := safefile.Unheld.WriteNew(a, nil, 0o600); err == nil {
+		if err := safefile.Unheld.Link(a, safefile.Unheld, b); err != nil {
 			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable +
 				" to another file system", File: root})
 		}

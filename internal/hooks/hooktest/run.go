@@ -2,6 +2,7 @@ package hooktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Got is the result of a case.
@@ -102,7 +104,11 @@ func (c Case) layOut(root string) (place, error) {
 		if strings.HasPrefix(string(f.Data), "#!") {
 			mode = 0o755
 		}
-		if err := os.WriteFile(path, []byte(p.fill(string(f.Data))), mode); err != nil {
+		err := safefile.Unheld.WriteNew(path, []byte(p.fill(string(f.Data))), mode)
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%w: %s is in it twice", errCase, f.Name)
+		}
+		if err != nil {
 			return place{}, err
 		}
 	}
@@ -175,6 +181,9 @@ func failedOf(r *hooks.Result) int {
 	return failed
 }
 
+// maxFile bounds a file that a hook leaves, in bytes.
+const maxFile = 64 << 20
+
 // snapshot reads every file below root.
 func snapshot(root string) (map[string]string, error) {
 	files := map[string]string{}
@@ -182,7 +191,7 @@ func snapshot(root string) (map[string]string, error) {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		data, err := os.ReadFile(path)
+		data, err := safefile.ReadFile(path, maxFile, safefile.NoFollow)
 		if err != nil {
 			return err
 		}
