@@ -34,6 +34,7 @@ type Agent struct {
 
 	serverFile   string // of a person's MCP servers, relative to HOME
 	serverPrefix string // of the names of the tools of the server fsmtx
+	resume       string // the arguments that resume the session before
 	shell        string // the tool that runs a command
 	input        func(command string) map[string]any
 	prompt       func(url, prompt string) []string  // the arguments that send a prompt
@@ -141,6 +142,7 @@ trust_level = "trusted"
 // Copilot is the GitHub Copilot CLI. It trusts the project.
 func Copilot() *Agent {
 	return &Agent{
+		resume:  "--continue",
 		Package: realclient.Package{Name: "@github/copilot", Version: "1.0.102"}, Program: "copilot",
 		Events: claudeEvents, hooksFile: ".copilot/hooks/hooks.json", hooksForm: `{"version": 1, "hooks": %s}`,
 		pluginDir: "home/mk/p",
@@ -168,6 +170,7 @@ func Copilot() *Agent {
 // Gemini is the Gemini CLI.
 func Gemini() *Agent {
 	return &Agent{
+		resume:  "--resume latest",
 		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",
 		Events:    []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
 		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
@@ -188,6 +191,7 @@ func Gemini() *Agent {
 // Qwen is Qwen Code.
 func Qwen() *Agent {
 	return &Agent{
+		resume:  "--continue",
 		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
 		pluginDir: "home/.qwen/extensions/p", pluginFiles: [][2]string{{"home/.qwen/extensions/p/qwen-extension.json", `{"name": "p", "version": "1.0.0"}`}},

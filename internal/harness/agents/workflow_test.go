@@ -194,3 +194,56 @@ func TestASkillOfAPluginIsTakenUp(t *testing.T) {
 		})
 	})
 }
+
+const limited = `{"fsm": 2, "steps": [
+  {"id": 1, "subject": "Build", "description": "Build it.", "activeForm": "Building", "status": "pending", "blockedBy": [], "blocks": []},
+  {"id": 2, "subject": "Publish", "description": "Publish it.", "activeForm": "Publishing", "status": "pending", "blockedBy": [1], "blocks": [],
+    "only": ["Bash(echo publish *)", "Write(release/**)"]}
+]}`
+
+// TestOnlyAndResume: a call that a later step lists is refused until that step is in progress, and
+// a session that is resumed is told the state.
+func TestOnlyAndResume(t *testing.T) {
+	each(t, func(t *testing.T, a *agents.Agent) {
+		w := a.New(t)
+		program := withWorkflow(t, w)
+		w.Write("project/.agents/skills/ship/fsm.json", limited)
+		fsmtx(t, w, program, "install", "--agent", a.Program, "--stop", "off")
+		turns := []Turn{
+			Do(a.TakeUp("take", "ship")),
+			Do(a.Bash("early", "echo publish now")),
+			Do(a.Bash("hidden", "cd . && env X=1 echo publish now")),
+			Do(a.Bash("other", "echo harmless")),
+		}
+		if tool, input := writes(a, w.Path("project/release/notes")); tool != "" {
+			turns = append(turns, Do(Call("write", tool, input)))
+		}
+		r := w.Prompt(Script{Main: append(turns, Say("Done."))}, "ship it")
+		require.Zero(t, r.Code)
+		assertResults(t, r, map[string]string{"early": "Publish", "hidden": "Publish", "other": "harmless"})
+		assert.NoFileExists(t, w.Path("project/release/notes"))
+
+		r = w.Resume(Script{Main: []Turn{
+			Do(a.Bash("one", program+" complete 1")),
+			Do(a.Bash("two", program+" start 2")),
+			Do(a.Bash("now", "echo publish now | tr a-z A-Z")),
+			Say("Done."),
+		}}, "go on")
+		require.Zero(t, r.Code)
+		told := r.Exchanges(Main)[0].Request
+		assert.Equal(t, a.Program != "qwen", told.Says("has an unfinished workflow (ship: 0 of 2 steps done)"), "Qwen Code has no SessionStart in -p")
+		assertResults(t, r, map[string]string{"now": "PUBLISH NOW"})
+	})
+}
+
+// writes returns the call of the agent's tool that writes a file; the tool is empty if it has none
+// that a model can be made to call here.
+func writes(a *agents.Agent, path string) (tool string, input map[string]any) {
+	switch a.Program {
+	case "copilot":
+		return "create", map[string]any{"path": path, "file_text": "x"}
+	case "gemini", "qwen":
+		return "write_file", map[string]any{"file_path": path, "content": "x"}
+	}
+	return "", nil
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +103,18 @@ func (w *World) Path(path string) string {
 func (w *World) Prompt(script fakemodel.Script, prompt string, args ...string) *Run {
 	w.t.Helper()
 	return w.run(script, func(url string) []string { return append(slices.Clone(args), w.prompt(url, prompt)...) })
+}
+
+// Resume sends one prompt in the session before.
+func (w *World) Resume(script fakemodel.Script, prompt string) *Run {
+	w.t.Helper()
+	return w.run(script, func(url string) []string {
+		args := w.prompt(url, prompt)
+		if w.Program == "codex" {
+			return slices.Insert(args, 1, "resume", "--last")
+		}
+		return append(strings.Fields(w.resume), args...)
+	})
 }
 
 // Command runs another command of the agent, such as "plugin list".
