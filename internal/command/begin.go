@@ -60,7 +60,7 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	if err != nil {
 		return err
 	}
-	surviveBrokenPipe()
+	surviveBrokenPipe(s)
 	ctx, _ = interruptible(ctx)
 	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,

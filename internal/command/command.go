@@ -165,7 +165,7 @@ func (sub subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command
 // code. If standard output could not be written, that is an error of every command.
 func Main(args []string, s terminal.Streams) int {
 	out := terminal.NewOutput(s.Out)
-	s.Out = out
+	s.Out, s.Err = out, terminal.NewOutput(s.Err)
 	var misused error
 	err := newRoot(args, s, &misused).ExecuteContext(context.Background())
 	if err == nil {

@@ -31,7 +31,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 		Example: example("fsmtx demo", "fsmtx demo --all | less"),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			surviveBrokenPipe() // the temporary directory must be removed
+			surviveBrokenPipe(s) // the temporary directory must be removed
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			if die {

@@ -33,7 +33,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 			log := newDecisionLog(s, file)
 			answer := guard.Run(r, s.In, s.Env, log.adder())
 			if log.on() {
-				surviveBrokenPipe() // the call is logged even if the client has gone
+				surviveBrokenPipe(s) // the call is logged even if the client has gone
 			}
 			err = deliver(s, answer)
 			log.write()

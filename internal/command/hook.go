@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -92,9 +90,14 @@ func deliver(s terminal.Streams, a event.Answer) error {
 }
 
 // surviveBrokenPipe turns SIGPIPE, which would end a hook whose client has exited, into an
-// error of the write. It uses Notify, because child processes would inherit the effect of
-// Ignore.
-func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+// error of the write.
+func surviveBrokenPipe(s terminal.Streams) {
+	for _, w := range []io.Writer{s.Out, s.Err} {
+		if out, ok := w.(*terminal.Output); ok {
+			out.SurviveBrokenPipe()
+		}
+	}
+}
 
 // ownPath returns the path of this program, by which any shell of the agent can run it; a
 // login shell may not have the PATH of the hooks. It is "fsmtx" if the path is unknown.

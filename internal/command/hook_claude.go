@@ -84,7 +84,7 @@ func (h claudeHook) judged(ctx context.Context, log *decisionLog) event.Answer {
 	if h.flags.Steps == "off" || !h.decides() {
 		return event.Answer{}
 	}
-	surviveBrokenPipe()
+	surviveBrokenPipe(h.streams)
 	if h.event.Name == event.TaskCompleted || h.event.ToolName == "TaskUpdate" {
 		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event, log)
 	}

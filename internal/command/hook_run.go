@@ -152,7 +152,7 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	if !ok {
 		return nil
 	}
-	surviveBrokenPipe()
+	surviveBrokenPipe(s)
 	h, err := newAgentHook(ctx, s, f, policy, a, call, a.TasksOf(e, s.Getenv))
 	if err != nil {
 		return deliver(s, a.Answer(call, agent.Reply{Person: visible.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))

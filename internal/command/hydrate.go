@@ -170,7 +170,7 @@ func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, e *event.Ev
 	c, err := inTime(ctx, f, func(ctx context.Context) (checked, error) {
 		request, h, result, err := hydrate.Check(ctx, e, s.Getenv, o)
 		if err == nil && h != nil {
-			result, err = apply(ctx, h)
+			result, err = apply(ctx, s, h)
 		}
 		return checked{request, result, h == nil}, err
 	})
@@ -233,7 +233,7 @@ func (h hydrated) log(start time.Time, log *decisionLog) {
 // not fail the hook.
 func (h hydrated) finish(s terminal.Streams, log *decisionLog) error {
 	if log.on() {
-		surviveBrokenPipe() // the call is logged even if the client has gone
+		surviveBrokenPipe(s) // the call is logged even if the client has gone
 	}
 	err := deliver(s, h.answer)
 	h.call.Result.Finish()
@@ -253,11 +253,11 @@ func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydr
 	if h == nil {
 		return result, hydrate.NoteCall(ctx, r, s.Getenv, o, err)
 	}
-	return apply(ctx, h)
+	return apply(ctx, s, h)
 }
 
-func apply(ctx context.Context, h *hydrate.Hydration) (hydrate.Result, error) {
-	surviveBrokenPipe()
+func apply(ctx context.Context, s terminal.Streams, h *hydrate.Hydration) (hydrate.Result, error) {
+	surviveBrokenPipe(s)
 	ctx, _ = interruptible(ctx)
 	return h.Apply(ctx)
 }

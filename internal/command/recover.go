@@ -131,7 +131,7 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 // recoverHook recovers the list of the event's session. It never stops the session: errors
 // are reported, but the exit code is 0.
 func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
-	surviveBrokenPipe()
+	surviveBrokenPipe(s)
 	e, err := readEvent(s)
 	switch {
 	case errors.Is(err, errOtherAgent):

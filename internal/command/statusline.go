@@ -65,7 +65,7 @@ func newStatusline(s terminal.Streams) *cobra.Command {
 }
 
 func runStatusline(ctx context.Context, s terminal.Streams, also bool) error {
-	surviveBrokenPipe()
+	surviveBrokenPipe(s)
 	var input jsontext.Value
 	if !s.InputIsTerminal() {
 		data, err := event.ReadAll(s.In)

@@ -136,7 +136,7 @@ func notEnforced(why error) event.Answer {
 
 // runStep answers one event.
 func runStep(ctx context.Context, s terminal.Streams, f stepFlags) error {
-	surviveBrokenPipe()
+	surviveBrokenPipe(s)
 	e, err := readEvent(s)
 	switch {
 	case errors.Is(err, errOtherAgent):

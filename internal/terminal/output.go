@@ -1,16 +1,22 @@
 package terminal
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 )
 
-// Output is a standard output that remembers the first error of writing to it, so that a
-// program whose results were lost does not end as if they had been printed. It is safe for
+// Output is a standard output or error that remembers the first error of writing to it, so that
+// a program whose results were lost does not end as if they had been printed. It is safe for
 // concurrent use if the writer is.
 type Output struct {
-	to io.Writer
+	to       io.Writer
+	survives atomic.Bool // see SurviveBrokenPipe
 
 	mutex sync.Mutex
 	err   error
@@ -20,13 +26,50 @@ type Output struct {
 func NewOutput(w io.Writer) *Output { return &Output{to: w} }
 
 func (o *Output) Write(p []byte) (int, error) {
-	n, err := o.to.Write(p)
+	n, err := o.write(p)
 	if err != nil {
 		o.mutex.Lock()
 		defer o.mutex.Unlock()
 		if o.err == nil {
 			o.err = err
 		}
+	}
+	return n, err
+}
+
+// SurviveBrokenPipe makes writing return an error if nobody reads what is written any more. If the
+// writer is standard output or error, package os ends the program then, with SIGPIPE. A handler of
+// the signal would prevent that too, but costs a thread; and a process that ignores it passes
+// that on to its children.
+func (o *Output) SurviveBrokenPipe() { o.survives.Store(true) }
+
+func (o *Output) write(p []byte) (n int, err error) {
+	f, ok := o.to.(*os.File)
+	if !ok || !o.survives.Load() {
+		return o.to.Write(p)
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = conn.Write(func(fd uintptr) (done bool) {
+		for n < len(p) && failed == nil {
+			var m int
+			m, failed = unix.Write(int(fd), p[n:])
+			n += max(m, 0)
+			if errors.Is(failed, unix.EINTR) {
+				failed = nil
+			}
+		}
+		if errors.Is(failed, unix.EAGAIN) {
+			failed = nil
+			return false // it is called again when there is room
+		}
+		return true
+	})
+	if failed != nil {
+		err = &fs.PathError{Op: "write", Path: f.Name(), Err: failed}
 	}
 	return n, err
 }
