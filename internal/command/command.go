@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -69,7 +70,7 @@ func subcommands() []subcommand {
 		{name: "begin", group: forAgents, make: newBegin, misused: misusedWork},
 		{name: "next", group: forAgents, make: newNext, misused: misusedWork},
 		{name: "start", group: forAgents, make: newStart, misused: misusedWork},
-		{name: "complete", group: forAgents, make: newComplete, misused: misusedWork},
+		{name: "complete", also: progress.Finish, group: forAgents, make: newComplete, misused: misusedWork},
 		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
 		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands, hook: true},
 		{name: "hook", group: forClient, make: newHook, misused: misusedHook},
@@ -98,11 +99,16 @@ var groups = []*cobra.Group{
 
 type subcommand struct {
 	name    string
+	also    string // another name; empty if there is none
 	group   string // in the help; empty for a subcommand of another command
 	make    func(terminal.Streams) *cobra.Command
 	misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
 	below   func() []subcommand                 // its own subcommands
 	hook    bool                                // with flags only it is a hook, which is built without its subcommands
+}
+
+func (sub subcommand) has(name string) bool {
+	return name == sub.name || name != "" && name == sub.also
 }
 
 // build returns the command with its subcommands.
@@ -267,7 +273,7 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 // findSubcommand returns the deepest subcommand that args begin with, its full name and
 // the rest of args. sub is nil if args do not begin with a subcommand.
 func findSubcommand(all []subcommand, args []string) (sub *subcommand, path string, rest []string) {
-	i := slices.IndexFunc(all, func(sub subcommand) bool { return len(args) > 0 && args[0] == sub.name })
+	i := slices.IndexFunc(all, func(sub subcommand) bool { return len(args) > 0 && sub.has(args[0]) })
 	if i < 0 {
 		return nil, "", args
 	}

@@ -205,7 +205,7 @@ func (f hydrateFlags) report(s terminal.Streams, call hydrate.Call) hydrated {
 		if request.Event != event.PostToolUse {
 			prompt = "" // the client writes what the user typed after the event
 		}
-		request.Way = progress.Offered(s.Getenv, request.Transcript, prompt, request.Agent != "", ownPath())
+		request.Way = progress.Offered(s.Getenv, request.Transcript, prompt, request.Agent != "", ownPath()).In(request.Cwd)
 		model, person = hydrate.Announcement(request, result), hydrate.Notice(request, result)
 	}
 	if len(result.Created) > 0 {

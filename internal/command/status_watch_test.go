@@ -273,7 +273,7 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 
 	for _, session := range []string{"first", "second"} {
 		hydrateIn(t, filepath.Join(home, ".claude", "tasks", session), session, project)
-		for screen := ""; !strings.Contains(screen, "session "+session) || !strings.Contains(screen, "ship: 0 of 1"); {
+		for screen := ""; !strings.Contains(screen, "The "+session+" step") || !strings.Contains(screen, "ship: 0 of 1"); {
 			screen = <-drawn
 		}
 	}
@@ -292,12 +292,13 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 // hydrateIn puts a workflow of one step into a list.
 func hydrateIn(t *testing.T, dir, session, project string) {
 	t.Helper()
+	subject := "The " + session + " step"
 	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project,
-		Steps: []steps.Step{{ID: 1, Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+		Steps: []steps.Step{{ID: 1, Local: 1, Subject: subject, Status: "pending"}}}.Encode()
 	require.NoError(t, err)
 	d, err := tasks.List{Dir: dir}.Open(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, d.Commit(t.Context(), txn.Change{Creates: []txn.File{{Name: "1.json",
-		Data: []byte(`{"id": "1", "subject": "S", "status": "pending"}`), Mode: 0o644}}, Record: record}))
+		Data: []byte(`{"id": "1", "subject": "` + subject + `", "status": "pending"}`), Mode: 0o644}}, Record: record}))
 	require.NoError(t, d.Close())
 }

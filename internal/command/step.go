@@ -290,7 +290,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 		return event.Answer{}
 	}
 	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, "",
-		h.event.AgentID != "", ownPath()).Manual(), "")
+		h.event.AgentID != "", ownPath()).In(h.event.Cwd).Manual(), "")
 }
 
 // tool answers the event before a tool runs. A call that belongs to another step is denied

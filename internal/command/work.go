@@ -88,7 +88,8 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	if err != nil {
 		return nil, err
 	}
-	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found, ""}
+	here, _ := os.Getwd()
+	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}.In(here), s, f.json, found, ""}
 	l.Apply, l.Via, l.Began, l.Log = true, sender(s), processBegan, toLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
@@ -186,12 +187,16 @@ const maxNote = 4000
 func newComplete(s terminal.Streams) *cobra.Command {
 	f := &workFlags{}
 	c := f.command(s, &cobra.Command{
-		Use:   "complete N [--outcome NAME] [--set NAME=TEXT] [--note TEXT]",
-		Short: "Complete a step of the workflow: its gates are tested now",
+		Use:     "complete N [--outcome NAME] [--set NAME=TEXT] [--note TEXT]",
+		Aliases: []string{progress.Finish},
+		Short:   "Complete a step of the workflow: its gates are tested now",
 		Long: `Complete completes step N of the workflow, if the files that it produces exist and its check
 exits with 0; that may take minutes, and ^C stops it. If a person has to approve the step,
 it is refused with what they can do. An outcome that leads back opens steps again; the exit
 code is then 0 too.
+
+Finish is the same command: in a work tree that Claude Code's agent has entered, the client
+refuses each line of the shell with the word complete.
 
 ` + updatedJSON,
 		Example: example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0",

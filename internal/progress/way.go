@@ -23,6 +23,10 @@ type Way struct {
 	Named   string // the list that --list has to name; of Commands, usually empty
 	Prefix  string // what the client puts before the names of the server's tools; of Tools
 
+	// Linked is set if the agent is in a linked work tree of git: the client may then refuse each line
+	// of the shell with the word complete (fact 165, client 2.1.329).
+	Linked bool
+
 	// Unlisted is set if the client has not said yet which tools the agent has: it may have other
 	// ways than Commands, which come first then.
 	Unlisted bool
@@ -57,6 +61,23 @@ func Offered(lookup func(string) (string, bool), path, promptID string, subagent
 		return Way{Kind: Tools, Prefix: offer.Server}
 	}
 	return Way{Kind: Commands, Program: program, Unlisted: !offer.Known && path != ""}
+}
+
+// In returns the way of an agent whose working directory is dir.
+func (w Way) In(dir string) Way {
+	w.Linked = w.Kind == Commands && steps.InLinkedTree(dir)
+	return w
+}
+
+// Finish is another name of the command complete.
+const Finish = "finish"
+
+// complete is the name of the command that completes a step.
+func (w Way) complete() string {
+	if w.Linked {
+		return Finish
+	}
+	return "complete"
 }
 
 // How returns the way as the evidence names it.
@@ -101,7 +122,7 @@ func (w Way) Manual() string {
 		with = "the first of these that you have: TaskList, TaskGet and TaskUpdate, which ToolSearch loads; tools named step_start, step_complete and workflow_status; or these commands"
 	}
 	return fmt.Sprintf("Work on the steps with %s, each as a call of its own: %s N before you begin with step N, and %s N when its work is done: a refusal says what is missing. %s shows what is ready, in full. %s",
-		with, w.Command("start"), w.Command("complete"), w.Command("next"), order)
+		with, w.Command("start"), w.Command(w.complete()), w.Command("next"), order)
 }
 
 // Rest tells the agent how to get what did not fit into a text.
@@ -128,7 +149,7 @@ func (w Way) toComplete(c *steps.Current) string {
 	if w.Kind == Tools {
 		return "Call step_complete when the work of a step is done."
 	}
-	line := "When its work is done: " + w.Command("complete", fmt.Sprint(c.ID))
+	line := "When its work is done: " + w.Command(w.complete(), fmt.Sprint(c.ID))
 	if outcomeOf(c) != "" {
 		line += " --outcome NAME, which is " + strings.Join(c.Choices(), " or ")
 	}

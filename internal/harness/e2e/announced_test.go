@@ -4,9 +4,11 @@ package e2e
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
@@ -41,6 +43,36 @@ func TestADefaultModelWorksByWhatIsAnnounced(t *testing.T) {
 	s.Write("project/.claude/settings.json", `{"permissions": {"deny": ["Bash(*fsmtx next*)"], "ask": ["Bash(*fsmtx start*)"]}}`)
 	r = s.Prompt(Script{Main: []Turn{Do(Bash("next", p[1]+" next")), Do(Bash("start", p[1]+" start 3")), Say("done")}}, "again", args...)
 	assert.Equal(t, []string{"next", "start"}, r.Denied, "a rule of the person still holds (fact 150)")
+}
+
+// In a work tree that the agent enters, the client refuses lines with the word complete (fact 165).
+// What start prints there names another word, which needs no permission either.
+func TestAStepIsCompletedInAWorkTree(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	s.Allow = []string{"Skill", "EnterWorktree", "ToolSearch"}
+	skill(s, projectSkills, "release", steps("Release"))
+	committed(t, s)
+	installed(t, s, "--task-tools=false")
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("skill", "release")), Do(LoadTools("load", "EnterWorktree")), Do(Call("enter", "EnterWorktree", map[string]any{"name": "w"})),
+		Do(Bash("start", fsmtx+" start 1")), Do(Bash("complete", fsmtx+" complete 1")), Do(Bash("finish", fsmtx+" finish 1")), Say("done"),
+	}}, "go")
+	assert.Contains(t, r.Told("skill"), fsmtx+" complete N")
+	assert.Contains(t, r.Text("start"), "When its work is done: "+fsmtx+" finish 1")
+	assert.Contains(t, denied(t, r, "complete"), "complete")
+	allowed(t, r, "start", "finish")
+	assert.Equal(t, 1, state(t, s).DoneCount())
+}
+
+// committed makes the project a repository with one commit.
+func committed(t *testing.T, s *realclient.Sandbox) {
+	t.Helper()
+	for _, line := range []string{"init -q -b main", "add .", "-c user.name=a -c user.email=a@b commit -qm x"} {
+		out := s.Command("", "git", strings.Fields(line)...)
+		require.Zero(t, out.Code, out)
+	}
 }
 
 // A skill that is typed as the first prompt comes before the client says which tools the session has, so

@@ -5,8 +5,6 @@
 package e2e
 
 import (
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -173,12 +171,7 @@ func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {
 // agent is.
 func TestTheToolsLookInTheWorkTree(t *testing.T) {
 	s := newServed(t, gated(`"produces": ["out"]`))
-	for _, line := range []string{"init -q -b main", "add .", "-c user.name=a -c user.email=a@b commit -qm x"} {
-		c := exec.Command("git", strings.Fields(line)...)
-		c.Dir = s.Project
-		out, err := c.CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
+	committed(t, s.Sandbox)
 	s.Allow = append(s.Allow, "EnterWorktree", "ToolSearch")
 	r := s.prompt(Script{Main: []Turn{
 		Do(Skill("skill", "fsmtx:release")), Do(LoadTools("load", "EnterWorktree")),
