@@ -211,7 +211,7 @@ nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(
 	assert.Equal(t, "an interrupted change of /l was completed first", hydrate.Notes(result)[0])
 	message, hint := hydrate.Explain(errors.New("x"), result, env())
 	assert.Equal(t, "x; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most|", message+"|"+hint)
-	for err, want := range map[error]string{steps.ErrOpenAbove: "fsmtx undo", steps.ErrCircle: "take do out of one of the two fsm.json files"} {
+	for err, want := range map[error]string{steps.ErrOpenAbove: "fsmtx step end N", steps.ErrCircle: "take do out of one of the two fsm.json files"} {
 		message, hint := hydrate.Explain(err, result, env())
 		assert.Equal(t, err.Error()+"; no task was changed", message)
 		assert.Contains(t, hint, want)

@@ -43,7 +43,7 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 	case errors.Is(err, steps.ErrOpenAbove):
-		return message + "; no task was changed", "to have it start over, a person first takes its workflow out of the list: fsmtx undo"
+		return message + "; no task was changed", "to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
 	case errors.Is(err, steps.ErrCircle):
 		return message + "; no task was changed", "take do out of one of the two fsm.json files"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
