@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -224,6 +226,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		if who := h.streams.Who(); !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 		}
+		h.Answers = func() string { return h.answersForPerson(e) }
 		v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(e.Raw, "task_id"), Status: "completed", Agent: e.AgentID, Cwd: e.Cwd})
 		h.log(v)
 		if v.Decision == steps.Deny {
@@ -291,6 +294,16 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	}
 	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, "",
 		h.event.AgentID != "", ownPath()).In(h.event.Cwd).Manual(), "")
+}
+
+// answersForPerson returns the hook that may have answered the client's question about an update, ""
+// if the settings have none.
+func (h *stepHook) answersForPerson(e *event.Event) string {
+	at := switches.Here(h.streams.Getenv, cmp.Or(h.streams.Env("CLAUDE_PROJECT_DIR"), e.Cwd)).AnswersFor("TaskUpdate")
+	if at == "" {
+		return ""
+	}
+	return visible.Line("the PermissionRequest hook in " + at)
 }
 
 // tool answers the event before a tool runs. A call that belongs to another step is denied

@@ -66,6 +66,10 @@ type Frame struct {
 	// Chosen. It is empty if the agent has no such tool.
 	Questions string
 
+	// Answers returns what may have said yes for the person when the client asked them, for people;
+	// empty is nothing, and so is a nil function.
+	Answers func() string
+
 	// Log is called with each decision once it is on record, some while the list is locked. It
 	// may be nil.
 	Log func(decisions.Record)
@@ -114,13 +118,23 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case target.Done(), known && e.To == completed && e.lets():
 		return f.redone(ctx, c.steps)
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
-		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes",
+		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: f.saidYes(),
 			Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree}
 		return c.note(ctx, s, yes)
 	}
 	c.unattended = true
 	return f.finished(c, c.run(ctx))
+}
+
+// saidYes says who answered the client's question.
+func (f *Frame) saidYes() string {
+	if f.Answers != nil {
+		if other := f.Answers(); other != "" {
+			return "a person said yes, or " + other + " did for them"
+		}
+	}
+	return "a person said yes"
 }
 
 // options returns the options with which S is read without its lock.
