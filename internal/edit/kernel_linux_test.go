@@ -251,21 +251,21 @@ func TestWithoutLocksAYoungWorkDirectoryStays(t *testing.T) {
 	root, e := prepared(t, "f", "old")
 	work := filepath.Join(root, workPrefix+"f")
 	require.NoError(t, os.Mkdir(work, 0o700))
-	sweep := func() (err error, found []string) {
+	sweep := func() (found []string, err error) {
 		kernel.Answering(t, func() {
 			found, _ = Leftovers(root)
 			err = Sweep(e.Path)
 		}, func(kernel.Call) unix.Errno { return unix.ENOLCK }, unix.SYS_FLOCK)
-		return err, found
+		return found, err
 	}
-	err, found := sweep()
+	found, err := sweep()
 	require.ErrorIs(t, err, errBusy)
 	require.ErrorContains(t, err, "it is removed after 1h0m0s")
 	require.Empty(t, found)
 	require.DirExists(t, work)
 	long := time.Now().Add(-safefile.SweepAge - time.Minute)
 	require.NoError(t, os.Chtimes(work, long, long))
-	err, found = sweep()
+	found, err = sweep()
 	require.NoError(t, err)
 	require.Equal(t, []string{work}, found)
 	files.RequireOnly(t, root, "f")
