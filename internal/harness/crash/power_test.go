@@ -459,7 +459,7 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 		again := 300 / (10 + load.creates)
 		if !every() {
 			load.limits.exhaustive, load.limits.samples = min(load.limits.exhaustive, 64), min(load.limits.samples, 12)
-			again /= 3
+			again /= 6
 		}
 		if !staged && !every() {
 			again /= 4 // a recovery that completes has many more states than one that rolls back

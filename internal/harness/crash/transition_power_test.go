@@ -33,7 +33,7 @@ func TestTransitionAfterEveryPowerCut(t *testing.T) {
 	states, cases := 0, 0
 	for tr := range chosen(t) {
 		x := tr.prepare(t)
-		c := &cutter{tried: x, rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(40)}
+		c := &cutter{tried: x, rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(80)}
 		require.NoError(t, c.run(nil), tr.name)
 		states, cases = states+c.states, cases+c.cases
 	}
