@@ -22,9 +22,9 @@ type Search struct {
 // Search returns what finds the agent's skills. lookup is os.LookupEnv or a stand-in for it.
 func (a *Agent) Search(lookup func(string) (string, bool)) Search { return Search{a, lookup} }
 
-// Folder returns the folder of the skill with the name that an agent finds from dir, empty if it
-// finds none or the program is no agent of this package: Claude Code's places are known to package
-// locator.
+// Folder returns the folder in which an agent that runs in dir finds the skill with the name, empty
+// if it finds none. It is also empty for a program that is no agent of this package, such as Claude
+// Code, whose places package locator knows.
 func Folder(program, name, dir string, lookup func(string) (string, bool)) string {
 	a := Named(program)
 	if a == nil {

@@ -35,8 +35,8 @@ has a SKILL.md.
 Below another agent the search is that of the agent: its own places and plugins, and last
 those of Claude Code.
 
-The exit code is 1 if there is no fsm.json, or "skillOverrides" in the settings switch the
-skill off.
+The exit code is 1 if there is no fsm.json, or if the settings switch the skill off by
+"skillOverrides".
 
 Without a name it lists every workflow that is visible from here: the name to type (and
 in brackets other names that lead to it), the number of steps or the first error, the

@@ -39,9 +39,8 @@ type override struct {
 	line  int
 }
 
-// Values of skillOverrides. The client lists a skill with OverrideNameOnly without its description; with
-// OverrideUserOnly only a person can call it, and with OverrideOff nobody can (measured with 2.1.329,
-// fact 163).
+// Values of skillOverrides (measured with 2.1.329, fact 163). OverrideNameOnly leaves the description
+// out of the client's list. OverrideUserOnly lets only a person call the skill, OverrideOff nobody.
 const (
 	OverrideOn       = "on"
 	OverrideNameOnly = "name-only"
