@@ -159,7 +159,7 @@ func TestAProgramThatBeginsToWrite(t *testing.T) {
 // TestWithoutAttributesOrLocks: a file system may have neither. One that has them and fails is no such one.
 func TestWithoutAttributesOrLocks(t *testing.T) {
 	for _, c := range []struct {
-		call  uint32
+		call  int32
 		errno unix.Errno
 		is    error
 	}{
@@ -185,7 +185,7 @@ func TestWithoutAttributesOrLocks(t *testing.T) {
 // TestAttributesThatCannotBeSet: the file keeps what it has. Those that are right already are not set.
 func TestAttributesThatCannotBeSet(t *testing.T) {
 	root, e := prepared(t, "f", "old")
-	replace := func(call uint32) (err error) {
+	replace := func(call int32) (err error) {
 		kernel.Answering(t, func() { err = e.Replace([]byte("new"), 0) }, func(kernel.Call) unix.Errno { return unix.EPERM }, call)
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // counted calls do and returns how many calls of this number it makes.
-func counted(t *testing.T, call uint32, do func()) (n int) {
+func counted(t *testing.T, call int32, do func()) (n int) {
 	t.Helper()
 	kernel.Answering(t, do, func(kernel.Call) unix.Errno { n++; return 0 }, call)
 	return n
@@ -73,7 +73,7 @@ func TestWhatIsSynced(t *testing.T) {
 
 func TestAnInterruptedCallIsMadeAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		call uint32
+		call int32
 		do   func(d *Dir) error
 	}{
 		"open":   {unix.SYS_OPENAT, func(d *Dir) error { f, err := d.Open("f", os.O_RDONLY); return errors.Join(err, f.Close()) }},
@@ -104,7 +104,7 @@ func TestFailingCallsAreReported(t *testing.T) {
 	read := func(d *Dir, _ string) error { _, err := d.ReadFile("f", 1, 9); return err }
 	exchange := func(d *Dir, _ string) error { return d.Exchange("f", d, "g") }
 	for name, c := range map[string]struct {
-		call  uint32
+		call  int32
 		errno unix.Errno
 		do    func(d *Dir, path string) error
 		is    error // nil is errno

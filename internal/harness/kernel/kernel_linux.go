@@ -3,22 +3,19 @@
 package kernel
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 )
 
 // Call is a system call that is about to be made.
-type Call struct {
-	Number uint64 // unix.SYS_FSYNC, say
-	Args   [6]uint64
-}
+type Call struct{ overseer.Call }
 
 // Path returns the path of the descriptor in the first argument, which a directory that was removed
 // has too.
@@ -30,11 +27,11 @@ func (c Call) Path() string {
 // Answering calls do on a thread of its own, and answer before each of its system calls of these
 // numbers: the call fails with the error that answer returns, and is made if that is 0. Calls that do
 // makes in other goroutines are not seen. It skips the test where the system does not allow that.
-func Answering(t testing.TB, do func(), answer func(Call) unix.Errno, numbers ...uint32) {
+func Answering(t testing.TB, do func(), answer func(Call) unix.Errno, numbers ...int32) {
 	t.Helper()
 	ready, done := make(chan int), make(chan error, 1)
 	go onThread(func() {
-		fd, err := listen(numbers)
+		fd, err := overseer.Listen(numbers)
 		if err != nil {
 			done <- err
 			return
@@ -50,7 +47,12 @@ func Answering(t testing.TB, do func(), answer func(Call) unix.Errno, numbers ..
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			serve(fd, answer)
+			_ = overseer.Decide(func(c overseer.Call) overseer.Verdict {
+				if errno := answer(Call{c}); errno != 0 {
+					return overseer.Fail(errno)
+				}
+				return overseer.Proceed
+			}).Serve(fd, nil)
 		}()
 		<-done
 		<-ended
@@ -72,62 +74,4 @@ func onThread(do func()) {
 		onThread(do)
 	}()
 	<-ended
-}
-
-// listen makes the calling thread wait at each of these calls until it is answered on the descriptor.
-func listen(numbers []uint32) (fd int, err error) {
-	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}}
-	for _, number := range numbers {
-		filter = append(filter, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: number, Jf: 1},
-			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
-	}
-	filter = append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return 0, err
-	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	r, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
-		uintptr(unsafe.Pointer(&program)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(r), nil
-}
-
-// notification and response are the kernel's struct seccomp_notif and seccomp_notif_resp.
-type notification struct {
-	id         uint64
-	pid, flags uint32
-	nr, arch   uint32
-	ip         uint64
-	args       [6]uint64
-}
-
-type response struct {
-	id    uint64
-	val   int64
-	errno int32
-	flags uint32
-}
-
-// serve answers until the thread has ended.
-func serve(fd int, answer func(Call) unix.Errno) {
-	for {
-		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if _, err := unix.Poll(poll, -1); errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if poll[0].Revents&unix.POLLIN == 0 {
-			return // nobody is left who could ask
-		}
-		var n notification
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno != 0 {
-			continue
-		}
-		r := response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-		if errno := answer(Call{Number: uint64(n.nr), Args: n.args}); errno != 0 {
-			r.flags, r.errno = 0, -int32(errno)
-		}
-		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
-	}
 }

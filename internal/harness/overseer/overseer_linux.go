@@ -126,6 +126,12 @@ func (decide Decide) watch(socket int, p *os.Process) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	defer unix.Close(listener)
+	return decide.Serve(listener, p.Kill)
+}
+
+// Serve decides on the calls of whoever has the filter of a listener, until nobody has it. Die calls
+// kill and ends it.
+func (decide Decide) Serve(listener int, kill func() error) error {
 	for {
 		poll := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
 		if _, err := unix.Poll(poll, -1); err != nil && !errors.Is(err, unix.EINTR) {
@@ -151,7 +157,7 @@ func (decide Decide) watch(socket int, p *os.Process) error {
 		case answer:
 			r.errno = -int32(v.errno)
 		case die:
-			return p.Kill()
+			return kill()
 		}
 		if err := ioctl(listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)); err != nil && !errors.Is(err, unix.ENOENT) {
 			return err
@@ -200,7 +206,24 @@ func become(text string) error {
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread()                                                             // the filter is a thread's
+	runtime.LockOSThread() // the filter is a thread's
+	listener, err := Listen(watched)
+	if err != nil {
+		return err
+	}
+	// With sendmsg, for the listener's own calls must not be among the watched ones.
+	if err := unix.Sendmsg(3, []byte{0}, unix.UnixRights(listener), nil, 0); err != nil {
+		return err
+	}
+	_ = unix.Close(listener)
+	unix.CloseOnExec(3)
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, variable+"=") })
+	return syscall.Exec("/proc/self/exe", os.Args, env)
+}
+
+// Listen makes the calling thread, and what it starts, wait at each watched call until Serve has decided
+// about it. It returns the listener.
+func Listen(watched []int32) (listener int, err error) {
 	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the call's number
 	for i, number := range watched {
 		filter = append(filter, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(number), Jt: uint8(len(watched) - i)})
@@ -209,20 +232,13 @@ func become(text string) error {
 		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
+		return 0, err
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
 		uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
-		return errno
+		return 0, errno
 	}
-	// With sendmsg, for the listener's own calls must not be among the watched ones.
-	if err := unix.Sendmsg(3, []byte{0}, unix.UnixRights(int(listener)), nil, 0); err != nil {
-		return err
-	}
-	_ = unix.Close(int(listener))
-	unix.CloseOnExec(3)
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, variable+"=") })
-	return syscall.Exec("/proc/self/exe", os.Args, env)
+	return int(fd), nil
 }
