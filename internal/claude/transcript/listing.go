@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -39,9 +40,9 @@ type listing struct {
 // The client writes the listing with the first prompt, and it may not have done so when the
 // model's answer to that prompt came at once. promptID is the prompt_id of the event, which may
 // be empty: while there is neither a listing nor this prompt, ListedName reads the transcript
-// again, for at most half a second.
+// again, for at most half a second, if the client writes it.
 func ListedName(path, promptID, name string) string {
-	if path == "" {
+	if !written(path) {
 		return ""
 	}
 	listed, _ := await(listingAtMost, func() (string, bool) {
@@ -53,6 +54,16 @@ func ListedName(path, promptID, name string) string {
 		return "", stale
 	})
 	return listed
+}
+
+// written reports whether a transcript is there or may still come. The client creates it after
+// the session's first hooks, as CONFIG/projects/PROJECT/SESSION.jsonl (client 2.1.329).
+func written(path string) bool {
+	if path == "" {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects"
 }
 
 // listedName reads the transcript once. any reports whether it has a listing.

@@ -3,6 +3,7 @@ package transcript
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,14 +112,24 @@ func TestToolsWaitsForTheFirstWord(t *testing.T) {
 			})
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		assert.Equal(t, Offer{}, Tools("", "1"))
-		assert.Equal(t, begun, time.Now(), "without a transcript there is nothing to wait for")
-	})
 }
 
-func TestListedNameWithoutATranscript(t *testing.T) {
-	assert.Empty(t, ListedName("", "p", "simplify"))
+// TestOnlyATranscriptThatTheClientWritesIsWaitedFor: there may be no file yet where the client
+// keeps its transcripts, but a path elsewhere is that of a program without one.
+func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
+	for path, waits := range map[string]time.Duration{
+		"":                                       0,
+		filepath.Join(t.TempDir(), "none.jsonl"): 0,
+		filepath.Join(t.TempDir(), "projects/-p/none.jsonl"): listingAtMost,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			assert.Equal(t, Offer{}, Tools(path, "1"))
+			assert.WithinDuration(t, begun.Add(waits), time.Now(), waitStep, path)
+			begun = time.Now()
+			assert.Empty(t, ListedName(path, "1", "ship"))
+			assert.WithinDuration(t, begun.Add(waits), time.Now(), waitStep, path)
+		})
+	}
 	assert.Empty(t, ListedName(t.TempDir(), "", "simplify"))
 }

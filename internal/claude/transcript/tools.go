@@ -37,15 +37,19 @@ const serverMark = "workflow_status: the steps, which are ready"
 // The client tells of the tools with the first prompt, and it may not have written it when the
 // model's answer to that prompt came at once. promptID is the prompt_id of the event, empty for
 // one that comes before the client writes its prompt: while there is neither a word about the
-// tools nor this prompt, Tools reads the transcript again, for at most half a second.
+// tools nor this prompt, Tools reads the transcript again, for at most half a second, if the
+// client writes it.
 func Tools(path, promptID string) Offer {
+	if !written(path) {
+		return Offer{}
+	}
 	o, _ := await(listingAtMost, func() (Offer, bool) {
 		o := tools(path)
 		if o != (Offer{}) {
 			return o, false
 		}
 		_, stale := lastUserText(path, promptID)
-		return o, stale && path != ""
+		return o, stale
 	})
 	return o
 }
