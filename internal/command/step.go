@@ -46,7 +46,7 @@ put into the session's task list:
   PreToolUse of Bash                the person is asked about commands of fsmtx that take
                                     something away, such as "fsmtx step skip"; next, start,
                                     complete and begin SKILL run without a question if they
-                                    stand alone
+                                    stand alone and are about the session's list
   PreToolUse of any tool            a call that steps list under "only" is refused unless
                                     one of them is in progress
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
 // letThrough lets a command with which the agent works on a workflow run without a permission
@@ -25,7 +27,7 @@ func (h *stepHook) letThrough(line string) event.Answer {
 		return event.Answer{}
 	}
 	c, args, ok := commandFor(words[1:])
-	if !ok || !h.isWork(c, args) {
+	if !ok || !h.isWork(c, args) || !h.isAboutOwnList(c) {
 		return event.Answer{}
 	}
 	return event.Allow("fsmtx: the gates of the workflow decide about " + c.CommandPath())
@@ -59,6 +61,17 @@ func isOwn(program string) bool {
 		}
 	}
 	return filepath.IsAbs(program) && safefile.Same(program, self)
+}
+
+// isAboutOwnList reports whether the command is about the list of this session. Of another one,
+// perhaps another project's, its person has to be asked.
+func (h *stepHook) isAboutOwnList(c *cobra.Command) bool {
+	list := c.Flags().Lookup("list")
+	if list == nil || list.Value.String() == "" {
+		return true
+	}
+	found, err := tasklist.Find(context.Background(), tasklist.Query{Lookup: h.streams.Getenv, Named: list.Value.String(), Dir: h.event.Cwd})
+	return err == nil && found.Dir == h.List.Dir
 }
 
 // isWork reports whether the command is one with which an agent works on a workflow. A
