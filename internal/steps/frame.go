@@ -520,12 +520,12 @@ func (c *call) left() time.Duration {
 func (f *Frame) finished(c *call, v Verdict) Verdict {
 	v.Step = c.target.ID
 	if v.Decision == Deny && v.Step != 0 && !v.past.none {
-		id := v.Step
-		if v.past.step != 0 {
-			id = v.past.step
+		what := "this"
+		if v.past.more {
+			what = "#" + itoa(v.past.step) + ", which comes first,"
 		}
-		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " +
-			overrideCommands(id, f.listFlag())
+		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past " + what + " in a terminal outside the client: " +
+			overrideCommands(cmp.Or(v.past.step, v.Step), f.listFlag())
 	}
 	if v.past.ends {
 		v.Reason += ": in a terminal outside the client they can skip it with " + overrideCommands(v.Step, f.listFlag()) +

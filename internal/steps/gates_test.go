@@ -40,6 +40,28 @@ func (s *State) ago(d time.Duration, step int64, to string, v Decision) *State {
 	return s
 }
 
+func TestAPersonIsOfferedTheStepThatComesFirst(t *testing.T) {
+	first := stepLine{id: 1, status: pending}
+	second := stepLine{id: 2, status: pending, after: []int64{1}}
+	third := stepLine{id: 3, status: pending, after: []int64{2}}
+	for name, c := range map[string]struct {
+		s    *State
+		want pastHint
+	}{
+		"one step before it":        {stateOf(first, stepLine{id: 4, status: pending, after: []int64{1}}), pastHint{step: 1}},
+		"the nearest one waits":     {stateOf(first, second, third, stepLine{id: 4, status: pending, after: []int64{3}}), pastHint{step: 1, more: true}},
+		"two that wait for nothing": {stateOf(first, stepLine{id: 2, status: pending}, stepLine{id: 4, status: pending, after: []int64{2, 1}}), pastHint{step: 2, more: true}},
+		"the first of them is done": {stateOf(stepLine{id: 1, status: completed, passed: true}, second, third,
+			stepLine{id: 4, status: pending, after: []int64{3}}), pastHint{step: 2, more: true}},
+		"all wait for one another": {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, second,
+			stepLine{id: 4, status: pending, after: []int64{2}}), pastHint{step: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, order(c.s, c.s.Step(4), Update{Status: inProgress}).past)
+		})
+	}
+}
+
 func TestOrder(t *testing.T) {
 	done := stepLine{id: 1, status: completed, passed: true}
 	open := stepLine{id: 1, status: pending}

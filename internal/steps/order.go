@@ -17,7 +17,23 @@ func order(s *State, c *Current, u Update) Verdict {
 	reason := c.Name() + " cannot be " + verb + ": " + names(open) + " must be done first"
 	v := deny(c, "order: "+numbers(open)+" not done", reason+". "+s.next(open))
 	v.past.step = open[0].ID
+	if first := s.first(open); first != nil && (first != open[0] || len(open) > 1) {
+		v.past.step, v.past.more = first.ID, true
+	}
 	return v
+}
+
+// first returns the step that comes first of open ones and those before them, nil if they wait
+// for one another.
+func (s *State) first(open []*Current) *Current {
+	for range s.Steps {
+		before := s.openBlockers(open[0])
+		if len(before) == 0 {
+			return open[0]
+		}
+		open = before
+	}
+	return nil
 }
 
 // next tells the agent what it can do instead.
