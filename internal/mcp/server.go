@@ -36,19 +36,21 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 		_ = s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: currentURI})
 	}
 	s.AddPrompt(workPrompt, t.prompted)
-	mcp.AddTool(s, tool("workflow_status",
+	all := inputs{}
+	addTool(s, all, tool("workflow_status",
 		"Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly),
-		visibly(t.status))
-	mcp.AddTool(s, tool("workflow_begin",
+		t.status)
+	addTool(s, all, tool("workflow_begin",
 		"Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. All of its steps come, or none. It begins the workflow anew: not for going on with one.",
-		again), telling(w, visibly(t.begin)))
-	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.",
-		changes), telling(w, visibly(t.start)))
-	mcp.AddTool(s, tool("step_complete",
+		again), telling(w, t.begin))
+	addTool(s, all, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.",
+		changes), telling(w, t.start))
+	addTool(s, all, tool("step_complete",
 		"Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.",
-		changes), telling(w, visibly(t.complete)))
-	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.",
-		changes), telling(w, visibly(t.skip)))
+		changes), telling(w, t.complete))
+	addTool(s, all, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.",
+		changes), telling(w, t.skip))
+	s.AddReceivingMiddleware(all.checked)
 	s.AddResource(&mcp.Resource{
 		URI: currentURI, Name: "current", Title: "Current steps", MIMEType: "text/plain",
 		Description: "The steps of the workflow that are in progress or ready, in full, and what the others wait for.",
