@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/medium"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
@@ -31,8 +32,8 @@ type trial struct {
 	*drive
 	operation
 	home          worlds.Home
-	base          image
-	events        []event
+	base          medium.Image
+	events        []medium.Event
 	before, after map[string]worlds.File
 	rng           *rand.Rand
 	row
@@ -54,11 +55,11 @@ const acked = "acked"
 
 // play prepares the operation, runs it and records what reaches the device until the
 // file system is unmounted.
-func (d *drive) play(t *testing.T, empty image, op operation, decide overseer.Decide, rng *rand.Rand) *trial {
+func (d *drive) play(t *testing.T, empty medium.Image, op operation, decide overseer.Decide, rng *rand.Rand) *trial {
 	t.Helper()
 	tr := &trial{drive: d, operation: op, rng: rng}
-	d.load(empty)
-	require.NoError(t, d.mount())
+	d.Load(empty)
+	require.NoError(t, d.Mount())
 	tr.home = d.newHome(t)
 	op.prepare(t, tr.home)
 	tr.before = content(t, tr.home)
@@ -66,23 +67,23 @@ func (d *drive) play(t *testing.T, empty image, op operation, decide overseer.De
 		op.interrupted(t, tr.home)
 		require.NotEqual(t, tr.before, content(t, tr.home))
 	}
-	require.NoError(t, d.syncfs())
-	tr.base = d.save()
-	d.record()
+	require.NoError(t, d.Sync())
+	tr.base = d.Save()
+	d.Record()
 	r, err := runProgram(tr.home.Dir, decide, op.stdin, op.args...)
 	require.NoError(t, err)
 	require.Zero(t, r.code, r.output)
-	d.mark(acked)
+	d.Mark(acked)
 	tr.after = content(t, tr.home)
-	require.NoError(t, d.unmount())
-	tr.events = d.recorded()
+	require.NoError(t, d.Unmount())
+	tr.events = d.Recorded()
 	require.NotEqual(t, tr.before, tr.after, "it did nothing: %s", r.output)
 	return tr
 }
 
 // cut is a state that a power cut may leave.
 type cut struct {
-	above image // what differs from the base
+	above medium.Image // what differs from the base
 	acked bool
 	least bool // only what had been flushed when the operation was acknowledged
 }
@@ -95,15 +96,15 @@ func (tr *trial) cuts() (all []cut) {
 		acked bool
 	}
 	seen := map[id]bool{}
-	durable, pending, done, least := image{}, []write(nil), false, false
+	durable, pending, done, least := medium.Image{}, []medium.Write(nil), false, false
 	look := func() {
-		tr.subsets(pending, func(kept []write) {
+		tr.subsets(pending, func(kept []medium.Write) {
 			tr.states++
 			above := maps.Clone(durable)
 			for _, w := range kept {
-				w.apply(above)
+				w.Apply(above)
 			}
-			if this := (id{key(above), done}); !seen[this] {
+			if this := (id{above.Sum(), done}); !seen[this] {
 				seen[this] = true
 				all = append(all, cut{above, done, least})
 			}
@@ -113,18 +114,18 @@ func (tr *trial) cuts() (all []cut) {
 	look()
 	for _, e := range tr.events {
 		switch {
-		case e.write != nil:
+		case e.Write != nil:
 			tr.writes++
-			pending = append(pending, *e.write)
+			pending = append(pending, *e.Write)
 			continue
-		case e.what == flush:
+		case e.What == medium.Flush:
 			tr.flushes++
 			look()
 			for _, w := range pending {
-				w.apply(durable)
+				w.Apply(durable)
 			}
 			pending = nil
-		case e.what == acked:
+		case e.What == acked:
 			look()
 			done, least = true, true // the first subset is the empty one
 			look()
@@ -137,7 +138,7 @@ func (tr *trial) cuts() (all []cut) {
 
 // subsets yields all subsets of the writes if there are few. If there are many: none,
 // all, some with one lost or one kept, and a sample in which writes may be torn.
-func (tr *trial) subsets(writes []write, yield func([]write)) {
+func (tr *trial) subsets(writes []medium.Write, yield func([]medium.Write)) {
 	n := len(writes)
 	if n < 16 && 1<<n <= exhaustive {
 		for mask := range 1 << n {
@@ -160,7 +161,7 @@ func (tr *trial) subsets(writes []write, yield func([]write)) {
 	}
 }
 
-func chosen(writes []write, keep func(i int) bool) (kept []write) {
+func chosen(writes []medium.Write, keep func(i int) bool) (kept []medium.Write) {
 	for i, w := range writes {
 		if keep(i) {
 			kept = append(kept, w)
@@ -170,12 +171,12 @@ func chosen(writes []write, keep func(i int) bool) (kept []write) {
 }
 
 // torn keeps only the first blocks of the last write.
-func (tr *trial) torn(writes []write) []write {
+func (tr *trial) torn(writes []medium.Write) []medium.Write {
 	if len(writes) == 0 {
 		return nil
 	}
 	last := writes[len(writes)-1]
-	last.blocks = last.blocks[:tr.rng.IntN(len(last.blocks))+1]
+	last.Blocks = last.Blocks[:tr.rng.IntN(len(last.Blocks))+1]
 	return append(writes[:len(writes)-1:len(writes)-1], last)
 }
 
@@ -192,7 +193,7 @@ func (tr *trial) try(n int) {
 	for _, c := range all {
 		tr.tried++
 		if problem := tr.examine(c); problem != "" && tr.first == "" {
-			tr.first = fmt.Sprintf("%s on %s, acknowledged %v: %s\n%s", tr.operation.name, tr.fileSystem.name, c.acked, problem, tr.checked)
+			tr.first = fmt.Sprintf("%s on %s, acknowledged %v: %s\n%s", tr.operation.name, tr.FileSystem.Name, c.acked, problem, tr.Checked)
 		}
 	}
 }
@@ -201,19 +202,19 @@ func (tr *trial) try(n int) {
 func (tr *trial) examine(c cut) (problem string) {
 	now := maps.Clone(tr.base)
 	maps.Copy(now, c.above)
-	tr.load(now)
-	if err := tr.mount(); err != nil {
+	tr.Load(now)
+	if err := tr.Mount(); err != nil {
 		tr.unusable++
 		return err.Error()
 	}
 	defer func() {
-		if err := tr.unmount(); err != nil {
+		if err := tr.Unmount(); err != nil {
 			panic(err)
 		}
 	}()
 	reboot(tr.home)
 	r, err := runProgram(tr.home.Dir, nil, "", "recover")
-	for first := true; err == nil && tr.check != nil && tr.removedLock(r); first = false {
+	for first := true; err == nil && tr.Check != nil && tr.removedLock(r); first = false {
 		if first {
 			tr.byHand++
 		}
@@ -262,7 +263,7 @@ func (tr *trial) next() (problem string) {
 		return ""
 	}
 	r, err := runProgram(tr.home.Dir, nil, skillEvent("three"), "hydrate")
-	for first := true; err == nil && tr.check != nil && tr.removedLock(r); first = false {
+	for first := true; err == nil && tr.Check != nil && tr.removedLock(r); first = false {
 		if first {
 			tr.byHand++
 		}

@@ -14,20 +14,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/medium"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 )
 
 // onEach runs a test on each file system that this machine can mount, and skips the
 // others.
-func onEach(t *testing.T, test func(t *testing.T, d *drive, empty image)) {
+func onEach(t *testing.T, test func(t *testing.T, d *drive, empty medium.Image)) {
 	for _, f := range fileSystems {
-		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
+		t.Run(strings.ReplaceAll(f.Name, " ", "-"), func(t *testing.T) {
 			d, err := newDrive(t, f)
-			if errors.Is(err, errMissing) {
+			if errors.Is(err, medium.ErrMissing) {
 				t.Skipf("skipped: %v", err)
 			}
 			require.NoError(t, err)
-			test(t, d, d.save())
+			test(t, d, d.Save())
 		})
 	}
 }
@@ -39,7 +40,7 @@ func TestPowerCutsOnRealFileSystems(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "file system\toperation\tflushes\twrites\tstates\tdistinct\ttried\tviolations\tby hand")
-	onEach(t, func(t *testing.T, d *drive, empty image) {
+	onEach(t, func(t *testing.T, d *drive, empty medium.Image) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, op := range operations {
 			var r row
@@ -48,7 +49,7 @@ func TestPowerCutsOnRealFileSystems(t *testing.T) {
 				tr.try((*states + 1) / 2)
 				r.add(tr.row)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", d.fileSystem.name, op.name, r.flushes, r.writes, r.states, r.distinct,
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", d.FileSystem.Name, op.name, r.flushes, r.writes, r.states, r.distinct,
 				r.tried, r.violations(), r.byHand)
 			assert.Zero(t, r.violations(), r.first)
 		}
@@ -78,7 +79,7 @@ func TestAProgramWithoutSyncsIsNoticed(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "file system, no syncs\toperation\ttried\tlost\tneither before nor after")
-	onEach(t, func(t *testing.T, d *drive, empty image) {
+	onEach(t, func(t *testing.T, d *drive, empty medium.Image) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for _, op := range operations {
 			if op.interrupted != nil {
@@ -86,7 +87,7 @@ func TestAProgramWithoutSyncsIsNoticed(t *testing.T) {
 			}
 			tr := d.play(t, empty, op, pretending, rng)
 			tr.try((*states + 1) / 2)
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", d.fileSystem.name, op.name, tr.tried, tr.lost, tr.unlike)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", d.FileSystem.Name, op.name, tr.tried, tr.lost, tr.unlike)
 			assert.NotZero(t, tr.lost, "%s without syncs is not noticed", op.name)
 		}
 	})

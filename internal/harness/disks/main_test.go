@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/medium"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 )
 
@@ -81,6 +82,6 @@ func endWithParent() {
 	case <-signals:
 	case <-gone:
 	}
-	abortServers()
+	medium.Abort()
 	os.Exit(1)
 }

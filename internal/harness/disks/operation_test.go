@@ -71,12 +71,12 @@ func killHydration(t *testing.T, w worlds.Home) {
 
 // newHome creates the home on the mounted drive, with one task of the user.
 func (d *drive) newHome(t *testing.T) worlds.Home {
-	w := worlds.Home{Dir: filepath.Join(d.at, "home")}
+	w := worlds.Home{Dir: filepath.Join(d.At, "home")}
 	require.NoError(t, os.MkdirAll(w.List(), 0o755))
 	w.AddSkill(t, "three", "pending", "pending", "pending")
 	w.AddSkill(t, "five", "pending", "pending", "pending", "pending", "pending")
 	w.AddTask(t, 1, `"status":"pending"`)
-	require.NoError(t, os.WriteFile(filepath.Join(d.at, "neighbour"), nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(d.At, "neighbour"), nil, 0o644))
 	return w
 }
 
@@ -100,9 +100,9 @@ func (d *drive) neighbour(rng *rand.Rand) overseer.Decide {
 	return func(overseer.Call) overseer.Verdict {
 		switch rng.IntN(6) {
 		case 0:
-			_ = d.syncfs()
+			_ = d.Sync()
 		case 1:
-			if f, err := os.OpenFile(filepath.Join(d.at, "neighbour"), os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			if f, err := os.OpenFile(filepath.Join(d.At, "neighbour"), os.O_WRONLY|os.O_APPEND, 0); err == nil {
 				_, _ = f.WriteString("a line\n")
 				_ = f.Sync()
 				_ = f.Close()

@@ -1,6 +1,4 @@
-//go:build disks && linux
-
-package disks_test
+package medium
 
 import (
 	"bytes"
@@ -9,9 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"testing"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
@@ -81,27 +77,37 @@ type (
 	fuseWriteOut struct{ Size, _ uint32 }
 )
 
-// serve makes a medium a file at path, until the test ends.
-func serve(t *testing.T, m *medium, path string) {
-	t.Helper()
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
+// serve makes a medium a file at path, until stop is called. Before that, nothing may use the
+// file any more: stop would wait for it. It fails with ErrMissing if this machine or this user
+// cannot have such files.
+func serve(m *Medium, path string) (stop func() error, err error) {
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return nil, err
+	}
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		t.Skipf("skipped: /dev/fuse cannot be opened: %v", err)
+		return nil, fmt.Errorf("%w: /dev/fuse cannot be opened: %w", ErrMissing, err)
 	}
 	err = unix.Mount("fsmtx-disk", path, "fuse", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("fd=%d,rootmode=100600,user_id=0,group_id=0", fd))
 	if err != nil {
 		_ = unix.Close(fd)
-		t.Skipf("skipped: a file system in user space cannot be mounted: %v", err)
+		return nil, fmt.Errorf("%w: a file system in user space cannot be mounted: %w", ErrMissing, err)
 	}
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() { done <- (&fuseServer{m, fd}).run() }()
-	register(t, path)
-	t.Cleanup(func() {
-		require.NoError(t, unix.Unmount(path, unix.MNT_DETACH))
-		require.NoError(t, <-done)
-		_ = unix.Close(fd)
-	})
+	forget, err := register(path)
+	stop = func() error {
+		defer unix.Close(fd)
+		defer forget()
+		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+			return err
+		}
+		return <-done
+	}
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	return stop, nil
 }
 
 const fuseControl = "/sys/fs/fuse/connections"
@@ -111,13 +117,15 @@ var servers struct {
 	aborts map[string]bool // files that end the connection to a server
 }
 
-// register remembers how to end the connection to the server of a mounted file.
-func register(t *testing.T, path string) {
-	t.Helper()
+// register remembers how to end the connection to the server of a mounted file, until forget.
+func register(path string) (forget func(), err error) {
+	forget = func() {}
 	var at unix.Stat_t
-	require.NoError(t, unix.Stat(path, &at))
+	if err := unix.Stat(path, &at); err != nil {
+		return forget, err
+	}
 	if err := unix.Mount("fusectl", fuseControl, "fusectl", 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
-		t.Skipf("skipped: %s cannot be mounted, without which a killed test would leave a thread behind: %v", fuseControl, err)
+		return forget, fmt.Errorf("%w: %s cannot be mounted, without which a killed process would leave a thread behind: %w", ErrMissing, fuseControl, err)
 	}
 	file := fmt.Sprintf("%s/%d/abort", fuseControl, unix.Minor(at.Dev))
 	servers.Lock()
@@ -126,15 +134,16 @@ func register(t *testing.T, path string) {
 		servers.aborts = map[string]bool{}
 	}
 	servers.aborts[file] = true
-	t.Cleanup(func() {
+	return func() {
 		servers.Lock()
 		defer servers.Unlock()
 		delete(servers.aborts, file)
-	})
+	}, nil
 }
 
-// abortServers makes every call that waits for a server fail.
-func abortServers() {
+// Abort makes every call that waits for a file of this process fail. It is the last thing that
+// a process does that has to end while its disks are in use.
+func Abort() {
 	servers.Lock()
 	defer servers.Unlock()
 	for file := range servers.aborts {
@@ -147,7 +156,7 @@ func abortServers() {
 // fuseServer answers one request at a time, so that a flush covers exactly the writes that
 // were answered before it.
 type fuseServer struct {
-	*medium
+	*Medium
 	fd int
 }
 
@@ -208,7 +217,7 @@ func (s *fuseServer) answer(r fuseRequest, args []byte) (out any, errno unix.Err
 	case fuseRelease:
 		return nil, 0
 	case fuseFsync:
-		s.mark(flush)
+		s.flush()
 		return nil, 0
 	case fuseRead, fuseWrite:
 		return s.transfer(r, args)
@@ -225,10 +234,10 @@ func (s *fuseServer) transfer(r fuseRequest, args []byte) (out any, errno unix.E
 		return nil, unix.EINVAL
 	}
 	if r.Opcode == fuseWrite {
-		s.WriteAt(args[n:n+int(in.Size)], int64(in.Offset))
+		s.write(args[n:n+int(in.Size)], int64(in.Offset))
 		return fuseWriteOut{Size: in.Size}, 0
 	}
 	data := make([]byte, in.Size)
-	s.ReadAt(data, int64(in.Offset))
+	s.read(data, int64(in.Offset))
 	return data, 0
 }
