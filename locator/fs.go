@@ -3,7 +3,8 @@ package locator
 import (
 	"io/fs"
 	"os"
-	"syscall"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // FS is a file system to search in. [OS] is the real one; package aferofs adapts
@@ -37,7 +38,7 @@ func (OS) Readlink(path string) (string, error)       { return os.Readlink(path)
 func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
 func (OS) Open(path string) (fs.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := safefile.OpenAny(path)
 	if err != nil {
 		return nil, err // not f: a nil *os.File is not a nil fs.File
 	}

@@ -221,10 +221,6 @@ func inSources(t *testing.T, dir string, check func(path string, file *ast.File)
 // opensItself has the files outside internal/safefile that open, create, rename or lock files by
 // themselves, with the reason.
 var opensItself = map[string]string{
-	"internal/caller/above_linux.go":   "reads /proc",
-	"internal/steps/process_linux.go":  "reads /proc",
-	"txn/vfs/umask.go":                 "reads /proc",
-	"locator/fs.go":                    "is the public file system to search in, which also opens what is not a file",
 	"internal/command/plan.go":         "reads an event, which may come through a pipe",
 	"internal/decisions/file.go":       "appends to a log that a person names, which may be a pipe or a device",
 	"internal/hooks/envfile.go":        "makes a file for one process, which it removes",

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // deepest bounds the walk.
@@ -56,7 +58,7 @@ func parentOf(child process) (process, error) {
 
 func read(pid int) (p process, err error) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := os.ReadFile(dir + "/stat")
+	stat, err := safefile.KernelText(dir + "/stat")
 	if err != nil {
 		if errors.Is(err, syscall.ESRCH) {
 			err = fs.ErrNotExist
@@ -82,9 +84,12 @@ func read(pid int) (p process, err error) {
 	return p, nil
 }
 
+// maxList bounds the arguments or the environment of a process, in bytes.
+const maxList = 16 << 20
+
 // list reads texts that end with a zero byte; nil if they cannot be read.
 func list(path string) []string {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxList, 0)
 	if err != nil || len(data) == 0 {
 		return nil
 	}
@@ -113,7 +118,7 @@ func program(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 // processes returns the ids of all processes.
 func processes() (all []int, err error) {
-	dir, err := os.Open("/proc")
+	dir, err := safefile.Unheld.List("/proc")
 	if err != nil {
 		return nil, err
 	}

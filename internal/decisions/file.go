@@ -136,7 +136,7 @@ func (l File) keep() int {
 // no end. A file that this user may write but not read, or that was replaced meanwhile, is
 // believed.
 func examine(path string, info fs.FileInfo) (torn bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
 		return false, nil
 	}
@@ -198,7 +198,7 @@ func (l File) rotate(path string, info fs.FileInfo) (moved bool, err error) {
 		}
 	}
 	for n := last; n > 0; n-- {
-		if err := os.Rename(name(n-1), name(n)); err != nil {
+		if err := safefile.Unheld.Rename(name(n-1), safefile.Unheld, name(n)); err != nil {
 			return false, fmt.Errorf("the log is full (%d bytes) and cannot be rotated: %w; remove %s", info.Size(), err, name(n))
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -25,6 +27,10 @@ func Open(path string, flag int) (*os.File, error) {
 	return Unheld.openRegular(path, flag)
 }
 
+// OpenAny opens for reading what is at the path, also if it is not a regular file. It never blocks
+// for longer than a second.
+func OpenAny(path string) (*os.File, error) { return Unheld.open(path, os.O_RDONLY, 0) }
+
 // ReadFile returns the content of a regular file of at most max bytes, never nil.
 // flag is 0 or NoFollow. It returns ErrNotRegular, ErrTooLarge or the system's
 // error.
@@ -36,4 +42,17 @@ func ReadFile(path string, max int64, flag int) ([]byte, error) {
 func ReadAll(f *os.File, max int64) ([]byte, error) {
 	data, err := readAll(f, sizeOf(f), max)
 	return data, pathError("read", f.Name(), err)
+}
+
+// KernelText returns the beginning, at most 1024 bytes, of a file that the kernel makes, such as
+// those in /proc. It makes three system calls; its errors are the system's, without a path.
+func KernelText(path string) ([]byte, error) {
+	fd, err := openAt(unix.AT_FDCWD, path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	text := make([]byte, 1024)
+	n, err := unix.Read(fd, text)
+	return text[:max(0, n)], err
 }

@@ -104,3 +104,16 @@ func TestResolveFollowsAsTheKernelDoes(t *testing.T) {
 	require.True(t, strings.HasPrefix(safefile.Resolve(root+"/loop"), root), "a loop ends")
 	require.Equal(t, "/", safefile.Resolve("/../.."))
 }
+
+// TestKernelText: what the kernel makes has no size, and one read of it is enough.
+func TestKernelText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("x", 2000)), 0o600))
+	text, err := safefile.KernelText(path)
+	require.NoError(t, err)
+	require.Len(t, text, 1024)
+	_, err = safefile.KernelText(path + "-none")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = safefile.KernelText(filepath.Dir(path))
+	require.ErrorIs(t, err, syscall.EISDIR)
+}

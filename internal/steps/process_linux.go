@@ -2,14 +2,15 @@ package steps
 
 import (
 	"bytes"
-	"os"
 	"strconv"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // startOf returns the start time of a process, in clock ticks since boot, and the boot id.
 // It is empty if there is no such process; a zombie counts as none.
 func startOf(pid int) string {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := safefile.KernelText("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
 	}
@@ -18,6 +19,6 @@ func startOf(pid int) string {
 	if len(fields) < 20 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return ""
 	}
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, _ := safefile.KernelText("/proc/sys/kernel/random/boot_id")
 	return string(fields[19]) + " " + string(bytes.TrimSpace(boot))
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Life identifies the time during which nothing that was written below the held directory
@@ -15,7 +17,7 @@ func (h *Held) Life(path string) string {
 	if dir == nil {
 		return ""
 	}
-	boot, err := bootID()
+	boot, err := safefile.KernelText("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
@@ -24,14 +26,8 @@ func (h *Held) Life(path string) string {
 	for _, mask := range []int{unix.STATX_MNT_ID_UNIQUE, unix.STATX_MNT_ID} {
 		err = unix.Statx(dir.Fd(), "", unix.AT_EMPTY_PATH, mask, &st)
 		if err == nil && st.Mask&uint32(mask) != 0 {
-			return boot + "/" + strconv.FormatUint(st.Mnt_id, 10)
+			return strings.TrimSpace(string(boot)) + "/" + strconv.FormatUint(st.Mnt_id, 10)
 		}
 	}
 	return ""
-}
-
-// bootID returns the id of this run of the kernel.
-func bootID() (string, error) {
-	text, err := kernelText("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(text)), err
 }

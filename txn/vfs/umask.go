@@ -6,25 +6,12 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
-
-// kernelText returns the beginning of a file that the kernel makes, at most 512 bytes. Package os
-// would need a poller and ten system calls.
-func kernelText(path string) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	text := make([]byte, 512)
-	n, err := unix.Read(fd, text)
-	return text[:max(0, n)], err
-}
 
 // Umask returns the process's file mode creation mask.
 func Umask() fs.FileMode {
-	status, _ := kernelText("/proc/self/status")
+	status, _ := safefile.KernelText("/proc/self/status")
 	if _, rest, ok := strings.Cut(string(status), "\nUmask:\t"); ok {
 		digits, _, _ := strings.Cut(rest, "\n")
 		if mask, err := strconv.ParseUint(digits, 8, 9); err == nil {
