@@ -60,6 +60,12 @@ func (s *Spec) Vars() []Var { return slices.Clone(s.vars) }
 // such a workflow is not understood by a program that knows only outcomes.
 func (s *Spec) HasValues() bool { return s.hasValues }
 
+// TakesArgs reports whether something in the workflow may use the arguments of the skill's call:
+// a text, a path, or a command, which gets them as FSM_ARGS. In version Plain nothing can.
+func (s *Spec) TakesArgs() bool {
+	return s.version != Plain && (s.hasValues || slices.ContainsFunc(s.Tasks(), func(t Task) bool { return len(t.Commands()) > 0 }))
+}
+
 // Initial returns the values that the workflow has when its skill was called with these
 // arguments. It is nil in version Plain.
 func (s *Spec) Initial(args string) map[string]string {

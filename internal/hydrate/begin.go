@@ -225,10 +225,17 @@ func notRead(m locator.Misnamed) error {
 		"fsmtx validate " + shell.Join(m.Path) + " checks it", true}
 }
 
+// maxShownArgs limits the arguments in an answer, in characters.
+const maxShownArgs = 100
+
 func begun(r Request, result Result) Begun {
 	b := Begun{Created: []int64{}, Deleted: []string{}, Text: Announcement(r, result)}
 	if b.Text == "" {
 		b.Text = "The workflow of " + visible.Words(r.Command) + " has no steps, so the task list was not changed.\n"
+	}
+	if result.Args != "" {
+		b.Text += "\nThe arguments " + visible.Clip(visible.Words(result.Args), maxShownArgs) +
+			" were not used: the workflow of " + visible.Words(r.Command) + " does not name {args}.\n"
 	}
 	for _, c := range result.Created {
 		b.Created = append(b.Created, c.ID)

@@ -111,6 +111,30 @@ release : the skill release is switched off in HOME/.claude/settings.json:1: "sk
 	assert.False(t, hydrate.IsSkill(env(), "empty", here))
 }
 
+// TestArgumentsThatNothingUses: a beginning says so, and a call of the skill does not, whose text has
+// them too.
+func TestArgumentsThatNothingUses(t *testing.T) {
+	const unused = "The arguments 1.4 were not used: the workflow of w does not name {args}.\n"
+	h := newHome(t)
+	for text, want := range map[string]bool{
+		`[{"id": 1, "subject": "one"}]`:                                                                  true,
+		`[{"id": 1, "subject": "{args}", "check": "echo $FSM_ARGS"}]`:                                    true, // nothing is replaced there
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "one"}]}`:                                             true,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "{args}"}]}`:                                          false,
+		`{"fsm": 2, "vars": {"version": "{args}"}, "steps": [{"id": 1, "subject": "one"}]}`:              false,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "one", "check": "sh check.sh"}]}`:                     false,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "one", "do": [{"id": 1, "subject": "two {args}"}]}]}`: false,
+	} {
+		h.write("project/w/fsm.json", text)
+		for _, args := range []string{"1.4", ""} {
+			got, _, err := hydrate.Begin(t.Context(), hydrate.Beginning{Skill: "./w", Args: args, Here: filepath.Join(h.dir, "project"),
+				List: tasklist.Found{Dir: h.list(), Session: "list"}}, h.env, hydrate.Options{})
+			require.NoError(t, err)
+			assert.Equal(t, want && args != "", strings.HasSuffix(got.Text, "\n"+unused), text+got.Text)
+		}
+	}
+}
+
 // TestTheProjectOfABeginning: that of the client if the list is a session's.
 func TestTheProjectOfABeginning(t *testing.T) {
 	h := newHome(t)

@@ -51,6 +51,7 @@ type Result struct {
 	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
 	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
+	Args     string            // the arguments of the call that nothing in the workflow uses; usually empty
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 
 	Misnamed []locator.Misnamed // files that are probably meant as the skill's fsm.json
@@ -108,6 +109,9 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		dir:     projectDir(r, env),
 		result:  result,
 		flat:    o.Flat,
+	}
+	if !spec.TakesArgs() {
+		h.result.Args = r.Args
 	}
 	if r.Agent != "" {
 		h.policy.Scope = fsmspec.ScopeSkill
