@@ -27,8 +27,8 @@ import (
 
 const initLong = `Init holds a first skill to its steps. It lists the skills of this project and of the user,
 shows which of them describe steps, writes the fsm.json of one as "fsmtx new" does, shows
-each gate that the text seems to ask for and asks whether it holds, installs the hooks,
-and names the command to type next.
+what of the text is no step, and each gate that the text seems to ask for, asks whether it
+holds, installs the hooks, and names the command to type next.
 
 SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
 describes steps.
@@ -210,13 +210,12 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 // convert writes the workflow of a skill with the gates that the person agrees to.
 func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 	visible.Fprintf(s.Out, "\n%s:\n", t.source)
-	for _, step := range t.outline.Steps {
-		visible.Fprintf(s.Out, "  %d %s%s\n", step.ID, step.Subject, writtenAt(step))
-	}
+	printTaken(s, t.source, t.outline, "")
 	text, err := rewrite.Format(withGates(t.outline.Steps, f.gates(s, t)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.source, err)
 	}
+	visible.Fprintf(s.Out, "\n")
 	file := filepath.Join(t.Folder, specName)
 	if !f.agrees(s, "Write "+file+"?") {
 		return &exit{code: exitNo, err: errors.New("nothing was written")}

@@ -207,22 +207,28 @@ func explainNone(s terminal.Streams, source string, o outline.Outline) {
 // printOutline prints the steps with their lines, what was left out, and the gates that the
 // text suggests.
 func printOutline(s terminal.Streams, source string, o outline.Outline) {
-	for _, t := range o.Steps {
-		visible.Fprintf(s.Out, "  %d %s%s\n", t.ID, t.Subject, writtenAt(t))
-	}
-	for i, l := range o.Left {
-		if i == maxLeft {
-			visible.Fprintf(s.Out, "%s: left out: %d more parts; --json lists all\n", source, len(o.Left)-i)
-			break
-		}
-		visible.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
-	}
+	printTaken(s, source, o, "; --json lists all")
 	for _, h := range o.Hints {
 		if h.Gate != "" {
 			visible.Fprintf(s.Out, "%s:%d: step %d: %q: to enforce this, add %s\n", source, h.Line, h.Step, h.Text, h.Gate)
 		} else {
 			visible.Fprintf(s.Out, "%s:%d: step %d: %q: left out: %s\n", source, h.Line, h.Step, h.Text, h.Note)
 		}
+	}
+}
+
+// printTaken prints the steps with their lines, and what was left out. where says how to see all
+// that was left out, if it is much.
+func printTaken(s terminal.Streams, source string, o outline.Outline, where string) {
+	for _, t := range o.Steps {
+		visible.Fprintf(s.Out, "  %d %s%s\n", t.ID, t.Subject, writtenAt(t))
+	}
+	for i, l := range o.Left {
+		if i == maxLeft {
+			visible.Fprintf(s.Out, "%s: left out: %d more parts%s\n", source, len(o.Left)-i, where)
+			return
+		}
+		visible.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
 	}
 }
 
