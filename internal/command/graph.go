@@ -24,7 +24,8 @@ import (
 
 const graphLong = `Graph draws the steps of a workflow in layers: a step is one layer below the lowest step
 that it waits for. It also prints the width, which is the largest number of steps that can
-be worked on at the same time, and the critical path, which is the longest chain.
+be worked on at the same time, and the critical path, which is the longest chain. Where all
+steps come one after another, it says so instead.
 
 PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name
 of a skill that the client knows here. With --session or --list, or without an argument,

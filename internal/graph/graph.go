@@ -294,6 +294,15 @@ func (g *Graph) setStates() {
 	}
 }
 
+// isChain reports whether the steps come one after another. The critical path is all of them
+// then, so a drawing does not mark it.
+func (g *Graph) isChain() bool {
+	if g.whole != nil {
+		return g.whole.isChain()
+	}
+	return g.Width == 1
+}
+
 // Summary returns one line with the numbers of steps and layers, the width, and how many
 // steps are done.
 func (g *Graph) Summary() string {
@@ -309,7 +318,13 @@ func (g *Graph) Summary() string {
 			done++
 		}
 	}
-	text := fmt.Sprintf("%s in %s, width %d", terminal.Count(len(g.Steps), "step"), terminal.Count(g.Layers, "layer"), g.Width)
+	text := terminal.Count(len(g.Steps), "step")
+	switch {
+	case !g.isChain():
+		text += fmt.Sprintf(" in %s, width %d", terminal.Count(g.Layers, "layer"), g.Width)
+	case len(g.Steps) > 1:
+		text += ", one after another"
+	}
 	if done > 0 {
 		text += fmt.Sprintf(", %d done", done)
 	}
@@ -317,12 +332,12 @@ func (g *Graph) Summary() string {
 }
 
 // Path returns one line with the length and the steps of the critical path, or "" if there
-// are no steps.
+// are no steps, or nothing else.
 func (g *Graph) Path() string {
 	if g.whole != nil {
 		return g.whole.Path()
 	}
-	if len(g.Steps) == 0 {
+	if len(g.Steps) == 0 || g.isChain() {
 		return ""
 	}
 	const most = 24 // on a line

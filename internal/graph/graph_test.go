@@ -46,6 +46,24 @@ func TestFigures(t *testing.T) {
 	assert.Equal(t, []string{"not drawn: 1 dependency that follows from others"}, g.notes())
 }
 
+// The critical path of a chain is every step: to mark it would say nothing.
+func TestAChainHasNoMarks(t *testing.T) {
+	chain, one, two := New("c", steps(nil, []int64{1}, []int64{2, 1})), New("o", steps(nil)), New("t", steps(nil, []int64{1}, nil))
+	assert.Equal(t, []int64{1, 2, 3}, chain.Critical)
+	assert.Equal(t, "3 steps, one after another", chain.Summary())
+	assert.Equal(t, "1 step", one.Summary())
+	assert.Equal(t, "3 steps in 2 layers, width 2", two.Summary())
+	for g, marks := range map[*Graph]bool{chain: false, one: false, two: true} {
+		text, page := g.Text(60, false), g.HTML()
+		assert.Equal(t, marks, strings.Contains(text, "critical path (*) of 2 steps: 1 → 2\n"), text)
+		assert.Equal(t, marks, strings.Contains(text, "*"), text)
+		assert.Equal(t, marks, strings.Contains(page, "critical path"))
+		assert.Equal(t, marks, strings.Contains(page, `class="line critical"`))
+		assert.Equal(t, marks, strings.Contains(g.Mermaid(), "==>"))
+		assert.Equal(t, marks, strings.Contains(g.Dot(), "penwidth"))
+	}
+}
+
 // The steps of the largest set may be in different layers.
 func TestWidthSpansLayers(t *testing.T) {
 	// 1 → 2 → 3 and 4: 4 can be done at the same time as each of the others.
@@ -247,7 +265,7 @@ func TestLayout(t *testing.T) {
 }
 
 func TestMarkupIsEscaped(t *testing.T) {
-	all := steps(nil, []int64{1})
+	all := steps(nil, []int64{1}, nil)
 	all[0].Subject = "<script>alert(\"1\") & `#` \\ \x1b[31m</script>"
 	all[0].Description = "<b>{{steps}}"
 	g := New("a\"b</title>", all)

@@ -261,6 +261,8 @@ func (g *Graph) legend() string {
 	if len(g.backs()) > 0 {
 		out.WriteString(`<span><svg class="inline" width="26" height="13"><path class="back sample" d="M1 7h24"/></svg> leads back</span> `)
 	}
-	out.WriteString(`<span><svg class="inline" width="26" height="13"><path class="line critical" d="M1 7h24"/></svg> critical path</span>`)
+	if !g.isChain() {
+		out.WriteString(`<span><svg class="inline" width="26" height="13"><path class="line critical" d="M1 7h24"/></svg> critical path</span>`)
+	}
 	return out.String()
 }

@@ -123,5 +123,5 @@ func (g *Graph) eachEdge(f func(i, j int, critical bool)) {
 // the critical path.
 func (g *Graph) isCritical(i, j int) bool {
 	n := slices.Index(g.Critical, g.Steps[i].ID)
-	return n >= 0 && n+1 < len(g.Critical) && g.Critical[n+1] == g.Steps[j].ID
+	return !g.isChain() && n >= 0 && n+1 < len(g.Critical) && g.Critical[n+1] == g.Steps[j].ID
 }

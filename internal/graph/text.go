@@ -25,8 +25,10 @@ func (g *Graph) Text(columns int, colour bool) string {
 	if len(g.Steps) == 0 {
 		return out.String()
 	}
-	for _, line := range terminal.Wrap(strings.Replace(g.Path(), "path", "path (*)", 1), columns) {
-		fmt.Fprintln(&out, line)
+	if path := g.Path(); path != "" {
+		for _, line := range terminal.Wrap(strings.Replace(path, "path", "path (*)", 1), columns) {
+			fmt.Fprintln(&out, line)
+		}
 	}
 	out.WriteString("\n")
 	g.draw(&out, columns, colour)
@@ -100,7 +102,10 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		}
 		lanes := r.lanes + strings.Repeat(" ", max(0, aligned-terminal.Width(r.lanes)))
 		critical := " "
-		if s.Critical {
+		switch {
+		case g.isChain():
+			critical = ""
+		case s.Critical:
 			critical = "*"
 		}
 		label := fmt.Sprintf("%s%*s %s", critical, digits, s.number(), g.label(s))
