@@ -35,11 +35,11 @@ list is that of --session or --list, or of the event, or else the one that "fsmt
 finds. If there is none of these, plan assumes an empty list. --explain also prints how the
 fsm.json was found and why each task is deleted, created or kept.
 
---json prints an object with list, spec (path of the fsm.json), deleted (array of name,
-subject, status), created (array of name, id, subject, after, produces, ready, check,
-approval, outcomes, decides, when, only, set, within, each, partOf, and content, the bytes
-of the file), kept (a number), high_water (the mark after it), warnings (array of line,
-column, message) and decisions (array of strings).
+--json prints an object with list (a path; "" for an empty list that is assumed), spec (path
+of the fsm.json), deleted (array of name, subject, status), created (array of name, id,
+subject, after, produces, ready, check, approval, outcomes, decides, when, only, set, within,
+each, partOf, and content, the bytes of the file), kept (a number), high_water (the mark
+after it), warnings (array of line, column, message) and decisions (array of strings).
 
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
@@ -98,7 +98,8 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return err
 	}
 	request, err := f.request(ctx, s, skill)
-	if err != nil {
+	newSession := errors.Is(err, tasklist.ErrNoList)
+	if err != nil && !newSession {
 		return err
 	}
 	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, Flat: f.nest == "off"}
@@ -127,6 +128,9 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return err
 	}
 	kept := len(all) - len(p.Plan.Deletions())
+	if newSession {
+		p.List = ""
+	}
 	if f.json {
 		return printJSON(s.Out, shownPlanOf(p, kept, p.Decisions(policy)))
 	}
@@ -138,7 +142,8 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	return err
 }
 
-// request returns the request that the hook would derive from the client's event.
+// request returns the request that the hook would derive from the client's event. With
+// tasklist.ErrNoList it is that of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
 	r = hydrate.Request{Event: event.PostToolUse, Command: skill}
 	if f.event != "" {
@@ -159,7 +164,7 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who})
 	if errors.Is(err, tasklist.ErrNoList) {
 		r.Session = "a-new-session"
-		return r, nil
+		return r, err
 	}
 	r.Session, r.List = found.Session, found.Dir
 	return r, err
@@ -219,7 +224,11 @@ func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
 
 func planText(p hydrate.Preview, kept int, decisions []string) string {
 	var b strings.Builder
-	visible.Fprintf(&b, "task list %s\nworkflow %s\n", p.List, p.Spec)
+	list := p.List
+	if list == "" {
+		list = "of a new session, which is empty: no session of this project has a list with a workflow yet"
+	}
+	visible.Fprintf(&b, "task list %s\nworkflow %s\n", list, p.Spec)
 	for _, line := range decisions {
 		visible.Fprintf(&b, "  %s\n", line)
 	}
