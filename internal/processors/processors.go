@@ -16,7 +16,7 @@ var before int // Few; 0 if it has changed nothing
 // Few keeps this process on one processor if args, which begin with the name of the program, are
 // those of a hook that a call waits for, and reports whether it has. Package few calls it.
 func Few(args []string) bool {
-	if len(args) > 1 && slices.Contains([]string{"hook", "step"}, args[1]) {
+	if len(args) > 1 && slices.Contains([]string{"hook", "hydrate", "step"}, args[1]) {
 		before = runtime.GOMAXPROCS(1)
 	}
 	return before > 0
