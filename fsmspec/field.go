@@ -2,6 +2,7 @@ package fsmspec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -63,13 +64,18 @@ type fieldType interface {
 	schema() (types []string, rules string)
 }
 
-var fieldNames = func() []string {
+// fieldIndex returns the index of the field with a name, -1 if there is none.
+func fieldIndex(name string) int {
+	return slices.IndexFunc(fields[:], func(f field) bool { return f.name == name })
+}
+
+func fieldNames() []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.name
 	}
 	return names
-}()
+}
 
 // idType is a task's own id.
 type idType struct{}

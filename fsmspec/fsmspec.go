@@ -298,11 +298,11 @@ func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*i
 
 // Fields returns the names of the fields of a task: first those that a list shows, then the
 // gates.
-func Fields() []string { return slices.Clone(fieldNames) }
+func Fields() []string { return fieldNames() }
 
 // HasPatterns reports whether a field of a task is an array of patterns for files.
 func HasPatterns(field string) bool {
-	i := slices.Index(fieldNames, field)
+	i := fieldIndex(field)
 	if i < 0 {
 		return false
 	}
@@ -313,7 +313,7 @@ func HasPatterns(field string) bool {
 // NeedsObject reports whether a field belongs only into a file of version WithOutcomes, or
 // into one of a newer version.
 func NeedsObject(field string) bool {
-	return isReserved(slices.Index(fieldNames, field), field)
+	return isReserved(fieldIndex(field), field)
 }
 
 // FieldMeant returns the field of a task that an unknown field name probably means, because

@@ -240,7 +240,7 @@ func (p *parser) task(e *entry) {
 	var misspellings []misspelling
 	for key, t := range p.members {
 		name := p.text(key)
-		i := slices.Index(fieldNames, name)
+		i := fieldIndex(name)
 		switch {
 		case p.version == Plain && isReserved(i, name):
 			p.reserved(e, key.start, name)

@@ -47,10 +47,12 @@ const Item = "item"
 // Round is the name that stands for the round of a step.
 const Round = "round"
 
-// reservedValues are the names that no value may have, with what they are.
-var reservedValues = map[string]string{
-	Args: "the arguments of the skill's call, which are always there", Round: "the round of the step", Item: "the item of a step with each",
-	"outcome": "how a step ends", Tag: "the mark of a step",
+// reservedValue returns what a name is that no value may have, "" for other names.
+func reservedValue(name string) string {
+	return map[string]string{
+		Args: "the arguments of the skill's call, which are always there", Round: "the round of the step", Item: "the item of a step with each",
+		"outcome": "how a step ends", Tag: "the mark of a step",
+	}[name]
 }
 
 // Vars returns the values that the workflow has from its beginning, in the order of the file.
@@ -154,7 +156,7 @@ func (setType) read(p *parser, e *entry, name string, t token) {
 // valueName notes what is wrong with the name of a value.
 func (p *parser) valueName(field string, key token) {
 	name := p.text(key)
-	switch what := reservedValues[name]; {
+	switch what := reservedValue(name); {
 	case !isValueName(name):
 		p.problem(key.start, "%s: %s is not a name for a value: want a small letter, then at most 30 small letters, digits and _", field,
 			quoted(name))

@@ -37,7 +37,7 @@ func FuzzSettings(f *testing.F) {
 		with, addErr := settings.Add(bytes.Clone(data), ours)
 		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)
 		if err != nil {
-			require.True(t, errors.Is(err, settings.ErrNotJSON) || errors.Is(err, settings.ErrDuplicate) ||
+			require.True(t, errors.Is(err, settings.ErrNotJSON) || errors.Is(err, jsontext.ErrDuplicateName) ||
 				errors.Is(err, settings.ErrShape), "%v", err)
 			require.Regexp(t, `^[1-9][0-9]*:[1-9][0-9]*: `, err.Error())
 			return

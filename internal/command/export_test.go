@@ -21,4 +21,4 @@ func EachCommand(f func(c *cobra.Command, path string)) {
 }
 
 // SetManagedDir makes the program look for an organisation's settings in dir.
-func SetManagedDir(dir string) { switches.ManagedDir = dir }
+func SetManagedDir(dir string) { switches.ManagedDir = func() string { return dir } }

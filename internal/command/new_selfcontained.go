@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -33,7 +32,7 @@ var (
 	selfHooksOfTwo string
 )
 
-var hasHooks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^["']?hooks["']?\s*:`) })
+var hasHooks = pattern.New(`(?m)^["']?hooks["']?\s*:`)
 
 // withSelfHooks returns the text of a SKILL.md with the hooks at the end of its
 // frontmatter, which is created if there is none. changed is false if the text already has
@@ -53,7 +52,7 @@ func withSelfHooks(text string) (with string, changed bool, err error) {
 		return "", false, errors.New("has a frontmatter without a closing line ---")
 	case own == nil:
 		return string(head) + "---\n" + selfHooks + "---\n" + string(tail), true, nil
-	case hasHooks().Match(own):
+	case hasHooks.Regexp().Match(own):
 		return "", false, errors.New("already has hooks in its frontmatter")
 	}
 	return string(head) + string(own) + selfHooks + string(tail), true, nil

@@ -5,21 +5,24 @@ import (
 	"syscall"
 )
 
-// remedies are hints for errors of the system that any command can get.
-var remedies = map[syscall.Errno]string{
-	syscall.EMFILE:       "raise the limit on open files (ulimit -n), then run the command again",
-	syscall.ENFILE:       "the system has too many files open; run the command again when it has fewer",
-	syscall.ENAMETOOLONG: "a name has more bytes than the file system allows, often 255; use a shorter one",
-	syscall.ENOSPC:       "free some space on that disk, then run the command again",
-	syscall.EDQUOT:       "your quota of disk space is used up; free some space, then run the command again",
-	syscall.EFBIG:        "raise the limit on the size of files (ulimit -f), then run the command again",
-	syscall.EROFS:        "make the file system writable, then run the command again",
+// remedyOf returns the hint for an error of the system that any command can get, empty if there is
+// none. A variable would be filled at every start of a hook.
+func remedyOf(errno syscall.Errno) string {
+	return map[syscall.Errno]string{
+		syscall.EMFILE:       "raise the limit on open files (ulimit -n), then run the command again",
+		syscall.ENFILE:       "the system has too many files open; run the command again when it has fewer",
+		syscall.ENAMETOOLONG: "a name has more bytes than the file system allows, often 255; use a shorter one",
+		syscall.ENOSPC:       "free some space on that disk, then run the command again",
+		syscall.EDQUOT:       "your quota of disk space is used up; free some space, then run the command again",
+		syscall.EFBIG:        "raise the limit on the size of files (ulimit -f), then run the command again",
+		syscall.EROFS:        "make the file system writable, then run the command again",
+	}[errno]
 }
 
 // remedy returns the hint for an error of the system, empty if there is none.
 func remedy(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return remedies[errno]
+		return remedyOf(errno)
 	}
 	return ""
 }

@@ -76,8 +76,8 @@ type stepFlags struct{ line.Step }
 
 // completeStep completes the values of the flags of step.
 func completeStep(c *cobra.Command) {
-	complete(c, "stop", install.StepValues["stop"]...)
-	complete(c, "checks", install.StepValues["checks"]...)
+	complete(c, "stop", install.StepValues()["stop"]...)
+	complete(c, "checks", install.StepValues()["checks"]...)
 }
 
 func newStep(s terminal.Streams) *cobra.Command {

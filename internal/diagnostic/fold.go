@@ -2,12 +2,11 @@ package diagnostic
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -40,24 +39,21 @@ func Fold(problems []fsmspec.Problem) []Folded {
 	return list
 }
 
-// differing are the parts in which equal problems differ. They are compiled when they are
-// needed, because a hook links this package.
-var differing = sync.OnceValue(func() (parts struct{ task, value, number, suggestion *regexp.Regexp }) {
-	parts.task = regexp.MustCompile(`^(?:task|entry) \d+(?: \("(?:[^"\\]|\\.)*"\))?: `)
-	parts.value = regexp.MustCompile(`, not the (string|number) (?:"(?:[^"\\]|\\.)*"|[^ ]*)`)
-	parts.number = regexp.MustCompile(`\(write [^ ]* without the quotes\)`)
-	parts.suggestion = regexp.MustCompile(` \(did you mean [^)]*\)$`)
-	return parts
-})
+// The parts in which equal problems differ.
+var (
+	differingTask       = pattern.New(`^(?:task|entry) \d+(?: \("(?:[^"\\]|\\.)*"\))?: `)
+	differingValue      = pattern.New(`, not the (string|number) (?:"(?:[^"\\]|\\.)*"|[^ ]*)`)
+	differingNumber     = pattern.New(`\(write [^ ]* without the quotes\)`)
+	differingSuggestion = pattern.New(` \(did you mean [^)]*\)$`)
+)
 
-func withoutTask(message string) string { return differing().task.ReplaceAllString(message, "") }
+func withoutTask(message string) string { return differingTask.Regexp().ReplaceAllString(message, "") }
 
 // general returns a message without the value that is wrong, and without a suggestion.
 func general(message string) string {
-	parts := differing()
-	message = parts.value.ReplaceAllString(message, ", not a $1")
-	message = parts.number.ReplaceAllString(message, "(write the number without quotes)")
-	return parts.suggestion.ReplaceAllString(message, "")
+	message = differingValue.Regexp().ReplaceAllString(message, ", not a $1")
+	message = differingNumber.Regexp().ReplaceAllString(message, "(write the number without quotes)")
+	return differingSuggestion.Regexp().ReplaceAllString(message, "")
 }
 
 // Listed returns the number of places that String lists.

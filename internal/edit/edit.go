@@ -26,10 +26,6 @@ var (
 	// edit and one version had to be moved aside. The error contains its path.
 	errKept = hint.New("written by two other programs at once",
 		"merge what you need of the two into one file, then remove the directory with the other")
-	// errBusy is returned by Replace when the timeout passes while another edit, or
-	// another program, locks the directory, or while another program has the file open
-	// for writing.
-	errBusy = safefile.ErrBusy
 )
 
 // Unguarded returns what to tell the person about err, the reason why an edit could not be protected
@@ -86,8 +82,9 @@ func Read(path string, max int64) (*File, error) {
 // exchange files.
 //
 // Replace first completes or reverts a killed edit of the file, even if data equals Data
-// and nothing is written. Other errors are errOwnership, errKept, errBusy and the
-// system's.
+// and nothing is written. Other errors are errOwnership, errKept, the system's, and
+// safefile.ErrBusy if the timeout passes while another edit, or another program, locks the
+// directory, or while another program has the file open for writing.
 func (e *File) Replace(data []byte, emptied int) error {
 	if err := Sweep(e.Path); err != nil {
 		return err
@@ -297,7 +294,7 @@ func (e *File) openUnchanged(dir *safefile.Dir, base string) (*original, error) 
 		}
 	}
 	if errors.Is(err, unix.EAGAIN) {
-		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, errBusy, timeout)
+		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, safefile.ErrBusy, timeout)
 	} else {
 		err = o.checkUnchanged(e)
 	}

@@ -406,7 +406,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 
 // TestUnguardedSaysWhy.
 func TestUnguardedSaysWhy(t *testing.T) {
-	require.ErrorIs(t, Unguarded(errBusy), errBusy)
+	require.ErrorIs(t, Unguarded(safefile.ErrBusy), safefile.ErrBusy)
 }
 
 // TestSweepLeavesAForeignFileAlone: the name of a removed file ends in a dot.
@@ -488,7 +488,7 @@ func TestErrorsOfTheWorkDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.Mkdir(filepath.Join(filepath.Dir(path), workPrefix+"f"), 0o700))
 	_, err := createWork(path, 0)
-	require.ErrorIs(t, err, errBusy)
+	require.ErrorIs(t, err, safefile.ErrBusy)
 	require.ErrorContains(t, err, workPrefix+"f: ")
 	w := &work{}
 	w.dir, err = openPlace(path)
@@ -556,7 +556,7 @@ func TestAWriterThatStays(t *testing.T) {
 		e, err := Read(path, 100)
 		require.NoError(t, err)
 		err = e.Replace(data, 0)
-		require.ErrorIs(t, err, errBusy)
+		require.ErrorIs(t, err, safefile.ErrBusy)
 		require.ErrorContains(t, err, "another program has had the file open for writing for 20ms")
 		files.Require(t, path, "old", 0o600)
 		files.RequireOnly(t, filepath.Dir(path), "f")
@@ -617,7 +617,7 @@ func TestTheLockOfADirectoryExcludesAnotherHolder(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, locked)
 	_, err = second.tryLock()
-	require.ErrorIs(t, err, errBusy)
+	require.ErrorIs(t, err, safefile.ErrBusy)
 	first.close()
 	locked, err = second.tryLock()
 	require.NoError(t, err)

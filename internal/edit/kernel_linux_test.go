@@ -259,7 +259,7 @@ func TestWithoutLocksAYoungWorkDirectoryStays(t *testing.T) {
 		return found, err
 	}
 	found, err := sweep()
-	require.ErrorIs(t, err, errBusy)
+	require.ErrorIs(t, err, safefile.ErrBusy)
 	require.ErrorContains(t, err, "it is removed after 1h0m0s")
 	require.Empty(t, found)
 	require.DirExists(t, work)

@@ -67,7 +67,7 @@ func (w *work) check(locked bool) error {
 		return err
 	}
 	if !locked && time.Since(info.ModTime()) < safefile.SweepAge {
-		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), errBusy, safefile.SweepAge)
+		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), safefile.ErrBusy, safefile.SweepAge)
 	}
 	if os.Geteuid() == 0 {
 		return nil

@@ -66,7 +66,7 @@ func (p *place) close() {
 }
 
 // lock excludes other edits of this program in the directory. locked is false on a file
-// system without such locks, such as some network file systems. Its only errors are errBusy
+// system without such locks, such as some network file systems. Its only errors are safefile.ErrBusy
 // and ErrChanged.
 func (p *place) lock() (locked bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -79,8 +79,8 @@ func (p *place) tryLock() (locked bool, err error) { return p.locked(p.TryLock()
 
 func (p *place) locked(unlock func(), err error) (bool, error) {
 	switch p.unlock = unlock; {
-	case errors.Is(err, errBusy):
-		return false, fmt.Errorf("%s: %w", p.Path("."), errBusy)
+	case errors.Is(err, safefile.ErrBusy):
+		return false, fmt.Errorf("%s: %w", p.Path("."), safefile.ErrBusy)
 	case errors.Is(err, safefile.ErrMoved):
 		return false, ErrChanged
 	}
@@ -122,7 +122,7 @@ func (w *work) make() error {
 		if info, err := w.dir.Lstat(w.name); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s: %w, and fsmtx did not create it; move it away", w.path(), unix.ENOTDIR)
 		}
-		return fmt.Errorf("%s: %w", w.path(), errBusy)
+		return fmt.Errorf("%s: %w", w.path(), safefile.ErrBusy)
 	}
 	return w.open()
 }

@@ -23,7 +23,7 @@ const (
 
 var (
 	// errTooLarge is returned when the YAML is longer than MaxBytes.
-	errTooLarge = fmt.Errorf("frontmatter is larger than %d KiB", MaxBytes>>10)
+	errTooLarge = errors.New("frontmatter is larger than 256 KiB")
 	// errAliases is returned when aliases expand to too many nodes, or contain
 	// themselves.
 	errAliases = errors.New("frontmatter has aliases that expand to too much")

@@ -81,6 +81,7 @@ func TestBoundsAreExact(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Parse([]byte(text + "x"))
 	require.ErrorIs(t, err, errTooLarge)
+	require.EqualError(t, err, fmt.Sprintf("frontmatter is larger than %d KiB", MaxBytes>>10))
 
 	// The mapping, its key and the sequence count too.
 	items := strings.Repeat("x,", maxNodes-3)

@@ -87,31 +87,36 @@ func Unreleased(err error) string {
 	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)
 }
 
-// remedies has a hint for each error that a person has to repair. The first match counts,
-// so specific errors come first.
-var remedies = []struct {
-	faults []error
+// fault is errors that a person has to repair, and how.
+type fault struct {
+	errors []error
 	hint   string // %s is the task list's directory
-}{
-	{[]error{txn.ErrNoLinks}, "%s and its parent must be on one file system with hard links"},
-	{[]error{txn.ErrProtected}, "make it an ordinary file of yours (chown, chattr -i -a) in %s, then invoke the skill again"},
-	{[]error{txn.ErrName}, "give the task list a name in UTF-8 of at most 248 bytes (CLAUDE_CODE_TASK_LIST_ID)"},
-	{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, vfs.ErrNotOwn, syscall.EISDIR, syscall.ENOTDIR},
-		"fsmtx did not create that: inspect it, then move it away"},
-	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space on the disk of %s, then invoke the skill again"},
-	{[]error{syscall.EFBIG}, "raise the limit on the size of files (ulimit -f), then invoke the skill again"},
-	{[]error{syscall.EMFILE, syscall.ENFILE}, "raise the limit on open files (ulimit -n), then invoke the skill again"},
-	{[]error{syscall.EROFS}, "make the file system of %s writable, then invoke the skill again"},
-	{[]error{syscall.EACCES, syscall.EPERM}, "repair the permissions and the owner of %s and of its parent, then invoke the skill again"},
-	{[]error{syscall.EIO}, "check the disk of %s; once it works, invoke the skill again"},
+}
+
+// faults returns the errors that a person has to repair. The first match counts, so specific
+// errors come first.
+func faults() []fault {
+	return []fault{
+		{[]error{txn.ErrNoLinks}, "%s and its parent must be on one file system with hard links"},
+		{[]error{txn.ErrProtected}, "make it an ordinary file of yours (chown, chattr -i -a) in %s, then invoke the skill again"},
+		{[]error{txn.ErrName}, "give the task list a name in UTF-8 of at most 248 bytes (CLAUDE_CODE_TASK_LIST_ID)"},
+		{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, vfs.ErrNotOwn, syscall.EISDIR, syscall.ENOTDIR},
+			"fsmtx did not create that: inspect it, then move it away"},
+		{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space on the disk of %s, then invoke the skill again"},
+		{[]error{syscall.EFBIG}, "raise the limit on the size of files (ulimit -f), then invoke the skill again"},
+		{[]error{syscall.EMFILE, syscall.ENFILE}, "raise the limit on open files (ulimit -n), then invoke the skill again"},
+		{[]error{syscall.EROFS}, "make the file system of %s writable, then invoke the skill again"},
+		{[]error{syscall.EACCES, syscall.EPERM}, "repair the permissions and the owner of %s and of its parent, then invoke the skill again"},
+		{[]error{syscall.EIO}, "check the disk of %s; once it works, invoke the skill again"},
+	}
 }
 
 // remedy returns the hint for err, "" if there is none.
 func remedy(err error, list string) string {
-	for _, r := range remedies {
-		for _, fault := range r.faults {
-			if errors.Is(err, fault) {
-				return strings.ReplaceAll(r.hint, "%s", list)
+	for _, f := range faults() {
+		for _, one := range f.errors {
+			if errors.Is(err, one) {
+				return strings.ReplaceAll(f.hint, "%s", list)
 			}
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// StepValues are the values of Steps.Stop and Steps.Checks, the defaults first.
-var StepValues = map[string][]string{"stop": {"remind", "hold", "off"}, "checks": {"on", "off"}}
+// StepValues returns the values of Steps.Stop and Steps.Checks, the defaults first.
+func StepValues() map[string][]string {
+	return map[string][]string{"stop": {"remind", "hold", "off"}, "checks": {"on", "off"}}
+}
 
 // Given reports whether anything is chosen.
 func (c *Steps) Given() bool { return *c != Steps{} }
@@ -26,7 +28,7 @@ func (c *Steps) Applied(flags []string) []string {
 			continue
 		}
 		flags = without(flags, "--"+name)
-		if value != StepValues[name][0] {
+		if value != StepValues()[name][0] {
 			flags = append(flags, "--"+name+"="+value)
 		}
 	}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/sample"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
@@ -36,7 +35,7 @@ const (
 var errName = hint.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens",
 	"for example: --name my-workflows")
 
-var nameShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
+var nameShape = pattern.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Plugin describes a plugin.
 type Plugin struct {
@@ -129,7 +128,7 @@ type File struct {
 // that they run; the version of the programs last, as a sign that the plugin is complete. It
 // returns errName.
 func (p Plugin) Files() ([]File, error) {
-	if !nameShape().MatchString(p.Name) {
+	if !nameShape.Regexp().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, errName)
 	}
 	manifest, err := p.manifest()

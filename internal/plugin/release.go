@@ -13,14 +13,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -43,9 +42,7 @@ var (
 	errArchive = hint.New("is not an archive of a release", "download the archive and the SHA256SUMS of one release again")
 )
 
-var archiveShape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^fsmtx_(.+)_(linux|darwin)_(amd64|arm64)\.tar\.gz$`)
-})
+var archiveShape = pattern.New(`^fsmtx_(.+)_(linux|darwin)_(amd64|arm64)\.tar\.gz$`)
 
 // Release returns the programs in the archives of a release and its version. The archives
 // are in dir, with SHA256SUMS. want are the platforms; nil means all that have an archive.
@@ -85,7 +82,7 @@ func archivesIn(dir string) (archives map[Platform]string, version string, err e
 	}
 	archives = map[Platform]string{}
 	for _, e := range entries {
-		m := archiveShape().FindStringSubmatch(e.Name())
+		m := archiveShape.Regexp().FindStringSubmatch(e.Name())
 		if m == nil {
 			continue
 		}

@@ -3,16 +3,15 @@ package rewrite
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Fix repairs mistakes that can be repaired in only one way. It returns the file, whose
@@ -70,9 +69,7 @@ func (f *fixer) note(format string, args ...any) {
 	}
 }
 
-var fence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
-})
+var fence = pattern.New("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
 
 // unwrapText removes what surrounds the JSON text.
 func (f *fixer) unwrapText(data []byte) []byte {
@@ -80,7 +77,7 @@ func (f *fixer) unwrapText(data []byte) []byte {
 		f.note("removed the byte order mark")
 		data = rest
 	}
-	if inside := fence().FindSubmatch(data); inside != nil {
+	if inside := fence.Regexp().FindSubmatch(data); inside != nil {
 		f.note("removed the Markdown code block around the file")
 		data = inside[1]
 	}
@@ -244,10 +241,10 @@ func (f *fixer) commas(root *hujson.Value) {
 	}
 }
 
-var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`) })
+var comment = pattern.New(`(?s)//[^\n]*|/\*.*?\*/`)
 
 func comments(extra hujson.Extra) (texts []string) {
-	for _, found := range comment().FindAll(extra, -1) {
+	for _, found := range comment.Regexp().FindAll(extra, -1) {
 		text := strings.TrimPrefix(string(found), "//")
 		if inside, block := strings.CutPrefix(text, "/*"); block {
 			text = strings.TrimSuffix(inside, "*/")
@@ -332,16 +329,16 @@ func commentsAround(root *hujson.Value, list *hujson.Array) (before, after []str
 	return before, append(after, comments(root.AfterExtra)...)
 }
 
-var emptyLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n[ \t\r]*\n`) })
+var emptyLine = pattern.New(`\n[ \t\r]*\n`)
 
 func stripComments(root *hujson.Value) {
 	strip := func(extra *hujson.Extra) {
 		if extra.IsStandard() {
 			return
 		}
-		bare := comment().ReplaceAll(*extra, nil)
-		for emptyLine().Match(bare) {
-			bare = emptyLine().ReplaceAll(bare, []byte("\n"))
+		bare := comment.Regexp().ReplaceAll(*extra, nil)
+		for emptyLine.Regexp().Match(bare) {
+			bare = emptyLine.Regexp().ReplaceAll(bare, []byte("\n"))
 		}
 		if i := bytes.IndexByte(bare, '\n'); i >= 0 {
 			bare = append(bytes.TrimRight(bare[:i:i], " \t\r"), bare[i:]...)
@@ -500,8 +497,8 @@ func (f *fixer) unquote(v *hujson.Value) {
 	v.Value = hujson.Literal(text)
 }
 
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,6}$`) })
+var digits = pattern.New(`^[1-9][0-9]{0,6}$`)
 
 func isID(v hujson.Value) bool {
-	return v.Value.Kind() == '"' && digits().MatchString(v.Value.(hujson.Literal).String())
+	return v.Value.Kind() == '"' && digits.Regexp().MatchString(v.Value.(hujson.Literal).String())
 }

@@ -39,7 +39,7 @@ var (
 	// ErrUnread is returned when standard input cannot be read.
 	ErrUnread = errors.New("reading standard input")
 	// ErrTooLarge is returned when the event is larger than MaxBytes.
-	ErrTooLarge = fmt.Errorf("event is larger than %d MiB", MaxBytes>>20)
+	ErrTooLarge = errors.New("event is larger than 64 MiB")
 	// ErrMalformed is returned when the event is not a JSON object. The error's
 	// text gives the line and the column in standard input.
 	ErrMalformed = errors.New("event is not a JSON object")

@@ -2,6 +2,7 @@ package event_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -60,6 +61,7 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 func TestReadIsLimited(t *testing.T) {
 	_, err := event.Read(zeros{})
 	require.ErrorIs(t, err, event.ErrTooLarge)
+	require.EqualError(t, err, fmt.Sprintf("event is larger than %d MiB", event.MaxBytes>>20))
 	data, err := event.ReadAll(io.LimitReader(zeros{}, event.MaxBytes))
 	require.NoError(t, err)
 	assert.Len(t, data, event.MaxBytes)

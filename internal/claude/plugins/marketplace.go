@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // If the marketplace is a directory, the client runs the plugin from the source tree in
@@ -245,11 +244,11 @@ func (m *marketplace) sharing(plugin string) (names []string) {
 }
 
 // bareSource is a source without "./", which is below metadata.pluginRoot.
-var bareSource = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9._]*$`) })
+var bareSource = pattern.New(`^[A-Za-z0-9][-A-Za-z0-9._]*$`)
 
 // resolve returns the path of a source below the marketplace's directory.
 func (m *marketplace) resolve(source string) string {
-	if bareSource().MatchString(source) {
+	if bareSource.Regexp().MatchString(source) {
 		return filepath.Join(m.root, source)
 	}
 	return source

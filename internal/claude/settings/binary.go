@@ -5,17 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"sync"
 
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // goRun matches the paths of programs that go run built: in a temporary build directory
 // or in the build cache.
-var goRun = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
-})
+var goRun = pattern.New(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 
 // Binary returns the absolute path with which the client can run this program. name
 // is os.Args[0]. If name is a link to the program, Binary returns the link, because
@@ -55,4 +52,4 @@ func CheckName() error {
 // IsTemporary reports whether go run built the program at path, and will delete it. A
 // hook with such a path would fail unnoticed: the client does not inform the model that a
 // hook's program is missing (fact 46, client 2.1.329).
-func IsTemporary(path string) bool { return goRun().MatchString(filepath.ToSlash(path)) }
+func IsTemporary(path string) bool { return goRun.Regexp().MatchString(filepath.ToSlash(path)) }

@@ -260,9 +260,9 @@ func TestErrorsHaveAPositionAndAReason(t *testing.T) {
 		"\xff\xfe{\x00}\x00":  {settings.ErrNotJSON, "1:1: not valid JSON: the file is UTF-16; save it as UTF-8"},
 		"{\n\"é\": \"\xff\"}": {settings.ErrNotJSON, "2:7: not valid JSON: invalid UTF-8"},
 
-		`{"a": {"b": 1, "b": 1}}`:         {settings.ErrDuplicate, `1:16: duplicate object member name "b"`},
-		`{"hooks": {}, "hooks": {}}`:      {settings.ErrDuplicate, `1:15: duplicate object member name "hooks"`},
-		`{"hooks": {}, "h\u006foks": {}}`: {settings.ErrDuplicate, `1:15: duplicate object member name "hooks"`},
+		`{"a": {"b": 1, "b": 1}}`:         {jsontext.ErrDuplicateName, `1:16: duplicate object member name "b"`},
+		`{"hooks": {}, "hooks": {}}`:      {jsontext.ErrDuplicateName, `1:15: duplicate object member name "hooks"`},
+		`{"hooks": {}, "h\u006foks": {}}`: {jsontext.ErrDuplicateName, `1:15: duplicate object member name "hooks"`},
 
 		`[]`:                                  {settings.ErrShape, "1:1: unexpected settings: got an array, want an object"},
 		`{"hooks": []}`:                       {settings.ErrShape, "1:11: unexpected settings: /hooks: got an array, want an object"},

@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
@@ -12,9 +10,6 @@ var (
 	// ErrNotJSON is returned when the file is not exactly one JSON value in UTF-8.
 	// JSON with comments is not valid either (fact 97, client 2.1.329).
 	ErrNotJSON = hint.New("not valid JSON", "correct the file, or move it away; it was not changed")
-	// ErrDuplicate is returned when an object has the same name twice. Programs differ
-	// in which of the two values they use, so no edit is safe.
-	ErrDuplicate = jsontext.ErrDuplicateName
 	// ErrShape is returned when a value on the path to a hook does not have the type
 	// that the client documents. The error contains the value's JSON pointer.
 	ErrShape = hint.New("unexpected settings", "correct the file; it was not changed")

@@ -22,7 +22,7 @@ type Report struct {
 }
 
 // Inspect compares settings with the hooks that they should have. data is nil if
-// there is no file. It returns ErrNotJSON, ErrDuplicate or ErrShape.
+// there is no file. It returns ErrNotJSON, ErrShape or jsontext.ErrDuplicateName.
 func Inspect(data []byte, hooks []Hook) (Report, error) {
 	if blank(data) {
 		return Report{State: Absent}, nil

@@ -67,7 +67,7 @@ func checkSyntax(data []byte) error {
 	}
 	// The option allows an escaped half of a surrogate pair, which is valid JSON.
 	err := jsonx.Check(data, jsontext.AllowInvalidUTF8(true))
-	if errors.Is(err, ErrDuplicate) {
+	if errors.Is(err, jsontext.ErrDuplicateName) { // programs differ in which of the two they use, so no edit is safe
 		return hint.With(err, "remove one of the two; the file was not changed")
 	}
 	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {

@@ -214,7 +214,7 @@ func (s Settings) ignored() (all []Off) {
 			_, what, _ = strings.Cut(what, ": ")
 		}
 		o := Off{File: f.Path, Line: line, What: what, Remedy: "correct it", spares: []Place{Plugin, ManagedPlugin}}
-		for place := range sources {
+		for place := range sources() {
 			if place != f.Place {
 				o.spares = append(o.spares, place)
 			}
@@ -232,7 +232,7 @@ func (s Settings) leftOut() []Off {
 	o := Off{What: "this session was started with --setting-sources " + strings.Join(s.Client.Sources, ","),
 		Remedy: "add the hooks to one of these sources, or start it without this option",
 		spares: []Place{Plugin, ManagedPlugin}}
-	for place, name := range sources {
+	for place, name := range sources() {
 		if slices.Contains(s.Client.Sources, name) {
 			o.spares = append(o.spares, place)
 		}
@@ -240,11 +240,13 @@ func (s Settings) leftOut() []Off {
 	return []Off{o}
 }
 
-// sources are the names of places in --setting-sources.
-var sources = map[Place]string{User: "user", Project: "project", Local: "local"}
+// sources returns the names of places in --setting-sources.
+func sources() map[Place]string {
+	return map[Place]string{User: "user", Project: "project", Local: "local"}
+}
 
 func (s Settings) isLeftOut(f File) bool {
-	return s.Client.Sources != nil && !slices.Contains(s.Client.Sources, sources[f.Place])
+	return s.Client.Sources != nil && !slices.Contains(s.Client.Sources, sources()[f.Place])
 }
 
 // untrusted returns the variable that keeps the client in -p from running the hooks of

@@ -15,13 +15,15 @@ func h06() guard.Rule {
 		ID: "H06", Name: "H06_context_injection", Event: event.UserPromptSubmit,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "every prompt comes with the state of the workflow",
-		Rows:  injectionRows, Decide: decideBy(runH06),
+		Rows:  injectionRows(), Decide: decideBy(runH06),
 		Settings: []string{"feature_flags.hooks_context_preservation", "workflow"},
 	}
 }
 
-var injectionRows = append([]string{"the prompt is a notification of a background agent"},
-	summaryRows("the state is given to the model with the prompt")...)
+func injectionRows() []string {
+	return append([]string{"the prompt is a notification of a background agent"},
+		summaryRows("the state is given to the model with the prompt")...)
+}
 
 // notification begins the prompt that the client sends when a background agent has
 // finished (fact 42).

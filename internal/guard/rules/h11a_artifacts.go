@@ -15,15 +15,17 @@ func h11a() guard.Rule {
 	return stopRule(guard.Rule{
 		ID: "H11a", Name: "H11a_required_artifacts",
 		Brief: "a turn does not end before design, plan, tasks and test plan exist",
-		Rows:  artifactRows, Decide: decideBy(runH11a),
+		Rows:  artifactRows(), Decide: decideBy(runH11a),
 	})
 }
 
-var artifactRows = stopRows(
-	"the phase is COMPLETION",
-	"design.md, plan.md, tasks.md or test-plan.md is missing or empty",
-	"anything else",
-)
+func artifactRows() []string {
+	return stopRows(
+		"the phase is COMPLETION",
+		"design.md, plan.md, tasks.md or test-plan.md is missing or empty",
+		"anything else",
+	)
+}
 
 func runH11a(c *call) (guard.Verdict, error) {
 	stop := c.stopFacts()

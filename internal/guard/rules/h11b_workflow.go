@@ -14,17 +14,19 @@ func h11b() guard.Rule {
 	return stopRule(guard.Rule{
 		ID: "H11b", Name: "H11b_workflow_completeness",
 		Brief: "a turn does not end while the workflow is incomplete or a gate is RED",
-		Rows:  workflowRows, Decide: decideBy(runH11b),
+		Rows:  workflowRows(), Decide: decideBy(runH11b),
 	})
 }
 
-var workflowRows = stopRows(
-	"a gate is RED, by the first word of its verdict or status",
-	"the phase is unreadable",
-	"the workflow has no such phase: an error, reported once",
-	"the phase is not COMPLETION, and the steps do not show that the phases from it on are done",
-	"anything else",
-)
+func workflowRows() []string {
+	return stopRows(
+		"a gate is RED, by the first word of its verdict or status",
+		"the phase is unreadable",
+		"the workflow has no such phase: an error, reported once",
+		"the phase is not COMPLETION, and the steps do not show that the phases from it on are done",
+		"anything else",
+	)
+}
 
 func runH11b(c *call) (guard.Verdict, error) {
 	stop := c.stopFacts()

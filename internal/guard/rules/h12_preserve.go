@@ -12,12 +12,14 @@ func h12() guard.Rule {
 		ID: "H12", Name: "H12_preserve_context", Event: event.PreCompact,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "the summary of a compaction contains the state of the workflow",
-		Rows:  preservationRows, Decide: decideBy(runH12),
+		Rows:  preservationRows(), Decide: decideBy(runH12),
 		Settings: []string{"feature_flags.hooks_context_preservation", "workflow"},
 	}
 }
 
-var preservationRows = summaryRows("the state is appended to the instructions for the summary")
+func preservationRows() []string {
+	return summaryRows("the state is appended to the instructions for the summary")
+}
 
 const preserve = "Preserve this planning state verbatim in the summary:\n"
 

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -293,15 +292,15 @@ const generic = " option options approach approaches strategy strategies solutio
 	" take adopt project app application system team plan here there now finally again still actually please confirm think recommend recommended suggest" +
 	" shall must also instead really any one ones them they favour favor opinion not "
 
-// shortForms maps usual short forms to the words. It is built on first use, because most
-// runs of the program do not need it.
-var shortForms = sync.OnceValue(func() map[string]string {
+// longForm returns the word for a usual short form, "" for other words. A variable would be
+// filled at every start of the program.
+func longForm(word string) string {
 	return map[string]string{
 		"db": "database", "dbs": "database", "auth": "authentication", "authn": "authentication", "config": "configuration", "repo": "repository",
 		"env": "environment", "k8s": "kubernetes", "postgres": "postgresql", "pg": "postgresql", "js": "javascript", "ts": "typescript",
 		"fe": "frontend", "be": "backend", "lib": "library", "docs": "documentation", "infra": "infrastructure", "perf": "performance",
-	}
-})
+	}[word]
+}
 
 // keywords returns the stems of the words of s except fillers, in lower case. A word is a
 // run of letters and digits; in a script without spaces, Unicode's rules divide words.
@@ -315,7 +314,7 @@ func stems(s, skip string) map[string]bool {
 		if strings.Contains(skip, " "+word+" ") {
 			continue
 		}
-		if long := shortForms()[word]; long != "" {
+		if long := longForm(word); long != "" {
 			word = long
 		}
 		if strings.ContainsFunc(word, turn.Unspaced) {

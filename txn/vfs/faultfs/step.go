@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sync"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -36,15 +36,15 @@ func (s Step) String() string {
 // The patterns are compiled on first use: fsmtx links this package, and its hooks start
 // for every tool call.
 var (
-	ids      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`) })
-	temps    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([^/]*)\d{16}$`) })
-	stateDir = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^.*/\.[^/]+\.fsmtx`) })
+	ids      = pattern.New(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`)
+	temps    = pattern.New(`\.([^/]*)\d{16}$`)
+	stateDir = pattern.New(`^.*/\.[^/]+\.fsmtx`)
 )
 
 func short(path string) string {
-	path = temps().ReplaceAllString(path, "$1~")
-	if stateDir().MatchString(path) {
-		return ids().ReplaceAllString(stateDir().ReplaceAllString(path, "S"), "$1")
+	path = temps.Regexp().ReplaceAllString(path, "$1~")
+	if stateDir.Regexp().MatchString(path) {
+		return ids.Regexp().ReplaceAllString(stateDir.Regexp().ReplaceAllString(path, "S"), "$1")
 	}
 	return filepath.Base(path)
 }
