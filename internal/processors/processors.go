@@ -14,9 +14,10 @@ import (
 var before int // Few; 0 if it has changed nothing
 
 // Few keeps this process on one processor if args, which begin with the name of the program, are
-// those of a hook that a call waits for, and reports whether it has. Package few calls it.
+// those of a hook that a call waits for or of the status line, and reports whether it has. Package
+// few calls it.
 func Few(args []string) bool {
-	if len(args) > 1 && slices.Contains([]string{"hook", "hydrate", "step"}, args[1]) {
+	if len(args) > 1 && slices.Contains([]string{"guard", "hook", "hydrate", "statusline", "step"}, args[1]) {
 		before = runtime.GOMAXPROCS(1)
 	}
 	return before > 0

@@ -16,7 +16,8 @@ func TestAHookRunsOnOneProcessorUntilItNeedsMore(t *testing.T) {
 		require.False(t, processors.Few(args), args)
 		require.Equal(t, 7, runtime.GOMAXPROCS(0))
 	}
-	for _, args := range [][]string{{"fsmtx", "hook", "--agent=claude"}, {"fsmtx", "hydrate"}, {"fsmtx", "step"}} {
+	for _, args := range [][]string{{"fsmtx", "hook", "--agent=claude"}, {"fsmtx", "hydrate"}, {"fsmtx", "step"}, {"fsmtx", "guard", "H07"},
+		{"fsmtx", "statusline"}} {
 		require.True(t, processors.Few(args), args)
 		require.Equal(t, 1, runtime.GOMAXPROCS(0))
 		processors.Many()
