@@ -44,8 +44,7 @@ func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(cont
 		err    error
 	}
 	done := make(chan ended, 1)
-	go func() {
-		stack.Grow()
+	stack.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				done <- ended{err: fmt.Errorf("%w: %v; it is not known whether the task list was changed", ErrInternal, p)}
@@ -53,7 +52,7 @@ func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(cont
 		}()
 		result, err := work(ctx)
 		done <- ended{result, err}
-	}()
+	})
 	timer := time.NewTimer(hard)
 	defer timer.Stop()
 	select {

@@ -15,6 +15,16 @@ func init() { Grow() }
 // Grow makes the stack of the calling goroutine large, which should have called little yet.
 func Grow() { reserve(false) }
 
+// Go runs f in a goroutine whose stack is large before f needs it: a frame of f, however large, is on
+// it.
+func Go(f func()) { go run(f) }
+
+//go:noinline
+func run(f func()) {
+	Grow()
+	f()
+}
+
 // reserve has a frame of size bytes, and touches it only if used.
 //
 //go:noinline

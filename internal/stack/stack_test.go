@@ -14,18 +14,24 @@ func TestTheStackStaysWhereItIs(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	require.True(t, isCopied(func() {}))
 	require.False(t, isCopied(Grow))
+	require.False(t, isCopiedBy(Go, func() {}))
 }
 
 // isCopied reports whether the stack of a new goroutine is copied by deep calls after first.
 func isCopied(first func()) bool {
+	return isCopiedBy(func(f func()) { go f() }, first)
+}
+
+// isCopiedBy is isCopied with a goroutine that begin begins.
+func isCopiedBy(begin func(func()), first func()) bool {
 	copied := make(chan bool)
-	go func() {
+	begin(func() {
 		first()
 		var local byte
 		before := uintptr(unsafe.Pointer(&local))
 		deep(64)
 		copied <- uintptr(unsafe.Pointer(&local)) != before
-	}()
+	})
 	return <-copied
 }
 
