@@ -215,6 +215,31 @@ func unwritten(err, lost error) error {
 // building these would slow down every hook. misused is set if help is asked for a command
 // that does not exist: cobra takes no error from printing help.
 func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
+	var root *cobra.Command
+	leading, behind := leadingDirectory(args)
+	sub, path, rest := findSubcommand(subcommands(), behind)
+	if sub != nil {
+		root, args = sub.buildFor(s, rest), append(leading, rest...)
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
+	} else {
+		root = newProgram(s)
+	}
+	holdBack(s, root)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = sub != nil // else cobra builds it at each start for nothing
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	if root.HasSubCommands() { // after SetOut, because cobra's completion command copies the output when it is created
+		completeHelp(root)
+	}
+	root.SetArgs(args)
+	wrapHelp(s, root, misused)
+	return root
+}
+
+// newProgram returns the command with all subcommands, for arguments that begin with none of them.
+func newProgram(s terminal.Streams) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "fsmtx",
@@ -241,32 +266,14 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 			return c.Help()
 		},
 	}
-	leading, behind := leadingDirectory(args)
-	if sub, path, rest := findSubcommand(subcommands(), behind); sub != nil {
-		root, args = sub.buildFor(s, rest), append(leading, rest...)
-		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
+	root.AddGroup(groups...)
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	for _, sub := range subcommands() {
+		c := sub.build(s)
+		c.GroupID = sub.group
+		root.AddCommand(c)
 	}
-	if root.Use == "fsmtx" {
-		root.AddGroup(groups...)
-		root.Flags().BoolVar(&version, "version", false, "print the version")
-		for _, sub := range subcommands() {
-			c := sub.build(s)
-			c.GroupID = sub.group
-			root.AddCommand(c)
-		}
-		_ = root.Flags().StringP("directory", "C", "", "run the command as if started in `DIR`")
-	}
-	holdBack(s, root)
-	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.DisableDefaultCmd = root.Use != "fsmtx" // else cobra builds it at each start for nothing
-	root.SetIn(s.In)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
-	if root.HasSubCommands() { // after SetOut, because cobra's completion command copies the output when it is created
-		completeHelp(root)
-	}
-	root.SetArgs(args)
-	wrapHelp(s, root, misused)
+	_ = root.Flags().StringP("directory", "C", "", "run the command as if started in `DIR`")
 	return root
 }
 
