@@ -1,18 +1,33 @@
 package cmdline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Switches are the options on the client's command line that decide whether it runs hooks
-// (fact 113, client 2.1.329).
+// (fact 113, client 2.1.329), and whether it writes a transcript.
 type Switches struct {
 	Settings   string   // --settings: a file or a JSON object, "" without it
 	Sources    []string // --setting-sources: some of user, project and local; nil without it
 	Bare       bool
 	SafeMode   bool
 	Restricted bool
+
+	NoPersistence bool // the client writes no transcript
+}
+
+// Persists reports whether the client that runs this process as a hook writes the transcript
+// that its events name. It does not with --no-session-persistence, nor with
+// CLAUDE_CODE_SKIP_PROMPT_HISTORY in its environment, which hooks get (fact 166, client
+// 2.1.329). If nothing is known of the client, it does.
+func Persists(getenv func(string) (string, bool)) bool {
+	if skip, _ := getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"); slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(skip)) {
+		return false
+	}
+	s, _ := ReadSwitches(getenv)
+	return !s.NoPersistence
 }
 
 // ReadSwitches returns the options of the client that runs this process as a hook or in the
@@ -53,6 +68,8 @@ func parseSwitches(args []string) (s Switches) {
 			s.SafeMode = true
 		case "--restricted":
 			s.Restricted = true
+		case "--no-session-persistence":
+			s.NoPersistence = true
 		}
 	}
 	return s

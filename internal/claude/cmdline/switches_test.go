@@ -1,6 +1,8 @@
 package cmdline
 
 import (
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,8 +20,23 @@ func TestParseSwitches(t *testing.T) {
 		"--setting-sources user,project -p go": {Sources: []string{"user", "project"}},
 		"--setting-sources=":                   {Sources: []string{}},
 		"-- --bare":                            {},
+		"-p go --no-session-persistence":       {NoPersistence: true},
 	} {
 		assert.Equal(t, want, parseSwitches(strings.Fields("claude "+line)), line)
 	}
 	assert.Empty(t, parseSwitches([]string{"--bare"}), "the program's name")
+}
+
+// TestPersists: by the variable, and by the option of the process that CLAUDE_PID names.
+func TestPersists(t *testing.T) {
+	for _, c := range []struct {
+		skip, pid string
+		want      bool
+	}{
+		{"", "", true}, {"0", "", true}, {"false", "none", true}, {"1", "", false}, {"TRUE", "", false},
+		{"", strconv.Itoa(os.Getpid()), true},
+	} {
+		env := map[string]string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY": c.skip, "CLAUDE_PID": c.pid}
+		assert.Equal(t, c.want, Persists(func(name string) (string, bool) { text, ok := env[name]; return text, ok }), c)
+	}
 }

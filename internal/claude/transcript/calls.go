@@ -21,7 +21,7 @@ import (
 //
 // promptID is the prompt_id of the event, which may be empty. The call may be that
 // prompt: while there is no call and the transcript does not contain the prompt, LastCall
-// reads it again, for at most two seconds.
+// reads it again, for at most two seconds, if the client writes it.
 //
 // When a session is forked, the client copies its lines into the new transcript, with the
 // new session's id but the old times (client 2.1.329). A call that is older than the
@@ -30,7 +30,7 @@ func LastCall(path, promptID string, matches func(name string) bool) (at time.Ti
 	if path == "" {
 		return time.Time{}, false
 	}
-	await(waitAtMost, func() (text string, stale bool) {
+	await(path, waitAtMost, func() (text string, stale bool) {
 		if at, found = lastCall(path, matches); !found {
 			_, stale = lastUserText(path, promptID)
 		}

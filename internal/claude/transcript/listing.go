@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +41,10 @@ type listing struct {
 // be empty: while there is neither a listing nor this prompt, ListedName reads the transcript
 // again, for at most half a second, if the client writes it.
 func ListedName(path, promptID, name string) string {
-	if !written(path) {
+	if path == "" {
 		return ""
 	}
-	listed, _ := await(listingAtMost, func() (string, bool) {
+	listed, _ := await(path, listingAtMost, func() (string, bool) {
 		listed, any := listedName(path, name)
 		if any {
 			return listed, false
@@ -54,16 +53,6 @@ func ListedName(path, promptID, name string) string {
 		return "", stale
 	})
 	return listed
-}
-
-// written reports whether a transcript is there or may still come. The client creates it after
-// the session's first hooks, as CONFIG/projects/PROJECT/SESSION.jsonl (client 2.1.329).
-func written(path string) bool {
-	if path == "" {
-		return false
-	}
-	_, err := os.Lstat(path)
-	return err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects"
 }
 
 // listedName reads the transcript once. any reports whether it has a listing.

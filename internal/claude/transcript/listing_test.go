@@ -3,6 +3,7 @@ package transcript
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Lines as client 2.1.329 writes them, without the fields that are not read.
@@ -115,21 +117,55 @@ func TestToolsWaitsForTheFirstWord(t *testing.T) {
 }
 
 // TestOnlyATranscriptThatTheClientWritesIsWaitedFor: there may be no file yet where the client
-// keeps its transcripts, but a path elsewhere is that of a program without one.
+// keeps its transcripts, but a path elsewhere is that of a program without one, and a client may
+// write none.
 func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
-	for path, waits := range map[string]time.Duration{
-		"":                                       0,
-		filepath.Join(t.TempDir(), "none.jsonl"): 0,
-		filepath.Join(t.TempDir(), "projects/-p/none.jsonl"): listingAtMost,
+	kept := filepath.Join(t.TempDir(), "projects/-p/none.jsonl")
+	old := write(t, strings.Replace(fmt.Sprintf(prompted, "of an earlier turn"), `{"type"`, `{"promptId":"0","type"`, 1))
+	for _, c := range []struct {
+		path, skip string // CLAUDE_CODE_SKIP_PROMPT_HISTORY
+		pid        int    // CLAUDE_PID
+		waits      bool
+	}{
+		{"", "", 0, false}, {filepath.Join(t.TempDir(), "none.jsonl"), "", 0, false},
+		{kept, "", 0, true}, {kept, "1", 0, false}, {kept, "", clientWith(t, "--verbose"), true}, {kept, "", clientWith(t, noPersistence), false},
+		{old, "", 0, true}, {old, "1", 0, false},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			begun := time.Now()
-			assert.Equal(t, Offer{}, Tools(path, "1"))
-			assert.WithinDuration(t, begun.Add(waits), time.Now(), waitStep, path)
-			begun = time.Now()
-			assert.Empty(t, ListedName(path, "1", "ship"))
-			assert.WithinDuration(t, begun.Add(waits), time.Now(), waitStep, path)
-		})
+		t.Setenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY", c.skip)
+		t.Setenv("CLAUDE_PID", fmt.Sprint(c.pid))
+		for what, limit := range map[string]time.Duration{"tools": listingAtMost, "name": listingAtMost, "text": waitAtMost, "call": waitAtMost} {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				switch what {
+				case "tools":
+					assert.Equal(t, Offer{}, Tools(c.path, "1"))
+				case "name":
+					assert.Empty(t, ListedName(c.path, "1", "ship"))
+				case "text":
+					_, known := LastUserText(c.path, "1")
+					assert.Equal(t, c.path == "", known)
+				case "call":
+					_, found := LastCall(c.path, "1", func(string) bool { return true })
+					assert.False(t, found)
+				}
+				if !c.waits {
+					limit = 0
+				}
+				assert.WithinDuration(t, begun.Add(limit), time.Now(), waitStep, "%+v: %s", c, what)
+			})
+		}
 	}
 	assert.Empty(t, ListedName(t.TempDir(), "", "simplify"))
+}
+
+const noPersistence = "--no-session-persistence"
+
+// clientWith starts a process with an option of the client, and returns its number.
+func clientWith(t *testing.T, option string) int {
+	c := exec.Command("sh", "-c", "read line", "claude", "-p", option)
+	_, err := c.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
+	return c.Process.Pid
 }

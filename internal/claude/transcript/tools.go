@@ -40,10 +40,10 @@ const serverMark = "workflow_status: the steps, which are ready"
 // tools nor this prompt, Tools reads the transcript again, for at most half a second, if the
 // client writes it.
 func Tools(path, promptID string) Offer {
-	if !written(path) {
+	if path == "" {
 		return Offer{}
 	}
-	o, _ := await(listingAtMost, func() (Offer, bool) {
+	o, _ := await(path, listingAtMost, func() (Offer, bool) {
 		o := tools(path)
 		if o != (Offer{}) {
 			return o, false

@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -51,8 +54,8 @@ const (
 
 // LastUserText returns the last message of the user, "" if there is none. promptID is
 // the prompt_id of the event, which may be empty. While the transcript does not contain
-// that prompt, LastUserText reads it again, for at most two seconds. known is false if
-// the prompt is still missing then.
+// that prompt, LastUserText reads it again, for at most two seconds, if the client writes it.
+// known is false if the prompt is still missing then.
 //
 // Tool results, additions of the client, notifications of background tasks (fact 42,
 // client 2.1.329) and feedback of hooks are stored as messages of the user too; they are
@@ -62,7 +65,7 @@ func LastUserText(path, promptID string) (text string, known bool) {
 	if path == "" {
 		return "", true
 	}
-	return await(waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
+	return await(path, waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
 }
 
 // Inputs calls visit with what the user typed in this session, from the last input to the
@@ -117,14 +120,26 @@ func input(raw []byte) (text string, l line) {
 	return "", line{}
 }
 
-// await calls read until the transcript is up to date or the time is up.
-func await[T any](wait time.Duration, read func() (found T, stale bool)) (found T, current bool) {
-	for end := time.Now().Add(wait); ; time.Sleep(waitStep) {
-		found, stale := read()
-		if !stale || time.Now().After(end) {
-			return found, !stale
-		}
+// await calls read until the transcript is up to date or the time is up. It calls read once
+// if the client does not write the transcript.
+func await[T any](path string, wait time.Duration, read func() (found T, stale bool)) (found T, current bool) {
+	found, stale := read()
+	if stale && !written(path) {
+		return found, false
 	}
+	for end := time.Now().Add(wait); stale && !time.Now().After(end); {
+		time.Sleep(waitStep)
+		found, stale = read()
+	}
+	return found, !stale
+}
+
+// written reports whether the client writes the transcript: it is there, or it may still come.
+// The client creates it after the session's first hooks, as CONFIG/projects/PROJECT/SESSION.jsonl
+// (client 2.1.329). Without persistence its events name such a path, too (fact 166).
+func written(path string) bool {
+	_, err := os.Lstat(path)
+	return (err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects") && cmdline.Persists(os.LookupEnv)
 }
 
 // lastUserText reads the transcript once. stale reports that it does not contain the

@@ -104,7 +104,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 
 	path := write(t, first, "")
 	reads := 0
-	text, known := await(time.Minute, func() (string, bool) {
+	text, known := await(path, time.Minute, func() (string, bool) {
 		if reads++; reads == 2 {
 			path = write(t, first, second)
 		}
@@ -113,7 +113,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 	assert.Equal(t, "stop", text)
 	assert.True(t, known)
 	assert.Equal(t, 2, reads)
-	text, known = await(0, func() (string, bool) { return lastUserText(path, "3") })
+	text, known = await(path, 0, func() (string, bool) { return lastUserText(path, "3") })
 	assert.Equal(t, "stop", text)
 	assert.False(t, known, "the time is up")
 	_, known = LastUserText("", "3")

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
@@ -437,4 +438,34 @@ func genCatalog() *rapid.Generator[string] {
 		return fmt.Sprintf("%s-- market/.claude-plugin/marketplace.json --\n{\"name\": \"m\", \"owner\": {\"name\": \"o\"}, \"plugins\": [%s]}\n%s",
 			&comment, strings.TrimPrefix(entries.String(), ", "), &manifests)
 	})
+}
+
+// Fact 166: the events of a client that writes no transcript name one all the same.
+func TestAClientWithoutPersistence(t *testing.T) {
+	for name, c := range map[string]struct {
+		variable string
+		args     []string
+		writes   bool
+	}{
+		"plain":    {writes: true},
+		"option":   {args: []string{"--no-session-persistence"}},
+		"variable": {variable: "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := realclient.New(t)
+			s.Env["CLAUDE_CODE_SKIP_PROMPT_HISTORY"] = c.variable
+			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+			install(t, s, hook{"Stop", "", `cat > event.json; printf %s "$CLAUDE_CODE_SKIP_PROMPT_HISTORY" > variable; tr '\0' ' ' < /proc/$CLAUDE_PID/cmdline > line`})
+
+			s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go", c.args...)
+
+			e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+			require.NoError(t, err)
+			assert.Equal(t, "projects", filepath.Base(filepath.Dir(filepath.Dir(e.TranscriptPath))))
+			_, err = os.Stat(e.TranscriptPath)
+			assert.Equal(t, c.writes, err == nil, "%v", err)
+			assert.Equal(t, c.variable, read(t, s, "project/variable"))
+			assert.Equal(t, len(c.args) > 0, strings.Contains(read(t, s, "project/line"), " --no-session-persistence "))
+		})
+	}
 }
