@@ -38,12 +38,12 @@ func withoutJournal() medium.FileSystem {
 }
 
 // drive is a disk on which the operations run.
-type drive struct{ *medium.Disk }
+type drive struct{ *medium.Own }
 
 // newDrive makes an empty file system, for the time of the test. It fails with
 // medium.ErrMissing if this machine cannot make or mount it.
 func newDrive(t *testing.T, f medium.FileSystem) (*drive, error) {
-	d, err := medium.New(t.TempDir(), f)
+	d, err := medium.Here(t.TempDir(), f)
 	if err != nil {
 		return nil, err
 	}

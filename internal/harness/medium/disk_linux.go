@@ -36,22 +36,23 @@ var (
 // that a disk needs.
 var ErrMissing = errors.New("missing here")
 
-// Disk is a device with a file system on it, whose blocks are in this process's memory.
+// Disk is a device with a file system on it, whose blocks are in a process's memory.
 type Disk struct {
 	FileSystem
-	*Medium
 	At      string // where it is mounted
 	Checked []byte // what the check before the last mount printed
 
-	file string // the medium as a file
-	loop string // its device while it is mounted
-	stop func() error
+	file   string // the medium as a file
+	loop   string // its device while it is mounted
+	forget func()
 }
 
 // New makes an empty file system, whose medium and mount point are in the directory dir. It is
-// not mounted. New fails with ErrMissing if this machine cannot make it.
-func New(dir string, f FileSystem) (*Disk, error) {
-	d := &Disk{FileSystem: f, Medium: &Medium{size: f.Size, content: Image{}}, file: filepath.Join(dir, "medium"), At: filepath.Join(dir, "disk")}
+// not mounted. The medium is what Serve answers for, with the same device and size, in this
+// process or in another one, for which this one then closes the device. New fails with ErrMissing
+// if this machine cannot make the file system.
+func New(dir string, f FileSystem, device *os.File) (*Disk, error) {
+	d := &Disk{FileSystem: f, file: filepath.Join(dir, "medium"), At: filepath.Join(dir, "disk")}
 	if _, err := exec.LookPath(f.Mkfs[0]); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMissing, err)
 	}
@@ -59,11 +60,11 @@ func New(dir string, f FileSystem) (*Disk, error) {
 		return nil, err
 	}
 	var err error
-	if d.stop, err = serve(d.Medium, d.file); err != nil {
+	if d.forget, err = mountFile(d.file, device); err != nil {
 		return nil, err
 	}
 	if err := d.make(); err != nil {
-		return nil, errors.Join(err, d.stop())
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
@@ -74,7 +75,41 @@ func (d *Disk) Close() error {
 		Abort()
 		_ = unix.Unmount(d.At, unix.MNT_DETACH)
 	}
-	return d.stop()
+	d.forget()
+	return unix.Unmount(d.file, unix.MNT_DETACH)
+}
+
+// Own is a disk whose medium is in this process.
+type Own struct {
+	*Disk
+	*Medium
+	device *os.File
+	served chan error
+}
+
+// Here makes an empty file system as New does, on a medium of this process.
+func Here(dir string, f FileSystem) (*Own, error) {
+	device, err := Device()
+	if err != nil {
+		return nil, err
+	}
+	o := &Own{Medium: Empty(f.Size), device: device, served: make(chan error, 1)}
+	stop := make(chan struct{})
+	go func() { o.served <- o.Serve(device, stop) }()
+	if o.Disk, err = New(dir, f, device); err != nil {
+		close(stop)
+		return nil, errors.Join(err, <-o.served, device.Close())
+	}
+	return o, nil
+}
+
+// Close ends the disk and its medium.
+func (o *Own) Close() error {
+	defer o.device.Close()
+	if err := o.Disk.Close(); err != nil {
+		return err
+	}
+	return <-o.served
 }
 
 func (d *Disk) make() error {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,37 +79,32 @@ type (
 	fuseWriteOut struct{ Size, _ uint32 }
 )
 
-// serve makes a medium a file at path, until stop is called. Before that, nothing may use the
-// file any more: stop would wait for it. It fails with ErrMissing if this machine or this user
-// cannot have such files.
-func serve(m *Medium, path string) (stop func() error, err error) {
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		return nil, err
-	}
+// Device opens what a process reads the kernel's requests from. It fails with ErrMissing if
+// this machine does not have that, or not for this user.
+func Device() (*os.File, error) {
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%w: /dev/fuse cannot be opened: %w", ErrMissing, err)
 	}
-	err = unix.Mount("fsmtx-disk", path, "fuse", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("fd=%d,rootmode=100600,user_id=0,group_id=0", fd))
+	return os.NewFile(uintptr(fd), "/dev/fuse"), nil
+}
+
+// mountFile mounts the file that a server of the device answers for. Call forget before the file
+// is unmounted.
+func mountFile(path string, device *os.File) (forget func(), err error) {
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return nil, err
+	}
+	err = unix.Mount("fsmtx-disk", path, "fuse", unix.MS_NOSUID|unix.MS_NODEV,
+		fmt.Sprintf("fd=%d,rootmode=100600,user_id=0,group_id=0", device.Fd()))
 	if err != nil {
-		_ = unix.Close(fd)
 		return nil, fmt.Errorf("%w: a file system in user space cannot be mounted: %w", ErrMissing, err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- (&fuseServer{m, fd}).run() }()
-	forget, err := register(path)
-	stop = func() error {
-		defer unix.Close(fd)
-		defer forget()
-		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
-			return err
-		}
-		return <-done
-	}
+	forget, err = register(path)
 	if err != nil {
-		return nil, errors.Join(err, stop())
+		return nil, errors.Join(err, unix.Unmount(path, unix.MNT_DETACH))
 	}
-	return stop, nil
+	return forget, nil
 }
 
 const fuseControl = "/sys/fs/fuse/connections"
@@ -119,13 +116,12 @@ var servers struct {
 
 // register remembers how to end the connection to the server of a mounted file, until forget.
 func register(path string) (forget func(), err error) {
-	forget = func() {}
 	var at unix.Stat_t
 	if err := unix.Stat(path, &at); err != nil {
-		return forget, err
+		return nil, err
 	}
 	if err := unix.Mount("fusectl", fuseControl, "fusectl", 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
-		return forget, fmt.Errorf("%w: %s cannot be mounted, without which a killed process would leave a thread behind: %w", ErrMissing, fuseControl, err)
+		return nil, fmt.Errorf("%w: %s cannot be mounted, without which a killed process would leave a thread behind: %w", ErrMissing, fuseControl, err)
 	}
 	file := fmt.Sprintf("%s/%d/abort", fuseControl, unix.Minor(at.Dev))
 	servers.Lock()
@@ -153,21 +149,33 @@ func Abort() {
 	}
 }
 
-// fuseServer answers one request at a time, so that a flush covers exactly the writes that
-// were answered before it.
+// Serve answers the kernel's requests for the file of a device, one at a time, so that a flush
+// covers exactly the writes that were answered before it. It returns when the file was mounted and
+// is not any more, or when stop is closed while it is not mounted yet.
+func (m *Medium) Serve(device *os.File, stop <-chan struct{}) error {
+	defer runtime.KeepAlive(device)
+	return (&fuseServer{m, int(device.Fd())}).run(stop)
+}
+
 type fuseServer struct {
 	*Medium
 	fd int
 }
 
-// run returns when the file is unmounted.
-func (s *fuseServer) run() error {
+func (s *fuseServer) run(stop <-chan struct{}) error {
 	buf := make([]byte, fuseTransfer+2*blockSize)
 	for {
 		n, err := unix.Read(s.fd, buf)
 		switch {
 		case errors.Is(err, unix.ENODEV):
 			return nil
+		case errors.Is(err, unix.EPERM): // it is not mounted yet
+			select {
+			case <-stop:
+				return nil
+			case <-time.After(10 * time.Millisecond):
+			}
+			continue
 		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOENT):
 			continue
 		case err != nil:

@@ -67,6 +67,9 @@ type Medium struct {
 	delay     time.Duration
 }
 
+// Empty returns a medium of a size in bytes, without content.
+func Empty(size int64) *Medium { return &Medium{size: size, content: Image{}} }
+
 // Load replaces the content, and ends a recording.
 func (m *Medium) Load(content Image) {
 	m.mu.Lock()

@@ -1,6 +1,13 @@
 // Hydrate compares a hydration as a whole process with the least that the same work can
 // cost, and with a Python script that does it without any guarantee. It prints medians;
 // ratios are medians over pairs.
+//
+// Where there are few files, what decides is how often a hydration waits for the disk and how
+// long a flush takes, which differs from disk to disk and with what else the disk does. So these
+// rows are repeated, on Linux and as root, on disks whose flush takes a fixed time: a new ext4
+// with its journal and a new xfs, each on a device in memory (package medium). Their times
+// differ little from run to run and between machines. A wait of a program for its disk is one or
+// more flushes, as the file system does it. Only the bench sees the mounts, which end with it.
 package main
 
 import (
@@ -12,9 +19,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
@@ -30,17 +37,18 @@ type row struct {
 	lists          int // hydrated lists that the row recovers; it hydrates nothing
 	budget         float64
 	script         float64 // how many times as long the script should take at least; 0 is no goal
+	flushed        bool    // what decides is how long a flush takes: repeated on slow disks
 }
 
 // The floor of a row that creates nothing is a program that only parses the event.
 var rows = []row{
 	{name: "nothing to do", budget: 1.5},
 	{name: "200 plugins and no fsm.json", plugins: 200, budget: 12},
-	{name: "10 into an empty list", create: 10, budget: 0.8, script: 4},
-	{name: "10 in place of 10", create: 10, tagged: 10, budget: 0.7, script: 4},
+	{name: "10 into an empty list", create: 10, budget: 0.8, script: 4, flushed: true},
+	{name: "10 in place of 10", create: 10, tagged: 10, budget: 0.7, script: 4, flushed: true},
 	{name: "four at once, 10 each", create: 10, atOnce: 4, budget: 4},
 	{name: "1,000 into an empty list", create: 1000, budget: 2.0},
-	{name: "100 beside 1,000", create: 100, manual: 1000, budget: 0.8, script: 2},
+	{name: "100 beside 1,000", create: 100, manual: 1000, budget: 0.8, script: 2, flushed: true},
 	{name: "100 beside 10,000", create: 100, manual: 10000, budget: 0.8, script: 2},
 	{name: "100 beside 50,000", create: 100, manual: 50000, budget: 1.4},
 	{name: "recover --all, 1,000 lists", lists: 1000, budget: 250},
@@ -49,16 +57,59 @@ var rows = []row{
 //go:embed yardstick.py
 var yardstick string
 
+// choice is what the command line says.
+type choice struct {
+	pairs int
+	only  string
+	flush time.Duration
+}
+
+// workVariable names the environment variable with the directory to work in, for the process
+// that apart starts.
+const workVariable = "FSMTX_BENCH_WORK"
+
 func main() {
 	log.SetFlags(0)
-	pairs := flag.Int("pairs", 15, "pairs of runs a row; rows with many files have a third")
+	var c choice
+	flag.IntVar(&c.pairs, "pairs", 15, "pairs of runs a row; rows with many files have a third")
 	dir := flag.String("dir", "", "work in this directory (default a temporary one)")
-	only := flag.String("row", "", "only the rows whose names contain this")
-	loops := flag.Bool("loops", true, "repeat the rows that the disk decides on new file systems, if this user may mount them")
+	flag.StringVar(&c.only, "row", "", "only the rows whose names contain this")
+	flag.DurationVar(&c.flush, "flush", 2*time.Millisecond,
+		"repeat the rows that the disk decides on disks whose flush takes this long, on Linux and as root; 0 for none")
 	flag.Parse()
+	if work := os.Getenv(workVariable); work != "" {
+		c.compare(work)
+		return
+	}
 	work, err := os.MkdirTemp(*dir, "fsmtx-bench-")
 	process.Check(err)
+	os.Exit(c.begin(work))
+}
+
+// begin compares beside the slow disks if this machine and this user can have them, else without. It
+// returns the exit code.
+func (c choice) begin(work string) (code int) {
 	defer os.RemoveAll(work)
+	if c.flush > 0 {
+		code, err := apart(work, c.flush)
+		if err == nil {
+			return code
+		}
+		log.Printf("not measured on disks whose flush takes %s: %v", millis(c.flush), err)
+		c.flush = 0
+	}
+	c.compare(work)
+	return 0
+}
+
+// compare prints the table.
+func (c choice) compare(work string) {
+	places := []place{{work, process.FileSystem(work)}}
+	if c.flush > 0 {
+		mounted, unmount := mountSlow(work, c.flush)
+		defer unmount()
+		places = append(places, mounted...)
+	}
 	programs := map[string]string{}
 	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor",
 		"parse": "./internal/harness/bench/parse"} {
@@ -69,29 +120,27 @@ func main() {
 		log.Print("python3 is not installed: its columns stay empty")
 	}
 	process.Check(os.WriteFile(filepath.Join(work, "yardstick.py"), []byte(yardstick), 0o644))
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "on\twork\tfsmtx ms\tfloor ms\tratio\tbudget\tPython ms\tPython/fsmtx\tgoal\tpeak MiB\tlist locked ms")
-	measure := func(p place, r row) {
-		b := &bench{row: r, place: p, programs: programs, home: filepath.Join(p.dir, "home"), python: python,
-			yardstick: filepath.Join(work, "yardstick.py")}
-		b.run(table, b.pairs(*pairs))
-		process.Check(table.Flush())
-		process.Check(os.RemoveAll(b.home))
-	}
-	places := []place{{work, process.FileSystem(work)}}
-	if *loops {
-		mounted, unmount := mountLoops(work)
-		defer unmount()
-		places = append(places, mounted...)
-	}
-	for i, p := range places {
-		for _, r := range rows {
-			if strings.Contains(r.name, *only) && (i == 0 || r.script > 0) {
-				measure(p, r)
+	line("on", "work", "fsmtx ms", "floor ms", "ratio", "budget", "Python ms", "Python/fsmtx", "goal", "peak MiB", "list locked ms")
+	for _, r := range rows { // the largest last: the memory of this process would count as the peak of others
+		for i, p := range places {
+			if !strings.Contains(r.name, c.only) || i > 0 && !r.flushed {
+				continue
 			}
+			b := &bench{row: r, place: p, programs: programs, home: filepath.Join(p.dir, "home"), python: python,
+				yardstick: filepath.Join(work, "yardstick.py")}
+			b.run(b.pairs(c.pairs))
+			process.Check(os.RemoveAll(b.home))
 		}
 	}
 }
+
+// line prints a line of the table when it has been measured.
+func line(cells ...any) {
+	fmt.Printf("%-24v  %-27v  %8v  %8v  %5v  %6v  %9v  %12v  %4v  %8v  %14v\n", cells...)
+}
+
+// millis returns a duration in milliseconds, for tables.
+func millis(d time.Duration) string { return fmt.Sprintf("%g ms", float64(d.Microseconds())/1000) }
 
 // place is a directory to work in.
 type place struct {
@@ -128,9 +177,9 @@ func (b *bench) pairs(wanted int) int {
 	return wanted
 }
 
-func (b *bench) run(table *tabwriter.Writer, pairs int) {
+func (b *bench) run(pairs int) {
 	b.prepare()
-	var ours, floors, ratios, pythons, times []float64
+	var ours, floors, ratios, pythons, faster []float64
 	var peak int64
 	for i := range pairs + 1 {
 		b.reset()
@@ -145,24 +194,27 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		if b.hasYardstick() {
 			b.reset()
 			ms, _ := b.time(b.python, b.yardstick)
-			pythons, times = append(pythons, ms), append(times, ms/us)
+			pythons, faster = append(pythons, ms), append(faster, ms/us)
 		}
 	}
-	yard := "–\t–"
-	if len(times) > 0 {
-		yard = fmt.Sprintf("%.2f\t%.1f", process.Median(pythons), process.Median(times))
+	python, times := "–", "–"
+	if len(faster) > 0 {
+		python, times = digits(2, process.Median(pythons)), digits(1, process.Median(faster))
 	}
 	locked := "–"
 	if b.create > 0 && b.atOnce == 0 {
-		locked = fmt.Sprintf("%.1f", b.locked(min(pairs, 7)))
+		locked = digits(1, b.locked(min(pairs, 7)))
 	}
 	goal := "–"
 	if b.script > 0 {
-		goal = fmt.Sprintf("%.0f", b.script)
+		goal = digits(0, b.script)
 	}
-	fmt.Fprintf(table, "%s\t%s\t%.2f\t%.2f\t%.2f\t%.1f\t%s\t%s\t%.1f\t%s\n",
-		b.on, b.name, process.Median(ours), process.Median(floors), process.Median(ratios), b.budget, yard, goal, float64(peak)/1024, locked)
+	line(b.on, b.name, digits(2, process.Median(ours)), digits(2, process.Median(floors)), digits(2, process.Median(ratios)),
+		digits(1, b.budget), python, times, goal, digits(1, float64(peak)/1024), locked)
 }
+
+// digits writes a number with n decimals.
+func digits(n int, x float64) string { return strconv.FormatFloat(x, 'f', n, 64) }
 
 // hasYardstick reports whether the Python script can do the work of the row. It handles
 // neither plugins nor recovery, and concurrent runs would overwrite one another's tasks.
