@@ -298,10 +298,10 @@ func (b *bench) floor() float64 {
 }
 
 func (b *bench) time(argv ...string) (ms float64, peak int64) {
-	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: event}.Time()
+	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}.Time()
 }
 
-const event = `{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default",
+const event = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","permission_mode":"default",
 "hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"bench"},"tool_response":{"success":true,"commandName":"bench"}}`
 
 // prepare creates what the runs of a row do not change.
@@ -310,7 +310,7 @@ func (b *bench) prepare() {
 		b.create = 1
 		process.Check(b.skill())
 		process.Call{Args: []string{b.programs["fsmtx"], "hydrate"}, Env: []string{"HOME=" + b.home},
-			Stdin: strings.Replace(event, `"session_id":"bench"`, fmt.Sprintf(`"session_id":"list-%d"`, i), 1)}.Time()
+			Stdin: process.Event(b.home, strings.Replace(event, `"session_id":"bench"`, fmt.Sprintf(`"session_id":"list-%d"`, i), 1))}.Time()
 		b.create = 0
 	}
 	if b.plugins > 0 {

@@ -45,6 +45,27 @@ func Memory() string {
 	return shared
 }
 
+// Transcript stands in an event for the path of the session's transcript.
+const Transcript = "TRANSCRIPT"
+
+// transcript is what the client has written before the first call of a tool (client 2.1.329): the
+// prompt p, and what the model can use. Without it the program would wait for it.
+const transcript = `{"parentUuid":null,"isSidechain":false,"promptId":"p","type":"user","message":{"role":"user","content":"Begin."}}
+{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskCreate","TaskUpdate"],"removedNames":[],"readdedNames":[]},"type":"attachment"}
+{"isSidechain":false,"attachment":{"type":"skill_listing","content":"- bench: Measures.","skillCount":1,"isInitial":true,"names":["bench"]},"type":"attachment"}
+`
+
+// Event returns an event with the path of a transcript in a home directory, where the client
+// keeps it. It writes the transcript if that is not there yet.
+func Event(home, event string) string {
+	path := filepath.Join(home, ".claude/projects/-bench/bench.jsonl")
+	if _, err := os.Lstat(path); err != nil {
+		Check(os.MkdirAll(filepath.Dir(path), 0o700))
+		Check(os.WriteFile(path, []byte(transcript), 0o600))
+	}
+	return strings.Replace(event, Transcript, path, 1)
+}
+
 // Check ends the program if err is not nil.
 func Check(err error) {
 	if err != nil {

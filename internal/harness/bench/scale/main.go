@@ -134,7 +134,7 @@ type bench struct{ program, home string }
 func (b *bench) reset() { process.Check(os.RemoveAll(b.home)) }
 
 func (b *bench) call(event string, args ...string) cost {
-	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home}, Stdin: event}
+	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}
 	ms, cpu, peak := c.Measure()
 	return cost{cpu, ms, peak}
 }
@@ -142,7 +142,7 @@ func (b *bench) call(event string, args ...string) cost {
 func skillCall(skill string) string { return skillCallIn("bench", skill) }
 
 func skillCallIn(session, skill string) string {
-	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"/tmp/none.jsonl","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",
+	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",
 "tool_name":"Skill","tool_input":{"skill":"%[2]s"},"tool_response":{"success":true,"commandName":"%[2]s"}}`, session, skill)
 }
 
@@ -283,7 +283,7 @@ func (b *bench) transcript(size int) func() cost {
 	return func() cost { return b.call(event, "hydrate") }
 }
 
-const update = `{"session_id":"bench","transcript_path":"/tmp/none.jsonl","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
+const update = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
 "tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`
 
 // decisions makes the first decision with the program and repeats its line.

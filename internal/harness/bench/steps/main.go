@@ -47,18 +47,18 @@ var rows = []row{
 
 const (
 	session = "bench"
-	stop    = `{"session_id":"bench","cwd":"/","hook_event_name":"Stop","stop_hook_active":false}`
-	skill   = `{"session_id":"bench","cwd":"/","hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"%[1]s"},"tool_response":{"success":true,"commandName":"%[1]s"}}`
+	stop    = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"Stop","stop_hook_active":false}`
+	skill   = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"%[1]s"},"tool_response":{"success":true,"commandName":"%[1]s"}}`
 )
 
 func update(task, status string) string {
-	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
+	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
 "tool_name":"TaskUpdate","tool_input":{"taskId":"%s","status":"%s"},"tool_use_id":"toolu_1"}`, task, status)
 }
 
 // shell is a call of Bash. Without the id of a call it waits for no other call of its message.
 func shell(line string) string {
-	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
+	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
 "tool_name":"Bash","tool_input":{"command":"%s","description":"Run a command"}}`, line)
 }
 
@@ -146,9 +146,9 @@ func (b *bench) start(table *tabwriter.Writer, s start, pairs int) {
 		if s.steps > 0 {
 			process.Check(os.WriteFile(evidence, nil, 0o600))
 		}
-		env := []string{"HOME=" + b.home}
-		us, used := process.Call{Args: append([]string{b.fsmtx}, s.args...), Env: env, Stdin: s.event}.Cost()
-		them, theirUsed := process.Call{Args: []string{b.parse}, Env: env, Stdin: s.event}.Cost()
+		env, event := []string{"HOME=" + b.home}, process.Event(b.home, s.event)
+		us, used := process.Call{Args: append([]string{b.fsmtx}, s.args...), Env: env, Stdin: event}.Cost()
+		them, theirUsed := process.Call{Args: []string{b.parse}, Env: env, Stdin: event}.Cost()
 		if i == 0 {
 			continue // the caches were cold
 		}
@@ -277,7 +277,7 @@ func (b *bench) once(kept string, c call) (ms, cpu float64) {
 	process.Check(os.RemoveAll(b.tasks()))
 	process.Check(os.CopyFS(b.tasks(), os.DirFS(filepath.Join(kept, "tasks"))))
 	process.Check(os.Chmod(filepath.Join(b.tasks(), "."+session+".fsmtx"), 0o700))
-	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: c.event}.Cost()
+	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, c.event)}.Cost()
 }
 
 type bench struct{ fsmtx, parse, home string }
@@ -312,7 +312,7 @@ func (b *bench) idle(r row, evidence string) float64 {
 }
 
 func (b *bench) time(event string, refuse bool, args ...string) float64 {
-	call := process.Call{Args: append([]string{b.fsmtx}, args...), Env: []string{"HOME=" + b.home}, Stdin: event}
+	call := process.Call{Args: append([]string{b.fsmtx}, args...), Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}
 	if refuse {
 		call.MayEnd = 2
 	}
