@@ -2,7 +2,8 @@ package steps
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"slices"
 	"strings"
@@ -123,7 +124,8 @@ func (e Evidence) line() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, `%s%08x",%s`, sumPrefix, crc32.ChecksumIEEE(text), text[1:]), nil
+	line := append([]byte(sumPrefix), digits(crc32.ChecksumIEEE(text))...)
+	return append(append(line, `",`...), text[1:]...), nil
 }
 
 // isWhole reports whether a line has the checksum that it states. Lines of older versions
@@ -133,13 +135,13 @@ func isWhole(line []byte) bool {
 	if !ok {
 		return true
 	}
-	const digits = len("00000000")
-	if len(rest) < digits+2 {
-		return false
-	}
-	sum := crc32.Update(crc32.ChecksumIEEE([]byte("{")), crc32.IEEETable, rest[digits+2:])
-	return fmt.Sprintf(`%08x",`, sum) == string(rest[:digits+2])
+	stated, object, ok := bytes.Cut(rest, []byte(`",`))
+	sum := crc32.Update(crc32.ChecksumIEEE([]byte("{")), crc32.IEEETable, object)
+	return ok && bytes.Equal(stated, digits(sum))
 }
+
+// digits returns a checksum as eight hexadecimal digits.
+func digits(sum uint32) []byte { return hex.AppendEncode(nil, binary.BigEndian.AppendUint32(nil, sum)) }
 
 // parseEvidence skips lines that cannot be read: a crash may have torn the last one.
 func parseEvidence(data []byte) []Evidence {

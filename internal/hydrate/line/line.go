@@ -43,13 +43,26 @@ func (f *Flags) add(to *pflag.FlagSet, d Flags) {
 		`if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
 	to.BoolVar(&f.Announce, "announce", d.Announce,
 		"tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
-	to.StringArrayVar(&f.PluginDirs, "plugin-dir", nil,
+	f.PluginDirs, f.AddDirs = nil, nil
+	to.Var((*dirs)(&f.PluginDirs), "plugin-dir",
 		"`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
-	to.StringArrayVar(&f.AddDirs, "add-dir", nil,
+	to.Var((*dirs)(&f.AddDirs), "add-dir",
 		"`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
 	to.IntVar(&f.History, "history", d.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
 	to.DurationVar(&f.LockTimeout, "lock-timeout", d.LockTimeout, "how long to wait for the task list's locks")
 	to.StringVar(&f.Log, "log", "", decisions.Usage)
+}
+
+// dirs are the values of a flag that can be given several times. Each hook has two such flags, and
+// pflag's own would write CSV, with two buffers, when they are added.
+type dirs []string
+
+func (d *dirs) String() string { return strings.Join(*d, ",") }
+func (d *dirs) Type() string   { return "stringArray" } // by which cobra completes it again
+
+func (d *dirs) Set(value string) error {
+	*d = append(*d, value)
+	return nil
 }
 
 // maxHistory limits --history. The last hydration is always kept: a second hook for the
