@@ -15,11 +15,7 @@ import (
 // path; the error wraps ErrNotRegular, ErrDangling, ErrTooLarge, fs.ErrNotExist,
 // fs.ErrPermission or another error of the file system.
 func ReadSpec(fsys FS, path string, max int64) ([]byte, error) {
-	read := safefile.ReadFileIn
-	if _, ok := fsys.(OS); ok { // and not a type that only contains one
-		read = safefile.ReadFileFromOS
-	}
-	data, err := read(fsys, path, max)
+	data, err := safefile.ReadFileIn(fsys, path, max)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, cause(err))
 	}

@@ -176,7 +176,7 @@ func endsTorn(f *os.File, size int64) bool {
 // renamed: processes that still have it open add their last lines to FILE.1. A crash between
 // two renames leaves a gap, up to which the next rotation renames.
 func (l File) rotate(path string, info fs.FileInfo) (moved bool, err error) {
-	unlock, err := safefile.TryLock(path, info)
+	unlock, err := safefile.Lock(safefile.NoWait(), path, info)
 	if err != nil {
 		return errors.Is(err, safefile.ErrMoved), nil
 	}

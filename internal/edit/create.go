@@ -30,7 +30,7 @@ func (e *File) create(data []byte) error {
 	case err != nil:
 		return err
 	}
-	return w.dir.SyncNames()
+	return w.dir.SyncNames(".")
 }
 
 // stageTree creates "new": the file or, if directories are missing, the outermost of
@@ -45,7 +45,7 @@ func (w *work) stageTree(path string, missing int, data []byte, mode fs.FileMode
 		if openErr != nil {
 			return openErr
 		}
-		defer func() { err = errors.Join(err, dir.SyncNames(), dir.Close()) }()
+		defer func() { err = errors.Join(err, dir.SyncNames("."), dir.Close()) }()
 		at, name = dir, filepath.Base(ancestor(path, missing-1-i))
 	}
 	f, err := at.Create(name, mode)

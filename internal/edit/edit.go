@@ -142,7 +142,7 @@ func (e *File) replace(data []byte) error {
 		if err := w.in.Rename(slot, w.dir.Dir, w.dir.base); err != nil {
 			return err
 		}
-		return w.dir.SyncNames()
+		return w.dir.SyncNames(".")
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrChanged
 	case err != nil:
@@ -152,7 +152,7 @@ func (e *File) replace(data []byte) error {
 		return w.revert(slot, f, data)
 	}
 	endLease(int(f.Fd()))
-	if err := errors.Join(w.dir.SyncNames(), w.in.SyncNames()); err != nil {
+	if err := errors.Join(w.dir.SyncNames("."), w.in.SyncNames(".")); err != nil {
 		return err
 	}
 	// Check again: a program may have opened the old file before and written to it.
@@ -194,7 +194,7 @@ func (w *work) exchangeBack(slot string, isOurs func() bool) error {
 		return w.keep(slot, err)
 	}
 	if isOurs() {
-		return errors.Join(ErrChanged, w.in.Remove(slot), w.dir.SyncNames())
+		return errors.Join(ErrChanged, w.in.Remove(slot), w.dir.SyncNames("."))
 	}
 	// A second program has replaced our version meanwhile. Its version is the newest.
 	if err := exchange(w.in, slot, w.dir.Dir, w.dir.base); err != nil {
@@ -241,14 +241,14 @@ func (e *File) removeFrom(emptied int) error {
 	} else if err != nil {
 		return err
 	}
-	if err := errors.Join(dir.SyncNames(), w.in.SyncNames()); err != nil {
+	if err := errors.Join(dir.SyncNames("."), w.in.SyncNames(".")); err != nil {
 		return err
 	}
 	if !old.isAt(w.in, slot) || old.checkUnchanged(e) != nil {
 		if err := moveNew(w.in, slot, dir.Dir, dir.base); err != nil {
 			return w.keep(slot, err)
 		}
-		return errors.Join(ErrChanged, dir.SyncNames())
+		return errors.Join(ErrChanged, dir.SyncNames("."))
 	}
 	removeEmptied(e.Path, emptied)
 	return w.in.Remove(slot)

@@ -59,11 +59,7 @@ func withDeadWork(path string, do func(*work) error) error {
 		return err
 	}
 	defer w.in.Close()
-	info, err := w.in.Stat()
-	if err != nil {
-		return err
-	}
-	if safefile.CheckOwner(path, info) != nil || !w.isOurs() || w.check(locked) != nil {
+	if safefile.CheckOwner(path, w.in.Opened()) != nil || !w.isOurs() || w.check(locked) != nil {
 		return nil
 	}
 	return do(w)
@@ -102,5 +98,5 @@ func (w *work) discard() error {
 	if err := w.dir.Remove(w.name); err != nil {
 		return err
 	}
-	return w.dir.SyncNames()
+	return w.dir.SyncNames(".")
 }

@@ -62,17 +62,13 @@ func sweepOne(path string, up int) error {
 
 // check returns an error if this process must not sweep the work directory.
 func (w *work) check(locked bool) error {
-	info, err := w.in.Stat()
-	if err != nil {
-		return err
-	}
-	if !locked && time.Since(info.ModTime()) < safefile.SweepAge {
+	if !locked && time.Since(w.in.Opened().ModTime()) < safefile.SweepAge {
 		return fmt.Errorf("%s: %w, or left by an edit that was killed; it is removed after %v", w.path(), safefile.ErrBusy, safefile.SweepAge)
 	}
 	if os.Geteuid() == 0 {
 		return nil
 	}
-	return safefile.CheckOwner(w.path(), info)
+	return safefile.CheckOwner(w.path(), w.in.Opened())
 }
 
 // finish completes or reverts the step of a killed edit that left the named file. It puts
@@ -94,7 +90,7 @@ func (w *work) finish(path string, up int, name string) error {
 	case w.holds(name, data) || w.holds(name, old):
 		return w.in.Remove(name)
 	case holds(w.dir.Dir, w.dir.base, data):
-		return errors.Join(w.exchangeBackKilled(name), w.dir.SyncNames())
+		return errors.Join(w.exchangeBackKilled(name), w.dir.SyncNames("."))
 	}
 	return w.keep(name, nil)
 }
@@ -117,5 +113,5 @@ func (w *work) putBack(path, name string) error {
 	if err != nil {
 		return w.keep(name, err)
 	}
-	return dir.SyncNames()
+	return dir.SyncNames(".")
 }

@@ -75,7 +75,7 @@ func (p *place) lock() (locked bool, err error) {
 }
 
 // tryLock is lock without waiting.
-func (p *place) tryLock() (locked bool, err error) { return p.locked(p.TryLock()) }
+func (p *place) tryLock() (locked bool, err error) { return p.locked(p.Lock(safefile.NoWait())) }
 
 func (p *place) locked(unlock func(), err error) (bool, error) {
 	switch p.unlock = unlock; {
@@ -139,7 +139,7 @@ func (w *work) close() {
 		w.clean()
 		_ = w.in.Close()
 		if w.dir.Remove(w.name) == nil {
-			_ = w.dir.SyncNames()
+			_ = w.dir.SyncNames(".")
 		}
 	}
 	w.dir.close()
@@ -155,8 +155,11 @@ func (w *work) clean() {
 	}
 }
 
-func (w *work) names() []string {
-	names, _ := w.in.Names()
+func (w *work) names() (names []string) {
+	entries, _ := w.in.ReadDir(".")
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
 	return names
 }
 
@@ -189,7 +192,7 @@ func (w *work) keep(slot string, cause error) error {
 		kept = fmt.Sprint(name, ".", i, keptSuffix)
 	}
 	err := fmt.Errorf("%s: %w; one version is in %s", w.dir.Path(w.dir.base), errKept, filepath.Join(w.path(), kept))
-	return errors.Join(err, cause, w.in.SyncNames())
+	return errors.Join(err, cause, w.in.SyncNames("."))
 }
 
 // stage writes data to "new", with the owner and the attributes of like, and returns the

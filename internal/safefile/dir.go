@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,7 +33,6 @@ type Dir struct {
 	root *os.Root // nil if Unheld
 
 	opened fs.FileInfo // describes the directory as it was when it was opened
-	rmdirs atomic.Bool // whether what removeHere has removed last was a directory
 
 	mu      sync.Mutex
 	sub     *os.Root // the subdirectory that the last inParent opened, or nil
@@ -61,7 +59,10 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 	root, err := d.openRoot(name)
 	if err == nil {
 		var opened fs.FileInfo
-		if opened, err = checkSame(root, fd); err == nil {
+		if opened, err = root.Stat("."); err == nil {
+			err = checkSame(opened, fd)
+		}
+		if err == nil {
 			return &Dir{path: path, fd: fd, root: root, opened: opened}, nil
 		}
 		_ = root.Close() // opened for reading only
@@ -78,22 +79,15 @@ func (d *Dir) openRoot(name string) (*os.Root, error) {
 	return d.root.OpenRoot(name)
 }
 
-// checkSame describes the directory that both root and fd are. It returns ErrNotDir if they are
-// different ones: openRoot follows a symbolic link that another program may have put there after
-// fd was opened.
-func checkSame(root *os.Root, fd int) (fs.FileInfo, error) {
-	info, err := root.Stat(".")
-	if err != nil {
-		return nil, err
+// checkSame returns ErrNotDir unless fd is the directory that root describes: openRoot follows a
+// symbolic link that another program may have put there after fd was opened.
+func checkSame(root fs.FileInfo, fd int) error {
+	var st syscall.Stat_t
+	err := syscall.Fstat(fd, &st)
+	if of := root.Sys().(*syscall.Stat_t); err == nil && (of.Dev != st.Dev || of.Ino != st.Ino) {
+		err = ErrNotDir
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, err
-	}
-	if of, ok := info.Sys().(*syscall.Stat_t); !ok || of.Dev != st.Dev || of.Ino != st.Ino {
-		return nil, ErrNotDir
-	}
-	return info, nil
+	return err
 }
 
 // Close closes the directory. Closing a closed Dir, or Unheld, does nothing.
@@ -122,12 +116,6 @@ func (d *Dir) Fd() int { return d.fd }
 
 // Opened describes the directory as it was when it was opened. Its identity does not change.
 func (d *Dir) Opened() fs.FileInfo { return d.opened }
-
-// Stat describes the directory itself.
-func (d *Dir) Stat() (fs.FileInfo, error) {
-	info, err := d.root.Stat(".")
-	return info, pathError("stat", d.path, err)
-}
 
 // Has reports whether name is the file that info describes, and not a link to it.
 func (d *Dir) Has(name string, info fs.FileInfo) bool {
@@ -167,16 +155,6 @@ func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// Names returns the names in the directory itself, in no order.
-func (d *Dir) Names() ([]string, error) {
-	f, err := d.List(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
-}
-
 // List opens a directory, to read the names in it. Unheld follows a link to it.
 func (d *Dir) List(name string) (*os.File, error) {
 	return d.open(name, os.O_RDONLY|unix.O_DIRECTORY|d.noFollow(), 0)
@@ -194,15 +172,15 @@ func (d *Dir) noFollow() int {
 // link. A new file has mode 0600 less the umask. It never blocks for longer than a second; for
 // what is not a regular file it returns ErrNotRegular.
 func (d *Dir) Open(name string, flag int) (*os.File, error) {
-	return d.openRegular(name, flag|NoFollow)
+	return d.openFile(name, flag|NoFollow)
 }
 
-func (d *Dir) openRegular(name string, flag int) (*os.File, error) {
-	fd, err := openAt(d.fd, name, flag, 0o600)
+func (d *Dir) openFile(name string, flag int) (*os.File, error) {
+	fd, _, err := openRegular(d.fd, name, flag)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: d.Path(name), Err: notRegular(err)}
+		return nil, pathError("open", d.Path(name), err)
 	}
-	return regular(fileOf(fd, d.Path(name), flag))
+	return fileOf(fd, d.Path(name), flag), nil
 }
 
 // Create creates a file, which must not exist, and opens it for reading and writing.
@@ -226,17 +204,17 @@ func (d *Dir) ReadFile(name string, offset, max int64) ([]byte, error) {
 }
 
 func (d *Dir) readFile(name string, offset, max int64, flag int) ([]byte, error) {
-	f, err := openRaw(d.fd, name, flag)
+	fd, st, err := openRegular(d.fd, name, os.O_RDONLY|flag)
 	if err != nil {
 		return nil, pathError("open", d.Path(name), err)
 	}
-	defer unix.Close(f.fd)
+	defer unix.Close(fd)
 	if offset > 0 {
-		f.at, err = unix.Seek(f.fd, offset, io.SeekStart)
+		_, err = unix.Seek(fd, offset, io.SeekStart)
 	}
 	var data []byte
 	if err == nil {
-		data, err = readAll(f, f.size-f.at, max)
+		data, err = readAll(&raw{fd, st.Size, offset}, st.Size-offset, max)
 	}
 	return data, pathError("read", d.Path(name), err)
 }
@@ -256,37 +234,7 @@ func (d *Dir) Remove(name string) error {
 		return os.Remove(name)
 	}
 	d.forget(name)
-	if !strings.ContainsRune(name, '/') && filepath.IsLocal(name) && name != "." {
-		return pathError("remove", d.Path(name), d.removeHere(name))
-	}
 	return d.inParent("remove", name, func(root *os.Root, base string) error { return root.Remove(base) })
-}
-
-// removeHere removes a name in the directory itself. The kernel wants to be told whether it is
-// a directory, and what was removed last is the best guess.
-func (d *Dir) removeHere(name string) error {
-	rmdirs := d.rmdirs.Load()
-	err := d.unlink(name, rmdirs)
-	// ENOTDIR and EISDIR are what Linux says of the wrong guess, EPERM what POSIX says.
-	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EPERM) {
-		other := d.unlink(name, !rmdirs)
-		if other == nil {
-			d.rmdirs.Store(!rmdirs)
-		}
-		if !errors.Is(other, unix.ENOTDIR) {
-			return other
-		}
-	}
-	return err
-}
-
-func (d *Dir) unlink(name string, rmdir bool) error {
-	flag := 0
-	if rmdir {
-		flag = unix.AT_REMOVEDIR
-	}
-	_, err := retry(func() (int, error) { return 0, unix.Unlinkat(d.fd, name, flag) })
-	return err
 }
 
 // RemoveAll removes a file, or a directory with its content.
@@ -318,31 +266,28 @@ func (d *Dir) Rename(name string, to *Dir, newname string) error {
 // RenameNew returns fs.ErrExist if the new name exists, and errors.ErrUnsupported if the kernel
 // or the file system cannot rename without replacing.
 func (d *Dir) RenameNew(name string, to *Dir, newname string) error {
-	return d.onTwo("rename", name, to, newname, renameNewAt)
+	return d.onTwo("rename", name, to, newname, renameWith(noReplace))
 }
 
 // Exchange exchanges the names of two files atomically. It returns errors.ErrUnsupported if the
 // kernel or the file system cannot.
 func (d *Dir) Exchange(name string, to *Dir, newname string) error {
-	return d.onTwo("exchange", name, to, newname, exchangeAt)
+	return d.onTwo("exchange", name, to, newname, renameWith(exchange))
 }
 
-// onTwo makes a system call with two names. It repeats a call that a signal interrupted.
-func (d *Dir) onTwo(op, name string, to *Dir, newname string, call func(oldfd int, old string, newfd int, new string) error) error {
-	if op != "link" {
-		d.forget(name)
-		to.forget(newname)
+// onTwo makes a system call with two names.
+func (d *Dir) onTwo(op, name string, to *Dir, newname string, call onNames) error {
+	d.forget(name)
+	to.forget(newname)
+	_, err := retry(func() (int, error) { return 0, call(d.fd, name, to.fd, newname) })
+	if err != nil {
+		return &os.LinkError{Op: op, Old: d.Path(name), New: to.Path(newname), Err: err}
 	}
-	for {
-		err := call(d.fd, name, to.fd, newname)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, unix.EINTR) {
-			return &os.LinkError{Op: op, Old: d.Path(name), New: to.Path(newname), Err: err}
-		}
-	}
+	return nil
 }
+
+// onNames is a system call with two names, each of which is relative to a directory.
+type onNames = func(oldfd int, old string, newfd int, new string) error
 
 // Sync makes the bytes of a file durable, or the names in a directory, with "." those in this
 // one. It opens the file: fsync(2) applies to the inode, whichever descriptor wrote it.
@@ -353,6 +298,15 @@ func (d *Dir) Sync(name string) error {
 	}
 	_, err = retry(func() (int, error) { return 0, fsync(fd) })
 	return errors.Join(pathError("sync", d.Path(name), err), unix.Close(fd))
+}
+
+// SyncNames is Sync of a directory. It returns nil on a file system that cannot sync directories.
+func (d *Dir) SyncNames(name string) error {
+	err := d.Sync(name)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return nil
+	}
+	return err
 }
 
 // inParent calls do with the parent directory of name and the last element of name. It

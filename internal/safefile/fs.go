@@ -27,14 +27,18 @@ type FS interface {
 // The type is checked before opening, because opening a device can have effects,
 // and again on what was opened, because the file may have been replaced in between.
 func OpenIn(fsys FS, path string) (fs.File, error) {
-	if err := checkRegularIn(fsys, path); err != nil {
-		return nil, err
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return nil, dangling(fsys, path, err)
+	}
+	if err := checkRegular(info.Mode()); err != nil {
+		return nil, pathError("open", path, err)
 	}
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
+	info, err = f.Stat()
 	if err == nil {
 		err = pathError("open", path, checkRegular(info.Mode()))
 	}
@@ -43,16 +47,6 @@ func OpenIn(fsys FS, path string) (fs.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// checkRegularIn returns ErrNotRegular, ErrDangling or the file system's error unless there is a
-// regular file, or a link to one, at the path.
-func checkRegularIn(fsys FS, path string) error {
-	info, err := fsys.Stat(path)
-	if err != nil {
-		return dangling(fsys, path, err)
-	}
-	return pathError("open", path, checkRegular(info.Mode()))
 }
 
 // dangling returns ErrDangling if path is a symbolic link without a target, and else err.
@@ -75,15 +69,6 @@ func ReadFileIn(fsys FS, path string, max int64) ([]byte, error) {
 	defer f.Close()
 	data, err := readAll(f, sizeOf(f), max)
 	return data, pathError("read", path, err)
-}
-
-// ReadFileFromOS is ReadFileIn for the operating system's file system, which fsys is. Without an
-// os.File it makes three system calls less.
-func ReadFileFromOS(fsys FS, path string, max int64) ([]byte, error) {
-	if err := checkRegularIn(fsys, path); err != nil {
-		return nil, err
-	}
-	return ReadFile(path, max, 0)
 }
 
 // sizeOf returns the size of an open file, 0 if it is not known.

@@ -38,7 +38,7 @@ func TestWhatIsSynced(t *testing.T) {
 		"write new": {func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) }, ""},
 		"mkdir":     {func(_ *Dir, path string) error { _, err := Mkdir(path + "/a/b"); return err }, ". a"},
 		"rmdir":     {func(_ *Dir, path string) error { return Rmdir(path + "/sub") }, "."},
-		"names":     {func(d *Dir, _ string) error { return d.SyncNames() }, "."},
+		"names":     {func(d *Dir, _ string) error { return d.SyncNames(".") }, "."},
 		"sync":      {func(d *Dir, _ string) error { return d.Sync("file") }, "file"},
 		"nothing":   {func(_ *Dir, path string) error { _, err := Mkdir(path + "/sub"); return err }, ""},
 	} {
@@ -82,7 +82,7 @@ func TestAnInterruptedCallIsMadeAgain(t *testing.T) {
 		"sync":   {unix.SYS_FSYNC, func(d *Dir) error { return d.Sync("f") }},
 		"rename": {unix.SYS_RENAMEAT2, func(d *Dir) error { return d.RenameNew("f", d, "new") }},
 		"link":   {unix.SYS_LINKAT, func(d *Dir) error { return d.Link("f", d, "new") }},
-		"lock":   {unix.SYS_FLOCK, func(d *Dir) error { _, err := d.TryLock(); return err }},
+		"lock":   {unix.SYS_FLOCK, func(d *Dir) error { _, err := d.Lock(NoWait()); return err }},
 	} {
 		d, _ := held(t, "f")
 		var err error
@@ -129,7 +129,7 @@ func TestFailingCallsAreReported(t *testing.T) {
 		"replace, too many files": {unix.SYS_OPENAT, unix.EMFILE, replace, nil, ""},
 		"swept by another": {unix.SYS_OPENAT, unix.ENOENT, func(_ *Dir, path string) error { _, err := lockedTempDir(path + "/temp"); return err },
 			ErrBusy, "temp"},
-		"lock":                {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.TryLock(); return err }, nil, ""},
+		"lock":                {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.Lock(NoWait()); return err }, nil, ""},
 		"lock, without locks": {unix.SYS_FLOCK, unix.ENOLCK, func(d *Dir, _ string) error { _, err := d.Lock(t.Context()); return err }, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -272,10 +272,10 @@ func TestNothingStaysOpen(t *testing.T) {
 		"replace":   func() { assert.NoError(t, Write(path+"/f", nil, Exactly(0o600))) },
 		"new":       func() { _ = os.Remove(path + "/new"); assert.NoError(t, d.WriteNew("new", nil, 0o600)) },
 		"busy":      func() { assert.False(t, IsDeadTemp(busy.Path("."))) },
-		"list":      func() { _, _ = d.Names(); _, _ = d.ReadDir("sub") },
-		"sync":      func() { _ = d.SyncNames() },
+		"list":      func() { _, _ = d.ReadDir("sub") },
+		"sync":      func() { _ = d.SyncNames(".") },
 		"lock": func() {
-			if unlock, err := d.TryLock(); assert.NoError(t, err) {
+			if unlock, err := d.Lock(NoWait()); assert.NoError(t, err) {
 				unlock()
 			}
 		},
@@ -295,12 +295,19 @@ func TestNothingStaysOpen(t *testing.T) {
 	assert.Nil(t, inner.sub)
 }
 
-func TestALeaseIsWaitedForASecondAtMost(t *testing.T) {
-	w := leaseWait{began: time.Now().Add(-time.Hour)}
-	assert.False(t, w.again(unix.EWOULDBLOCK))
-	w = leaseWait{}
-	assert.True(t, w.again(unix.EWOULDBLOCK))
-	assert.False(t, w.began.IsZero())
-	assert.False(t, w.again(unix.EACCES))
-	assert.False(t, w.again(nil))
+func TestALeaseIsNotWaitedForForEver(t *testing.T) {
+	defer func(wait time.Duration) { leaseWait = wait }(leaseWait)
+	d, _ := held(t, "f")
+	for wait, want := range map[time.Duration]error{-time.Second: unix.EWOULDBLOCK, time.Minute: nil} {
+		leaseWait = wait
+		opens := 0
+		var err error
+		kernel.Answering(t, func() { _, err = d.ReadFile("f", 0, 9) }, func(kernel.Call) unix.Errno {
+			if opens++; opens < 4 {
+				return unix.EWOULDBLOCK
+			}
+			return 0
+		}, unix.SYS_OPENAT)
+		require.ErrorIs(t, err, want)
+	}
 }

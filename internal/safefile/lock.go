@@ -14,7 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
-// Errors of Lock and TryLock.
+// Errors of Lock.
 var (
 	// ErrBusy is returned when another process held the lock until the context ended.
 	ErrBusy = hint.New("locked by another process", "run the command again when that program has ended")
@@ -31,10 +31,10 @@ const (
 )
 
 // Lock takes an exclusive lock on the file or directory at path, and waits for it until ctx is
-// done. It tries the lock before it looks at ctx. opened describes what the caller has opened
-// there, for flock takes a path: the locked file must be that one. If other programs may remove
-// it, the caller checks afterwards that it is still at its path. The lock ends with the process,
-// or with a call of unlock.
+// done. It tries the lock before it looks at ctx, see NoWait. opened describes what the caller
+// has opened there, for flock takes a path: the locked file must be that one. If other programs
+// may remove it, the caller checks afterwards that it is still at its path. The lock ends with
+// the process, or with a call of unlock.
 //
 // Errors: ErrBusy, ErrMoved, or the system's, for example if the file system has no locks.
 func Lock(ctx context.Context, path string, opened fs.FileInfo) (unlock func(), err error) {
@@ -52,9 +52,11 @@ func Lock(ctx context.Context, path string, opened fs.FileInfo) (unlock func(), 
 	}
 }
 
-// TryLock is Lock without waiting.
-func TryLock(path string, opened fs.FileInfo) (unlock func(), err error) {
-	return try(flock.New(path, flock.SetFlag(lockFlag(opened))), opened)
+// NoWait returns a context for a Lock that does not wait.
+func NoWait() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }
 
 // lockFlag does not create the file: another directory may be at the path by now. A lock on
@@ -98,18 +100,5 @@ func checkLocked(l *flock.Flock, opened fs.FileInfo) error {
 
 // Lock is the function Lock for the directory itself.
 func (d *Dir) Lock(ctx context.Context) (unlock func(), err error) {
-	info, err := d.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return Lock(ctx, d.path, info)
-}
-
-// TryLock is the function TryLock for the directory itself.
-func (d *Dir) TryLock() (unlock func(), err error) {
-	info, err := d.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return TryLock(d.path, info)
+	return Lock(ctx, d.path, d.opened)
 }

@@ -19,35 +19,23 @@ import (
 //
 // The descriptor of anything else than a directory is non-blocking; fileOf changes that.
 func openAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err error) {
-	var w leaseWait
 	if flag&unix.O_DIRECTORY == 0 {
 		flag |= unix.O_NONBLOCK
 	}
-	for {
+	// A lease, which an edit or a file server may hold, is the only reason for which a non-blocking
+	// open of a regular file returns EWOULDBLOCK.
+	for end := time.Now().Add(leaseWait); ; time.Sleep(time.Millisecond) {
 		fd, err = retry(func() (int, error) {
 			return unix.Openat(dirfd, name, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
 		})
-		if !w.again(err) {
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
 			return fd, err
 		}
 	}
 }
 
-// leaseWait waits until a lease ends, which an edit or a file server may hold. A lease is
-// the only reason for which a non-blocking open of a regular file returns EWOULDBLOCK.
-type leaseWait struct{ began time.Time }
-
-// again pauses and reports whether to retry the open that returned err.
-func (w *leaseWait) again(err error) bool {
-	if !errors.Is(err, unix.EWOULDBLOCK) {
-		return false
-	}
-	if w.began.IsZero() {
-		w.began = time.Now()
-	}
-	time.Sleep(time.Millisecond)
-	return time.Since(w.began) < time.Second
-}
+// leaseWait is how long an open waits until a lease ends. Tests shorten it.
+var leaseWait = time.Second
 
 // fileOf returns the file of a descriptor that openAt has opened with these flags. It makes
 // the descriptor blocking: else package os would ask the kernel to poll it, which regular
@@ -59,17 +47,20 @@ func fileOf(fd int, path string, flag int) *os.File {
 	return os.NewFile(uintptr(fd), path)
 }
 
-// regular returns the open file, or closes it and returns ErrNotRegular.
-func regular(f *os.File) (*os.File, error) {
-	info, err := f.Stat()
-	if err == nil {
-		err = pathError("open", f.Name(), checkRegular(info.Mode()))
+// openRegular opens a regular file and describes it. A new one has mode 0600 less the umask. Its
+// errors are the system's, without a path, and ErrNotRegular.
+func openRegular(dirfd int, name string, flag int) (fd int, st syscall.Stat_t, err error) {
+	fd, err = openAt(dirfd, name, flag, 0o600)
+	if err != nil {
+		return -1, st, notRegular(err)
+	}
+	if err = syscall.Fstat(fd, &st); err == nil {
+		err = checkRegular(typeOf(uint32(st.Mode)))
 	}
 	if err != nil {
-		f.Close()
-		return nil, err
+		_ = unix.Close(fd)
 	}
-	return f, nil
+	return fd, st, err
 }
 
 // checkRegular returns nil for a regular file, and otherwise an ErrNotRegular with the
@@ -109,23 +100,6 @@ type raw struct {
 	fd   int
 	size int64 // 0 if it is not known
 	at   int64
-}
-
-// openRaw also returns ErrNotRegular. Its errors have no path.
-func openRaw(dirfd int, name string, flag int) (*raw, error) {
-	fd, err := openAt(dirfd, name, os.O_RDONLY|flag, 0)
-	if err != nil {
-		return nil, notRegular(err)
-	}
-	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err == nil {
-		err = checkRegular(typeOf(uint32(st.Mode)))
-	}
-	if err != nil {
-		_ = unix.Close(fd)
-		return nil, err
-	}
-	return &raw{fd: fd, size: st.Size}, nil
 }
 
 func typeOf(mode uint32) fs.FileMode {
@@ -172,8 +146,8 @@ func retry(call func() (int, error)) (int, error) {
 // because the file may be growing.
 func readAll(f io.Reader, size, limit int64) ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), limit)+bytes.MinRead))
-	_, err := buf.ReadFrom(io.LimitReader(f, limit))
-	if err == nil && int64(buf.Len()) == limit && more(f) {
+	_, err := buf.ReadFrom(io.LimitReader(f, max(limit, limit+1))) // limit may be the largest number
+	if err == nil && int64(buf.Len()) > limit {
 		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
 	if err != nil {
@@ -182,26 +156,21 @@ func readAll(f io.Reader, size, limit int64) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-func more(r io.Reader) bool {
-	n, _ := io.ReadFull(r, make([]byte, 1))
-	return n > 0
-}
-
 // ReadInto returns the content of a regular file in the open directory dir, valid until buf is
 // used again, and follows no link. Its errors are the system's without a path, ErrNotRegular,
 // and ErrTooLarge for a file of more than max bytes.
 func ReadInto(buf *bytes.Buffer, dir *os.File, name string, max int64) ([]byte, error) {
-	f, err := openRaw(int(dir.Fd()), name, NoFollow)
+	fd, st, err := openRegular(int(dir.Fd()), name, os.O_RDONLY|NoFollow)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(f.fd)
-	if f.size > max {
+	defer unix.Close(fd)
+	if st.Size > max {
 		return nil, ErrTooLarge
 	}
 	buf.Reset()
 	buf.Grow(readAhead)
-	_, err = buf.ReadFrom(f)
+	_, err = buf.ReadFrom(&raw{fd: fd, size: st.Size})
 	return buf.Bytes(), err
 }
 

@@ -15,12 +15,12 @@ var ErrNotOwn = hint.New("not only this user's", "remove it, or ask its owner to
 
 // CheckOwner returns ErrNotOwn unless this user owns the file that info describes.
 func CheckOwner(path string, info fs.FileInfo) error {
-	return checkOwner(path, info.Sys().(*syscall.Stat_t).Uid)
+	return checkOwner(path, info.Sys().(*syscall.Stat_t))
 }
 
-func checkOwner(path string, user uint32) error {
-	if int64(user) != int64(os.Geteuid()) {
-		return notOwn(path, "it belongs to user %d", user)
+func checkOwner(path string, st *syscall.Stat_t) error {
+	if int64(st.Uid) != int64(os.Geteuid()) {
+		return notOwn(path, "it belongs to user %d", uint64(st.Uid))
 	}
 	return nil
 }
@@ -28,20 +28,17 @@ func checkOwner(path string, user uint32) error {
 // CheckSole returns ErrNotOwn unless this user owns the file that info describes, and the file
 // has only one hard link.
 func CheckSole(path string, info fs.FileInfo) error {
-	st := info.Sys().(*syscall.Stat_t)
-	return checkSole(path, st.Uid, uint64(st.Nlink))
+	return checkSole(path, info.Sys().(*syscall.Stat_t))
 }
 
-func checkSole(path string, user uint32, links uint64) error {
-	if err := checkOwner(path, user); err != nil {
-		return err
+func checkSole(path string, st *syscall.Stat_t) error {
+	err := checkOwner(path, st)
+	if err == nil && st.Nlink > 1 {
+		err = notOwn(path, "it has %d hard links", uint64(st.Nlink))
 	}
-	if links > 1 {
-		return notOwn(path, "it has %d hard links", links)
-	}
-	return nil
+	return err
 }
 
-func notOwn[N uint32 | uint64](path, why string, n N) error {
+func notOwn(path, why string, n uint64) error {
 	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: "+why, ErrNotOwn, n)}
 }

@@ -24,7 +24,7 @@ const NoFollow = syscall.O_NOFOLLOW
 // mode 0600 less the umask. Open never blocks for longer than a second; for a FIFO or a
 // device it returns ErrNotRegular.
 func Open(path string, flag int) (*os.File, error) {
-	return Unheld.openRegular(path, flag)
+	return Unheld.openFile(path, flag)
 }
 
 // OpenAny opens for reading what is at the path, also if it is not a regular file. It never blocks

@@ -6,17 +6,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchangeAt exchanges the names of two files atomically. It returns
-// errors.ErrUnsupported if the file system cannot.
-func exchangeAt(oldfd int, oldname string, newfd int, newname string) error {
-	return unix.RenameatxNp(oldfd, oldname, newfd, newname, unix.RENAME_SWAP) // ENOTSUP is errors.ErrUnsupported
-}
+const (
+	exchange  = unix.RENAME_SWAP
+	noReplace = unix.RENAME_EXCL
+)
 
-// renameNewAt renames relative to the directories of two descriptors. It returns EEXIST if
-// the new name exists, and errors.ErrUnsupported if the file system cannot rename without
-// replacing.
-func renameNewAt(oldfd int, oldname string, newfd int, newname string) error {
-	return unix.RenameatxNp(oldfd, oldname, newfd, newname, unix.RENAME_EXCL)
+// renameWith renames with a flag. The call returns errors.ErrUnsupported, which ENOTSUP is, if the
+// file system cannot.
+func renameWith(flag uint32) onNames {
+	return func(oldfd int, old string, newfd int, new string) error {
+		return unix.RenameatxNp(oldfd, old, newfd, new, flag)
+	}
 }
 
 // fsync makes a file durable, as os.File.Sync does: fsync(2) of darwin leaves it to the disk when

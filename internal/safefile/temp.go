@@ -87,33 +87,28 @@ func lockedTempDir(name string) (*tempDir, error) {
 		return nil, err
 	}
 	temp, err := openTempDir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrBusy
-	}
-	if errors.Is(err, ErrBusy) {
-		return nil, fmt.Errorf("%s: %w", name, ErrBusy)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrBusy) {
 		_ = unix.Rmdir(name)
 	}
 	return temp, err
 }
 
 // openTempDir opens a temporary directory and locks it. It returns ErrBusy if another process
-// has locked it, or has removed it since it was opened.
+// has locked it, or has removed it.
 func openTempDir(name string) (*tempDir, error) {
 	dir, err := OpenDir(name)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	unlock, err := dir.TryLock()
-	temp := &tempDir{dir, unlock}
-	info, statErr := temp.Stat()
-	if errors.Is(err, ErrBusy) || errors.Is(err, ErrMoved) || statErr != nil || !Unheld.Has(name, info) {
+	if err == nil {
+		unlock, err := dir.Lock(NoWait())
+		temp := &tempDir{dir, unlock}
+		if !errors.Is(err, ErrBusy) && !errors.Is(err, ErrMoved) && Unheld.Has(name, dir.Opened()) {
+			return temp, nil
+		}
 		temp.close()
-		return nil, ErrBusy
 	}
-	return temp, nil
+	return nil, fmt.Errorf("%s: %w", name, ErrBusy)
 }
 
 func (t *tempDir) close() {
@@ -135,17 +130,16 @@ func (t *tempDir) discard() {
 // temps returns the names in a temporary directory. ok is false if one of them is not that
 // of a file of renameio, or has a second link.
 func (t *tempDir) temps() (names []string, ok bool) {
-	names, err := t.Names()
-	if err != nil {
-		return nil, false
-	}
-	for _, name := range names {
+	entries, err := t.ReadDir(".")
+	for _, e := range entries {
+		name := e.Name()
 		info, err := t.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() || CheckSole(name, info) != nil || !isTempIn(filepath.Base(t.path), name) {
 			return nil, false
 		}
+		names = append(names, name)
 	}
-	return names, true
+	return names, err == nil
 }
 
 // remove removes a temporary directory that is locked, with what temps has found.
@@ -194,23 +188,16 @@ const SweepAge = time.Hour
 // of that name, directories of other users, those in use, and those with anything that
 // renameio does not create.
 func withDeadTemp(name string, do func(temp *tempDir, temps []string) error) error {
-	if info, err := os.Lstat(name); err != nil || !info.IsDir() {
-		return err
-	}
 	temp, err := openTempDir(name)
-	if errors.Is(err, ErrBusy) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrNotDir) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer temp.close()
-	info, err := temp.Stat()
-	if err != nil {
-		return err
-	}
-	young := time.Since(info.ModTime()) < SweepAge
-	if CheckOwner(name, info) != nil || temp.unlock == nil && young {
+	young := time.Since(temp.Opened().ModTime()) < SweepAge
+	if CheckOwner(name, temp.Opened()) != nil || temp.unlock == nil && young {
 		return nil
 	}
 	if temps, ok := temp.temps(); ok {

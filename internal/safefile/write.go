@@ -155,28 +155,14 @@ func (d *Dir) AppendLine(name string, line []byte, max int64) error {
 // and creates it if it does not exist. It calls do with the descriptor and the file's size.
 func (d *Dir) writeOwn(name string, flag int, do func(fd int, size int64) error) error {
 	path := d.Path(name)
-	fd, err := openAt(d.fd, name, flag|os.O_CREATE|NoFollow, 0o600)
+	fd, st, err := openRegular(d.fd, name, flag|os.O_CREATE|NoFollow)
 	if err != nil {
-		return &fs.PathError{Op: "open", Path: path, Err: notRegular(err)}
+		return pathError("open", path, err)
 	}
-	size, err := soleSize(fd, path)
-	if err == nil {
-		err = pathError("write", path, do(fd, size))
+	if err = checkSole(path, &st); err == nil {
+		err = pathError("write", path, do(fd, st.Size))
 	}
 	return errors.Join(err, pathError("close", path, unix.Close(fd)))
-}
-
-// soleSize returns the size of an open file that is regular and only this user's.
-func soleSize(fd int, path string) (int64, error) {
-	var st unix.Stat_t
-	err := unix.Fstat(fd, &st)
-	if err == nil {
-		err = checkRegular(typeOf(uint32(st.Mode)))
-	}
-	if err != nil {
-		return 0, pathError("open", path, err)
-	}
-	return st.Size, checkSole(path, st.Uid, uint64(st.Nlink))
 }
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power
@@ -185,7 +171,7 @@ func Write(path string, data []byte, mode Mode) error {
 	if err := Replace(path, data, mode); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return Unheld.SyncNames(filepath.Dir(path))
 }
 
 // Replace creates or replaces the file at path, see Dir.Replace. What a killed Replace of the
@@ -220,7 +206,7 @@ func Mkdir(dir string) (created []string, err error) {
 func mkdirOne(dir string) (created []string, err error) {
 	switch err := os.Mkdir(dir, 0o777); {
 	case err == nil:
-		return []string{dir}, syncDir(filepath.Dir(dir))
+		return []string{dir}, Unheld.SyncNames(filepath.Dir(dir))
 	case errors.Is(err, fs.ErrExist):
 		return nil, RequireDir(dir)
 	default:
@@ -243,22 +229,5 @@ func Rmdir(dir string) error {
 	if err := syscall.Rmdir(dir); err != nil {
 		return &fs.PathError{Op: "rmdir", Path: dir, Err: err}
 	}
-	return syncDir(filepath.Dir(dir))
-}
-
-// syncDir makes the names in a directory durable. It returns nil on a file system
-// that cannot sync directories.
-func syncDir(dir string) error { return syncError(Unheld.Sync(dir)) }
-
-// SyncNames makes the names in the directory durable. It returns nil on a file system that
-// cannot sync directories.
-func (d *Dir) SyncNames() error { return syncError(d.Sync(".")) }
-
-// syncError returns the error of syncing a directory, nil if it says that the file system
-// cannot sync directories.
-func syncError(err error) error {
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		return nil
-	}
-	return err
+	return Unheld.SyncNames(filepath.Dir(dir))
 }

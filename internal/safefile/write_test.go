@@ -121,6 +121,6 @@ func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {
 
 func TestSyncDirReportsAMissingDirectory(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, syncDir(dir))
-	require.ErrorIs(t, syncDir(filepath.Join(dir, "missing")), fs.ErrNotExist)
+	require.NoError(t, Unheld.SyncNames(dir))
+	require.ErrorIs(t, Unheld.SyncNames(filepath.Join(dir, "missing")), fs.ErrNotExist)
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// lock takes an exclusive lock on path, which is created if it is missing, and
-// returns the function that releases it.
-func lock(path string, wait time.Duration) (unlock func(), err error) {
+// Hold takes an exclusive lock on an append-only file, which is created if it is missing, and
+// returns the function that releases it. The lock is on the file itself: an append-only file is
+// never replaced, so it needs no lock file. safefile.ErrBusy is returned when the lock could not be
+// taken within wait.
+func Hold(path string, wait time.Duration) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	for {

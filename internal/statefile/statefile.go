@@ -39,7 +39,7 @@ func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 // file is not changed; if it returns an error, Update returns that. safefile.ErrBusy is returned
 // when the lock could not be taken within wait.
 func Update(path string, wait time.Duration, change func(old []byte) ([]byte, error)) error {
-	unlock, err := lock(path+LockSuffix, wait)
+	unlock, err := Hold(path+LockSuffix, wait)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,10 @@ func Update(path string, wait time.Duration, change func(old []byte) ([]byte, er
 	if err != nil || next == nil {
 		return err
 	}
-	return replace(path, next)
+	// The new content is synced before the rename, so that a power cut leaves the old content or the
+	// new, never an empty file. The directory is not: losing the last change of a counter is
+	// acceptable, and saves waiting for the disk.
+	return safefile.Replace(path, next, safefile.Exactly(0o600))
 }
 
 // Append adds data to the end of the file in one write, so that lines of several
@@ -80,18 +83,10 @@ func Tail(path string, max int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, info.Size()-min(max, info.Size()), max))
 }
 
-// Hold takes an exclusive lock on an append-only file, which is created if it is
-// missing, and returns the function that releases it. The lock is on the file itself: an
-// append-only file is never replaced, so it needs no lock file. safefile.ErrBusy is returned when
-// the lock could not be taken within wait.
-func Hold(path string, wait time.Duration) (release func(), err error) {
-	return lock(path, wait)
-}
-
 // Remove removes the file under its lock. It does not remove the lock file. A missing
 // file is not an error.
 func Remove(path string, wait time.Duration) error {
-	unlock, err := lock(path+LockSuffix, wait)
+	unlock, err := Hold(path+LockSuffix, wait)
 	if err != nil {
 		return err
 	}
@@ -102,13 +97,6 @@ func Remove(path string, wait time.Duration) error {
 	return nil
 }
 
-// replace syncs the new content before the rename, so that a power cut leaves the
-// old content or the new, never an empty file. It does not sync the directory: losing the
-// last change of a counter is acceptable, and saves waiting for the disk.
-func replace(path string, data []byte) error {
-	return safefile.Replace(path, data, safefile.Exactly(0o600))
-}
-
 // open opens a regular file that this user owns. It refuses everything else, a symbolic
 // link as the last element included, and never blocks on a FIFO.
 func open(path string, flag int) (*os.File, error) {
@@ -116,17 +104,13 @@ func open(path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkOwner(path, f); err != nil {
+	info, err := f.Stat()
+	if err == nil {
+		err = safefile.CheckOwner(path, info)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
-}
-
-func checkOwner(path string, f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return safefile.CheckOwner(path, info)
 }

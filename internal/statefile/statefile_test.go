@@ -75,7 +75,7 @@ func TestUpdateChangesNothingForNilOrAnError(t *testing.T) {
 
 func TestUpdateReturnsErrBusyWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
-	unlock, err := lock(path+LockSuffix, wait)
+	unlock, err := Hold(path+LockSuffix, wait)
 	require.NoError(t, err)
 	assert.ErrorIs(t, Update(path, time.Millisecond, plusOne), safefile.ErrBusy)
 	unlock()

@@ -163,31 +163,30 @@ func At(files FS, held *Held) FS {
 // OpenDir opens a directory for reading. Like the methods of OS it resolves the path from
 // a held directory. It does not block on a pipe.
 func OpenDir(files FS, name string) (*os.File, error) {
-	switch f := files.(type) {
-	case OS:
-		dir, rest, err := f.resolve("open", name)
-		if err != nil {
-			return nil, err
-		}
-		return dir.List(rest)
-	case Wrapper:
-		return OpenDir(f.Wrapped(), name)
+	dir, rest, err := place(files, name)
+	if err != nil {
+		return nil, err
 	}
-	return safefile.Unheld.List(name)
+	return dir.List(rest)
 }
 
 // Create creates and opens a file, which must not exist. It is for wrappers that make the
 // system calls of WriteFile one by one.
 func Create(files FS, name string, perm fs.FileMode) (*os.File, error) {
+	dir, rest, err := place(files, name)
+	if err != nil {
+		return nil, err
+	}
+	return dir.Create(rest, perm)
+}
+
+// place returns the directory from which files resolves name, and name relative to it.
+func place(files FS, name string) (dir *safefile.Dir, rest string, err error) {
 	switch f := files.(type) {
 	case OS:
-		dir, rest, err := f.resolve("open", name)
-		if err != nil {
-			return nil, err
-		}
-		return dir.Create(rest, perm)
+		return f.resolve("open", name)
 	case Wrapper:
-		return Create(f.Wrapped(), name, perm)
+		return place(f.Wrapped(), name)
 	}
-	return safefile.Unheld.Create(name, perm)
+	return safefile.Unheld, name, nil
 }
