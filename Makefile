@@ -129,7 +129,7 @@ together: ## a minute beside the client's own locking library (needs node and np
 	go vet -tags together ./internal/harness/together
 	FSMTX_TOGETHER=60s go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient' ./internal/harness/together
 
-bench: ## time the hooks against the least they can cost
+bench: ## time the hooks against the least they can cost (as root on Linux, also on disks whose flush takes 2 ms)
 	go run ./internal/harness/bench/hydrate
 	go run ./internal/harness/bench/hooks
 	go run ./internal/harness/bench/guards
