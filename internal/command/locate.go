@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -44,8 +45,13 @@ path of the file, and, if no name leads to the file, what the client runs instea
 searches at most 250 directories below the current one for nested skills, and says so if
 there are more.
 
+The frontmatter of a SKILL.md may say that only a person calls the skill
+(disable-model-invocation), or only the agent (user-invocable: false). Locate and its list
+say so.
+
 --json prints an object with command, path (empty if there is none), plugin
-(plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
+(plugin@marketplace, or empty), only (who alone can call the skill: "person", "agent",
+"nobody", or empty) and steps: an array of objects with rule, path (may
 be empty), outcome (one of the above) and detail (for people; may be empty). A rule
 is one of: user skill, project skill, parent skill, added directory, command,
 frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
@@ -53,7 +59,7 @@ skill, plugin command, nested command, plugin directory, plugin manifest, projec
 directory. Without a name it prints an object with complete (false if there are too many
 directories to search), misnamed (an array of objects with path and why: files that are
 probably meant as an fsm.json) and workflows: an array of objects with command, others (an array of names),
-path, rule, plugin, steps (a number), valid, problem (the first one; may be empty),
+path, rule, plugin, only, steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it), shadowedBy (what the client runs; may be empty) and off (the
 setting that switches the skill off; may be empty).`
 
@@ -150,18 +156,26 @@ func directory(dir string) (string, error) {
 }
 
 func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
+	only := workflows.CallerOf(locator.OS{}, r.Runs())
 	if asJSON {
 		if r.Steps == nil {
 			r.Steps = []locator.Step{}
 		}
-		return printJSON(s.Out, r)
+		return printJSON(s.Out, struct {
+			locator.Result
+			Only workflows.Caller `json:"only"`
+		}{r, only})
 	}
 	if r.Found() {
 		visible.Fprintf(s.Out, "%s\n", r.Path)
 	} else {
 		visible.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
 	}
-	return printSteps(s.Out, r.Steps)
+	if err := printSteps(s.Out, r.Steps); err != nil || only == "" {
+		return err
+	}
+	_, err := visible.Fprintf(s.Out, "  %s in %s\n", only.Note(), r.Runs())
+	return err
 }
 
 func printSteps(w io.Writer, steps []locator.Step) error {

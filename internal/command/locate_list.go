@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -16,7 +17,11 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 	found, complete := l.Workflows(cwd)
 	listed := []workflows.Workflow{}
 	for _, w := range found {
-		listed = append(listed, workflows.Read(locator.OS{}, w))
+		read := workflows.Read(locator.OS{}, w)
+		if _, client := l.(*locator.Locator); !client {
+			read.Only = "" // that is Claude Code's
+		}
+		listed = append(listed, read)
 	}
 	misnamed, _ := l.Misnamed(cwd)
 	if asJSON {
@@ -52,9 +57,10 @@ func namesOf(w workflows.Workflow) string {
 	return fmt.Sprintf("%s (%s)", w.Command, strings.Join(w.Others, ", "))
 }
 
-// unusedNote says behind a path why the client does not run the workflow, if it does not.
+// unusedNote says behind a path why the client does not run the workflow, if it does not, or for
+// whom alone it does.
 func unusedNote(w workflows.Workflow) string {
-	if why := w.Reason(); why != "" {
+	if why := cmp.Or(w.Reason(), w.Only.Note()); why != "" {
 		return "  (" + why + ")"
 	}
 	return ""

@@ -109,6 +109,19 @@ func SkillHasName(document []byte, name string) (bool, error) {
 // isNumber reports whether the name may be written as another number, such as 1 as 1.0.
 func isNumber(name string) bool { return strings.Trim(name, "0123456789.-") == "" }
 
+// SkillSwitch returns the switch of that name in the frontmatter of a SKILL.md. ok is false if
+// there is none, or its value says neither yes nor no. The client takes the words of YAML 1.1,
+// also in quotation marks (measured with 2.1.329, fact 167).
+func SkillSwitch(document []byte, name string) (on, ok bool) {
+	v, err := parse(skillText(document))
+	if err != nil || v.node == nil || !v.isMapping() {
+		return false, false
+	}
+	word := strings.ToLower(v.At(name).javaScript())
+	on = slices.Contains([]string{"true", "yes", "on", "1"}, word)
+	return on, on || slices.Contains([]string{"false", "no", "off", "0"}, word)
+}
+
 // nameIn returns the value of "name" in YAML, "" if it is absent or null.
 func nameIn(text []byte) (string, error) {
 	v, err := parse(text)

@@ -11,6 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestSkillSwitch(t *testing.T) {
+	for text, want := range map[string]string{
+		"true": "on", "\"true\"": "on", "Yes": "on", "1": "on", "false": "off", "'no'": "off", "0": "off", "": "", "maybe": "", "[true]": "on", "{a: b}": "",
+	} {
+		on, ok := SkillSwitch([]byte("---\nname: x\nquiet: "+text+"\n---\nquiet: true\n"), "quiet")
+		got := map[bool]string{true: "on", false: "off"}[on]
+		if !ok {
+			got = ""
+		}
+		assert.Equal(t, want, got, text)
+	}
+	for _, document := range []string{"", "quiet: true", "---\nname: x\n---\n", "---\n- quiet\n---\n", "---\nquiet: true: x\n---\n"} {
+		_, ok := SkillSwitch([]byte(document), "quiet")
+		assert.False(t, ok, document)
+	}
+}
+
 func TestSkillName(t *testing.T) {
 	skillBomb := strings.TrimSuffix(bomb(9), "---\n")
 	tests := []struct {

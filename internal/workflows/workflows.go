@@ -5,8 +5,11 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -18,16 +21,86 @@ type Workflow struct {
 	Steps   int    `json:"steps"`
 	Valid   bool   `json:"valid"`
 	Problem string `json:"problem"` // the first one, "" if it is valid
+	Only    Caller `json:"only"`    // who alone can call the skill
 
 	Unedited int `json:"-"` // steps that are examples of fsmtx new
 	more     int // problems
 }
 
+// Caller is who alone can call a skill in Claude Code; empty is everybody.
+type Caller string
+
+// The callers of a skill, by its frontmatter (fact 167, client 2.1.329).
+const (
+	Person Caller = "person" // disable-model-invocation
+	Agent  Caller = "agent"  // user-invocable: false
+	Nobody Caller = "nobody" // both
+)
+
+// Note says who alone can call the skill, for people. It is empty for everybody.
+func (c Caller) Note() string {
+	switch c {
+	case Person:
+		return "only a person can call it: disable-model-invocation"
+	case Agent:
+		return "only the agent can call it: user-invocable is false"
+	case Nobody:
+		return "nobody can call it: disable-model-invocation, and user-invocable is false"
+	}
+	return ""
+}
+
+// CallerOf returns who alone can call the skill with this SKILL.md or command file. A file that
+// cannot be read says nothing.
+func CallerOf(files locator.FS, document string) Caller {
+	data, err := readHead(files, document)
+	if err != nil {
+		return ""
+	}
+	noAgent, _ := frontmatter.SkillSwitch(data, "disable-model-invocation")
+	person, said := frontmatter.SkillSwitch(data, "user-invocable")
+	switch noPerson := said && !person; {
+	case noAgent && noPerson:
+		return Nobody
+	case noAgent:
+		return Person
+	case noPerson:
+		return Agent
+	}
+	return ""
+}
+
+func readHead(files locator.FS, path string) ([]byte, error) {
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return frontmatter.ReadSkill(f)
+}
+
+// documentOf returns the SKILL.md beside an fsm.json, or the command's file that has its folder's
+// name.
+func documentOf(files locator.FS, spec string) string {
+	folder := filepath.Dir(spec)
+	skill := filepath.Join(folder, "SKILL.md")
+	if _, err := files.Lstat(skill); err == nil {
+		return skill
+	}
+	return folder + ".md"
+}
+
 // Read reads and checks the file of a workflow.
 func Read(files locator.FS, w locator.Workflow) Workflow {
+	v := read(files, w)
+	v.Only = CallerOf(files, documentOf(files, w.Path))
+	return v
+}
+
+func read(files locator.FS, w locator.Workflow) Workflow {
 	data, err := locator.ReadSpec(files, w.Path, fsmspec.MaxBytes)
 	if err != nil {
-		return Workflow{Workflow: w, Problem: err.Error()}
+		return Workflow{Workflow: w, Problem: strings.TrimPrefix(err.Error(), w.Path+": ")} // whoever lists it shows the path
 	}
 	spec, err := fsmspec.Parse(data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {

@@ -469,3 +469,26 @@ func TestAClientWithoutPersistence(t *testing.T) {
 		})
 	}
 }
+
+// Fact 167: who can call a skill.
+func TestWhoCanCallASkill(t *testing.T) {
+	for line, want := range map[string]struct{ model, person bool }{
+		"disable-model-invocation: true":  {false, true},
+		`disable-model-invocation: "yes"`: {false, true},
+		"disable-model-invocation: false": {true, true},
+		"user-invocable: false":           {true, false},
+		`user-invocable: "no"`:            {true, false},
+	} {
+		t.Run(line, func(t *testing.T) {
+			run := func(prompt string, turns ...Turn) *realclient.Run {
+				s := realclient.New(t)
+				s.Write("project/.claude/skills/plain/SKILL.md", strings.Replace(plainSkill, "\nname", "\n"+line+"\nname", 1))
+				return s.Try(Script{Main: turns}, prompt)
+			}
+			called := run("go", Do(Skill("skill", "plain")), Say("done"))
+			assert.Equal(t, want.model, strings.Contains(called.Told("skill"), "Do the plain thing."))
+			typed := run("/plain", Say("done")).Exchanges()
+			assert.Equal(t, want.person, len(typed) > 0 && typed[0].Request.Says("Do the plain thing."))
+		})
+	}
+}
