@@ -77,6 +77,11 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 			return err
 		}
 	}
+	if d.settling {
+		if err := d.settleLast(); err != nil {
+			return err
+		}
+	}
 	if err := d.create(); err != nil {
 		return err
 	}
@@ -196,7 +201,11 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 	}
 	if t.whole {
 		t.release() // before the sync, so that other writers wait less
-		t.pending = t.settleNames() != nil
+		settle := t.settleNames
+		if t.lateSync && t.history > 0 {
+			settle = t.postpone
+		}
+		t.pending = settle() != nil
 		return nil
 	}
 	if err := t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {

@@ -31,6 +31,8 @@ type Dir struct {
 	lifeNow    string    // see life
 	pending    bool      // whether a Commit left its journal
 	late       bool      // see WithLateTidying
+	lateSync   bool      // see WithLateSync
+	settling   bool      // whether a Commit left names in D to be synced
 	untidy     bool      // whether a Commit left something to remove
 	tidied     []string  // committed transactions without staged files: this process, which has the lock, makes none of an old one
 	closed     bool
@@ -79,7 +81,7 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, late: o.late,
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, late: o.late, lateSync: o.lateSync,
 		locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
 }
 

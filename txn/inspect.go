@@ -83,9 +83,12 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 		return nil, err
 	}
 	defer d.Close()
-	j, err := d.readJournal()
+	j, err := d.readJournal(journalName)
 	if j != nil && err == nil {
 		return nil, ErrJournalTrusted
+	}
+	if err == nil {
+		_, err = d.readJournal(settlingName)
 	}
 	if _, untrusted := errors.AsType[*JournalError](err); !untrusted {
 		return nil, err
@@ -104,8 +107,15 @@ func (d *Dir) setAside(now time.Time) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range []string{settlingName, journalName} {
+		if there, err := d.exists(d.statePath(name)); err != nil {
+			return nil, err
+		} else if there {
+			names = append(names, name)
+		}
+	}
 	var moved []string
-	for _, name := range append(names, journalName) {
+	for _, name := range names {
 		to := filepath.Join(dir, name)
 		if err := d.files.RenameNew(d.statePath(name), to); err != nil {
 			return moved, err

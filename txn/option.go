@@ -13,6 +13,8 @@ type options struct {
 	intact  func([]byte) bool
 	limit   int
 	late    bool
+
+	lateSync bool
 }
 
 // DefaultHistory is the number of committed transactions whose deleted files are
@@ -59,6 +61,14 @@ const DefaultRecordLimit = 1 << 20
 // the caller can answer first. S stays locked until then. If the process dies before, the next Open
 // removes it. By default Commit removes it.
 func WithLateTidying() Option { return func(o *options) { o.late = true } }
+
+// WithLateSync leaves it to the next Open to make the names of created files durable, which saves
+// Commit one of three waits for the disk. What Commit has done is durable nevertheless: after a
+// power cut the next Open creates what is missing from the transaction's record. It cannot tell
+// that from a file that another program has deleted, so it is for callers who open D before
+// another program deletes such a file. Only changes of D that come a minute later, and are on the
+// disk, show that nothing was lost.
+func WithLateSync() Option { return func(o *options) { o.lateSync = true } }
 
 // WithRecordLimit sets the size in bytes up to which a transaction is committed by its
 // record alone, which has the bytes of its files. A larger transaction, and with 0 every

@@ -95,7 +95,12 @@ func Recover(ctx context.Context, dir string, opts ...Option) (Report, error) {
 
 // recover rolls back what the journal names, if there is one, and tidies S.
 func (d *Dir) recover(ctx context.Context) (Report, error) {
-	j, err := d.readJournal()
+	j, err := d.readJournal(journalName)
+	settling := false
+	if err == nil && j == nil {
+		j, err = d.unsettled()
+		settling = j != nil
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -110,6 +115,9 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 		return r, err
 	}
 	d.pending = false
+	if settling && len(r.Created)+len(r.Deleted)+len(r.Conflicts) == 0 { // nothing was lost
+		r = Report{Outcome: Clean}
+	}
 	if err := d.repair(ctx, &r); err != nil {
 		return r, err
 	}
@@ -122,9 +130,9 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// readJournal returns nil if there is no journal.
-func (d *Dir) readJournal() (*journal, error) {
-	path := d.statePath(journalName)
+// readJournal reads the journal with a name in S. It returns nil if there is none.
+func (d *Dir) readJournal(name string) (*journal, error) {
+	path := d.statePath(name)
 	data, err := d.files.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

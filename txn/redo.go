@@ -8,55 +8,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // This file completes transactions from their whole records: after a death, which loses
 // nothing, and after a power cut, which loses what was not synced.
 //
-// The names in D are synced before the journal is renamed. So if the journal still has its
-// own name, all of the transaction is looked at. If it is an entry of the history, no name
-// can be missing: a file that is not there was deleted by another program, and only bytes
-// can be damaged.
+// If the journal still has its own name, all of the transaction is looked at. If it is an
+// entry of the history alone, the names in D were synced: a file that is not there was deleted
+// by another program, and only bytes can be damaged. Between the two see unsettled.
 
 // life returns the Life of S, "" if it is unknown.
 func (d *Dir) life() string {
 	d.lived.Do(func() { d.lifeNow = d.held.Life(d.s) })
 	return d.lifeNow
-}
-
-// settleNames makes the names in D durable and then turns the journal into an entry of the
-// history. If it fails, recovery repeats it.
-func (t *transaction) settleNames() error {
-	if err := t.files.Sync(t.d); err != nil { // barrier B3
-		return err
-	}
-	return t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id))
-}
-
-// settle reports whether nothing depends on the record of a committed transaction any more:
-// the files that it created, if they still exist, are durable.
-func (d *Dir) settle(id string) bool {
-	j, err := d.recordOf(id)
-	if err != nil || !j.whole {
-		return true
-	}
-	if life := d.life(); life != "" && life != j.Life { // what a power cut has left is durable
-		return true
-	}
-	var g errgroup.Group
-	g.SetLimit(parallel)
-	for _, e := range j.Creates {
-		g.Go(func() error {
-			if there, err := d.exists(d.filePath(e.Name)); !there {
-				return err
-			}
-			return ignoreNotExist(d.files.Sync(d.filePath(e.Name)))
-		})
-	}
-	return g.Wait() == nil
 }
 
 // redo completes a transaction.
@@ -356,7 +321,7 @@ func (r *redo) finish() error {
 			return err
 		}
 	}
-	if err := r.files.Rename(r.statePath(journalName), r.statePath(donePrefix+r.j.ID)); err != nil {
+	if err := r.enter(r.j.ID); err != nil {
 		return err
 	}
 	return r.files.Sync(r.s)

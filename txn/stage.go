@@ -54,19 +54,12 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 // stageWhole commits: once it has returned nil, the transaction has happened, and D is still
 // as it was. Nothing that it stages is synced but the journal. The staged files are written
 // first, so that their space is had before the commit.
-//
-// S is synced beside the journal's bytes too: the name of the journal before this one,
-// which the rename replaces, may not be durable under its new name yet.
 func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data []byte) error {
 	if err := t.stageRestores(c.Restores); err != nil {
 		return err
 	}
 	if err := t.writeAll(ctx, c, nil); err != nil {
 		return err
-	}
-	dirs := t.ancestors(t.first)
-	if !t.first {
-		dirs = append(dirs, t.s)
 	}
 	if c.Prepare != nil {
 		if err := t.locker.Check(); err != nil {
@@ -75,14 +68,11 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 		if err := c.Prepare(t.files, t.d, t.path()); err != nil {
 			return err
 		}
-		dirs = append(dirs, t.d)
 	}
-	var g errgroup.Group
-	g.Go(func() error { return t.files.WriteFile(t.path(journalName), t.path(), data, 0o600) })
-	for _, dir := range dirs {
-		g.Go(func() error { return t.files.Sync(dir) })
+	if err := t.files.WriteFile(t.path(journalName), t.path(), data, 0o600); err != nil { // barrier B1
+		return err
 	}
-	if err := g.Wait(); err != nil { // barrier B1
+	if err := t.syncBefore(c); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -99,6 +89,21 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
 	}
 	return nil
+}
+
+// syncBefore syncs what must be durable before the record gets its name, beside its bytes: the
+// names of S and D, what Prepare did in D, and the name in the history of the journal that the
+// record replaces. It comes after the bytes: a file system with a journal of its own writes all
+// of it together with them then, and writes twice if they are synced at the same time.
+func (t *transaction) syncBefore(c Change) error {
+	dirs := t.ancestors(t.first)
+	if !t.first {
+		dirs = append(dirs, t.s)
+	}
+	if c.Prepare != nil {
+		dirs = append(dirs, t.d)
+	}
+	return t.syncAll(dirs)
 }
 
 // describe returns the journal of the change, with the bytes of its files if it is to be a
@@ -304,9 +309,14 @@ func (t *transaction) backUp(name string) error {
 // syncDirs makes the names in S durable, and the names of S, D and the directories above
 // them, whose creator may not have synced them.
 func (t *transaction) syncDirs() error {
+	return t.syncAll(slices.Concat(t.dirs, []string{t.s}, t.ancestors(t.first)))
+}
+
+// syncAll syncs directories at the same time.
+func (t *transaction) syncAll(dirs []string) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	for _, dir := range slices.Concat(t.dirs, []string{t.s}, t.ancestors(t.first)) {
+	for _, dir := range dirs {
 		g.Go(func() error { return t.files.Sync(dir) })
 	}
 	return g.Wait()

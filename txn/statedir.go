@@ -16,6 +16,7 @@ import (
 const (
 	lockName       = "lock"      // locked by flock; never unlinked
 	journalName    = "journal"   // present while a transaction is in progress
+	settlingName   = "settling"  // another name of the newest done-<id>, until its names in D are synced
 	txnPrefix      = "txn-"      // txn-<id>/: the directory of a transaction
 	stagedName     = "new"       // txn-<id>/new/: staged files
 	backupName     = "old"       // txn-<id>/old/: backup links to the deleted files

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -81,8 +82,9 @@ func (l costs) run(t *testing.T, files vfs.FS) {
 		return "", false
 	}
 	request := hydrate.Request{Event: "PostToolUse", Session: "session", Command: "s", Cwd: l.home}
-	_, err := hydrate.Run(t.Context(), request, env, hydrate.Options{LockTimeout: time.Hour, FS: files})
+	r, err := hydrate.Run(t.Context(), request, env, hydrate.Options{LockTimeout: time.Hour, FS: files, Late: true})
 	require.NoError(t, err)
+	r.Finish()
 }
 
 // disk counts what a hydration requests from the disk.
@@ -91,37 +93,54 @@ type disk struct {
 	waits time.Duration // concurrent waits count once
 }
 
-func (l costs) ask(t *testing.T, steps int) (d disk) {
+func (l costs) ask(t *testing.T, steps int) disk {
 	l.write(t, steps)
+	return count(t, func(t *testing.T, files vfs.FS) { l.run(t, files) })
+}
+
+// next counts what the next event requests that locks the list.
+func (l costs) next(t *testing.T) disk {
+	return count(t, func(t *testing.T, files vfs.FS) {
+		_, err := tasks.List{Dir: filepath.Join(l.home, ".claude/tasks/session"), FS: files}.Recover(t.Context())
+		require.NoError(t, err)
+	})
+}
+
+func count(t *testing.T, do func(*testing.T, vfs.FS)) (d disk) {
 	synctest.Test(t, func(t *testing.T) {
 		var syncs atomic.Int64
 		start := time.Now()
-		l.run(t, slowDisk{vfs.OS{}, &syncs})
+		do(t, slowDisk{vfs.OS{}, &syncs})
 		d = disk{syncs.Load(), time.Since(start)}
 	})
 	return d
 }
 
-// TestSyncsAreAConstant: a hydration syncs its record, S twice, the directory above S and D,
-// and D; the first one of a list not S before there is a record, but two directories above.
+// TestSyncsAreAConstant: a hydration syncs its record, S twice, and the directory above S and
+// D; the first one of a list not S before there is a record, but two directories above. The
+// next event syncs D and S.
 func TestSyncsAreAConstant(t *testing.T) {
 	for _, others := range []int{0, 50} {
 		for _, n := range []int{1, 10, 31, 100} {
 			l := newCosts(t, others, 10)
-			require.EqualValues(t, 6, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
+			require.EqualValues(t, 5, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
 			for range 15 { // beyond the length of the history
-				require.EqualValues(t, 5, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
+				require.Equal(t, disk{2, time.Second}, l.next(t))
+				require.EqualValues(t, 4, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
 			}
+			require.Equal(t, disk{2, time.Second}, l.next(t))
+			require.Equal(t, disk{}, l.next(t))
 		}
 	}
 }
 
 // TestThereAreThreeBarriers: a hydration waits for the disk three times, for its record, for
-// the record's name and for the names in D, however many files it creates.
+// the directories above, and for the record's name, however many files it creates.
 func TestThereAreThreeBarriers(t *testing.T) {
 	for _, n := range []int{1, 10, 32, 100} {
 		l := newCosts(t, 5, 10)
 		require.Equal(t, 3*time.Second, l.ask(t, n).waits, "%d tasks", n)
+		l.next(t)
 		require.Equal(t, 3*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
 	}
 }

@@ -73,7 +73,7 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 	defer cancel()
 	options := append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))
 	if l.Late {
-		options = append(options, txn.WithLateTidying())
+		options = append(options, txn.WithLateTidying(), txn.WithLateSync())
 	}
 	dir, err := txn.Open(waiting, l.Dir, options...)
 	if err != nil {

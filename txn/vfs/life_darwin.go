@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,4 +24,14 @@ func (h *Held) Life(path string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s/%x", boot, st.Fsid.Val)
+}
+
+// Booted returns when this run of the kernel began, by the system clock. known is false if that
+// is unknown.
+func Booted() (at time.Time, known bool) {
+	began, err := unix.SysctlTimeval("kern.boottime")
+	if err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(began.Unix()), true
 }

@@ -3,6 +3,7 @@ package vfs
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,4 +31,12 @@ func (h *Held) Life(path string) string {
 		}
 	}
 	return ""
+}
+
+// Booted returns when this run of the kernel began, by the system clock. known is false if that
+// is unknown.
+func Booted() (at time.Time, known bool) {
+	var up unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &up)
+	return time.Now().Add(-time.Duration(up.Nano())), err == nil
 }

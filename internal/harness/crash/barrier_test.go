@@ -52,6 +52,15 @@ var recordBarriers = []barrier{
 	}},
 }
 
+// lateBarriers are those of the Open that follows a transaction with WithLateSync. The others
+// of such a transaction are recordBarriers.
+var lateBarriers = []barrier{
+	{"settling: D", func(d *dropper, s faultfs.Step) bool {
+		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.settling
+	}},
+	{"settling: S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.settling }},
+}
+
 // stagedBarriers are those of a transaction that is staged and synced. S is synced three
 // times: before D is changed, at the commit point, and at the end of a rollback.
 var stagedBarriers = []barrier{
@@ -82,12 +91,17 @@ func isSyncOfS(s faultfs.Step) bool {
 type dropper struct {
 	is                                       func(*dropper, faultfs.Step) bool
 	recorded, renamed, withdrawn, recovering bool
+	settling                                 bool
 }
 
 func (d *dropper) drop(s faultfs.Step) bool {
 	switch {
 	case s.Op == "rename" && filepath.Base(s.To) == "journal" && strings.HasSuffix(filepath.Dir(s.To), ".fsmtx"):
 		d.recorded = true
+	case s.Op == "rename" && filepath.Base(s.To) == "settling":
+		d.settling = true
+	case s.Op == "remove" && filepath.Base(s.Path) == "settling":
+		d.settling = false
 	case s.Op == "rename" && strings.HasPrefix(filepath.Base(s.To), "done-"):
 		d.renamed = true
 	case s.Op == "remove" && filepath.Base(s.Path) == "journal":
@@ -106,11 +120,12 @@ func every() bool { return flag.Lookup("every").Value.String() == "true" }
 // then breaks the contract: the model notices a missing barrier. With -every it tries all
 // workloads, and does not stop at the first violation.
 func TestEveryBarrierIsNecessary(t *testing.T) {
-	t.Run("record", func(t *testing.T) { eachIsNecessary(t, false, recordBarriers) })
-	t.Run("staged", func(t *testing.T) { eachIsNecessary(t, true, stagedBarriers) })
+	t.Run("record", func(t *testing.T) { eachIsNecessary(t, trial{}, recordBarriers) })
+	t.Run("late", func(t *testing.T) { eachIsNecessary(t, trial{late: true}, lateBarriers) })
+	t.Run("staged", func(t *testing.T) { eachIsNecessary(t, trial{staged: true}, stagedBarriers) })
 }
 
-func eachIsNecessary(t *testing.T, staged bool, barriers []barrier) {
+func eachIsNecessary(t *testing.T, form trial, barriers []barrier) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "dropped\tdistinct states\tviolations\tof recovery: distinct\tviolations")
@@ -118,7 +133,7 @@ func eachIsNecessary(t *testing.T, staged bool, barriers []barrier) {
 		var sum, again outcome
 		for i, load := range slices.Concat(workloads[:5], workloads[6:9]) {
 			load.limits = limits{exhaustive: 128, samples: 24}
-			tr := &trial{workload: load, t: t, staged: staged, update: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
+			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, update: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
 			sum.add(tr.run().result)
 			if sum.violations > 0 && !every() {
 				break
@@ -129,7 +144,7 @@ func eachIsNecessary(t *testing.T, staged bool, barriers []barrier) {
 				break
 			}
 			load.limits = limits{exhaustive: 64, samples: 8}
-			tr := &trial{workload: load, t: t, staged: staged, again: 20, inRecover: (&dropper{is: b.is, recovering: true}).drop}
+			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, again: 20, inRecover: (&dropper{is: b.is, recovering: true}).drop}
 			again.add(tr.run().recovered)
 		}
 		assert.NotZero(t, sum.violations+again.violations, "no power cut shows that %s was dropped", b.name)

@@ -88,8 +88,10 @@ func (d scenario) fill(t *testing.T, w *world) {
 }
 
 func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
-	return hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.Env,
-		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
+	r, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.Env,
+		hydrate.Options{LockTimeout: 5 * time.Second, FS: files, Late: true})
+	r.Finish()
+	return r, err
 }
 
 // addSkill adds a skill with the given number of tasks.

@@ -89,6 +89,7 @@ type trial struct {
 	result    outcome
 	recovered outcome
 	staged    bool // every file is staged and synced, as in a large transaction
+	late      bool // the names in D are synced by the next Open
 	update    bool // the client updates a created task before the recovery
 	again     int  // number of recoveries that are still to be cut themselves
 }
@@ -115,13 +116,22 @@ func (tr *trial) run() *trial {
 	}
 	look(faultfs.Step{})
 	files := recorder(vfs.OS{}, home, d, tr.dropped, look)
-	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files), tr.form())
-	require.NoError(t, err)
+	dir := tr.open(home, files)
 	require.NoError(t, dir.Commit(context.Background(), change))
 	now = acked
 	look(faultfs.Step{})
 	require.NoError(t, dir.Close())
+	if tr.late {
+		require.NoError(t, tr.open(home, files).Close())
+		look(faultfs.Step{})
+	}
 	return tr
+}
+
+func (tr *trial) open(home string, files vfs.FS) *txn.Dir {
+	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), append(tr.form(), txn.WithFS(files))...)
+	require.NoError(tr.t, err)
+	return dir
 }
 
 // prepare creates the tree before the transaction on the real file system.
@@ -191,7 +201,11 @@ func (tr *trial) deleteEarlier(list string, c *txn.Change) {
 }
 
 func (tr *trial) commit(list string, c txn.Change) {
-	dir, err := txn.Open(context.Background(), list)
+	var opts []txn.Option
+	if tr.late {
+		opts = tr.form()
+	}
+	dir, err := txn.Open(context.Background(), list, opts...)
 	require.NoError(tr.t, err)
 	require.NoError(tr.t, dir.Commit(context.Background(), c))
 	require.NoError(tr.t, dir.Close())
@@ -211,7 +225,7 @@ func (tr *trial) unsync(d *disk) {
 	}
 	if tr.earlier {
 		d.unsync(listPath+"/90.json", true)
-		d.unrename(path.Join(path.Dir(listPath), ".list.fsmtx"), "done-", "journal")
+		tr.unsyncEntry(d, path.Join(path.Dir(listPath), ".list.fsmtx"))
 	}
 	backups := path.Join(path.Dir(listPath), ".list.fsmtx", "txn-*", "old", "*") // written to since they were deleted
 	found, err := filepath.Glob(filepath.Join(tr.base, "home", backups))
@@ -222,6 +236,19 @@ func (tr *trial) unsync(d *disk) {
 			d.unsync(in, true)
 		}
 	}
+}
+
+// unsyncEntry makes pending what happened after the sync of the earlier transaction's record.
+func (tr *trial) unsyncEntry(d *disk, s string) {
+	if !tr.late {
+		d.unrename(s, "done-", "journal")
+		return
+	}
+	d.unsync(listPath+"/90.json", false)
+	done, err := filepath.Glob(filepath.Join(tr.base, "home", s, "done-*"))
+	require.NoError(tr.t, err)
+	d.unsync(path.Join(s, filepath.Base(done[0])), false)
+	d.unrename(s, "settling", "journal")
 }
 
 // The phases of a transaction. Each allows recovery other results.
@@ -244,12 +271,15 @@ func (tr *trial) phase(home string, s faultfs.Step) int {
 	return begun
 }
 
-// form is the option of the trial's transaction.
-func (tr *trial) form() txn.Option {
-	if tr.staged {
-		return txn.WithRecordLimit(0)
+// form returns the options of the trial's transaction.
+func (tr *trial) form() []txn.Option {
+	switch {
+	case tr.staged:
+		return []txn.Option{txn.WithRecordLimit(0)}
+	case tr.late:
+		return []txn.Option{txn.WithLateSync()}
 	}
-	return txn.WithRecordLimit(txn.DefaultRecordLimit)
+	return nil
 }
 
 // allowed returns what recovery may make of the state in home. With a whole record, D is
@@ -352,8 +382,10 @@ func between(left, before map[string]string) verdict {
 	}
 }
 
-func interrupted(home string) bool {
-	_, err := os.Stat(filepath.Join(home, "tasks/.list.fsmtx/journal"))
+func interrupted(home string) bool { return exists(filepath.Join(home, "tasks/.list.fsmtx/journal")) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
 	return err == nil
 }
 
@@ -372,7 +404,7 @@ func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
 	if !allowed(got) {
 		o.violate("recovered to %v", got)
 	}
-	if interrupted(home) {
+	if interrupted(home) || exists(filepath.Join(home, "tasks/.list.fsmtx/settling")) {
 		o.violate("the journal is still there")
 	}
 }
@@ -443,9 +475,9 @@ func contents(t testing.TB, home string) map[string]string {
 // power cut and the recovery.
 func TestPowerLossKeepsALaterUpdate(t *testing.T) {
 	for _, load := range workloads[:4] {
-		for _, staged := range []bool{false, true} {
-			tr := (&trial{workload: load, t: t, staged: staged, update: true}).run()
-			assert.Zero(t, tr.result.violations, "%s, staged %v: %s", load.name, staged, tr.result.first)
+		for i, form := range []string{"record", "late", "staged"} {
+			tr := (&trial{workload: load, t: t, staged: i == 2, late: i == 1, update: true}).run()
+			assert.Zero(t, tr.result.violations, "%s, %s: %s", load.name, form, tr.result.first)
 		}
 	}
 }
@@ -454,8 +486,9 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "form\tworkload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")
-	for i := range 2 * len(workloads) {
-		load, staged, form := workloads[i/2], i%2 == 1, []string{"record", "staged"}[i%2]
+	for i := range 3 * len(workloads) {
+		load, form := workloads[i/3], []string{"record", "late", "staged"}[i%3]
+		staged, late := form == "staged", form == "late"
 		again := 300 / (10 + load.creates)
 		if !every() {
 			load.limits.exhaustive, load.limits.samples = min(load.limits.exhaustive, 64), min(load.limits.samples, 12)
@@ -464,7 +497,7 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 		if !staged && !every() {
 			again /= 4 // a recovery that completes has many more states than one that rolls back
 		}
-		tr := (&trial{workload: load, t: t, staged: staged, again: again}).run()
+		tr := (&trial{workload: load, t: t, staged: staged, late: late, again: again}).run()
 		assert.Zero(t, tr.result.violations, "%s, %s: %s", form, load.name, tr.result.first)
 		assert.Zero(t, tr.recovered.violations, "%s, %s: in a second power cut: %s", form, load.name, tr.recovered.first)
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", form, load.name, tr.result.states, tr.result.distinct, tr.result.violations,

@@ -126,7 +126,7 @@ func (tr *trial) withSyncFault(n int, reached func() bool, inRecovery bool, arou
 }
 
 func (tr *trial) transact(home string, change txn.Change, files vfs.FS) error {
-	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files), tr.form())
+	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), append(tr.form(), txn.WithFS(files))...)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func cutPower(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"journal", "done-*"} {
+	for _, name := range []string{"journal", "settling", "done-*"} {
 		journals, err := filepath.Glob(filepath.Join(dir, "*", ".*.fsmtx", name))
 		if err != nil {
 			return err

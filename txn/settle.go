@@ -1,0 +1,148 @@
+package txn
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// This file makes durable what a committed transaction has not synced: the names in D, and
+// the bytes of the files that it created.
+//
+// The record is durable, so nothing can be lost. But once a file that the transaction created
+// is missing, only durable names show that another program has deleted it, and not a power
+// cut. So the names are synced before other programs may delete one: by Commit, or with
+// WithLateSync by the next Open. Until then the journal has two names, that of its entry in
+// the history and settlingName.
+
+// settleNames makes the names in D durable and turns the journal into an entry of the
+// history. If it fails, recovery repeats it.
+func (t *transaction) settleNames() error {
+	if err := t.files.Sync(t.d); err != nil { // barrier B3
+		return err
+	}
+	return t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id))
+}
+
+// postpone turns the journal into an entry of the history whose names the next Open makes
+// durable. If it fails, recovery completes the transaction.
+func (t *transaction) postpone() error {
+	if err := t.files.Link(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {
+		return err
+	}
+	t.settling = true
+	return t.files.Rename(t.statePath(journalName), t.statePath(settlingName))
+}
+
+// settleLast makes durable what postpone left. S is synced too, because the entry's name in
+// the history must not be lost together with its other one.
+func (d *Dir) settleLast() error {
+	var g errgroup.Group
+	g.Go(func() error { return ignoreNotExist(d.files.Sync(d.d)) })
+	g.Go(func() error { return d.files.Sync(d.s) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	d.settling = false
+	return ignoreNotExist(d.files.Remove(d.statePath(settlingName)))
+}
+
+// unsettled returns the journal of a transaction that postpone left, if a power cut may have
+// lost names since, and gives it back its name: a recovery that does not end is repeated
+// whole. It returns nil if there is none, or if nothing can have been lost; then it makes the
+// names durable. Its errors are those of readJournal.
+func (d *Dir) unsettled() (*journal, error) {
+	there, err := d.exists(d.statePath(settlingName))
+	if !there {
+		return nil, err
+	}
+	j, err := d.readJournal(settlingName)
+	if _, damaged := errors.AsType[*JournalError](err); damaged && d.isEntry(settlingName) {
+		return nil, d.settleLast() // History reports it
+	}
+	if err != nil {
+		return nil, err
+	}
+	if lost, err := d.mayHaveLost(j); err != nil || !lost {
+		return nil, cmp.Or(err, d.settleLast())
+	}
+	if err := d.files.Rename(d.statePath(settlingName), d.statePath(journalName)); err != nil {
+		return nil, err
+	}
+	return j, d.files.Sync(d.s)
+}
+
+// isEntry reports whether a file in S has a name in the history too.
+func (d *Dir) isEntry(name string) bool {
+	file, err := d.files.Lstat(d.statePath(name))
+	if err != nil {
+		return false
+	}
+	committed, _ := d.committed()
+	for _, id := range committed {
+		if entry, err := d.files.Lstat(d.statePath(donePrefix + id)); err == nil && os.SameFile(file, entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// lasting is the time after which a file system has written names by itself.
+const lasting = time.Minute
+
+// mayHaveLost reports whether a power cut may have lost names of the transaction. It has not
+// if a later transaction was committed, or if there are later changes of D on the disk: then
+// a missing file was deleted by another program that has locked nothing, perhaps days ago.
+func (d *Dir) mayHaveLost(j *journal) (bool, error) {
+	if j.Life == d.life() {
+		return false, nil
+	}
+	committed, err := d.committed()
+	if err != nil || len(committed) > 0 && numberOf(committed[len(committed)-1]) > numberOf(j.ID) {
+		return false, err
+	}
+	info, err := d.files.Lstat(d.d)
+	if err != nil {
+		return false, ignoreNotExist(err) // its own name was synced before the commit
+	}
+	booted, known := vfs.Booted()
+	late := info.ModTime().After(j.Time.Add(lasting)) && info.ModTime().Before(booted)
+	return !known || !late, nil
+}
+
+// settle reports whether nothing depends on the record of a committed transaction any more:
+// the files that it created, if they still exist, are durable.
+func (d *Dir) settle(id string) bool {
+	j, err := d.recordOf(id)
+	if err != nil || !j.whole {
+		return true
+	}
+	if life := d.life(); life != "" && life != j.Life { // what a power cut has left is durable
+		return true
+	}
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for _, e := range j.Creates {
+		g.Go(func() error {
+			if there, err := d.exists(d.filePath(e.Name)); !there {
+				return err
+			}
+			return ignoreNotExist(d.files.Sync(d.filePath(e.Name)))
+		})
+	}
+	return g.Wait() == nil
+}
+
+// enter turns a journal into an entry of the history. It may be one already: then a rename
+// of one name of the file to the other has no effect.
+func (d *Dir) enter(id string) error {
+	if err := d.files.Rename(d.statePath(journalName), d.statePath(donePrefix+id)); err != nil {
+		return err
+	}
+	return ignoreNotExist(d.files.Remove(d.statePath(journalName)))
+}
