@@ -36,7 +36,7 @@ var ErrJournalTrusted error = sentinel("the journal can be trusted, run a recove
 var (
 	// ErrTooMany is returned when a transaction names more than MaxEntries files.
 	// Nothing was changed.
-	ErrTooMany = fmt.Errorf("more than %d files in one transaction", MaxEntries)
+	ErrTooMany error = sentinel("more than 65536 files in one transaction")
 	// ErrNotKept is returned when a file to be restored is not kept: the
 	// transaction did not delete it, or is not in the history any more. Nothing was
 	// changed.
