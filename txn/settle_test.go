@@ -146,6 +146,26 @@ func TestAPowerCutBeforeTheNamesAreSynced(t *testing.T) {
 	}
 }
 
+// TestACompletionIsRepeatedWhole: it changes D, which would show that names have lasted. So the record
+// durably has its first name again before.
+func TestACompletionIsRepeatedWhole(t *testing.T) {
+	dir, settling := postponed(t)
+	cutPower(t, dir)
+	require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
+	var order []string
+	_, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
+		switch {
+		case s.Op == "rename" && s.Path == settling, s.Op == "sync" && s.Path == stateDirOf(dir):
+			order = append(order, s.Op)
+		case isLinkInto(dir)(s):
+			order = append(order, "link")
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"rename", "sync", "link"}, order[:3])
+}
+
 func history0(t testing.TB, dir string) Entry {
 	h, err := ReadHistory(dir)
 	require.NoError(t, err)
