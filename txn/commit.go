@@ -201,11 +201,11 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 	}
 	if t.whole {
 		t.release() // before the sync, so that other writers wait less
-		settle := t.settleNames
-		if t.lateSync && t.history > 0 {
-			settle = t.postpone
+		err := t.postpone()
+		if err == nil && (!t.lateSync || t.history == 0) {
+			err = t.settleLast()
 		}
-		t.pending = settle() != nil
+		t.pending = err != nil
 		return nil
 	}
 	if err := t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {

@@ -55,13 +55,13 @@
 //   - New files are staged in S, and backup links to the files to be deleted are made
 //     in S. Nothing of it is synced.
 //   - The record, a journal that has the bytes of all of these files, is synced under a
-//     temporary name, then the directories above D and S are; it is renamed to the journal,
-//     and S is synced. That is the commit point. D is unchanged until then.
+//     temporary name, renamed to the journal, and S and the directories above it and D are
+//     synced. That is the commit point. D is unchanged until then.
 //   - The new files are linked into D, the deleted files are unlinked. Creates come before
 //     deletes: a reader that takes no lock sees the old files and the new ones together
 //     for a moment, never neither.
-//   - D is synced, and the journal is renamed to its name in the history. With [WithLateSync]
-//     the next Open syncs D, and completes the transaction after a power cut before that.
+//   - The journal becomes an entry of the history, and D and S are synced. With [WithLateSync]
+//     the next Open syncs them, and completes the transaction after a power cut before that.
 //
 // A transaction whose record would be larger than [WithRecordLimit] allows has each file
 // staged and synced instead, and commits by the last of these renames.

@@ -104,6 +104,11 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if j != nil && !settling { // the transaction before was settled: a power cut has brought its name back
+		if err := ignoreNotExist(d.files.Remove(d.statePath(settlingName))); err != nil {
+			return Report{}, err
+		}
+	}
 	r := Report{Outcome: Clean}
 	switch {
 	case j != nil && j.whole:

@@ -20,15 +20,6 @@ import (
 // WithLateSync by the next Open. Until then the journal has two names, that of its entry in
 // the history and settlingName.
 
-// settleNames makes the names in D durable and turns the journal into an entry of the
-// history. If it fails, recovery repeats it.
-func (t *transaction) settleNames() error {
-	if err := t.files.Sync(t.d); err != nil { // barrier B3
-		return err
-	}
-	return t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id))
-}
-
 // postpone turns the journal into an entry of the history whose names the next Open makes
 // durable. If it fails, recovery completes the transaction.
 func (t *transaction) postpone() error {

@@ -68,11 +68,11 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 		if err := c.Prepare(t.files, t.d, t.path()); err != nil {
 			return err
 		}
+		if err := t.syncAll(append(t.ancestors(t.first), t.d)); err != nil {
+			return err
+		}
 	}
 	if err := t.files.WriteFile(t.path(journalName), t.path(), data, 0o600); err != nil { // barrier B1
-		return err
-	}
-	if err := t.syncBefore(c); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -85,25 +85,21 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 	if err := t.files.Rename(t.path(journalName), t.statePath(journalName)); err != nil {
 		return err
 	}
-	if err := t.files.Sync(t.s); err != nil { // barrier B2: the commit point
-		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
-	}
-	return nil
+	return t.syncNames()
 }
 
-// syncBefore syncs what must be durable before the record gets its name, beside its bytes: the
-// names of S and D, what Prepare did in D, and the name in the history of the journal that the
-// record replaces. It comes after the bytes: a file system with a journal of its own writes all
-// of it together with them then, and writes twice if they are synced at the same time.
-func (t *transaction) syncBefore(c Change) error {
-	dirs := t.ancestors(t.first)
-	if !t.first {
-		dirs = append(dirs, t.s)
+// syncNames commits: it makes durable the name of the record, and those of S, D and the
+// directories above them. A file system with a journal of its own writes them at once.
+func (t *transaction) syncNames() error {
+	var above error
+	var g errgroup.Group
+	g.Go(func() error { above = t.syncAll(t.ancestors(t.first)); return nil })
+	err := t.files.Sync(t.s) // barrier B2: the commit point
+	_ = g.Wait()
+	if err != nil {
+		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
 	}
-	if c.Prepare != nil {
-		dirs = append(dirs, t.d)
-	}
-	return t.syncAll(dirs)
+	return above
 }
 
 // describe returns the journal of the change, with the bytes of its files if it is to be a

@@ -33,32 +33,28 @@ func below(part string) func(*dropper, faultfs.Step) bool {
 	return syncs(func(path string) bool { return strings.Contains(path, part) })
 }
 
-// recordBarriers are those of a transaction with a whole record. S is synced beside the
-// record, and once the record has its name.
-var recordBarriers = []barrier{
-	{"B1 record", below("/.journal")},
-	{"B1 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && !d.recorded }},
-	{"B1 the parent of D and S", named("tasks")},
-	{"B1 the parent of that", named("home")},
+// recordBarriers are those of a transaction with a whole record. S is synced once the record
+// has its name, and with D once all is done.
+var recordBarriers = slices.Concat([]barrier{
 	{"B1 D, after the mark", func(d *dropper, s faultfs.Step) bool {
 		return s.Op == "sync" && filepath.Base(s.Path) == "list" && !d.recorded
 	}},
-	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.recorded }},
-	{"B3 D", func(d *dropper, s faultfs.Step) bool {
-		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.recorded && !d.recovering
-	}},
+	{"B1 record", below("/.journal")},
+	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.recorded && !d.settling }},
+	{"B2 the parent of D and S", named("tasks")},
+	{"B2 the parent of that", named("home")},
+}, lateBarriers, []barrier{
 	{"recovery: D", func(d *dropper, s faultfs.Step) bool {
 		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.recovering
 	}},
-}
+})
 
-// lateBarriers are those of the Open that follows a transaction with WithLateSync. The others
-// of such a transaction are recordBarriers.
+// lateBarriers are those that WithLateSync leaves to the next Open.
 var lateBarriers = []barrier{
-	{"settling: D", func(d *dropper, s faultfs.Step) bool {
+	{"B3 D", func(d *dropper, s faultfs.Step) bool {
 		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.settling
 	}},
-	{"settling: S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.settling }},
+	{"B3 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.settling }},
 }
 
 // stagedBarriers are those of a transaction that is staged and synced. S is synced three

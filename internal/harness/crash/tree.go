@@ -70,6 +70,13 @@ func (d *disk) unrename(dir, is, was string) {
 	}
 }
 
+// unremove makes the removal of another name of a file pending.
+func (d *disk) unremove(file, was string) {
+	dir, _, at := d.find(file)
+	d.dirs[dir][was] = at
+	d.pending = append(d.pending, effect{dir: dir, names: map[string]inode{was: 0}})
+}
+
 // build creates the durable state of the model in dir, which is empty, with its hard
 // links, as it is after a power cut.
 func (d *disk) build(dir string) error {
