@@ -30,8 +30,15 @@ type crashing struct {
 	committed bool // crash when it is complete
 }
 
+func (d crashing) Link(oldname, newname string) error {
+	if !d.committed && strings.HasPrefix(filepath.Base(newname), "done-") {
+		panic(errCrash)
+	}
+	return d.OS.Link(oldname, newname)
+}
+
 func (d crashing) Rename(oldname, newname string) error {
-	done := filepath.Base(oldname) == "journal" && strings.HasPrefix(filepath.Base(newname), "done-")
+	done := filepath.Base(oldname) == "journal" && filepath.Base(newname) != "journal"
 	if done && !d.committed {
 		panic(errCrash)
 	}

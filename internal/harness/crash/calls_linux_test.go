@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // TestAHydrationMakesFewSystemCalls: of 10 tasks in place of 10, with a full history. What the
@@ -22,6 +23,8 @@ func TestAHydrationMakesFewSystemCalls(t *testing.T) {
 		_, err := w.hydrate("ten", nil)
 		require.NoError(t, err)
 	}
+	_, err := tasks.List{Dir: w.List()}.Recover(t.Context()) // as the next event
+	require.NoError(t, err)
 	count := func(skill string) int {
 		event := w.Path("event")
 		require.NoError(t, os.WriteFile(event, fmt.Appendf(nil, `{"session_id":%q,"cwd":"/","hook_event_name":"PostToolUse","tool_name":"Skill",

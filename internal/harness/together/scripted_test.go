@@ -172,7 +172,7 @@ func (d *director) record(s faultfs.Step) {
 		d.report.Deleted = append(d.report.Deleted, name)
 	case s.Op == "rename" && filepath.Base(s.Path) == "journal":
 		d.report.Committed = true // the next process completes it
-		d.report.Settled = strings.HasPrefix(name, "done-")
+		d.report.Settled = name != "journal"
 	case s.Op == "remove" && name == "journal":
 		d.report.Committed = false
 	}
