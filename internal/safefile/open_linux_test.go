@@ -4,39 +4,25 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 // TestAnOpenWaitsForALease: a file server, or an edit, gives its lease up when it is told that
 // somebody opens the file.
 func TestAnOpenWaitsForALease(t *testing.T) {
 	d, path := held(t, "leased")
-	holder, err := os.OpenFile(filepath.Join(path, "leased"), os.O_RDWR, 0)
-	require.NoError(t, err)
-	defer holder.Close()
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGIO)
-	defer signal.Stop(told)
-	if _, err := unix.FcntlInt(holder.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
-		t.Skipf("skipped: this file system has no leases: %v", err)
-	}
-	released := make(chan error)
-	go func() {
-		<-told
-		_, err := unix.FcntlInt(holder.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
-		released <- err
-	}()
+	released := files.Lease(t, filepath.Join(path, "leased"))
 	data, err := d.ReadFile("leased", 0, 10)
 	require.NoError(t, err)
 	assert.Equal(t, "leased", string(data))
-	require.NoError(t, <-released)
+	released()
 }
 
 func TestChildProcessesDoNotInherit(t *testing.T) {
