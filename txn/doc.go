@@ -55,7 +55,7 @@
 //   - New files are staged in S, and backup links to the files to be deleted are made
 //     in S. Nothing of it is synced.
 //   - The record, a journal that has the bytes of all of these files, is synced under a
-//     temporary name, renamed to the journal, and S and the directories above it and D are
+//     temporary name and renamed to the journal, and S and the directories above S and D are
 //     synced. That is the commit point. D is unchanged until then.
 //   - The new files are linked into D, the deleted files are unlinked. Creates come before
 //     deletes: a reader that takes no lock sees the old files and the new ones together

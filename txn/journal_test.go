@@ -355,6 +355,15 @@ func TestJournalMustBeARegularFile(t *testing.T) {
 	}
 }
 
+// TestAStagedJournalIsNotSettling: it has no bytes, so what it committed could only be rolled
+// back, although somebody was told that it has happened.
+func TestAStagedJournalIsNotSettling(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Rename(w.in(journalName), w.in(settlingName)))
+	assert.ErrorIs(t, w.requireUntrusted(t), ErrJournalInvalid)
+	w.requireSetAside(t)
+}
+
 // requireSetAside fails unless SetAside moves an untrusted journal away without changing D,
 // and D can be used afterwards.
 func (w *world) requireSetAside(t *testing.T) {

@@ -148,6 +148,9 @@ func (d *Dir) readJournal(name string) (*journal, error) {
 		return nil, err
 	}
 	j, err := parseJournal(data, d.fromState())
+	if err == nil && name == settlingName && !j.whole {
+		err = fmt.Errorf("%w: it has no bytes, so its transaction cannot be completed", ErrJournalInvalid)
+	}
 	if err != nil {
 		return nil, &JournalError{path, err}
 	}

@@ -88,7 +88,7 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 	return t.syncNames()
 }
 
-// syncNames commits: it makes durable the name of the record, and those of S, D and the
+// syncNames commits: it makes durable the name of the record, and the names of S, D and the
 // directories above them. A file system with a journal of its own writes them at once.
 func (t *transaction) syncNames() error {
 	var above error
