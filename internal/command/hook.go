@@ -17,11 +17,14 @@ import (
 // nothing and prints nothing.
 var errOtherAgent = errors.New("the event is another agent's")
 
-// readEvent reads the event of a hook from standard input. It returns errOtherAgent, or an
-// error if standard input is a terminal.
+// errTyped is returned if standard input is a terminal: a person has typed the command.
+var errTyped = errors.New("standard input is a terminal; it must be the client's event")
+
+// readEvent reads the event of a hook from standard input. It returns errOtherAgent, errTyped or
+// an error of event.Read.
 func readEvent(s terminal.Streams) (*event.Event, error) {
 	if s.InputIsTerminal() {
-		return nil, errors.New("standard input is a terminal; it must be the client's event")
+		return nil, errTyped
 	}
 	e, err := event.Read(s.In)
 	if err == nil && e.Foreign() {

@@ -92,20 +92,43 @@ func (f *eventFlags) check() (fsmspec.Policy, error) {
 }
 
 // misusedHook reports an invalid hook command line: in Claude Code to the agent that has called
-// a skill, or else to the person; elsewhere on standard error. It refuses nothing.
+// a skill, or else to the person; in other agents to the person. It refuses nothing.
 func misusedHook(s terminal.Streams, err error) error {
 	err = errors.New(visible.Sprintf("invalid hook command line: %v", err))
 	e, readErr := readAnyEvent(s) // an agent may not expect that its pipe breaks
-	if readErr != nil || e.Foreign() {
+	if errors.Is(readErr, errTyped) {
 		s.Errorf("%v", err)
-		s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
+		s.Hintf("the flags are in fsmtx hook --help")
 		return nil
 	}
+	if readErr == nil && e.Foreign() {
+		a := agent.Of(e)
+		if a == nil {
+			s.Errorf("%v", err)
+			s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
+			return nil
+		}
+		return deliver(s, noticeTo(a, fmt.Errorf(`%w; run "fsmtx install --agent %s" to repair it. The steps of workflows are not enforced`, err, a.Name)))
+	}
 	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hook --help`
-	if request, skip, _ := hydrate.Understand(e); skip == "" {
-		return deliver(s, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
+	if readErr == nil {
+		if request, skip, _ := hydrate.Understand(e); skip == "" {
+			return deliver(s, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
+		}
 	}
 	return deliver(s, event.Notice(visible.Sprintf("%v; %s. The steps of workflows are not enforced", err, hint)))
+}
+
+// noticeTo tells the person at agent a, nil for Claude Code, and standard error. It has no effect
+// on what the agent does.
+func noticeTo(a *agent.Agent, why error) event.Answer {
+	message := visible.Sprintf("%v", why)
+	if a == nil {
+		return event.Notice(message)
+	}
+	answer := a.Answer(agent.Call{}, agent.Reply{Person: "fsmtx: " + message})
+	answer.ErrorText = terminal.Message(message)
+	return answer
 }
 
 func readAnyEvent(s terminal.Streams) (*event.Event, error) {
@@ -127,13 +150,13 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	}()
 	begun := time.Now()
 	e, err := readAnyEvent(s)
-	if errors.Is(err, event.ErrUnread) || errors.Is(err, event.ErrTooLarge) {
-		return deliver(s, notEnforced(err)) // there is an event, perhaps ahead of a call that a step refuses
-	}
-	if err != nil {
+	if errors.Is(err, errTyped) {
 		s.Errorf("%v", err)
-		s.Hintf("hook is a hook of an agent: it reads an event; see fsmtx hook --help")
+		s.Hintf("an agent runs fsmtx hook; see fsmtx hook --help")
 		return nil
+	}
+	if err != nil { // there is an event, perhaps ahead of a call that a step refuses
+		return deliver(s, noticeTo(agent.Named(f.Agent), fmt.Errorf("no workflow was taken up and no step was enforced: %w", err)))
 	}
 	if !e.Foreign() {
 		if f.Agent != "" && f.Agent != caller.Claude {
