@@ -42,34 +42,59 @@ func nextInClaude(s terminal.Streams, call string) {
 	if err != nil || cwdErr != nil {
 		return
 	}
-	var usable, invalid []workflows.Workflow
+	var usable []workflows.Workflow
+	name, _, _ := strings.Cut(call, " ")
+	named, useless := false, 0
 	all, _ := l.Workflows(cwd)
 	for _, w := range all {
 		switch read := workflows.Read(l.FS, w); {
 		case !read.Valid:
-			invalid = append(invalid, read)
-		case !read.Unused:
+			visible.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
+		case read.Reason() == "" && read.Only != workflows.Nobody:
 			usable = append(usable, read)
+		default:
+			visible.Fprintf(s.Out, "the workflow of %s has no effect here: %s\n", w.Command, cmp.Or(read.Reason(), read.Only.Note()))
+			useless++
+			named = named || w.Command == name
 		}
 	}
-	for _, w := range invalid {
-		visible.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
-	}
-	name, _, _ := strings.Cut(call, " ")
-	switch {
-	case call != "" && !slices.ContainsFunc(usable, func(w workflows.Workflow) bool { return w.Command == name }):
+	switch first := toCall(usable, name); {
+	case first != nil:
+		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), list(usable))
+		visible.Fprintf(s.Out, "start claude here and %s; watch it in another terminal: fsmtx status --watch\n", begin(*first, call))
+	case call != "" && !named:
 		visible.Fprintf(s.Out, "the client does not find the skill %s here: put its folder into .claude/skills\n", name)
-	case len(usable) == 0:
+	case call == "" && useless == 0:
 		visible.Fprintf(s.Out, "no skill here has a workflow yet: type fsmtx init, which writes one for a skill that you have\n")
-	default:
-		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), named(usable))
-		visible.Fprintf(s.Out, "start claude here and type /%s; watch it in another terminal: fsmtx status --watch\n",
-			cmp.Or(call, usable[0].Command))
 	}
 }
 
-// named lists the first workflows with the number of their steps.
-func named(all []workflows.Workflow) string {
+// toCall returns the workflow with this name, or if name is empty the first, preferably one that
+// a person can type. It returns nil if there is none.
+func toCall(usable []workflows.Workflow, name string) *workflows.Workflow {
+	i := slices.IndexFunc(usable, func(w workflows.Workflow) bool {
+		return w.Command == name || name == "" && w.Only != workflows.Agent
+	})
+	switch {
+	case i >= 0:
+		return &usable[i]
+	case name == "" && len(usable) > 0:
+		return &usable[0]
+	}
+	return nil
+}
+
+// begin says how a person begins with a workflow: by its command with arguments, call, unless the
+// client keeps the skill from the commands that can be typed.
+func begin(w workflows.Workflow, call string) string {
+	if w.Only == workflows.Agent {
+		return "ask it to use the skill " + w.Command + ", which you cannot type: its user-invocable is false"
+	}
+	return "type /" + cmp.Or(call, w.Command)
+}
+
+// list names the first workflows with the number of their steps.
+func list(all []workflows.Workflow) string {
 	var parts []string
 	for _, w := range all[:min(len(all), maxNamed)] {
 		parts = append(parts, w.Command+" ("+terminal.Count(w.Steps, "step")+")")
