@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -323,9 +323,9 @@ func TestJournalMustBeARegularFile(t *testing.T) {
 		"directory": func(_ *testing.T, w *world, path string) error { return os.Mkdir(path, 0o700) },
 		"FIFO":      func(_ *testing.T, w *world, path string) error { return syscall.Mkfifo(path, 0o600) },
 		"socket": func(t *testing.T, w *world, path string) error {
-			l, err := net.Listen("unix", path)
+			closeSocket, err := files.Socket(path)
 			if err == nil {
-				t.Cleanup(func() { _ = l.Close() })
+				t.Cleanup(func() { _ = closeSocket() })
 			}
 			return err
 		},

@@ -3,7 +3,6 @@ package command_test
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 // plant creates what a txtar file cannot contain:
@@ -39,9 +40,9 @@ func plant(ts *testscript.TestScript, neg bool, args []string) {
 	case "fifo":
 		ts.Check(syscall.Mkfifo(path, 0o644))
 	case "socket":
-		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+		closeSocket, err := files.Socket(path)
 		ts.Check(err)
-		ts.Defer(func() { _ = l.Close() })
+		ts.Defer(func() { _ = closeSocket() })
 	case "sparse":
 		ts.Check(os.WriteFile(path, nil, 0o644))
 		ts.Check(os.Truncate(path, int64(number(ts, args[2]))<<20))

@@ -3,7 +3,6 @@ package safefile_test
 import (
 	"io/fs"
 	"math"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -60,13 +60,9 @@ func TestOpenInRefusesBeforeOpening(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(dir+"/fifo", 0o600))
 	require.NoError(t, os.Symlink("gone", dir+"/dangling"))
 	require.NoError(t, os.Symlink("loop", dir+"/loop"))
-	// The path of a socket must be short.
-	short, err := os.MkdirTemp("", "s")
+	closeSocket, err := files.Socket(dir + "/socket")
 	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(short) })
-	listener, err := net.Listen("unix", short+"/socket")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { _ = closeSocket() })
 
 	for path, want := range map[string]struct {
 		err  error
@@ -74,7 +70,7 @@ func TestOpenInRefusesBeforeOpening(t *testing.T) {
 	}{
 		dir:               {safefile.ErrNotRegular, "not a regular file but a directory"},
 		dir + "/fifo":     {safefile.ErrNotRegular, "not a regular file but a FIFO"},
-		short + "/socket": {safefile.ErrNotRegular, "not a regular file but a socket"},
+		dir + "/socket":   {safefile.ErrNotRegular, "not a regular file but a socket"},
 		"/dev/null":       {safefile.ErrNotRegular, "not a regular file but a device"},
 		dir + "/dangling": {safefile.ErrDangling, "dangling symbolic link"},
 		dir + "/loop":     {syscall.ELOOP, "symbolic links"},
