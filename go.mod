@@ -30,6 +30,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/pelletier/go-toml/v2 v2.4.3 // indirect
+
 require (
 	github.com/google/jsonschema-go v0.4.3
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

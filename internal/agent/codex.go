@@ -45,15 +45,18 @@ func Codex() *Agent {
 	}
 }
 
-// untrustedByCodex reports whether nobody has trusted the hooks of a file, or the project. TOML
-// is not parsed: it is enough that the text has the headers of the tables, which Codex writes.
+// untrustedByCodex reports whether nobody has trusted the hooks of a file, or the project.
 func untrustedByCodex(t Trust) bool {
-	config, err := safefile.ReadFile(filepath.Join(t.Config, "config.toml"), maxConfig, 0)
+	data, err := safefile.ReadFile(filepath.Join(t.Config, "config.toml"), maxConfig, 0)
 	if err != nil {
 		return true
 	}
-	return !strings.Contains(string(config), `[hooks.state."`+t.File+":") ||
-		t.Project != "" && !strings.Contains(string(config), `[projects."`+t.Project+`"]`)
+	config, _ := decode(data)
+	hooks := false
+	for key := range config.at("hooks", "state") {
+		hooks = hooks || strings.HasPrefix(key, t.File+":")
+	}
+	return !hooks || t.Project != "" && config.at("projects", t.Project)["trust_level"] != "trusted"
 }
 
 // maxConfig limits the size of an agent's own files, in bytes.

@@ -2,9 +2,9 @@ package agent
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -56,14 +56,14 @@ func (m manifest) dirs(root string) (all []string) {
 // 0.169.0: a plugin without a table, or with "enabled = false", is not loaded; of several versions
 // in the cache "local" counts, else the highest.
 func pluginsOfCodex(at func(string) string, _ string) (all []plugin) {
-	data, err := safefile.ReadFile(at(".codex/config.toml"), maxConfig, 0)
-	if err != nil || says(tableOf(data, `features`), "plugins", "false") {
+	config := configOfCodex(at)
+	if config.at("features")["plugins"] == false {
 		return nil
 	}
-	for _, header := range regexp.MustCompile(`(?m)^\s*\[plugins\.("[^"\n]+"|'[^'\n]+')\]`).FindAllSubmatch(data, -1) {
-		quoted := string(header[1])
-		name, market, ok := strings.Cut(quoted[1:len(quoted)-1], "@")
-		if !ok || !isName(name) || !isName(market) || says(tableOf(data, "plugins."+quoted), "enabled", "false") {
+	plugins := config.at("plugins")
+	for _, id := range slices.Sorted(maps.Keys(plugins)) {
+		name, market, ok := strings.Cut(id, "@")
+		if !ok || !isName(name) || !isName(market) || plugins.at(id)["enabled"] == false {
 			continue
 		}
 		root := newest(filepath.Join(at(".codex/plugins/cache"), market, name))
@@ -73,6 +73,17 @@ func pluginsOfCodex(at func(string) string, _ string) (all []plugin) {
 		}
 	}
 	return all
+}
+
+// configOfCodex returns the person's config.toml, nil if it cannot be read. Codex does not start
+// then.
+func configOfCodex(at func(string) string) tables {
+	data, err := safefile.ReadFile(at(".codex/config.toml"), maxConfig, 0)
+	if err != nil {
+		return nil
+	}
+	config, _ := decode(data)
+	return config
 }
 
 // isName reports whether a text can be the name of one directory.

@@ -2,123 +2,279 @@ package agent
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"regexp"
+	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
-// ErrServer is returned for a TOML file in which somebody else has configured a server with the
-// name fsmtx, or in which a table cannot be added.
-var ErrServer = hint.New("the file has an MCP server of its own with the name fsmtx",
-	"rename or remove that server; the file was not changed")
+var (
+	// ErrServer is returned for a TOML file in which somebody else has configured a server with the
+	// name fsmtx.
+	ErrServer = hint.New("the file has an MCP server of its own with the name fsmtx",
+		"rename or remove that server; the file was not changed")
+	// ErrOneLine is returned for a TOML file to which no table of a server can be added.
+	ErrOneLine = hint.New("mcp_servers is in one line, to which no server can be added",
+		"give each of its servers a table of its own, [mcp_servers.NAME]; the file was not changed")
+	// ErrTOML is returned for a file that is not TOML. The agent does not start with it.
+	ErrTOML = hint.New("not valid TOML", "correct the file, or move it away; it was not changed")
+)
 
-// Table is the MCP server in a TOML file: a block of lines between two comments at the end of
-// the file. All other bytes are kept, and removing the block gives back the file as it was.
-// TOML is not parsed; what somebody wrote about a server of this name is never edited.
+// ErrTable is returned for a TOML file in which the lines of the server cannot be told from the
+// others.
+var ErrTable = hint.New("the lines of the MCP server cannot be told from the others",
+	"remove the tables [mcp_servers.fsmtx] yourself; the file was not changed")
+
+// Table is the MCP server in a TOML file: a table of its own below a comment. All other bytes are
+// kept, and removing the table gives back the file as it was. The lines are found by the table and
+// not by the comment: Codex itself drops the comment, or writes tables of its own before the last
+// comment of the file (measured with 0.169.0).
+//
+// What somebody wrote about another server of this name is never edited, and a file is changed only
+// if it is valid TOML that says the same afterwards, but for the server: Codex does not start with
+// another.
 type Table struct {
 	Command string
 	Args    []string
 }
 
 const (
-	blockBegins = "# fsmtx install: the MCP server begins"
-	blockEnds   = "# fsmtx install: the MCP server ends\n"
+	comment     = "# fsmtx install: this MCP server"
+	oldComment  = "# fsmtx install: the MCP server begins"
+	oldEnd      = "# fsmtx install: the MCP server ends"
 	unended     = ", after a line without an end"
 	createdFile = ", in a new file"
 )
 
-// hasOwn reports whether somebody else has written about the server, or about all servers in one
-// line.
-func hasOwn(data []byte) bool {
-	return regexp.MustCompile(`(?m)^\s*(\[\s*mcp_servers\s*\.\s*["']?fsmtx["']?\s*[\].]|mcp_servers\s*=|mcp_servers\s*\.\s*["']?fsmtx)`).Match(data)
+// serverName is the name of the server.
+const serverName = "fsmtx"
+
+// decode returns the tables of a TOML file. Errors begin with "line:column: ".
+func decode(data []byte) (tables, error) {
+	all := tables{}
+	err := toml.Unmarshal(data, &all)
+	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := e.Position()
+		return nil, fmt.Errorf("%d:%d: %w: %s", line, column, ErrTOML, strings.TrimPrefix(e.Error(), "toml: "))
+	}
+	return all, err
 }
 
-// block returns the lines of the server, after the first.
-func (t Table) block() (string, error) {
+// tables is a TOML file, or a table of one, as it is decoded.
+type tables map[string]any
+
+// at returns the table at a path of keys, nil if there is none.
+func (t tables) at(keys ...string) tables {
+	for _, key := range keys {
+		inner, _ := t[key].(map[string]any)
+		t = inner
+	}
+	return t
+}
+
+// server returns the table of the server, nil if there is none.
+func (t tables) server() tables { return t.at("mcp_servers", serverName) }
+
+// without returns the tables without the server.
+func (t tables) without() tables {
+	servers := t.at("mcp_servers")
+	delete(servers, serverName)
+	if len(servers) == 0 {
+		delete(t, "mcp_servers")
+	}
+	return t
+}
+
+// owns reports whether a server is one of this program.
+func (t Table) owns(server tables) bool {
+	command, _ := server["command"].(string)
+	args, _ := server["args"].([]any)
+	return len(args) > 0 && args[0] == t.Args[0] && (command == t.Command || filepath.Base(command) == serverName)
+}
+
+// find returns the tables of a file, and whether it has the server. Errors are ErrServer and ErrTOML.
+func (t Table) find(data []byte) (all tables, had bool, err error) {
+	all, err = decode(data)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, is := all.at("mcp_servers")[serverName]; is && (!t.owns(all.server()) || len(sections(data)) == 0) {
+		line, _, _ := bytes.Cut(data, []byte(serverName))
+		return nil, false, fmt.Errorf("%d:1: %w", bytes.Count(line, []byte("\n"))+1, ErrServer)
+	}
+	return all, all.server() != nil, nil
+}
+
+// section is the lines of a table: from its header to its last key.
+type section struct{ begin, end int }
+
+// sections returns those of the server's table and of the tables in it.
+func sections(data []byte) (found []section) {
+	at, open := 0, false
+	for line := range bytes.Lines(data) {
+		text := bytes.TrimSpace(line)
+		if header, err := decode(line); bytes.HasPrefix(text, []byte("[")) && err == nil {
+			if open = header.server() != nil; open {
+				found = append(found, section{at, at})
+			}
+		}
+		at += len(line)
+		if open && len(text) > 0 && text[0] != '#' {
+			found[len(found)-1].end = at
+		}
+	}
+	return found
+}
+
+// lines returns the lines of the server.
+func (t Table) lines() (string, error) {
 	command, err := json.Marshal(t.Command)
 	if err != nil {
 		return "", err
 	}
 	args, err := json.Marshal(t.Args)
-	return "[mcp_servers.fsmtx]\ncommand = " + string(command) + "\nargs = " + string(args) + "\n" + blockEnds, err
+	return "command = " + string(command) + "\nargs = " + string(args) + "\n", err
 }
 
-// Add returns the file with the server. data is nil if there is no file.
+// Add returns the file with the server. data is nil if there is no file. Of a server of another
+// version only the program changes. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
 func (t Table) Add(data []byte) ([]byte, error) {
-	rest, _ := t.Remove(data)
-	if hasOwn(rest) {
-		return nil, ErrServer
-	}
-	block, err := t.block()
+	before, had, err := t.find(data)
 	if err != nil {
 		return nil, err
 	}
-	head := blockBegins
+	lines, err := t.lines()
+	if err != nil {
+		return nil, err
+	}
+	if had {
+		return t.update(data, lines)
+	}
+	head := comment
 	switch {
-	case rest == nil:
+	case data == nil:
 		head += createdFile
-	case len(rest) > 0 && rest[len(rest)-1] != '\n':
+	case len(data) > 0 && data[len(data)-1] != '\n':
 		head = "\n" + head + unended
 	}
-	return append(bytes.Clone(rest), head+"\n"+block...), nil
+	out := append(bytes.Clone(data), head+"\n[mcp_servers."+serverName+"]\n"+lines...)
+	after, err := decode(out)
+	if err != nil || !reflect.DeepEqual(before.without(), after.without()) {
+		return nil, fmt.Errorf("1:1: %w", ErrOneLine)
+	}
+	if back, _, err := t.Remove(out); err != nil || !bytes.Equal(back, data) {
+		return nil, fmt.Errorf("1:1: %w", ErrTable)
+	}
+	return out, nil
 }
 
-// Remove returns the file without the block, and whether it had one. It returns nil if Add
-// created the file and nothing else is in it.
-func (t Table) Remove(data []byte) (rest []byte, had bool) {
-	begin := bytes.Index(data, []byte(blockBegins))
-	if begin < 0 {
-		return data, false
+// update returns the file with the program and the arguments of the server.
+func (t Table) update(data []byte, lines string) ([]byte, error) {
+	if why, _, err := t.Inspect(data); err != nil || why == "" {
+		return data, err
 	}
-	length := bytes.Index(data[begin:], []byte(blockEnds))
-	if length < 0 {
-		return data, false
+	first := sections(data)[0]
+	var out bytes.Buffer
+	out.Write(data[:first.begin])
+	for line := range bytes.Lines(data[first.begin:first.end]) {
+		one, err := decode(line)
+		_, command := one["command"]
+		_, args := one["args"]
+		if err == nil && (command || args) {
+			continue
+		}
+		out.Write(line)
+		if lines != "" {
+			out.WriteString(lines)
+			lines = ""
+		}
 	}
-	head, _, _ := strings.Cut(string(data[begin:]), "\n")
-	end := begin + length + len(blockEnds)
-	if strings.HasSuffix(head, unended) && begin > 0 && data[begin-1] == '\n' && end == len(data) {
-		begin--
+	out.Write(data[first.end:])
+	before, err := decode(data)
+	if err != nil {
+		return nil, err
 	}
-	rest = append(bytes.Clone(data[:begin]), data[end:]...)
-	if len(rest) == 0 && strings.HasSuffix(head, createdFile) {
-		return nil, true
+	after, err := decode(out.Bytes())
+	if why, _, wrong := t.Inspect(out.Bytes()); err != nil || wrong != nil || why != "" || !reflect.DeepEqual(before.without(), after.without()) {
+		return nil, fmt.Errorf("1:1: %w", ErrTable)
 	}
-	return rest, true
+	return out.Bytes(), nil
+}
+
+// Remove returns the file without the server, and whether it had it. It returns nil if Add
+// created the file and nothing else is in it. Errors are ErrTable, and ErrTOML for a file that may
+// have the server.
+func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
+	before, had, err := t.find(data)
+	if errors.Is(err, ErrServer) || err != nil && len(sections(data)) == 0 {
+		return data, false, nil
+	}
+	if err != nil || !had {
+		return data, had, err
+	}
+	end := 0
+	created, joined := false, false
+	for _, s := range sections(data) {
+		kept := data[end:s.begin]
+		if at := bytes.LastIndexByte(bytes.TrimSuffix(kept, []byte("\n")), '\n') + 1; isComment(kept[at:]) {
+			created = bytes.Contains(kept[at:], []byte(createdFile))
+			joined = bytes.Contains(kept[at:], []byte(unended))
+			kept = kept[:at]
+		}
+		rest = append(rest, kept...)
+		end = s.end
+	}
+	last := withoutEnd(data[end:])
+	if joined && len(last) == 0 {
+		rest = bytes.TrimSuffix(rest, []byte("\n"))
+	}
+	rest = append(rest, last...)
+	after, err := decode(rest)
+	if err != nil || !reflect.DeepEqual(before.without(), after.without()) {
+		return data, true, fmt.Errorf("1:1: %w", ErrTable)
+	}
+	if len(rest) == 0 && created {
+		return nil, true, nil
+	}
+	return append([]byte{}, rest...), true, nil
+}
+
+// isComment reports whether a line is the one above the server.
+func isComment(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(comment)) || bytes.HasPrefix(line, []byte(oldComment))
+}
+
+// withoutEnd returns lines without the one that earlier versions wrote below the server.
+func withoutEnd(data []byte) (rest []byte) {
+	for line := range bytes.Lines(data) {
+		if string(bytes.TrimSpace(line)) != oldEnd {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
 }
 
 // Inspect returns how the file differs from what Add would write: empty if it does not. had is
-// whether it has the block.
+// whether it has the server. Errors are ErrServer and ErrTOML.
 func (t Table) Inspect(data []byte) (why string, had bool, err error) {
-	rest, had := t.Remove(data)
-	if hasOwn(rest) {
-		return "", had, ErrServer
+	all, had, err := t.find(data)
+	if err != nil || !had {
+		return "", false, err
 	}
-	block, err := t.block()
-	switch {
-	case err != nil || !had:
-		return "", had, err
-	case !bytes.Contains(data, []byte(block)):
+	server := all.server()
+	args, _ := server["args"].([]any)
+	same := server["command"] == t.Command && len(args) == len(t.Args)
+	for i := range t.Args {
+		same = same && args[i] == t.Args[i]
+	}
+	if !same {
 		return fmt.Sprintf("MCP server: is not the one that runs %s %s", t.Command, strings.Join(t.Args, " ")), true, nil
 	}
 	return "", true, nil
-}
-
-// tableOf returns the lines of a table in a TOML file, from its header to the next one. name is as
-// it is written in the header.
-func tableOf(data []byte, name string) string {
-	_, rest, found := bytes.Cut(append([]byte("\n"), data...), []byte("\n["+name+"]"))
-	if !found {
-		return ""
-	}
-	body, _, _ := strings.Cut(string(rest), "\n[")
-	return body
-}
-
-// says reports whether a line of a table gives the key the value.
-func says(table, key, value string) bool {
-	return regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(key) + `\s*=\s*` + regexp.QuoteMeta(value) + `\s*(#.*)?$`).MatchString(table)
 }

@@ -16,7 +16,7 @@ func TestTableIsRemovedToTheByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var before []byte
 		if rapid.Bool().Draw(t, "exists") {
-			before = append([]byte{}, rapid.SampledFrom([]string{"", "\n", "a = 1", "a = 1\n", "[x]\r\n", "# c\n\n", "é"}).Draw(t, "file")...)
+			before = append([]byte{}, rapid.SampledFrom([]string{"", "\n", "a = 1", "a = 1\n", "[x]\r\n", "# c\n\n", "# é", "x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")...)
 		}
 		added, err := table.Add(before)
 		require.NoError(t, err)
@@ -27,13 +27,15 @@ func TestTableIsRemovedToTheByte(t *testing.T) {
 		again, err := table.Add(added)
 		require.NoError(t, err)
 		require.Equal(t, string(added), string(again))
-		removed, had := table.Remove(added)
+		removed, had, err := table.Remove(added)
+		require.NoError(t, err)
 		require.True(t, had)
 		require.Equal(t, before == nil, removed == nil)
 		require.Equal(t, string(before), string(removed))
 
-		later := rapid.SampledFrom([]string{"b = 2\n", "\n[y]\n"}).Draw(t, "later")
-		removed, _ = table.Remove(append(added, later...))
+		later := rapid.SampledFrom([]string{"[y]\n", "\n[y]\n", "# c\n[[z]]\nb = 2\n"}).Draw(t, "later")
+		removed, _, err = table.Remove(append(added, later...))
+		require.NoError(t, err)
 		if len(before) > 0 && before[len(before)-1] != '\n' {
 			before = append(before, '\n') // or the lines would become one
 		}
@@ -54,18 +56,75 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, string(updated), `command = "/new/fsmtx"`)
 	assert.NotContains(t, string(updated), "old")
 
-	for _, own := range []string{"[mcp_servers.fsmtx]\n", "[ mcp_servers . \"fsmtx\" ]\n", "[mcp_servers.fsmtx.env]\n",
-		"mcp_servers = {}\n", "x = 1\nmcp_servers.fsmtx = {}\n"} {
+	for own, want := range map[string]error{
+		"[mcp_servers.fsmtx]\n": agent.ErrServer, "[ mcp_servers . \"fsmtx\" ]\n": agent.ErrServer, "[mcp_servers.fsmtx.env]\n": agent.ErrServer,
+		"x = 1\nmcp_servers.fsmtx = {}\n": agent.ErrServer, "[\"mcp_servers\".fsmtx]\n": agent.ErrServer, "[[mcp_servers.fsmtx]]\n": agent.ErrServer,
+		"[mcp_servers]\nfsmtx = {}\n": agent.ErrServer, "'mcp_servers' = {\"fsmtx\" = {}}\n": agent.ErrServer,
+		"mcp_servers = {}\n": agent.ErrOneLine, "mcp_servers = {other = {}}": agent.ErrOneLine, "mcp_servers = 1\n": agent.ErrOneLine,
+		"x = [\n": agent.ErrTOML, "x = \"\"\"\n": agent.ErrTOML, "x = 1\nx = 2\n": agent.ErrTOML, "\ufeffx = 1\n": agent.ErrTOML,
+		"x = \"\"\"\n[mcp_servers.fsmtx]\n\"\"\"\n": agent.ErrTable,
+	} {
 		_, err := table.Add([]byte(own))
-		require.ErrorIs(t, err, agent.ErrServer, own)
-		_, _, err = table.Inspect([]byte(own))
-		require.ErrorIs(t, err, agent.ErrServer, own)
-		rest, had := table.Remove([]byte(own))
+		require.ErrorIs(t, err, want, own)
+		require.Regexp(t, `^\d+:\d+: `, err.Error())
+		_, had, err := table.Inspect([]byte(own))
+		assert.False(t, had)
+		if want == agent.ErrServer || want == agent.ErrTOML {
+			require.ErrorIs(t, err, want, own)
+		}
+		rest, had, err := table.Remove([]byte(own))
+		require.NoError(t, err)
 		assert.False(t, had)
 		assert.Equal(t, own, string(rest))
 	}
-	for _, others := range []string{"[mcp_servers.other]\n", "[mcp_servers.fsmtx2]\n", "# [mcp_servers.fsmtx]\n"} {
+	for _, others := range []string{"[mcp_servers.other]\n", "[mcp_servers.fsmtx2]\n", "# [mcp_servers.fsmtx]\n",
+		"mcp_servers.other.command = 'x'\n", "[mcp_servers]\nother = {}\n", "x = {\n a = 1,\n}\n"} {
 		_, err := table.Add([]byte(others))
 		require.NoError(t, err, others)
 	}
+}
+
+// TestCodexWritesInTheFileToo: what it and the person add to the file and to the server stays, and
+// the server is found without the comments, of which Codex drops some (measured with 0.169.0).
+func TestCodexWritesInTheFileToo(t *testing.T) {
+	const server = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n"
+	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	for name, c := range map[string]struct{ file, rest string }{
+		"a table before the last comment": {
+			"a = 1\n# fsmtx install: the MCP server begins\n" + server + "\n[features]\nhooks = true\n# fsmtx install: the MCP server ends\n",
+			"a = 1\n\n[features]\nhooks = true\n"},
+		"no first comment": {"a = 1\n\n" + server + "\n[mcp_servers.o]\ncommand = \"o\"\n# fsmtx install: the MCP server ends\n",
+			"a = 1\n\n\n[mcp_servers.o]\ncommand = \"o\"\n"},
+		"no comment":     {"a = 1\n" + server + "[b]\n", "a = 1\n[b]\n"},
+		"its tools":      {server + "\n[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n\n[b]\n", "\n\n[b]\n"},
+		"apart":          {server + "[b]\nx = 1\n[mcp_servers.fsmtx.env]\nA = \"1\"\n# mine\n", "[b]\nx = 1\n# mine\n"},
+		"another order":  {"[mcp_servers.fsmtx]\n# why\nstartup_timeout_sec = 5\nargs = [\n \"mcp\",\n]\ncommand = '/bin/fsmtx'\n[b]\n", "[b]\n"},
+		"another format": {"[ mcp_servers . \"fsmtx\" ] # x\r\ncommand = '/bin/fsmtx'\r\nargs = ['mcp']\r\n\r\n[b]\r\n", "\r\n[b]\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			why, had, err := table.Inspect([]byte(c.file))
+			require.NoError(t, err)
+			assert.True(t, had)
+			assert.Empty(t, why)
+			same, err := table.Add([]byte(c.file))
+			require.NoError(t, err)
+			assert.Equal(t, c.file, string(same))
+			rest, had, err := table.Remove([]byte(c.file))
+			require.NoError(t, err)
+			assert.True(t, had)
+			assert.Equal(t, c.rest, string(rest))
+		})
+	}
+
+	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
+	out, err := table.Add([]byte(own))
+	require.NoError(t, err)
+	assert.Equal(t, "[mcp_servers.fsmtx] # x\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n# why\nenabled = true\n[mcp_servers.fsmtx.env]\nA = \"1\"\n",
+		string(out), "only the program changes")
+	_, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\n\"mcp\",\n]\n"))
+	require.ErrorIs(t, err, agent.ErrTable, "arguments in several lines")
+	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
+	require.ErrorIs(t, err, agent.ErrTable, "a line like a header")
+	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
+	require.ErrorIs(t, err, agent.ErrTOML, "it may have the server")
 }

@@ -277,29 +277,38 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 		}
 		one.File = file
 	}
-	if a.isIrrelevant(one.File) && !wanted {
-		if len(one.hooks) > 0 {
+	if a.isIrrelevant(one.File) {
+		if wanted || len(one.hooks) > 0 {
 			files = append(files, one)
 		}
 		return files, nil
 	}
 	had, err := a.addServer(&one, command)
 	switch {
-	case err != nil && (wanted || !errors.Is(err, agent.ErrServer) && !errors.Is(err, settings.ErrForeign)):
+	case err != nil && !(a.isTheirs(err) && (a.verb == remove || !wanted)):
 		return nil, inFile(one.File, err)
-	case err == nil && (wanted || had):
-	case len(one.hooks) == 0:
+	case !had && (a.verb == remove || !wanted):
+		one.table, one.server = nil, nil
+	}
+	if len(one.hooks) == 0 && one.table == nil && one.server == nil && !wanted {
 		return files, nil
-	default:
-		one.server = nil
 	}
 	return append(files, one), nil
+}
+
+// isTheirs reports whether an error of addServer says that the file has no server of ours.
+func (a agentInstall) isTheirs(err error) bool {
+	return errors.Is(err, agent.ErrServer) || errors.Is(err, settings.ErrForeign) || a.verb != remove && errors.Is(err, agent.ErrTOML)
 }
 
 // addServer sets the server that the file should have, and reports whether it has one.
 func (a agentInstall) addServer(one *agentFile, command string) (had bool, err error) {
 	if a.agent.ServerPath == nil {
 		one.table = &agent.Table{Command: command, Args: []string{"mcp"}}
+		if a.verb == remove {
+			_, had, err = one.table.Remove(one.Data)
+			return had, err
+		}
 		_, had, err = one.table.Inspect(one.Data)
 		return had, err
 	}
@@ -374,7 +383,7 @@ func (a agentInstall) edit(one *agentFile) (err error) {
 func (one *agentFile) change(remove bool) (err error) {
 	switch {
 	case one.table != nil && remove:
-		one.data, _ = one.table.Remove(one.data)
+		one.data, _, err = one.table.Remove(one.data)
 	case one.table != nil:
 		one.data, err = one.table.Add(one.data)
 	case remove:
