@@ -333,7 +333,7 @@ func TestAlias(t *testing.T) {
 	for _, root := range []string{"/p", "/q", "/r"} {
 		w.put(root+"/skills/other/SKILL.md", "---\nname: something\ndescription: not the alias\n---\nname: alias\n")
 	}
-	w.put("/p/skills/folder/SKILL.md", "---\r\ndescription: what it does: this\r\nname: \"alias\"\r\n---\r\n")
+	w.put("/p/skills/folder/SKILL.md", "---\ndescription: what it does: this\nname: \"alias\"\n---\n")
 	w.put("/r/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 	w.skill("/r/skills/folder")
 	path := w.skill("/p/skills/folder")
@@ -407,7 +407,7 @@ func TestAliasWithoutUsableRegistry(t *testing.T) {
 func TestAliasInInvalidFrontmatterIsReported(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}
-	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: [alias\n---\n")
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: \"alias\n---\n")
 	w.skill("/dev/p/skills/folder")
 	result := w.finds("", "alias", project)
 	assert.Contains(t, explain(result), "frontmatter | /dev/p/skills/folder/SKILL.md | failed | frontmatter is not valid YAML")

@@ -24,7 +24,7 @@ func skillIn(dir string) *Skill {
 	if document == nil {
 		return nil
 	}
-	name, err := frontmatter.SkillName(document)
+	name, _, err := frontmatter.SkillName(document)
 	if err != nil {
 		name = ""
 	}

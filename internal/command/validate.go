@@ -283,7 +283,7 @@ func skillBeside(path string) string {
 	if err != nil {
 		return ""
 	}
-	name, _ := frontmatter.SkillName(text)
+	name, _, _ := frontmatter.SkillName(text)
 	return cmp.Or(name, filepath.Base(folder))
 }
 

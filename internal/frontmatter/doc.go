@@ -10,13 +10,13 @@
 //     is YAML as a whole.
 //   - [ReadSkill], [SkillName] and [CutSkill] are for a SKILL.md, which the client reads:
 //     it finds a skill by its folder's name and by the name in its frontmatter (measured with
-//     2.1.329, facts 48, 50 and 59 of docs/client-facts.md). A file has frontmatter only
-//     if its first line opens it and another line closes it, so that no line of the text
-//     is mistaken for a skill's name. If the YAML is invalid, only the line "name:" is
-//     used: a description that contains a colon is common and makes the YAML invalid.
-//     These two rules are not measured.
+//     2.1.329, facts 48, 50 and 59 of docs/client-facts.md). The client takes
+//     the text up to the next three dashes, even within a line, and if it is not YAML it
+//     reads it once more with values in quotation marks that may be the reason: a
+//     description that contains a colon is common (fact 168). [CutSkill] cuts at whole
+//     lines, for programs that edit the file.
 //
 // Both accept a byte order mark, CRLF and spaces after the dashes, use the last of
 // duplicate keys, and limit the bytes read and the aliases expanded. Merge keys are not
-// applied.
+// applied, but for the name of a skill.
 package frontmatter

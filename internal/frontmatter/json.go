@@ -27,14 +27,14 @@ func (e *LineError) Unwrap() error { return e.Err }
 // of the key. Of duplicate keys only the last one is in the object. Errors are those of
 // [Parse]; ErrSyntax is wrapped in a *LineError if the line is known.
 func SkillJSON(document []byte) (object jsontext.Value, offsets map[jsontext.Pointer]int, err error) {
-	text := skillText(document)
+	first, text := skillText(document)
 	if text == nil {
 		return nil, nil, nil
 	}
-	first := len(document) - len(bytes.TrimPrefix(document, bom)) // the byte order mark
-	opening, _ := cutLine(document[first:])
-	first += len(opening)
-	v, err := mapping(text)
+	v, err := parseSkill(text)
+	if err == nil && !v.isMapping() {
+		err = errNotMapping
+	}
 	if err != nil {
 		return nil, nil, inLine(err)
 	}

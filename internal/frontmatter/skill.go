@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -43,23 +45,30 @@ func ReadSkill(r io.Reader) ([]byte, error) {
 }
 
 // skillIsComplete reports whether reading more of the document cannot change its
-// frontmatter. A last line without a line feed may be incomplete.
+// frontmatter.
 func skillIsComplete(document []byte) bool {
 	if !bytes.HasPrefix(bytes.TrimPrefix(document, bom), []byte("---")) {
 		return true
 	}
-	lines := document[:bytes.LastIndexByte(document, '\n')+1]
-	return skillText(lines) != nil
+	_, text := skillText(document)
+	return text != nil
 }
 
-// skillText returns the frontmatter of a SKILL.md: nil if there is none, not nil if it is
-// empty.
-func skillText(document []byte) []byte {
-	_, text, _, _ := CutSkill(document)
-	return text
+// skillText returns what the client takes for the frontmatter of a SKILL.md, and where it begins:
+// nil if there is none, not nil if it is empty. White space and a line break follow the dashes at
+// the beginning; the next three dashes end it, wherever they are (measured with 2.1.329, fact 168).
+func skillText(document []byte) (start int, text []byte) {
+	rest, opened := bytes.CutPrefix(bytes.TrimPrefix(document, bom), []byte("---"))
+	blank := rest[:len(rest)-len(bytes.TrimLeftFunc(rest, unicode.IsSpace))]
+	begins := bytes.LastIndexByte(blank, '\n') + 1
+	text, _, closed := bytes.Cut(rest[begins:], []byte("---"))
+	if !opened || begins == 0 || !closed {
+		return 0, nil
+	}
+	return len(document) - len(rest) + begins, text
 }
 
-// CutSkill splits a SKILL.md: head ends with the opening line of the frontmatter, text is
+// CutSkill splits a SKILL.md at whole lines, for programs that edit it: head ends with the opening line of the frontmatter, text is
 // the frontmatter, and tail begins with the closing line. If there is no frontmatter, head
 // is the byte order mark, if any, text is nil and tail is the rest. errNotClosed is
 // returned when the first line opens frontmatter that no line closes.
@@ -78,42 +87,108 @@ func CutSkill(document []byte) (head, text, tail []byte, err error) {
 }
 
 // SkillName returns the name in the frontmatter of a SKILL.md, "" if there is no
-// frontmatter or no name in it. document may end after the frontmatter, as ReadSkill
-// returns it. An error is returned when neither the frontmatter nor its line "name:"
-// alone is YAML with a name that is text.
-func SkillName(document []byte) (string, error) {
-	text := skillText(document)
-	name, err := nameIn(text)
-	if err == nil {
-		return name, nil
+// frontmatter or no name in it. isText is false for a value that the client converts to a text,
+// such as a number. document may end after the frontmatter, as ReadSkill returns it. Errors are
+// those of [Parse].
+func SkillName(document []byte) (name string, isText bool, err error) {
+	_, text := skillText(document)
+	v, err := parseSkill(text)
+	if err != nil || v.node == nil {
+		return "", false, err
 	}
-	if name, lineErr := nameIn(nameLine(text)); lineErr == nil && name != "" {
-		return name, nil
+	if !v.isMapping() {
+		return "", false, errNotMapping
 	}
-	return "", err
+	given := v.At("name")
+	if given.node == nil {
+		given = v.At("<<", "name") // the client's parser merges
+	}
+	if given.Null() {
+		return "", false, nil
+	}
+	name = given.javaScript()
+	_, isNumber := given.coreNumber()
+	_, isBool := given.Bool()
+	return name, given.resolve().Kind == yaml.ScalarNode && !isNumber && !isBool, nil
+}
+
+// parseSkill parses the frontmatter of a SKILL.md. If it is not YAML, the client parses it once
+// more, with values in quotation marks that may be the reason, such as a description with a colon
+// (read in the code of 2.1.329 and measured, fact 168).
+func parseSkill(text []byte) (Value, error) {
+	v, err := parse(text)
+	if !errors.Is(err, ErrSyntax) {
+		return v, err
+	}
+	text = bytes.Map(acceptedByClient, text)
+	if v, err := parse(text); err == nil {
+		return v, nil
+	}
+	if again, err := parse(quoteValues(text)); err == nil {
+		return again, nil
+	}
+	return Value{}, err
+}
+
+// acceptedByClient replaces what only the client's parser accepts: a character that is not UTF-8,
+// and a control character.
+func acceptedByClient(r rune) rune {
+	if unicode.IsControl(r) && !strings.ContainsRune("\x00\t\n\r", r) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// quoteValues returns the YAML with the values in quotation marks that have a character of YAML's
+// syntax, and with two spaces for each tab at the beginning of a line.
+func quoteValues(text []byte) []byte {
+	member := regexp.MustCompile(`^([a-zA-Z_-]+):\s+([^\s\x{2028}\x{2029}][^\r\x{2028}\x{2029}]*)$`)
+	syntax := regexp.MustCompile("[{}\\[\\]*&#!|>%@`]|: ")
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if m := member.FindStringSubmatch(line); m != nil && !isWhole(m[2]) && syntax.MatchString(m[2]) {
+			line = m[1] + `: "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(m[2]) + `"`
+		}
+		below := strings.TrimLeft(line, "\t")
+		lines[i] = strings.Repeat("  ", len(line)-len(below)) + below
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// isWhole reports whether a value is in quotation marks or a list already.
+func isWhole(value string) bool {
+	within := func(opening, closing string) bool {
+		return strings.HasPrefix(value, opening) && strings.HasSuffix(value, closing)
+	}
+	if !within("[", "]") {
+		return within(`"`, `"`) || within("'", "'")
+	}
+	v, err := parse([]byte(value))
+	return err == nil && v.node.Kind == yaml.SequenceNode
 }
 
 // SkillHasName reports whether [SkillName] returns name. To be fast for many skills it
 // parses the YAML only if the frontmatter can contain the name.
 func SkillHasName(document []byte, name string) (bool, error) {
-	text := skillText(document)
-	// The bytes of a name differ from the name only by an escape or a folded space, or if the
-	// name is a list or a number.
-	if !bytes.Contains(text, []byte(name)) && !bytes.ContainsRune(text, '\\') && !strings.ContainsAny(name, " ,") && !isNumber(name) {
+	_, text := skillText(document)
+	// The bytes of a name differ from the name only by an escape, a folded space or a doubled quotation
+	// mark, or if the name is a list or a number.
+	if !bytes.Contains(text, []byte(name)) && !bytes.ContainsRune(text, '\\') && !strings.ContainsAny(name, " ,'") && !isNumber(name) {
 		return false, nil
 	}
-	given, err := SkillName(document)
+	given, _, err := SkillName(document)
 	return given == name, err
 }
 
 // isNumber reports whether the name may be written as another number, such as 1 as 1.0.
-func isNumber(name string) bool { return strings.Trim(name, "0123456789.-") == "" }
+func isNumber(name string) bool { return strings.Trim(name, "0123456789.+-e") == "" }
 
 // SkillSwitch returns the switch of that name in the frontmatter of a SKILL.md. ok is false if
 // there is none, or its value says neither yes nor no. The client takes the words of YAML 1.1,
 // also in quotation marks (measured with 2.1.329, fact 167).
 func SkillSwitch(document []byte, name string) (on, ok bool) {
-	v, err := parse(skillText(document))
+	_, text := skillText(document)
+	v, err := parseSkill(text)
 	if err != nil || v.node == nil || !v.isMapping() {
 		return false, false
 	}
@@ -122,29 +197,13 @@ func SkillSwitch(document []byte, name string) (on, ok bool) {
 	return on, on || slices.Contains([]string{"false", "no", "off", "0"}, word)
 }
 
-// nameIn returns the value of "name" in YAML, "" if it is absent or null.
-func nameIn(text []byte) (string, error) {
-	v, err := parse(text)
-	if err != nil || v.node == nil {
-		return "", err
-	}
-	if !v.isMapping() {
-		return "", errNotMapping
-	}
-	name := v.At("name")
-	if name.Null() {
-		return "", nil
-	}
-	return name.javaScript(), nil
-}
-
 // javaScript returns the text that JavaScript makes of the value: the client converts a name
 // that is not text (measured with 2.1.329, fact 121).
 func (v Value) javaScript() string {
 	if yes, ok := v.Bool(); ok {
 		return strconv.FormatBool(yes)
 	}
-	if number, ok := v.Number(); ok {
+	if number, ok := v.coreNumber(); ok {
 		return strconv.FormatFloat(number, 'f', -1, 64)
 	}
 	if n := v.resolve(); n != nil && n.Kind == yaml.SequenceNode {
@@ -161,12 +220,20 @@ func (v Value) javaScript() string {
 	return text
 }
 
-// nameLine returns the line that begins with "name:", nil if there is none.
-func nameLine(text []byte) []byte {
-	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte("name:")) {
-			return line
-		}
+// coreNumber returns a number of YAML 1.2, which has neither octal numbers that begin with 0 nor
+// underscores.
+func (v Value) coreNumber() (number float64, ok bool) {
+	text, _ := v.Text()
+	if n := v.resolve(); n == nil || n.Style != 0 || strings.Contains(text, "_") {
+		return 0, false
 	}
-	return nil
+	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0o") {
+		whole, err := strconv.ParseUint(text, 0, 64)
+		return float64(whole), err == nil
+	}
+	if strings.Trim(text, "0123456789.eE+-") != "" {
+		return 0, false
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	return number, err == nil
 }

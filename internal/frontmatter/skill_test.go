@@ -22,7 +22,7 @@ func TestSkillSwitch(t *testing.T) {
 		}
 		assert.Equal(t, want, got, text)
 	}
-	for _, document := range []string{"", "quiet: true", "---\nname: x\n---\n", "---\n- quiet\n---\n", "---\nquiet: true: x\n---\n"} {
+	for _, document := range []string{"", "quiet: true", "---\nname: x\n---\n", "---\n- quiet\n---\n", "---\nquiet: true: x\n---\n", "---\nquiet: true\n\"a\n---\n"} {
 		_, ok := SkillSwitch([]byte(document), "quiet")
 		assert.False(t, ok, document)
 	}
@@ -42,6 +42,8 @@ func TestSkillName(t *testing.T) {
 		{"not closed", "---\nname: x\n", "", nil},
 		{"not closed by dots", "---\nname: x\n...\n", "", nil},
 		{"closed at the end of the file", "---\nname: x\n---", "x", nil},
+		{"a colon in the name", "---\nname: \"x: y\"\n---\n", "x: y", nil},
+		{"a colon in a name without marks", "---\nname: x: y\n---\n", "x: y", nil},
 		{"spaces after the dashes", "--- \t\nname: x\n--- \n", "x", nil},
 		{"four dashes do not open", "----\nname: x\n---\n", "", nil},
 		{"byte order mark", "\ufeff---\nname: x\n---\n", "x", nil},
@@ -56,22 +58,38 @@ func TestSkillName(t *testing.T) {
 		{"colon in the description", "---\ndescription: use when: always\nname: x\n---\n", "x", nil},
 		{"name of something else", "---\nother:\n  name: x\n---\n", "", nil},
 		{"name of something else beside invalid YAML", "---\nother: a: b\n  name: x\n---\n", "", ErrSyntax},
-		{"no name beside invalid YAML", "---\ndescription: use when: always\nname:\n---\n", "", ErrSyntax},
+		{"no name beside a colon", "---\ndescription: use when: always\nname:\n---\n", "", nil},
+		{"CRLF and a colon", "---\r\ndescription: use when: always\r\nname: x\r\n---\r\n", "", ErrSyntax},
+		{"a text behind quotation marks", "---\nname: x\ndescription: \"a\" and b\n---\n", "", ErrSyntax},
+		{"quotation marks and a colon", "---\nname: x\ndescription: \"a\": b\n---\n", "x", nil},
+		{"syntax in other values", "---\nname: x\na: @b\nc: `d`\ne: *f* g\nh: [i, j\nk: {l} m\nn: \"o\" \\d: p\nq: [r]\n---\n", "x", nil},
+		{"tabs beside a colon", "---\nname: x\na: b: c\nd:\n\te: f\n\t\tg\n---\n", "x", nil},
+		{"a line that is no member", "---\nname: x\nname\n---\n", "", ErrSyntax},
+		{"dashes before it", "---\ndescription: a --- b\nname: x\n---\n", "", nil},
+		{"dashes after it", "---\nname: x\ndescription: a --- b: c\n---\n", "x", nil},
+		{"dashes in a comment", "---\n# ---- what it is ----\nname: x\n---\n", "", nil},
+		{"empty lines", "---\n\n \nname: x\n\n---\n", "x", nil},
+		{"characters that are not UTF-8", "---\nname: x\ndescription: \xfcber\x07\n---\n", "x", nil},
+		{"a merge key", "---\na: &a {name: x}\n<<: *a\n---\n", "x", nil},
+		{"octal for a name", "---\nname: 012\n---\n", "12", nil},
+		{"underscores for a name", "---\nname: 1_2\n---\n", "1_2", nil},
+		{"hexadecimal for a name", "---\nname: 0xC\n---\n", "12", nil},
 		{"list for a name", "---\nname: [x, 1]\n---\n", "x,1", nil},
 		{"number for a name", "---\nname: 1.0\n---\n", "1", nil},
 		{"large number for a name", "---\nname: 1e3\n---\n", "1000", nil},
 		{"true for a name", "---\nname: true\n---\n", "true", nil},
 		{"mapping for a name", "---\nname: {a: b}\n---\n", "[object Object]", nil},
-		{"not closed list", "---\nname: [x\n---\n", "", ErrSyntax},
+		{"not closed list", "---\nname: [x\n---\n", "[x", nil},
+		{"not closed quotation mark", "---\nname: \"x\n---\n", "", ErrSyntax},
 		{"list", "---\n- name: x\n---\n", "", errNotMapping},
 		{"text", "---\nname\n---\n", "", errNotMapping},
-		{"alias bomb beside it", skillBomb + "name: x\n---\n", "x", nil},
+		{"alias bomb beside it", skillBomb + "name: x\n---\n", "", errAliases},
 		{"alias bomb for a name", skillBomb + "name: *a9\n---\n", "", errAliases},
-		{"deep", "---\nname: " + strings.Repeat("[", 20000) + "\n---\n", "", ErrSyntax},
+		{"deep", "---\nname: x\na:\n  b: " + strings.Repeat("[", 20000) + "\n---\n", "", ErrSyntax},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			name, err := SkillName([]byte(test.document))
+			name, _, err := SkillName([]byte(test.document))
 			assert.Equal(t, test.want, name)
 			require.ErrorIs(t, err, test.err)
 			for _, candidate := range []string{"x", "x y", "y", "12"} {
@@ -86,7 +104,7 @@ func TestSkillName(t *testing.T) {
 }
 
 func TestSkillHasNameReportsInvalidFrontmatterThatContainsTheName(t *testing.T) {
-	document := []byte("---\nname: [alias\n---\n")
+	document := []byte("---\nname: \"alias\n---\n")
 	_, err := SkillHasName(document, "alias")
 	require.ErrorIs(t, err, ErrSyntax)
 	_, err = SkillHasName(document, "other")
@@ -97,6 +115,9 @@ func TestSkillHasNameInOtherBytes(t *testing.T) {
 	for document, name := range map[string]string{
 		"---\nname: \"\\x61lias\"\n---\n":  "alias",
 		"---\nname: folded\n  name\n---\n": "folded name",
+		"---\nname: 'the pilot''s'\n---\n": "the pilot's",
+		"---\nname: 'pilot''s'\n---\n":     "pilot's",
+		"---\nname: 1e3\n---\n":            "1000",
 	} {
 		has, err := SkillHasName([]byte(document), name)
 		require.NoError(t, err)
@@ -118,7 +139,7 @@ func (r *reads) Read(p []byte) (int, error) {
 
 func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 	body := strings.Repeat("long\n", 1<<16)
-	opening := "---\n#" + strings.Repeat("x", firstRead-9) + "\n---"
+	opening := "---\n#" + strings.Repeat("x", firstRead-7) + "--"
 	require.Len(t, opening, firstRead)
 	long := "#" + strings.Repeat("x", 20000) + "\n"
 	for name, c := range map[string]struct {
@@ -127,11 +148,11 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 	}{
 		"short":                                     {"---\nname: x\n---\n" + body, "x", firstRead},
 		"no frontmatter":                            {body, "", firstRead},
-		"the last line of a read may grow":          {opening + "-\nname: x\n---\n" + body, "x", 2 * firstRead},
-		"the last line of a read may be the end":    {opening + "\nname: x\n---\n" + body, "", 2 * firstRead},
+		"the last line of a read may grow":          {opening + "\nname: x\n---\n" + body, "x", 2 * firstRead},
+		"the last line of a read may be the end":    {opening + "-\nname: x\n---\n" + body, "", 2 * firstRead},
 		"the closing line ends the first read":      {"---\nname: x\n#" + strings.Repeat("x", firstRead-18) + "\n---\n" + body, "x", firstRead},
 		"no line feed in the first read":            {"---" + strings.Repeat(" ", firstRead) + "\nname: x\n---\n" + body, "x", 2 * firstRead},
-		"byte order mark":                           {"\ufeff" + opening + "-\nname: x\n---\n" + body, "x", 2 * firstRead},
+		"byte order mark":                           {"\ufeff" + opening + "\nname: x\n---\n" + body, "x", 2 * firstRead},
 		"long":                                      {"---\n" + long + "name: x\n---\n" + body, "x", 8 * firstRead},
 		"the file ends with the closing line":       {"---\n" + long + "name: x\n---", "x", 8 * firstRead},
 		"over the bound":                            {"---\nname: x\n" + strings.Repeat("# long\n", 1<<14) + "---\n" + body, "", maxSkill},
@@ -142,7 +163,7 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 			document, err := ReadSkill(iotest.OneByteReader(r))
 			require.NoError(t, err)
 			assert.LessOrEqual(t, r.n, c.most)
-			given, err := SkillName(document)
+			given, _, err := SkillName(document)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, given)
 			assert.True(t, strings.HasPrefix(c.document, string(document)))

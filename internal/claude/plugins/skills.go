@@ -62,35 +62,36 @@ func (s Skill) OwnNames() (scoped, bare string, err error) {
 	if s.File == "" {
 		return "", "", nil
 	}
-	name, err := s.Plugin.nameIn(s.File)
-	scoped, bare = s.ownNames(name)
-	return scoped, bare, err
+	own := s.Plugin.nameIn(s.File)
+	scoped, bare = s.ownNames(own.name)
+	return scoped, bare, own.err
 }
 
 // given is the name in the frontmatter of a file.
 type given struct {
-	name string
-	err  error
+	name   string
+	isText bool
+	err    error
 }
 
 // nameIn returns the name in the frontmatter of a file, which it reads once.
-func (p *Plugin) nameIn(file string) (string, error) {
+func (p *Plugin) nameIn(file string) given {
 	if known, ok := p.names[file]; ok {
-		return known.name, known.err
+		return known
 	}
 	document, err := readSkill(p.fs, file)
 	if err != nil {
-		return "", fileError(file, err)
+		return given{err: fileError(file, err)}
 	}
 	var g given
-	if g.name, g.err = frontmatter.SkillName(document); g.err != nil {
+	if g.name, g.isText, g.err = frontmatter.SkillName(document); g.err != nil {
 		g.err = &FileError{file, g.err}
 	}
 	if p.names == nil {
 		p.names = map[string]given{}
 	}
 	p.names[file] = g
-	return g.name, g.err
+	return g
 }
 
 // ownNames returns the names that result from the one in the frontmatter (measured with
@@ -372,11 +373,12 @@ func (p *Plugin) isSkillFolder(entry fs.DirEntry, folder string) bool {
 const unpacked = ".mcpb-cache"
 
 // listedName returns the name of a skill that a manifest lists by its folder: the one in
-// its frontmatter, else that of the folder (measured with 2.1.329, facts 120 and 121).
+// its frontmatter, if it is a text, else that of the folder (measured with 2.1.329, facts 120 and
+// 121).
 func (p *Plugin) listedName(folder string) string {
-	own, _ := p.nameIn(filepath.Join(folder, SkillFile))
-	name := strings.TrimPrefix(strings.TrimSpace(own), p.Name+":")
-	if name == "" {
+	own := p.nameIn(filepath.Join(folder, SkillFile))
+	name := strings.TrimPrefix(strings.TrimSpace(own.name), p.Name+":")
+	if name == "" || !own.isText {
 		name = filepath.Base(folder)
 	}
 	return inName(name)
@@ -430,7 +432,10 @@ func OwnName(fsys FS, folder string) string {
 	if err != nil {
 		return ""
 	}
-	name, _ := frontmatter.SkillName(document)
+	name, _, _ := frontmatter.SkillName(document)
+	if !isShown(name) {
+		return ""
+	}
 	return name
 }
 
@@ -444,6 +449,7 @@ func HasName(fsys FS, folder, name string) (bool, error) {
 		return false, fileError(path, err)
 	}
 	has, err := frontmatter.SkillHasName(document, name)
+	has = has && isShown(name)
 	if err != nil {
 		return has, &FileError{path, err}
 	}

@@ -56,7 +56,7 @@ func TestHasName(t *testing.T) {
 		assert.Equal(t, want, has, name)
 	}
 
-	w.put("/p/skills/b/SKILL.md", "---\nname: [alias\n---\n")
+	w.put("/p/skills/b/SKILL.md", "---\nname: \"alias\n---\n")
 	has, err := plugins.HasName(w, "/p/skills/b", "alias")
 	assert.False(t, has)
 	require.ErrorIs(t, err, frontmatter.ErrSyntax)
@@ -72,9 +72,10 @@ func TestHasName(t *testing.T) {
 func TestOwnName(t *testing.T) {
 	w := newWorld(t)
 	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
-	w.put("/p/skills/b/SKILL.md", "---\nname: [alias\n---\n")
+	w.put("/p/skills/b/SKILL.md", "---\nname: \"alias\n---\n")
 	w.put("/p/skills/c/SKILL.md", "no frontmatter")
-	for folder, want := range map[string]string{"a": "alias", "b": "", "c": "", "absent": ""} {
+	w.put("/p/skills/d/SKILL.md", "---\nname: <alias>\n---\n") // a name that the client rejects
+	for folder, want := range map[string]string{"a": "alias", "b": "", "c": "", "d": "", "absent": ""} {
 		assert.Equal(t, want, plugins.OwnName(w, "/p/skills/"+folder), folder)
 	}
 }

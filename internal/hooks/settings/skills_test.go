@@ -26,7 +26,7 @@ func TestUnusualSkillsDoNotStopTheSearch(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(skill("pipe"), 0o600))
 	require.NoError(t, os.Mkdir(skill("folder"), 0o755))
 	require.NoError(t, os.WriteFile(skill("broken"), []byte("---\nname: [\n---\n"), 0o600))
-	require.NoError(t, os.WriteFile(skill("broken-hooks"), []byte("---\nname: x\nhooks: [\n---\n"), 0o600))
+	require.NoError(t, os.WriteFile(skill("broken-hooks"), []byte("---\nname: x\nhooks:\n  Stop: [\n---\n"), 0o600))
 	require.NoError(t, os.WriteFile(skill("good"), []byte("---\nhooks:\n  Stop: []\n---\n"), 0o600))
 	finder := settings.Finder{Dialect: dialect.Claude(), Where: settings.Where{Home: t.TempDir(), Project: project, Getenv: os.Getenv},
 		Active: []string{"good"}}
