@@ -90,8 +90,14 @@ func (t Task) demands() string {
 	if t.Skill == "" {
 		return ""
 	}
-	return fmt.Sprintf("Call the skill %s while this step is in progress: it cannot be completed before.", t.Skill)
+	return fmt.Sprintf("Call the skill %s %s", t.Skill, callFirst)
 }
+
+const callFirst = "while this step is in progress: it cannot be completed before."
+
+// WithoutDemand returns the description of a step in the list without the line that says which
+// skill it demands: that was called.
+func WithoutDemand(description string) string { return withoutLine(description, callFirst) }
 
 // endsAs returns the line that tells the agent how the step can end and what it sets, or ""
 // if there is nothing to say.

@@ -65,9 +65,12 @@ func (t Task) eachLine() string {
 
 // WithoutLines returns the description of a step in the list without the line that says for
 // what it is done and when to start it: the lines have been read.
-func WithoutLines(description string) string {
-	lines := strings.Split(description, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, startIt) }), "\n")
+func WithoutLines(description string) string { return withoutLine(description, startIt) }
+
+// withoutLine returns a text without the lines that have the end.
+func withoutLine(text, end string) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, end) }), "\n")
 }
 
 const startIt = "Start it (in_progress): the tasks for the lines come into the list then. Complete it when they are done."

@@ -235,6 +235,9 @@ func (st *status) nextTo(line func(string, ...any)) {
 // details returns the state in words, the blockers other than the parent, and the owner.
 func (st *status) details(c *steps.Current, word string, parent int64) string {
 	parts := []string{word}
+	if word == "done" && c.Outcome != "" && c.Outcome != word {
+		parts[0] += " as " + c.Outcome
+	}
 	if over := st.steps.OverText(c); over != "" {
 		parts = append(parts, over)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,7 +157,20 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, state.Step(f.past.Step).Name())
+	target, opened := state.Step(f.past.Step), state.OpenedAgain(f.past.Step)
+	if f.past.Done && len(opened) > 0 {
+		word = "leads back"
+	}
+	if f.past.Outcome != "" && target.Outcome != "" && target.Outcome != f.past.Outcome { // the one that was said is spent
+		word += " as " + target.Outcome
+	}
+	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, target.Name())
+	if f.do != nil {
+		opened = slices.DeleteFunc(opened, func(c *steps.Current) bool { return c == target })
+	}
+	if len(opened) > 0 {
+		visible.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
+	}
 	for _, c := range state.Ready() {
 		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}

@@ -84,7 +84,7 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 }
 
 func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
-	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(c.Description)), Needs: shownNames(c.Ready),
+	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(s.ToDo(c))), Needs: shownNames(c.Ready),
 		Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = visible.Text(c.Check.Run)

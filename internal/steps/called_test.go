@@ -113,3 +113,17 @@ func TestASkillThatDemandsOneAboveIsRefused(t *testing.T) {
 	_, err = s.Place(Calling{Command: "c", Session: "s1", Demands: []string{"x", "c2"}})
 	require.NoError(t, err)
 }
+
+// TestACalledSkillIsNotDemandedAgain: an agent that reads again that it has to call the skill would
+// begin its workflow anew.
+func TestACalledSkillIsNotDemandedAgain(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Write the notes", "description": "In English.", "do": "notes"}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]}`)
+	demand := "Call the skill notes while this step is in progress"
+	l.allows(1, inProgress)
+	assert.Contains(t, resumed(l.state()), demand)
+	l.nest(Workflow{Command: "notes", Parent: 1, Round: 1, Called: true, Steps: []Step{{ID: 11, Subject: "Collect"}}})
+	text := l.text("11")
+	assert.Equal(t, `The workflow of notes is done. Go on with #1 "Write the notes" (the skill notes was called): In English.`, text)
+	assert.NotContains(t, resumed(l.state()), demand)
+	assert.Contains(t, l.state().Step(1).Description, demand, "the list keeps it")
+}

@@ -24,6 +24,7 @@ type ending struct {
 
 	expand  []Evidence        // the line that expands it, if its lines have been read only now
 	given   map[string]string // the values that completing the step gives
+	asked   string            // the outcome that is spent, if another one is taken for it
 	verdict Verdict
 	missing decision // what has to be found out first
 }
@@ -92,11 +93,13 @@ func (e *ending) hasNoItems() bool {
 	return len(line.Items) == 0
 }
 
-// agrees reports whether no other update of the step is being let through with another outcome.
+// agrees reports whether no other update of the step is being let through with another outcome. A
+// question of a command or of the MCP server is over when that has answered: without the person's yes
+// nothing is on its way, and no hook may come at which the decision lapses.
 func (e *ending) agrees(name string) bool {
 	stands, ok := e.s.last(e.step.ID)
 	age := e.s.Time.Sub(stands.Time)
-	if !ok || !stands.mayLapse() || stands.Outcome == "" || age < -clockSkew || age > updateDelay {
+	if !ok || !stands.mayLapse() || stands.Verdict == Ask && stands.By.How != ByUpdate || stands.Outcome == "" || age < -clockSkew || age > updateDelay {
 		return true
 	}
 	if tr, err := e.s.conclude(e.step, name); err != nil || tr.Outcome == stands.Outcome {
@@ -127,6 +130,7 @@ func (e *ending) take(name string) (tr machine.Transition, ok bool) {
 		e.verdict = deny(e.step, err.Error(), e.step.Name()+" cannot be completed: "+err.Error())
 		return tr, false
 	case tr.Outcome != name:
+		e.asked = name
 		return tr, true // what comes when an outcome is spent has its gates not asked
 	}
 	var approvals []string
@@ -153,9 +157,15 @@ func (e *ending) spent(name string) {
 		return
 	}
 	others := slices.DeleteFunc(e.step.choices(), func(o string) bool { return o == name })
-	e.verdict = deny(e.step, name+" is spent",
-		fmt.Sprintf("%s cannot end as %s again: it has led back as often as it may (%d times). Choose %s", e.step.Name(), name,
-			e.step.outcome(name).Max, alternatives(others)))
+	how := howToEnd(e.c.Via.How, others)
+	switch e.step.Decides {
+	case machine.Command.String():
+		how = "It can still end as " + alternatives(others) + ", when its command says so"
+	case machine.Person.String():
+		how = "The person has to choose " + alternatives(others) + ": tell them, and ask them again"
+	}
+	e.verdict = deny(e.step, name+" is spent", fmt.Sprintf("%s cannot end as %s again: %s. %s", e.step.Name(), name,
+		strings.Replace(spentText(e.step, name), name, "it", 1), how))
 }
 
 // ownGates evaluates the gates of the step itself. failed is set if its check failed and the

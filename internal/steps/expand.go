@@ -491,7 +491,7 @@ func (s *State) tellExpansion(e Evidence) string {
 	text := visible.Clip(fmt.Sprintf("%s is done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
 		c.Each.source(), names(all)), maxTurn) + "."
 	if ready := slices.DeleteFunc(s.Ready(), func(b *Current) bool { return !slices.Contains(all, b) }); len(ready) > 0 {
-		text += " Ready: " + withDescription(ready[0], "")
+		text += " Ready: " + withDescription(ready[0], "", s.ToDo(ready[0]))
 		if len(ready) > 1 {
 			text += "\nAlso ready: " + visible.Clip(names(ready[1:]), maxTurn)
 		}

@@ -442,3 +442,24 @@ func TestCompletedBeforeItsCopiesCame(t *testing.T) {
 	assert.Empty(t, l.state().Step(2).Outcome)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 }
+
+// TestTheEndOfOneItemIsNotTheEndOfTheWorkflow, and what is ready is told once: the step of the items
+// has been started, and is not to be started again.
+func TestTheEndOfOneItemIsNotTheEndOfTheWorkflow(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"lines": "list"}, "do": [
+		{"id": 1, "subject": "Port {item}", "outcomes": {"ok": {}, "nothing": {"stop": true}}},
+		{"id": 2, "subject": "Test {item}", "blockedBy": [1], "outcomes": ["fine", "odd"]},
+		{"id": 3, "subject": "Tell of {item}", "when": {"2": "odd"}}]}, {"id": 2, "subject": "Report", "blockedBy": [1]}]}`)
+	l.write("list", "a\nb")
+	l.begin(1)
+	told := func(id int64, outcome string) string {
+		require.True(t, l.Update(t.Context(), Update{Task: itoa(id), Status: completed, Outcome: outcome}).Allowed())
+		l.set(id, completed)
+		text, v := l.Seen(t.Context(), itoa(id), "")
+		require.Empty(t, v.Trouble)
+		return text
+	}
+	assert.Contains(t, told(3, "nothing"), `The item "a" is over: #4 "Test a" and #5 "Tell of a" are not needed.`+"\n"+`The item "a" is done. #1 "Migrate" still waits for the item "b"`)
+	assert.Empty(t, told(6, "ok"))
+	assert.Equal(t, `Not needed: #8 "Tell of b".`+"\n"+`The item "b" is done. Every item is. Go on with #1 "Migrate" (its 2 items are done: complete it)`, told(7, "fine"))
+}

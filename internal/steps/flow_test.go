@@ -272,3 +272,63 @@ func TestCompletedInAnotherWay(t *testing.T) {
 	l.allows(5, inProgress)
 	assert.Contains(t, l.shows(), "Test: completed")
 }
+
+// TestWhatIsTakenForASpentOutcomeIsTold: the agent has said one word and the step ends as another.
+func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "BLOCKER")
+	for _, told := range []string{"", `changes has led back as often as it may (once): #3 "Review" ends as disputed.`} {
+		l.end(1, "")
+		l.end(2, "")
+		assert.Equal(t, told, l.end(3, "changes").Told)
+	}
+	assert.Equal(t, "disputed", l.state().Step(3).Outcome)
+
+	for name, then := range map[string]Outcome{"forward": {Name: "stuck"}, "back": {Name: "stuck", Back: 1, Max: 1}} {
+		t.Run(name, func(t *testing.T) {
+			l := hydrated(t, Step{Subject: "Write"}, Step{Subject: "Test", BlockedBy: []int64{1}, Check: &Check{Run: "echo broken; false", Timeout: 9},
+				Outcomes: []Outcome{{Name: "failed", Back: 2, Max: 1, Then: "stuck"}, then}})
+			l.end(1, "")
+			require.NotNil(t, l.end(2, "").Turn)
+			v := l.end(2, "")
+			text := v.Told
+			if v.Turn != nil {
+				text = v.Turn.Text
+			}
+			assert.Contains(t, text, "failed has led back as often as it may (once)")
+			assert.Contains(t, text, "\nThe check failed. The end of its output:\nbroken")
+		})
+	}
+}
+
+// TestASpentOutcomeOfAPersonOrACommand is not chosen in another way by the agent.
+func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Ask", Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Back: 1, Max: 1}}},
+		Step{Subject: "Look", Decides: "command", Chooser: &Check{Run: "echo more", Timeout: 9}, Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
+	for _, spent := range []bool{false, true} {
+		_, _ = l.Chosen(t.Context(), []Choice{{Chosen: "no"}}, ByQuestion, "")
+		v := l.end(1, "")
+		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
+			assert.Contains(t, v.Reason, "(once). The person has to choose yes: tell them, and ask them again")
+		}
+		v = l.end(2, "")
+		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
+			assert.Contains(t, v.Reason, "(once). It can still end as nothing, when its command says so")
+		}
+	}
+}
+
+// TestAPersonIsToldThatAnOutcomeIsSpent, and not that the step has no such outcome.
+func TestAPersonIsToldThatAnOutcomeIsSpent(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "fine"}, {Name: "changes", Back: 1, Max: 1}}})
+	end := func() error {
+		_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Outcome: "changes", Because: "x"}, By{Who: ThePerson})
+		return err
+	}
+	require.NoError(t, end())
+	err := end()
+	require.ErrorIs(t, err, errSpent)
+	assert.EqualError(t, err, `#1 "Review": changes: the outcome has led back as often as it may (once)`)
+	assert.Equal(t, 2, l.state().Step(1).Round)
+}

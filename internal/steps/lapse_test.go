@@ -153,3 +153,24 @@ func TestLapsesAreInTheEssence(t *testing.T) {
 	assert.Equal(t, want, got)
 	assert.Empty(t, s.standing())
 }
+
+// TestAQuestionThatNobodyCanBeAskedIsOver: where a command or the MCP server asks for approval, the
+// call has ended with the refusal, and no hook may follow at which the decision lapses. The agent may
+// then say that the step ends in another way.
+func TestAQuestionThatNobodyCanBeAskedIsOver(t *testing.T) {
+	for _, way := range []How{ByShell, ByMCP} {
+		t.Run(string(way), func(t *testing.T) {
+			l := hydrated(t, Step{Subject: "Write"}, Step{Subject: "Review", BlockedBy: []int64{1},
+				Outcomes: []Outcome{{Name: "approved", Approval: "Merge it?"}, {Name: "changes", Back: 1, Max: 2}}})
+			l.Apply, l.Via = true, By{How: way}
+			ends := func(id, outcome string) Verdict {
+				return l.Update(t.Context(), Update{Task: id, Status: completed, Outcome: outcome})
+			}
+			require.True(t, ends("1", "").Allowed())
+			require.Equal(t, Ask, ends("2", "approved").Decision)
+			v := ends("2", "changes")
+			require.True(t, v.Allowed(), v.Reason)
+			assert.NotNil(t, v.Turn)
+		})
+	}
+}

@@ -53,6 +53,8 @@ var (
 	errBlocked = hint.New("the steps before it are open", "--with-blockers skips these, too")
 	// errNoOutcome is returned when it was not said how a step ends, or it cannot end so.
 	errNoOutcome = hint.New("no outcome of the step", "fsmtx step show lists the steps")
+	// errSpent is returned for an outcome that has led back as often as it may.
+	errSpent = hint.New("the outcome has led back as often as it may", "say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
 	// errNoValue is returned when a value that the step sets was not given, or cannot be.
 	errNoValue = hint.New("no value of the step", "fsmtx step show lists the steps")
 	// errNoOutcomes is returned for what only workflows with outcomes have.
@@ -66,7 +68,7 @@ var (
 // In a workflow with outcomes the steps before it have to be done, or are skipped with
 // Past.WithBlockers: a later loop could open them again while this one is in progress.
 //
-// Errors: errNoStep, errIsDone, errBlocked, errNoOutcome, errNoValue, those of Load and of
+// Errors: errNoStep, errIsDone, errBlocked, errNoOutcome, errSpent, errNoValue, those of Load and of
 // tasks.List.Open.
 func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)

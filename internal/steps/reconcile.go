@@ -3,6 +3,7 @@ package steps
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,37 +92,46 @@ func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Ve
 	lines := s.recordSeen(c.by(c.update, Verdict{}))
 	judged := c.judgeSeen(s)
 	v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
-	text = both(v.Told, s.seenText(append(seen, judged...)))
+	returned := ""
 	if b := s.find(task); b != nil && b.Done() {
-		text = both(text, s.Returned(b.ID))
+		returned = s.Returned(b.ID)
 	}
-	return text, v
+	return both(both(v.Told, s.seenText(append(seen, judged...), returned == "")), returned), v
 }
 
-// seenText tells the agent what follows from steps that were seen done.
-func (s *State) seenText(seen []Evidence) string {
+// seenText tells the agent what follows from steps that were seen done, and what is ready unless
+// another text says with what to go on.
+func (s *State) seenText(seen []Evidence, goOn bool) string {
 	var left []*Current
-	var over bool
+	over := ""
 	for _, e := range seen {
 		if len(e.Reopens) > 0 {
 			c := s.Step(e.Step)
 			state := s.flows[c.Workflow]
 			tr := machine.Transition{Outcome: e.Outcome, Times: state.Times(c.ID, e.Outcome), Max: c.outcome(e.Outcome).Max, Reopens: e.Reopens}
-			return s.turned(c, tr, s.Ready(), nil)
+			return s.turned(c, tr, "", s.Ready(), nil)
 		}
 		left = append(left, s.numbered(e.NotNeeded)...)
 		if c := s.Step(e.Step); c != nil {
-			o := c.outcome(e.Outcome)
-			over = over || o != nil && o.Stop
+			if o := c.outcome(e.Outcome); o != nil && o.Stop {
+				over = "The workflow"
+				if s.Parent(c.Workflow) != nil {
+					over = "T" + strings.TrimPrefix(c.Workflow.title(), "t")
+				}
+			}
 		}
 	}
 	switch {
-	case over:
-		return "The workflow is over: " + brief(left) + " " + isOrAre(len(left)) + " not needed."
 	case len(left) == 0:
 		return ""
+	case over != "":
+		return over + " is over: " + brief(left) + " " + isOrAre(len(left)) + " not needed."
 	}
-	return "Not needed: " + brief(left) + "." + nowReady(s.Ready())
+	text, ready := "Not needed: "+brief(left)+".", s.Ready()
+	if !goOn || len(ready) == 0 {
+		return text
+	}
+	return text + nowReady(ready, s.ToDo(ready[0]))
 }
 
 func isOrAre(n int) string {
@@ -242,6 +252,9 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 		return nil, fmt.Errorf("%s: %w", target.Name(), err)
 	}
 	tr, err := s.conclude(target, outcome)
+	if errors.Is(err, machine.ErrSpent) {
+		return refuse(fmt.Errorf("%s: %w (%s)", outcome, errSpent, timesText(target.outcome(outcome).Max)))
+	}
 	if err != nil {
 		return refuse(fmt.Errorf("%w: %w", errNoOutcome, err))
 	}
@@ -313,6 +326,16 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 		}
 		return Evidence{To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Round: c.Round, By: by}, nil
 	})
+}
+
+// OpenedAgain returns the steps that the last decision of a person about the step has opened again.
+func (s *State) OpenedAgain(id int64) []*Current {
+	for _, e := range slices.Backward(s.Evidence) {
+		if e.Step == id && e.Verdict == Override {
+			return s.numbered(e.Reopens)
+		}
+	}
+	return nil
 }
 
 // End ends the workflow of a step: its open steps, and what is under them, are not needed any

@@ -60,8 +60,8 @@ func wasOrWere(n int) string {
 }
 
 // withDescription returns the name of the step, where it belongs, and its description.
-func withDescription(c *Current, place string) string {
-	text := visible.Block(c.Description)
+func withDescription(c *Current, place, description string) string {
+	text := visible.Block(description)
 	if text == "" {
 		return c.Name() + place
 	}

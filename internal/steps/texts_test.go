@@ -228,7 +228,7 @@ func flowTexts(f *Frame) map[string]struct {
 		"no outcome":      {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
 		"unknown outcome": {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
 		"the machine's":   {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
-		"spent":           {end(1, "again", nil), "Choose fine or late-one"},
+		"spent":           {end(1, "again", nil), `it has led back as often as it may (once). Complete it with metadata {"outcome": "fine"}, or with late-one`},
 		"let through already": {end(1, "late-one", stands),
 			"is being let through as fine: another update of it is on its way. Try again in the next message"},
 		"a person has to": {end(2, "merge", nil),

@@ -298,13 +298,26 @@ func (s *State) Belongs(c *Current) string {
 	return fmt.Sprintf(" (part of #%d)", w.Parent)
 }
 
-// described returns the name of a step, where it belongs, and its description.
+// described returns the name of a step, where it belongs, and what there is to do.
 func (s *State) described(c *Current) string {
-	placed := *c
-	if _, read := s.Expansion(c); read {
-		placed.Description = fsmspec.WithoutLines(c.Description)
+	place := s.Belongs(c)
+	if c.called && !c.Done() {
+		place += " (the skill " + visible.Clip(visible.Words(c.Do), maxSubject) + " was called)"
 	}
-	return withDescription(&placed, s.Belongs(c))
+	return withDescription(c, place, s.ToDo(c))
+}
+
+// ToDo returns the description of a step without what was done already: to start it for its lines,
+// or to call its skill, which would begin that anew.
+func (s *State) ToDo(c *Current) string {
+	text := c.Description
+	if _, read := s.Expansion(c); read {
+		text = fsmspec.WithoutLines(text)
+	}
+	if c.called {
+		text = fsmspec.WithoutDemand(text)
+	}
+	return text
 }
 
 // notDoneUnder denies the completion of a step while a workflow under it is unfinished.

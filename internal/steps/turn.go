@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,9 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 	if isBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)
 		after, _, _ := s.flows[target.Workflow].Conclude(target.ID, tr.Outcome)
-		v.Turn = &Turn{Outcome: tr.Outcome, Text: s.turned(target, tr, s.numbered(after.Ready()), v.Check)}
+		v.Turn = &Turn{Outcome: tr.Outcome, Text: s.turned(target, tr, e.asked, s.numbered(after.Ready()), v.Check)}
+	} else if e.asked != "" {
+		v = v.telling(spentText(target, e.asked) + ": " + target.Name() + " ends as " + tr.Outcome + "." + failure(e.asked, v.Check))
 	}
 	d := c.final(s, target, v, lines)
 	e.sign(&d.lines[len(d.lines)-1], tr)
@@ -134,26 +137,47 @@ func (d decision) recorded(s *State) []Evidence {
 // of what is ready and the output of a check that failed.
 const maxTurn = 600
 
-// turned tells the agent what an outcome that leads back has opened, and what is ready then.
-func (s *State) turned(c *Current, tr machine.Transition, ready []*Current, r *Result) string {
+// turned tells the agent what an outcome that leads back has opened, and what is ready then. asked
+// is the outcome that was spent, so that this one was taken; empty if it was chosen itself.
+func (s *State) turned(c *Current, tr machine.Transition, asked string, ready []*Current, r *Result) string {
 	text := fmt.Sprintf("%s: %s, time %d of %d. ", visible.Clip(visible.Words(c.Subject), maxTurn/6), tr.Outcome, tr.Times, tr.Max) +
 		brief(s.numbered(tr.Reopens)) + " " + areOpen(len(tr.Reopens)) + " again."
-	text += nowReady(ready)
-	if r != nil && tr.Outcome == machine.Failed {
-		if tail := lastLines(r.output); tail != "" {
-			text += "\nThe check failed. The end of its output:\n" + tail
+	if asked != "" {
+		text = spentText(c, asked) + ". " + text
+	}
+	description := ""
+	if len(ready) > 0 {
+		if description = ready[0].Description; !slices.Contains(tr.Reopens, ready[0].ID) {
+			description = s.ToDo(ready[0])
 		}
 	}
-	return text
+	return text + nowReady(ready, description) + failure(cmp.Or(asked, tr.Outcome), r)
 }
 
-// nowReady tells the agent what is ready after a transition, with the description of one step.
-func nowReady(ready []*Current) string {
+// spentText tells the agent that an outcome has led back as often as it may.
+func spentText(c *Current, outcome string) string {
+	return outcome + " has led back as often as it may (" + timesText(c.outcome(outcome).Max) + ")"
+}
+
+// failure returns the end of the output of a check that failed, for an outcome that follows from that.
+func failure(outcome string, r *Result) string {
+	if r == nil || outcome != machine.Failed {
+		return ""
+	}
+	tail := lastLines(r.output)
+	if tail == "" {
+		return ""
+	}
+	return "\nThe check failed. The end of its output:\n" + tail
+}
+
+// nowReady tells the agent what is ready after a transition, with the description of the first.
+func nowReady(ready []*Current, description string) string {
 	if len(ready) == 0 {
 		return ""
 	}
 	text := " Ready: " + brief(ready[:1])
-	if d := visible.Block(ready[0].Description); d != "" {
+	if d := visible.Block(description); d != "" {
 		text += ": " + visible.Clip(d, maxDescription)
 	}
 	if len(ready) > 1 {

@@ -43,12 +43,12 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 		after, tr, err := s.flows[c.Workflow].Conclude(id, outcome)
 		require.NoError(t, err)
 		if isBack(tr) {
-			texts[name+", back"] = s.turned(c, tr, s.numbered(after.Ready()), &Result{output: "THE-OUTPUT"})
+			texts[name+", back"] = s.turned(c, tr, "", s.numbered(after.Ready()), &Result{output: "THE-OUTPUT"})
 		}
 		s.Evidence = append(s.Evidence, Evidence{Step: id, Verdict: SeenDone, To: completed, Outcome: outcome, NotNeeded: tr.NotNeeded,
 			Reopens: tr.Reopens})
 		s.fold()
-		texts[name+", seen"] = s.seenText(s.Evidence[len(s.Evidence)-1:])
+		texts[name+", seen"] = s.seenText(s.Evidence[len(s.Evidence)-1:], true)
 	}
 	for _, outcome := range []string{"approved", "changes", "over", "failed"} {
 		s := wide()
@@ -65,9 +65,9 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 	c := s.Step(1)
 	many := s.numbered([]int64{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
 	s.Evidence = []Evidence{{Step: 40, Verdict: Override, Why: endWord + "x"}}
-	texts["not needed, with much that is ready"] = "Not needed: " + brief(many) + "." + nowReady(many)
-	texts["a loop, with much that is ready"] = s.turned(c, machine.Transition{Outcome: "a-name-of-thirty-one-characters", Times: 100,
-		Max: 100, Reopens: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, many, nil)
+	texts["not needed, with much that is ready"] = "Not needed: " + brief(many) + "." + nowReady(many, many[0].Description)
+	texts["a loop, with much that is ready"] = s.turned(c, machine.Transition{Outcome: "changes", Times: 100,
+		Max: 100, Reopens: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}, "a-name-of-thirty-one-characters", many, nil)
 	longest := 0
 	for name, text := range texts {
 		text = strings.Replace(text, strings.Repeat("D", 100), "", 1)

@@ -122,7 +122,7 @@ func (s *State) lateText(lines []Evidence) (text string) {
 	if text == "" {
 		return ""
 	}
-	if more := s.seenText(late); more != "" {
+	if more := s.seenText(late, true); more != "" {
 		return text + " " + more
 	}
 	if ready := s.Ready(); len(ready) > 0 {
