@@ -79,7 +79,8 @@
 //
 // The ids in a file are local. A plan adds the same base to each of them: the largest
 // id that the task list has ever had. The numbers of parts follow those of the level around
-// them; what is done for each line gets its numbers when the lines are known. Therefore no id is used twice. No plan contains an id above [MaxID].
+// them; what is done for each line gets its numbers when the lines are known. Therefore no id
+// is used twice. No plan contains an id above [MaxID].
 //
 // # Concurrency
 //

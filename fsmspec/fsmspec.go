@@ -52,7 +52,8 @@ type Task struct {
 	Owner       string
 	Status      Status
 	Blocks      []int64 // as in this entry; not completed from BlockedBy of the others
-	// without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one, then the steps of Flow.When
+	// without repetition: those in this entry, then, in the order of the file, the entries whose
+	// Blocks name this one, then the steps of Flow.When
 	BlockedBy []int64
 	Metadata  string // the JSON object as the file spells it; "" if left out
 	Gates     Gates  // not in the task of the list

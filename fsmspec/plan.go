@@ -99,8 +99,9 @@ func (p *Plan) PartOf() (ids []int64) {
 	return ids
 }
 
-// create adds the tasks of a level, with these values in their texts unless they are nil, then those of the levels below, each with the numbers that
-// follow. What is done for the lines of a task is not created: the lines are not known yet.
+// create adds the tasks of a level, with these values in their texts unless they are nil, then
+// those of the levels below, each with the numbers that follow. What is done for the lines of a
+// task is not created: the lines are not known yet.
 //
 // The parts of a task come after what it comes after, and it comes after the last of them.
 func (p *Plan) create(l level, command string, at Level, values map[string]string) {

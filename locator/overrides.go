@@ -18,9 +18,11 @@ func (s *search) checkOverride(c candidate) {
 	switch value, path, line := s.switches().Override(name); value {
 	case plugins.OverrideOff:
 		s.result.off = fmt.Sprintf(`switched off in %s:%d: "skillOverrides" for %q is "off"`, path, line, name)
-		s.step(RuleSettings, path, OutcomeFailed, fmt.Sprintf(`line %d: "skillOverrides" for %q is "off", so the client runs the skill for nobody`, line, name))
+		s.step(RuleSettings, path, OutcomeFailed,
+			fmt.Sprintf(`line %d: "skillOverrides" for %q is "off", so the client runs the skill for nobody`, line, name))
 	case plugins.OverrideUserOnly:
-		s.step(RuleSettings, path, OutcomeFound, fmt.Sprintf(`line %d: "skillOverrides" for %q is %q, so only a person can call the skill`, line, name, value))
+		s.step(RuleSettings, path, OutcomeFound,
+			fmt.Sprintf(`line %d: "skillOverrides" for %q is %q, so only a person can call the skill`, line, name, value))
 	}
 }
 

@@ -144,8 +144,8 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 	data, readErr := readSpec(s, path)
 	switch {
 	case path != "-" && readErr == nil && rewrite.HasComments(data):
-		s.Hintf("JSON does not allow comments or trailing commas; fsmtx validate --fix %s removes the commas and moves the comments into metadata",
-			shell.Join(path))
+		s.Hintf("JSON does not allow comments or trailing commas; fsmtx validate --fix %s removes the commas "+
+			"and moves the comments into metadata", shell.Join(path))
 	case len(invalid.Problems) > 1:
 		s.Hintf("fsmtx validate %s lists all %d errors", shell.Join(path), len(invalid.Problems))
 	}

@@ -39,8 +39,9 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	var f pluginFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "plugin [--platforms all] [--from RELEASE] [--name NAME] [--with PART] [--no-steps] [--only] [--mcp] [--force] DIR",
-		Short:                 "Write a plugin for the client that contains this program",
+		Use: "plugin [--platforms all] [--from RELEASE] [--name NAME] [--with PART] [--no-steps] " +
+			"[--only] [--mcp] [--force] DIR",
+		Short: "Write a plugin for the client that contains this program",
 		Long: `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
 release-checklist, whose five steps become tasks when it is invoked.

@@ -6,8 +6,9 @@ import (
 )
 
 // The layout follows Sugiyama: the layers go from top to bottom, so that a page with many of them
-// scrolls as pages do, also on a narrow screen; a line that passes a layer gets a place in it; barycenters improve the order within the layers; then each box moves
-// as near to its neighbours as the other boxes allow.
+// scrolls as pages do, also on a narrow screen; a line that passes a layer gets a place in it;
+// barycenters improve the order within the layers; then each box moves as near to its neighbours as
+// the other boxes allow.
 
 // Sizes in pixels.
 const (

@@ -211,8 +211,8 @@ func countItems(n int) string {
 // itemsFirst refuses the completion of a step that has just been expanded. Which tasks come first
 // is told when they are in the list.
 func itemsFirst(c *Current, n int) Verdict {
-	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed: it is done for %s of %s, and their tasks have to be completed first",
-		c.Name(), countItems(n), c.Each.source()))
+	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed: it is done for %s of %s, and their tasks "+
+		"have to be completed first", c.Name(), countItems(n), c.Each.source()))
 }
 
 // listLocked refuses the start of a step that needs tasks of its own, while nobody can create

@@ -266,7 +266,8 @@ func (b *build) viable(i int) (bool, error) {
 }
 
 // drop removes the mutants on the lines in which the compiler found errors, and reports
-// whether it changed anything: a constant that only lacks a conversion gets it and stays. If the error tells of which type they are, it removes only those.
+// whether it changed anything: a constant that only lacks a conversion gets it and stays. If the
+// error tells of which type they are, it removes only those.
 func (b *build) drop(mutants []mutant, output string) bool {
 	dropped := false
 	for line := range strings.Lines(output) {

@@ -185,7 +185,8 @@ func (t *Terminal) Text() string {
 }
 
 // controls are the sequences with which programs move the cursor and choose colours.
-var controls = regexp.MustCompile("\x1b(?:\\[[0-9;?<>=]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[P_^X][^\x1b]*\x1b\\\\|[()][A-Za-z0-9]|[=>78cDEHMNOZ])")
+var controls = regexp.MustCompile("\x1b(?:\\[[0-9;?<>=]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|" +
+	"[P_^X][^\x1b]*\x1b\\\\|[()][A-Za-z0-9]|[=>78cDEHMNOZ])")
 
 func plain(out []byte) string { return controls.ReplaceAllString(string(out), " ") }
 
