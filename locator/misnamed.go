@@ -104,6 +104,8 @@ func MisplacedAt(fsys FS, path string) (why string) {
 	switch {
 	case filepath.Base(path) != specName, has(dir, plugins.SkillFile), has(dir + ".md"):
 		return ""
+	case misspelt(fsys, dir) != "":
+		return "the client does not see this skill: its " + misspelt(fsys, dir) + " has to have the name " + plugins.SkillFile
 	case filepath.Base(dir) == filepath.Dir(plugins.ManifestPath):
 		return "it lies beside the manifest of a plugin; " + right
 	case has(dir, plugins.ManifestPath):
@@ -112,6 +114,19 @@ func MisplacedAt(fsys FS, path string) (why string) {
 		return "it lies beside the folders of skills; " + right
 	case has(dir, "..", plugins.SkillFile) && !has(dir, "..", specName) && !isForExamples(filepath.Base(dir)):
 		return "it lies one level too deep; " + right
+	}
+	return ""
+}
+
+// misspelt returns the name of a file in a folder that is probably meant as its SKILL.md, "" if
+// there is none.
+func misspelt(fsys FS, dir string) string {
+	entries, _ := fsys.ReadDir(dir)
+	for _, entry := range entries {
+		if lower := strings.ToLower(entry.Name()); !entry.IsDir() &&
+			slices.Contains([]string{"skill.md", "skills.md", "skill.markdown", "skill.mdx", "skill.txt", "skill.md.txt", "skill"}, lower) {
+			return entry.Name()
+		}
 	}
 	return ""
 }
@@ -180,6 +195,8 @@ func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 	for _, k := range known {
 		if s.isSkill(k.folder) || isFile(s.FS, k.folder+".md") {
 			all = append(all, MisnamedIn(s.FS, k.folder)...)
+		} else if path := filepath.Join(k.folder, specName); misspelt(s.FS, k.folder) != "" && isFile(s.FS, path) {
+			all = append(all, Misnamed{path, MisplacedAt(s.FS, path)})
 		}
 	}
 	return append(all, s.misplaced(known)...), complete

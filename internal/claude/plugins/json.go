@@ -50,7 +50,7 @@ func readFile(fsys FS, path string) (object, error) {
 	if err != nil {
 		return object{}, fileError(path, err)
 	}
-	root, err := parse(data)
+	root, err := parse(bytes.TrimPrefix(data, []byte("\ufeff"))) // which the client accepts (fact 169)
 	if err != nil {
 		return object{}, &FileError{path, err}
 	}

@@ -220,6 +220,29 @@ func TestLinksOutOfAPlugin(t *testing.T) {
 	assert.Equal(t, "p:again p:file p:out", names(session))
 }
 
+// TestWhichOfTwoIsTheSkill: of a command's file and a folder, and of a skill and a link to it; the
+// manifest has a byte order mark (fact 169).
+func TestWhichOfTwoIsTheSkill(t *testing.T) {
+	root := t.TempDir()
+	at := func(path string) string { return filepath.Join(root, path) }
+	for path, content := range map[string]string{
+		"commands/x.md": "file", "commands/x/SKILL.md": "folder", "skills/real/SKILL.md": "", plugins.ManifestPath: "\ufeff{\"name\": \"q\"}",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(at(path)), 0o755))
+		require.NoError(t, os.WriteFile(at(path), []byte(content), 0o644))
+	}
+	require.NoError(t, os.Symlink("real", at("skills/a-link")))
+
+	p, err := plugins.LoadDir(locator.OS{}, root, plugins.InlineMarketplace)
+
+	require.NoError(t, err)
+	assert.Equal(t, "q:x q:x q:real", names(p))
+	assert.Equal(t, at("commands/x.md"), p.All()[0].File)
+	found, ok := p.Find("x")
+	assert.True(t, ok)
+	assert.Equal(t, at("commands/x.md"), found.File)
+}
+
 // TestExpand: which directories are one plugin, and which stand for several (fact 124).
 func TestExpand(t *testing.T) {
 	w := newWorld(t)

@@ -174,11 +174,11 @@ func (p *Plugin) commandAt(place command, name string) (file string, ok bool) {
 		return place.path, p.nameOf(place) == name && p.isText(place.path)
 	}
 	path := filepath.Join(place.path, NestedPath(name))
-	if file := filepath.Join(path, SkillFile); p.isCommand(place.path, file) {
+	if file = path + ".md"; p.isCommand(place.path, file) && !p.hasSkillFile(place.path, filepath.Dir(file)) {
 		return file, true
 	}
-	file = path + ".md"
-	return file, p.isCommand(place.path, file) && !p.hasSkillFile(place.path, filepath.Dir(file))
+	file = filepath.Join(path, SkillFile)
+	return file, p.isCommand(place.path, file)
 }
 
 // nameOf returns the name of a place that is one command. A name that a manifest gives to its
@@ -303,16 +303,17 @@ func (p *Plugin) commandsBelow(top, dir string, depth int) (all []Skill) {
 	if own >= 0 {
 		return p.commandIn(top, dir, dir, entries[own])
 	}
+	var below []Skill // a file comes before a folder of its name (measured with 2.1.329, fact 169)
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		switch {
 		case entry.IsDir() && depth < maxDepth:
-			all = append(all, p.commandsBelow(top, path, depth+1)...)
+			below = append(below, p.commandsBelow(top, path, depth+1)...)
 		case entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".md"):
 			all = append(all, p.commandIn(top, dir, strings.TrimSuffix(path, ".md"), entry)...)
 		}
 	}
-	return all
+	return append(all, below...)
 }
 
 // commandIn returns the command that is the file entry of dir, with the name that path has
@@ -354,6 +355,9 @@ func (p *Plugin) skillsIn(dir string) (all []Skill) {
 		all = append(all, skill)
 	}
 	slices.SortStableFunc(all, func(a, b Skill) int { return compareNames(a.Name, b.Name) })
+	// The client gets to a link's file later, so that a skill has its own name (measured with 2.1.329,
+	// fact 169).
+	slices.SortStableFunc(all, func(a, b Skill) int { return cmp.Compare(min(len(b.real), 1), min(len(a.real), 1)) })
 	return all
 }
 

@@ -274,4 +274,28 @@ skill project/.claude/skills/own sub:n
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "sub", "source": "./sub"}]}
 `,
+	"links to a skill beside it": `
+skill market/p/skills/x1
+skill market/p/skills/x2
+link market/p/skills/a1 x1
+link market/p/skills/z2 x2
+skill home/.claude/skills/u1
+skill home/.claude/skills/u2
+link home/.claude/skills/k1 u1
+link home/.claude/skills/z2 u2
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+`,
+	"a file and a folder of one name": `
+command market/p/commands/x.md one
+command market/p/commands/x/SKILL.md two
+command market/p/commands/sub/y.md three
+command market/p/commands/sub/y/SKILL.md four
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+`,
+	"a byte order mark": "\nskill market/p/skills/x xn\nskill market/p/more/y yn\n-- market/p/.claude-plugin/plugin.json --\n\ufeff{\"name\": \"p\", \"skills\": \"./more\"}\n" + `
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+`,
 }
