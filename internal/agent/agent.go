@@ -45,6 +45,8 @@ type Agent struct {
 
 	Skills Dirs // in which skills are looked for, the first first; then the plugins
 
+	heading heading                   // of a SKILL.md that it takes for that of a skill
+	off     switches                  // nil if a skill cannot be switched off by itself
 	plugins pluginsOf                 // nil if its plugins bring no skills
 	anyCase bool                      // the case of a skill's name does not count
 	mine    func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's

@@ -133,7 +133,7 @@ func (s Search) TakenUp(c Call) *Skill {
 	switch {
 	case c.Moment == Prompt && a.typed != "":
 		for _, name := range a.namedIn(c.Prompt) {
-			if found := s.Find(name, c.Cwd); found != nil {
+			if found := s.Find(name, c.Cwd); found != nil && found.taken() {
 				return found
 			}
 		}

@@ -36,6 +36,7 @@ func Gemini() *Agent {
 		},
 		Home:    Home{"", "GEMINI_CLI_HOME"},
 		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
+		heading: heading{named: filled, described: given}, off: offInGemini,
 		plugins: extensions(".gemini", "gemini"),
 		mine: func(e *event.Event) bool {
 			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")

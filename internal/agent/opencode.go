@@ -16,7 +16,7 @@ func OpenCode() *Agent {
 				".claude/skills"},
 			Deep: true, Inside: true, Hidden: true,
 		},
-		plugins: pathsOfOpenCode,
+		heading: heading{named: filled, marked: true, unclosed: true}, plugins: pathsOfOpenCode,
 	}
 }
 

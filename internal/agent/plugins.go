@@ -261,7 +261,7 @@ func readCommented(file string, into any) {
 	if err != nil {
 		return
 	}
-	if data, err = hujson.Standardize(data); err == nil {
+	if data, err = hujson.Standardize(append(data, '\n')); err == nil { // or a last line that is a comment has no end
 		_ = json.Unmarshal(data, into, jsonx.Tolerant)
 	}
 }

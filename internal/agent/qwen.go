@@ -27,6 +27,7 @@ func Qwen() *Agent {
 		Server:      Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"}, ServerPath: []string{"mcpServers"},
 		Home:    Home{".qwen", "QWEN_HOME"},
 		Skills:  Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}, Hidden: true},
+		heading: heading{named: filled, described: filled, marked: true},
 		plugins: extensions(".qwen", "qwen"),
 		mine:    func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
 		take:    tool{"skill", "skill"},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/spelling"
@@ -30,8 +31,18 @@ func Folder(program, name, dir string, lookup func(string) (string, bool)) strin
 	if a == nil {
 		return ""
 	}
-	if s := a.Search(lookup).Find(name, dir); s != nil {
+	if s := a.Search(lookup).Find(name, dir); s != nil && s.Off == "" {
 		return s.Dir
+	}
+	return ""
+}
+
+// Off returns what switches off the skill that Folder does not find, for people; empty if nothing does.
+func Off(program, name, dir string, lookup func(string) (string, bool)) string {
+	if a := Named(program); a != nil {
+		if s := a.Search(lookup).Find(name, dir); s != nil {
+			return s.Off
+		}
 	}
 	return ""
 }
@@ -48,6 +59,9 @@ type place struct {
 	rule   locator.Rule
 	plugin string // the name of the plugin; empty if it is not one's
 	prefix string // of the names of its skills
+
+	heading heading
+	off     func(*Skill) string
 }
 
 // own yields the directories of the project, those of its parents up to the root of its git work
@@ -97,8 +111,14 @@ func (s Search) ofPlugins(cwd string) (all []place) {
 // each calls visit for the places in their order until it returns false. Plugins are read only if
 // it comes to them.
 func (s Search) each(cwd string, visit func(place) bool) {
+	off := func(*Skill) string { return "" }
+	if s.agent.off != nil {
+		read := sync.OnceValue(func() func(*Skill) string { return s.agent.off(s.userDir, cwd) })
+		off = func(k *Skill) string { return read()(k) }
+	}
 	for _, of := range []func(string) []place{s.own, s.ofPlugins} {
 		for _, p := range of(cwd) {
+			p.heading, p.off = s.agent.heading, off
 			if !visit(p) {
 				return
 			}
@@ -107,33 +127,40 @@ func (s Search) each(cwd string, visit func(place) bool) {
 }
 
 // Find returns the skill with the name, as the agent calls it: one whose SKILL.md says so, else a
-// folder of that name that has a SKILL.md. It is nil if the agent finds none from cwd.
+// folder of that name that has a SKILL.md. It is nil if the agent finds none from cwd. One that the
+// agent does not take for a skill is found only if no other one has the name.
 func (s Search) Find(name, cwd string) (found *Skill) {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return nil
 	}
 	s.each(cwd, func(p place) bool {
-		found = s.in(p, name)
-		return found == nil
+		found = better(found, s.in(p, name))
+		return found == nil || !found.taken()
 	})
 	return found
 }
 
+// better returns the skill that the agent takes, the first one if it takes both or neither.
+func better(first, second *Skill) *Skill {
+	if first == nil || second != nil && second.taken() && !first.taken() {
+		return second
+	}
+	return first
+}
+
 // in returns the skill with the name in a place.
 func (s Search) in(p place, name string) (found *Skill) {
-	same := func(a string) bool { return a == name || s.agent.anyCase && strings.EqualFold(a, name) }
-	// A folder of the name is the likeliest one.
-	if rest, ok := strings.CutPrefix(name, p.prefix); ok && filepath.IsLocal(rest) {
-		if k := p.skillIn(filepath.Join(p.dir, rest)); k != nil && same(k.Name) {
-			return k
+	visit := func(k *Skill) bool {
+		if k != nil && (k.Name == name || s.agent.anyCase && strings.EqualFold(k.Name, name)) {
+			found = better(found, p.judged(k))
 		}
+		return found == nil || !found.taken()
 	}
-	p.walk(func(k *Skill) bool {
-		if same(k.Name) {
-			found = k
-		}
-		return found == nil
-	})
+	// A folder of the name is the likeliest one.
+	if rest, ok := strings.CutPrefix(name, p.prefix); ok && filepath.IsLocal(rest) && !visit(p.skillIn(filepath.Join(p.dir, rest))) {
+		return found
+	}
+	p.walk(visit)
 	return found
 }
 
@@ -141,16 +168,27 @@ func (s Search) in(p place, name string) (found *Skill) {
 func (s Search) at(folder, cwd string) (found *Skill) {
 	s.each(cwd, func(p place) bool {
 		if p.holds(folder) {
-			found = p.skillIn(folder)
+			found = p.judged(p.skillIn(folder))
 		}
 		return found == nil
 	})
 	return found
 }
 
+// judged returns the skill with the reasons for which the agent does not take it.
+func (p place) judged(k *Skill) *Skill {
+	if k != nil {
+		k.Unfit, k.Off = p.heading.unfit(head(k.Dir)), p.off(k)
+	}
+	return k
+}
+
 func (p place) skillIn(dir string) *Skill {
 	k := skillIn(dir)
 	if k != nil {
+		if p.heading.hyphens {
+			k.Name = strings.ReplaceAll(k.Name, " ", "-")
+		}
 		k.Name = p.prefix + k.Name
 	}
 	return k
@@ -219,8 +257,10 @@ func (s Search) everySkill(cwd string) (all []known) {
 		p.walk(func(k *Skill) bool {
 			if real := safefile.Resolve(k.Dir); !seen[real] {
 				seen[real] = true
-				all = append(all, known{*k, p, first[k.Name]})
-				first[k.Name] = cmp.Or(first[k.Name], filepath.Join(k.Dir, "SKILL.md"))
+				all = append(all, known{*p.judged(k), p, first[k.Name]})
+				if k.taken() {
+					first[k.Name] = cmp.Or(first[k.Name], filepath.Join(k.Dir, "SKILL.md"))
+				}
 			}
 			return true
 		})
@@ -241,15 +281,26 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 	if command == "" || strings.ContainsAny(command, `/\`) {
 		return r, &locator.NameError{Name: command, Reason: "it is not the name of a skill"}
 	}
+	var spare *place // of a skill that the agent does not take
+	var spec string
 	s.each(cwd, func(p place) bool {
 		k := s.in(p, command)
 		if k == nil {
 			step(p, p.dir, locator.OutcomeAbsent, "has no skill of the name")
 			return true
 		}
-		step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFound, "")
 		path := filepath.Join(k.Dir, specName)
-		if _, err := os.Lstat(path); err == nil {
+		_, err := os.Lstat(path)
+		if !k.taken() {
+			step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFailed, k.Why(s.agent))
+			if err == nil && k.Off == "" && spare == nil {
+				spare, spec = &p, path
+			}
+			return true
+		}
+		step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFound, "")
+		spare = nil
+		if err == nil {
 			r.Path, r.Plugin = path, p.plugin
 			step(p, path, locator.OutcomeUsed, "")
 			return false
@@ -260,7 +311,19 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 		}
 		return false
 	})
+	if spare != nil {
+		r.Path, r.Plugin = spec, spare.plugin
+		step(*spare, spec, locator.OutcomeUsed, "by commands and tools; no other skill has the name")
+	}
 	return r, nil
+}
+
+// Why says why the agent does not take the folder for a skill.
+func (k *Skill) Why(a *Agent) string {
+	if k.Off != "" {
+		return k.Off
+	}
+	return "is not a skill for " + a.Title + ": " + k.Unfit
 }
 
 // Workflows returns the workflows of the skills that the agent finds from cwd. complete is always
@@ -270,10 +333,24 @@ func (s Search) Workflows(cwd string) (all []locator.Workflow, complete bool) {
 		path := filepath.Join(k.Dir, specName)
 		if _, err := os.Lstat(path); err == nil {
 			all = append(all, locator.Workflow{Command: k.Name, Others: []string{}, Path: path, Rule: k.rule, Plugin: k.plugin,
-				ShadowedBy: k.shadow, Unused: k.shadow != ""})
+				ShadowedBy: k.shadow, Unused: k.shadow != "" || !k.taken()})
+			if !k.taken() {
+				all[len(all)-1].Off = k.Why(s.agent)
+			}
 		}
 	}
 	return all, true
+}
+
+// Unfit returns the folders with a workflow that the agent does not take for skills, though nothing
+// switches them off.
+func (s Search) Unfit(cwd string) (all []Skill) {
+	for _, k := range s.everySkill(cwd) {
+		if _, err := os.Lstat(filepath.Join(k.Dir, specName)); err == nil && k.Unfit != "" && k.Off == "" {
+			all = append(all, k.Skill)
+		}
+	}
+	return all
 }
 
 // Misnamed returns the files that are probably meant as the fsm.json of a skill that the agent

@@ -242,7 +242,7 @@ func TestPluginsOfCopilot(t *testing.T) {
 func TestTheSearchIsThatOfALocator(t *testing.T) {
 	root := files(t, map[string]string{
 		"project/.agents/skills/ship/":                    "ship",
-		"project/.agents/skills/plain/SKILL.md":           "---\nname: plain\n---\n",
+		"project/.agents/skills/plain/SKILL.md":           "---\nname: plain\ndescription: d\n---\n",
 		"project/.agents/skills/plain/fsm.yaml":           "x",
 		"home/.agents/skills/ship/":                       "ship",
 		"home/.gemini/extensions/x/gemini-extension.json": `{"name": "x"}`,

@@ -16,7 +16,13 @@ import (
 type Skill struct {
 	Name string // in its SKILL.md, or else its folder's
 	Dir  string // absolute
+
+	Unfit string // why the agent does not take it for a skill, for people; empty if it does
+	Off   string // what switches it off, for people; empty if nothing does
 }
+
+// taken reports whether the agent takes the folder for a skill.
+func (k *Skill) taken() bool { return k.Unfit == "" && k.Off == "" }
 
 // skillIn returns the skill of a folder, nil if it has no SKILL.md that can be read.
 func skillIn(dir string) *Skill {
@@ -24,10 +30,7 @@ func skillIn(dir string) *Skill {
 	if document == nil {
 		return nil
 	}
-	name, _, err := frontmatter.SkillName(document)
-	if err != nil {
-		name = ""
-	}
+	name, _ := frontmatter.Field(document, "name")
 	return &Skill{Name: cmp.Or(name, filepath.Base(dir)), Dir: dir}
 }
 
@@ -74,7 +77,7 @@ func (s Search) readBy(c Call) *Skill {
 				continue
 			}
 			folder := filepath.Dir(absolute(dir, text))
-			if skill := s.at(folder, c.Cwd); skill != nil && shows(c.Output, head(folder)) {
+			if skill := s.at(folder, c.Cwd); skill != nil && skill.taken() && shows(c.Output, head(folder)) {
 				return skill
 			}
 		}

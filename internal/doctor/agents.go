@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,19 +15,32 @@ import (
 // person's files and in those of the project.
 func (d *doctor) agents(context.Context) (found []Fault, err error) {
 	for _, a := range agent.All() {
+		used := false
 		for _, scope := range []install.Scope{install.User, install.Project} {
-			found = append(found, d.agentFaults(a, scope)...)
+			files, err := install.FilesOf(d.Streams, a, scope)
+			used = used || len(files) > 0
+			found = append(found, agentFaults(a, scope, files, err)...)
+		}
+		if used && a.Name != d.Who().Program { // else they are among the workflows
+			found = append(found, d.unfit(a)...)
 		}
 	}
 	return found, nil
 }
 
-func (d *doctor) agentFaults(a *agent.Agent, scope install.Scope) (found []Fault) {
+// unfit reports the workflows of folders that an agent does not take for skills: it says nothing of them.
+func (d *doctor) unfit(a *agent.Agent) (found []Fault) {
+	for _, k := range a.Search(d.Getenv).Unfit(d.cwd) {
+		found = append(found, Fault{Kind: "workflow", What: k.Why(a), File: filepath.Join(k.Dir, "SKILL.md")})
+	}
+	return found
+}
+
+func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile, err error) (found []Fault) {
 	repair := "fsmtx install --agent " + a.Name
 	if scope == install.Project {
 		repair += " --project"
 	}
-	files, err := install.FilesOf(d.Streams, a, scope)
 	if err != nil {
 		return []Fault{{Kind: "agents", What: a.Title + ": " + err.Error(), Command: repair}}
 	}

@@ -2,7 +2,7 @@
 // Markdown file. It does not parse the body, which may contain anything. It also reads
 // files that consist of YAML only.
 //
-// There are two sets of rules, because two programs read such files:
+// There are several sets of rules, because several programs read such files:
 //
 //   - [Read] and [Parse] are for files that a language model writes and only this
 //     program reads, such as the state of the planning workflow. Text may precede
@@ -16,7 +16,9 @@
 //     description that contains a colon is common (fact 168). [CutSkill] cuts at whole
 //     lines, for programs that edit the file.
 //
-// Both accept a byte order mark, CRLF and spaces after the dashes, use the last of
+//   - [Field], [HasLines] and [CheckLines] are for a SKILL.md that other agents read.
+//
+// All accept a byte order mark, CRLF and spaces after the dashes, use the last of
 // duplicate keys, and limit the bytes read and the aliases expanded. Merge keys are not
 // applied, but for the name of a skill.
 package frontmatter

@@ -96,6 +96,9 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	case !isPath && IsSkill(env, b.Skill, b.Here):
 		return r, switchedOff(env, b.Skill, b.Here)
 	case !isDir && agent.Named(b.Program) != nil:
+		if off := agent.Off(b.Program, b.Skill, b.Here, env); off != "" {
+			return r, isOff(b.Skill, off)
+		}
 		return r, r.noSpec(Result{}, env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
 	case !isDir:
 		return r, switchedOff(env, b.Skill, b.Here)
@@ -110,9 +113,13 @@ func switchedOff(env Env, name, here string) error {
 		return nil // the search reports it
 	}
 	if found, _ := l.Locate(name, here); found.Off() != "" {
-		return &NotBegun{visible.Sprintf("the skill %s is %s", name, found.Off()), "remove that entry to use the skill", true}
+		return isOff(name, found.Off())
 	}
 	return nil
+}
+
+func isOff(name, off string) error {
+	return &NotBegun{visible.Sprintf("the skill %s is %s", name, off), "remove that entry to use the skill", true}
 }
 
 // in returns the request for the workflow of a folder. asked is what was asked for: the skill's

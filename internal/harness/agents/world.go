@@ -85,6 +85,14 @@ func (w *World) Write(path, content string) {
 	require.NoError(w.t, os.WriteFile(full, []byte(content), 0o644))
 }
 
+// Append adds content to a file, whose path is as Write takes it.
+func (w *World) Append(path, content string) {
+	w.t.Helper()
+	before, err := os.ReadFile(w.Path(path))
+	require.NoError(w.t, err)
+	w.Write(path, string(before)+content)
+}
+
 // WriteHooks makes hooks those of the person: an object with a list of groups for each event,
 // {EVENT: [{"matcher", "hooks": [{"type", "command"}]}]}.
 func (w *World) WriteHooks(hooks string) {

@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// heading is what a SKILL.md has to begin with. An agent takes no other file for that of a skill, and
+// says nothing of it. Every agent demands frontmatter.
+type heading struct {
+	named     need // of the name; without one the folder's counts
+	described need // of the description
+	strict    bool // the frontmatter has to be valid YAML; else the lines with a name and a description are enough
+	marked    bool // a byte order mark may come before it
+	unclosed  bool // the file may end in it
+	longest   int  // characters of a description, 0 for any
+	hyphens   bool // a space in a name is a hyphen
+}
+
+// need is what a SKILL.md has to have.
+type need int
+
+const (
+	optional need = iota
+	given         // a description may be empty; a name may be absent, but not empty
+	filled
+)
+
+// unfit returns why the agent does not take a SKILL.md for that of a skill, for people; empty if it does.
+func (h heading) unfit(document []byte) string {
+	if bytes.HasPrefix(document, []byte("\ufeff")) && !h.marked {
+		return "it begins with a byte order mark"
+	}
+	if _, _, _, err := frontmatter.CutSkill(document); err != nil {
+		if h.unclosed {
+			return ""
+		}
+		return "its frontmatter is not closed by a line ---"
+	}
+	if !frontmatter.HasLines(document) {
+		return "it has no frontmatter"
+	}
+	if err := frontmatter.CheckLines(document); h.strict && err != nil {
+		return "its " + err.Error()
+	}
+	name, ok := frontmatter.Field(document, "name")
+	if name == "" && (h.named == filled || h.named == given && ok) {
+		return "it has no name"
+	}
+	switch description, ok := frontmatter.Field(document, "description"); {
+	case !ok && h.described != optional, description == "" && h.described == filled:
+		return "it has no description"
+	case h.longest > 0 && utf8.RuneCountInString(description) > h.longest:
+		return "its description is too long"
+	}
+	return ""
+}
+
+// switches returns what says why a person has switched off a skill, empty if they have not. at is as in
+// pluginsOf. It reads the settings once.
+type switches func(at func(file string) string, cwd string) func(k *Skill) string
+
+// offInCodex reads the tables [[skills.config]] of config.toml. Measured with 0.169.0: the last one
+// that names the skill counts, or the path of its SKILL.md, also by another way or from "~/"; those
+// of a project do not.
+func offInCodex(at func(string) string, _ string) func(*Skill) string {
+	rules, _ := configOfCodex(at).at("skills")["config"].([]any)
+	return func(k *Skill) (why string) {
+		file := filepath.Join(k.Dir, "SKILL.md")
+		for _, one := range rules {
+			rule, _ := one.(map[string]any)
+			path, _ := rule["path"].(string)
+			if rest, home := strings.CutPrefix(path, "~/"); home {
+				path = at(rest)
+			}
+			if rule["name"] != k.Name && (path == "" || path != file && !safefile.Same(path, file)) {
+				continue
+			}
+			if why = ""; rule["enabled"] == false {
+				why = "switched off in " + at(".codex/config.toml") + ": [[skills.config]]"
+			}
+		}
+		return why
+	}
+}
+
+// offInCopilot reads the person's settings.json. Measured with 1.0.102.
+func offInCopilot(at func(string) string, _ string) func(*Skill) string {
+	var settings struct {
+		Disabled []string `json:"disabledSkills"`
+	}
+	file := at(".copilot/settings.json")
+	readCommented(file, &settings)
+	return func(k *Skill) string {
+		if slices.Contains(settings.Disabled, k.Name) {
+			return "switched off in " + file + `: "disabledSkills"`
+		}
+		return ""
+	}
+}
+
+// offInGemini reads the settings of the person and the project. Measured with 0.61.0: the case of a
+// name does not count, and those of a project only if its folder is trusted, which is not read here.
+func offInGemini(at func(string) string, cwd string) func(*Skill) string {
+	type settings struct {
+		Skills struct {
+			Enabled  *bool    `json:"enabled"`
+			Disabled []string `json:"disabled"`
+		} `json:"skills"`
+	}
+	files := []string{at(".gemini/settings.json"), filepath.Join(cwd, ".gemini/settings.json")}
+	all := make([]settings, len(files))
+	for i, file := range files {
+		readCommented(file, &all[i])
+	}
+	return func(k *Skill) string {
+		for i, one := range all {
+			switch on := one.Skills.Enabled; {
+			case on != nil && !*on:
+				return "switched off in " + files[i] + `: "enabled" of "skills"`
+			case slices.ContainsFunc(one.Skills.Disabled, func(name string) bool { return strings.EqualFold(name, k.Name) }):
+				return "switched off in " + files[i] + `: "disabled" of "skills"`
+			}
+		}
+		return ""
+	}
+}

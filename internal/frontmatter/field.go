@@ -1,0 +1,42 @@
+package frontmatter
+
+import "bytes"
+
+// A SKILL.md as other agents than Claude Code read it, whose frontmatter ends with a line of three
+// dashes (compared with five of them by "make agents").
+
+// HasLines reports whether a SKILL.md has frontmatter. [CutSkill] tells one that is not closed.
+func HasLines(document []byte) bool {
+	_, text, _, err := CutSkill(document)
+	return err == nil && text != nil
+}
+
+// CheckLines returns an error if the frontmatter of a SKILL.md is not valid YAML with names and values.
+func CheckLines(document []byte) error {
+	_, text, _, err := CutSkill(document)
+	if err == nil {
+		_, err = mapping(text)
+	}
+	return err
+}
+
+// Field returns the value of a key in the frontmatter of a SKILL.md, as text. If the YAML is not
+// valid, which a colon in a description is enough for, it is what the line "key:" has. ok is false
+// if the key is absent or has no value.
+func Field(document []byte, key string) (value string, ok bool) {
+	_, text, _, err := CutSkill(document)
+	if err != nil {
+		return "", false
+	}
+	if v, err := mapping(text); err == nil {
+		value := v.At(key)
+		return value.javaScript(), !value.Null()
+	}
+	for line := range bytes.Lines(text) {
+		if rest, is := bytes.CutPrefix(line, []byte(key+":")); is {
+			rest = bytes.Trim(bytes.TrimSpace(rest), `"'`)
+			return string(rest), true
+		}
+	}
+	return "", false
+}
