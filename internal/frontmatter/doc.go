@@ -8,6 +8,7 @@
 //     program reads, such as the state of the planning workflow. Text may precede
 //     the opening line, "..." is a closing line too, and a file without the two lines
 //     is YAML as a whole.
+//
 //   - [ReadSkill], [SkillName] and [CutSkill] are for a SKILL.md, which the client reads:
 //     it finds a skill by its folder's name and by the name in its frontmatter (measured with
 //     2.1.329, facts 48, 50 and 59 of docs/client-facts.md). The client takes
