@@ -122,8 +122,8 @@ every agent, Claude Code too, that has a directory in your home or a program on 
 Some agents read these files only after you have trusted them; install then says what to
 do, and --check knows it as far as it can be known.
 
-Below an agent --remove, --no-steps, --checks off and --stop with another word than hold
-need the person's yes; the hook asks.`,
+Below an agent --remove, --no-steps, --checks off, --stop with another word than hold, and
+after "--" no flag, --history, --log, --lock-timeout or --active=reset need the person's yes; the hook asks.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",

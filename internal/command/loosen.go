@@ -90,11 +90,24 @@ func lessEnforced(flags *pflag.FlagSet) bool {
 	if given("check", "print")(flags) {
 		return false // changes nothing
 	}
-	if given("remove", "purge", "no-steps")(flags) {
+	if with := flags.Lookup("with"); with != nil && strings.Contains(with.Value.String(), "none") {
+		return true
+	}
+	if given("remove", "purge", "no-steps")(flags) || flags.ArgsLenAtDash() >= 0 && dropsFlags(flags.Args()[flags.ArgsLenAtDash():]) {
 		return true
 	}
 	stop, checks := flags.Lookup("stop"), flags.Lookup("checks")
 	return checks != nil && checks.Changed && checks.Value.String() != "on" || stop != nil && stop.Changed && stop.Value.String() != "hold"
+}
+
+// dropsFlags reports whether the flags of hydrate that a person may have chosen are replaced by
+// these, after "--", with less than before: by none, or by those about what a hydration may
+// replace and what is kept of it.
+func dropsFlags(args []string) bool {
+	return len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool {
+		name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		return slices.Contains([]string{"history", "log", "lock-timeout"}, name) || name == "active" && value != "refuse"
+	})
 }
 
 func isSet(flags *pflag.FlagSet, name string) bool {

@@ -70,7 +70,7 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 		text, known := w.Literal()
 		return known && filepath.Base(text) == "fsmtx"
 	})
-	if program < 0 {
+	if program < 0 || program > 0 && runsNothing(words[0]) {
 		return one, false
 	}
 	one.at = words[program].End()
@@ -100,6 +100,15 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 	}
 	one.past = pastOf(c, args)
 	return one, true
+}
+
+// runsNothing reports whether the program of a command only prints or looks at its arguments. Of
+// other programs it is not known that they do not run them; what the hook does not see, the command
+// itself refuses.
+func runsNothing(program shell.Word) bool {
+	text, _ := program.Literal()
+	return slices.Contains([]string{":", "[", "cat", "cp", "diff", "echo", "egrep", "fgrep", "grep", "head", "ls", "man", "mkdir", "mv",
+		"printf", "rg", "rm", "tail", "tar", "test", "touch", "true", "wc", "which"}, filepath.Base(text))
 }
 
 // commandFor returns the command that this program would run with the arguments, with its
