@@ -295,10 +295,11 @@ func (h *agentHook) stop(ctx context.Context) agent.Reply {
 	model, person, err := h.Stop(ctx, steps.Stopping{
 		Mode: steps.StopMode(h.flags.Step.Stop), Message: h.call.Message, Heard: &heard, Caller: h.call.Session, Turns: maxHolds,
 	})
-	if err != nil || model == "" {
-		return h.troubled(agent.Reply{}, "the workflow is not enforced at this stop", err)
+	r := agent.Reply{Hold: model}
+	if person != "" {
+		r.Person = "fsmtx: " + person
 	}
-	return agent.Reply{Hold: model, Person: "fsmtx: " + person}
+	return h.troubled(r, "the workflow is not enforced at this stop", err)
 }
 
 // troubled adds an error of this program to a reply, for the person. It refuses nothing.

@@ -225,6 +225,8 @@ func (st *status) nextTo(line func(string, ...any)) {
 			next = ready[i]
 		}
 		line("next: #%d %s (%s)", next.ID, next.Subject, st.steps.Word(next))
+	case st.steps.DoneCount() == len(st.steps.Steps) && len(st.steps.Missing()) > 0:
+		line("next: nothing, every other step is done")
 	case st.steps.DoneCount() == len(st.steps.Steps):
 		line("next: nothing, every step is done")
 	default:

@@ -245,6 +245,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		if agent != "" {
 			return event.SendBack(agent, "fsmtx: "+person)
 		}
+		return h.troubled(person)
 	case event.PostToolBatch:
 		return h.lapse(ctx, steps.Pause{Agent: e.AgentID})
 	case event.UserPromptSubmit: // it may come while the agent works (fact 42)

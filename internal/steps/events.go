@@ -17,28 +17,31 @@ import (
 
 // Stop decides whether an agent may stop. If it may not, agent is the reason for the agent
 // and person the one for the person. Only the session that called the skill of a workflow is
-// sent back to its steps: others may share the list.
+// sent back to its steps: others may share the list. If the agent may stop, agent is empty, and
+// person may be what the person has to know.
 //
 // After an error the agent may stop.
 func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
-	s, left, err := f.stop(ctx, x)
+	list, err := f.load(ctx)
 	if err != nil {
 		return "", "", err
 	}
+	s, left, err := f.stop(ctx, list, x)
+	if err != nil {
+		return "", "", err
+	}
+	missing := f.tellMissing(ctx, list, x)
 	f.logStop(s, x, left)
 	if len(left) == 0 {
-		return "", "", nil
+		return "", missing, nil
 	}
 	agent, person = sentBack(s, left, x, f.Questions)
-	return agent, person, nil
+	return agent, both(person, missing), nil
 }
 
 // stop returns the steps to which the agent is sent back, or none. s is the state of the
-// session's workflows, nil if it has none.
-func (f *Frame) stop(ctx context.Context, x Stopping) (s *State, left []*Current, err error) {
-	if s, err = f.load(ctx); err != nil {
-		return nil, nil, err
-	}
+// list; mine is that of the session's workflows, nil if it has none.
+func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, left []*Current, err error) {
 	_ = f.lapse(ctx, s, Pause{Agent: x.Agent}) // the next event tries again
 	nothing := x.Mode == StopOff || len(s.Ready()) == 0
 	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || s.DoneCount() == len(s.Steps) {

@@ -311,6 +311,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.readPending(src)
 	}
 	s.setPassed()
+	s.addMissing()
 	return s, nil
 }
 

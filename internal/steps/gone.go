@@ -1,0 +1,54 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A step that is gone from the list counts as done, so that nothing waits for it for ever. The
+// client lets the agent delete no step, and removes the tasks of a list once all are completed;
+// a hydration and an undo record what they delete. So the task of an open step was removed as a
+// file, and the person is told.
+
+// Missing returns the steps that are gone from the list without having been done.
+func (s *State) Missing() []*Current {
+	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool {
+		return !c.Gone() || c.Unread || c.NotNeeded || s.wasDone(c)
+	})
+}
+
+// wasDone reports whether the step was let through, or hydrated as completed.
+func (s *State) wasDone(c *Current) bool {
+	e, ok := s.last(c.ID)
+	return c.Step.Status == completed || ok && e.To == completed && e.Verdict != Ask
+}
+
+// addMissing adds the missing steps of workflows that the list still has to the troubles. Of a
+// workflow whose tasks are all gone there is nothing left to enforce.
+func (s *State) addMissing() {
+	gone := slices.DeleteFunc(s.Missing(), func(c *Current) bool {
+		return !slices.ContainsFunc(s.Steps, func(o *Current) bool { return o.Workflow == c.Workflow && !o.Gone() })
+	})
+	if len(gone) > 0 {
+		s.Troubles = append(s.Troubles, fmt.Errorf("%s: removed from the task list as a file before it was done, so the steps after it do not wait for it",
+			names(gone)))
+	}
+}
+
+// tellMissing returns for the person, once a session, which steps of the session's workflows are
+// missing. At its stop there may be no other occasion.
+func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
+	if x.Agent != "" || x.Heard != nil && !x.Heard.Works || len(s.Missing()) == 0 {
+		return ""
+	}
+	if x.Heard == nil {
+		s = f.own(s, x.Transcript, x.Prompt)
+	}
+	gone := s.Missing()
+	if len(gone) == 0 || f.toldBefore(ctx, f.Session+"/gone") {
+		return ""
+	}
+	return s.commands() + ": removed from the task list before it was done: " + names(gone) + ". Invoke" + strings.TrimPrefix(Remedy, "invoke")
+}
