@@ -27,7 +27,8 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	option("write-out", "\n%{http_code}")
 	option("data-raw", strings.TrimRight(string(body), "\n"))
 	return process.Command{
-		Args: []string{"curl", "--disable", "--globoff", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
+		Args: []string{"curl", "--disable", "--globoff", "--silent", "--show-error",
+			"--proto", "=http,https", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
 		Stdin: []byte(config.String()), Timeout: h.Timeout,
 	}
 }
@@ -62,13 +63,14 @@ func (r runner) expandHeader(text string, allowed []string) string {
 // responseOutcome turns the outcome of curl into that of a command whose standard output is
 // the body. A status that is not 2xx is a failure, and the body is ignored.
 func responseOutcome(o process.Outcome) process.Outcome {
+	at := strings.LastIndexByte(o.Stdout, '\n')
 	if o.Err != nil || !o.Exited(0) {
 		if o.Err == nil {
 			o.Err = fmt.Errorf("of type http failed: %s", strings.TrimSpace(o.Stderr))
+			o.Stderr, o.Stdout = "", o.Stdout[:max(at, 0)] // the error has it, and there is no status
 		}
 		return o
 	}
-	at := strings.LastIndexByte(o.Stdout, '\n')
 	status := o.Stdout[at+1:]
 	o.Stdout = strings.TrimRight(o.Stdout[:max(at, 0)], "\n")
 	if !strings.HasPrefix(status, "2") {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,4 +40,20 @@ func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
 			require.Equal(t, value, got)
 		})
 	}
+}
+
+// The agent's HTTP client knows only http and https; curl would read a file.
+func TestHTTPHookReadsNoFile(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("an http hook needs curl")
+	}
+	answer := filepath.Join(t.TempDir(), "answer")
+	require.NoError(t, os.WriteFile(answer, []byte(`{"decision": "block", "reason": "no"}`), 0o600))
+	e := engineOf(t, dialect.Claude(), fmt.Sprintf(`{"Stop":[{"hooks":[{"type":"http","url":%q}]}]}`, "file://"+answer))
+
+	r := e.Fire(t.Context(), "Stop", Input{})
+
+	require.Len(t, r.Results, 1)
+	require.Contains(t, r.Results[0].Error, "Hook of type http failed: curl: (1) ")
+	require.Empty(t, r.Results[0].Stdout)
 }

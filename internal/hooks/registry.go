@@ -114,7 +114,7 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
 		return
 	case !isArray:
-		s.drop(at, s.fatal, "an event: "+jsonx.Got(value.Kind(), "an array of groups"))
+		s.drop(at, s.fatal, jsonx.Got(value.Kind(), "an array of groups"))
 		return
 	}
 	for i, group := range groups {
@@ -247,7 +247,7 @@ func (s *sourceReader) timeout(at jsontext.Pointer, event string, value jsontext
 		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", js.Excerpt(value), s.dialect.UnitName(), timeout))
 		return timeout, true
 	case value.Kind() == '"':
-		s.mistyped(at, "the timeout is a string")
+		s.mistyped(at, fmt.Sprintf("the timeout %s is a string, want a number; %v is used", js.Excerpt(value), given))
 	}
 	return given, true
 }

@@ -105,7 +105,7 @@ func (r runner) read(f firing, h Hook, o process.Outcome) HookResult {
 	if h.OnFailure == "block" && result.Failed() {
 		out := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
 		result.Output, result.answered = &out, true
-		result.Notes = append(result.Notes, `it failed, and "onFailure": "block" makes that a block`)
+		result.Counted = []string{`its failure, which "onFailure": "block" makes a block`}
 	}
 	return result
 }
@@ -116,6 +116,9 @@ func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o proces
 		return nil
 	}
 	if answer.FromText {
+		if js.Trim(o.Stdout)+js.Trim(o.Stderr) == "" {
+			return []string{fmt.Sprintf("exit code %d, as a block", o.ExitCode)}
+		}
 		from := "standard output"
 		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()),
 			strings.Trim(string(js.Quote(visible.FirstLine(text, 40))), `"…`)) {

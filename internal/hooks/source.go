@@ -49,8 +49,15 @@ func (s Source) lost(d dialect.Dialect, found []Hook) string {
 		return fmt.Sprintf("%s drops all hooks of the skill because of a mistake in one of them, including the valid ones (%d)",
 			d.Title, len(found))
 	}
-	lost := append([]string{fmt.Sprintf("the valid hooks (%d)", len(found))}, s.Loses...)
-	return fmt.Sprintf("%s drops this whole file because of a mistake in its hooks, including %s", d.Title, dialect.InWords(lost))
+	lost := s.Loses
+	if len(found) > 0 {
+		lost = append([]string{fmt.Sprintf("the valid hooks (%d)", len(found))}, lost...)
+	}
+	text := d.Title + " drops this whole file because of a mistake in its hooks"
+	if len(lost) > 0 {
+		text += ", including " + dialect.InWords(lost)
+	}
+	return text
 }
 
 func (p Problem) String() string {

@@ -123,8 +123,7 @@ func (d Dialect) readAnyStream(e Event, o process.Outcome) Answer {
 	case value.Kind() == '[':
 		return Answer{Output: &Output{}, AnyExit: true}
 	}
-	return Answer{Notes: []string{"its output is JSON and " + jsonx.Got(value.Kind(), "an object") +
-		"; it is ignored, and so is its exit code"}}
+	return Answer{Notes: []string{"its output and its exit code are ignored: " + jsonx.Got(value.Kind(), "a JSON object")}}
 }
 
 // parse returns the JSON value in a text, or the one in a JSON string if the agent decodes
@@ -147,7 +146,7 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 	case isJSON && value.Kind() == '{':
 		return d.readObject(e, value)
 	case isJSON:
-		note := fmt.Sprintf("its output is JSON and %s; it is ignored", jsonx.Got(value.Kind(), "an object"))
+		note := "its output is ignored: " + jsonx.Got(value.Kind(), "a JSON object")
 		return d.meaning(e.Meanings.OtherJSON, text).withNote(e.Meanings.ignoresJSON(value), note)
 	case strings.HasPrefix(text, "{"):
 		note := "its output begins with { and is not valid JSON; it is ignored"
