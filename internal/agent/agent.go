@@ -180,8 +180,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Of returns the agent that has sent the event, nil for one of Claude Code's and for one of an
-// agent that is not known.
+// Of returns the agent that sent the event. It is nil if Claude Code or an unknown agent sent it.
 func Of(e *event.Event) *Agent {
 	if !e.Foreign() {
 		return nil

@@ -24,8 +24,8 @@ type Search struct {
 func (a *Agent) Search(lookup func(string) (string, bool)) Search { return Search{a, lookup} }
 
 // Folder returns the folder in which an agent that runs in dir finds the skill with the name, empty
-// if it finds none. It is also empty for a program that is no agent of this package, such as Claude
-// Code, whose places package locator knows.
+// if it finds none. It is also empty if program names an agent that this package does not have:
+// Claude Code, whose places package locator knows, or an unknown one.
 func Folder(program, name, dir string, lookup func(string) (string, bool)) string {
 	a := Named(program)
 	if a == nil {

@@ -22,10 +22,9 @@ func newBegin(s terminal.Streams) *cobra.Command {
 		Use:   "begin SKILL|DIR [--args TEXT]",
 		Short: "Put the workflow of a skill into the task list, as at the skill's call",
 		Long: `Begin does what the hook does when a skill is called: it puts the tasks of the skill's
-fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx locate", and below
-another agent where that one looks for skills; DIR
-is a directory with an fsm.json. It prints the steps, those that are ready in full, and how
-to work on them.
+fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx locate", or where
+the agent that runs the command looks for skills; DIR is a directory with an fsm.json. It prints
+the steps, those that are ready in full, and how to work on them.
 
 --json prints an object with list, session, skill, spec (path of the fsm.json), created,
 deleted (arrays of numbers), text (as without --json), and what "fsmtx next --json" prints.

@@ -131,16 +131,26 @@ func (sub subcommand) buildFor(s terminal.Streams, args []string) *cobra.Command
 	return sub.build(s)
 }
 
-// countArguments says of a wrong number of arguments what the command takes: cobra says "accepts 1
-// arg(s), received 0".
-func countArguments(c *cobra.Command) {
+// checkArguments says of a wrong number of arguments what the command takes, and of flags that
+// exclude one another which they are: cobra says "accepts 1 arg(s), received 0" and "if any flags in
+// the group [watch json] are set none of the others can be".
+func checkArguments(c *cobra.Command, misused func(*cobra.Command, error) error) {
 	check := c.Args
-	if check == nil {
+	if check == nil && c.HasSubCommands() {
 		return
+	}
+	if check == nil {
+		check = cobra.ArbitraryArgs
 	}
 	c.Args = func(c *cobra.Command, args []string) error {
 		err := check(c, args)
-		if err == nil || !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires at ") {
+		switch {
+		case err == nil:
+			if err := c.ValidateFlagGroups(); err != nil {
+				return misused(c, err)
+			}
+			return nil
+		case !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires at "):
 			return err
 		}
 		return &exit{exitNo, fmt.Errorf("got %s, want: %s", terminal.Count(len(args), "argument"),
@@ -148,22 +158,42 @@ func countArguments(c *cobra.Command) {
 	}
 }
 
+// plainFlagError says in plain words what cobra and package strconv say of flags.
+func plainFlagError(err error) error {
+	text := err.Error()
+	if _, set, ok := strings.Cut(text, "none of the others can be; ["); ok {
+		set, _, _ = strings.Cut(set, "]")
+		return errors.New("--" + strings.Join(strings.Fields(set), " and --") + " cannot be combined")
+	}
+	for cause, want := range map[string]string{": strconv.ParseBool: ": "true or false", ": strconv.ParseInt: ": "a whole number",
+		": time: ": "a time such as 10s, 5m or 2h"} {
+		if flag, _, ok := strings.Cut(text, cause); ok {
+			return errors.New(flag + ": want " + want)
+		}
+	}
+	return err
+}
+
+// misusedFlags is the error of flags that cannot be used.
+func misusedFlags(c *cobra.Command, err error) error {
+	return &exit{exitNo, plainFlagError(err), "run " + c.CommandPath() + " --help"}
+}
+
 // dress adds to a command what all have: -C, and errors for flags that it does not have and for too
 // many or too few arguments.
 func (sub subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command {
-	countArguments(c)
+	misused := misusedFlags
+	if sub.misused != nil {
+		misused = func(_ *cobra.Command, err error) error { return sub.misused(s, plainFlagError(err)) }
+	}
+	checkArguments(c, misused)
 	inDirectory(c, func(err error) error {
 		if sub.misused != nil {
 			return sub.misused(s, err)
 		}
 		return &exit{code: exitNo, err: err}
 	})
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if sub.misused != nil {
-			return sub.misused(s, err)
-		}
-		return &exit{exitNo, err, "run " + c.CommandPath() + " --help"}
-	})
+	c.SetFlagErrorFunc(misused)
 	return c
 }
 
@@ -177,7 +207,7 @@ func Main(args []string, s terminal.Streams) int {
 	if err == nil {
 		err = misused
 	}
-	if lost := out.Err(); lost != nil && !errors.Is(err, lost) {
+	if lost := out.Err(); lost != nil && (err == nil || !strings.Contains(err.Error(), lost.Error())) {
 		err = unwritten(err, lost)
 	}
 	if err == nil {

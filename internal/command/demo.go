@@ -1,8 +1,10 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +44,12 @@ func newDemo(s terminal.Streams) *cobra.Command {
 				return fmt.Errorf("finding the path of this program: %w", err)
 			}
 			d := &demo.Demo{Program: program, Out: s.Out, All: all, Paced: terminal.IsTerminal(s.Out)}
-			return d.Run(ctx)
+			err = d.Run(ctx)
+			if out, ok := s.Out.(*terminal.Output); ok && errors.Is(err, syscall.EPIPE) {
+				out.Forget() // as in "fsmtx demo | head", which ends other commands by SIGPIPE
+				return &exit{code: 128 + int(syscall.SIGPIPE)}
+			}
+			return err
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "show everything, with what the hooks print")

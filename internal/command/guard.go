@@ -41,13 +41,24 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		},
 	}
 	addLog(c, &file)
+	c.ValidArgsFunction = completeGuards
 	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
 	for _, below := range []*cobra.Command{newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardUnlock(s),
 		newGuardSkillFiles(s)} {
-		countArguments(below)
+		checkArguments(below, misusedFlags)
 		c.AddCommand(below)
 	}
 	return c
+}
+
+// completeGuards completes the ids of the guards.
+func completeGuards(_ *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		for _, r := range rules.All() {
+			ids = offer(ids, r.ID, r.Brief)
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 func findRule(id string) (guard.Rule, error) {

@@ -25,6 +25,8 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 			"these files has no effect; it is shown with its line.",
 		Example: example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeGuards,
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := findRule(args[0])
 			if err != nil {

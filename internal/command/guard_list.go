@@ -20,7 +20,7 @@ func newGuardList(s terminal.Streams) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprint(w, "ID\tEVENT\tMATCHER\tSWITCH\tHOLDS THAT\n")
+			fmt.Fprint(w, "ID\tEVENT\tMATCHER\tSWITCH\tENFORCES THAT\n")
 			for _, r := range rules.All() {
 				visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Event, cmp.Or(r.Matcher, "-"), cmp.Or(r.Flag, "-"), r.Brief)
 			}

@@ -19,19 +19,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const hookLong = `Hook is the one hook of fsmtx. It reads an event from standard input, finds out which agent has
-sent it and what it is about, and does in one process, and in this order, what is due:
-recover, reconcile, hydrate, judge, tell.
+const hookLong = `Hook is the one hook of fsmtx. It reads an event from standard input, finds out which agent
+sent it and what it is about, and does what the event needs, in one process and in this
+order: recover, reconcile, hydrate, judge, tell.
 
   a session starts       finishes an interrupted change of the list; a resumed session
                          receives the state of its workflow
-  a prompt               hears whether the person says stop, or wants a part only; takes
+  a prompt               notes whether the person says stop, or wants only a part; takes
                          up the skill that the prompt names
   a tool is about to run corrects the tasks if the client ran another folder than was
-                         predicted; refuses a step before its turn, or whose gates do not
-                         hold, calls that belong to a later step, and to edit the files of
-                         the list; commands of fsmtx that take something away only a person
-                         can decide
+                         predicted; refuses a step before its turn or whose gates do not
+                         hold, calls that belong to a later step, and edits of the files
+                         of the list; asks the person about commands of fsmtx that take
+                         something away
   a tool has run         takes up the skill that the tool has loaded, or whose SKILL.md the
                          agent's shell has read; records what a person chose
   the turn ends          corrects the tasks, and sends the agent back to a step that is
@@ -40,18 +40,17 @@ recover, reconcile, hydrate, judge, tell.
 Taking a skill up puts the workflow of its fsm.json into the list and tells the agent its
 steps, and by what it can work on them.
 
-In Claude Code the list is the session's, and the hook does what "fsmtx hydrate", "fsmtx
-step" and "fsmtx recover --hook" do, which remain as commands and say more in their help.
-With --steps off it enforces nothing.
+In Claude Code the list is the session's, and the hook does what the commands "fsmtx
+hydrate", "fsmtx step" and "fsmtx recover --hook" do; their help says more. With --steps off
+it enforces nothing.
 
-In other agents (docs/agents.md) the list is the project's.
-A skill whose workflow is open already goes on with it. The answer is in the form that the
-agent reads, with exit code 0. --checks, --limit, --announce, --plugin-dir and --add-dir have
+In other agents (docs/agents.md) the list is the project's. A skill whose workflow is already
+open continues it. The answer is in the form that the agent reads, with exit code 0. --checks, --limit, --announce, --plugin-dir and --add-dir have
 no effect there.
 
-Without --agent the event shows whose it is. With it, hook does and prints nothing for an
-event of another agent, whose own hooks answer it. Errors of fsmtx refuse nothing; they are
-reported to the agent and the person. fsmtx install registers the hook.`
+Without --agent the event shows which agent sent it. With --agent, hook ignores the events of
+other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported
+to the agent and the person. fsmtx install registers the hook.`
 
 type eventFlags struct{ line.Hook }
 

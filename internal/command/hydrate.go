@@ -24,29 +24,29 @@ invoked skill, and replaces the workflow's tasks in the session's task list. If
 anything fails, the list stays as it was.
 
 If work on another skill's workflow has begun and is not finished, nothing is replaced:
-the tasks come under the step that is worked on, which can be completed when they are done.
-At most three skills are open one within the other. A skill that is open further up is
-refused, and one that is called again from its own step starts over. When the user types
-the skill, this needs a step in progress. --nest off replaces in any case.
+the tasks are put under the step in progress, which can be completed once they are done.
+Skills can be nested three deep. A skill that is already open further up is refused; one
+that is called again from its own step starts over. When the user types the skill, nesting
+needs a step in progress. With --nest off the workflow is always replaced.
 
 On success it prints {"continue": true}. On failure it exits with 2 and prints the reason
 on standard error, which the client shows to the agent: at most 20 problems, in at most
 9,000 characters. --log and fsmtx validate have all of them. Standard output is then empty
-or, with --announce, has one line for the person. When the user has typed the skill, 2
-also stops the prompt; it is then used only if the skill is known to have an fsm.json.
+or, with --announce, has one line for the person. When the user has typed the skill, exit
+code 2 also stops the prompt, so it is used only if the skill is known to have an fsm.json.
 
 Hydrate reads the client's command line, and also finds skills that the client knows only
 by its --plugin-dir or --add-dir options. At PreToolUse of a task tool and at Stop it
 checks that the tasks come from the folder that the client ran, which the transcript names
 by then. If they do not, it replaces them, once.
 
-Every call ends before the client's time limit, which fsmtx install sets to 5 s more than
---lock-timeout. 2 s before the limit the change is rolled back; 1 s before it the hook
-gives up if the file system does not answer.
+A call takes at most 5 s more than --lock-timeout: 2 s before that the change is rolled back,
+and 1 s before it the hook gives up if the file system does not answer. The client's own time
+limit, which fsmtx install sets, is 10 s more than --lock-timeout.
 
 With --announce a successful call also gives the agent, as additionalContext, each step
-with the steps that it comes after, the descriptions of the steps that are ready, and the
-tasks that were replaced. It names the task tools only if the session has them; else those
+and the steps it depends on, the descriptions of the steps that are ready, and the tasks
+that were replaced. It names the task tools only if the session has them; else those
 of the MCP server, or the commands. The person sees one line, as systemMessage, such as
 "shipit: 2 tasks #3, #4, replaced #1, #2 (1 was under way)". The line also has warnings
 that change what the workflow means, and reports a recovery.

@@ -25,20 +25,20 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-const initLong = `Init holds a first skill to its steps. It lists the skills of this project and of the user,
-shows which of them describe steps, writes the fsm.json of one as "fsmtx new" does, shows
-what of the text is no step, and each gate that the text seems to ask for, asks whether it
-holds, installs the hooks, and names the command to type next.
+const initLong = `Init sets up a first skill, so that the agent is held to its steps. It lists the skills of
+this project and of the user, shows which of them describe steps, and writes the fsm.json of
+one, as "fsmtx new" does. It shows which parts of the text it left out, asks about each gate
+that the text seems to want, installs the hooks, and names the command to type next.
 
 SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
 describes steps.
 
-If the text of the skill is beyond parsing, init puts the skill write-workflow into this
-project instead: called in the client, it makes the agent propose steps and gates, which
-you approve and "fsmtx validate" checks.
+If no steps can be found in the text of the skill, init puts the skill write-workflow into
+this project instead. When you call that skill in the client, the agent proposes steps and
+gates; you approve them, and "fsmtx validate" checks them.
 
---yes asks nothing: it takes the steps and no gate, and installs the hooks for you in this
-project. Without a terminal --yes is needed.
+--yes asks nothing: it writes the steps without gates, and installs the hooks in this project,
+for you alone. Without a terminal --yes is required.
 
 Nothing that exists is overwritten. The exit code is 1 if no workflow was written and none
 was there.`
@@ -164,7 +164,7 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 
 func printSkills(s terminal.Streams, all []skillText) {
 	for i, t := range all {
-		what := "describes no steps that can be found"
+		what := "no steps were found in its text"
 		switch {
 		case t.held:
 			what = "has a workflow"
@@ -232,10 +232,10 @@ func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 	wanted, taken := map[int64][]string{}, map[string]bool{}
 	for _, h := range t.outline.Hints {
-		gate, question := h.Gate, "  Demand it before the step counts as done, by "+h.Gate+"?"
+		gate, question := h.Gate, "  Require this before the step counts as done: "+h.Gate+"?"
 		if h.Back != 0 && taken[fmt.Sprint(h.Step, `"check"`)] {
 			gate = fmt.Sprintf(`"outcomes": {"failed": {"back": %d, "max": 3}}`, h.Back)
-			question = fmt.Sprintf("  If the check fails, open step %d again, up to three times, by %s?", h.Back, gate)
+			question = fmt.Sprintf("  If the check fails, open step %d again, up to three times: %s?", h.Back, gate)
 		}
 		kind, _, _ := strings.Cut(gate, ":")
 		key := fmt.Sprint(h.Step, kind)
@@ -274,7 +274,7 @@ func withGates(steps []outline.Step, gates map[int64][]string) []byte {
 
 // propose puts the skill that makes an agent write workflows into the project.
 func (f *initFlags) propose(s terminal.Streams, t skillText) error {
-	visible.Fprintf(s.Out, "\n%s describes no steps that can be found in its text. An agent can propose them.\n", t.Command)
+	visible.Fprintf(s.Out, "\nNo steps were found in the text of %s. An agent can propose some.\n", t.Command)
 	dir := filepath.Join(".claude", "skills", sample.Writer)
 	if !exists(dir, "SKILL.md") {
 		if !f.agrees(s, "Put the skill "+sample.Writer+" into "+dir+"?") {
@@ -299,7 +299,7 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 func (f *initFlags) install(s terminal.Streams, call string) error {
 	scope := f.scope.value
 	if scope == "ask" && !f.yes {
-		visible.Fprintf(s.Out, "\nWhere are the hooks installed, which hold the agent to the steps?\n"+
+		visible.Fprintf(s.Out, "\nWhere should the hooks be installed that hold the agent to the steps?\n"+
 			"  local    for you, in this project (press Enter for this)\n  project  for everyone who works on this project\n  user     for you, in all your projects\n  none     nowhere yet\n")
 	}
 	for scope == "ask" {
@@ -320,7 +320,7 @@ func (f *initFlags) install(s terminal.Streams, call string) error {
 	}
 	r := install.Request{Scope: map[string]install.Scope{"user": install.User, "project": install.Project}[scope]}
 	if scope == "none" {
-		s.Hintf("without its hooks nothing is held: fsmtx install adds them")
+		s.Hintf("without the hooks no step is enforced: fsmtx install adds them")
 	} else if err := install.Install(s, r); err != nil {
 		return err
 	}

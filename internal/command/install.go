@@ -42,7 +42,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 path. With --project they run it by the name fsmtx, which must be this program on your
 PATH and on the PATH of everyone who shares the project. If npm has installed this
 program, the hooks run a copy of it in fsmtx/bin in XDG_DATA_HOME or ~/.local/share, which
-install creates and, when it is run again, updates:
+install creates and, when it is run again, updates.
 
 One command, "fsmtx hook", is registered once for each event that it needs:
 
@@ -65,13 +65,13 @@ One command, "fsmtx hook", is registered once for each event that it needs:
 If the program is missing, the line of SessionStart reports it, and the others do nothing. With
 --no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md).
 
-Further tools are those that a workflow lists under "only", of those that the
-client knows in the current directory: with a rule such as Bash(git push *) every call of
-Bash starts the hook. --only registers it for every tool that such a rule can name, for
-workflows that are not known here. It stays until --remove.
+Further tools are those listed under "only" in the workflows that the client knows in the
+current directory: with a rule such as Bash(git push *) every call of Bash starts the hook.
+--only registers the hook for every tool that such a rule can name, for workflows that are
+not known here. It stays until --remove.
 
 Newer models have no task tools. They work on the same steps with commands (fsmtx next,
-start and complete), which the hook names and lets through without a permission question.
+start and complete), which the hook tells them and lets through without a permission question.
 --task-tools gives them the task tools: it sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under
 "env" in that file. It stays until --remove or --task-tools=false. If the environment or a
 settings file of the client already sets the variable, install does not. With --project a
@@ -104,7 +104,7 @@ at the same time is not lost. If the file is a symbolic link, the link's target 
 Outdated hooks are updated, and those of earlier versions replaced. They keep their flags.
 Flags of hydrate after "--" are added; one that the hooks already have is replaced (also all
 of several --plugin-dir). "--" alone resets them. --stop and --checks replace those of the
-steps. "-- --announce=false" tells the agent nothing of the tasks. The client's time limit of
+steps. With "-- --announce=false" the agent is told nothing about the tasks. The client's time limit of
 a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A file with comments, or that is not valid
 JSON, is refused and not changed.
 
@@ -115,15 +115,17 @@ removes the copy of the program unless another project's hooks run it, the files
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.
 
---agent adds the hooks to a file of another agent, with --user (the default there) in your
-own files, with --project in the project's. One command, "fsmtx hook", runs at each event
+--agent adds the hooks to a file of another agent: with --user, the default there, to one of
+your own, with --project to one of the project. One command, "fsmtx hook", runs at each event
 that it needs. opencode runs no hooks; it gets the MCP server alone. "--agent all" takes
-every agent, Claude Code too, that has a directory in your home or a program on PATH. docs/agents.md says what holds in which agent.
+every agent, Claude Code too, that has a directory in your home or a program on PATH.
+docs/agents.md says what holds in which agent.
 Some agents read these files only after you have trusted them; install then says what to
 do, and --check knows it as far as it can be known.
 
-Below an agent --remove, --no-steps, --checks off, --stop with another word than hold, and
-after "--" no flag, --history, --log, --lock-timeout or --active=reset need the person's yes; the hook asks.`,
+If an agent runs the command, the hook asks the person about --remove, --no-steps, --checks
+off, --stop remind and off, and after "--" about no flag at all, --history, --log,
+--lock-timeout and --active=reset.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",

@@ -33,11 +33,11 @@ those of the directory in which the client was started and of its parents, then 
 plugins. A folder with an fsm.json but no SKILL.md is used only if no folder of that name
 has a SKILL.md.
 
-Below another agent the search is that of the agent: its own places and plugins, and last
-those of Claude Code.
+When another agent runs the command, the search is that agent's: its own places and plugins,
+then those of Claude Code.
 
-The exit code is 1 if there is no fsm.json, or if the settings switch the skill off by
-"skillOverrides".
+The exit code is 1 if there is no fsm.json, or if "skillOverrides" in the settings switches
+the skill off.
 
 Without a name it lists every workflow that is visible from here: the name to type (and
 in brackets other names that lead to it), the number of steps or the first error, the

@@ -32,7 +32,7 @@ func printDecisions(ctx context.Context, s terminal.Streams, session string, asJ
 	reportUnread(s, unread)
 	switch {
 	case len(all) == 0 && len(unread) == 0:
-		return &exit{exitNo, fmt.Errorf("%s: nothing was decided about this task list, nor by guards in its session", found.Dir),
+		return &exit{exitNo, fmt.Errorf("%s: no decision about this task list is on record, nor one of a guard in its session", found.Dir),
 			"fsmtx status --all lists the sessions with workflows"}
 	case asJSON:
 		err = printLines(s, all)

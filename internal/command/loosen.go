@@ -177,7 +177,7 @@ func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, 
 		return steps.By{}, &exit{exitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.what, who.Why),
 			onlyAPerson(here(), elsewhere(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
 	default:
-		return steps.By{}, &exit{exitNo, fmt.Errorf("nobody is known to have run this, and an agent cannot %s by itself: %s", rule.what, who.Why),
+		return steps.By{}, &exit{exitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.what, who.Why),
 			"a person has to run it, in a terminal outside the client that fsmtx knows, such as a console, ssh, or the terminal of the desktop"}
 	}
 }

@@ -104,6 +104,9 @@ func newNew(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			if f.template == examples { // the flag does not take the next word
+				return templates(), cobra.ShellCompDirectiveDefault
+			}
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 		RunE: func(c *cobra.Command, _ []string) error {

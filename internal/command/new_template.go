@@ -48,6 +48,10 @@ func (f *newFlags) templateArgs(args []string) ([]string, error) {
 		f.template = args[i]
 		args = slices.Delete(slices.Clone(args), i, i+1)
 	}
+	if f.template == examples && len(args) == 1 && slices.Contains(known, args[0]) && !exists(".", args[0]) {
+		return nil, &exit{exitNo, fmt.Errorf("%q is a template; name the directory of the skill too", args[0]),
+			"for example: fsmtx new .claude/skills/" + args[0] + " --template " + args[0]}
+	}
 	if f.isComplete() && !slices.Contains(known, f.template) {
 		return nil, noTemplate(f.template, known)
 	}

@@ -66,11 +66,11 @@ unless others are given; --with none removes the parts. A plugin with another au
 be named with --name, and gets only the program and the hooks. If DIR has no plugin, it
 must be empty.
 
-Unless --no-steps is given, the hooks also enforce the steps of a workflow (fsmtx step
---help), also the calls that the plugin's own workflows list under "only"; with --only
-those that any workflow may list. --mcp adds an MCP server, which serves the steps as tools to models without task
-tools: the program fsmtx-mcp, which must be beside this one or on PATH, and .mcp.json. The
-client starts it in every session of the plugin's users.
+Unless --no-steps is given, the hooks also enforce the steps of workflows (fsmtx step --help).
+They judge the calls that the plugin's own workflows list under "only"; with --only, those
+that any workflow may list. --mcp adds an MCP server, which serves the steps as tools to
+models without task tools: the program fsmtx-mcp, which must be beside this one or on PATH,
+and .mcp.json. The client starts it in every session of the plugin's users.
 
 --with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
 their configuration, config/planning-config.yaml. --with skill-files adds the hook

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -72,6 +74,15 @@ func mustExist(dir string) error {
 		"a session's list is created with its first task; fsmtx status --all lists the sessions with workflows"}
 }
 
+// notAStep is the error of a command that takes a session, for one that does not exist. A short
+// number is meant as that of a step.
+func notAStep(session string, err error) error {
+	if len(session) > 0 && len(session) < 7 && strings.Trim(session, "0123456789") == "" {
+		return &exit{exitNo, err, "the argument is a session, not a step; without it every step is shown"}
+	}
+	return err
+}
+
 // completeSessions completes the sessions whose lists have a history.
 func completeSessions(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -89,6 +100,31 @@ func completeSessions(s terminal.Streams) cobra.CompletionFunc {
 		}
 		slices.Sort(sessions)
 		return slices.Compact(sessions), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeSteps completes the numbers of the steps of the list that a command is about, named or the
+// one that findList finds: those that are done, or those that are open.
+func completeSteps(s terminal.Streams, named *string, done bool) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) (numbers []string, _ cobra.ShellCompDirective) {
+		ctx := c.Context()
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: *named, Who: s.Who})
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		state, err := steps.LoadNow(ctx, found.Dir)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, step := range state.Steps {
+			if step.Done() == done {
+				numbers = offer(numbers, strconv.FormatInt(step.ID, 10), step.Subject)
+			}
+		}
+		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 

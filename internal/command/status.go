@@ -103,7 +103,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	}
 	list, chosen, err := chooseList(ctx, s, session)
 	if err != nil {
-		return err
+		return notAStep(session, err)
 	}
 	st, err := readStatus(ctx, list)
 	if err != nil {

@@ -37,8 +37,8 @@ the list has no workflow.
 standard input: session_id names the list, and workspace.project_dir the project. Without
 standard input, or with a terminal, the list is found as by "fsmtx status".
 
---also runs, besides, the status line that the client would show without this one: the line
-that was in the same settings file before, or else that of a file with less precedence.
+--also runs, too, the command of the status line that the client would show without this
+one: what the same settings file had before, or else what a file of lower precedence has.
 Its output follows on the same line. If that command fails, its output is left out.
 
 The line is coloured unless NO_COLOR is set. COLUMNS, which the client sets, limits its

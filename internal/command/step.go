@@ -52,11 +52,11 @@ put into the session's task list:
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
   PostToolUse of TaskUpdate         what follows from an outcome is shown in the list
   PostToolUse of AskUserQuestion    what the person chose is recorded
-  TaskCompleted                     as for TaskUpdate, if no hook ran for that
+  TaskCompleted                     as for TaskUpdate, if no hook has judged that
   Stop, SubagentStop                the agent is sent back to a step that is ready, unless
                                     the person has said stop or is being asked. An update
-                                    that was let through and not carried out counts no more
-  UserPromptSubmit, PostToolBatch   the last sentence holds there, too
+                                    that was allowed but not carried out is forgotten
+  UserPromptSubmit, PostToolBatch   such an update is forgotten here, too
   SessionStart (compact, resume)    the agent receives the state of the workflow
 
 For any other event, and in a session without a workflow, it does nothing: it prints

@@ -21,9 +21,9 @@ const pastLong = `
 The task is marked as completed, and the decision is recorded with the reason. The session
 is found as by "fsmtx status".
 
-Below an agent the command works only if the person has agreed to this call of it; the hook
-"fsmtx step" asks. Otherwise run it in a terminal outside the client: a line that is typed
-with ! in the client counts as the agent's.`
+If an agent runs the command, it works only if the person has agreed to this very call; the
+hook "fsmtx step" asks. Otherwise run it in a terminal outside the client: a line that is
+typed with ! in the client counts as the agent's.`
 
 type pastFlags struct {
 	past    steps.Past
@@ -88,10 +88,11 @@ func newStepEnd(s terminal.Streams) *cobra.Command {
 const recordedLong = `
 The decision is recorded with the reason. The session is found as by "fsmtx status".
 
-Below an agent the command works only if the person has agreed to this call of it.`
+If an agent runs the command, it works only if the person has agreed to this very call.`
 
 func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	f.add(s, c)
+	c.ValidArgsFunction = completeSteps(s, &f.session, c.Name() == "reopen")
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
 			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}

@@ -65,7 +65,10 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 		return printJSON(s.Out, shownState(frame, state))
 	}
 	if len(state.Steps) == 0 {
-		return &exit{exitNo, fmt.Errorf("%s has no workflow", frame.List.Dir), ""}
+		if err := mustExist(frame.List.Dir); err != nil {
+			return notAStep(session, err)
+		}
+		return &exit{exitNo, fmt.Errorf("%s has no workflow", frame.List.Dir), "fsmtx status --all lists the sessions with workflows"}
 	}
 	list, chosen, err := chooseList(ctx, s, session)
 	if err != nil {

@@ -36,7 +36,8 @@ SESSION is found as by "fsmtx status".
 possible of a hydration that was replaced. With N it also removes what an earlier undo of that
 hydration has kept. No task is lost: undoing the undo restores the removed tasks as they were.
 
-Below an agent only --dry-run works without the person's yes; the hook "fsmtx step" asks.
+If an agent runs the command, only --dry-run works without the person's yes; the hook
+"fsmtx step" asks.
 
 --json prints an object with list, hydration (number, id and skill), removed, restored,
 gone (arrays of names of task files), kept (name, subject, why), dry_run, and first (array

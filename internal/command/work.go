@@ -23,12 +23,12 @@ import (
 const exitTrouble = 2
 
 const workLong = `
-Any agent with a shell works on a workflow with next, start, complete and begin. The gates
-are those of the client's task list and of "fsmtx mcp": order, files, checks, approval.
-In Claude Code the list is that of the session. Elsewhere it is the list of the project, in
-fsmtx/tasks in XDG_STATE_HOME or ~/.local/state; --list NAME takes another list.
+Any agent with a shell can work on a workflow with begin, next, start and complete. The same
+gates hold as in the client's task list and in "fsmtx mcp": order, files, checks, approval.
+In Claude Code the list is the session's. Elsewhere it is the project's, which is kept in
+fsmtx/tasks below XDG_STATE_HOME or ~/.local/state; --list NAME takes another list.
 
-The exit code is 1 if it is refused, and 2 if it could not be decided.`
+The exit code is 1 if the command is refused, and 2 if it could not be decided.`
 
 // workFlags are the flags of the commands with which an agent works on steps.
 type workFlags struct {
@@ -46,6 +46,9 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
+	if strings.Contains(c.Use, " N") {
+		c.ValidArgsFunction = completeSteps(s, &f.list, false)
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		l, err := f.find(c.Context(), s, false)
 		if err == nil {
@@ -192,11 +195,11 @@ func newComplete(s terminal.Streams) *cobra.Command {
 		Short:   "Complete a step of the workflow: its gates are tested now",
 		Long: `Complete completes step N of the workflow, if the files that it produces exist and its check
 exits with 0; that may take minutes, and ^C stops it. If a person has to approve the step,
-it is refused with what they can do. An outcome that leads back opens steps again; the exit
-code is then 0 too.
+the command is refused, and says what the person can do. An outcome that leads back opens
+steps again; the exit code is then 0 too.
 
-Finish is the same command: in a work tree that Claude Code's agent has entered, the client
-refuses each line of the shell with the word complete.
+Finish is another name for it: in a git work tree that Claude Code's agent has entered, the
+client refuses every shell command that contains the word complete.
 
 ` + updatedJSON,
 		Example: example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0",

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -622,4 +623,17 @@ func TestTheLockOfADirectoryExcludesAnotherHolder(t *testing.T) {
 	locked, err = second.tryLock()
 	require.NoError(t, err)
 	require.True(t, locked)
+}
+
+// TestUnwritableNamesTheFile: the person knows the file, not the directory in which it is prepared.
+func TestUnwritableNamesTheFile(t *testing.T) {
+	made := func(err error) error { return &fs.PathError{Op: "mkdir", Path: "/p/.claude/.fsmtx-edit-f", Err: err} }
+	err := unwritable("/p/.claude/f", made(unix.EACCES))
+	require.EqualError(t, err, "write /p/.claude/f: permission denied")
+	require.Equal(t, "you may not write into /p/.claude: change its permissions, or run the command as its owner", hint.Of(err))
+	err = unwritable("/p/.claude/f", made(unix.EROFS))
+	require.EqualError(t, err, "write /p/.claude/f: read-only file system")
+	require.Empty(t, hint.Of(err))
+	require.NoError(t, unwritable("f", nil))
+	require.ErrorIs(t, unwritable("f", safefile.ErrBusy), safefile.ErrBusy)
 }

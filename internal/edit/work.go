@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -103,13 +104,27 @@ func createWork(path string, up int) (*work, error) {
 	}
 	w := &work{dir: dir, name: workName(dir.base)}
 	if _, err = dir.lock(); err == nil {
-		err = w.make()
+		err = unwritable(path, w.make())
 	}
 	if err != nil {
 		dir.close()
 		return nil, err
 	}
 	return w, nil
+}
+
+// unwritable returns the error of making the work directory as one of the file at path, which is what
+// the person knows.
+func unwritable(path string, err error) error {
+	made, ok := errors.AsType[*fs.PathError](err)
+	if !ok || made.Op != "mkdir" {
+		return err
+	}
+	err = &fs.PathError{Op: "write", Path: path, Err: made.Err}
+	if errors.Is(err, fs.ErrPermission) {
+		return hint.With(err, "you may not write into "+filepath.Dir(made.Path)+": change its permissions, or run the command as its owner")
+	}
+	return err
 }
 
 func (w *work) path() string { return w.dir.Path(w.name) }

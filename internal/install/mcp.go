@@ -30,7 +30,7 @@ func (j *job) findServer(s terminal.Streams, command string) (server, error) {
 	case err == nil || j.MCP:
 		return found, err
 	case j.verb == remove && !j.preview && !errors.Is(err, settings.ErrForeign):
-		return server{}, fmt.Errorf("whether the MCP server fsmtx is registered is not known, and it was not removed: %w", err)
+		return server{}, fmt.Errorf("cannot find out whether the MCP server fsmtx is registered, so it was not removed: %w", err)
 	}
 	return server{}, nil
 }

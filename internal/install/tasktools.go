@@ -89,9 +89,9 @@ func (t TaskTools) String() string {
 		return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
 	}
 	if t.served {
-		return "a model without task tools works on the steps with the tools of the MCP server; you need not do anything"
+		return "models without task tools use the tools of the MCP server; you need not do anything"
 	}
-	return "a model without task tools works on the steps with the commands of fsmtx; you need not do anything"
+	return "models without task tools use the commands of fsmtx; you need not do anything"
 }
 
 // hint explains how to get the task tools that were wanted, if another value keeps them off.

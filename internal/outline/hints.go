@@ -81,7 +81,7 @@ func (d *document) hint(s Step, l line) (all []Hint) {
 			add(sentence, member("produces", []string{m[1] + m[2]}), "")
 		}
 		if approvals.in(sentence) {
-			add(sentence, member("approval", "Is this approved: "+s.Subject+"?"), "")
+			add(sentence, member("approval", question(s)), "")
 		}
 		for _, n := range notes {
 			if n.says.in(sentence) {
@@ -91,6 +91,15 @@ func (d *document) hint(s Step, l line) (all []Hint) {
 		}
 	}
 	return all
+}
+
+// question returns what a person is asked before the step counts as done.
+func question(s Step) string {
+	switch first, _, _ := strings.Cut(strings.ToLower(s.Subject), " "); first {
+	case "ask", "await", "get", "obtain", "request", "seek", "wait": // "Ask the user for approval": of what came before
+		return "Do you approve of the work so far?"
+	}
+	return "Is this approved: " + s.Subject + "?"
 }
 
 // backTo returns the id of the step before s to which a sentence about a loop leads, or 0.
@@ -110,9 +119,9 @@ var notes = []struct {
 	says *pattern
 	note string
 }{
-	{&loops, `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
-	{&orders, "it says in which order, but each step waits for the one before it: see blockedBy"},
-	{&optional, `it is not always necessary, and here every step is: the object form leaves steps out by "when"`},
+	{&loops, `the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+	{&orders, "the text gives an order of its own, and here each step waits for the one before it: see blockedBy"},
+	{&optional, `the text makes this optional, and here every step is done: in the object form "when" leaves steps out`},
 }
 
 // isLocal reports whether a text is the path of a file in the project.

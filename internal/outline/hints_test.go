@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/outline"
 )
@@ -30,12 +31,12 @@ func TestHints(t *testing.T) {
 		{"question for leave", "Show the diff to the user and ask whether it may be published.", `"approval": "Is this approved: Do it?"`},
 		{"question for a wish", "Ask the user whether they like tea.", ""},
 		{"loop", "Repeat until nothing is left.",
-			`it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 		{"back", "If it fails, go back to step 1.",
-			`it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
-		{"order", "Do this in parallel with the next one.", "it says in which order, but each step waits for the one before it: see blockedBy"},
+			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+		{"order", "Do this in parallel with the next one.", "the text gives an order of its own, and here each step waits for the one before it: see blockedBy"},
 		{"optional", "Skip this step for small changes.",
-			`it is not always necessary, and here every step is: the object form leaves steps out by "when"`},
+			`the text makes this optional, and here every step is done: in the object form "when" leaves steps out`},
 		{"nothing", "Look at every file.", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -49,4 +50,11 @@ func TestHints(t *testing.T) {
 			assert.Equal(t, c.want, got)
 		})
 	}
+}
+
+// TestApprovalOfAStepThatAsks: a step that only asks for approval is about the steps before it.
+func TestApprovalOfAStepThatAsks(t *testing.T) {
+	o := outline.Markdown([]byte("1. Write the plan.\n2. Ask the user for approval.\n3. Publish.\n"))
+	require.Len(t, o.Hints, 1)
+	assert.Equal(t, `"approval": "Do you approve of the work so far?"`, o.Hints[0].Gate)
 }

@@ -46,7 +46,7 @@ func (w Way) On(ctx context.Context, f *steps.Frame, step int64, note string) (*
 	c := s.Step(step)
 	switch {
 	case len(s.Steps) == 0:
-		return nil, refusal(strings.TrimSpace(note + " " + w.NoWorkflow()))
+		return nil, refusal(strings.TrimSpace(strings.TrimSpace(note) + " " + w.NoWorkflow()))
 	case c == nil:
 		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, steps.Names(s.Steps)))
 	case c.Gone():

@@ -39,13 +39,12 @@ type override struct {
 	line  int
 }
 
-// Values of skillOverrides (measured with 2.1.329, fact 163). OverrideNameOnly leaves the description
-// out of the client's list. OverrideUserOnly lets only a person call the skill, OverrideOff nobody.
+// Values of skillOverrides (fact 163, client 2.1.329).
 const (
-	OverrideOn       = "on"
-	OverrideNameOnly = "name-only"
-	OverrideUserOnly = "user-invocable-only"
-	OverrideOff      = "off"
+	OverrideOn       = "on"                  // as without an entry
+	OverrideNameOnly = "name-only"           // the model's list of skills has the name without the description
+	OverrideUserOnly = "user-invocable-only" // only a person can call the skill
+	OverrideOff      = "off"                 // nobody can call the skill
 )
 
 // ReadSettings reads enabledPlugins in the settings files that the client reads when it
