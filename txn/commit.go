@@ -150,10 +150,14 @@ func (d *Dir) checkKept(r Restore) error {
 		}
 	}
 	path := d.txnPath(r.ID, backupName, r.Name)
-	if there, err := d.exists(path); err != nil || !there {
-		return cmp.Or(err, fmt.Errorf("%w: transaction %s did not delete it", ErrNotKept, r.ID))
+	info, err := d.files.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: transaction %s did not delete it", ErrNotKept, r.ID)
 	}
-	return d.checkRegular(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
+	}
+	return err
 }
 
 func checkName(name string, seen map[string]bool) error {

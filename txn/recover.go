@@ -175,37 +175,33 @@ func (d *Dir) checkTxnDir(j *journal) error {
 			return err
 		}
 	}
-	for _, e := range j.Creates {
-		if err := d.checkRegular(d.txnPath(j.ID, stagedName, e.Name)); err != nil {
-			return err
-		}
+	if _, err := d.checkNamed(d.txnPath(j.ID, stagedName), j.Creates); err != nil {
+		return err
 	}
-	named := make(map[string]bool, len(j.Deletes))
-	for _, e := range j.Deletes {
-		named[e.Name] = true
-		if err := d.checkRegular(d.txnPath(j.ID, backupName, e.Name)); err != nil {
-			return err
-		}
+	unnamed, err := d.checkNamed(d.txnPath(j.ID, backupName), j.Deletes)
+	if unnamed != "" {
+		return fmt.Errorf("%s: %w", unnamed, errNotNamed)
 	}
-	backups, err := d.files.ReadDir(d.txnPath(j.ID, backupName))
-	for _, e := range backups {
-		if !named[e.Name()] {
-			return fmt.Errorf("%s: %w", d.txnPath(j.ID, backupName, e.Name()), errNotNamed)
-		}
-	}
-	return ignoreNotExist(err)
+	return err
 }
 
-// checkRegular returns vfs.ErrNotRegular if path exists and is not a regular file.
-func (d *Dir) checkRegular(path string) error {
-	info, err := d.files.Lstat(path)
-	if err != nil {
-		return ignoreNotExist(err)
+// checkNamed returns vfs.ErrNotRegular if one of the entries exists in dir and is not a regular
+// file. unnamed is the path of something in dir that is none of the entries.
+func (d *Dir) checkNamed(dir string, entries []entry) (unnamed string, err error) {
+	named := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		named[e.Name] = true
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
+	there, err := d.files.ReadDir(dir)
+	for _, e := range there {
+		path := filepath.Join(dir, e.Name())
+		if !named[e.Name()] {
+			unnamed = path
+		} else if !e.Type().IsRegular() {
+			return "", fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
+		}
 	}
-	return nil
+	return unnamed, ignoreNotExist(err)
 }
 
 // rollBack undoes an interrupted transaction under the locks of its files.
