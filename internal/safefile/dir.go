@@ -135,14 +135,6 @@ func (d *Dir) Lstat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Permissions returns those of a regular file. It makes one system call, where Lstat would open
-// each directory on the way.
-func (d *Dir) Permissions(name string) (mode fs.FileMode, ok bool) {
-	var st unix.Stat_t
-	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return fs.FileMode(st.Mode) & fs.ModePerm, err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
-}
-
 // ReadDir lists a directory, sorted by name.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	f, err := d.List(name)

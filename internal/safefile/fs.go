@@ -38,11 +38,7 @@ func OpenIn(fsys FS, path string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err = f.Stat()
-	if err == nil {
-		err = pathError("open", path, checkRegular(info.Mode()))
-	}
-	if err != nil {
+	if err := pathError("open", path, regular(f)); err != nil {
 		f.Close()
 		return nil, err
 	}

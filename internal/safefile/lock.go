@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -75,10 +76,12 @@ func try(l *flock.Flock, opened fs.FileInfo) (unlock func(), err error) {
 	}
 	switch {
 	case locked:
-		if err = checkLocked(l, opened); err == nil {
+		there, err := l.Stat()
+		if err == nil && os.SameFile(opened, there) {
 			return func() { _ = l.Close() }, nil
 		}
 		_ = l.Close()
+		return nil, cmp.Or(err, ErrMoved)
 	case err == nil:
 		err = ErrBusy
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENOTDIR):
@@ -87,15 +90,6 @@ func try(l *flock.Flock, opened fs.FileInfo) (unlock func(), err error) {
 		err = pathError("lock", l.Path(), err)
 	}
 	return nil, err
-}
-
-// checkLocked returns ErrMoved unless the locked file is the opened one.
-func checkLocked(l *flock.Flock, opened fs.FileInfo) error {
-	locked, err := l.Stat()
-	if err == nil && !os.SameFile(opened, locked) {
-		err = ErrMoved
-	}
-	return err
 }
 
 // Lock is the function Lock for the directory itself.

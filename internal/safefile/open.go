@@ -54,13 +54,24 @@ func openRegular(dirfd int, name string, flag int) (fd int, st syscall.Stat_t, e
 	if err != nil {
 		return -1, st, notRegular(err)
 	}
-	if err = syscall.Fstat(fd, &st); err == nil {
-		err = checkRegular(typeOf(uint32(st.Mode)))
+	if err = syscall.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		return fd, st, nil
 	}
-	if err != nil {
-		_ = unix.Close(fd)
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	if err == nil {
+		err = regular(f)
 	}
-	return fd, st, err
+	return -1, st, err
+}
+
+// regular returns ErrNotRegular unless an open file is regular.
+func regular(f fs.File) error {
+	info, err := f.Stat()
+	if err == nil {
+		err = checkRegular(info.Mode())
+	}
+	return err
 }
 
 // checkRegular returns nil for a regular file, and otherwise an ErrNotRegular with the
@@ -102,22 +113,6 @@ type raw struct {
 	at   int64
 }
 
-func typeOf(mode uint32) fs.FileMode {
-	switch mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		return 0
-	case unix.S_IFDIR:
-		return fs.ModeDir
-	case unix.S_IFIFO:
-		return fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		return fs.ModeSocket
-	case unix.S_IFBLK, unix.S_IFCHR:
-		return fs.ModeDevice
-	}
-	return fs.ModeIrregular
-}
-
 // Read returns io.EOF with the last bytes, because a short read up to the size of the file is
 // at its end. The size of a file of the kernel's, which is 0, does not count.
 func (r *raw) Read(p []byte) (int, error) {
@@ -142,18 +137,21 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// readAll limits what it reads and does not trust the size that the file system reports,
-// because the file may be growing.
+// readAll does not trust the size that the file system reports, because the file may be growing.
 func readAll(f io.Reader, size, limit int64) ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), limit)+bytes.MinRead))
+	if err := readInto(buf, f, limit); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func readInto(buf *bytes.Buffer, f io.Reader, limit int64) error {
 	_, err := buf.ReadFrom(io.LimitReader(f, max(limit, limit+1))) // limit may be the largest number
 	if err == nil && int64(buf.Len()) > limit {
 		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
+	return err
 }
 
 // ReadInto returns the content of a regular file in the open directory dir, valid until buf is
@@ -165,12 +163,9 @@ func ReadInto(buf *bytes.Buffer, dir *os.File, name string, max int64) ([]byte, 
 		return nil, err
 	}
 	defer unix.Close(fd)
-	if st.Size > max {
-		return nil, ErrTooLarge
-	}
 	buf.Reset()
 	buf.Grow(readAhead)
-	_, err = buf.ReadFrom(&raw{fd: fd, size: st.Size})
+	err = readInto(buf, &raw{fd: fd, size: st.Size}, max)
 	return buf.Bytes(), err
 }
 

@@ -33,18 +33,10 @@ func tempPath(path string, n int) string {
 	return filepath.Join(filepath.Dir(path), name)
 }
 
-// isTempIn reports whether renameio creates a file of that name in a temporary directory of
-// that name: a dot, the name of the file to replace, and a number.
-func isTempIn(dir, name string) bool {
-	base, ok := strings.CutPrefix(name, ".")
-	for ok && len(base) > 1 && isNumber(base[len(base)-1:]) {
-		base = base[:len(base)-1] // the digits before it may be of the number or of the file's name
-		n, is := strings.CutPrefix(dir, tempPrefix+Shortened(base))
-		if is && (n == "" || n[0] == '.' && isNumber(n[1:])) {
-			return true
-		}
-	}
-	return false
+// isPending reports whether a name may be that of a file of renameio: a dot, the name of the file
+// to replace, and a number.
+func isPending(name string) bool {
+	return len(name) > 2 && name[0] == '.' && strings.Trim(name[len(name)-1:], "0123456789") == ""
 }
 
 // Shortened returns the name, or its hash if a prefix would make it too long: names have at
@@ -61,8 +53,6 @@ func HashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
 }
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // tempDir is a temporary directory. It is removed only under its lock.
 type tempDir struct {
@@ -134,7 +124,7 @@ func (t *tempDir) temps() (names []string, ok bool) {
 	for _, e := range entries {
 		name := e.Name()
 		info, err := t.Lstat(name)
-		if err != nil || !info.Mode().IsRegular() || CheckSole(name, info) != nil || !isTempIn(filepath.Base(t.path), name) {
+		if err != nil || !info.Mode().IsRegular() || CheckSole(name, info) != nil || !isPending(name) {
 			return nil, false
 		}
 		names = append(names, name)

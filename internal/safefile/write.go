@@ -13,24 +13,15 @@ import (
 )
 
 // Mode is the mode of a file that Write or Replace creates.
-type Mode struct {
-	perm  fs.FileMode
-	exact bool
-}
+type Mode struct{ options []renameio.Option }
 
 // Exactly is a mode to which the umask does not apply.
-func Exactly(perm fs.FileMode) Mode { return Mode{perm, true} }
+func Exactly(perm fs.FileMode) Mode {
+	return Mode{[]renameio.Option{renameio.WithPermissions(perm), renameio.IgnoreUmask()}}
+}
 
 // LessUmask is a mode from which the umask is taken.
-func LessUmask(perm fs.FileMode) Mode { return Mode{perm, false} }
-
-func (m Mode) options(root *os.Root) []renameio.Option {
-	options := []renameio.Option{renameio.WithRoot(root), renameio.WithPermissions(m.perm)}
-	if m.exact {
-		options = append(options, renameio.IgnoreUmask())
-	}
-	return options
-}
+func LessUmask(perm fs.FileMode) Mode { return Mode{[]renameio.Option{renameio.WithPermissions(perm)}} }
 
 // Replace creates or replaces the file name in d atomically: a crash or a power cut leaves
 // either the old content or the new. The temporary file is in the directory in of temp, which
@@ -44,7 +35,7 @@ func (d *Dir) Replace(name string, data []byte, mode Mode, temp *Dir, in string)
 		return pathError("open", temp.Path(in), err)
 	}
 	defer root.Close()
-	f, err := renameio.NewPendingFile(filepath.Base(name), mode.options(root)...)
+	f, err := renameio.NewPendingFile(filepath.Base(name), append(mode.options, renameio.WithRoot(root))...)
 	if err != nil {
 		return pathError("open", filepath.Join(temp.Path(in), "."+filepath.Base(name)), err)
 	}

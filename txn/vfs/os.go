@@ -115,8 +115,8 @@ func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
 	if err != nil {
 		return err
 	}
-	if mode, ok := dir.Permissions(rest); ok {
-		perm = mode
+	if info, err := dir.Lstat(rest); err == nil && info.Mode().IsRegular() {
+		perm = info.Mode().Perm()
 	}
 	return dir.Replace(rest, data, safefile.Exactly(perm), temp, in)
 }
