@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/google/renameio/v2"
@@ -181,28 +182,20 @@ func Replace(path string, data []byte, mode Mode) error {
 // the umask. It returns the directories that it created, innermost first, also if it
 // returns an error. If the directory exists already, that is not an error.
 func Mkdir(dir string) (created []string, err error) {
-	created, err = mkdirOne(dir)
-	if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
-		return created, err
+	err = os.Mkdir(dir, 0o777)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
+		if created, err = Mkdir(filepath.Dir(dir)); err != nil {
+			return created, err
+		}
+		err = os.Mkdir(dir, 0o777) // not Mkdir: in /proc a directory is "not there" however often it is made
 	}
-	created, err = Mkdir(filepath.Dir(dir))
-	if err != nil {
-		return created, err
-	}
-	inner, err := mkdirOne(dir) // not Mkdir: in /proc a directory is "not there" however often it is made
-	return append(inner, created...), err
-}
-
-// mkdirOne is Mkdir without the parents.
-func mkdirOne(dir string) (created []string, err error) {
-	switch err := os.Mkdir(dir, 0o777); {
+	switch {
 	case err == nil:
-		return []string{dir}, Unheld.SyncNames(filepath.Dir(dir))
+		return slices.Insert(created, 0, dir), Unheld.SyncNames(filepath.Dir(dir))
 	case errors.Is(err, fs.ErrExist):
-		return nil, RequireDir(dir)
-	default:
-		return nil, err
+		err = RequireDir(dir)
 	}
+	return created, err
 }
 
 // RequireDir returns an error unless there is a directory at the path, or a link to one.
