@@ -48,35 +48,40 @@ func OpenDir(path string) (*Dir, error) { return Unheld.OpenDir(path) }
 
 // OpenDir opens a directory in d, which must not be a symbolic link. The caller closes it.
 func (d *Dir) OpenDir(name string) (*Dir, error) {
-	path := d.Path(name)
-	fd, err := openAt(d.fd, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)
+	opened, err := d.openDir(name)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		err = ErrNotDir
 	}
-	if err != nil {
-		return nil, pathError("open", path, err)
-	}
-	root, err := d.openRoot(name)
-	if err == nil {
-		var opened fs.FileInfo
-		if opened, err = root.Stat("."); err == nil {
-			err = checkSame(opened, fd)
-		}
-		if err == nil {
-			return &Dir{path: path, fd: fd, root: root, opened: opened}, nil
-		}
-		_ = root.Close() // opened for reading only
-	}
-	_ = unix.Close(fd)
-	return nil, pathError("open", path, err)
+	return opened, pathError("open", d.Path(name), err)
 }
 
-// openRoot opens a directory in d as a root. It follows links.
+func (d *Dir) openDir(name string) (*Dir, error) {
+	fd, err := openAt(d.fd, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	root, err := d.openRoot(name)
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	opened, err := root.Stat(".")
+	if err == nil {
+		err = checkSame(opened, fd)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close(), unix.Close(fd))
+	}
+	return &Dir{path: d.Path(name), fd: fd, root: root, opened: opened}, nil
+}
+
+// openRoot opens a directory in d as a root. It follows links. The dot keeps it from waiting for
+// a writer of a FIFO.
 func (d *Dir) openRoot(name string) (*os.Root, error) {
 	if d.root == nil {
-		return os.OpenRoot(name)
+		return os.OpenRoot(name + "/.")
 	}
-	return d.root.OpenRoot(name)
+	return d.root.OpenRoot(name + "/.")
 }
 
 // checkSame returns ErrNotDir unless fd is the directory that root describes: openRoot follows a

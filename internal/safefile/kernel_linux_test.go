@@ -202,23 +202,31 @@ func TestTheSizeOfAFile(t *testing.T) {
 	assert.Zero(t, sizeOf(unsized{f}))
 }
 
-// TestADirectoryThatIsReplacedWhileItIsOpened: by a link, which would be followed, or by another.
+// TestADirectoryThatIsReplacedWhileItIsOpened: by a link, which would be followed, by another
+// directory, or by a FIFO, for whose writer an open would wait.
 func TestADirectoryThatIsReplacedWhileItIsOpened(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"link":      func(path string) error { return os.Symlink("other", path) },
 		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"FIFO":      func(path string) error { return unix.Mkfifo(path, 0o600) },
 	} {
-		d, path := held(t, "dir/", "other/")
-		opens := 0
-		var err error
-		kernel.Answering(t, func() { _, err = d.OpenDir("dir") }, func(kernel.Call) unix.Errno {
-			if opens++; opens == 2 {
-				assert.NoError(t, os.Rename(path+"/dir", path+"/moved"))
-				assert.NoError(t, replace(path+"/dir"))
+		for _, isHeld := range []bool{true, false} {
+			d, path := held(t, "dir/", "other/")
+			at := "dir"
+			if !isHeld {
+				d, at = Unheld, path+"/dir"
 			}
-			return 0
-		}, unix.SYS_OPENAT)
-		require.ErrorIs(t, err, ErrNotDir, name)
+			opens := 0
+			var err error
+			kernel.Answering(t, func() { _, err = d.OpenDir(at) }, func(kernel.Call) unix.Errno {
+				if opens++; opens == 2 {
+					assert.NoError(t, os.Rename(path+"/dir", path+"/moved"))
+					assert.NoError(t, replace(path+"/dir"))
+				}
+				return 0
+			}, unix.SYS_OPENAT)
+			require.ErrorIs(t, err, ErrNotDir, name)
+		}
 	}
 }
 
