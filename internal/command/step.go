@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
@@ -30,6 +31,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 const stepLong = `Step is a hook of the client. It enforces the steps of a workflow that "fsmtx hydrate" has
@@ -298,9 +300,18 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 }
 
 // answersForPerson returns the hook that may have answered the client's question about an update, ""
-// if the settings have none.
+// if neither the settings nor a plugin have one.
 func (h *stepHook) answersForPerson(e *event.Event) string {
-	at := switches.Here(h.streams.Getenv, cmp.Or(h.streams.Env("CLAUDE_PROJECT_DIR"), e.Cwd)).AnswersFor("TaskUpdate")
+	const tool = "TaskUpdate"
+	dir := cmp.Or(h.streams.Env("CLAUDE_PROJECT_DIR"), e.Cwd)
+	at := switches.Here(h.streams.Getenv, dir).AnswersFor(tool)
+	if at == "" {
+		roots := pluginRoots(h.streams, dir)
+		if client, err := cmdline.Read(h.streams.Getenv, dir); err == nil {
+			roots = append(roots, client.Plugins...)
+		}
+		at = switches.AnswersOfPlugins(locator.OS{}, roots, tool)
+	}
 	if at == "" {
 		return ""
 	}

@@ -49,18 +49,32 @@ func hooksFiles(s terminal.Streams, cwd string) []string {
 			files = append(files, filepath.Join(dir, claude.ProjectSettings), filepath.Join(dir, claude.LocalSettings))
 		}
 	}
-	roots := []string{s.Env("CLAUDE_PLUGIN_ROOT")}
-	if registry, err := plugins.ReadRegistry(locator.OS{}, config); err == nil {
-		set := plugins.ReadSettings(locator.OS{}, config, cwd)
-		for _, in := range registry.Enabled(set, cwd) {
-			roots = append(roots, registry.Root(in).Dir)
-		}
-	}
-	for _, root := range roots {
-		if root != "" {
-			files = append(files, filepath.Join(root, "hooks", "hooks.json"))
-		}
+	for _, root := range pluginRoots(s, cwd) {
+		files = append(files, filepath.Join(root, "hooks", "hooks.json"))
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
+}
+
+// pluginRoots returns the directories of the plugins whose hooks the client runs in a directory, as far
+// as its registry and the environment of this hook name them.
+func pluginRoots(s terminal.Streams, cwd string) (roots []string) {
+	if root := s.Env("CLAUDE_PLUGIN_ROOT"); root != "" {
+		roots = append(roots, root)
+	}
+	config, err := claude.ConfigDir(s.Getenv)
+	if err != nil {
+		return roots
+	}
+	registry, err := plugins.ReadRegistry(locator.OS{}, config)
+	if err != nil {
+		return roots
+	}
+	set := plugins.ReadSettings(locator.OS{}, config, cwd)
+	for _, in := range registry.Enabled(set, cwd) {
+		if root := registry.Root(in).Dir; root != "" {
+			roots = append(roots, root)
+		}
+	}
+	return roots
 }

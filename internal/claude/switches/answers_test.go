@@ -2,9 +2,14 @@ package switches
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 func TestAnswersFor(t *testing.T) {
@@ -31,4 +36,27 @@ func TestAnswersFor(t *testing.T) {
 		assert.Equal(t, want, of(groups).AnswersFor("TaskUpdate"), groups)
 	}
 	assert.Empty(t, Settings{Others: []File{newFile("/c", User, []byte(`{"hooks": 5}`)), newFile("/d", User, []byte(`{`))}}.AnswersFor("TaskUpdate"))
+}
+
+func TestAnswersOfPlugins(t *testing.T) {
+	const event = `{"PermissionRequest": [{"matcher": "Task.*", "hooks": [{"type": "command", "command": "true"}]}]}`
+	const manifest = ".claude-plugin/plugin.json"
+	for want, files := range map[string]map[string]string{
+		"":                     {"hooks/hooks.json": `{"hooks": {"Stop": []}}`, manifest: `{"name": "p", "hooks": "./none.json"}`},
+		"/hooks/hooks.json:1":  {"hooks/hooks.json": `{"hooks": ` + event + `}`},
+		"/" + manifest + ":2":  {manifest: `{"name": "p",` + "\n" + `"hooks": ` + event + `}`},
+		"/more/answers.json:1": {manifest: `{"name": "p", "hooks": "./more/answers.json"}`, "more/answers.json": `{"hooks": ` + event + `}`},
+		"/second.json:1":       {manifest: `{"name": "p", "hooks": ["./first.json", "./second.json"]}`, "second.json": `{"hooks": ` + event + `}`},
+		"/" + manifest + ":1":  {manifest: `{"name": "p", "hooks": [5, ` + event + `]}`},
+	} {
+		root := t.TempDir()
+		for name, text := range files {
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+		}
+		if want != "" {
+			want = root + want
+		}
+		assert.Equal(t, want, AnswersOfPlugins(locator.OS{}, []string{t.TempDir(), root}, "TaskUpdate"))
+	}
 }
