@@ -171,7 +171,7 @@ func (x textType) read(p *parser, e *entry, name string, t token) {
 	}
 	*x.of(&e.task) = text
 	if x.filled {
-		p.uses(name, text, t, whenStarted)
+		p.uses(name, text, t, whenStarted, inText)
 	}
 }
 

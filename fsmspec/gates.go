@@ -427,7 +427,7 @@ func (p *parser) approval(name string, t token, question *string) (ask bool) {
 		p.problem(t.start, "%s has control characters, which a terminal would obey", name)
 	default:
 		*question = text
-		p.uses(name, text, t, whenCompleted)
+		p.uses(name, text, t, whenCompleted, inText)
 	}
 	return false
 }

@@ -199,6 +199,7 @@ var refusedFlows = map[string]string{
 	`"when": {"1": ["x", "yy"]}`:                                      `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
 	`"when": {"2": "done"}`:                                           ` cycle 2 -> 2: each step comes before the next, so none can start`,
 	`"do": ""`:                                                        `/do task 2 ("B"): do: "" is not the name of a skill: it is blank`,
+	`"do": "../release-notes"`:                                        `/do task 2 ("B"): do: "../release-notes" is not the name of a skill: it is a path`,
 	`"do": "/release-notes"`:                                          `/do task 2 ("B"): do: "/release-notes" is not the name of a skill: write it without the slash`,
 	`"do": "release notes"`:                                           `/do task 2 ("B"): do: "release notes" is not the name of a skill: it has spaces or control characters`,
 	`"do": "p::notes"`:                                                `/do task 2 ("B"): do: "p::notes" is not the name of a skill: a part of it is empty`,
@@ -238,5 +239,28 @@ func TestWarningsOfFlows(t *testing.T) {
 		warnings := parsed(t, file).Warnings()
 		assert.Equal(t, want, strings.Join(lines(warnings), "\n"))
 		assert.True(t, warnings[0].ChangesMeaning)
+	}
+}
+
+// TestMisplacedFlow: in a workflow with outcomes a field that would change its flow is not ignored,
+// as "back" on a step beside its outcomes would be.
+func TestMisplacedFlow(t *testing.T) {
+	for field, hint := range map[string]string{
+		"back": `in an outcome`, "max": `in an outcome`, "then": `in an outcome`, "stop": `in an outcome`,
+		"loop": `what leads back is an outcome`, "onFailure": `what leads back is an outcome`, "max_rounds": `what leads back is an outcome`,
+		"optional": `"outcomes": ["done", "no-need"]`, "if": `"when": {"1": "major"}`, "only_if": `"when": {"1": "major"}`,
+		"forEach": `"each": {"lines"`, "inTurn": `in the object of "each"`, "lines": `in the object of "each"`,
+		"steps": `"do": […]`, "skill": `"do": "NAME"`, "deadline": `"within"`, "vars": `at the top of the file`,
+	} {
+		step := fmt.Sprintf(`{"id": 1, "subject": "A", %q: 1}`, field)
+		problems := refused(t, `{"fsm": 2, "steps": [`+step+`]}`).Problems
+		require.Len(t, problems, 1, field)
+		assert.Contains(t, problems[0].Message, fmt.Sprintf(`task 1 ("A"): unknown field %q: `, field))
+		assert.Contains(t, problems[0].Message, hint)
+		assert.Contains(t, problems[0].Message, ", or move it into metadata")
+		assert.Equal(t, "/steps/0/"+field, problems[0].Pointer)
+		if field != "then" { // there it is like "when"
+			assert.Len(t, parsed(t, "["+step+"]").Warnings(), 1, "an array means what it means")
+		}
 	}
 }

@@ -231,6 +231,7 @@ func (p *parser) tasks() {
 // misspelling is an unknown field that probably means another one.
 type misspelling struct {
 	name, meant string
+	hint        string // what to write instead, where no single field is meant
 	at          int
 }
 
@@ -246,8 +247,10 @@ func (p *parser) task(e *entry) {
 			p.reserved(e, key.start, name)
 			continue
 		case i < 0:
-			if meant := fieldMeant(name); meant != "" {
-				misspellings = append(misspellings, misspelling{name, meant, key.start})
+			if hint := flowMeant(name); hint != "" && p.version == WithOutcomes {
+				misspellings = append(misspellings, misspelling{name: name, hint: hint, at: key.start})
+			} else if meant := fieldMeant(name); meant != "" {
+				misspellings = append(misspellings, misspelling{name: name, meant: meant, at: key.start})
 			} else {
 				p.warn(key.start, "unknown field %s is ignored", quoted(name))
 			}
@@ -300,6 +303,9 @@ func (p *parser) missing(e *entry, name string, misspellings []misspelling) []mi
 func (p *parser) noteMisspelling(e *entry, m misspelling) {
 	p.problems.note(m.at, e, keepsMeaning, func() (pointer, text string) {
 		pointer = e.pointer(m.name)
+		if m.hint != "" {
+			return pointer, fmt.Sprintf("unknown field %s: %s, or move it into metadata", quoted(m.name), m.hint)
+		}
 		if m.meant == checkMember {
 			return pointer, fmt.Sprintf("unknown field %s: it belongs in the object of %q", quoted(m.name), "check")
 		}

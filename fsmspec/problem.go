@@ -176,6 +176,35 @@ func fieldMeant(name string) string {
 	}
 }
 
+// flowMeant returns what to write instead of a name that is no field of a step, but would change the
+// flow of a workflow with outcomes: a member in the wrong place, or what other languages call it. It
+// returns "" if there is none. A plain array has no flow, and ignores such a field as any other.
+func flowMeant(name string) string {
+	switch fold(cut(name)) {
+	case "back", "max", "stop", "then":
+		return `it belongs in an outcome, as in "outcomes": {"changes": {"back": 1, "max": 3}}`
+	case "goto", "loop", "loopback", "maxrounds", "onerror", "onfail", "onfailure", "repeat", "retries", "retry", "until", "while":
+		return `what leads back is an outcome, as in "outcomes": {"failed": {"back": 1, "max": 3}}`
+	case "choice", "choices", "optional":
+		return `name the ways in which the step can end, as in "outcomes": ["done", "no-need"]`
+	case "condition", "conditions", "else", "elseif", "elsif", "if", "onlyif", "switch", "unless":
+		return `name the outcomes of an earlier step for which this one is needed, as in "when": {"1": "major"}`
+	case "foreach":
+		return `write "each": {"lines": "packages.txt"}`
+	case "inturn", "lines":
+		return `it belongs in the object of "each"`
+	case "steps", "substeps", "subtasks":
+		return `write "do": […] for the steps that this one consists of`
+	case "skill":
+		return `write "do": "NAME" for a skill that has to be called`
+	case "deadline", "timelimit":
+		return `write "within": "30m"`
+	case "var", "vars":
+		return `it stands at the top of the file, beside "steps"`
+	}
+	return ""
+}
+
 // checkMember is returned by fieldMeant for a name that only a member of check has.
 const checkMember = "check.member"
 

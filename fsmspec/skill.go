@@ -30,6 +30,8 @@ func skillFault(name string) string {
 		return "it is too long"
 	case strings.HasPrefix(name, "/"):
 		return "write it without the slash"
+	case strings.HasPrefix(name, "./"), strings.HasPrefix(name, "~/"), slices.Contains(strings.Split(name, "/"), ".."):
+		return "it is a path"
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		return "it has spaces or control characters"
 	case slices.Contains(strings.Split(name, ":"), ""):

@@ -289,19 +289,29 @@ type mention struct {
 	at      int
 	pointer string
 	when    moment
-	command bool // a command reads its variable
+	in      container
 }
+
+// container is in what a value is named.
+type container int
+
+const (
+	inText    container = iota
+	inPath          // also a pattern
+	inCommand       // which reads its variable
+	asText          // in a command, where {name} is not replaced
+)
 
 // maxUses limits the uses that are proven.
 const maxUses = 20_000
 
 // uses notes which values a text or a path names. field is its name in messages.
-func (p *parser) uses(field, text string, t token, when moment) {
+func (p *parser) uses(field, text string, t token, when moment, in container) {
 	if p.version != WithOutcomes || p.current == nil || !strings.Contains(text, "{") {
 		return
 	}
 	for _, name := range Named(text) {
-		p.addMention(mention{p.current, name, field, t.start, "", when, false})
+		p.addMention(mention{p.current, name, field, t.start, "", when, in})
 	}
 	p.hasValues = p.hasValues || slices.ContainsFunc(parts(text), func(p part) bool { return p.name != "" })
 }
@@ -319,7 +329,7 @@ func (p *parser) pathUses(field, text string, t token) {
 	if !strings.Contains(field, "produces") && field != "check.dir" && field != "decides.dir" && !strings.HasPrefix(field, "outcomes.") {
 		when = whenStarted
 	}
-	p.uses(field, text, t, when)
+	p.uses(field, text, t, when, inPath)
 	class := false
 	for _, part := range parts(text) {
 		if part.name == "" {
@@ -345,11 +355,14 @@ func inClass(text string, class bool) bool {
 	return class
 }
 
-// variables finds the names of variables of values in a command: $FSM_X and ${FSM_X}, without
-// a default.
+// commandUses finds the names of variables of values in a command: $FSM_X and ${FSM_X}, without
+// a default. It also finds {name}, which is not replaced there.
 func (p *parser) commandUses(field, command string, t token) {
 	if p.version != WithOutcomes || p.current == nil {
 		return
+	}
+	for _, name := range Named(strings.ReplaceAll(command, "${", "$ ")) {
+		p.addMention(mention{p.current, name, field, t.start, "", whenCompleted, asText})
 	}
 	seen := map[string]bool{}
 	for rest := command; ; {
@@ -369,7 +382,7 @@ func (p *parser) commandUses(field, command string, t token) {
 			continue
 		}
 		seen[name] = true
-		p.addMention(mention{p.current, strings.ToLower(name), field, t.start, "", whenCompleted, true})
+		p.addMention(mention{p.current, strings.ToLower(name), field, t.start, "", whenCompleted, inCommand})
 	}
 }
 
@@ -416,11 +429,28 @@ func (v *valueProof) isVar(name string) bool {
 	return slices.ContainsFunc(v.p.declared, func(d Var) bool { return d.Name == name })
 }
 
+// fixedFault returns why a value that is always the one of vars cannot be part of a path, or "". What
+// depends on the call, or is set anew by a step, is known only then.
+func (v *valueProof) fixedFault(name string) string {
+	i := slices.IndexFunc(v.p.declared, func(d Var) bool { return d.Name == name })
+	if i < 0 || v.setters[name] != nil || len(Named(v.p.declared[i].Default)) > 0 {
+		return ""
+	}
+	return SegmentFault(Fill(v.p.declared[i].Default, nil))
+}
+
 func (v *valueProof) prove(m mention) {
 	p, name := v.p, m.name
 	switch {
-	case name == Args || name == Round || v.isVar(name) || m.command && name == Item:
-	case m.command && isOutcomeVariable(name):
+	case m.in == asText:
+		if name == Args || name == Round || name == Item && m.hasItem() || slices.Contains(v.known, name) {
+			p.noteMention(&p.warnings, m, `%s has {%s}, and nothing is replaced in commands: write "$%s"`, m.field, name, Variable(name))
+		}
+	case m.in == inPath && v.fixedFault(name) != "":
+		p.noteMention(&p.problems, m, "%s names {%s}, which no step sets and which vars has: it stands in a path, and %s", m.field, name,
+			v.fixedFault(name))
+	case name == Args || name == Round || v.isVar(name) || m.in == inCommand && name == Item:
+	case m.in == inCommand && isOutcomeVariable(name):
 		if id, _ := strconv.ParseInt(name[len("outcome_"):], 10, 64); !slices.ContainsFunc(v.level(m.entry),
 			func(e *entry) bool { return e.task.ID == id }) {
 			p.noteMention(&p.warnings, m, "%s reads %s, and there is no step %d", m.field, Variable(name), id)
@@ -429,7 +459,7 @@ func (v *valueProof) prove(m mention) {
 		if !m.hasItem() {
 			p.noteMention(&p.problems, m, `%s names {item}, which only a step with each has (write {{item}} for the text itself)`, m.field)
 		}
-	case v.setters[name] == nil && m.command:
+	case v.setters[name] == nil && m.in == inCommand:
 		p.noteMention(&p.warnings, m, "%s reads %s, which no value of this workflow sets%s", m.field, Variable(name),
 			didYouMean(variableMeant(name, v.known)))
 	case v.setters[name] == nil:
@@ -439,7 +469,7 @@ func (v *valueProof) prove(m mention) {
 		why := v.unset(m.entry, name, m.when)
 		switch {
 		case why == "":
-		case m.command:
+		case m.in == inCommand:
 			p.noteMention(&p.warnings, m, "%s reads %s, which is not set %s", m.field, Variable(name), why)
 		default:
 			p.noteMention(&p.problems, m, "%s names {%s}, which is not set %s", m.field, name, why)
@@ -560,7 +590,7 @@ func (p *parser) wildcard(field, text string, t token) {
 	dir, _, ok := cutLast(text, "/")
 	if ok && p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") &&
 		len(p.wildcards) < maxUses {
-		p.wildcards = append(p.wildcards, mention{p.current, text, field, t.start, string(p.decoder.StackPointer()), whenCompleted, false})
+		p.wildcards = append(p.wildcards, mention{p.current, text, field, t.start, string(p.decoder.StackPointer()), whenCompleted, inPath})
 	}
 }
 

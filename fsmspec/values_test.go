@@ -1,6 +1,7 @@
 package fsmspec_test
 
 import (
+	"fmt"
 	"path"
 	"strings"
 	"testing"
@@ -364,4 +365,40 @@ func TestValuesOfParts(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "Use 1 for "+line, plan.Creations()[0].Subject)
 	}
+}
+
+// TestNothingIsReplacedInCommands: who writes {version} into a command means the value.
+func TestNothingIsReplacedInCommands(t *testing.T) {
+	const file = `{"fsm": 2, "vars": {"goal": "x"}, "steps": [{"id": 1, "subject": "A", "set": {"version": "^.+$"}},
+		{"id": 2, "subject": "B", "blockedBy": [1], "check": %q}]}`
+	for command, want := range map[string]string{
+		"bump {version}":                        `check has {version}, and nothing is replaced in commands: write "$FSM_VERSION"`,
+		`grep "{goal}" notes`:                   `check has {goal}, and nothing is replaced in commands: write "$FSM_GOAL"`,
+		"echo {args}":                           `check has {args}, and nothing is replaced in commands: write "$FSM_ARGS"`,
+		`bump "$FSM_VERSION"`:                   "",
+		"version=1; bump ${version}":            "",
+		"awk '{other}' notes; echo {{version}}": "",
+		"echo {item}":                           "",
+	} {
+		var got []string
+		for _, w := range parsed(t, fmt.Sprintf(file, command)).Warnings() {
+			got = append(got, strings.TrimPrefix(w.Message, `task 2 ("B"): `))
+			assert.Equal(t, "/steps/1/check", w.Pointer)
+		}
+		assert.Equal(t, want, strings.Join(got, "\n"), command)
+	}
+}
+
+// TestAFixedValueThatIsNoPartOfAPath would be refused whenever the step is completed.
+func TestAFixedValueThatIsNoPartOfAPath(t *testing.T) {
+	const file = `{"fsm": 2, "vars": {"dir": %q}, "steps": [{"id": 1, "subject": "A", %s"produces": ["{dir}/x"]}]}`
+	for _, dir := range []string{"../../etc", "a/b", "..", ""} {
+		problems := refused(t, fmt.Sprintf(file, dir, "")).Problems
+		require.Len(t, problems, 1, dir)
+		assert.Contains(t, problems[0].Message, "produces names {dir}, which no step sets and which vars has: it stands in a path, and its value ")
+		assert.Equal(t, "/steps/0/produces/0", problems[0].Pointer)
+		parsed(t, fmt.Sprintf(file, dir, `"set": {"dir": "^.+$"}, `))
+	}
+	parsed(t, fmt.Sprintf(file, "a", ""))
+	parsed(t, fmt.Sprintf(file, "{args}", ""))
 }

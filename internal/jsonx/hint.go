@@ -31,8 +31,18 @@ func hint(data []byte, offset int) string {
 		return "a number cannot begin with 0"
 	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || strings.ContainsRune("'\u2018\u2019\u201c\u201d", char)):
 		return "strings need double quotes"
+	case unicode.IsLetter(char) && beginsWord(data[:offset]): // as in {fsm: 2}, whose f could begin false
+		return "strings need double quotes"
 	}
 	return ""
+}
+
+// beginsWord reports whether a text ends in the beginning of true, false or null where a value may
+// begin.
+func beginsWord(text []byte) bool {
+	rest := bytes.TrimRightFunc(text, unicode.IsLetter)
+	before, word := bytes.TrimRight(rest, white), string(text[len(rest):])
+	return word != "" && word != "true" && word != "false" && word != "null" && (len(before) == 0 || endsWith(before, "[{,:"))
 }
 
 func endsWith(text []byte, chars string) bool {

@@ -34,6 +34,8 @@ func TestIndexAgreesWithPositionAt(t *testing.T) {
 func TestCheckReturnsThePosition(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`:         "",
+		`{"a": nulL}`:      `1:10: invalid character 'L' in literal null (expecting 'l'): strings need double quotes`,
+		`toml = 1`:         `1:2: invalid character 'o' in literal true (expecting 'r'): strings need double quotes`,
 		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
 		"[1,\n 2,]":        `2:4: invalid character ']' at start of value: a trailing comma before it: remove that`,
 		`[1`:               `1:3: unexpected end of file`,

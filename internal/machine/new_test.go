@@ -82,6 +82,10 @@ func TestFaults(t *testing.T) {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}},
 		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, BlockedBy: ids(2)}},
+		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the command chooses among more and done; declare done if that is meant`: {
+			{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},
+		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the person chooses among more and done; declare done if that is meant`: {
+			{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},
 		`warning 0 : up to 10201 steps may have to be completed until this workflow ends: lower max of its loops`: {
 			{ID: 1, Outcomes: back(1, 100)}, {ID: 2, BlockedBy: ids(1), Outcomes: back(1, 99)}, {ID: 3, BlockedBy: ids(2)}},
 	} {
@@ -102,11 +106,14 @@ func TestFaults(t *testing.T) {
 // TestSoundWorkflows: workflows of which there is nothing to say.
 func TestSoundWorkflows(t *testing.T) {
 	for name, steps := range map[string][]Step{
-		"none":             nil,
-		"a plain list":     {{ID: 1}, {ID: 2, BlockedBy: ids(1)}},
-		"a plain cycle":    {{ID: 1, BlockedBy: ids(2)}, {ID: 2, BlockedBy: ids(1)}},
-		"a review":         review(),
-		"an optional step": {{ID: 1, Outcomes: []Outcome{{Name: Done, Gated: true}, {Name: "no-need"}}}},
+		"none":                         nil,
+		"a plain list":                 {{ID: 1}, {ID: 2, BlockedBy: ids(1)}},
+		"a plain cycle":                {{ID: 1, BlockedBy: ids(2)}, {ID: 2, BlockedBy: ids(1)}},
+		"a review":                     review(),
+		"a spent outcome of the agent": {{ID: 1, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},
+		"a spent outcome of a command, with done": {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}, {Name: Done}}}},
+		"a command that says more or done":        {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2}}}},
+		"an optional step":                        {{ID: 1, Outcomes: []Outcome{{Name: Done, Gated: true}, {Name: "no-need"}}}},
 		"a step that comes after two branches": {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},

@@ -13,6 +13,7 @@ func (b *builder) warn() {
 	b.warnDead()
 	for i := range b.m.steps {
 		b.warnUseless(i)
+		b.warnTaken(i)
 		b.warnLeak(i)
 	}
 	if bound := b.m.Bound(); bound > LargeBound {
@@ -69,6 +70,22 @@ func (b *builder) warnUseless(i int) {
 	})
 	if !effect && !used && !s.Result {
 		b.warning(i, at("outcomes"), `the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`)
+	}
+}
+
+// warnTaken warns of a step that a person or a command decides, where an outcome that looks like one of
+// theirs is only taken when another one is spent, so that they have to choose done.
+func (b *builder) warnTaken(i int) {
+	s := &b.m.steps[i]
+	if s.Decides == Agent || !slices.Contains(s.Choices(), Done) || slices.Contains(names(s.Outcomes), Done) {
+		return
+	}
+	for _, o := range s.Outcomes {
+		if o.Back == 0 && o.Name != Failed && o.Name != Late { // with one that can be chosen, done would not be implied
+			b.warning(i, at("outcomes"), "%s is only taken when another outcome is spent, and cannot be chosen: %s chooses among %s; declare done if that is meant", quote(o.Name),
+				map[Decider]string{Person: "the person", Command: "the command"}[s.Decides], strings.Join(s.Choices(), " and "))
+			return
+		}
 	}
 }
 
