@@ -12,6 +12,12 @@ import (
 
 // check denies the completion of a step unless its command exited with 0.
 func check(c *Current, r Result) Verdict {
+	if r.interrupted {
+		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: its check was interrupted before it ended: %s\nComplete the step again to run it anew",
+			c.Name(), visible.Clip(visible.Words(r.Run), maxSubject)))
+		v.Check, v.past.none = &r, true
+		return v
+	}
 	if r.failed == "" && r.Exit == 0 {
 		return Verdict{Check: &r}
 	}

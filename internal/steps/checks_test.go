@@ -165,10 +165,27 @@ func TestAnInterruptedCheckDenies(t *testing.T) {
 		l.await("begun")
 		interrupt()
 	}()
-	require.Contains(t, l.denies(1, completed), "its check failed (it was interrupted)")
+	require.Equal(t, `#1 "Step 1" is not completed: its check was interrupted before it ended: `+waitingCheck("begun", "never").Run+
+		"\nComplete the step again to run it anew", l.denies(1, completed))
 	require.Empty(t, l.state().Pending)
 	require.Equal(t, Deny, l.state().Evidence[0].Verdict)
 	require.Equal(t, -1, l.state().Evidence[0].Check.Exit)
+}
+
+// TestAnInterruptedCheckLeadsNowhere: only a check that ended can make a step end as failed.
+func TestAnInterruptedCheckLeadsNowhere(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}, Check: waitingCheck("begun", "never"),
+		Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 1}}})
+	require.True(t, l.end(1, "").Allowed())
+	interrupted, interrupt := context.WithCancel(t.Context())
+	l.Interruptible = func(context.Context) (context.Context, context.CancelFunc) { return interrupted, func() {} }
+	go func() {
+		l.await("begun")
+		interrupt()
+	}()
+	require.Contains(t, l.end(2, "").Reason, "its check was interrupted")
+	require.True(t, l.state().Step(1).Done(), "it is not open again")
+	require.Equal(t, 1, l.state().Step(2).Round)
 }
 
 func TestACheckIsKilledWithItsChildrenAtItsLimit(t *testing.T) {

@@ -176,7 +176,8 @@ func (e *ending) ownGates() (failed, ok bool) {
 			continue
 		}
 		// without a result it did not run
-		if g.Kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.step.outcome(machine.Failed) == nil {
+		if g.Kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.interrupted ||
+			e.step.outcome(machine.Failed) == nil {
 			return false, false
 		}
 		e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as

@@ -60,6 +60,8 @@ type Result struct {
 	output string // the end of it
 	cut    bool   // output is not all of it
 	failed string // why it has no exit status; empty if it has one
+
+	interrupted bool // fsmtx was ended while it ran: this says nothing about the step
 }
 
 // An override's Why begins with one of these.

@@ -152,7 +152,7 @@ func TestCheck(t *testing.T) {
 	require.Contains(t, check(c, Result{Run: "x", Exit: 1}).Reason, "It printed nothing.")
 	require.Contains(t, check(c, Result{Run: "x", Exit: -1, failed: "it did not end within 5m0s"}).Reason,
 		"its check failed (it did not end within 5m0s): x")
-	require.Contains(t, check(c, Result{Run: "x", Exit: 0, failed: "it was interrupted"}).Why, "it was interrupted",
+	require.Contains(t, check(c, Result{Run: "x", Exit: 0, interrupted: true}).Why, "interrupted",
 		"exit 0 of an interrupted check does not count")
 }
 

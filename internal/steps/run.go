@@ -44,7 +44,7 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 	case errors.Is(o.Err, process.ErrTimeout):
 		r.failed = fmt.Sprintf("it did not end within %v", b.Limit())
 	case errors.Is(o.Err, process.ErrCancelled):
-		r.failed = "it was interrupted"
+		r.failed, r.interrupted = "it was interrupted", true
 	case o.Err != nil:
 		r.failed = o.Err.Error()
 	case o.Signal != "":
