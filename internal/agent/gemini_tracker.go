@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/agent/tracker"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -40,7 +40,7 @@ func tracks(file string) (on, known bool) {
 	if err != nil {
 		return false, false
 	}
-	if data, err = hujson.Standardize(data); err != nil { // Gemini CLI allows comments
+	if data, err = commented.Plain(data); err != nil { // Gemini CLI allows comments
 		return false, false
 	}
 	value := jsonx.Member(jsonx.Member(data, "experimental"), "taskTracker")

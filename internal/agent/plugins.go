@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 	"golang.org/x/mod/semver"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -261,7 +261,7 @@ func readCommented(file string, into any) {
 	if err != nil {
 		return
 	}
-	if data, err = hujson.Standardize(append(data, '\n')); err == nil { // or a last line that is a comment has no end
+	if data, err = commented.Plain(data); err == nil {
 		_ = json.Unmarshal(data, into, jsonx.Tolerant)
 	}
 }

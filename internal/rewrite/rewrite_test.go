@@ -96,6 +96,8 @@ func TestFix(t *testing.T) {
   ]
 }
 `, "moved comments into metadata"},
+		{"comment without an end of its line", "[{\"id\": 1, \"subject\": \"A\"}]\n// é",
+			"[{\"id\": 1, \"subject\": \"A\", \"metadata\": {\"comment\": \"é\"}}]\n", "moved comments into metadata"},
 		{"comment without a place", `[1 /* one */]`, `[1 /* one */]`, ""},
 		{"beyond repair", `[{"id": 1 "subject"`, `[{"id": 1 "subject"`, ""},
 	} {

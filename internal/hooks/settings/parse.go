@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
 
 // Parse returns the JSON object in the content of a settings file. Every value keeps its
@@ -20,12 +19,11 @@ import (
 // spaces. The error is a *jsonx.SyntaxError.
 func Parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
 	if d.Settings.Comments {
-		root, err := hujson.Parse(slices.Clone(data))
+		plain, err := commented.Plain(data)
 		if err != nil {
 			return nil, explain(data, err)
 		}
-		root.Standardize()
-		data = root.Pack()
+		data = plain
 	}
 	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ func TestMistakesAreReportedWithLineAndColumn(t *testing.T) {
 		{"{\"ä\":\n [1", "2:4: unexpected end of file", "2:4: "},
 		{" []", "1:2: got an array, want an object", "1:2: got an array, want an object"},
 		{"// ä\n7", "1:1: invalid character '/' at start of value", "2:1: got a number, want an object"},
+		{"{} // é", "1:4: unexpected text after the JSON value", ""},
+		{"{} /* é", "1:4: unexpected text after the JSON value", "1:4: parsing comment: unexpected EOF"},
 		{"{} {}", "1:4: unexpected text after the JSON value", "1:4: "},
 		{"", "1:1: unexpected end of file", "1:1: "},
 	} {
