@@ -98,10 +98,10 @@ func (h *agentHook) start(ctx context.Context) (r agent.Reply) {
 	return h.troubled(r, "the agent could not be given the state of its workflow", err)
 }
 
-// state returns the state of the project's workflows and how to work them, empty if nothing is
+// state returns the state of the session's workflows and how to work them, empty if nothing is
 // open.
 func (h *agentHook) state(ctx context.Context) (string, error) {
-	text, err := h.Report(ctx)
+	text, err := h.Report(ctx, h.call.Session)
 	if text == "" || err != nil {
 		return "", err
 	}
@@ -145,7 +145,7 @@ func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
 	if open, err := h.isOpen(ctx, skill); open || err != nil {
 		r := agent.Reply{}
 		if err == nil {
-			err = h.joins(ctx)
+			err = h.joins(ctx, skill.Name)
 		}
 		if err == nil {
 			r.Context, err = h.state(ctx)
@@ -169,12 +169,10 @@ func (h *agentHook) isOpen(ctx context.Context, skill *agent.Skill) (bool, error
 	return false, nil
 }
 
-// joins records that the session works a workflow of the list.
-func (h *agentHook) joins(ctx context.Context) error {
-	return h.Hear(ctx, h.call.Session, func(before steps.Heard) steps.Heard {
-		before.Works = true
-		return before
-	})
+// joins records that the session works the workflows of a skill; an empty name stands for one that is
+// not known.
+func (h *agentHook) joins(ctx context.Context, skill string) error {
+	return h.Hear(ctx, h.call.Session, func(before steps.Heard) steps.Heard { return before.Calls(skill) })
 }
 
 func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool) agent.Reply {
@@ -183,9 +181,13 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 		Way: progress.Way{Program: ownPath()}, Typed: typed,
 	}
 	f, start := hydrateFlags{h.flags.Hydrate}, time.Now()
+	heard, err := h.Heard(h.call.Session)
+	if err != nil {
+		return h.troubled(agent.Reply{}, "the workflow of "+skill.Name+" was not put into the list of steps", err)
+	}
 	result, err := inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
 		return carryOut(ctx, h.streams, request, hydrate.Options{Policy: h.policy, LockTimeout: f.LockTimeout, History: f.History,
-			Flat: f.Nest == "off"})
+			Flat: f.Nest == "off", Mine: heard.Called})
 	})
 	hydrated{call: hydrate.Call{Request: request, Result: result, Err: err}}.log(start, h.decided)
 	if err != nil {
@@ -198,7 +200,7 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 		}
 	}
 	if result.Spec != "" && len(result.Created) > 0 {
-		err = h.joins(ctx)
+		err = h.joins(ctx, skill.Name)
 	}
 	r := agent.Reply{Context: hydrate.Announcement(request, result), Person: hydrate.Notice(request, result)}
 	if h.own != "" && len(result.Created) > 0 {
@@ -224,7 +226,7 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 	case h.call.Task != nil:
 		return h.updated(ctx, *h.call.Task)
 	case strings.HasSuffix(h.call.Tool, "workflow_begin"): // of the MCP server; its name comes first
-		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx))
+		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx, ""))
 	case strings.Contains(h.call.Command, "fsmtx"):
 		return h.shell(ctx)
 	}
@@ -269,7 +271,7 @@ func (h *agentHook) shell(ctx context.Context) agent.Reply {
 				one.rule.what, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
 		}
 		if isBegin(words) {
-			return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx))
+			return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx, ""))
 		}
 	}
 	return agent.Reply{}

@@ -26,7 +26,10 @@ type Options struct {
 	History     int           // how many hydrations can be undone; 0 means the default
 	FS          vfs.FS        // nil means the operating system's
 	Flat        bool          // replace the tasks of another skill also if work on them has begun
-	Late        bool          // leave what is done last to Result.Finish, so that the caller can answer first
+	// Mine reports whether the caller works the workflows of a skill. The open ones of others stay as they
+	// are, and the workflow does not come under them. Nil: all are the caller's.
+	Mine func(command string) bool
+	Late bool // leave what is done last to Result.Finish, so that the caller can answer first
 
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
@@ -66,7 +69,9 @@ type Hydration struct {
 	spec     *fsmspec.Spec
 	dir      string // project directory
 	result   Result
-	flat     bool          // see Options
+	flat     bool // see Options
+	mine     func(command string) bool
+	beside   bool          // the list has open workflows that are not the caller's
 	place    steps.Place   // where the workflow comes, by the last plan
 	demanded bool          // whether a step that was in the list demands the skill, so that the call has to be recorded
 	planned  *fsmspec.Plan // that was carried out
@@ -109,6 +114,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		dir:     projectDir(r, env),
 		result:  result,
 		flat:    o.Flat,
+		mine:    o.Mine,
 	}
 	if !spec.TakesArgs() {
 		h.result.Args = r.Args

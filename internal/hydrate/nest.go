@@ -30,10 +30,14 @@ type Nested struct {
 func (h *Hydration) planner(ctx context.Context) tasks.Planner {
 	return func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		var err error
+		h.beside = false
 		if h.place, err = h.placeIn(ctx, snap); err != nil {
 			return nil, err
 		}
 		policy := h.policy
+		if h.beside {
+			policy.Scope = fsmspec.ScopeSkill
+		}
 		if h.place.Parent != nil {
 			policy.Scope, snap.Tasks = fsmspec.ScopeAll, tasksOf(snap.Tasks, h.place.Replaces)
 		}
@@ -59,9 +63,24 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if err != nil {
 		return steps.Place{}, err
 	}
+	if h.mine != nil {
+		all := len(openOf(state))
+		state = state.Called(func(name string) bool { return name == command || h.mine(name) })
+		h.beside = len(openOf(state)) < all
+	}
 	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
 	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed,
 		Flat: h.flat, Demands: h.spec.Skills()})
+}
+
+// openOf returns the workflows that are not finished.
+func openOf(s *steps.State) (open []*steps.Workflow) {
+	for _, c := range s.Steps {
+		if !c.Done() && !slices.Contains(open, c.Workflow) {
+			open = append(open, c.Workflow)
+		}
+	}
+	return open
 }
 
 // unread returns why a workflow in the list could not be read now, if the file system has failed: work on

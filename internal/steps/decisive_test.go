@@ -60,7 +60,7 @@ func TestResumeNamesEveryStepInProgress(t *testing.T) {
 	require.NotContains(t, text, "How to do 3.")
 	require.Regexp(t, `Also in progress: .*"three".*"four"`, text)
 	require.Contains(t, text, "Ready: ")
-	report, err := l.Report(t.Context())
+	report, err := l.Report(t.Context(), "")
 	require.NoError(t, err)
 	require.Equal(t, text, report)
 }

@@ -49,6 +49,8 @@ func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, le
 	}
 	if x.Heard == nil {
 		s = f.own(s, x.Transcript, x.Prompt)
+	} else {
+		s = s.Called(x.Heard.Called)
 	}
 	if x.Mode == StopOff || len(s.Ready()) == 0 {
 		return s, nil, nil
@@ -188,12 +190,15 @@ func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
 	return resumed(f.own(s, path, "")), nil
 }
 
-// Report returns the state of all workflows in the list as text for an agent. It is empty if
-// every step is done.
-func (f *Frame) Report(ctx context.Context) (string, error) {
+// Report returns the state of the workflows that a session works, or of all workflows in the list if
+// it is not known to work any, as text for an agent. It is empty if every step is done.
+func (f *Frame) Report(ctx context.Context, session string) (string, error) {
 	s, err := Load(ctx, f.List.Dir)
 	if err != nil || len(s.Steps) == 0 {
 		return "", err
+	}
+	if heard, err := f.Heard(session); err == nil && heard.Works {
+		s = s.Called(heard.Called)
 	}
 	return resumed(s), nil
 }

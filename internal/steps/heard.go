@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -16,10 +17,36 @@ import (
 // Heard is what hooks have learnt of a session, in an agent whose transcript is not read. It
 // is kept beside the list, which may be a project's and so shared by several sessions.
 type Heard struct {
-	Works bool   `json:"works,omitzero"` // the session has called the skill of a workflow
-	Stop  bool   `json:"stop,omitzero"`  // the person's last prompt asks to stop
-	Limit string `json:"limit,omitzero"` // the prompt by which the person has limited the work
+	Works bool `json:"works,omitzero"` // the session has called the skill of a workflow
+	// Skills are those that it called, a line each; empty if they are not known, which stands for all.
+	Skills string `json:"skills,omitzero"`
+	Stop   bool   `json:"stop,omitzero"`  // the person's last prompt asks to stop
+	Limit  string `json:"limit,omitzero"` // the prompt by which the person has limited the work
 }
+
+// Calls returns what is known after the session has called a skill; an empty name stands for one
+// that is not known.
+func (h Heard) Calls(skill string) Heard {
+	every := h.Works && h.Skills == ""
+	switch all := strings.Split(h.Skills, "\n"); {
+	case every || skill == "" || len(all) > maxCalled:
+		h.Skills = ""
+	case !h.Works:
+		h.Skills = skill
+	case !slices.Contains(all, skill):
+		h.Skills += "\n" + skill
+	}
+	h.Works = true
+	return h
+}
+
+// Called reports whether the session works the workflows of a skill.
+func (h Heard) Called(skill string) bool {
+	return h.Works && (h.Skills == "" || slices.Contains(strings.Split(h.Skills, "\n"), skill))
+}
+
+// maxCalled limits the number of skills that are kept of a session.
+const maxCalled = 20
 
 // maxLimit limits the length of a prompt that is kept, in characters.
 const maxLimit = 2000

@@ -114,3 +114,21 @@ func TestHoldSendsBackAsOftenAsItSays(t *testing.T) {
 	sent()
 	require.Equal(t, []bool{true, true, false, true, true, false, true}, got)
 }
+
+// TestSkillsOfASession: a session works what it called, or everything if one of its skills is not
+// known, as on records of earlier versions.
+func TestSkillsOfASession(t *testing.T) {
+	require.False(t, Heard{}.Called("a"))
+	require.True(t, Heard{Works: true}.Called("a"))
+	one := Heard{}.Calls("a").Calls("a")
+	require.Equal(t, Heard{Works: true, Skills: "a"}, one)
+	require.True(t, one.Called("a"))
+	require.False(t, one.Called("b"))
+	two := one.Calls("b")
+	require.True(t, two.Called("a") && two.Called("b") && !two.Called("c"))
+	require.True(t, two.Calls("").Calls("d").Called("c"), "one that is not known")
+	for i := range 30 {
+		two = two.Calls(strconv.Itoa(i))
+	}
+	require.True(t, two.Called("a") && two.Called("x"), "too many to keep")
+}
