@@ -57,6 +57,26 @@ func parseNumbered(text string) (numbered, bool) {
 	return numbered{}, false
 }
 
+// variantWord is a heading of a step that says of which of several workflows it is one.
+var variantWord = pattern{text: `(?i)^([\p{L}-]+(?:\s+[\p{L}-]+)?)\s+((?:step|phase|stage)\s+\d.*)$`}
+
+// parseVariant splits text like "Local Step 1: Build" and "Final Phase 3". The steps of a workflow
+// that has a name are not those of another one.
+func parseVariant(text string) (numbered, bool) {
+	m := variantWord.find(decoration.compiled().ReplaceAllString(strings.ReplaceAll(text, "**", ""), ""))
+	if m == nil {
+		return numbered{}, false
+	}
+	n, ok := parseNumbered(m[2])
+	if !within.in(m[1]) {
+		n.word = strings.ToLower(m[1]) + " " + n.word
+	}
+	return n, ok
+}
+
+// within is what a step is called that is one of a longer sequence.
+var within = pattern{text: `(?i)^(?:optional|final|last|next|first|optionally|mandatory|required|new|bonus|critical|important)$`}
+
 // titleOf returns what follows a number, or the whole text if nothing does.
 func titleOf(whole, rest string) string {
 	rest = separators.compiled().ReplaceAllString(rest, "")
@@ -108,6 +128,9 @@ func (d *document) headingRuns() []*candidate {
 			continue
 		}
 		n, ok := parseNumbered(l.text)
+		if !ok {
+			n, ok = parseVariant(l.text)
+		}
 		if !ok {
 			continue
 		}

@@ -142,6 +142,9 @@ func (d *document) rate(c *candidate, sole bool) {
 		c.add(-40, "its items are cases")
 	}
 	d.rateSize(c)
+	if share := instructions(c.marks, true); c.form == checkboxes && share >= 0 && share < 0.3 && 3*d.written(c.begin(), c.end()) < d.total {
+		c.add(-70, "it says what is to be true in the end")
+	}
 	if sole {
 		c.add(10, "it is the only numbered list")
 	}
@@ -222,6 +225,10 @@ func (d *document) rateSurroundings(c *candidate) {
 	for _, title := range d.titles(c.place) {
 		if caseTitle.in(title) {
 			c.add(-40, fmt.Sprintf("%q is a case", shorten(title)))
+		}
+		if n, ok := parseNumbered(title); ok && n.word != "" && !forms[c.form].heading {
+			c.add(-20, "it is a part of one step")
+			return
 		}
 		switch a := affinity(title); {
 		case !judged:
