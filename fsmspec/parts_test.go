@@ -31,6 +31,7 @@ func TestParseParts(t *testing.T) {
 	spec := parsed(t, migration)
 	assert.Empty(t, spec.Warnings())
 	assert.Equal(t, 10, spec.Len())
+	assert.Equal(t, 8, spec.Planned(), "what is done for the lines comes later")
 	tasks := spec.Tasks()
 	require.Len(t, tasks, 3)
 	each := tasks[1].Each

@@ -3,6 +3,7 @@ package fsmspec_test
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,33 @@ func TestRefusedValues(t *testing.T) {
 		flowCase(`"when": {"1": "x"}, "set": {"a": [1.50, true, "b"], "b": {"run": "x", "timeout": null}}, "within": "1h"`),
 		flowCase(`"when": {"1": "x"}, "set": {"a": "x", "b": ["y"]}`)} {
 		checkSchema(t, schema, file)
+	}
+}
+
+func TestLimitsOfValues(t *testing.T) {
+	many := func(n int) string {
+		var values []string
+		for i := range n {
+			values = append(values, strconv.Itoa(i+1))
+		}
+		return strings.Join(values, ", ")
+	}
+	numbered := func(n int) string {
+		var names []string
+		for i := range n {
+			names = append(names, `"v`+strconv.Itoa(i)+`": "x"`)
+		}
+		return strings.Join(names, ", ")
+	}
+	parsed(t, flowCase(`"when": {"1": "x"}, "set": {`+numbered(fsmspec.MaxSet)+`}`))
+	parsed(t, flowCase(`"when": {"1": "x"}, "set": {"a": [`+many(fsmspec.MaxPatterns)+`]}`))
+	for members, want := range map[string]string{
+		`"set": {` + numbered(fsmspec.MaxSet+2) + `}`:         `task 2 ("B"): set may have at most 20 names`,
+		`"set": {"a": [` + many(fsmspec.MaxPatterns+2) + `]}`: `task 2 ("B"): set.a may hold at most 100 elements`,
+	} {
+		problems := refused(t, flowCase(members)).Problems
+		assert.Len(t, problems, 1)
+		assert.Equal(t, want, problems[0].Message)
 	}
 }
 

@@ -219,6 +219,9 @@ func TestQuarantineTakesADirectory(t *testing.T) {
 	_, err := Recover(t.Context(), w.d)
 	require.NoError(t, err)
 	assert.DirExists(t, w.quarantined("2.json/sub"))
+	info, err := os.Stat(filepath.Dir(w.quarantined("2.json")))
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
 	assert.Equal(t, w.before, tree(t, w.d))
 }
 

@@ -315,6 +315,8 @@ func TestReplaceFiles(t *testing.T) {
 	now, err := os.Lstat(filepath.Join(dir, "1.json"))
 	require.NoError(t, err)
 	require.False(t, os.SameFile(old, now))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "6.json/sub"), 0o755))
+	require.Error(t, d.ReplaceFiles(File{Name: "6.json"}), "a directory is in its place")
 	require.NoError(t, d.Close())
 	require.ErrorIs(t, d.ReplaceFiles(one), ErrClosed)
 }

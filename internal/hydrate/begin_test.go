@@ -69,7 +69,7 @@ func TestBegin(t *testing.T) {
 		"./missing", "missing", "releas", "bad", "plain", ".", ".."} {
 		begin(hydrate.Beginning{Skill: skill})
 	}
-	for _, skill := range []string{"asked", "bare", "askd", "p:askd", "empty"} { // the last one is only Claude Code's
+	for _, skill := range []string{"asked", "bare", "askd", "p:askd", "empty", "dir"} { // "empty" is only Claude Code's
 		begin(hydrate.Beginning{Skill: skill, Program: "codex"})
 	}
 	h.write(".claude/settings.json", `{"skillOverrides": {"release": "off"}}`)
@@ -101,6 +101,7 @@ bare codex: bare has no fsm.json; hint: name a skill, or a directory with an fsm
 askd codex: no skill with a workflow is called "askd", and no directory; hint: did you mean asked?; refused true []
 p:askd codex: no skill with a workflow is called "p:askd", and no directory; hint: fsmtx locate lists the workflows that are visible from here; refused true []
 empty codex: [] [25] The workflow of the skill empty has no steps now. Change of the task list: no tasks, removed #25. [hydrated empty HOME/project]
+dir codex: [32] [] of a directory The skill dir has put its workflow into the task list: 1 task #32. [hydrated dir HOME/project]
 release : the skill release is switched off in HOME/.claude/settings.json:1: "skillOverrides" for "release" is "off"; hint: remove that entry to use the skill; refused true []`, "\n"+strings.Join(all, "\n"))
 
 	for path, want := range map[string]bool{"a": false, "a/b": true, ".": true, "..": true, "...": false, "": false} {

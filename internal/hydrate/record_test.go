@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 // hydrateSkill invokes the skill with scope "skill".
@@ -191,4 +194,43 @@ func TestHistoryKeepsTheRecordOfAWorkflowInTheList(t *testing.T) {
 	for _, e := range history {
 		require.NotContains(t, e.Record, `"old"`)
 	}
+}
+
+// TestARecordHasTheValuesFromTheBeginning: a later edit of fsm.json does not change them.
+func TestARecordHasTheValuesFromTheBeginning(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/skills/skill/SKILL.md", "")
+	h.write(".claude/skills/skill/fsm.json", `{"fsm": 2, "vars": {"goal": "release {args}"}, "steps": [{"id": 1, "subject": "For {goal}"}]}`)
+	r := call
+	r.Args = "1.4"
+	_, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
+	require.NoError(t, err)
+	records := h.records()
+	require.Len(t, records, 1)
+	require.Equal(t, "1.4", records[0].Args)
+	require.Equal(t, map[string]string{"goal": "release 1.4"}, records[0].Vars)
+}
+
+// TestACallThatCannotBeRecorded: both errors are told.
+func TestACallThatCannotBeRecorded(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/skills/skill/SKILL.md", "")
+	h.write(".claude/skills/skill/fsm.json", `{"fsm": 2, "steps": [{"id": 1, "subject": "Call it", "do": "other"}]}`)
+	_, err := h.hydrate()
+	require.NoError(t, err)
+	task := filepath.Join(h.list(), "1.json")
+	text, err := os.ReadFile(task)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(task, []byte(strings.Replace(string(text), `"pending"`, `"in_progress"`, 1)), 0o644))
+	note := func(found error, o hydrate.Options) error {
+		return hydrate.NoteCall(t.Context(), hydrate.Request{Session: "list", Command: "other"}, h.env, o, found)
+	}
+	broken := hydrate.Options{LockTimeout: time.Millisecond, FS: &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error { return syscall.EIO }}}
+	err = note(hydrate.ErrLookup, broken)
+	require.ErrorIs(t, err, hydrate.ErrLookup)
+	require.ErrorContains(t, err, "the call could not be recorded, so call it again")
+	require.ErrorIs(t, note(hydrate.ErrLookup, hydrate.Options{LockTimeout: 5 * time.Second}), hydrate.ErrLookup)
+	evidence, err := os.ReadFile(filepath.Join(filepath.Dir(h.list()), ".list.fsmtx/steps.jsonl"))
+	require.NoError(t, err)
+	require.Contains(t, string(evidence), `"verdict":"called"`)
 }

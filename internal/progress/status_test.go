@@ -43,3 +43,14 @@ func TestStatusOfTwoWorkflows(t *testing.T) {
 	assert.Empty(t, got.Steps[4].WaitsFor, "it is done")
 	assert.Contains(t, got.Message, `In progress: #3 "S"`)
 }
+
+func TestAReportHasAFewStepsInFull(t *testing.T) {
+	w, s := &steps.Workflow{Command: "one"}, &steps.State{}
+	for id := range int64(maxFull + 2) {
+		s.Steps = append(s.Steps, &steps.Current{Step: steps.Step{ID: id + 1, Subject: "S"}, Workflow: w, Status: "pending",
+			Description: "What to do."})
+	}
+	assert.Equal(t, maxFull, strings.Count(Way{}.Report(s), "What to do."))
+	s.Steps = s.Steps[:maxFull]
+	assert.Equal(t, maxFull, strings.Count(Way{}.Report(s), "What to do."))
+}

@@ -258,6 +258,7 @@ func TestStop(t *testing.T) {
 	}{
 		"a step is ready":             {stateOf(one, blocked), Stopping{}, []int64{1}},
 		"steps in progress are first": {stateOf(one, blocked, working), Stopping{}, []int64{3, 1}},
+		"several are ready":           {stateOf(one, stepLine{id: 4, status: pending}, stepLine{id: 5, status: pending}), Stopping{}, []int64{1, 4, 5}},
 		"every step is done":          {stateOf(done), Stopping{}, nil},
 		"no step":                     {stateOf(), Stopping{}, nil},
 		"every step is blocked":       {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},

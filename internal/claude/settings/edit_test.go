@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 func add(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
@@ -224,8 +225,18 @@ func TestLayoutFollowsTheFile(t *testing.T) {
 	} {
 		assert.Contains(t, string(add(t, []byte(before), one)), between, "%q", before)
 	}
+	assert.Contains(t, string(add(t, []byte("{\n\"a\": 1\n}\n"), one)), "\n  \"", "a file without indentation shows no unit")
 	crlf := add(t, []byte("{\r\n  \"a\": 1\r\n}\r\n"), ours)
 	assert.Equal(t, bytes.Count(crlf, []byte("\n")), bytes.Count(crlf, []byte("\r\n")))
+}
+
+// A plugin goes to other machines, where the program may be missing or of another platform.
+func TestLineOfAPlugin(t *testing.T) {
+	line := func(command string) string {
+		return settings.Hook{Command: command, Args: []string{"hook"}}.Line()
+	}
+	assert.Equal(t, shell.GuardAnywhere(`"$CLAUDE_PLUGIN_ROOT"/bin/fsmtx`, []string{"hook"}), line("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"))
+	assert.Equal(t, shell.Guard("/bin/fsmtx", []string{"hook"}), line("/bin/fsmtx"))
 }
 
 // TestTextThatLooksLikeAnotherEncoding: a file is called UTF-16 only for its whole mark, and
