@@ -68,15 +68,11 @@ func Find(getenv func(string) (string, bool)) (c Copy, ok bool, err error) {
 }
 
 func copyDir(getenv func(string) (string, bool)) (string, error) {
-	data, _ := getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) { // the XDG specification says to ignore relative paths
-		home, _ := getenv("HOME")
-		if home == "" {
-			return "", claude.ErrNoHome
-		}
-		data = filepath.Join(home, ".local", "share")
+	own, err := claude.OwnDir(getenv, "XDG_DATA_HOME", ".local/share")
+	if err != nil {
+		return "", err
 	}
-	return filepath.Join(data, "fsmtx", "bin"), nil
+	return filepath.Join(own, "bin"), nil
 }
 
 // CopyPath returns the path that fsmtx has in a copy, whether there is one or not.

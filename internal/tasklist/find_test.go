@@ -203,6 +203,7 @@ func TestListsOfAllAgents(t *testing.T) {
 	assert.Equal(t, []string{w.claudes("s1"), w.claudes("s2")}, dirs, "without a home there are no lists of projects")
 	_, err = w.find(Query{Agent: "codex"})
 	assert.ErrorIs(t, err, claude.ErrNoHome)
+	assert.ErrorContains(t, err, "neither XDG_STATE_HOME nor HOME is set")
 }
 
 func TestNamesOfProjectsAreSafe(t *testing.T) {

@@ -16,15 +16,11 @@ import (
 // Root returns the directory of the lists of projects: fsmtx/tasks in XDG_STATE_HOME or
 // ~/.local/state. It returns claude.ErrNoHome if neither is known.
 func Root(lookup func(string) (string, bool)) (string, error) {
-	state, _ := lookup("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // the XDG specification says to ignore relative paths
-		home, _ := lookup("HOME")
-		if home == "" {
-			return "", claude.ErrNoHome
-		}
-		state = filepath.Join(home, ".local", "state")
+	own, err := claude.OwnDir(lookup, "XDG_STATE_HOME", ".local/state")
+	if err != nil {
+		return "", err
 	}
-	return filepath.Join(state, "fsmtx", "tasks"), nil
+	return filepath.Join(own, "tasks"), nil
 }
 
 // Project returns the root of the project that the absolute path dir belongs to, without
