@@ -289,6 +289,7 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 				return err
 			}
 		}
+		visible.Fprintf(s.Out, "%s: the skill with which an agent proposes them\n", filepath.Join(dir, "SKILL.md"))
 	}
 	visible.Fprintf(s.Out, "%s asks you before it writes anything.\n", sample.Writer)
 	return f.install(s, sample.Writer+" "+t.Command)
