@@ -144,10 +144,13 @@ func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.
 	}
 }
 
-// engine returns the engine for a session. If the settings do not enable hooks, it
-// returns nil and prints the setting that enables them.
+// isOff reports whether there are settings and they do not enable hooks.
+func (h hookSetup) isOff() bool { return !h.found.Enabled && len(h.found.Files) > 0 }
+
+// engine returns the engine for a session. If the settings do not enable hooks, it prints the
+// setting that enables them.
 func (h hookSetup) engine(s terminal.Streams, session hooks.Session, processes *hookProcesses) *hooks.Engine {
-	if !h.found.Enabled && len(h.found.Files) > 0 {
+	if h.isOff() {
 		s.Hintf("hooks are off; %s runs them only with %s in the settings", h.dialect.Title, h.dialect.Settings.ToEnable)
 	}
 	return hooks.New(hooks.Config{

@@ -108,7 +108,7 @@ func (h hookSetup) unusable() error {
 // hintForNone prints where hooks are configured if none is configured for the event, in
 // this directory or for this agent.
 func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r *hooks.Result) {
-	if r.Plan != nil || len(r.Skipped) > 0 || len(h.found.Unusable) > 0 {
+	if r.Plan != nil || len(r.Skipped) > 0 || len(h.found.Unusable) > 0 || h.isOff() {
 		return
 	}
 	if len(h.found.Files) > 0 || len(f.config) > 0 {
