@@ -74,6 +74,11 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 			step.WaitsFor = append(step.WaitsFor, id)
 		}
 	}
+	if len(step.WaitsFor) == 0 && !c.Done() { // what comes before the step that it is under, or the line before its own
+		for _, b := range s.OpenBlockers(c) {
+			step.WaitsFor = append(step.WaitsFor, b.ID)
+		}
+	}
 	for _, b := range s.OpenUnder(c) {
 		step.WaitsFor = append(step.WaitsFor, b.ID)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
@@ -53,4 +54,19 @@ func TestAReportHasAFewStepsInFull(t *testing.T) {
 	assert.Equal(t, maxFull, strings.Count(Way{}.Report(s), "What to do."))
 	s.Steps = s.Steps[:maxFull]
 	assert.Equal(t, maxFull, strings.Count(Way{}.Report(s), "What to do."))
+}
+
+// TestABlockedStepNamesWhatItWaitsFor, also if that comes before the step that it is under, or is the
+// line before its own.
+func TestABlockedStepNamesWhatItWaitsFor(t *testing.T) {
+	f := hydrated(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a; echo b", "inTurn": true}},
+		{"id": 2, "subject": "Publish", "blockedBy": [1], "do": [{"id": 1, "subject": "Tag"}]}]}`)
+	require.True(t, f.Update(t.Context(), steps.Update{Task: "1", Status: Started}).Allowed())
+	s, err := steps.Load(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	for _, step := range (Way{}).Of(s, "").Steps {
+		if step.State == "blocked" {
+			assert.NotEmpty(t, step.WaitsFor, step.Subject)
+		}
+	}
 }

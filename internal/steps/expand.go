@@ -480,11 +480,15 @@ func (s *State) tellExpansion(e Evidence) string {
 		return ""
 	}
 	if len(e.Items) == 0 {
-		return c.Name() + " has nothing to be done for: " + c.Each.source() + " has no lines. Complete it now."
+		text := c.Name() + " has nothing to be done for: " + c.Each.source() + " has no lines."
+		if last, ok := s.last(c.ID); ok && last.To == completed {
+			return text
+		}
+		return text + " Complete it now."
 	}
 	var all []*Current
 	for _, b := range s.Steps {
-		if slices.Contains(s.copies(c), b.Workflow) {
+		if slices.Contains(s.copies(c), b.Workflow) || slices.ContainsFunc(s.Above(b.Workflow), func(p *Current) bool { return slices.Contains(s.copies(c), p.Workflow) }) {
 			all = append(all, b)
 		}
 	}

@@ -463,3 +463,17 @@ func TestTheEndOfOneItemIsNotTheEndOfTheWorkflow(t *testing.T) {
 	assert.Empty(t, told(6, "ok"))
 	assert.Equal(t, `Not needed: #8 "Tell of b".`+"\n"+`The item "b" is done. Every item is. Go on with #1 "Migrate" (its 2 items are done: complete it)`, told(7, "fine"))
 }
+
+// TestWhatIsReadyInThePartsOfACopyIsTold, and a step without items is not to be completed twice.
+func TestWhatIsReadyInThePartsOfACopyIsTold(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Teams", "each": {"lines": "list"}, "do": [
+		{"id": 1, "subject": "Agree with {item}", "do": [{"id": 1, "subject": "Meet {item}"}]}]},
+		{"id": 2, "subject": "Others", "each": {"lines": "none"}}]}`)
+	l.write("list", "red")
+	l.write("none", "\n")
+	told := l.begin(1)
+	assert.Contains(t, told, `#3 "Agree with red" and #4 "Meet red". Ready: #4 "Meet red"`)
+	v := l.Update(t.Context(), Update{Task: "2", Status: completed})
+	require.True(t, v.Allowed())
+	assert.Equal(t, `#2 "Others" has nothing to be done for: none has no lines.`, v.Told)
+}

@@ -129,6 +129,10 @@ func (s *State) openBlockers(c *Current) (open []*Current) {
 	return open
 }
 
+// OpenBlockers returns the steps that keep the step from being started: those before it, and those
+// before the steps that it is under.
+func (s *State) OpenBlockers(c *Current) []*Current { return s.openBlockers(c) }
+
 // openBefore returns the steps that come before c in its own workflow and are not done.
 func (s *State) openBefore(c *Current) (open []*Current) {
 	for _, id := range c.BlockedBy {
