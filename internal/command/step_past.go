@@ -147,6 +147,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		}
 	}
 	frame := frameIn(s, found)
+	before, _ := steps.Load(ctx, found.Dir) // what is gone afterwards is told as far as it is known
 	var state *steps.State
 	word := f.word
 	if f.do != nil {
@@ -171,6 +172,12 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	if len(opened) > 0 {
 		visible.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
+	}
+	if before != nil { // the lines of a step that is opened again are read anew
+		gone := slices.DeleteFunc(before.Steps, func(c *steps.Current) bool { return c.Gone() || state.Step(c.ID) != nil })
+		if len(gone) > 0 {
+			visible.Fprintf(s.Out, "out of the list: %s\n", steps.Names(gone))
+		}
 	}
 	for _, c := range state.Ready() {
 		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())

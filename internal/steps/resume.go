@@ -53,7 +53,11 @@ func resumed(s *State) string {
 		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name()+s.Belongs(c), what)
 	}
 	if len(started)+len(ready)+len(waiting) == 0 {
-		b.WriteString(NoneReady + ": only a person can go past that.\n")
+		if others := s.ofList().Ready(); len(others) > 0 {
+			fmt.Fprintf(&b, "They wait for %s, in what another session has begun in this list.\n", names(others))
+		} else {
+			b.WriteString(NoneReady + ": only a person can go past that.\n")
+		}
 	}
 	return b.String()
 }

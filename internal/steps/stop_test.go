@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -95,4 +96,15 @@ func TestAStopIsHeardOnce(t *testing.T) {
 	require.Empty(t, turn("what does a.go do?"))
 	l.allows(1, inProgress)
 	require.NotEmpty(t, turn("what does b.go do?"))
+}
+
+// TestResumeWhereAnotherSessionWorks: what is ready is in a workflow that another session has begun under
+// a step of this one. Nobody has to go past anything.
+func TestResumeWhereAnotherSessionWorks(t *testing.T) {
+	l := nested(t)
+	s := l.state()
+	s.Step(11).Workflow.Session = "s2"
+	text := resumed(s.of("s1", func(string) bool { return false }))
+	assert.Contains(t, text, `They wait for #11 "Collect", in what another session has begun in this list.`)
+	assert.NotContains(t, text, NoneReady)
 }
