@@ -38,8 +38,15 @@ func (s *State) addMissing() {
 }
 
 // tellMissing returns for the person, once a session, which steps of the session's workflows are
-// missing. At its stop there may be no other occasion.
+// missing, or that nothing about its steps is on record. At its stop there may be no other
+// occasion.
 func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
+	if len(s.Steps) == 0 && x.Agent == "" {
+		if all, err := taggedTasks(f.List.Dir); err == nil && len(all) > 0 {
+			return f.unrecorded(ctx, &all[0]).Trouble
+		}
+		return ""
+	}
 	if x.Agent != "" || x.Heard != nil && !x.Heard.Works || len(s.Missing()) == 0 {
 		return ""
 	}
