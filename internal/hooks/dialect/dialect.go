@@ -52,6 +52,7 @@ type Settings struct {
 	Plugins    bool     // Claude Code's plugins, and their skills, may have hooks
 	Skills     []File   // directories whose skills and commands may have hooks in their frontmatter
 	Comments   bool     // files may contain comments and trailing commas
+	Marked     bool     // files may begin with a byte order mark
 
 	// Reviewed is the file in which the agent records the hooks that the user has reviewed.
 	// The agent runs no others. If the path is empty, no review is needed.

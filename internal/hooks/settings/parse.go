@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,10 +15,25 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
 
+// bom is the byte order mark.
+const bom = "\ufeff"
+
 // Parse returns the JSON object in the content of a settings file. Every value keeps its
-// offset in data: comments and trailing commas, if the dialect allows them, are replaced by
-// spaces. The error is a *jsonx.SyntaxError.
+// offset in data: comments, trailing commas and a byte order mark, if the dialect allows them,
+// are replaced by spaces. The error is a *jsonx.SyntaxError.
 func Parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
+	rest, marked := bytes.CutPrefix(data, []byte(bom))
+	if !marked || !d.Settings.Marked {
+		return parse(d, data)
+	}
+	value, err := parse(d, slices.Concat(bytes.Repeat([]byte(" "), len(bom)), rest))
+	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {
+		syntax.Position = jsonx.PositionAt(data, syntax.Offset)
+	}
+	return value, err
+}
+
+func parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
 	if d.Settings.Comments {
 		plain, err := commented.Plain(data)
 		if err != nil {

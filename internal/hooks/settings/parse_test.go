@@ -24,6 +24,8 @@ func TestMistakesAreReportedWithLineAndColumn(t *testing.T) {
 		{"// ä\n7", "1:1: invalid character '/' at start of value", "2:1: got a number, want an object"},
 		{"{} // é", "1:4: unexpected text after the JSON value", ""},
 		{"{} /* é", "1:4: unexpected text after the JSON value", "1:4: parsing comment: unexpected EOF"},
+		{"\ufeff{\"a\": 1}", "", "1:1: invalid character"},
+		{"\ufeff\ufeff{}", "1:2: invalid character", "1:1: invalid character"},
 		{"{} {}", "1:4: unexpected text after the JSON value", "1:4: "},
 		{"", "1:1: unexpected end of file", "1:1: "},
 	} {
