@@ -14,7 +14,7 @@ const enough = 55
 func (d *document) choose() (best *candidate, others, tied []*candidate) {
 	all := d.candidates()
 	sole := soleList(all)
-	d.total = d.written(0, len(d.lines))
+	d.total, d.foreign = d.written(0, len(d.lines)), !d.isEnglish()
 	for _, c := range all {
 		d.rate(c, c == sole)
 	}
@@ -40,7 +40,7 @@ func (d *document) prepared(c *candidate, all []*candidate) *candidate {
 		isList := first.form == numberedItems || first.form == plainItems || first.form == checkboxes
 		at := d.lines[first.place].section
 		if !isList || first.end() > c.begin() || at < 0 || at == d.lines[c.place].section || !beforehand.in(d.lines[at].text) ||
-			first.overlaps(c) || instructions(first.marks, true) < 0.7 {
+			first.overlaps(c) || d.instructions(first, true) < 0.7 {
 			continue
 		}
 		both := *c
@@ -118,7 +118,7 @@ func (d *document) rate(c *candidate, sole bool) {
 		c.add(25, "they are called stages or phases")
 	}
 	chapter := c.form == numberHeadings && len(c.pro) == 0 // which may number the chapters of a reference
-	if share := instructions(c.marks, !chapter); share >= 0.7 {
+	if share := d.instructions(c, !chapter); share >= 0.7 {
 		c.add(15, "its items are instructions")
 	} else if share >= 0 && share < 0.3 {
 		c.add(-25, "few of its items are instructions")
@@ -142,7 +142,7 @@ func (d *document) rate(c *candidate, sole bool) {
 		c.add(-40, "its items are cases")
 	}
 	d.rateSize(c)
-	if share := instructions(c.marks, true); c.form == checkboxes && share >= 0 && share < 0.3 && 3*d.written(c.begin(), c.end()) < d.total {
+	if share := d.instructions(c, true); c.form == checkboxes && share >= 0 && share < 0.3 && 3*d.written(c.begin(), c.end()) < d.total {
 		c.add(-70, "it says what is to be true in the end")
 	}
 	if sole {

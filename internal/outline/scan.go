@@ -47,8 +47,9 @@ type line struct {
 }
 
 type document struct {
-	lines []line
-	total int // lines that are neither blank nor code
+	lines   []line
+	total   int  // lines that are neither blank nor code
+	foreign bool // not in English
 }
 
 var (

@@ -17,10 +17,10 @@ const (
 // The words by which affinity judges a title, each with the beginning of a word or, in
 // languages that do not separate words, any part of the title.
 var (
-	certainWords = pattern{text: `(?i)\b(process|workflows?|procedures?|steps|step-by-step|checklists?|instructions?|playbooks?|runbooks?|algorithm|to-?dos?|stages|phases|what to do|methodology|execution (?:steps|flow|plan|order)|red[- /]green[- /]refactor|cycle|gate function|response pattern|core loop|action plan|order of (?:work|operations)|the (?:cycle|loop)|sequence|pipeline|ablauf|arbeitsablauf|vorgehen(?:sweise)?|schritte|étapes|procédure|déroulement|démarche|marche à suivre|pasos|proceso|procedimiento|flujo|passos|processo|procedimento|fluxo|шаги|процесс|порядок)\b|工作流|流程|步骤|步驟|手順|ワークフロー|プロセス|フロー|절차|워크플로|단계`}
-	likelyWords  = pattern{text: `(?i)\b(flow|approach|method|implementation|execution|plan|protocol|tasks|how to|how it works|do this|on activation|when invoked|your (?:task|job)|core task|task|getting started|operations?|actions?|activation|session|routine|lifecycle|loop|behaviou?r|guide|pattern|order|run|use)\b|動作方法|方法`}
-	againstWords = pattern{text: `(?i)\b(overview|common (?:tasks|operations|actions|scenarios)|notes?|rationali[sz]\w*|examples?|sample|outputs?|formats?|troubleshoot\w*|references?|resources?|rules?|principles?|anti-?patterns?|red flags?|when (?:to|not|you)|use when|use cases?|prerequisites?|requirements?|tips?|(?:best )?practices|features?|success|criteria|criterion|verification criteria|quality (?:gates?|standards?)|constraints?|guidelines?|mistakes?|pitfalls?|gotchas?|faq|issues?|problems?|glossary|see also|related|background|purpose|benefits?|concepts?|capabilit\w+|options?|arguments?|parameters?|flags?|usage|contents|limitations?|warnings?|integrations?|inputs?|outcomes?|before (?:you )?(?:start|begin)\w*|templates?|structure|deliverables?|metrics|measures|why|error handling|errors|fallbacks?|edge cases?|roles?|levels?|tiers?|priorit\w+|types?|dimensions?|categor\w+|patterns|next steps?|decision (?:tree|matrix|framework|guide)|cheat ?sheet|quick reference|comparison|matrix|conventions?|standards?|philosophy|goals?|objectives?|context|scope|don'?ts?|never|avoid|always|do not|commands?|tools?|dependencies|changelog|license|credits|further reading|learn more|checks|questions|terminology|definitions|modes?|variables|configuration|variants?|alternatives|scenarios?|signals?|symptoms?|traps|guardrails|boundaries|scripts|files|assets|schema|summary|caveats?|strateg(?:y|ies)|techniques?|considerations?|responsibilities|expectations|permissions|exceptions?|limits|advantages|disadvantages|scoring|rubrics?|sections?|components?|architecture|about|history|faqs?)\b|注意|示例|例子|概要|概述|最佳实践|参考|输出|输入|何时|规则|原则|常见|故障|ベストプラクティス|アンチパターン|使用時期|起動条件|出力|注意事項|例$|リファレンス|前提|トラブル|Voraussetzung|Hinweise?|Beispiele?|Exemples?|Remarques?|Ejemplos?|Notas?|Exemplos?|Примеры?|Примечани`}
-	strongWords  = pattern{text: `(?i)^\W*(?:the |your |our |core |main |standard |common |usage |application |detailed |quick |agent |high-level |key |recommended |basic |suggested |typical |overall |full |complete |general |default |required |mandatory |step-by-step |task |work |review |release |setup |build |test |execution |implementation |\d+[.)] )*(?:process|workflow|procedure|what to do|steps|steps to \w.*|step-by-step|checklist|instructions|playbook|runbook|algorithm|to-?do|outline|methodology|execution steps|execution flow|ablauf|arbeitsablauf|vorgehen|schritte|étapes|procédure|pasos|procedimiento|passos|процесс|шаги)\W*(?:\(.*\))?\W*$`}
+	certainWords = pattern{text: `(?i)\b(process|workflows?|procedures?|steps|step-by-step|checklists?|instructions?|playbooks?|runbooks?|algorithm|to-?dos?|stages|phases|what to do|methodology|execution (?:steps|flow|plan|order)|red[- /]green[- /]refactor|cycle|gate function|response pattern|core loop|action plan|order of (?:work|operations)|the (?:cycle|loop)|sequence|pipeline|ablauf|arbeitsablauf|vorgehen(?:sweise)?|schritte|étapes|procédure|déroulement|démarche|marche à suivre|pasos|proceso|procedimiento|flujo|passos|processo|procedimento|fluxo|procedura|passaggi|flusso|stappen|stappenplan|werkwijze|kroki|proces|kroky|postup|langkah(?:-langkah)?|tahapan|prosedur)\b|工作流|流程|步骤|步驟|手順|ワークフロー|プロセス|フロー|절차|워크플로|단계|шаги|процесс|процедур|порядок|этапы|алгоритм|кроки|étapes|quy trình|các bước|adımlar|iş akışı`}
+	likelyWords  = pattern{text: `(?i)\b(flow|approach|method|implementation|execution|plan|protocol|tasks|how to|how it works|do this|on activation|when invoked|your (?:task|job)|core task|task|getting started|operations?|actions?|activation|session|routine|lifecycle|loop|behaviou?r|guide|pattern|order|run|use|c[oó]mo funciona|come funziona|so funktioniert|wie es funktioniert|comment ça (?:marche|fonctionne)|hoe het werkt|jak to działa)\b|動作方法|方法|как это работает|cách hoạt động|nasıl çalışır`}
+	againstWords = pattern{text: `(?i)\b(overview|common (?:tasks|operations|actions|scenarios)|notes?|rationali[sz]\w*|examples?|sample|outputs?|formats?|troubleshoot\w*|references?|resources?|rules?|principles?|anti-?patterns?|red flags?|when (?:to|not|you)|use when|use cases?|prerequisites?|requirements?|tips?|(?:best )?practices|features?|success|criteria|criterion|verification criteria|quality (?:gates?|standards?)|constraints?|guidelines?|mistakes?|pitfalls?|gotchas?|faq|issues?|problems?|glossary|see also|related|background|purpose|benefits?|concepts?|capabilit\w+|options?|arguments?|parameters?|flags?|usage|contents|limitations?|warnings?|integrations?|inputs?|outcomes?|before (?:you )?(?:start|begin)\w*|templates?|structure|deliverables?|metrics|measures|why|error handling|errors|fallbacks?|edge cases?|roles?|levels?|tiers?|priorit\w+|types?|dimensions?|categor\w+|patterns|next steps?|decision (?:tree|matrix|framework|guide)|cheat ?sheet|quick reference|comparison|matrix|conventions?|standards?|philosophy|goals?|objectives?|context|scope|don'?ts?|never|avoid|always|do not|commands?|tools?|dependencies|changelog|license|credits|further reading|learn more|checks|questions|terminology|definitions|modes?|variables|configuration|variants?|alternatives|scenarios?|signals?|symptoms?|traps|guardrails|boundaries|scripts|files|assets|schema|summary|caveats?|strateg(?:y|ies)|techniques?|considerations?|responsibilities|expectations|permissions|exceptions?|limits|advantages|disadvantages|scoring|rubrics?|sections?|components?|architecture|about|history|faqs?)\b|注意|示例|例子|概要|概述|最佳实践|参考|输出|输入|何时|规则|原则|常见|故障|ベストプラクティス|アンチパターン|使用時期|起動条件|出力|注意事項|例$|リファレンス|前提|トラブル|Voraussetzung|Hinweise?|Beispiele?|Exemples?|Remarques?|Ejemplos?|Notas?|Exemplos?|Esempi|Panoramica|Voorbeelden|Opmerkingen|Uwagi|Przykłady|Notlar|Örnekler|Ghi chú|Lưu ý|Ví dụ|Когда|Примеры?|Примечани|Правила|Обзор|규칙|주의|예시|예제|참고|개요`}
+	strongWords  = pattern{text: `(?i)^\W*(?:the |your |our |core |main |standard |common |usage |application |detailed |quick |agent |high-level |key |recommended |basic |suggested |typical |overall |full |complete |general |default |required |mandatory |step-by-step |task |work |review |release |setup |build |test |execution |implementation |\d+[.)] )*(?:process|workflow|procedure|what to do|steps|steps to \w.*|step-by-step|checklist|instructions|playbook|runbook|algorithm|to-?do|outline|methodology|execution steps|execution flow|ablauf|arbeitsablauf|vorgehen|schritte|étapes|procédure|pasos|procedimiento|passos|procedura|passaggi|stappen|kroki|процесс|шаги)\W*(?:\(.*\))?\W*$`}
 )
 
 // afterwards is a title above what must be true when the work is done.
@@ -173,12 +173,30 @@ func gerund(w string) bool {
 	return ok && len(stem) >= 3 && (verbs()[stem] || verbs()[stem+"e"] || verbs()[stem[:len(stem)-1]])
 }
 
+// english are words that a text in English has again and again.
+var english = pattern{text: `(?i)\b(?:the|and|of|to|is|are|for|with|it|you|your|this|that|or|be|not|from|when|by)\b`}
+
+// isEnglish reports whether the text is in English, as one is that is too short to tell.
+func (d *document) isEnglish() bool {
+	words, common := 0, 0
+	for _, l := range d.lines {
+		if l.kind != code {
+			words += len(strings.Fields(l.text))
+			common += len(english.compiled().FindAllString(l.text, -1))
+		}
+	}
+	return words < 20 || common*40 >= words
+}
+
 // instructions returns the share of the titles that begin like an instruction, or -1 if the
 // text is in a language of which that is not known. Titles like "Adding a page" count only if
 // gerunds is true.
-func instructions(marks []mark, gerunds bool) float64 {
+func (d *document) instructions(c *candidate, gerunds bool) float64 {
+	if d.foreign && !forms[c.form].heading {
+		return -1
+	}
 	yes, known := 0, 0
-	for _, m := range marks {
+	for _, m := range c.marks {
 		title := m.title
 		if n, ok := parseNumbered(title); ok {
 			title = n.title
@@ -191,7 +209,7 @@ func instructions(marks []mark, gerunds bool) float64 {
 			yes++
 		}
 	}
-	if known*2 < len(marks) {
+	if known*2 < len(c.marks) {
 		return -1
 	}
 	return float64(yes) / float64(known)
