@@ -27,7 +27,7 @@ const (
 // Caller is who runs this process.
 type Caller struct {
 	Kind     Kind
-	Program  string // the nearest agent, as Programs names it; empty if only the environment shows one
+	Program  string // the nearest agent, as Programs names it; empty if only the environment shows Claude Code or several
 	Shell    bool   // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
 	Why      string // what shows the kind, as the end of a sentence with "because"
 	Terminal string // path of the controlling terminal of a Person
@@ -83,7 +83,7 @@ func anyAgent(uid int) bool {
 // judgeUnread judges by the environment alone.
 func judgeUnread(lookup func(string) (string, bool), err error) Caller {
 	if name, ok := variable(lookup); ok {
-		return Caller{Kind: Agent, Shell: true, Why: name + " is set"}
+		return Caller{Kind: Agent, Program: only(lookup), Shell: true, Why: name + " is set"}
 	}
 	return Caller{Kind: Unknown, Suspect: true, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
 }
@@ -114,9 +114,10 @@ func judge(chain []process, lookup func(string) (string, bool), uid int) Caller 
 func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, ok bool) {
 	set, isSet := variable(lookup)
 	own, _ := lookup(aiAgent)
-	shell := isShell(own)
+	shell, environs := isShell(own), []func(string) (string, bool){lookup}
 	for i, p := range chain {
 		environ := environOf(p)
+		environs = append(environs, environ)
 		if i > 0 {
 			if program := agentOf(p); program != "" {
 				return Caller{Kind: Agent, Program: program, Shell: shell, Why: fmt.Sprintf("%s is above it", p)}, true
@@ -129,9 +130,27 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 		shell = shell || isShell(value)
 	}
 	if isSet {
-		return Caller{Kind: Agent, Shell: true, Why: set + " is set"}, true
+		return Caller{Kind: Agent, Program: only(environs...), Shell: true, Why: set + " is set"}, true
 	}
 	return Caller{}, false
+}
+
+// only returns the agent to which every variable of an agent in the environments belongs: in a sandbox
+// with processes of its own nothing else shows it. It is empty if there are several, and for Claude
+// Code, whose person is asked only where its process is seen.
+func only(environs ...func(string) (string, bool)) (program string) {
+	for _, a := range identities() {
+		for _, environ := range environs {
+			if !slices.ContainsFunc(a.variables, func(name string) bool { value, _ := environ(name); return value != "" }) {
+				continue
+			}
+			if a.name == Claude || program != "" && program != a.name {
+				return ""
+			}
+			program = a.name
+		}
+	}
+	return program
 }
 
 // aiAgent is the variable in which Claude Code tells its hooks and servers (…_harness) from

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -175,15 +176,18 @@ func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, 
 			return steps.By{}, err
 		}
 		return steps.By{}, &exit{exitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.what, who.Why),
-			onlyAPerson(here(), elsewhere(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
+			onlyAPerson(who, here(), elsewhere(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
 	default:
 		return steps.By{}, &exit{exitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.what, who.Why),
 			"a person has to run it, in a terminal outside the client that fsmtx knows, such as a console, ssh, or the terminal of the desktop"}
 	}
 }
 
-// onlyAPerson is the advice about a command that only a person can decide.
-func onlyAPerson(dir, line string) string {
+// onlyAPerson is the advice about a command that only a person can decide, for an agent.
+func onlyAPerson(who caller.Caller, dir, line string) string {
+	if a := agent.Named(who.Program); a != nil {
+		return "only the person can decide this. They can run it in a terminal outside " + a.Title + ": " + inTerminal(dir, line)
+	}
 	return "only the person can decide this. They can run it in a terminal outside the client, not with ! in it: " + inTerminal(dir, line) +
 		". Or run it as a call of Bash of its own that begins with fsmtx and has no variables, and the client asks them"
 }

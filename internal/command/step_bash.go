@@ -152,7 +152,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	case !who.FromClient():
 		return refuse("this event does not come from the client, so nobody is asked: " + who.Why)
 	case who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude:
-		return refuse(who.Program + " cannot ask its person about a command. " + onlyAPerson(h.event.Cwd, found[0].person))
+		return refuse(who.Program + " cannot ask its person about a command. " + onlyAPerson(who, h.event.Cwd, found[0].person))
 	}
 	var questions []string
 	var offers []string

@@ -1,0 +1,35 @@
+package caller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestAnAgentThatOnlyItsVariablesShow: in a sandbox with processes of its own.
+func TestAnAgentThatOnlyItsVariablesShow(t *testing.T) {
+	for _, c := range []struct {
+		set  []string // in the environment
+		want string
+	}{
+		{nil, ""},
+		{[]string{"CODEX_THREAD_ID", "CODEX_CI"}, "codex"},
+		{[]string{"GEMINI_CLI"}, "gemini"},
+		{[]string{"GEMINI_CLI", "QWEN_CODE"}, ""},
+		{[]string{"CLAUDECODE"}, ""},
+		{[]string{"CLAUDECODE", "CODEX_CI"}, ""},
+	} {
+		lookup := func(name string) (string, bool) {
+			for _, set := range c.set {
+				if set == name {
+					return "1", true
+				}
+			}
+			return "", false
+		}
+		assert.Equal(t, c.want, judgeUnread(lookup, nil).Program, "%v", c.set)
+		found, ok := agentAbove([]process{{PID: 2, Name: "sh", Args: []string{"sh"}}, {PID: 1, Name: "init"}}, lookup)
+		assert.Equal(t, len(c.set) > 0, ok)
+		assert.Equal(t, c.want, found.Program, "%v", c.set)
+	}
+}
