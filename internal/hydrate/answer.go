@@ -31,7 +31,7 @@ func Failed(r Request, result Result, message, hint string) event.Answer {
 // agent is about to do. At Stop any text for the agent makes it continue (fact 69, client
 // 2.1.329), so the agent gets the text only once.
 func checkFailed(r Request, message, hint string) event.Answer {
-	agent := strings.TrimSpace(fmt.Sprintf("fsmtx could not put the tasks of the skill %s right: %s\n%s", clip(r.Command), message, hint))
+	agent := strings.TrimSpace(fmt.Sprintf("fsmtx could not correct the tasks of the skill %s: %s\n%s", clip(r.Command), message, hint))
 	if r.Event == event.Stop && r.Stopped {
 		agent = ""
 	}

@@ -223,7 +223,7 @@ func (r Request) noSpec(result Result, env Env, program string) error {
 			hint = "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"
 		}
 	}
-	return &NotBegun{fmt.Sprintf("no skill with a workflow is called %q, and no directory", r.Command), hint, true}
+	return &NotBegun{fmt.Sprintf("there is no skill with a workflow and no directory called %q", r.Command), hint, true}
 }
 
 // notRead returns the error of a file that is probably meant as an fsm.json.

@@ -88,7 +88,7 @@ func openOf(s *steps.State) (open []*steps.Workflow) {
 func unread(s *steps.State) error {
 	for _, err := range s.Troubles {
 		if _, failed := errors.AsType[syscall.Errno](err); failed {
-			return fmt.Errorf("nothing was replaced, because it cannot be read how far the workflows in the list are: %w", err)
+			return fmt.Errorf("nothing was replaced: the state of the workflows in the list cannot be read: %w", err)
 		}
 	}
 	return nil

@@ -99,5 +99,5 @@ func (t TaskTools) hint() string {
 	if !t.asked || t.Value == settings.TaskToolsOn {
 		return ""
 	}
-	return fmt.Sprintf("newer models have no task tools until it is %s there", settings.TaskToolsOn)
+	return fmt.Sprintf("newer models have no task tools unless it is %s there", settings.TaskToolsOn)
 }

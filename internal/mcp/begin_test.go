@@ -158,7 +158,7 @@ func TestBeginIsRefused(t *testing.T) {
 		"":             "skill is empty",
 		" ":            "skill is empty",
 		"ship":         "is not valid (1 problem); no task was changed",
-		"shop":         `no skill with a workflow is called "shop"`,
+		"shop":         `there is no skill with a workflow and no directory called "shop"`,
 		"skills/ship":  "skills/ship is a relative path",
 		"..":           ".. is a relative path",
 		w.project:      "has no fsm.json\nname a skill",
