@@ -138,7 +138,7 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 		return printJSON(s.Out, newReport(path, "the template "+f.template, outlineOf(v.spec)))
 	}
 	visible.Fprintf(s.Out, "%s: %s from the template %s\n", path, terminal.Count(v.spec.Len(), "step"), f.template)
-	s.Hintf("fsmtx graph %s draws it; type /%s in the client to work by it", shell.Join(dir), strings.ToLower(name))
+	s.Hintf("fsmtx graph %s draws it; type /%s in the client to work by it", shell.Join(dir), name)
 	return nil
 }
 
