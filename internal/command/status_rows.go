@@ -160,7 +160,7 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 		}
 	}
 	if st.steps.AwaitsPerson(c) && !c.Done() {
-		all = append(all, fmt.Sprintf(`waits for you: fsmtx step done %d --because "..."`, c.ID))
+		all = append(all, "waits for you: "+st.steps.DoneCommand(c))
 	}
 	if last := lastWord(st.steps, c); last != "" {
 		all = append(all, strings.TrimSpace(last))

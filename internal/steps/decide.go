@@ -441,7 +441,7 @@ func (c *call) repeated(target *Current, v Verdict, n int) Verdict {
 	switch {
 	case v.Decision == Ask && c.Apply: // the caller asks the person itself, or says that it cannot
 	case v.Decision == Ask:
-		v.Reason += unanswered(n, approveCommand(target.ID, c.listFlag()))
+		v.Reason += unanswered(n, approveCommand(target.ID, v.Outcome, c.listFlag()))
 	case n >= maxRepeats:
 		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
 	}

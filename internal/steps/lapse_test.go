@@ -174,3 +174,32 @@ func TestAQuestionThatNobodyCanBeAskedIsOver(t *testing.T) {
 		})
 	}
 }
+
+// TestTheCommandOfAnApprovalSaysTheOutcome: without it a person would be refused.
+func TestTheCommandOfAnApprovalSaysTheOutcome(t *testing.T) {
+	one := []Outcome{{Name: "approved", Approval: "Merge it?"}}
+	for name, tt := range map[string]struct {
+		outcomes []Outcome
+		asked    bool
+		want     string
+	}{
+		"several, and asked":    {append(one, Outcome{Name: "changes", Back: 1, Max: 2}, Outcome{Name: "other"}), true, " --outcome approved"},
+		"several, not asked":    {append(one, Outcome{Name: "other"}), false, " --outcome NAME"},
+		"one":                   {one, true, ""},
+		"one that goes forward": {append(one, Outcome{Name: "changes", Back: 1, Max: 2}), true, " --outcome approved"},
+		"done can be chosen":    {append(one, Outcome{Name: "done"}), false, ""},
+	} {
+		l := hydrated(t, Step{Subject: "Review", Outcomes: tt.outcomes})
+		if tt.asked {
+			v := l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "approved"})
+			require.Equal(t, Ask, v.Decision, name)
+			assert.Contains(t, v.Reason, "fsmtx step done 1"+tt.want+` --because "..."`, name)
+		}
+		s := l.state()
+		assert.Equal(t, "fsmtx step done 1"+tt.want+` --because "..."`, s.DoneCommand(s.Step(1)), name)
+		if tt.want == " --outcome NAME" {
+			_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Outcome: "nope", Because: "x"}, By{Who: ThePerson})
+			assert.EqualError(t, err, `#1 "Review": no outcome of the step: "nope"; it ends as approved or other`)
+		}
+	}
+}

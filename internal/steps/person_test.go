@@ -73,7 +73,7 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 #1 "Implement": the step is done already
 #3 "Review": the steps before it are open: #2 "Test"
 #3 "Review": no outcome of the step: say with --outcome whether it ends as approved or changes
-#3 "Review": no outcome of the step: step 3, "no": the step has no such outcome
+#3 "Review": no outcome of the step: "no"; it ends as approved, changes or disputed
 #2 "Test": no value of the step: it does not set "a"
 #11 "Collect": the step is done already`, "\n"+strings.Join(all, "\n"))
 	assert.Equal(t, "done skip", Past{Done: true}.Verb()+" "+Past{}.Verb())

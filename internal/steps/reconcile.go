@@ -256,7 +256,13 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 		return refuse(fmt.Errorf("%s: %w (%s)", outcome, errSpent, timesText(target.outcome(outcome).Max)))
 	}
 	if err != nil {
-		return refuse(fmt.Errorf("%w: %w", errNoOutcome, err))
+		all := target.choices()
+		for _, o := range target.Outcomes {
+			if !slices.Contains(all, o.Name) {
+				all = append(all, o.Name)
+			}
+		}
+		return refuse(fmt.Errorf("%w: %s; it ends as %s", errNoOutcome, quote(outcome), alternatives(all)))
 	}
 	var values map[string]string
 	if !isBack(tr) {
@@ -307,6 +313,29 @@ func (c *Current) outcomeOf(p Past) (string, error) {
 		return machine.Done, nil
 	}
 	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), errNoOutcome, alternatives(choices))
+}
+
+// toSay returns the outcome if a person who marks the step as done has to say it, and else "".
+func (c *Current) toSay(outcome string) string {
+	if implied, err := c.outcomeOf(Past{}); err == nil && implied == outcome {
+		return ""
+	}
+	return outcome
+}
+
+// DoneCommand returns the command with which a person marks a step as done, in the outcome about
+// which they were asked. The command has NAME where they have to choose one.
+func (s *State) DoneCommand(c *Current) string {
+	outcome := ""
+	if c.flows() {
+		if _, err := c.outcomeOf(Past{}); err != nil {
+			outcome = "NAME"
+		}
+		if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && e.Outcome != "" {
+			outcome = c.toSay(e.Outcome)
+		}
+	}
+	return strings.TrimSpace(approveCommand(c.ID, outcome, ""))
 }
 
 // Reopen opens a step of a workflow with outcomes again, and every step that comes after it.

@@ -95,7 +95,16 @@ func sameText(a, b string) bool {
 	return strings.ToValidUTF8(a, "\uFFFD") == strings.ToValidUTF8(b, "\uFFFD")
 }
 
-// approveCommand returns the command with which a person approves the step.
-func approveCommand(id int64, list string) string {
-	return fmt.Sprintf(`fsmtx step done %d --because "..." %s`, id, list)
+// approveCommand returns the command with which a person approves the step, in the outcome if they
+// have to say it.
+func approveCommand(id int64, outcome, list string) string {
+	return fmt.Sprintf(`fsmtx step done %d%s --because "..." %s`, id, OutcomeFlag(outcome), list)
+}
+
+// OutcomeFlag returns the flag with which a person says an outcome, unless that is empty.
+func OutcomeFlag(outcome string) string {
+	if outcome == "" {
+		return ""
+	}
+	return " --outcome " + outcome
 }

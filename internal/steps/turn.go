@@ -22,6 +22,7 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 		e.missing.lines, e.missing.claim = lines, []int64{target.ID}
 		return e.missing
 	case !ok && e.verdict.Decision == Ask:
+		e.verdict.Outcome = target.toSay(tr.Outcome)
 		d := c.final(s, target, e.verdict, lines)
 		e.sign(&d.lines[len(d.lines)-1], machine.Transition{Outcome: tr.Outcome})
 		return d

@@ -61,6 +61,7 @@ type Verdict struct {
 	Reason   string // why it is denied, for the agent; or the question for the person
 	Why      string // the reason in a few words, for the evidence; equal reasons have equal texts
 	Check    *Result
+	Outcome  string // of an Ask: the outcome that the person has to say if they answer in a terminal; or empty
 	// Trouble is what the person has to know: why gates could not be evaluated, or why the
 	// decision is not on record.
 	Trouble string
