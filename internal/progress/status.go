@@ -242,7 +242,7 @@ func (f Full) text() string {
 		lines = append(lines, "When it is completed, this must hold: "+visible.Block(what))
 	}
 	for _, what := range f.Sets {
-		lines = append(lines, "When it is completed, it "+what+": give that in values")
+		lines = append(lines, "When it is completed, it "+what+": give that when you complete it")
 	}
 	if f.TimeLimit != "" {
 		lines = append(lines, "Time limit from its start: "+f.TimeLimit)

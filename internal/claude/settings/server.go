@@ -41,8 +41,13 @@ func AddServer(data []byte, s Server) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if report.State == Installed {
+	switch report.State {
+	case Installed:
 		return data, nil
+	case Outdated:
+		if out, err := s.renew(data); err != nil || out != nil {
+			return out, err
+		}
 	}
 	rest, err := RemoveServer(data, s)
 	if err != nil {
@@ -53,6 +58,30 @@ func AddServer(data []byte, s Server) ([]byte, error) {
 		return out, err
 	}
 	return withDirs(out, CreatedDirs(data)), nil
+}
+
+// renew returns the file with the program of the server that it has, and keeps whatever else somebody
+// added to the server, such as its environment. It returns nil if more than the program differs.
+func (s Server) renew(data []byte) ([]byte, error) {
+	doc, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	found, err := doc.server(s)
+	if err != nil || found == nil || !slices.Equal(found.args, s.Args) {
+		return nil, err
+	}
+	at := found.path[len(found.path)-1]
+	server, err := doc.object(at.list.(object).Members[at.index].Value, "")
+	if err != nil {
+		return nil, err
+	}
+	command := server.value("command")
+	if words, is := (*command).(*hujson.Array); is {
+		command = &words.Elements[0].Value
+	}
+	*command = hujson.String(s.Command)
+	return doc.pack(), nil
 }
 
 func (s Server) put(data []byte) ([]byte, error) {

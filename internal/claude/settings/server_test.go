@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -127,5 +128,18 @@ func TestServersOfOtherAgents(t *testing.T) {
 		without, err := settings.RemoveServer(with, s)
 		require.NoError(t, err)
 		assert.Nil(t, without)
+	}
+}
+
+// TestAServerKeepsWhatWasAddedToIt: only the program changes, in either form.
+func TestAServerKeepsWhatWasAddedToIt(t *testing.T) {
+	for before, list := range map[string]bool{
+		`{"mcpServers": {"fsmtx": {"command": "/old/fsmtx", "args": ["mcp"], "trust": true, "env": {"A": "1"}}, "other": {}}}`: false,
+		`{"mcpServers": {"fsmtx": {"type": "local", "command": ["/old/fsmtx", "mcp"], "timeout": 5}}}`:                         true,
+	} {
+		s := settings.Server{Path: []string{"mcpServers"}, Command: "/new/bin/fsmtx", Args: []string{"mcp"}, Fields: map[string]any{}, List: list}
+		after, err := settings.AddServer([]byte(before), s)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Replace(before, "/old/fsmtx", "/new/bin/fsmtx", 1), string(after))
 	}
 }
