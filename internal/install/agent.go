@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -205,7 +206,7 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 		hooks := agentHooks(a.agent, command)
 		if !a.isIrrelevant(file) {
 			if hooks, err = settings.Keep(file.Data, hooks); err != nil {
-				return nil, inFile(file, err)
+				return nil, a.inFile(file, err)
 			}
 		}
 		for i := range hooks {
@@ -218,10 +219,21 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 	}
 	for i := range files {
 		if err := a.edit(&files[i]); err != nil {
-			return nil, inFile(files[i].File, err)
+			return nil, a.inFile(files[i].File, err)
 		}
 	}
 	return files, nil
+}
+
+// inFile adds the file to an error, and the way out for a file with comments, which these agents read
+// and which cannot be edited here.
+func (a agentInstall) inFile(file *settings.File, err error) error {
+	err = inFile(file, err)
+	if _, wrong := commented.Plain(file.Data); errors.Is(err, settings.ErrNotJSON) && wrong == nil {
+		return hint.With(err, "a file with comments is not edited, though "+a.agent.Title+" reads it. Take the comments out, or put into it "+
+			"what this prints: HOME=/nowhere fsmtx install --agent "+a.agent.Name+" --print")
+	}
+	return err
 }
 
 // isIrrelevant reports whether a file that is only looked at, or from which something is to be
@@ -286,7 +298,7 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 	had, err := a.addServer(&one, command)
 	switch {
 	case err != nil && !(a.isTheirs(err) && (a.verb == remove || !wanted)):
-		return nil, inFile(one.File, err)
+		return nil, a.inFile(one.File, err)
 	case !had && (a.verb == remove || !wanted):
 		one.table, one.server = nil, nil
 	}
