@@ -1,0 +1,34 @@
+package steps
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestStepsThatAreGone: what was done or is not needed may go, as when the client removes the tasks of a list.
+func TestStepsThatAreGone(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Choose", "outcomes": ["x", "y"]}, {"id": 2, "subject": "Do x", "when": {"1": "x"}},
+		{"id": 3, "subject": "Do y", "when": {"1": "y"}}, {"id": 4, "subject": "Begun", "status": "completed"}]}`)
+	l.end(1, "y")
+	for _, id := range []int64{1, 2, 4} {
+		require.NoError(t, os.Remove(taskFile(l, id)))
+	}
+	s := l.state()
+	assert.True(t, s.Step(2).NotNeeded)
+	assert.Empty(t, s.Missing())
+	assert.Empty(t, s.Troubles)
+
+	l.put(1, "{}")
+	require.NoError(t, os.Remove(taskFile(l, 3)))
+	s = l.state()
+	assert.Equal(t, []*Current{s.Step(3)}, s.Missing())
+	assert.Len(t, s.Troubles, 1)
+	require.NoError(t, os.Remove(taskFile(l, 1)))
+	assert.Empty(t, l.state().Troubles, "nothing is left to enforce")
+}
+
+func taskFile(l *list, id int64) string { return filepath.Join(l.List.Dir, fileName(id)) }
