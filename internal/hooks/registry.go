@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -108,7 +109,7 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 	e, known := s.dialect.Event(name)
 	s.fatal = e.DropsFile
 	switch {
-	case !known && slices.Contains(s.dialect.Settings.NotEvent, name):
+	case !known && (slices.Contains(s.dialect.Settings.NotEvent, name) || isComment(name, isArray)):
 		return
 	case !known:
 		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
@@ -120,6 +121,12 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 	for i, group := range groups {
 		s.group(e, at.AppendToken(fmt.Sprint(i)), group)
 	}
+}
+
+// isComment reports whether a member beside the events is a comment: agents ignore what is not an
+// event, whatever it is (measured with Claude Code 2.1.329, fact 170).
+func isComment(name string, isArray bool) bool {
+	return !isArray && strings.ContainsAny(name[:min(len(name), 1)], "_$/#")
 }
 
 func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontext.Value) {

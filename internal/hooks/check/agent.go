@@ -36,15 +36,15 @@ func AgentOf(path string) (d dialect.Dialect, ok bool) {
 	likely := []dialect.Dialect{dialect.LLxprt(), dialect.Gemini(), dialect.Claude(), dialect.Codex()}
 	if settings.IsHooksFile(path) {
 		likely = []dialect.Dialect{dialect.Claude(), dialect.Codex(), dialect.LLxprt(), dialect.Gemini()}
-		if filepath.Base(dir) == "hooks" {
+		if filepath.Base(dir) == "hooks" || settings.IsManifest(path) {
 			dir = filepath.Dir(dir)
 		}
 		if agent, ok := agentOfPlugin(dir); ok {
 			return agent, true
 		}
 	}
-	events := eventsIn(path)
-	if len(events) > 0 {
+	events, isObject := eventsIn(path)
+	if len(events) > 0 || !isObject {
 		likely = []dialect.Dialect{dialect.Claude(), dialect.LLxprt(), dialect.Gemini(), dialect.Codex()}
 	}
 	return knowsMost(likely, events)
@@ -69,21 +69,23 @@ func agentOfPlugin(dir string) (d dialect.Dialect, ok bool) {
 	return dialect.Dialect{}, false
 }
 
-// eventsIn returns the names of the events in a file; nil if it cannot be read.
-func eventsIn(path string) (names []string) {
+// eventsIn returns the names of the events in a file; nil if it cannot be read. isObject is false if
+// the file's member hooks is of another type, as in a part of a settings file.
+func eventsIn(path string) (names []string, isObject bool) {
 	data, err := safefile.ReadFile(path, settings.MaxFile, 0)
 	if err != nil {
-		return nil
+		return nil, true
 	}
 	text, err := settings.Parse(dialect.LLxprt(), data) // which allows comments
 	if err != nil {
-		return nil
+		return nil, true
 	}
-	events, _ := jsonx.Members(jsonx.Member(text, "hooks"))
+	member := jsonx.Member(text, "hooks")
+	events, _ := jsonx.Members(member)
 	for name := range events {
 		names = append(names, name)
 	}
-	return names
+	return names, len(member) == 0 || member.Kind() == '{'
 }
 
 // knowsMost returns the first of the dialects that knows the most of the events. ok is false if

@@ -8,12 +8,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -116,10 +120,14 @@ func (f *file) check() {
 	}
 	f.outside()
 	if f.source.Hooks == nil {
-		if settings.IsHooksFile(f.path) && len(f.findings) == 0 {
+		if settings.IsHooksFile(f.path) && !settings.IsManifest(f.path) && len(f.findings) == 0 {
 			f.add("", Error, `the file has no member "hooks"`)
 		}
 		return // most settings and skills have no hooks
+	}
+	if settings.IsManifest(f.path) && f.source.Hooks.Kind() != '{' {
+		f.named()
+		return
 	}
 	f.switches()
 	lenient := f.source
@@ -144,6 +152,24 @@ func (f *file) check() {
 			f.matcher(event, h)
 			f.condition(event, h)
 			f.command(h)
+		}
+	}
+}
+
+// named adds the files that the manifest of a plugin names and that are not there. Those that are
+// there are files of their own.
+func (f *file) named() {
+	values := []jsontext.Value{f.source.Hooks}
+	if items, isList := js.Array(f.source.Hooks); isList {
+		values = items
+	}
+	for _, value := range values {
+		if path, isPath := js.String(value); isPath {
+			if _, err := os.Stat(filepath.Join(f.source.Root, path)); errors.Is(err, fs.ErrNotExist) {
+				f.add("", Error, fmt.Sprintf("the file %s does not exist", filepath.Join(f.source.Root, path)))
+			}
+		} else if value.Kind() != '{' {
+			f.add("", Error, "hooks: "+jsonx.Got(value.Kind(), "an object of event names, a path, or an array of these"))
 		}
 	}
 }

@@ -183,18 +183,39 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 // isSettingsFile reports whether a file may have switches.
 func isSettingsFile(path string) bool { return !IsSkillFile(path) && !IsHooksFile(path) }
 
-// IsHooksFile reports whether a file is one of a plugin or an extension, which has only hooks.
-func IsHooksFile(path string) bool { return filepath.Base(path) == "hooks.json" }
+// IsHooksFile reports whether a file is one of a plugin or an extension: hooks.json, the manifest, or
+// any file in the directory hooks of a plugin, which the manifest may name.
+func IsHooksFile(path string) bool {
+	if filepath.Base(path) == "hooks.json" || IsManifest(path) {
+		return true
+	}
+	root := pluginRoot(path)
+	return filepath.Base(filepath.Dir(path)) == "hooks" && slices.ContainsFunc(manifestDirs(), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(root, dir, manifestName))
+		return err == nil
+	})
+}
 
-// pluginRoot returns the plugin's directory: that of hooks.json, or its parent if that is named
-// hooks.
+// IsManifest reports whether a file is the manifest of a plugin, which may have hooks or name files
+// with hooks.
+func IsManifest(path string) bool {
+	abs, err := filepath.Abs(path)
+	return err == nil && filepath.Base(abs) == manifestName && slices.Contains(manifestDirs(), filepath.Base(filepath.Dir(abs)))
+}
+
+const manifestName = "plugin.json"
+
+func manifestDirs() []string { return []string{".claude-plugin", ".codex-plugin"} }
+
+// pluginRoot returns the plugin's directory: that of the file, or its parent if that is named hooks or
+// has the manifest.
 func pluginRoot(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return ""
 	}
 	dir := filepath.Dir(abs)
-	if filepath.Base(dir) == "hooks" {
+	if name := filepath.Base(dir); name == "hooks" || slices.Contains(manifestDirs(), name) {
 		return filepath.Dir(dir)
 	}
 	return dir
