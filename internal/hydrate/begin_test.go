@@ -310,7 +310,7 @@ func TestAFailedCheck(t *testing.T) {
 		a := hydrate.Failed(r, hydrate.Result{Spec: "/fsm.json"}, "m", "h")
 		assert.Equal(t, event.ExitOK, a.Exit, name)
 		assert.Equal(t, "fsmtx: m\n", a.ErrorText, name)
-		assert.Equal(t, name != "stopped", strings.Contains(a.Output, "could not put the tasks of the skill s right: m"), "%s: %s", name, a.Output)
+		assert.Equal(t, name != "stopped", strings.Contains(a.Output, "could not correct the tasks of the skill s: m"), "%s: %s", name, a.Output)
 		assert.Contains(t, a.Output, "fsmtx: m", name)
 	}
 }

@@ -133,7 +133,7 @@ func TestFailureNoticeFits(t *testing.T) {
 
 // TestFailedCheckIsReportedOnceAtStop: any text for the agent makes it continue.
 func TestFailedCheckIsReportedOnceAtStop(t *testing.T) {
-	const text = "could not put the tasks of the skill s right"
+	const text = "could not correct the tasks of the skill s"
 	r := hydrate.Request{Event: event.Stop, Command: "s"}
 	assert.Contains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
 	r.Stopped = true
