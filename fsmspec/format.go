@@ -94,7 +94,8 @@ func (p *parser) warnSubject(t token, name, text string) {
 		}
 	}
 	if n := len([]rune(text)); n > isShown {
-		p.warn(t.start, "%s has %d characters, and in 80 columns a task list shows the first %d: move the rest into description", name, n, isShown)
+		p.warn(t.start, "%s has %d characters, and in 80 columns a task list shows the first %d: move the rest into description", name, n,
+			isShown)
 	}
 }
 

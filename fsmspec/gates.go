@@ -260,7 +260,8 @@ func checkFieldMeant(name string) string {
 // variables returns the names of environment variables in t.
 func (p *parser) variables(name string, t token) *[]string {
 	names := []string{}
-	variables := texts{`the names of the variables that the command gets, such as ["PATH", "HOME"]`, "names of variables", "elements", MaxVariables}
+	variables := texts{`the names of the variables that the command gets, such as ["PATH", "HOME"]`, "names of variables",
+		"elements", MaxVariables}
 	p.texts(variables, name, t, func(t token) {
 		switch variable := p.text(t); {
 		case !isVariable(variable):

@@ -168,7 +168,8 @@ func (p *parser) checkStart() {
 		return
 	}
 	p.problems.note(waiting[0].at, nil, changesMeaning, func() (pointer, text string) {
-		return waiting[0].pointer(), "no step can ever start: each one waits for another; remove the blockedBy or blocks that makes the first step wait"
+		return waiting[0].pointer(), "no step can ever start: each one waits for another; remove the blockedBy or blocks " +
+			"that makes the first step wait"
 	})
 }
 

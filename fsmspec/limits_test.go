@@ -15,7 +15,8 @@ import (
 func many(n int) string {
 	entries := make([]string, n)
 	for i := range entries {
-		entries[i] = fmt.Sprintf(`  {"id": %d, "subject": "Task %d", "activeForm": "Doing it", "description": "Some words on what to do.", "metadata": {"phase": "build", "weight": 1.50}`, i+1, i+1)
+		entries[i] = fmt.Sprintf(`  {"id": %d, "subject": "Task %d", "activeForm": "Doing it", "description": "Some words on what to do.", `+
+			`"metadata": {"phase": "build", "weight": 1.50}`, i+1, i+1)
 		if i > 0 {
 			entries[i] += fmt.Sprintf(`, "blockedBy": [%d]`, i)
 		}

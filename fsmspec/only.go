@@ -160,7 +160,8 @@ func (p *parser) unreachedOnly(e *entry, why string) {
 	}
 	at := e.places["only"]
 	p.warnings.note(at, e, changesMeaning, func() (pointer, text string) {
-		return e.pointer("only"), fmt.Sprintf("only: this step %s, so it never lets these calls through: unless another step lists them, they are refused until the workflow is over", why)
+		return e.pointer("only"), fmt.Sprintf("only: this step %s, so it never lets these calls through: unless another step lists them, "+
+			"they are refused until the workflow is over", why)
 	})
 }
 

@@ -61,10 +61,14 @@ func TestBound(t *testing.T) {
 		file(back(2, `, "a": {"back": 1, "max": 1}`), back(3, ``),
 			back(4, `, "a": {"back": 3, "max": 2}`)): "at most 10 steps are completed: the loop 1–2 up to 2 times, the loop 3–4 up to 3 times",
 		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 3, "max": 2}`),
-			back(4, `, "a": {"back": 1, "max": 1}`)): "at most 14 steps are completed: step 2 up to 2 times, step 3 up to 3 times, both inside 1–4 up to 2 times",
+			back(4, `, "a": {"back": 1, "max": 1}`)): "at most 14 steps are completed: step 2 up to 2 times, step 3 up to 3 times, " +
+			"both inside 1–4 up to 2 times",
 		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 1, "max": 1}`),
-			back(4, `, "a": {"back": 1, "max": 1}`)): "at most 18 steps are completed: step 2 up to 2 times, inside 1–3 up to 2 times, inside 1–4 up to 2 times",
-		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q", "blockedBy": [1], "outcomes": {"a": {"back": 1, "max": 1}}}], "outcomes": {"again": {"back": 1, "max": 2}}}]}`: "at most 15 steps are completed: the loop 1.1–1.2 up to 2 times, inside step 1 up to 3 times",
+			back(4, `, "a": {"back": 1, "max": 1}`)): "at most 18 steps are completed: step 2 up to 2 times, inside 1–3 up to 2 " +
+			"times, inside 1–4 up to 2 times",
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q", "blockedBy": [1], ` +
+			`"outcomes": {"a": {"back": 1, "max": 1}}}], "outcomes": {"again": {"back": 1, "max": 2}}}]}`: "at most 15 steps are completed: the " +
+			"loop 1.1–1.2 up to 2 times, inside step 1 up to 3 times",
 	} {
 		assert.Equal(t, want, parsed(t, text).Bound().String())
 	}
@@ -158,53 +162,75 @@ func flowCase(members string) string {
 
 // refusedFlows are members of the step of flowCase, and the one problem of each.
 var refusedFlows = map[string]string{
-	`"outcomes": "a"`:        `/outcomes task 2 ("B"): outcomes must be an array of names, or an object such as {"approved": {}, "changes": {"back": 1, "max": 3}}, not the string "a"`,
+	`"outcomes": "a"`: `/outcomes task 2 ("B"): outcomes must be an array of names, or an object such as {"approved": {}, ` +
+		`"changes": {"back": 1, "max": 3}}, not the string "a"`,
 	`"outcomes": []`:         `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
 	`"outcomes": {}`:         `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
 	`"outcomes": ["a", 1]`:   `/outcomes/1 task 2 ("B"): outcomes must hold names, not the number 1`,
 	`"outcomes": ["a", "a"]`: `/outcomes/1 task 2 ("B"): outcomes lists "a" more than once`,
-	`"outcomes": ["A"]`:      `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
-	`"outcomes": ["a_b"]`:    `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
+	`"outcomes": ["A"]`: `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: want a small letter, ` +
+		`then at most 30 small letters, digits and -`,
+	`"outcomes": ["a_b"]`: `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: want a small letter, ` +
+		`then at most 30 small letters, digits and -`,
 	`"outcomes": ["` + strings.Repeat("a", 32) + `"]`: `/outcomes/0 task 2 ("B"): outcomes: "` + strings.Repeat("a", 32) +
 		`" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
 	`"outcomes": ["a","b","c","d","e","f","g","h","i","j","k"]`: `/outcomes/10 task 2 ("B"): outcomes may have at most 10 names`,
-	`"outcomes": {"a": 1}`:                                            `/outcomes/a task 2 ("B"): outcomes.a must be an object, {} if it has no effects, not the number 1`,
-	`"outcomes": {"a": {"goto": 1}}`:                                  `/outcomes/a/goto task 2 ("B"): unknown field "outcomes.a.goto": an outcome has back, max, then, stop, produces, check, approval (did you mean "back"?)`,
-	`"outcomes": {"a": {"back": "1", "max": 1}}`:                      `/outcomes/a/back task 2 ("B"): outcomes.a.back must be the id of this step or of one before it, not the string "1" (write 1 without the quotes)`,
-	`"outcomes": {"a": {"back": 1, "max": 0}}`:                        `/outcomes/a/max task 2 ("B"): outcomes.a.max must be a number from 1 to 100, not the number 0`,
-	`"outcomes": {"a": {"back": 1, "max": 101}}`:                      `/outcomes/a/max task 2 ("B"): outcomes.a.max must be a number from 1 to 100, not the number 101`,
-	`"outcomes": {"a": {"back": 1}}`:                                  `/outcomes/a task 2 ("B"): a leads back and has no "max": say how often it may, 1 to 100`,
-	`"outcomes": {"a": {"back": 9, "max": 1}}`:                        `/outcomes/a/back task 2 ("B"): a leads back to step 9, which does not exist`,
-	`"outcomes": {"a": {"back": 1, "max": 1, "then": 7}}`:             `/outcomes/a/then task 2 ("B"): outcomes.a.then must be the name of an outcome, not the number 7`,
-	`"outcomes": {"a": {"back": 1, "max": 1, "then": "bb"}, "b": {}}`: `/outcomes/a/then task 2 ("B"): then names "bb", which is not an outcome of this step (did you mean b?)`,
-	`"outcomes": {"a": {"stop": false}}`:                              `/outcomes/a/stop task 2 ("B"): outcomes.a.stop must be true, not false: leave it out if the workflow goes on`,
-	`"outcomes": {"a": {"back": 1, "max": 1, "approval": true}}`:      `/outcomes/a/approval task 2 ("B"): a leads back, which needs no approval`,
-	`"outcomes": {"a": {"produces": "x"}}`:                            `/outcomes/a/produces task 2 ("B"): outcomes.a.produces must be an array of strings, not the string "x" (put it in brackets)`,
-	`"outcomes": {"a": {"check": {"cmd": "x"}}}`:                      `/outcomes/a/check/cmd task 2 ("B"): unknown field "cmd" in outcomes.a.check (did you mean "run"?)`,
-	`"outcomes": {"a": {"approval": "yes"}}`:                          `/outcomes/a/approval task 2 ("B"): outcomes.a.approval must be true or a question, not the string "yes" (write true without the quotes)`,
-	`"outcomes": ["failed", "a"]`:                                     `/outcomes/failed task 2 ("B"): failed is how a step ends whose check fails, and this step has no check`,
-	`"decides": "user"`:                                               `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, not the string "user" (did you mean "person"?)`,
-	`"decides": "command"`:                                            `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, not the string "command" (write {"run": …})`,
-	`"decides": 1`:                                                    `/decides task 2 ("B"): decides must be "agent", "person", or an object such as {"run": "scripts/kind"}, not the number 1`,
-	`"decides": {"timeout": 1}`:                                       `/decides task 2 ("B"): decides: missing "run", the shell command`,
-	`"decides": "person"`:                                             `/decides task 2 ("B"): a person chooses among 2 to 4 outcomes, and this step has only done that can be chosen`,
-	`"when": "1"`:                                                     `/when task 2 ("B"): when must be an object such as {"2": "major"}, not the string "1"`,
-	`"when": {}`:                                                      `/when task 2 ("B"): when is empty: leave it out, or write {"2": "major"}`,
-	`"when": {"one": "x"}`:                                            `/when/one task 2 ("B"): when must have ids of steps as keys, not "one"`,
-	`"when": {"01": "x"}`:                                             `/when/01 task 2 ("B"): when must have ids of steps as keys, not "01"`,
-	`"when": {"7": "x"}`:                                              `/when/7 task 2 ("B"): when refers to 7, but there is no task with id 7 (did you mean 1?)`,
-	`"when": {"1": 1}`:                                                `/when/1 task 2 ("B"): when.1 must be an outcome of step 1, or an array of outcomes, not the number 1`,
-	`"when": {"1": []}`:                                               `/when/1 task 2 ("B"): when.1 is empty: name the outcomes of step 1 for which this step is needed`,
-	`"when": {"1": "z"}`:                                              `/when/1/0 task 2 ("B"): when: step 1 cannot end as "z", only as x, y, skipped`,
-	`"when": {"1": ["x", "yy"]}`:                                      `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
-	`"when": {"2": "done"}`:                                           ` cycle 2 -> 2: each step comes before the next, so none can start`,
-	`"do": ""`:                                                        `/do task 2 ("B"): do: "" is not the name of a skill: it is blank`,
-	`"do": "../release-notes"`:                                        `/do task 2 ("B"): do: "../release-notes" is not the name of a skill: it is a path`,
-	`"do": "/release-notes"`:                                          `/do task 2 ("B"): do: "/release-notes" is not the name of a skill: write it without the slash`,
-	`"do": "release notes"`:                                           `/do task 2 ("B"): do: "release notes" is not the name of a skill: it has spaces or control characters`,
-	`"do": "p::notes"`:                                                `/do task 2 ("B"): do: "p::notes" is not the name of a skill: a part of it is empty`,
-	`"do": {}`:                                                        `/do task 2 ("B"): do must be an array of steps or the name of a skill, not an object (put it in brackets)`,
-	`"status": "completed", "outcomes": ["a", "b"]`:                   `/status task 2 ("B"): a completed step cannot have more than one outcome that goes forward (a, b)`,
+	`"outcomes": {"a": 1}`: `/outcomes/a task 2 ("B"): outcomes.a must be an object, ` +
+		`{} if it has no effects, not the number 1`,
+	`"outcomes": {"a": {"goto": 1}}`: `/outcomes/a/goto task 2 ("B"): unknown field "outcomes.a.goto": an ` +
+		`outcome has back, max, then, stop, produces, check, approval (did you mean "back"?)`,
+	`"outcomes": {"a": {"back": "1", "max": 1}}`: `/outcomes/a/back task 2 ("B"): outcomes.a.back must be the id of ` +
+		`this step or of one before it, not the string "1" (write 1 without the quotes)`,
+	`"outcomes": {"a": {"back": 1, "max": 0}}`: `/outcomes/a/max task 2 ("B"): outcomes.a.max must be a number ` +
+		`from 1 to 100, not the number 0`,
+	`"outcomes": {"a": {"back": 1, "max": 101}}`: `/outcomes/a/max task 2 ("B"): outcomes.a.max must be a number from ` +
+		`1 to 100, not the number 101`,
+	`"outcomes": {"a": {"back": 1}}`: `/outcomes/a task 2 ("B"): a leads back and has no "max": ` +
+		`say how often it may, 1 to 100`,
+	`"outcomes": {"a": {"back": 9, "max": 1}}`: `/outcomes/a/back task 2 ("B"): a leads back to ` +
+		`step 9, which does not exist`,
+	`"outcomes": {"a": {"back": 1, "max": 1, "then": 7}}`: `/outcomes/a/then task 2 ("B"): outcomes.a.then must be the name of ` +
+		`an outcome, not the number 7`,
+	`"outcomes": {"a": {"back": 1, "max": 1, "then": "bb"}, "b": {}}`: `/outcomes/a/then task 2 ("B"): then names "bb", which is not an ` +
+		`outcome of this step (did you mean b?)`,
+	`"outcomes": {"a": {"stop": false}}`: `/outcomes/a/stop task 2 ("B"): outcomes.a.stop must be true, ` +
+		`not false: leave it out if the workflow goes on`,
+	`"outcomes": {"a": {"back": 1, "max": 1, "approval": true}}`: `/outcomes/a/approval task 2 ("B"): a leads back, which needs no approval`,
+	`"outcomes": {"a": {"produces": "x"}}`: `/outcomes/a/produces task 2 ("B"): outcomes.a.produces must be an array ` +
+		`of strings, not the string "x" (put it in brackets)`,
+	`"outcomes": {"a": {"check": {"cmd": "x"}}}`: `/outcomes/a/check/cmd task 2 ("B"): unknown field "cmd" in ` +
+		`outcomes.a.check (did you mean "run"?)`,
+	`"outcomes": {"a": {"approval": "yes"}}`: `/outcomes/a/approval task 2 ("B"): outcomes.a.approval must be true or a question, ` +
+		`not the string "yes" (write true without the quotes)`,
+	`"outcomes": ["failed", "a"]`: `/outcomes/failed task 2 ("B"): failed is how a step ends whose check ` +
+		`fails, and this step has no check`,
+	`"decides": "user"`: `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, ` +
+		`not the string "user" (did you mean "person"?)`,
+	`"decides": "command"`: `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, ` +
+		`not the string "command" (write {"run": …})`,
+	`"decides": 1`: `/decides task 2 ("B"): decides must be "agent", "person", ` +
+		`or an object such as {"run": "scripts/kind"}, not the number 1`,
+	`"decides": {"timeout": 1}`: `/decides task 2 ("B"): decides: missing "run", the shell command`,
+	`"decides": "person"`: `/decides task 2 ("B"): a person chooses among 2 to 4 outcomes, ` +
+		`and this step has only done that can be chosen`,
+	`"when": "1"`:                `/when task 2 ("B"): when must be an object such as {"2": "major"}, not the string "1"`,
+	`"when": {}`:                 `/when task 2 ("B"): when is empty: leave it out, or write {"2": "major"}`,
+	`"when": {"one": "x"}`:       `/when/one task 2 ("B"): when must have ids of steps as keys, not "one"`,
+	`"when": {"01": "x"}`:        `/when/01 task 2 ("B"): when must have ids of steps as keys, not "01"`,
+	`"when": {"7": "x"}`:         `/when/7 task 2 ("B"): when refers to 7, but there is no task with id 7 (did you mean 1?)`,
+	`"when": {"1": 1}`:           `/when/1 task 2 ("B"): when.1 must be an outcome of step 1, or an array of outcomes, not the number 1`,
+	`"when": {"1": []}`:          `/when/1 task 2 ("B"): when.1 is empty: name the outcomes of step 1 for which this step is needed`,
+	`"when": {"1": "z"}`:         `/when/1/0 task 2 ("B"): when: step 1 cannot end as "z", only as x, y, skipped`,
+	`"when": {"1": ["x", "yy"]}`: `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
+	`"when": {"2": "done"}`:      ` cycle 2 -> 2: each step comes before the next, so none can start`,
+	`"do": ""`:                   `/do task 2 ("B"): do: "" is not the name of a skill: it is blank`,
+	`"do": "../release-notes"`:   `/do task 2 ("B"): do: "../release-notes" is not the name of a skill: it is a path`,
+	`"do": "/release-notes"`:     `/do task 2 ("B"): do: "/release-notes" is not the name of a skill: write it without the slash`,
+	`"do": "release notes"`:      `/do task 2 ("B"): do: "release notes" is not the name of a skill: it has spaces or control characters`,
+	`"do": "p::notes"`:           `/do task 2 ("B"): do: "p::notes" is not the name of a skill: a part of it is empty`,
+	`"do": {}`:                   `/do task 2 ("B"): do must be an array of steps or the name of a skill, not an object (put it in brackets)`,
+	`"status": "completed", "outcomes": ["a", "b"]`: `/status task 2 ("B"): a completed step cannot have more than one ` +
+		`outcome that goes forward (a, b)`,
 }
 
 func TestRefusedFlows(t *testing.T) {
@@ -221,9 +247,11 @@ func TestRefusedFlows(t *testing.T) {
 // TestCyclesOfAWorkflowWithOutcomes: every step of it must be able to start.
 func TestCyclesOfAWorkflowWithOutcomes(t *testing.T) {
 	for steps, want := range map[string]string{
-		`{"id": 1, "subject": "A", "blockedBy": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}`:                   `1:46 /steps/0/blockedBy/0 cycle 1 -> 2 -> 1`,
-		`{"id": 1, "subject": "A", "blocks": [1]}`:                                                                   `1:59 /steps/0/blocks/0 task 1 ("A"): blocks lists the task itself`,
-		`{"id": 1, "subject": "A", "outcomes": ["a"]}, {"id": 2, "subject": "B", "when": {"1": "a"}, "blocks": [1]}`: `1:22 /steps/0 cycle 1 -> 2 -> 1: each step comes before the next, so none can start`,
+		`{"id": 1, "subject": "A", "blockedBy": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}`: `1:46 /steps/0/blockedBy/0 cycle 1 -> 2 -> 1`,
+		`{"id": 1, "subject": "A", "blocks": [1]}`: `1:59 /steps/0/blocks/0 ` +
+			`task 1 ("A"): blocks lists the task itself`,
+		`{"id": 1, "subject": "A", "outcomes": ["a"]}, {"id": 2, "subject": "B", "when": {"1": "a"}, "blocks": [1]}`: `1:22 /steps/0 cycle 1 ` +
+			`-> 2 -> 1: each step comes before the next, so none can start`,
 	} {
 		problems := lines(refused(t, `{"fsm": 2, "steps": [`+steps+`]}`).Problems)
 		require.Len(t, problems, 1)
@@ -233,8 +261,11 @@ func TestCyclesOfAWorkflowWithOutcomes(t *testing.T) {
 
 func TestWarningsOfFlows(t *testing.T) {
 	for file, want := range map[string]string{
-		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}]}`:                                                                                             `1:60 /steps/0/outcomes task 1 ("A"): the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`,
-		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}, {"id": 2, "subject": "B", "when": {"1": "a"}}, {"id": 3, "subject": "C", "blockedBy": [2]}]}`: `1:159 /steps/2/blockedBy task 3 ("C"): it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}]}`: `1:60 /steps/0/outcomes task 1 ("A"): the outcomes of this ` +
+			`step change nothing: no "when" names them, and none leads back, stops or has gates`,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}, {"id": 2, "subject": "B", "when": {"1": "a"}}, {"id": 3, ` +
+			`"subject": "C", "blockedBy": [2]}]}`: `1:159 /steps/2/blockedBy task 3 ("C"): it comes only after steps that are needed under one ` +
+			`condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`,
 	} {
 		warnings := parsed(t, file).Warnings()
 		assert.Equal(t, want, strings.Join(lines(warnings), "\n"))

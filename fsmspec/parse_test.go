@@ -82,9 +82,11 @@ func TestBlocksIsMirroredIntoBlockedBy(t *testing.T) {
 		{"one side", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B"}]`, [][]int64{nil, {1}}},
 		{"blocker later in the file", `[{"id": 2, "subject": "B"}, {"id": 1, "subject": "A", "blocks": [2]}]`, [][]int64{{1}, nil}},
 		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`, [][]int64{nil, {1}}},
-		{"stated ones first", `[{"id": 9, "subject": "Z", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 4, "subject": "D", "blockedBy": [2, 1]}]`,
+		{"stated ones first", `[{"id": 9, "subject": "Z", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 1, "subject": "A"}, ` +
+			`{"id": 2, "subject": "B", "blocks": [4]}, {"id": 4, "subject": "D", "blockedBy": [2, 1]}]`,
 			[][]int64{nil, nil, nil, nil, {2, 1, 9, 3}}},
-		{"stated twice", `[{"id": 1, "subject": "A", "blocks": [3, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blockedBy": [2, 1, 2]}]`,
+		{"stated twice", `[{"id": 1, "subject": "A", "blocks": [3, 3]}, {"id": 2, "subject": "B"}, {"id": 3, ` +
+			`"subject": "C", "blockedBy": [2, 1, 2]}]`,
 			[][]int64{nil, nil, {2, 1}}},
 		{"a task that blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}, {"id": 2, "subject": "B"}]`, [][]int64{{1}, nil}},
 	} {
@@ -98,7 +100,8 @@ func TestBlocksIsMirroredIntoBlockedBy(t *testing.T) {
 
 func TestNullMeansLeftOut(t *testing.T) {
 	const bare = `[{"id":1,"subject":"A"}]`
-	const nulls = `[{"id":1,"subject":"A","description":null,"activeForm":null,"status":null,"blocks":null,"blockedBy":null,"metadata":null,"owner":null}]`
+	const nulls = `[{"id":1,"subject":"A","description":null,"activeForm":null,"status":null,"blocks":null,"blockedBy":null,` +
+		`"metadata":null,"owner":null}]`
 	assert.Equal(t, parsed(t, bare), parsed(t, nulls))
 }
 
@@ -155,11 +158,13 @@ func TestRefused(t *testing.T) {
 		{"root an object with tasks", `{"version": 1, "tasks": [{"id": 1, "subject": "A"}]}`,
 			`1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
 		{"one task a line", "{\"id\": 1, \"subject\": \"A\"}\n{\"id\": 2, \"subject\": \"B\"}",
-			"1:1 - the file must hold an array of tasks, not an object: put the tasks into one array, [{…}, {…}]\n2:1 - malformed JSON: unexpected text after the JSON value"},
+			"1:1 - the file must hold an array of tasks, not an object: put the tasks into one array, [{…}, {…}]\n2:1 - malformed JSON: " +
+				"unexpected text after the JSON value"},
 		{"root an object that is cut", `{"id": 1`,
 			"1:1 - the file must hold an array of tasks, not an object\n1:9 - malformed JSON: unexpected end of file"},
 
-		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the JSON value: a number cannot begin with 0"},
+		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the " +
+			"JSON value: a number cannot begin with 0"},
 		{"root null", `null`, `1:1 - the file must hold an array of tasks, not null`},
 		{"entry a string", "[\n \"a\"]", `2:2 /0 entry 1 must be an object, not the string "a"`},
 		{"entry null", `[null]`, `1:2 /0 entry 1 must be an object, not null`},
@@ -247,7 +252,8 @@ func TestRefused(t *testing.T) {
 		{"blocks a number", `[{"id": 1, "subject": "A", "blocks": 1}]`,
 			`1:38 /0/blocks task 1 ("A"): blocks must be an array of ids, not the number 1`},
 		{"blockedBy of strings", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1, "1"]}]`,
-			`1:72 /1/blockedBy/1 task 2 ("B"): blockedBy must hold ids, which are positive integers, not the string "1" (write 1 without the quotes)`},
+			`1:72 /1/blockedBy/1 task 2 ("B"): blockedBy must hold ids, which are positive integers, not the string "1" ` +
+				`(write 1 without the quotes)`},
 		{"blocks of null", `[{"id": 1, "subject": "A", "blocks": [null]}]`,
 			`1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, not null`},
 		{"blocks of arrays", `[{"id": 1, "subject": "A", "blocks": [[1]]}]`,
@@ -301,7 +307,8 @@ func TestRefused(t *testing.T) {
 		{"key twice in an unknown field", `[{"id": 1, "subject": "A", "x": [{"": 1, "": 1}]}]`,
 			`1:42 /0/x/0/ task 1 ("A"): duplicate key "" in one object, at 1:35 and again at 1:42`},
 		{"key twice outside of tasks", `{"k": {"k": 1}, "k": 2}`,
-			"1:1 - the file must hold an array of tasks, not an object, nor is it {\"fsm\": 2, \"steps\": […]}\n1:17 /k duplicate key \"k\" in one object, at 1:2 and again at 1:17"},
+			"1:1 - the file must hold an array of tasks, not an object, nor is it {\"fsm\": 2, " +
+				"\"steps\": […]}\n1:17 /k duplicate key \"k\" in one object, at 1:2 and again at 1:17"},
 
 		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]",
 			"1:1 - the file begins with a byte order mark (BOM): save it without one\n1:23 /0/subject task 1: subject is blank"},

@@ -266,7 +266,8 @@ func (p *parser) leadsBackToItself(e *entry) bool {
 		found = true
 		at, path := e.place([]string{"outcomes", o.Name, "back"}, machine.Step{})
 		p.problems.note(at, e, keepsMeaning, func() (pointer, text string) {
-			return e.pointer(path...), fmt.Sprintf("%s leads back to step %d, but each line ends by itself: it can lead back only to this step; to repeat more for each line, put the steps into do",
+			return e.pointer(path...), fmt.Sprintf("%s leads back to step %d, but each line ends by itself: it can lead back only to this step; "+
+				"to repeat more for each line, put the steps into do",
 				o.Name, o.Back)
 		})
 	}

@@ -53,31 +53,47 @@ func TestParseParts(t *testing.T) {
 // TestRefusedParts: each rule for do and each, with the place of the mistake.
 func TestRefusedParts(t *testing.T) {
 	for members, want := range map[string]string{
-		`"do": {}`:          `3:51 /steps/1/do task 2 ("B"): do must be an array of steps or the name of a skill, not an object (put it in brackets)`,
+		`"do": {}`: `3:51 /steps/1/do task 2 ("B"): do must be an array of steps or the name of a skill, ` +
+			`not an object (put it in brackets)`,
 		`"do": []`:          `3:51 /steps/1/do task 2 ("B"): do has no steps: leave it out, or name the steps that this one consists of`,
 		`"do": [1]`:         `3:52 /steps/1/do/0 task 2 ("B"): entry 1 must be an object, not the number 1`,
 		`"do": [{"id": 1}]`: `3:52 /steps/1/do/0 task 1 in the do of task 2 ("B"): missing "subject"`,
-		`"do": [{"id": 1, "subject": "p", "blockedBy": [3]}]`:                                                            `3:92 /steps/1/do/0/blockedBy/0 task 1 ("p") in the do of task 2 ("B"): blockedBy refers to 3, but there is no task with id 3`,
-		`"do": [{"id": 1, "subject": "p"}, {"id": 1, "subject": "q"}]`:                                                   `3:86 /steps/1/do/1/id task 1 ("q") in the do of task 2 ("B"): duplicate id 1, used at 3:59 ("p") and again at 3:86`,
-		`"do": [{"id": 1, "subject": "p", "when": {"1": "x"}}]`:                                                          `3:52 /steps/1/do/0 cycle 1 -> 1`,
-		`"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q", "outcomes": {"a": {"back": 2, "max": 1}}}]}]`: `task 1 ("q") in the do of task 1 ("p"): a leads back to step 2, which does not exist`,
-		`"do": [{"id": 1, "subject": "p", "outcomes": {"skipped": {}}}]`:                                                 `/steps/1/do/0/outcomes/skipped task 1 ("p") in the do of task 2 ("B"): skipped cannot be declared`,
-		`"do": [{"id": 1, "subject": "p"}], "status": "completed"`:                                                       `/steps/1/status task 2 ("B"): it is completed, and its part task 1 ("p") is not`,
-		`"each": 1`:                                  `3:53 /steps/1/each task 2 ("B"): each must be an object such as {"lines": "packages.txt"} or {"run": "ls packages"}, not the number 1`,
-		`"each": {}`:                                 `3:53 /steps/1/each task 2 ("B"): each names neither a file nor a command: write {"lines": "packages.txt"} or {"run": "ls packages"}`,
-		`"each": {"lines": "a", "run": "b"}`:         `/steps/1/each task 2 ("B"): each has both a file in lines and a command in run: leave one out`,
-		`"each": {"lines": "a", "timeout": 1}`:       `/steps/1/each task 2 ("B"): each: timeout, dir and env are those of a command, and lines is a file`,
-		`"each": {"line": "a"}`:                      `3:54 /steps/1/each/line task 2 ("B"): unknown field "each.line": each has lines, run, timeout, dir, env, inTurn (did you mean "lines"?)`,
-		`"each": {"lines": "a", "sequential": true}`: `unknown field "each.sequential": each has lines, run, timeout, dir, env, inTurn (did you mean "inTurn"?)`,
-		`"each": {"lines": "a", "inTurn": "yes"}`:    `/steps/1/each/inTurn task 2 ("B"): each.inTurn must be true or false, not the string "yes"`,
-		`"each": {"lines": 1}`:                       `/steps/1/each/lines task 2 ("B"): each.lines must be the path of a file, not the number 1`,
-		`"each": {"lines": "../a"}`:                  `each.lines: "../a": .. is not allowed: the path has to stay inside the project's directory`,
-		`"each": {"lines": "a/"}`:                    `each.lines: "a/": this is a directory, want a file`,
-		`"each": {"lines": "*.txt"}`:                 `each.lines: "*.txt": want the path of one file, not a pattern`,
-		`"each": {"run": " "}`:                       `each.run is blank`,
-		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 1, "max": 2}}`:                          `/steps/1/outcomes/again/back task 2 ("B"): again leads back to step 1, but each line ends by itself: it can lead back only to this step; to repeat more for each line, put the steps into do`,
-		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 2}}`:                                    `/steps/1/outcomes/again task 2 ("B"): again leads back and has no "max": say how often it may, 1 to 100`,
-		`"each": {"lines": "a"}, "outcomes": ["a", "b"]}, {"id": 3, "subject": "C", "when": {"2": "a"}`: `/steps/2/when/2/0 task 3 ("C"): when: step 2 cannot end as "a", only as done, skipped: each of its lines ends by itself`,
+		`"do": [{"id": 1, "subject": "p", "blockedBy": [3]}]`: `3:92 /steps/1/do/0/blockedBy/0 task 1 ("p") in the do of task 2 ` +
+			`("B"): blockedBy refers to 3, but there is no task with id 3`,
+		`"do": [{"id": 1, "subject": "p"}, {"id": 1, "subject": "q"}]`: `3:86 /steps/1/do/1/id task 1 ("q") in the do of task 2 ("B"): ` +
+			`duplicate id 1, used at 3:59 ("p") and again at 3:86`,
+		`"do": [{"id": 1, "subject": "p", "when": {"1": "x"}}]`: `3:52 /steps/1/do/0 cycle 1 -> 1`,
+		`"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q", "outcomes": {"a": {"back": 2, "max": 1}}}]}]`: `task 1 ("q") in the ` +
+			`do of task 1 ("p"): a leads back to step 2, which does not exist`,
+		`"do": [{"id": 1, "subject": "p", "outcomes": {"skipped": {}}}]`: `/steps/1/do/0/outcomes/skipped task 1 ("p") in the do of task 2 ` +
+			`("B"): skipped cannot be declared`,
+		`"do": [{"id": 1, "subject": "p"}], "status": "completed"`: `/steps/1/status task 2 ("B"): it is completed, ` +
+			`and its part task 1 ("p") is not`,
+		`"each": 1`: `3:53 /steps/1/each task 2 ("B"): each must be an object such as {"lines": ` +
+			`"packages.txt"} or {"run": "ls packages"}, not the number 1`,
+		`"each": {}`: `3:53 /steps/1/each task 2 ("B"): each names neither a file nor a command: write ` +
+			`{"lines": "packages.txt"} or {"run": "ls packages"}`,
+		`"each": {"lines": "a", "run": "b"}`: `/steps/1/each task 2 ("B"): each has both a file in lines and ` +
+			`a command in run: leave one out`,
+		`"each": {"lines": "a", "timeout": 1}`: `/steps/1/each task 2 ("B"): each: timeout, ` +
+			`dir and env are those of a command, and lines is a file`,
+		`"each": {"line": "a"}`: `3:54 /steps/1/each/line task 2 ("B"): unknown field ` +
+			`"each.line": each has lines, run, timeout, dir, env, inTurn (did you mean "lines"?)`,
+		`"each": {"lines": "a", "sequential": true}`: `unknown field "each.sequential": each has lines, run, ` +
+			`timeout, dir, env, inTurn (did you mean "inTurn"?)`,
+		`"each": {"lines": "a", "inTurn": "yes"}`: `/steps/1/each/inTurn task 2 ("B"): each.inTurn must be true or false, not the string "yes"`,
+		`"each": {"lines": 1}`:                    `/steps/1/each/lines task 2 ("B"): each.lines must be the path of a file, not the number 1`,
+		`"each": {"lines": "../a"}`:               `each.lines: "../a": .. is not allowed: the path has to stay inside the project's directory`,
+		`"each": {"lines": "a/"}`:                 `each.lines: "a/": this is a directory, want a file`,
+		`"each": {"lines": "*.txt"}`:              `each.lines: "*.txt": want the path of one file, not a pattern`,
+		`"each": {"run": " "}`:                    `each.run is blank`,
+		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 1, "max": 2}}`: `/steps/1/outcomes/again/back task 2 ` +
+			`("B"): again leads back to step 1, but each line ends by itself: it can lead back only to this step; to repeat more for each ` +
+			`line, put the steps into do`,
+		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 2}}`: `/steps/1/outcomes/again task 2 ` +
+			`("B"): again leads back and has no "max": say how often it may, 1 to 100`,
+		`"each": {"lines": "a"}, "outcomes": ["a", "b"]}, {"id": 3, "subject": "C", "when": {"2": "a"}`: `/steps/2/when/2/0 task 3 ("C"): ` +
+			`when: step 2 cannot end as "a", only as done, skipped: each of its lines ends by itself`,
 	} {
 		got := strings.Join(lines(refused(t, flowCase(members)).Problems), "\n")
 		assert.Contains(t, got, want, members)
@@ -88,8 +104,10 @@ func TestRefusedParts(t *testing.T) {
 // TestSoundParts: what is allowed, and of which nothing is said.
 func TestSoundParts(t *testing.T) {
 	for _, members := range []string{
-		`"each": {"lines": "a"}, "check": "x", "outcomes": {"failed": {"back": 2, "max": 2}}}, {"id": 3, "subject": "C", "when": {"2": ["done", "skipped"]}`,
-		`"each": {"lines": "a"}, "do": [{"id": 1, "subject": "p"}], "outcomes": {"a": {"back": 1, "max": 1}, "b": {}}}, {"id": 3, "subject": "C", "when": {"2": "b"}`,
+		`"each": {"lines": "a"}, "check": "x", "outcomes": {"failed": {"back": 2, "max": 2}}}, {"id": 3, "subject": "C", ` +
+			`"when": {"2": ["done", "skipped"]}`,
+		`"each": {"lines": "a"}, "do": [{"id": 1, "subject": "p"}], "outcomes": {"a": {"back": 1, "max": 1}, "b": {}}}, {"id": 3, ` +
+			`"subject": "C", "when": {"2": "b"}`,
 		`"do": [{"id": 2, "subject": "p", "each": {"run": "ls"}, "do": [{"id": 2, "subject": "q", "each": {"lines": "x/{item}"}}]}]`,
 		`"do": [{"id": 1, "subject": "p", "status": "completed"}], "status": "completed"`,
 		`"each": {"lines": "a"}, "status": "completed"`,
@@ -105,9 +123,13 @@ func TestBoundOfParts(t *testing.T) {
 		parsed(t, migration).Bound().String())
 	for members, want := range map[string]string{
 		`"each": {"lines": "a"}`: "at most 2 steps are completed, and 1 for each item",
-		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 2, "max": 2}}`:                                                                           "at most 2 steps are completed, and 3 for each item: step 2.2 up to 3 times",
-		`"do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q"}], "outcomes": {"again": {"back": 1, "max": 2}}`:                                     "at most 12 steps are completed: the loop 1–2 up to 3 times",
-		`"do": [{"id": 1, "subject": "p", "each": {"run": "ls"}, "do": [{"id": 1, "subject": "r", "each": {"lines": "x"}}]}, {"id": 2, "subject": "q"}]`: "at most 4 steps are completed, and 1 for each item of step 2.1, and 1 for each item of step 2.1.1",
+		`"each": {"lines": "a"}, "outcomes": {"again": {"back": 2, "max": 2}}`: "at most 2 steps are " +
+			"completed, and 3 for each item: step 2.2 up to 3 times",
+		`"do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q"}], "outcomes": {"again": {"back": 1, "max": 2}}`: "at most 12 steps are " +
+			"completed: the loop 1–2 up to 3 times",
+		`"do": [{"id": 1, "subject": "p", "each": {"run": "ls"}, "do": [{"id": 1, "subject": "r", ` +
+			`"each": {"lines": "x"}}]}, {"id": 2, "subject": "q"}]`: "at most 4 steps are completed, and 1 for each item of step 2.1, " +
+			"and 1 for each item of step 2.1.1",
 	} {
 		assert.Equal(t, want, parsed(t, flowCase(members)).Bound().String(), members)
 	}

@@ -46,7 +46,8 @@ func ids(plan *fsmspec.Plan) (deleted []string, created []int64) {
 }
 
 func TestCreation(t *testing.T) {
-	plan := planned(t, `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "description": "D", "activeForm": "F", "owner": "O", "status": "in_progress",
+	plan := planned(t, `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "description": "D", "activeForm": "F", "owner": "O", `+
+		`"status": "in_progress",
 		"blocks": [1], "blockedBy": [1], "metadata": {"n": 1.50}}]`, fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{})
 	assert.Equal(t, []fsmspec.Creation{
 		{ID: 6, Subject: "A", BlockedBy: []int64{7}, Metadata: `{"fsm":"my-plugin:my-skill"}`},
@@ -107,7 +108,8 @@ func TestIDTooLarge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := spec.Plan("c", c.list, fsmspec.Policy{})
 			require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
-			assert.EqualError(t, err, "no task id may be larger than 9007199254740991 (2^53-1), and new ids follow the largest one in the task list: "+c.fix)
+			assert.EqualError(t, err, "no task id may be larger than 9007199254740991 (2^53-1), and new ids follow the "+
+				"largest one in the task list: "+c.fix)
 		})
 	}
 	_, err = parsed(t, `[]`).Plan("c", fsmspec.Snapshot{MaxID: 1<<63 - 1}, fsmspec.Policy{})
@@ -195,7 +197,8 @@ func TestManyActiveTasks(t *testing.T) {
 	for i := range 1000 {
 		err.Tasks = append(err.Tasks, fsmspec.Existing{ID: fmt.Sprintf("%d", i+1), Subject: "s", Status: "in_progress"})
 	}
-	assert.Regexp(t, `^1000 tasks about to be deleted are under way: #1 "s" \(in_progress\), .*#20 "s" \(in_progress\) and 980 more$`, err.Error())
+	assert.Regexp(t, `^1000 tasks about to be deleted are under way: #1 "s" \(in_progress\), .*#20 "s" \(in_progress\) and 980 more$`,
+		err.Error())
 	err.Tasks = err.Tasks[:20]
 	assert.NotContains(t, err.Error(), "more")
 }

@@ -183,7 +183,8 @@ func (p *parser) warnBound(s *Spec) {
 		return
 	}
 	p.warnings.note(p.entries[0].at, nil, changesMeaning, func() (pointer, text string) {
-		return p.entries[0].pointer(), fmt.Sprintf("up to %d steps may have to be completed until this workflow ends: lower max of its loops", steps)
+		return p.entries[0].pointer(), fmt.Sprintf("up to %d steps may have to be completed until this workflow ends: lower max of its loops",
+			steps)
 	})
 }
 

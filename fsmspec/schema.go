@@ -32,7 +32,8 @@ func Schema() []byte {
   "additionalProperties": false
 },
 "else": %s,
-"$defs": {%s}}`, WithOutcomes, varsSchema(), tasksSchema(WithOutcomes), tasksSchema(Plain), strings.Join(append(definitions, `"step":`+stepSchema(WithOutcomes)), ","))
+"$defs": {%s}}`, WithOutcomes, varsSchema(), tasksSchema(WithOutcomes), tasksSchema(Plain),
+		strings.Join(append(definitions, `"step":`+stepSchema(WithOutcomes)), ","))
 	// text is valid JSON, so there is no error.
 	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
 	return append(schema, '\n')
@@ -75,7 +76,8 @@ func valueNames() string {
 
 func varsSchema() string {
 	return fmt.Sprintf(`{"description":%s,"type":"object","maxProperties":%d,%s,"additionalProperties":{"type":"string"}}`,
-		quote("Values that the workflow has from its beginning: names with default texts, in which {args} is replaced by the arguments of the skill's call."),
+		quote("Values that the workflow has from its beginning: names with default texts, in which {args} is replaced by the "+
+			"arguments of the skill's call."),
 		MaxVars, valueNames())
 }
 
@@ -83,8 +85,10 @@ func (setType) schema() (types []string, rules string) {
 	_, object := checkType{}.schema()
 	object = strings.Replace(strings.TrimPrefix(object, ","), `"pattern":`+quote(visibleText)+
 		`,"not":{"type":"string","pattern":"\u0000"},`, "", 1)
-	return []string{"object"}, fmt.Sprintf(`,"minProperties":1,"maxProperties":%d,%s,"additionalProperties":{"type":["string","array","object"],"minLength":1,"maxLength":1000,`+
-		`"minItems":1,"maxItems":%d,"uniqueItems":true,"items":{"type":["string","number","boolean"],"pattern":%s,"maxLength":%d,"not":{"type":"string","pattern":"\\p{Cc}"}},%s}`,
+	return []string{"object"}, fmt.Sprintf(`,"minProperties":1,"maxProperties":%d,%s,"additionalProperties":{"type":["string","array",`+
+		`"object"],"minLength":1,"maxLength":1000,`+
+		`"minItems":1,"maxItems":%d,"uniqueItems":true,"items":{"type":["string","number","boolean"],"pattern":%s,"maxLength":%d,`+
+		`"not":{"type":"string","pattern":"\\p{Cc}"}},%s}`,
 		MaxSet, valueNames(), MaxPatterns, quote(visibleText), MaxValue, object)
 }
 
@@ -120,22 +124,29 @@ func description(field string) string {
 		"blockedBy":   "Ids of the tasks that have to be completed before this one can start.",
 		"produces": "Files that have to exist and not be empty when the task is completed. Each is a path relative to the project's directory, " +
 			"or a pattern with *, ? or [] that has to match at least one file.",
-		"check": "A shell command that has to exit 0 when the task is completed. As an object it has a time limit too: a number of seconds or a text " +
+		"check": "A shell command that has to exit 0 when the task is completed. As an object it has a time limit too: a " +
+			"number of seconds or a text " +
 			"such as \"90s\", 5 minutes if left out, at most 30; and a directory, relative to the project's.",
 		"approval": "A person has to say yes when the task is completed: true, or the question.",
 		"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
-		"outcomes": "The ways in which the step can end: names, or an object of names and effects. back leads back to a step, max times at most, and then is the outcome " +
-			"that is taken when max is spent; stop ends the workflow; produces, check and approval are gates of this outcome. failed is taken when the step's own check fails.",
+		"outcomes": "The ways in which the step can end: names, or an object of names and effects. back leads back to a step, " +
+			"max times at most, and then is the outcome " +
+			"that is taken when max is spent; stop ends the workflow; produces, check and approval are gates of this outcome. failed is taken " +
+			"when the step's own check fails.",
 		"decides": "Who says in which outcome the step ends: the agent, a person, or a command whose last line of output is the outcome.",
-		"do": "The steps that this one consists of, with ids of their own level: it can be completed when they are done, and its gates hold then. " +
+		"do": "The steps that this one consists of, with ids of their own level: it can be completed when they are " +
+			"done, and its gates hold then. " +
 			"Or the name of a skill, which has to be called while the step is in progress.",
 		"each": "The lines of a file, or of a command's output. What the step consists of, or the step itself, is done once for each of them. " +
 			"With inTurn one line is done after the other.",
 		"when": "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
-		"only": "Permission rules, such as Bash(git push *), Write(src/**) or mcp__github__*: these calls are refused unless a step that lists them is in progress.",
-		"set": "Values that completing the step gives: names, each with a regular expression that has to match the whole value, an array of values, or a command that prints it. " +
+		"only": "Permission rules, such as Bash(git push *), Write(src/**) or mcp__github__*: these calls are refused unless a step " +
+			"that lists them is in progress.",
+		"set": "Values that completing the step gives: names, each with a regular expression that has to match the whole value, " +
+			"an array of values, or a command that prints it. " +
 			"{name} is replaced by the value in subjects, descriptions, activeForm, questions and paths; commands get it as FSM_NAME.",
-		"within":   "A time limit, measured from the step's start in each round: a number of seconds or a text such as \"30m\". When it has passed the step ends as late, if it can.",
+		"within": "A time limit, measured from the step's start in each round: a number of seconds or a text such as \"30m\". When it has " +
+			"passed the step ends as late, if it can.",
 		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 	}[field]
 }
@@ -211,7 +222,8 @@ func (outcomesType) schema() (types []string, rules string) {
 		part(checkType{}) + `,"approval":` + part(approvalType{})
 	return []string{"array", "object"},
 		fmt.Sprintf(`,"minItems":1,"maxItems":%[1]d,"uniqueItems":true,"items":{"type":"string","pattern":%[2]s},`+
-			`"minProperties":1,"maxProperties":%[1]d,"propertyNames":{"pattern":%[2]s},"additionalProperties":{"type":["object","null"],"properties":{%[3]s},"additionalProperties":false}`,
+			`"minProperties":1,"maxProperties":%[1]d,"propertyNames":{"pattern":%[2]s},"additionalProperties":{"type":["object","null"],`+
+			`"properties":{%[3]s},"additionalProperties":false}`,
 			MaxOutcomes, quote(outcomeName), effects)
 }
 
@@ -243,7 +255,8 @@ func (eachType) schema() (types []string, rules string) {
 	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
 	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) +
 		`},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
-		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`
+		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},` +
+		`"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`
 }
 
 func (onlyType) schema() (types []string, rules string) {

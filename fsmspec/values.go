@@ -195,7 +195,8 @@ func (p *parser) valueOf(v *Value, full string, t token) {
 		v.Command = &Check{Timeout: DefaultCheckTimeout}
 		p.checkObject(full, t, v.Command)
 	default:
-		p.problem(t.start, `%s must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not %s`,
+		p.problem(t.start, `%s must be a regular expression, an array of values, `+
+			`or an object such as {"run": "git branch --show-current"}, not %s`,
 			full, p.describe(t))
 	}
 }
@@ -297,9 +298,9 @@ type container int
 
 const (
 	inText    container = iota
-	inPath          // also a pattern
-	inCommand       // which reads its variable
-	asText          // in a command, where {name} is not replaced
+	inPath              // also a pattern
+	inCommand           // which reads its variable
+	asText              // in a command, where {name} is not replaced
 )
 
 // maxUses limits the uses that are proven.

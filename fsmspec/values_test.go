@@ -70,7 +70,8 @@ func TestShownValues(t *testing.T) {
 	assert.Equal(t, []string{
 		`Choose the kind of release 2 0|Ends as: major, or minor, or patch. The person decides: ask them, with exactly these options.`,
 		"Write the version|For 2\n 0.\n" +
-			`Sets: version (matches ^[0-9]+\.[0-9]+$), channel (beta or stable or 1 or true). Complete it with metadata {"version": "…", "channel": "…"}. Time limit: 30m from its start.`,
+			`Sets: version (matches ^[0-9]+\.[0-9]+$), channel (beta or stable or 1 or true). Complete it with metadata {"version": "…", ` +
+			`"channel": "…"}. Time limit: 30m from its start.`,
 		`Publish {version}|Time limit: 1m30s from its start, then it ends as late.`,
 	}, all)
 	plan, err := spec.Plan("release", fsmspec.Snapshot{}, fsmspec.Policy{Args: "2"})
@@ -88,18 +89,24 @@ func TestShownValues(t *testing.T) {
 
 // refusedValues are members of the step of flowCase, and its problems.
 var refusedValues = map[string]string{
-	`"set": 1`:                   `/set task 2 ("B"): set must be an object such as {"version": "^[0-9.]+$"}, not the number 1`,
-	`"set": {}`:                  `/set task 2 ("B"): set is empty: leave it out, or write {"version": "^[0-9.]+$"}`,
-	`"set": {"Version": "x"}`:    `/set/Version task 2 ("B"): set: "Version" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
-	`"set": {"a-b": "x"}`:        `/set/a-b task 2 ("B"): set: "a-b" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
-	`"set": {"args": "x"}`:       `/set/args task 2 ("B"): set: args is the arguments of the skill's call, which are always there: give the value another name`,
-	`"set": {"round": "x"}`:      `/set/round task 2 ("B"): set: round is the round of the step: give the value another name`,
-	`"set": {"item": "x"}`:       `/set/item task 2 ("B"): set: item is the item of a step with each: give the value another name`,
-	`"set": {"outcome": "x"}`:    `/set/outcome task 2 ("B"): set: outcome is how a step ends: give the value another name`,
-	`"set": {"fsm": "x"}`:        `/set/fsm task 2 ("B"): set: fsm is the mark of a step: give the value another name`,
-	`"set": {"outcome_2": "x"}`:  `/set/outcome_2 task 2 ("B"): set: in commands outcome_2 would be the variable FSM_OUTCOME_2, which says how a step ended: give it another name`,
-	`"set": {"a": 1}`:            `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not the number 1`,
-	`"set": {"a": null}`:         `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not null`,
+	`"set": 1`:  `/set task 2 ("B"): set must be an object such as {"version": "^[0-9.]+$"}, not the number 1`,
+	`"set": {}`: `/set task 2 ("B"): set is empty: leave it out, or write {"version": "^[0-9.]+$"}`,
+	`"set": {"Version": "x"}`: `/set/Version task 2 ("B"): set: "Version" is not a name for a value: want a small letter, ` +
+		`then at most 30 small letters, digits and _`,
+	`"set": {"a-b": "x"}`: `/set/a-b task 2 ("B"): set: "a-b" is not a name for a value: want a small letter, ` +
+		`then at most 30 small letters, digits and _`,
+	`"set": {"args": "x"}`: `/set/args task 2 ("B"): set: args is the arguments of the skill's call, which are always there: ` +
+		`give the value another name`,
+	`"set": {"round": "x"}`:   `/set/round task 2 ("B"): set: round is the round of the step: give the value another name`,
+	`"set": {"item": "x"}`:    `/set/item task 2 ("B"): set: item is the item of a step with each: give the value another name`,
+	`"set": {"outcome": "x"}`: `/set/outcome task 2 ("B"): set: outcome is how a step ends: give the value another name`,
+	`"set": {"fsm": "x"}`:     `/set/fsm task 2 ("B"): set: fsm is the mark of a step: give the value another name`,
+	`"set": {"outcome_2": "x"}`: `/set/outcome_2 task 2 ("B"): set: in commands outcome_2 would be the variable FSM_OUTCOME_2, ` +
+		`which says how a step ended: give it another name`,
+	`"set": {"a": 1}`: `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, ` +
+		`or an object such as {"run": "git branch --show-current"}, not the number 1`,
+	`"set": {"a": null}`: `/set/a task 2 ("B"): set.a must be a regular expression, an array of values, ` +
+		`or an object such as {"run": "git branch --show-current"}, not null`,
 	`"set": {"a": "(?=x)"}`:      `/set/a task 2 ("B"): set.a: "(?=x)" is not a regular expression: invalid or unsupported Perl syntax: "(?="`,
 	`"set": {"a": "a)|(b"}`:      `/set/a task 2 ("B"): set.a: "a)|(b" is not a regular expression: unexpected ): "a)|(b"`,
 	`"set": {"a": ""}`:           `/set/a task 2 ("B"): set.a must be a regular expression of 1 to 1000 bytes`,
@@ -111,22 +118,33 @@ var refusedValues = map[string]string{
 	`"set": {"a": {"cmd": "x"}}`: `/set/a/cmd task 2 ("B"): unknown field "cmd" in set.a (did you mean "run"?)`,
 	`"set": {"a": {"timeout": "x"}}`: `/set/a task 2 ("B"): set.a: missing "run", the shell command` + "\n" +
 		`/set/a/timeout task 2 ("B"): set.a.timeout must be a number of seconds or a text such as "90s" or "5m", not the string "x"`,
-	`"within": 0`:          `/within task 2 ("B"): within must be more than 0, not 0`,
-	`"within": "soon"`:     `/within task 2 ("B"): within must be a number of seconds or a text such as "30m" or "2h", not the string "soon"`,
-	`"within": "721h"`:     `/within task 2 ("B"): within must be at most 2592000 seconds (30 days), not "721h"`,
-	`"outcomes": ["late"]`: `/outcomes/late task 2 ("B"): late is how a step ends whose time limit has passed, and this step has none: add "within"`,
-	`"within": 1, "outcomes": {"late": {"back": 1, "max": 1}}`:  `/outcomes/late/back task 2 ("B"): late cannot lead back: nobody would be there to go on`,
-	`"within": 1, "outcomes": {"late": {"check": "x"}}`:         `/outcomes/late task 2 ("B"): late cannot have gates: the clock decides it, and asks none`,
-	`"set": {"version": "x"}, "description": "Read {verison}."`: `/description task 2 ("B"): description names {verison}, which is not a value of this workflow (did you mean "version"?) (write {{verison}} for the text itself)`,
-	`"set": {"version": "x"}, "description": "Read {version}."`: `/description task 2 ("B"): description names {version}, which is not set before this step is completed`,
-	`"set": {"version": "x"}, "ready": ["a/{version}"]`:         `/ready/0 task 2 ("B"): ready names {version}, which is not set before this step is completed`,
-	`"set": {"version": "x"}, "produces": ["a/[{version}]"]`:    `/produces/0 task 2 ("B"): produces: "{version}" cannot stand between [ and ]`,
-	`"set": {"version": "x"}, "status": "completed"`:            `/set/version task 2 ("B"): a completed step gives no values`,
-	`"activeForm": "{item}"`:                                    `/activeForm task 2 ("B"): activeForm names {item}, which only a step with each has (write {{item}} for the text itself)`,
-	`"approval": "Take {thing}?"`:                               `/approval task 2 ("B"): approval names {thing}, which is not a value of this workflow (write {{thing}} for the text itself)`,
-	`"check": {"run": "x", "dir": "{thing}"}`:                   `/check/dir task 2 ("B"): check.dir names {thing}, which is not a value of this workflow (write {{thing}} for the text itself)`,
-	`"outcomes": {"a": {"produces": ["{thing}"]}, "b": {}}`:     `/outcomes/a/produces/0 task 2 ("B"): outcomes.a.produces names {thing}, which is not a value of this workflow (write {{thing}} for the text itself)`,
-	`"set": {"a": {"run": "x", "dir": "{b}"}, "b": "x"}`:        `/set/a/dir task 2 ("B"): set.a.dir names {b}, which is not set before this step is completed`,
+	`"within": 0`:      `/within task 2 ("B"): within must be more than 0, not 0`,
+	`"within": "soon"`: `/within task 2 ("B"): within must be a number of seconds or a text such as "30m" or "2h", not the string "soon"`,
+	`"within": "721h"`: `/within task 2 ("B"): within must be at most 2592000 seconds (30 days), not "721h"`,
+	`"outcomes": ["late"]`: `/outcomes/late task 2 ("B"): late is how a step ends whose time limit has passed, ` +
+		`and this step has none: add "within"`,
+	`"within": 1, "outcomes": {"late": {"back": 1, "max": 1}}`: `/outcomes/late/back task 2 ("B"): late cannot lead back: ` +
+		`nobody would be there to go on`,
+	`"within": 1, "outcomes": {"late": {"check": "x"}}`: `/outcomes/late task 2 ("B"): late cannot have gates: the ` +
+		`clock decides it, and asks none`,
+	`"set": {"version": "x"}, "description": "Read {verison}."`: `/description task 2 ("B"): description names {verison}, ` +
+		`which is not a value of this workflow (did you mean "version"?) (write {{verison}} for the text itself)`,
+	`"set": {"version": "x"}, "description": "Read {version}."`: `/description task 2 ("B"): description names {version}, ` +
+		`which is not set before this step is completed`,
+	`"set": {"version": "x"}, "ready": ["a/{version}"]`: `/ready/0 task 2 ("B"): ready names {version}, ` +
+		`which is not set before this step is completed`,
+	`"set": {"version": "x"}, "produces": ["a/[{version}]"]`: `/produces/0 task 2 ("B"): produces: "{version}" cannot stand between [ and ]`,
+	`"set": {"version": "x"}, "status": "completed"`:         `/set/version task 2 ("B"): a completed step gives no values`,
+	`"activeForm": "{item}"`: `/activeForm task 2 ("B"): activeForm names {item}, which only a step with ` +
+		`each has (write {{item}} for the text itself)`,
+	`"approval": "Take {thing}?"`: `/approval task 2 ("B"): approval names {thing}, which is not a value of this ` +
+		`workflow (write {{thing}} for the text itself)`,
+	`"check": {"run": "x", "dir": "{thing}"}`: `/check/dir task 2 ("B"): check.dir names {thing}, which is not a value of ` +
+		`this workflow (write {{thing}} for the text itself)`,
+	`"outcomes": {"a": {"produces": ["{thing}"]}, "b": {}}`: `/outcomes/a/produces/0 task 2 ("B"): outcomes.a.produces names {thing}, ` +
+		`which is not a value of this workflow (write {{thing}} for the text itself)`,
+	`"set": {"a": {"run": "x", "dir": "{b}"}, "b": "x"}`: `/set/a/dir task 2 ("B"): set.a.dir names {b}, ` +
+		`which is not set before this step is completed`,
 }
 
 func TestRefusedValues(t *testing.T) {
@@ -240,7 +258,8 @@ func TestValuesAreSet(t *testing.T) {
 		"a command, no such step": {`{"id": 3, "subject": "Use", "check": "test \"$FSM_OUTCOME_7\""}`,
 			`warning: check reads FSM_OUTCOME_7, and there is no step 7`},
 		"a wildcard": {sets("2", "") + `{"id": 3, "subject": "U", "blockedBy": [2], "produces": ["specs/*/spec.md", "*.md"]}`,
-			`warning: produces: "specs/*/spec.md" has a wildcard for a directory, so a file of an earlier run is enough: name the directory by a value, such as {d}`},
+			`warning: produces: "specs/*/spec.md" has a wildcard for a directory, so a file of an earlier run is enough: name the ` +
+				`directory by a value, such as {d}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := `{"fsm": 2, "vars": {"d": "D"}, "steps": [` + strings.TrimSuffix(c.steps, ", ") + `]}`
@@ -359,17 +378,22 @@ func TestFaultsOfValues(t *testing.T) {
 // only there.
 func TestValuesOfParts(t *testing.T) {
 	for name, c := range map[string]struct{ steps, want string }{
-		"from outside": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "do": [{"id": 1, "subject": "Use {v}"}]}`, ""},
+		"from outside": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], ` +
+			`"do": [{"id": 1, "subject": "Use {v}"}]}`, ""},
 		"beside": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "do": [{"id": 1, "subject": "Use {v}"}]}`,
 			"only step 1 gives it, which does not come before"},
-		"from a part":   {`{"id": 1, "subject": "P", "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}]}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`, ""},
-		"for each line": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "Use {v} {item}", "blockedBy": [1]}]}`, ""},
-		"of a line, outside": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "set": {"v": "x"}}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`,
+		"from a part": {`{"id": 1, "subject": "P", "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}]}, {"id": 2, ` +
+			`"subject": "Use {v}", "blockedBy": [1]}`, ""},
+		"for each line": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, ` +
+			`"subject": "Use {v} {item}", "blockedBy": [1]}]}`, ""},
+		"of a line, outside": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "set": {"v": "x"}}, {"id": 2, ` +
+			`"subject": "Use {v}", "blockedBy": [1]}`,
 			"only step 1 for each line gives it, which does not come before"},
 		"the item of a join": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S"}]}`,
 			"which only a step with each has"},
-		"the item, itself":     {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}}`, ""},
-		"lines by a value":     {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "each": {"lines": "specs/{v}/tasks"}}`, ""},
+		"the item, itself": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}}`, ""},
+		"lines by a value": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], ` +
+			`"each": {"lines": "specs/{v}/tasks"}}`, ""},
 		"lines before a value": {`{"id": 2, "subject": "P", "set": {"v": "x"}, "each": {"lines": "specs/{v}/tasks"}}`, "which is not set"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -384,7 +408,8 @@ func TestValuesOfParts(t *testing.T) {
 		})
 	}
 	// A line is never read as the name of a value.
-	tasks := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "each": {"lines": "l"}, "do": [{"id": 1, "subject": "Use {v} for {item}"}]}]}`).Tasks()
+	tasks := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], `+
+		`"each": {"lines": "l"}, "do": [{"id": 1, "subject": "Use {v} for {item}"}]}]}`).Tasks()
 	for _, line := range []string{"{v}", "{{v}}", "{x", "{{{v}}}", "}}"} {
 		copied, err := fsmspec.ForItem(tasks[1].Each.Workflow, line)
 		require.NoError(t, err, line)
@@ -423,7 +448,8 @@ func TestAFixedValueThatIsNoPartOfAPath(t *testing.T) {
 	for _, dir := range []string{"../../etc", "a/b", "..", ""} {
 		problems := refused(t, fmt.Sprintf(file, dir, "")).Problems
 		require.Len(t, problems, 1, dir)
-		assert.Contains(t, problems[0].Message, "produces names {dir}, which no step sets and which vars has: it stands in a path, and its value ")
+		assert.Contains(t, problems[0].Message, "produces names {dir}, which no step sets and which vars has: "+
+			"it stands in a path, and its value ")
 		assert.Equal(t, "/steps/0/produces/0", problems[0].Pointer)
 		parsed(t, fmt.Sprintf(file, dir, `"set": {"dir": "^.+$"}, `))
 	}

@@ -24,7 +24,8 @@ func TestWarnings(t *testing.T) {
 		{"control character in a subject", `[{"id": 1, "subject": "A\u001b[31m"}]`,
 			`1:23 /0/subject task 1 ("A\x1b[31m"): subject has the control character U+001B, which does not show: remove it`},
 		{"bidirectional override in a subject", `[{"id": 1, "subject": "A\u202eB"}]`,
-			`1:23 /0/subject task 1 ("A\u202eB"): subject has the invisible character U+202E, which changes the order in which text is shown: remove it`},
+			`1:23 /0/subject task 1 ("A\u202eB"): subject has the invisible character U+202E, which changes the order in ` +
+				`which text is shown: remove it`},
 		{"long subject", `[{"id": 1, "subject": "` + strings.Repeat("ä", 66) + `"}]`,
 			`1:23 /0/subject task 1 ("` + strings.Repeat("ä", 40) +
 				`…"): subject has 66 characters, and in 80 columns a task list shows the first 65: move the rest into description`},
@@ -36,7 +37,8 @@ func TestWarnings(t *testing.T) {
 			`1:42 /0/blockedBy/0 task 1 ("A"): blockedBy lists the task itself, which would then wait for itself`},
 		{"reference twice", `[{"id": 1, "subject": "A", "blocks": [2, 2.0]}, {"id": 2, "subject": "B"}]`,
 			`1:42 /0/blocks/1 task 1 ("A"): blocks lists 2 more than once`},
-		{"one reference in two tasks", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, "subject": "C", "blockedBy": [1]}]`, ``},
+		{"one reference in two tasks", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, ` +
+			`"subject": "C", "blockedBy": [1]}]`, ``},
 		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
 			``},
 		{"both sides, blockedBy first", `[{"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
@@ -58,18 +60,22 @@ func TestWarnings(t *testing.T) {
 {"id": 2, "subject": "B"},
 {"id": 3, "subject": "C", "blockedBy": [2], "blocks": [1]}]`,
 			`4:56 /3/blocks/0 cycle 1 -> 2 -> 3 -> 1: each task blocks the next, so none can start`},
-		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
+		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, ` +
+			`"subject": "C", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
 			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start\n" +
 				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none can start"},
 		{"cycle beside a task that is not on it",
-			`[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
+			`[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}, ` +
+				`{"id": 20, "subject": "Free"}]`,
 			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none can start`},
-		{"cycle stated from both sides", `[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
+		{"cycle stated from both sides",
+			`[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
 			`1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start`},
 		{"cycle stated from both sides, blocks first",
 			`[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:99 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
-		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
+		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, ` +
+			`"subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			warnings := parsed(t, c.file).Warnings()
@@ -91,7 +97,8 @@ func TestWarningsThatChangeTheMeaning(t *testing.T) {
 		{"cycle", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			[]bool{true}},
 		{"itself", `[{"id": 1, "subject": "A", "blocks": [1], "blockedBy": [1]}, {"id": 20, "subject": "Free"}]`, []bool{true, true}},
-		{"others", `[{"id": 1, "subject": "A", "colour": 1, "metadata": {"fsm": 1}, "blocks": [2, 2]}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
+		{"others", `[{"id": 1, "subject": "A", "colour": 1, "metadata": {"fsm": 1}, "blocks": [2, 2]}, {"id": 2, ` +
+			`"subject": "B", "status": "in_progress"}]`,
 			[]bool{false, false, false, false}},
 	} {
 		var got []bool

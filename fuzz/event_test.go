@@ -25,7 +25,8 @@ var (
 // finds.
 func FuzzEvent(f *testing.F) {
 	for _, seed := range []string{
-		`{"session_id": "abc", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "x"}, "tool_response": {"success": true, "commandName": "p:x"}, "tool_use_id": "t"}`,
+		`{"session_id": "abc", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "x"}, ` +
+			`"tool_response": {"success": true, "commandName": "p:x"}, "tool_use_id": "t"}`,
 		`{"session_id": "abc", "hook_event_name": "UserPromptExpansion", "command_name": "p:x", "prompt_id": "1", "agent_id": "a"}`,
 		`{"session_id": "abc", "tool_response": {"commandName": "x"}}`,
 		`{"session_id": "abc", "tool_response": {"success": false, "commandName": "x"}}`,

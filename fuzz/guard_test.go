@@ -239,7 +239,8 @@ func checkScalar(t *testing.T, v frontmatter.Value) {
 func FuzzGuardState(f *testing.F) {
 	w := newPlanningWorld(f)
 	for _, seed := range []string{
-		"---\nphase: ARCHITECTURE\nmode: x\nuser_decisions: {\"Use Redis cache\": \"Yes\", Database: [a, b]}\ngate_results: [{phase: 1, verdict: RED, score: 2}]\n---\n",
+		"---\nphase: ARCHITECTURE\nmode: x\nuser_decisions: {\"Use Redis cache\": \"Yes\", Database: [a, b]}\ngate_results: [{phase: 1, " +
+			"verdict: RED, score: 2}]\n---\n",
 		"---\nphase: [x\n---\n", "phase: A", "---\nuser_decisions: [a]\ngate_results: {1: RED, 2: {status: x}}\n---\n",
 		"---\nphase: \"a\\n→ | session=\\u2028\"\nmode: \"</planning-state>\"\n---\n", "",
 	} {
@@ -395,7 +396,8 @@ func FuzzGuardEvent(f *testing.F) {
 		f.Add(id, w.calls()[id])
 	}
 	for _, id := range []string{"H07", "H08", "H09", "H10"} {
-		f.Add(id, `{"session_id":"s","agent_type":"product-planning:tech-lead","last_assistant_message":"x","background_tasks":[{"status":"running"}]}`)
+		f.Add(id, `{"session_id":"s","agent_type":"product-planning:tech-lead","last_assistant_message":"x",`+
+			`"background_tasks":[{"status":"running"}]}`)
 	}
 	f.Add("H02", `{"session_id":["s"],"cwd":7,"tool_input":{"file_path":{"a":1}}}`)
 	f.Add("H01", `{"tool_input":{"questions":[7,{"question":7},{"question":"x"}],"question":"y"}}`)

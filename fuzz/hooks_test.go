@@ -68,7 +68,8 @@ func FuzzHooksConfiguration(f *testing.F) {
 	f.Add([]byte(`{"hooks":{"BeforeTool":[{"matcher":"(?<n>a)\\k<n>","hooks":[{"type":"command","command":"x","timeout":1e999}]}]}}`),
 		"BeforeTool", "aa")
 	f.Add([]byte("{\"hooks\":{\"\\u0000\":[[[]]]}}"), "", "\xff")
-	f.Add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a 'b"},{"type":"command","command":"env -u A b <<E; $X"}]}]}}`), "Stop", "")
+	f.Add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a 'b"},{"type":"command","command":"env -u A b <<E; $X"}]}]}}`),
+		"Stop", "")
 	f.Fuzz(func(t *testing.T, content []byte, event, tool string) {
 		for _, d := range dialect.All() {
 			source := hooks.Source{Scope: dialect.Project, Name: "hooks.json", Hooks: jsontext.Value(member(content, "hooks"))}
@@ -208,7 +209,8 @@ func FuzzHooksInput(f *testing.F) {
 			t.Fatal(err)
 		}
 		const settings = `"settings":{"enableHooks":true,"hooks":{` +
-			`"BeforeTool":[{"matcher":".","sequential":true,"hooks":[{"type":"command","command":"cat"},{"type":"command","command":"cat; exit 2"}]}],` +
+			`"BeforeTool":[{"matcher":".","sequential":true,"hooks":[{"type":"command","command":"cat"},{"type":"command",` +
+			`"command":"cat; exit 2"}]}],` +
 			`"AfterTool":[{"hooks":[{"type":"command","command":"cat"}]}],"BeforeModel":[{"hooks":[{"type":"command","command":"cat"}]}]}}`
 		for mode, members := range map[string]string{
 			"fire":      `"event":` + string(name) + `,"input":` + string(input),

@@ -25,7 +25,8 @@ import (
 func FuzzRegistry(f *testing.F) {
 	for _, seed := range []string{
 		`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/i", "version": "1", "lastUpdated": "2026-01-01T00:00:00Z"}]}}`,
-		`{"version": 2, "plugins": {"p@m": [{"scope": "project", "projectPath": "/p", "installPath": "/i", "lastUpdated": "2026-01-01T00:00:00.123+02:00"}, {"scope": "local", "projectPath": "/p", "installPath": "/j"}]}}`,
+		`{"version": 2, "plugins": {"p@m": [{"scope": "project", "projectPath": "/p", "installPath": "/i", ` +
+			`"lastUpdated": "2026-01-01T00:00:00.123+02:00"}, {"scope": "local", "projectPath": "/p", "installPath": "/j"}]}}`,
 		`[{"name": "p@1.0.0", "scope": "user", "installPath": "/i"}, {"name": "p", "scope": "user"}, {"name": "@", "scope": "x"}, 1, null]`,
 		`{"version": 2, "plugins": {"a@b@c": [{"scope": "user", "installPath": "../i"}], "@": [{}], "x": 1, "y@z": [null]}}`,
 		`{"version": 1, "plugins": {}}`, `{"version": 2}`, `{"version": 2.0, "plugins": []}`, `{"version": "2", "plugins": {}}`, `{}`, `[]`,

@@ -14,7 +14,8 @@ import (
 func FuzzRecord(f *testing.F) {
 	for _, seed := range []string{
 		`{"version":1,"command":"c","spec":"/s","sha256":"","session":"s","dir":"/p","steps":[]}`,
-		`{"version":1,"dir":"/p","steps":[{"id":8,"local":1,"subject":"A","status":"pending","blockedBy":[8],"produces":["a"],"ready":["b"],"check":{"run":"true","timeout":0.5,"dir":"c"},"approval":"?"}]}`,
+		`{"version":1,"dir":"/p","steps":[{"id":8,"local":1,"subject":"A","status":"pending","blockedBy":[8],"produces":["a"],"ready":["b"],` +
+			`"check":{"run":"true","timeout":0.5,"dir":"c"},"approval":"?"}]}`,
 		`{"version":1,"dir":"/p","steps":[{"id":8,"local":1,"status":"completed","check":{"run":"x","timeout":1e300}}]}`,
 		`{"version":2}`, `{"version":1,"dir":"/p","steps":[{"id":9007199254740992,"local":1,"status":"pending"}]}`, `{}`, ``, `[]`,
 	} {

@@ -22,8 +22,10 @@ func FuzzSettings(f *testing.F) {
 		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}",
 		` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
 		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["recover","--hook"]}]}]}}`,
-		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx","args":["step"],"if":1}]},{"hooks":[{"type":"command","command":"fsmtx step"}]}]}}`,
-		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["hook","--agent=claude"]}]}],"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx hook --agent=claude"}]}]}}`,
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx","args":["step"],"if":1}]},` +
+			`{"hooks":[{"type":"command","command":"fsmtx step"}]}]}}`,
+		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["hook","--agent=claude"]}]}],` +
+			`"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx hook --agent=claude"}]}]}}`,
 		`{"env":{}}`, `{"env":{"CLAUDE_CODE_ENABLE_TODO_TOOLS":"1"}}`, `{"env":[]}`,
 		`{"hooks":1}`, `[]`, ``, "\ufeff{}", string(whole),
 	} {

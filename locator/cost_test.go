@@ -64,7 +64,8 @@ func crowd(t *testing.T, n int) *world {
 	}
 	w.put(registry, objectOf(entries...))
 	w.put(config+"/settings.json", `{"enabledPlugins": {`+strings.Join(enabled, ", ")+`}}`)
-	w.put(known, fmt.Sprintf(`{"m": {"source": {"source": "directory", "path": %q}}, "far": {"source": {"source": "github"}, "installLocation": "/far"}}`, tree))
+	w.put(known, fmt.Sprintf(`{"m": {"source": {"source": "directory", "path": %q}}, "far": {"source": {"source": "github"}, `+
+		`"installLocation": "/far"}}`, tree))
 	w.put(tree+"/.claude-plugin/marketplace.json", `{"plugins": [`+strings.Join(listed, ", ")+`]}`)
 	w.put("/far/.claude-plugin/marketplace.json", `{"plugins": []}`)
 	w.put(config+"/skills/mine/SKILL.md", "---\nname: called\n---\n")

@@ -71,7 +71,8 @@ func (s *search) loadSession(dir string) {
 		return
 	case !info.IsDir():
 		s.step(RulePluginDir, dir, OutcomeSkipped,
-			"it is not a directory; the client unpacks an archive in a directory of the session, so its workflows come with the agent's next task tool")
+			"it is not a directory; the client unpacks an archive in a directory of the session, so its workflows come "+
+				"with the agent's next task tool")
 		return
 	}
 	for _, one := range plugins.Expand(s.FS, dir) {

@@ -270,7 +270,8 @@ func TestMissingRegistry(t *testing.T) {
 		w.skill(project + "/.claude/skills/s")
 		_, err := w.Locate("p:s", project)
 		require.ErrorIs(t, err, fs.ErrNotExist)
-		assert.Regexp(t, `^Skill 'p:s' not found - installed_plugins.json is missing or malformed: .*plugins/installed_plugins.json: file does not exist$`, err.Error())
+		assert.Regexp(t, `^Skill 'p:s' not found - installed_plugins.json is missing or malformed: `+
+			`.*plugins/installed_plugins.json: file does not exist$`, err.Error())
 	}
 }
 

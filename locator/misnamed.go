@@ -60,7 +60,8 @@ func IsMisnamed(name string) (why string) {
 // variant reports whether a name in lower case has a form that copying, downloading or
 // another editor gives an fsm.json, and returns its ending.
 func variant(lower string) (ending string, ok bool) {
-	form := regexp.MustCompile(`^(?:copy of |[._])?fsm(?:[ _-]?\(?\d+\)?|[ _-](?:copy|kopie)(?: ?\(?\d+\)?)?)?\.(json[c5l]?|hjson|ya?ml|toml|jso|jsn|jason|json[._ -]?(?:json|txt|text)|json \(\d+\)|json_)$`)
+	form := regexp.MustCompile(`^(?:copy of |[._])?fsm(?:[ _-]?\(?\d+\)?|[ _-](?:copy|kopie)(?: ` +
+		`?\(?\d+\)?)?)?\.(json[c5l]?|hjson|ya?ml|toml|jso|jsn|jason|json[._ -]?(?:json|txt|text)|json \(\d+\)|json_)$`)
 	m := form.FindStringSubmatch(strings.TrimSpace(lower))
 	if m == nil {
 		return "", false
@@ -88,7 +89,8 @@ func isSwapped(lower string) bool {
 func IsCopy(name string) (why string) {
 	lower := strings.ToLower(name)
 	inName := strings.Contains(lower, specName) || strings.HasSuffix(lower, ".json") &&
-		(strings.HasPrefix(lower, "fsm.") || strings.HasPrefix(lower, "fsm-") || strings.HasPrefix(lower, "fsm_") || strings.HasPrefix(lower, "fsm "))
+		(strings.HasPrefix(lower, "fsm.") || strings.HasPrefix(lower, "fsm-") || strings.HasPrefix(lower, "fsm_") || strings.HasPrefix(lower,
+			"fsm "))
 	if !inName || name == specName || IsMisnamed(name) != "" || strings.Contains(lower, "schema") {
 		return ""
 	}
@@ -169,7 +171,8 @@ func (s *search) reportMisnamed(c candidate) {
 // wrong place around it.
 func (s *search) reportAside(c candidate) {
 	entries, _ := s.FS.ReadDir(c.folder)
-	around := []string{filepath.Dir(c.folder), filepath.Join(c.folder, "..", ".."), filepath.Join(c.folder, "..", "..", filepath.Dir(plugins.ManifestPath))}
+	around := []string{filepath.Dir(c.folder), filepath.Join(c.folder, "..", ".."),
+		filepath.Join(c.folder, "..", "..", filepath.Dir(plugins.ManifestPath))}
 	for _, entry := range entries {
 		if why := IsCopy(entry.Name()); why != "" && !entry.IsDir() {
 			s.step(c.rule, filepath.Join(c.folder, entry.Name()), OutcomeSkipped, why)

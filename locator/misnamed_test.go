@@ -36,11 +36,13 @@ func TestIsMisnamed(t *testing.T) {
 }
 
 func TestIsCopy(t *testing.T) {
-	for _, name := range []string{"fsm.json.bak", "fsm.json~", "fsm.json.orig", ".fsm.json.swp", "#fsm.json#", ".#fsm.json", "fsm.json.1", "FSM.JSON.OLD",
+	for _, name := range []string{"fsm.json.bak", "fsm.json~", "fsm.json.orig", ".fsm.json.swp", "#fsm.json#", ".#fsm.json", "fsm.json.1",
+		"FSM.JSON.OLD",
 		"fsm-old.json", "fsm.bak.json", "fsm_v2.json", "fsm.disabled.json", "sample.fsm.json", "fsm.json.example"} {
 		assert.NotEmpty(t, IsCopy(name), name)
 	}
-	for _, name := range []string{"fsm.json", "FSM.json", "fsm.yaml", "fsm (1).json", "fsm.schema.json", "fsm.py", "fsmtx.json", "workflow.json", ""} {
+	for _, name := range []string{"fsm.json", "FSM.json", "fsm.yaml", "fsm (1).json", "fsm.schema.json", "fsm.py", "fsmtx.json",
+		"workflow.json", ""} {
 		assert.Empty(t, IsCopy(name), name)
 	}
 }

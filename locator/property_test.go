@@ -156,8 +156,10 @@ var seeds = []string{
 	`{"plugins": [{"name": "p", "source": "./p"}]}`,
 	"---\nname: alias\n---\n",
 	`{"name": "d"}`,
-	`{"name": "d", "version": "1", "skills": ["./skills", "./../../etc", "."], "commands": {"x": {"source": "./../up"}, "y": {"content": "c"}}}`,
-	`{"metadata": {"pluginRoot": "./"}, "plugins": [{"name": "p", "source": "./", "strict": false, "skills": ["./skills/folder"], "commands": "./skills"}]}`,
+	`{"name": "d", "version": "1", "skills": ["./skills", "./../../etc", "."], ` +
+		`"commands": {"x": {"source": "./../up"}, "y": {"content": "c"}}}`,
+	`{"metadata": {"pluginRoot": "./"}, "plugins": [{"name": "p", "source": "./", "strict": false, ` +
+		`"skills": ["./skills/folder"], "commands": "./skills"}]}`,
 	"{\"version\": 2, \"plugins\": {\"@\": [{}], \"\xff\": 1, \"p@m\": [[[[", strings.Repeat("[", 20000), "\x00", "---\n&a [*a]\n---\n",
 }
 

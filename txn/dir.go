@@ -81,8 +81,9 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, late: o.late, lateSync: o.lateSync,
-		locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, late: o.late,
+		lateSync: o.lateSync,
+		locker:   o.locker, unlock: func() {}, held: new(vfs.Held)}
 }
 
 const replacedNow = "another program has just replaced it with something else"

@@ -283,7 +283,8 @@ func TestEveryDocumentedErrorIsReturned(t *testing.T) {
 	}
 }
 
-var errorName = regexp.MustCompile(`\*?(?:[a-z]+\.)?(?:Err[A-Z]\w+|[A-Z]\w+Error)\b|context\.Cause\(ctx\)|(?:the )?(?:Locker|file system|Prepare)'s|those of Open`)
+var errorName = regexp.MustCompile(`\*?(?:[a-z]+\.)?(?:Err[A-Z]\w+|[A-Z]\w+Error)\b|context\.Cause\(ctx\)|(?:the )?(?:Locker|file ` +
+	`system|Prepare)'s|those of Open`)
 
 // TestDocumentedListsEveryDocumentedError: the table has exactly the errors of the doc
 // comments, and some doc comment names each error variable of the package.

@@ -302,7 +302,8 @@ func TestReplaceFiles(t *testing.T) {
 	require.ErrorIs(t, d.ReplaceFiles(one), ErrRecoveryRequired)
 	healed = true
 	require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"5.json", []byte("five"), 0o644}}}))
-	require.Equal(t, map[string]string{"1.json": "old 1.json", "2.json": "old 2.json", "5.json": "five"}, contents(t, dir), "it was rolled back first")
+	require.Equal(t, map[string]string{"1.json": "old 1.json", "2.json": "old 2.json", "5.json": "five"}, contents(t, dir),
+		"it was rolled back first")
 
 	old, err := os.Lstat(filepath.Join(dir, "1.json"))
 	require.NoError(t, err)

@@ -163,7 +163,8 @@ func TestFewPackagesKnowTheClientsTasks(t *testing.T) {
 }
 
 // agentsWords are names of agents, and of tools that only some of them have.
-var agentsWords = regexp.MustCompile(`(?i)claude|codex|copilot|gemini|qwen|opencode|AskUserQuestion|Task(Create|Get|List|Update)\b|TodoWrite|ToolSearch`)
+var agentsWords = regexp.MustCompile(`(?i)claude|codex|copilot|gemini|qwen|opencode|AskUserQuestion|Task(Create|Get|List|` +
+	`Update)\b|TodoWrite|ToolSearch`)
 
 // TestThePublicPackagesKnowNoAgent: a workflow and a transaction are the same in every agent. The
 // locator is not among them: it finds what Claude Code finds.
@@ -229,7 +230,8 @@ var opensItself = map[string]string{
 
 // opening has the functions that open, create, rename or lock files.
 var opening = regexp.MustCompile(`^(os\.(Create|CreateTemp|Open|OpenFile|OpenInRoot|OpenRoot|ReadFile|WriteFile|Rename|Link|Truncate)` +
-	`|(unix|syscall)\.(Creat|Flock|Link|Linkat|Open|Openat|Openat2|Rename|Renameat|Renameat2|RenameatxNp|Truncate)|ioutil\..*|renameio\..*|flock\..*)$`)
+	`|(unix|syscall)\.(Creat|Flock|Link|Linkat|Open|Openat|Openat2|Rename|Renameat|Renameat2|RenameatxNp|Truncate)|` +
+	`ioutil\..*|renameio\..*|flock\..*)$`)
 
 // TestFilesAreWrittenInOnePlace: internal/safefile opens, writes and locks files. What it promises,
 // such as that no open blocks and that a crash leaves a whole file, then holds for all.

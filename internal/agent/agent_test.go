@@ -66,7 +66,8 @@ func TestWhoseEventItIs(t *testing.T) {
 
 func TestClaudesEventsAreNobodys(t *testing.T) {
 	for _, text := range []string{
-		`{"hook_event_name": "PreToolUse", "session_id": "s", "prompt_id": "p", "tool_name": "Bash", "tool_input": {"command": "x"}, "transcript_path": "/h/.claude/projects/x/s.jsonl"}`,
+		`{"hook_event_name": "PreToolUse", "session_id": "s", "prompt_id": "p", "tool_name": "Bash", "tool_input": {"command": "x"}, ` +
+			`"transcript_path": "/h/.claude/projects/x/s.jsonl"}`,
 		`{"hook_event_name": "Stop", "session_id": "s"}`,
 		`{"hook_event_name": "Unknown", "turn_id": "t"}`,
 	} {
@@ -229,7 +230,8 @@ func TestWhatAToolChanges(t *testing.T) {
 		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"path": "/x/a"}}`:   {"/x/a"},
 		`{"tool_name": "Write", "tool_input": {"path": "a"}}`:                   nil,
 		`{"tool_name": "Bash", "cwd": "/p", "tool_input": {"path": "a"}}`:       nil,
-		`{"tool_name": "apply_patch", "cwd": "/p", "tool_input": {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Delete File: /c\n"}}`: {"/p/a",
+		`{"tool_name": "apply_patch", "cwd": "/p", "tool_input": {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: ` +
+			`b\n*** Delete File: /c\n"}}`: {"/p/a",
 			"/p/b", "/c"},
 	} {
 		e, err := event.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1)))
@@ -247,7 +249,8 @@ func TestAnswers(t *testing.T) {
 	for name, want := range map[string][3]string{
 		"codex": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n", block,
 			`{"hookSpecificOutput": {"hookEventName": "E", "additionalContext": "text"}, "systemMessage": "p"}` + "\n"},
-		"copilot": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n", block,
+		"copilot": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n",
+			block,
 			`{"systemMessage": "p", "additionalContext": "text"}` + "\n"},
 		"gemini": {`{"decision": "deny", "reason": "no"}` + "\n", block,
 			`{"hookSpecificOutput": {"hookEventName": "E", "additionalContext": "text"}, "systemMessage": "p"}` + "\n"},

@@ -29,9 +29,10 @@ func Codex() *Agent {
 		Hooks:       Files{User: ".codex/hooks.json", Project: ".codex/hooks.json"},
 		Server:      Files{User: ".codex/config.toml", Project: ".codex/config.toml"},
 		Demands: Demands{
-			User:    "Codex skips a hook in silence until you trust it: start codex, and trust the hooks of fsmtx when it asks, or with /hooks",
-			Unmet:   untrustedByCodex,
-			Project: `Codex reads this file only in a project that you trust ([projects."DIR"] trust_level = "trusted" in ~/.codex/config.toml), and skips a hook in silence until you trust it too: start codex, and trust the hooks of fsmtx when it asks, or with /hooks`,
+			User:  "Codex skips a hook in silence until you trust it: start codex, and trust the hooks of fsmtx when it asks, or with /hooks",
+			Unmet: untrustedByCodex,
+			Project: `Codex reads this file only in a project that you trust ([projects."DIR"] trust_level = "trusted" in ~/.codex/config.toml), ` +
+				`and skips a hook in silence until you trust it too: start codex, and trust the hooks of fsmtx when it asks, or with /hooks`,
 		},
 		Home: Home{".codex", "CODEX_HOME"},
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},

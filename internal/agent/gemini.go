@@ -31,8 +31,9 @@ func Gemini() *Agent {
 		Hooks:       Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"},
 		Server:      Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"}, ServerPath: []string{"mcpServers"},
 		Demands: Demands{
-			Unmet:   untrustedByGemini,
-			Project: "Gemini CLI reads this file only in a folder that you trust (/permissions trust, or ~/.gemini/trustedFolders.json); --skip-trust alone is not enough",
+			Unmet: untrustedByGemini,
+			Project: "Gemini CLI reads this file only in a folder that you trust (/permissions trust, or ~/.gemini/trustedFolders.json); " +
+				"--skip-trust alone is not enough",
 		},
 		Home:    Home{"", "GEMINI_CLI_HOME"},
 		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},

@@ -168,7 +168,8 @@ func TestExtensionsOfGeminiAndQwen(t *testing.T) {
 			dir + "back" + manifest:                             `{"name": "back"}`,
 			dir + "back/skills/six/":                            "six",
 			"project/.agents/skills/shared/":                    "shared",
-			dir + "extension-enablement.json": `{"othername": {"overrides": ["/*", "!ROOT/project/*"]}, "there": {"overrides": ["!ROOT/projects/*", "!ROOT/project/sub"]},
+			dir + "extension-enablement.json": `{"othername": {"overrides": ["/*", "!ROOT/project/*"]}, ` +
+				`"there": {"overrides": ["!ROOT/projects/*", "!ROOT/project/sub"]},
 				"back": {"overrides": ["!/*", "ROOT/project"]}}`,
 		})
 		assertFound(t, root, homeOnly(filepath.Join(root, "home")),
@@ -199,7 +200,8 @@ func TestPluginsOfCopilot(t *testing.T) {
 		"copied/direct/skills/two/":                  "two",
 		"copied/disabled/.claude-plugin/plugin.json": `{"name": "disabled"}`,
 		"copied/disabled/skills/three/":              "three",
-		"mk/.claude-plugin/marketplace.json": `{"plugins": [{"name": "live", "source": "./plugins/live"}, {"name": "off", "source": "./plugins/off"},
+		"mk/.claude-plugin/marketplace.json": `{"plugins": [{"name": "live", "source": "./plugins/live"}, {"name": "off", ` +
+			`"source": "./plugins/off"},
 			{"name": "out", "source": "../copied/disabled"}, {"name": "far", "source": {"source": "github"}}]}`,
 		"mk/plugins/live/.claude-plugin/plugin.json": `{"name": "live", "skills": "./custom"}`,
 		"mk/plugins/live/custom/one/":                "one",

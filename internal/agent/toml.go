@@ -201,7 +201,8 @@ func (t Table) update(data []byte, lines string) ([]byte, error) {
 		return nil, err
 	}
 	after, err := decode(out.Bytes())
-	if why, _, wrong := t.Inspect(out.Bytes()); err != nil || wrong != nil || why != "" || !reflect.DeepEqual(before.without(), after.without()) {
+	if why, _, wrong := t.Inspect(out.Bytes()); err != nil || wrong != nil || why != "" ||
+		!reflect.DeepEqual(before.without(), after.without()) {
 		return nil, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	return out.Bytes(), nil

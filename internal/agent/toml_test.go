@@ -16,7 +16,8 @@ func TestTableIsRemovedToTheByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var before []byte
 		if rapid.Bool().Draw(t, "exists") {
-			before = append([]byte{}, rapid.SampledFrom([]string{"", "\n", "a = 1", "a = 1\n", "[x]\r\n", "# c\n\n", "# é", "x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")...)
+			before = append([]byte{}, rapid.SampledFrom([]string{"", "\n", "a = 1", "a = 1\n", "[x]\r\n", "# c\n\n", "# é",
+				"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")...)
 		}
 		added, err := table.Add(before)
 		require.NoError(t, err)
@@ -58,7 +59,8 @@ func TestTable(t *testing.T) {
 
 	for own, want := range map[string]error{
 		"[mcp_servers.fsmtx]\n": agent.ErrServer, "[ mcp_servers . \"fsmtx\" ]\n": agent.ErrServer, "[mcp_servers.fsmtx.env]\n": agent.ErrServer,
-		"x = 1\nmcp_servers.fsmtx = {}\n": agent.ErrServer, "[\"mcp_servers\".fsmtx]\n": agent.ErrServer, "[[mcp_servers.fsmtx]]\n": agent.ErrServer,
+		"x = 1\nmcp_servers.fsmtx = {}\n": agent.ErrServer, "[\"mcp_servers\".fsmtx]\n": agent.ErrServer,
+		"[[mcp_servers.fsmtx]]\n":     agent.ErrServer,
 		"[mcp_servers]\nfsmtx = {}\n": agent.ErrServer, "'mcp_servers' = {\"fsmtx\" = {}}\n": agent.ErrServer,
 		"mcp_servers = {}\n": agent.ErrOneLine, "mcp_servers = {other = {}}": agent.ErrOneLine, "mcp_servers = 1\n": agent.ErrOneLine,
 		"x = [\n": agent.ErrTOML, "x = \"\"\"\n": agent.ErrTOML, "x = 1\nx = 2\n": agent.ErrTOML, "\ufeffx = 1\n": agent.ErrTOML,
@@ -116,10 +118,12 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 		})
 	}
 
-	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
+	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\nargs = " +
+		"[\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
 	out, err := table.Add([]byte(own))
 	require.NoError(t, err)
-	assert.Equal(t, "[mcp_servers.fsmtx] # x\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n# why\nenabled = true\n[mcp_servers.fsmtx.env]\nA = \"1\"\n",
+	assert.Equal(t, "[mcp_servers.fsmtx] # x\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n# why\nenabled = "+
+		"true\n[mcp_servers.fsmtx.env]\nA = \"1\"\n",
 		string(out), "only the program changes")
 	_, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\n\"mcp\",\n]\n"))
 	require.ErrorIs(t, err, agent.ErrTable, "arguments in several lines")

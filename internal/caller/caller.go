@@ -101,7 +101,8 @@ func judge(chain []process, lookup func(string) (string, bool), uid int) Caller 
 	}
 	if !grounded(chain, uid) {
 		t := topmost(chain)
-		return Caller{Kind: Unknown, Why: fmt.Sprintf("%s is a child of %s and neither a terminal nor a login known to fsmtx, so what started it may have been an agent", t, top)}
+		return Caller{Kind: Unknown, Why: fmt.Sprintf("%s is a child of %s and neither a terminal nor a login known to fsmtx, "+
+			"so what started it may have been an agent", t, top)}
 	}
 	leads := slices.ContainsFunc(chain, func(p process) bool { return p.PID == self.Session })
 	if self.Terminal != "" && leads && self.Group == self.Foreground {

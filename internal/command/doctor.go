@@ -129,7 +129,8 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 
 // sayWhyNot tells what --fix has not repaired, and why.
 func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
-	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It only completes or removes what fsmtx itself has left behind; for settings, workflows and programs run the commands above.\n",
+	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It only completes or removes what fsmtx itself has left behind; for settings, "+
+		"workflows and programs run the commands above.\n",
 		fixed, terminal.Count(fixed+left, "problem"))
 }
 

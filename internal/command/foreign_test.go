@@ -89,7 +89,8 @@ func (w *foreignWorld) populate() {
 	w.write(".claude/skills/"+foreignSkill+"/fsm.json", spec)
 	w.write(".claude/skills/"+foreignSkill+"/SKILL.md", "---\nname: x\n---\n1. "+unseen+"\n2. second\x1b[2J\n")
 	w.write(".claude/skills/broken"+foreignSkill+"/fsm.json",
-		fmt.Sprintf(`[{"id": %[1]s, "subject": 7, %[1]s: 1, "status": %[1]s, "blocks": [%[1]s]}, {"id": 1, "subject": %[1]s, "blockedBy": [9]},]`, text))
+		fmt.Sprintf(`[{"id": %[1]s, "subject": 7, %[1]s: 1, "status": %[1]s, "blocks": [%[1]s]}, {"id": 1, "subject": %[1]s, "blockedBy": [9]},]`,
+			text))
 	w.write(".claude/skills/broken"+foreignSkill+"/SKILL.md", "x")
 	w.write(".claude/skills/bad"+inFile+"/fsm.json", spec)
 	w.write(".claude/skills/bad"+inFile+"/SKILL.md", "x")
@@ -97,15 +98,19 @@ func (w *foreignWorld) populate() {
 	w.write("raw.json", strings.ReplaceAll(`[{"id": 1, "subject": "A°", "°": "b"}]`, "°", unseen))
 	w.write("broken.json", "[{\"id\": 1, \"subject\": \"A"+unseen+"\", \""+unseen+"\": \x1b\xff")
 	w.write("new/"+inFile+"/SKILL.md", "# "+unseen+"\n\n1. "+unseen+"\x1b[2J\n   text\x1b\n2. b\n")
-	hooks := fmt.Sprintf(`{%[1]s: 1, "env": {%[1]s: %[1]s, "CLAUDE_CODE_ENABLE_TODO_TOOLS": %[1]s}, "enabledPlugins": {%[1]s: true}, "hooks": {%[1]s: [], "PreToolUse": [
+	hooks := fmt.Sprintf(`{%[1]s: 1, "env": {%[1]s: %[1]s, "CLAUDE_CODE_ENABLE_TODO_TOOLS": %[1]s}, "enabledPlugins": {%[1]s: true}, `+
+		`"hooks": {%[1]s: [], "PreToolUse": [
 {"matcher": %[1]s, "hooks": [{"type": "command", "command": %[2]s}, {"type": %[1]s}, {"type": "command", "command": %[1]s, "timeout": %[1]s}]},
-{"matcher": "*", "hooks": [{"type": "command", "command": %[2]s}]}]}}`, text, quoted("printf '"+unseen+"' >&2; printf '"+unseen+"' # "+foreign))
+{"matcher": "*", "hooks": [{"type": "command", "command": %[2]s}]}]}}`, text,
+		quoted("printf '"+unseen+"' >&2; printf '"+unseen+"' # "+foreign))
 	w.write(".claude/settings.json", hooks)
 	w.write(".claude/settings.local.json", hooks)
-	w.write("raw-settings.json", strings.ReplaceAll(`{"°": 1, "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "printf '°'"}]}], "°": 2}}`,
+	w.write("raw-settings.json", strings.ReplaceAll(`{"°": 1, "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", `+
+		`"command": "printf '°'"}]}], "°": 2}}`,
 		"°", unseen))
 	w.write(filepath.Join(w.home, ".claude/plugins/installed_plugins.json"),
-		fmt.Sprintf(`{"version": 2, "plugins": {%[1]s: [{"scope": "user", "installPath": %[2]s, "version": %[1]s}, {"scope": "local", "projectPath": %[3]s, "installPath": %[1]s, "version": %[1]s}]}}`,
+		fmt.Sprintf(`{"version": 2, "plugins": {%[1]s: [{"scope": "user", "installPath": %[2]s, "version": %[1]s}, {"scope": "local", `+
+			`"projectPath": %[3]s, "installPath": %[1]s, "version": %[1]s}]}}`,
 			quoted(foreignSkill+"@"+foreign), quoted(w.dir), quoted(w.project)))
 	w.write("records/"+strings.ReplaceAll(inFile, "\xff\x9b", "")+".json",
 		w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+text+`}`))
@@ -117,12 +122,14 @@ func (w *foreignWorld) populate() {
 		unseen+": 1\n---\n"+foreign)
 	w.write(filepath.Join(w.dir, "state/planning-hooks-s1.log"), "[2026-01-02T15:04:05Z] H04: DENY | "+foreign+"\xff\n")
 	list := filepath.Join(w.home, ".claude/tasks/s1")
-	task := `{"id": %[2]s, "subject": %[1]s, "description": %[1]s, "activeForm": %[1]s, "owner": %[1]s, "status": %[3]s, "blocks": [%[1]s], "blockedBy": [%[1]s]}`
+	task := `{"id": %[2]s, "subject": %[1]s, "description": %[1]s, "activeForm": %[1]s, "owner": %[1]s, "status": %[3]s, ` +
+		`"blocks": [%[1]s], "blockedBy": [%[1]s]}`
 	w.write(filepath.Join(list, "1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
 	w.write(filepath.Join(list, "2.json"), fmt.Sprintf(task, text, text, text))
 	w.write(filepath.Join(list, foreign+".json"), fmt.Sprintf(task, text, text, `"completed"`))
 	w.write(filepath.Join(list, "4.json"),
-		fmt.Sprintf(`{"id": "4", "subject": %[1]s, "status": "in_progress", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`, text))
+		fmt.Sprintf(`{"id": "4", "subject": %[1]s, "status": "in_progress", "description": "", "blocks": [], "blockedBy": [], `+
+			`"metadata": {"fsm": %[1]s}}`, text))
 	w.hydrateCrashing()
 	// A list with a name that the client would not use, and an untrusted journal.
 	w.write(filepath.Join(w.home, ".claude/tasks/"+inFile+"/1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
@@ -136,7 +143,8 @@ func (w *foreignWorld) populate() {
 // hydrateCrashing leaves an interrupted hydration in the list "crashed".
 func (w *foreignWorld) hydrateCrashing() {
 	w.write(filepath.Join(w.home, ".claude/tasks/crashed/1.json"),
-		fmt.Sprintf(`{"id": "1", "subject": %[1]s, "status": "pending", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`,
+		fmt.Sprintf(`{"id": "1", "subject": %[1]s, "status": "pending", "description": "", "blocks": [], "blockedBy": [], `+
+			`"metadata": {"fsm": %[1]s}}`,
 			quoted(foreign)))
 	e, err := hook.Parse([]byte(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`)))
 	require.NoError(w.t, err)
@@ -156,7 +164,8 @@ func (w *foreignWorld) event(name, more string) string {
 }
 
 func (w *foreignWorld) skillEvent(name string) string {
-	e := w.event(name, fmt.Sprintf(`"tool_name": "Skill", "tool_input": {"skill": %[1]s}, "tool_response": {"success": true, "commandName": %[1]s}, "command_name": %[1]s`,
+	e := w.event(name, fmt.Sprintf(`"tool_name": "Skill", "tool_input": {"skill": %[1]s}, "tool_response": {"success": true, `+
+		`"commandName": %[1]s}, "command_name": %[1]s`,
 		quoted(foreignSkill)))
 	cwd, _ := json.Marshal(w.project)
 	here, _ := json.Marshal(filepath.Join(w.home, "link"))
@@ -336,7 +345,8 @@ func (w *foreignWorld) calls() map[string][]call {
 	return calls
 }
 
-const mcpSession = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}
+const mcpSession = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, ` +
+	`"clientInfo": {"name": "x", "version": "1"}}}
 {"jsonrpc": "2.0", "method": "notifications/initialized"}
 {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "workflow_status", "arguments": {"session": "s1"}}}
 {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "step_complete", "arguments": {"step": 6, "session": "s1"}}}

@@ -204,7 +204,8 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	}
 	r := agent.Reply{Context: hydrate.Announcement(request, result), Person: hydrate.Notice(request, result)}
 	if h.own != "" && len(result.Created) > 0 {
-		r.Context += fmt.Sprintf("Your task tracker shows the steps too: #%d is %06d there. Changing its status there is judged as by the commands.\n",
+		r.Context += fmt.Sprintf("Your task tracker shows the steps too: #%d is %06d there. Changing its status there is "+
+			"judged as by the commands.\n",
 			result.Created[0].ID, result.Created[0].ID)
 	}
 	return h.troubled(r, "the session could not be recorded, so it is not reminded of the steps", err)
@@ -267,7 +268,8 @@ func (h *agentHook) shell(ctx context.Context) agent.Reply {
 	}
 	for _, words := range script.Calls() {
 		if one, ok := findHeld(words, ""); ok {
-			return agent.Reply{Deny: visible.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
+			return agent.Reply{Deny: visible.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
+				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
 				one.rule.what, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
 		}
 		if isBegin(words) {

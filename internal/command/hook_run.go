@@ -107,7 +107,8 @@ func misusedHook(s terminal.Streams, err error) error {
 			s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
 			return nil
 		}
-		return deliver(s, noticeTo(a, fmt.Errorf(`%w; run "fsmtx install --agent %s" to repair it. The steps of workflows are not enforced`, err, a.Name)))
+		return deliver(s, noticeTo(a, fmt.Errorf(`%w; run "fsmtx install --agent %s" to repair it. The steps of workflows are not enforced`, err,
+			a.Name)))
 	}
 	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hook --help`
 	if readErr == nil {

@@ -110,7 +110,8 @@ func newPerson(t *testing.T) *person {
 	}
 	p.write(".claude/skills/my-skill/fsm.json", `[{"id": 1, "subject": "a"}]`)
 	p.write(".claude/tasks/s/1.json", `{"id": "1", "subject": "mine", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`)
-	p.write(".claude/tasks/s/2.json", `{"id": "2", "subject": "old", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
+	p.write(".claude/tasks/s/2.json",
+		`{"id": "2", "subject": "old", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
 	p.chownHome()
 	return p
 }
@@ -131,7 +132,8 @@ func (p *person) chownHome() {
 	}
 }
 
-const aSkillWasCalled = `{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": {"success": true, "commandName": "my-skill"}}`
+const aSkillWasCalled = `{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": {"success": true, ` +
+	`"commandName": "my-skill"}}`
 
 // run runs the program as the person. It kills it after ten seconds, because no file may
 // block it.
@@ -257,7 +259,8 @@ func (p *person) give(name string) {
 // Its number is not given again.
 func TestUnreadableTaskIsKept(t *testing.T) {
 	p := newPerson(t)
-	p.write(".claude/tasks/s/7.json", `{"id": "7", "subject": "x", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
+	p.write(".claude/tasks/s/7.json",
+		`{"id": "7", "subject": "x", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
 	p.mode(".claude/tasks/s/7.json", 0)
 	before := p.list()
 	code, stdout, stderr := p.run("hydrate")

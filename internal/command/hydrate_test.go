@@ -98,7 +98,8 @@ func TestTheAnswerComesBeforeTheTidying(t *testing.T) {
 	for _, line := range []string{"hydrate", "hook"} {
 		answered := 0
 		event := `{"session_id": "` + line +
-			`", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "s"}, "tool_response": {"success": true, "commandName": "s"}}`
+			`", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "s"}, ` +
+			`"tool_response": {"success": true, "commandName": "s"}}`
 		code := command.Main([]string{line}, terminal.Streams{In: strings.NewReader(event), Err: io.Discard, Caller: callers.Script,
 			Out:    whileAnswering{func() { answered++; assert.Len(t, staged(), 1, line) }},
 			Getenv: func(name string) (string, bool) { return map[string]string{"HOME": home}[name], name == "HOME" }})

@@ -301,7 +301,8 @@ func (f *initFlags) install(s terminal.Streams, call string) error {
 	scope := f.scope.value
 	if scope == "ask" && !f.yes {
 		visible.Fprintf(s.Out, "\nWhere should the hooks be installed that hold the agent to the steps?\n"+
-			"  local    for you, in this project (press Enter for this)\n  project  for everyone who works on this project\n  user     for you, in all your projects\n  none     nowhere yet\n")
+			"  local    for you, in this project (press Enter for this)\n  project  for everyone who works on this project\n  user     for you, "+
+			"in all your projects\n  none     nowhere yet\n")
 	}
 	for scope == "ask" {
 		if f.yes {

@@ -36,8 +36,9 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--task-tools] [--no-steps] [--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
-		Short:                 "Add the hooks to a settings file of the client, or remove them",
+		Use: "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--task-tools] [--no-steps] " +
+			"[--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
+		Short: "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
 path. With --project they run it by the name fsmtx, which must be this program on your
 PATH and on the PATH of everyone who shares the project. If npm has installed this

@@ -62,7 +62,8 @@ var textsOfSettings = []string{
 	`{"hooks":{}}`, "{\n  \"hooks\": {}\n}", "{\n  \"hooks\": {\n  },\n  \"model\": \"x\"\n}", "{\n  \"model\": \"x\",\n  \"hooks\": { }\n}",
 	`{"hooks":{"Stop":[],"PreToolUse":[ ]}}`, "{\n  \"hooks\": {\n    \"Stop\": [\n    ]\n  }\n}",
 	`{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
-	"{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\"type\": \"command\", \"command\": \"say done\"}\n        ]\n      }\n    ]\n  }\n}",
+	"{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\"type\": \"command\", " +
+		"\"command\": \"say done\"}\n        ]\n      }\n    ]\n  }\n}",
 	`{"env":{}}`, "{\n  \"env\": {}\n}", "{\n  \"env\": {\n  }\n}", `{"env":{"A":"b"}}`, "{\n  \"env\": {\n    \"A\": \"b\"\n  }\n}",
 	"{\n  \"hooks\": {},\n  \"env\": {}\n}", "{\n  \"env\": {},\n  \"hooks\": {}\n}",
 	`{"env":{"CLAUDE_CODE_ENABLE_TODO_TOOLS":"1"}}`, "{\n  \"env\": {\n    \"CLAUDE_CODE_ENABLE_TODO_TOOLS\": \"0\"\n  }\n}",

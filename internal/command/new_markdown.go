@@ -186,7 +186,8 @@ func noSteps(source string, o outline.Outline) error {
 			"put the one that you want into a file of its own, and take its steps with --from"}
 	}
 	return &exit{exitNo, fmt.Errorf("%s describes no steps", source),
-		`number the steps, for example "## Step 1: Build"; or --from FILE takes them from another text, and --template writes three examples to edit`}
+		`number the steps, for example "## Step 1: Build"; or --from FILE takes them from another text, ` +
+			`and --template writes three examples to edit`}
 }
 
 // explainNone prints what could have been steps.

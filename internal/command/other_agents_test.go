@@ -212,7 +212,8 @@ func TestWhatIsRegisteredRunsNothingThatItReads(t *testing.T) {
 		for _, stdin := range []string{
 			shellText, string(text), "{" + string(text) + ": " + string(text) + "}",
 			`{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": ` + string(text) + `}`,
-			`{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "prompt_id": "p", "tool_input": {"command": ` + string(text) + `}}`,
+			`{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "prompt_id": "p", "tool_input": {"command": ` +
+				string(text) + `}}`,
 		} {
 			r.withRoot(filepath.Join(r.root, "one")).run(t, r.project, stdin, "/bin/sh", "-c", command)
 		}

@@ -52,17 +52,18 @@ func newPiped(t *testing.T) piped {
 		"project/.git/HEAD":                                       "ref: refs/heads/feature/main\n",
 		"project/.claude/planning-config.yaml":                    "",
 		"project/.claude/skills/my-skill/SKILL.md":                pipedSkill,
-		"project/.claude/skills/my-skill/fsm.json":                `[{"id": 1, "subject": "a", "produces": ["out"], "check": "true"}, {"id": 2, "subject": "b", "blockedBy": [1]}]`,
-		"project/.claude/agents/a.md":                             "---\nname: a\ndescription: d\n---\n",
-		"project/.claude/commands/c.md":                           "x",
-		"project/specs/main/.planning-state.local.md":             "---\nphase: \"ARCHITECTURE\"\n---\n",
-		"project/specs/main/spec.md":                              "x",
-		"project/out":                                             "x",
-		"project/env.sh":                                          "",
-		"project/fsm.json":                                        `[]`,
-		"project/SKILL.md":                                        pipedSkill,
-		"project/hooks.json":                                      `{"hooks": {}}`,
-		"project/.taskmaster/tasks/tasks.json":                    `{"tasks": []}`,
+		"project/.claude/skills/my-skill/fsm.json": `[{"id": 1, "subject": "a", "produces": ["out"], "check": "true"}, ` +
+			`{"id": 2, "subject": "b", "blockedBy": [1]}]`,
+		"project/.claude/agents/a.md":                 "---\nname: a\ndescription: d\n---\n",
+		"project/.claude/commands/c.md":               "x",
+		"project/specs/main/.planning-state.local.md": "---\nphase: \"ARCHITECTURE\"\n---\n",
+		"project/specs/main/spec.md":                  "x",
+		"project/out":                                 "x",
+		"project/env.sh":                              "",
+		"project/fsm.json":                            `[]`,
+		"project/SKILL.md":                            pipedSkill,
+		"project/hooks.json":                          `{"hooks": {}}`,
+		"project/.taskmaster/tasks/tasks.json":        `{"tasks": []}`,
 	} {
 		p.write(name, text)
 	}
@@ -161,7 +162,8 @@ func (p piped) event(args []string) string {
 	case "guard skill-files":
 		return base + `"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "x"}}`
 	case "mcp":
-		return `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}` + "\n"
+		return `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, ` +
+			`"clientInfo": {"name": "t", "version": "1"}}}` + "\n"
 	}
 	return base + `"hook_event_name": "Stop"}`
 }

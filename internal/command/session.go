@@ -24,7 +24,8 @@ import (
 func findList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: named, Who: s.Who})
 	if errors.Is(err, tasklist.ErrNoList) {
-		err = &exit{exitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists the sessions of other projects"}
+		err = &exit{exitNo, err, "call a skill that has a workflow in the client first (fsmtx locate lists them); fsmtx status --all lists " +
+			"the sessions of other projects"}
 	}
 	return found, err
 }

@@ -42,8 +42,10 @@ func stuckCalls() map[string][]stuck {
 	reads := func(args ...string) stuck { return stuck{args: args} }
 	hook := func(stdin string, args ...string) stuck { return stuck{args: args, stdin: stdin} }
 	tool := `{"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/x/spec.md"}}`
-	update := `{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_input": {"taskId": "3", "status": "completed"}}`
-	skip := `{"session_id": "s", "turn_id": "t", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "fsmtx step skip 3 --because x"}}`
+	update := `{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", ` +
+		`"tool_input": {"taskId": "3", "status": "completed"}}`
+	skip := `{"session_id": "s", "turn_id": "t", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", ` +
+		`"tool_input": {"command": "fsmtx step skip 3 --because x"}}`
 	return map[string][]stuck{
 		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook"), hook(aSkillWasCalled, "hook", "--agent=claude"),
 			hook(update, "hook", "--agent=claude")}, "fsmtx help": one("help"), "fsmtx next": one("next", "--list", "s"),

@@ -129,7 +129,8 @@ func refuseStep(s terminal.Streams, err error) error {
 	if _, err := readEvent(s); errors.Is(err, errOtherAgent) {
 		return nil
 	}
-	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not enforced`, err)))
+	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. `+
+		`The steps of workflows are not enforced`, err)))
 }
 
 // notEnforced reports to the person why the hook could not decide about a call. It refuses

@@ -160,7 +160,8 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	for _, one := range slices.Backward(found) { // from the end, so that offsets stay valid
 		switch {
 		case one.hidden:
-			return refuse("write the command literally, without variables, substitutions or patterns, so that the person can see it: an agent cannot " +
+			return refuse("write the command literally, without variables, substitutions or patterns, so that the person " +
+				"can see it: an agent cannot " +
 				one.rule.what + " by itself")
 		case one.token:
 			return refuse("leave out --" + grantFlag + ": the hook adds it when it asks the person")
@@ -191,7 +192,8 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 		return steps.Verdict{Trouble: err.Error()}, nil
 	}
 	reason := strings.Join(questions, "\n") +
-		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside the client, not with ! in it: " +
+		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside " +
+		"the client, not with ! in it: " +
 		inTerminal(h.event.Cwd, strings.Join(offers, " && "))
 	return steps.Verdict{Decision: steps.Ask, Why: why, Reason: reason}, input
 }

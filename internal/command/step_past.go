@@ -142,7 +142,8 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		return err
 	}
 	if found.Newest {
-		if err := onlyOne(ctx, s, found, fmt.Sprintf("step %d", f.past.Step), func(s *steps.State) bool { return s.Step(f.past.Step) != nil }); err != nil {
+		if err := onlyOne(ctx, s, found, fmt.Sprintf("step %d", f.past.Step),
+			func(s *steps.State) bool { return s.Step(f.past.Step) != nil }); err != nil {
 			return err
 		}
 	}
@@ -217,5 +218,6 @@ func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what
 			strings.Join(names, ", ")), hint}
 	}
 	names = append([]string{found.Name()}, names...)
-	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and %s: %s", len(names), what, strings.Join(names, ", ")), hint}
+	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and %s: %s", len(names), what, strings.Join(names, ", ")),
+		hint}
 }

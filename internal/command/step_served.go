@@ -40,7 +40,8 @@ func (h *stepHook) served() event.Answer {
 		return event.Answer{}
 	}
 	if folder := jsonx.StringMember(h.event.ToolInput, "skill"); hydrate.IsPath(folder) {
-		return event.AskAbout(visible.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are commands, which run without a further question. Begin it?",
+		return event.AskAbout(visible.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
+			"commands, which run without a further question. Begin it?",
 			folder), input)
 	}
 	return event.Rewrite(input)

@@ -34,7 +34,8 @@ func long() string {
 		default:
 			more = fmt.Sprintf(`, "blockedBy": [%d]`, id-1)
 		}
-		steps = append(steps, fmt.Sprintf(`{"id": %d, "subject": "Do part %[1]d of the work", "description": "Do what part %[1]d asks for, with a test. Say in one sentence what you found."%s}`, id, more))
+		steps = append(steps, fmt.Sprintf(`{"id": %d, "subject": "Do part %[1]d of the work", "description": "Do what part %[1]d asks for, `+
+			`with a test. Say in one sentence what you found."%s}`, id, more))
 	}
 	return `{"fsm": 2, "steps": [` + strings.Join(steps, ", ") + `]}`
 }

@@ -29,7 +29,8 @@ func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
 	if !enforced || len(missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(`fsmtx: calls of %s belong to steps of this workflow, but no hook judges them, so they are not refused: run "fsmtx install" (or "fsmtx plugin", for a plugin's hooks), and start the client again`,
+	return fmt.Sprintf(`fsmtx: calls of %s belong to steps of this workflow, but no hook judges them, so they are not refused: run "fsmtx `+
+		`install" (or "fsmtx plugin", for a plugin's hooks), and start the client again`,
 		strings.Join(missing, ", "))
 }
 

@@ -194,9 +194,11 @@ func instead(format foreign.Format, path string) string {
 	case foreign.TaskMaster, foreign.Task:
 		return "fsmtx new SKILL_DIR --from " + path + " makes one of it"
 	case foreign.Formula:
-		return "write an array with a task for each step: id (a number), subject (its title), description, blockedBy (the ids of what it needs); see fsmtx schema"
+		return "write an array with a task for each step: id (a number), subject (its title), description, blockedBy (the ids of what " +
+			"it needs); see fsmtx schema"
 	}
-	return "write an array with a task for each step: id (a number), subject, description, blockedBy (the id of the step before); see fsmtx schema"
+	return "write an array with a task for each step: id (a number), subject, description, blockedBy (the id of the " +
+		"step before); see fsmtx schema"
 }
 
 // checkName adds a problem if the file is not read under its name. That is an error beside a

@@ -26,7 +26,8 @@ const (
 const Variable = "FSMTX_LOG"
 
 // Usage describes --log in the help of a hook.
-const Usage = "append one line of JSON per decision to this `file`, after the reply and without blocking (see fsmtx log --help); \"~/\" is HOME. Without it the file is that in " + Variable
+const Usage = "append one line of JSON per decision to this `file`, after the reply and without blocking (see fsmtx log --help); " +
+	"\"~/\" is HOME. Without it the file is that in " + Variable
 
 // errNotLog is returned for a file that has other content than a log.
 var errNotLog = errors.New("it is not a log of fsmtx, so nothing was appended; name another file")

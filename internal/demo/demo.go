@@ -57,7 +57,8 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
 	parts := d.story()
 	if d.All {
-		parts = []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill, d.recover, d.draw, d.end}
+		parts = []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill,
+			d.recover, d.draw, d.end}
 	}
 	for i, part := range parts {
 		if i > 0 && d.Paced && !d.All {

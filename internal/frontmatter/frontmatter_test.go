@@ -132,7 +132,8 @@ func TestReadYAMLParsesTheWholeFile(t *testing.T) {
 }
 
 func TestValuesKeepTheirTypes(t *testing.T) {
-	v, err := Parse([]byte("s: x\nq: \"7\"\ni: 7\nn: -7\nf: 0.5\nw: 2.0\ninf: .inf\nt: true\nyes: yes\nqt: \"true\"\nnull: ~\nl: [a, {b: c}]\nm:\n  k: v\n  2: two\n  [x]: complex\n"))
+	v, err := Parse([]byte("s: x\nq: \"7\"\ni: 7\nn: -7\nf: 0.5\nw: 2.0\ninf: .inf\nt: true\nyes: yes\nqt: \"true\"\nnull: ~\nl: [a, " +
+		"{b: c}]\nm:\n  k: v\n  2: two\n  [x]: complex\n"))
 	require.NoError(t, err)
 	text := func(name string) any { s, ok := v.At(name).Text(); return []any{s, ok} }
 	assert.Equal(t, []any{"x", true}, text("s"))

@@ -32,7 +32,8 @@ func TestSkillAsJSON(t *testing.T) {
 func TestOffsetsInASkill(t *testing.T) {
 	for _, head := range []string{"", "\ufeff"} {
 		for _, line := range []string{"\n", "\r\n"} {
-			document := head + strings.ReplaceAll("---\nname: a\nhooks:\n  Stop:\n    - hooks:\n        - command: x\nü: {ö: 2, é: 1}\n---\n", "\n", line)
+			document := head + strings.ReplaceAll("---\nname: a\nhooks:\n  Stop:\n    - hooks:\n        - command: x\nü: {ö: 2, é: 1}\n---\n",
+				"\n", line)
 			_, offsets, err := frontmatter.SkillJSON([]byte(document))
 			require.NoError(t, err)
 			for at, want := range map[jsontext.Pointer]string{

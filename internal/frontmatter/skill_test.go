@@ -13,7 +13,8 @@ import (
 
 func TestSkillSwitch(t *testing.T) {
 	for text, want := range map[string]string{
-		"true": "on", "\"true\"": "on", "Yes": "on", "1": "on", "false": "off", "'no'": "off", "0": "off", "": "", "maybe": "", "[true]": "on", "{a: b}": "",
+		"true": "on", "\"true\"": "on", "Yes": "on", "1": "on", "false": "off", "'no'": "off", "0": "off", "": "", "maybe": "", "[true]": "on",
+		"{a: b}": "",
 	} {
 		on, ok := SkillSwitch([]byte("---\nname: x\nquiet: "+text+"\n---\nquiet: true\n"), "quiet")
 		got := map[bool]string{true: "on", false: "off"}[on]
@@ -22,7 +23,8 @@ func TestSkillSwitch(t *testing.T) {
 		}
 		assert.Equal(t, want, got, text)
 	}
-	for _, document := range []string{"", "quiet: true", "---\nname: x\n---\n", "---\n- quiet\n---\n", "---\nquiet: true: x\n---\n", "---\nquiet: true\n\"a\n---\n"} {
+	for _, document := range []string{"", "quiet: true", "---\nname: x\n---\n", "---\n- quiet\n---\n", "---\nquiet: true: x\n---\n",
+		"---\nquiet: true\n\"a\n---\n"} {
 		_, ok := SkillSwitch([]byte(document), "quiet")
 		assert.False(t, ok, document)
 	}

@@ -111,7 +111,8 @@ func (g *Graph) svg(id string) string {
 		l.width += backWidth
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "<svg id=\"%s\" class=\"drawing\" viewBox=\"0 0 %.0f %.0f\" data-width=\"%.0f\" style=\"max-width:%.0fpx;min-width:%.0fpx\" role=\"img\">\n",
+	fmt.Fprintf(&out, "<svg id=\"%s\" class=\"drawing\" viewBox=\"0 0 %.0f %.0f\" data-width=\"%.0f\" "+
+		"style=\"max-width:%.0fpx;min-width:%.0fpx\" role=\"img\">\n",
 		id, l.width, l.height, l.width, l.width, min(l.width, max(minWidth, l.width*minScale)))
 	for _, line := range l.lines {
 		g.svgLine(&out, line)

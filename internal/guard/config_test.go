@@ -38,7 +38,8 @@ func TestASwitchTurnsARuleOff(t *testing.T) {
 }
 
 func TestValuesOfTheWrongTypeOrOutOfRangeAreTheDefault(t *testing.T) {
-	c := configFrom(t, `a: {int: 7, neg: -1, text: "7", frac: 1.5, list: [7], big: 99999999999999999999, yes: true, word: "true", none: , zero: 0, one: 1, nan: .nan}`)
+	c := configFrom(t, `a: {int: 7, neg: -1, text: "7", frac: 1.5, list: [7], big: 99999999999999999999, yes: true, word: "true", none: , `+
+		`zero: 0, one: 1, nan: .nan}`)
 	for key, want := range map[string]int{"a.int": 7, "a.zero": 0, "a.neg": 42, "a.text": 42, "a.frac": 42, "a.list": 42, "a.big": 42,
 		"a.yes": 42, "a.none": 42, "a.missing": 42, "missing.too": 42, "a": 42, "a.int.deeper": 42} {
 		assert.Equal(t, want, c.Int(key, 0, 42), key)

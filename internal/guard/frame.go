@@ -158,7 +158,8 @@ func (c *Call) withSessionDir(decide func() Verdict) Verdict {
 		return v
 	}
 	return Notice(v.Row, v.Word, v.Detail,
-		fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. Create the directory or unset the variable.",
+		fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. "+
+			"Create the directory or unset the variable.",
 			OneLine(configured), brief(err), c.Session.Dir()))
 }
 

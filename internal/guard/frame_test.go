@@ -68,7 +68,8 @@ func TestAPanicFailsOpenAndIsCounted(t *testing.T) {
 	a := b.run(firstStop)
 	assert.Equal(t, event.ExitOK, a.Exit)
 	assert.Empty(t, a.ErrorText)
-	assert.JSONEq(t, `{"systemMessage":"Hook T1_test encountered an unexpected error (internal error: a bug of ours). Failing open."}`, a.Output)
+	assert.JSONEq(t, `{"systemMessage":"Hook T1_test encountered an unexpected error (internal error: a bug of ours). Failing open."}`,
+		a.Output)
 	assert.Equal(t, 1, b.count(t, b.session().Breaker(), "T1_test"))
 }
 

@@ -54,7 +54,8 @@ func (h Hook) IfNeverMatches(e dialect.Event) string {
 	case !ok:
 		return fmt.Sprintf("its \"if\" %q is not a permission rule, such as Bash(git *): the hook never runs", h.If)
 	case r.Content != "" && !hasContent(r.Tool):
-		return fmt.Sprintf("its \"if\" %q never matches: only rules for %s may have something in parentheses; write %s and test the input in the hook",
+		return fmt.Sprintf("its \"if\" %q never matches: only rules for %s may have something in parentheses; "+
+			"write %s and test the input in the hook",
 			h.If, dialect.InWords(ruledTools()), r.Tool)
 	}
 	return ""

@@ -176,7 +176,8 @@ func TestToolSelectionReturnsConfigurationAndTools(t *testing.T) {
 
 func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(),
-		`{"BeforeTool":[{"matcher":"stop","hooks":[{"type":"command","command":"exit 2"}]},{"matcher":"slow","hooks":[{"type":"command","command":"sleep 300"}]}]}`)
+		`{"BeforeTool":[{"matcher":"stop","hooks":[{"type":"command","command":"exit `+
+			`2"}]},{"matcher":"slow","hooks":[{"type":"command","command":"sleep 300"}]}]}`)
 	var ran int
 	tool := func(context.Context, jsontext.Value) (ToolResult, error) {
 		ran++

@@ -26,7 +26,8 @@ func (r runner) refusal(h Hook, stdin []byte) string {
 		return fmt.Sprintf("a hook of type %s asks a model, which this program does not have; the prompt would have been: %s", h.Type,
 			promptWithEvent(h.Target, stdin))
 	case "mcp_tool":
-		return fmt.Sprintf("unsupported handler: a hook of type mcp_tool calls an MCP server, which this program does not start; it would have called %s with %s",
+		return fmt.Sprintf("unsupported handler: a hook of type mcp_tool calls an MCP server, which this program does not start; "+
+			"it would have called %s with %s",
 			h.Target, stdin)
 	}
 	return fmt.Sprintf("unsupported handler: this runtime runs hooks of type command only, not %q", h.Type)

@@ -37,7 +37,8 @@ func Announcement(r Request, result Result) string {
 	case len(result.Deleted)+len(result.Restored) > 0 && result.Mistake != nil:
 		return fmt.Sprintf("%sIt has no workflow. Change of the task list: %s.\n", result.Mistake.explain(r.Command), changes(result))
 	case len(result.Misnamed) > 0:
-		return fmt.Sprintf("The file %s of the skill %s is probably meant as its workflow, but it is not read, so no tasks were created: %s. Tell the user.\n",
+		return fmt.Sprintf("The file %s of the skill %s is probably meant as its workflow, but it is not read, "+
+			"so no tasks were created: %s. Tell the user.\n",
 			clip(filepath.Base(result.Misnamed[0].Path)), clip(r.Command), result.Misnamed[0].Why)
 	case len(result.Deleted) > 0:
 		return fmt.Sprintf("The workflow of the skill %s has no steps now. Change of the task list: %s.\n", clip(r.Command), changes(result))
@@ -55,7 +56,8 @@ func (a announcement) text() string {
 		a.result.Mistake.explain(a.request.Command), clip(a.request.Command), changes(a.result))
 	ready := a.ready()
 	if n := a.result.Nested; n != nil {
-		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, which cannot be completed before.\n\n",
+		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, "+
+			"which cannot be completed before.\n\n",
 			n.Step, clip(n.Skill))
 	}
 	state := a.state(ready) + warned(a.result, "\n%s\n")

@@ -38,10 +38,13 @@ var (
 )
 
 const (
-	toolsHint = "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
-	inOrder   = " Do the steps in order, and do not end your turn while one is ready, unless you need the person.\n"
-	commands  = "\nWork on the steps with these commands, each as a call of its own: /bin/fsmtx start N before you begin with step N, and /bin/fsmtx complete N when its work is done: a refusal says what is missing. /bin/fsmtx next shows what is ready, in full." + inOrder
-	server    = "\nWork on the steps with mcp__fsmtx__step_start, before you begin with one, and mcp__fsmtx__step_complete, when its work is done: a refusal says what is missing. mcp__fsmtx__workflow_status shows what is ready, in full." + inOrder
+	toolsHint = "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to " +
+		"date as you work; if these tools are not at hand, load them with ToolSearch.\n"
+	inOrder  = " Do the steps in order, and do not end your turn while one is ready, unless you need the person.\n"
+	commands = "\nWork on the steps with these commands, each as a call of its own: /bin/fsmtx start N before you begin with step N, " +
+		"and /bin/fsmtx complete N when its work is done: a refusal says what is missing. /bin/fsmtx next shows what is ready, in full." + inOrder
+	server = "\nWork on the steps with mcp__fsmtx__step_start, before you begin with one, and mcp__fsmtx__step_complete, " +
+		"when its work is done: a refusal says what is missing. mcp__fsmtx__workflow_status shows what is ready, in full." + inOrder
 )
 
 func TestAnnouncement(t *testing.T) {
@@ -52,7 +55,8 @@ func TestAnnouncement(t *testing.T) {
 		{"id": 4, "subject": "Ship", "description": "push", "blockedBy": [3, 2]},
 		{"id": 5, "subject": "Tell", "blockedBy": [1, 2, 3, 4]}]`
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
-	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
+	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, " +
+		"#13\n#15 Tell, after #11–#14\n" +
 		"\nReady now: #12, #13\n\n#12: make\n      all\n"
 	deletion := fsmspec.Deletion{ID: "3", Status: "in_progress"}
 	for name, test := range map[string]struct {
@@ -74,8 +78,9 @@ func TestAnnouncement(t *testing.T) {
 			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
 		"nothing changed": {withTools, hydrated(t, 0, `[]`), ""},
 		"another folder": {withTools, late(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`, deletion), "/b/s/fsm.json"),
-			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. The skill s has put its workflow into the task list: " +
-				"1 task #1, replaced #3 (1 was under way).\n\n#1 a\n\nReady now: #1\n" + toolsHint},
+			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. " +
+				"The skill s has put its workflow into the task list: 1 task #1, replaced #3 (1 was under way).\n\n#1 a\n\n" +
+				"Ready now: #1\n" + toolsHint},
 		"another folder without a workflow": {withTools, restoring(late(hydrated(t, 0, `[]`, deletion), "/b/s/fsm.json"), "2"),
 			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. It has no workflow. " +
 				"Change of the task list: no tasks, removed #3 (1 was under way), restored #2.\n"},
@@ -152,7 +157,8 @@ func TestLongAnnouncementsAreShortened(t *testing.T) {
 	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Greater(t, units(text), 7000)
-	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. /bin/fsmtx next shows what is ready, in full.\n")
+	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. /bin/fsmtx next "+
+		"shows what is ready, in full.\n")
 	assert.NotContains(t, text, "TaskGet")
 
 	text = hydrate.Announcement(request, hydrated(t, 0, workflow(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)))
@@ -324,7 +330,8 @@ func TestAnnouncementSaysHowAStepEnds(t *testing.T) {
 
 // TestAnnouncementHasTheWarning: the agent must know that the order cannot be kept.
 func TestAnnouncementHasTheWarning(t *testing.T) {
-	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, \"subject\": \"b\", \"blockedBy\": [1]},\n {\"id\": 3, \"subject\": \"c\"}]"})
+	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, " +
+		"\"subject\": \"b\", \"blockedBy\": [1]},\n {\"id\": 3, \"subject\": \"c\"}]"})
 	r := hydrate.Request{Session: "s", Command: "s"}
 	result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
 	require.NoError(t, err)

@@ -65,7 +65,8 @@ func TestBegin(t *testing.T) {
 		all = append(all, strings.ReplaceAll(text+" "+fmt.Sprint(logged), h.dir, "HOME"))
 		return result
 	}
-	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "odd", "./odd", "file", "./file",
+	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "odd",
+		"./odd", "file", "./file",
 		"./missing", "missing", "releas", "bad", "plain", ".", ".."} {
 		begin(hydrate.Beginning{Skill: skill})
 	}
@@ -162,7 +163,8 @@ func TestTheProjectOfABeginning(t *testing.T) {
 // TestAWorkflowUnderAStep: what the agent, the person, the log and a preview say of it, and of parts.
 func TestAWorkflowUnderAStep(t *testing.T) {
 	h := begun(t)
-	h.write(".claude/skills/inner/fsm.json", `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B"}]}, {"id": 2, "subject": "C", "blockedBy": [1]}]}`)
+	h.write(".claude/skills/inner/fsm.json",
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B"}]}, {"id": 2, "subject": "C", "blockedBy": [1]}]}`)
 	r := hydrate.Request{Event: event.PostToolUse, Session: "list", Command: "inner"}
 	found, _, err := hydrate.Find(r, h.env, hydrate.Options{})
 	require.NoError(t, err)
@@ -199,10 +201,12 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 `, hydrate.Announcement(r, result))
 	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; fsmtx undo takes them out again`, hydrate.Notice(r, result))
 	r.Typed = true
-	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; outer goes on afterwards; to end it: fsmtx step end 1 --because "..."; fsmtx undo takes the new tasks out again`, hydrate.Notice(r, result))
+	assert.Equal(t, `inner: 3 tasks #3–#5, under #1 "one" of outer; outer goes on afterwards; to end it: fsmtx step end 1 --because "..."; `+
+		`fsmtx undo takes the new tasks out again`, hydrate.Notice(r, result))
 	assert.Equal(t, int64(1), hydrate.Call{Request: r, Result: result}.Decision(time.Time{}, time.Time{}).Parent)
 
-	_, err = (&steps.Frame{List: tasks.List{Dir: h.list()}, Session: "list"}).GoPast(t.Context(), steps.Past{Step: 3, Because: "x", WithBlockers: true}, steps.By{})
+	_, err = (&steps.Frame{List: tasks.List{Dir: h.list()}, Session: "list"}).GoPast(t.Context(),
+		steps.Past{Step: 3, Because: "x", WithBlockers: true}, steps.By{})
 	require.NoError(t, err)
 	for range 3 {
 		again, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
@@ -215,28 +219,35 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 	assert.Nil(t, flat.Nested)
 	assert.Equal(t, []string{"outer"}, flat.Lost)
 	r.Typed = false
-	assert.Equal(t, "inner: 3 tasks #15–#17, replaced #1, #2, #12–#14 (1 was under way); outer was not finished; fsmtx undo brings it back", hydrate.Notice(r, flat))
+	assert.Equal(t, "inner: 3 tasks #15–#17, replaced #1, #2, #12–#14 (1 was under way); outer was not finished; fsmtx undo brings it back",
+		hydrate.Notice(r, flat))
 }
 
 // TestWhatElseIsSaid: of an interrupted change, locks, and files that are not read.
 func TestWhatElseIsSaid(t *testing.T) {
 	result := hydrate.Result{List: "/l", Misnamed: []locator.Misnamed{{Path: "/s/Fsm.json", Why: "its name is not fsm.json"}},
 		Outcome: tasks.Outcome{Duplicate: true, Unreleased: errors.New("busy")}}
-	result.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "1.json", Why: "it was changed"}, {Name: "2.json", Why: "it was there", MovedTo: "/m"}}}
+	result.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "1.json", Why: "it was changed"},
+		{Name: "2.json", Why: "it was there", MovedTo: "/m"}}}
 	assert.Equal(t, `an interrupted change of /l was rolled back first
 1.json: it was changed
 2.json: it was there; moved to /m
 a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most
 nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(result), "\n"))
-	assert.Equal(t, "s: /s/Fsm.json is not read, so the skill has no tasks: its name is not fsm.json; an interrupted change was rolled back first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most", hydrate.Notice(request, result))
-	assert.Equal(t, `The file Fsm.json of the skill s is probably meant as its workflow, but it is not read, so no tasks were created: its name is not fsm.json. Tell the user.
+	assert.Equal(t, "s: /s/Fsm.json is not read, so the skill has no tasks: its name is not fsm.json; an interrupted change was rolled back "+
+		"first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; "+
+		"the next call releases it, and others wait ten seconds at most", hydrate.Notice(request, result))
+	assert.Equal(t, `The file Fsm.json of the skill s is probably meant as its workflow, but it is not read, so no tasks were created: its `+
+		`name is not fsm.json. Tell the user.
 `, hydrate.Announcement(request, result))
 	assert.Empty(t, hydrate.Notes(hydrate.Result{}))
 	result.Recovered.Outcome = txn.Completed
 	assert.Equal(t, "an interrupted change of /l was completed first", hydrate.Notes(result)[0])
 	message, hint := hydrate.Explain(errors.New("x"), result, env())
-	assert.Equal(t, "x; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most|", message+"|"+hint)
-	for err, want := range map[error]string{steps.ErrOpenAbove: "fsmtx step end N", steps.ErrCircle: "take do out of one of the two fsm.json files"} {
+	assert.Equal(t, "x; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most|",
+		message+"|"+hint)
+	for err, want := range map[error]string{steps.ErrOpenAbove: "fsmtx step end N",
+		steps.ErrCircle: "take do out of one of the two fsm.json files"} {
 		message, hint := hydrate.Explain(err, result, env())
 		assert.Equal(t, err.Error()+"; no task was changed", message)
 		assert.Contains(t, hint, want)
@@ -250,7 +261,8 @@ func TestWhatFailed(t *testing.T) {
 	_, err := hydrate.Run(t.Context(), hydrate.Request{Session: "list", Command: "bad"}, h.env, hydrate.Options{})
 	require.Error(t, err)
 	path := filepath.Join(h.dir, ".claude/skills/bad/fsm.json")
-	assert.Equal(t, "bad: "+path+" is not valid (2 problems); no task was changed", hydrate.FailureNotice(hydrate.Request{Command: "bad"}, err, "the message\nmore"))
+	assert.Equal(t, "bad: "+path+" is not valid (2 problems); no task was changed",
+		hydrate.FailureNotice(hydrate.Request{Command: "bad"}, err, "the message\nmore"))
 	assert.Equal(t, "fsmtx: the message", hydrate.FailureNotice(hydrate.Request{}, errors.New("x"), "the message\nmore"))
 	assert.Equal(t, "s: the message", hydrate.FailureNotice(request, errors.New("x"), "the message"))
 	assert.Equal(t, []int64{3, 1}, hydrate.Numbers([]string{"3", "x", "1"}))
@@ -264,12 +276,15 @@ func TestTheRequestOfACheck(t *testing.T) {
 	base := `"text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it.\n"`
 	for text, typed := range map[string]bool{
 		`{"message":{"content":[{"id":"t1","input":{"skill":"far","args":"x y"},"name":"Skill","type":"tool_use"}]},"type":"assistant"}` + "\n" +
-			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base + `}]},"isMeta":true,"sourceToolUseID":"t1"}`: false,
-		`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>far</command-message>\n<command-name>/far</command-name>"}}` + "\n" +
+			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base +
+			`}]},"isMeta":true,"sourceToolUseID":"t1"}`: false,
+		`{"promptId":"p1","type":"user","message":{"role":"user",` +
+			`"content":"<command-message>far</command-message>\n<command-name>/far</command-name>"}}` + "\n" +
 			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base + `}]},"isMeta":true}`: true,
 	} {
 		h.write("transcript.jsonl", `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`+"\n"+text+"\n")
-		e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir, "transcript.jsonl"), StopHookActive: true}
+		e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir,
+			"transcript.jsonl"), StopHookActive: true}
 		r, found, _, err := hydrate.Check(t.Context(), e, h.env, hydrate.Options{})
 		require.NoError(t, err)
 		require.NotNil(t, found)

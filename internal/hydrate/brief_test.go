@@ -38,7 +38,8 @@ func TestBriefFoldsEqualProblems(t *testing.T) {
 		"different problems": {`[{"subject": "a"}, {"id": 2}]`,
 			"/f is not valid (2" + head + "/f:1:2: entry 1 (\"a\"): missing \"id\"\n/f:1:20: task 2: missing \"subject\""},
 		"different strings": {repeated(3, func(i int) string { return fmt.Sprintf(`{"id": "%d", "subject": "a (\"%d\"): "}`, i, i) }),
-			"/f is not valid (3" + head + "/f:1:9: entry 1 (\"a (\\\"1\\\"): \"): id must be a positive integer, not a string (write the number without quotes) (×3: also at 2:9, 3:9)"},
+			"/f is not valid (3" + head + "/f:1:9: entry 1 (\"a (\\\"1\\\"): \"): id must be a positive integer, not a string (write the number " +
+				"without quotes) (×3: also at 2:9, 3:9)"},
 		"unknown task": {repeated(2, func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [7]}`, i) }),
 			"/f is not valid (2" + head + "/f:1:39: task 1 (\"a\"): blocks refers to 7, but there is no task with id 7 (×2: also at 2:39)"},
 		"different tasks": {`[{"id": 1, "subject": "a", "blocks": [7]}, {"id": 2, "subject": "a", "blocks": [8]}]`,

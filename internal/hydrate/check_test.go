@@ -19,7 +19,8 @@ func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 	for i, folder := range folders {
 		text += fmt.Sprintf(`{"message":{"content":[{"id":"t%d","input":{"skill":%q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+
 			"\n", i, filepath.Base(folder))
-		text += fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t%d"}`+"\n",
+		text += fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this `+
+			`skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t%d"}`+"\n",
 			filepath.Join(h.dir, folder), i)
 	}
 	return h.checked(text)
@@ -79,7 +80,8 @@ func TestCheckFindsATypedSkillByItsPrompt(t *testing.T) {
 	_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
 	require.NoError(t, err)
 
-	found, result := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>other</command-message>\n<command-name>/other</command-name>"}}` + "\n" +
+	found, result := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user",` +
+		`"content":"<command-message>other</command-message>\n<command-name>/other</command-name>"}}` + "\n" +
 		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir +
 		`/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
 	require.NotNil(t, found, "the tasks of near are found although other was typed")
@@ -105,7 +107,8 @@ func TestACorrectedPredictionIsNotCorrectedAgain(t *testing.T) {
 			_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
 			require.NoError(t, err)
 			check := func() *hydrate.Hydration {
-				found, _ := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>near</command-message>\n<command-name>/near</command-name>"}}` + "\n" +
+				found, _ := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user",` +
+					`"content":"<command-message>near</command-message>\n<command-name>/near</command-name>"}}` + "\n" +
 					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` +
 					h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
 				return found

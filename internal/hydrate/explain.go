@@ -33,17 +33,21 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 		return message + " - the rollback failed too, so the task list is only partly changed: recovery required",
 			"free some disk space or repair the permissions, then run: fsmtx recover"
 	case errors.Is(err, ErrAbandoned):
-		return message, "check the disks of the task list and of the skill; the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun"
+		return message, "check the disks of the task list and of the skill; the next skill with a workflow, or fsmtx recover, " +
+			"completes or rolls back what was begun"
 	case errors.Is(err, ErrInternal):
 		return message, "the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun; please report this error"
 	case errors.Is(err, txn.ErrUnknown):
 		return message, "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"
 	case errors.Is(err, txn.ErrJournalVersion):
-		return message, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
+		return message, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover " +
+			"--force in a terminal outside the client"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
-		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
+		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
+			"terminal outside the client"
 	case errors.Is(err, steps.ErrOpenAbove):
-		return message + "; no task was changed", "to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
+		return message + "; no task was changed",
+			"to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
 	case errors.Is(err, steps.ErrCircle):
 		return message + "; no task was changed", "take do out of one of the two fsm.json files"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
@@ -84,7 +88,8 @@ func Notes(result Result) (notes []string) {
 
 // Unreleased returns the message about locks that could not be released.
 func Unreleased(err error) string {
-	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)
+	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most",
+		err)
 }
 
 // fault is errors that a person has to repair, and how.

@@ -84,7 +84,8 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(),
 			"either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"},
 		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(),
-			"run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"},
+			"run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a " +
+				"terminal outside the client"},
 		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
 		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
 		"broken":  {txn.ErrJournalInvalid, known, txn.ErrJournalInvalid.Error(), untrusted},
@@ -107,7 +108,8 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 	}
 }
 
-const untrusted = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
+const untrusted = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
+	"terminal outside the client"
 
 func TestPathsBelowHomeAreShortened(t *testing.T) {
 	err := errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}, txn.ErrRecoveryRequired)
@@ -126,7 +128,8 @@ func TestUnderstand(t *testing.T) {
 		skip  string
 		err   string
 	}{
-		"called": {event: `{"session_id": "1", "cwd": "/d", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "u", ` + called + `}`,
+		"called": {event: `{"session_id": "1", "cwd": "/d", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "u", ` +
+			called + `}`,
 			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Cwd: "/d", Invocation: "tool:u"}},
 		"without a name": {event: `{"session_id": "1", ` + called + `}`, want: hydrate.Request{Event: "PostToolUse", Session: "1",
 			Command: "p:s"}},

@@ -46,7 +46,8 @@ func (p Preview) Decisions(policy fsmspec.Policy) []string {
 		fmt.Sprintf("tasks with the tag of a workflow: %d; scope %s deletes %d", len(p.Snapshot.Tasks), policy.Scope, len(p.Plan.Deletions())),
 	}
 	if p.Parent != nil {
-		lines[1] = fmt.Sprintf("tasks with the tag of a workflow: %d; work on another workflow has begun, so the steps come under %s of %s; %d are deleted",
+		lines[1] = fmt.Sprintf("tasks with the tag of a workflow: %d; work on another workflow has begun, so the steps come "+
+			"under %s of %s; %d are deleted",
 			len(p.Snapshot.Tasks), p.Parent.Name(), p.Parent.Workflow.Command, len(p.Plan.Deletions()))
 	}
 	if len(p.Torn) > 0 {

@@ -225,7 +225,8 @@ func TestACallThatCannotBeRecorded(t *testing.T) {
 	note := func(found error, o hydrate.Options) error {
 		return hydrate.NoteCall(t.Context(), hydrate.Request{Session: "list", Command: "other"}, h.env, o, found)
 	}
-	broken := hydrate.Options{LockTimeout: time.Millisecond, FS: &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error { return syscall.EIO }}}
+	broken := hydrate.Options{LockTimeout: time.Millisecond,
+		FS: &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error { return syscall.EIO }}}
 	err = note(hydrate.ErrLookup, broken)
 	require.ErrorIs(t, err, hydrate.ErrLookup)
 	require.ErrorContains(t, err, "the call could not be recorded, so call it again")

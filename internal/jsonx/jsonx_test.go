@@ -58,10 +58,11 @@ func TestCheckReturnsThePosition(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	for text, want := range map[string]string{
-		`// tasks`:        `1:1: invalid character '/' at start of value: JSON has no comments: remove this one`,
-		`[1, /* 2 */]`:    `1:5: invalid character '/' at start of value: JSON has no comments: remove this one`,
-		"\uFEFF[]":        `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`,
-		"[\"a\nb\"]":      `1:4: invalid character '\n' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`,
+		`// tasks`:     `1:1: invalid character '/' at start of value: JSON has no comments: remove this one`,
+		`[1, /* 2 */]`: `1:5: invalid character '/' at start of value: JSON has no comments: remove this one`,
+		"\uFEFF[]":     `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`,
+		"[\"a\nb\"]": `1:4: invalid character '\n' in string (expecting non-control character): in a string, ` +
+			`write a line break as \n and a tab as \t`,
 		"{\"a\": 1 ,\n }": `2:2: invalid character '}' at start of string (expecting '"'): a trailing comma before it: remove that`,
 		`[01]`:            `1:3: invalid character '1' after array element (expecting ',' or ']'): a number cannot begin with 0`,
 		`[0 1]`:           `1:4: invalid character '1' after array element (expecting ',' or ']')`,

@@ -47,7 +47,8 @@ func TestFaults(t *testing.T) {
 			Outcomes: []Outcome{{Name: "a", Then: "b"}, {Name: "b"}}}},
 		`0 outcomes/done/back: done cannot lead back: give the outcome another name`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Done, Back: 1, Max: 1}, {Name: "a"}}}},
-		`0 outcomes/done: every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add an outcome that goes forward`: {
+		`0 outcomes/done: every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add ` +
+			`an outcome that goes forward`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: Done}, {Name: Done}}}},
 		`0 outcomes/skipped: skipped cannot be declared: it is how a step ends that is not needed or that a person skips`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Skipped}, {Name: "a", Stop: true}}}},
@@ -59,7 +60,8 @@ func TestFaults(t *testing.T) {
 			Outcomes: []Outcome{{Name: Late, Back: 1, Max: 1}, {Name: "a"}}}},
 		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none`: {{ID: 1, Limit: true,
 			Outcomes: []Outcome{{Name: Late, Gated: true}, {Name: "a"}}}, {ID: 2, Limit: true}},
-		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none|1 outcomes/late: late is how a step ends whose time limit has passed, and this step has none: add "within"`: {
+		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none|1 outcomes/late: late is how a step ends whose time ` +
+			`limit has passed, and this step has none: add "within"`: {
 			{ID: 1, Limit: true, Outcomes: []Outcome{{Name: Late, Approval: true}, {Name: "a"}}}, {ID: 2, Outcomes: []Outcome{{Name: Late}}}},
 		`1 when/1/0: when: step 1 cannot end as "x", only as done, skipped: each of its lines ends by itself`: {{ID: 1, Join: true},
 			{ID: 2, When: []Condition{{1, []string{"x"}}}}},
@@ -80,11 +82,14 @@ func TestFaults(t *testing.T) {
 			{ID: 3, When: []Condition{{2, []string{Done}}, {1, []string{"b"}}}}},
 		`warning 0 outcomes: the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}},
-		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`: {
+		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they ` +
+			`are not; give it the same "when"`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, BlockedBy: ids(2)}},
-		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the command chooses among more and done; declare done if that is meant`: {
+		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the command chooses among more and ` +
+			`done; declare done if that is meant`: {
 			{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},
-		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the person chooses among more and done; declare done if that is meant`: {
+		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the person chooses among more and ` +
+			`done; declare done if that is meant`: {
 			{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},
 		`warning 0 : up to 10201 steps may have to be completed until this workflow ends: lower max of its loops`: {
 			{ID: 1, Outcomes: back(1, 100)}, {ID: 2, BlockedBy: ids(1), Outcomes: back(1, 99)}, {ID: 3, BlockedBy: ids(2)}},
@@ -111,15 +116,17 @@ func TestSoundWorkflows(t *testing.T) {
 		"a plain cycle":                {{ID: 1, BlockedBy: ids(2)}, {ID: 2, BlockedBy: ids(1)}},
 		"a review":                     review(),
 		"a spent outcome of the agent": {{ID: 1, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},
-		"a spent outcome of a command, with done": {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}, {Name: Done}}}},
-		"a command that says more or done":        {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2}}}},
-		"an optional step":                        {{ID: 1, Outcomes: []Outcome{{Name: Done, Gated: true}, {Name: "no-need"}}}},
+		"a spent outcome of a command, with done": {{ID: 1, Decides: Command,
+			Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}, {Name: Done}}}},
+		"a command that says more or done": {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2}}}},
+		"an optional step":                 {{ID: 1, Outcomes: []Outcome{{Name: Done, Gated: true}, {Name: "no-need"}}}},
 		"a step that comes after two branches": {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
 		"a command chooses among two": {{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
 		"a person chooses among two":  {{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}}}},
-		"a person chooses among four": {{ID: 1, Decides: Person, Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}, {Name: "c"}, {Name: "d"}}}},
+		"a person chooses among four": {{ID: 1, Decides: Person,
+			Outcomes: []Outcome{{Name: "a"}, {Name: "b", Stop: true}, {Name: "c"}, {Name: "d"}}}},
 		"an inner loop behind its outer one": {{ID: 1}, {ID: 3, BlockedBy: ids(2), Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1}}},
 			{ID: 2, BlockedBy: ids(1), Outcomes: []Outcome{{Name: "again", Back: 2, Max: 1}}}},
 		"a long plain list": many(LargeBound + 1),

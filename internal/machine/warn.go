@@ -82,7 +82,8 @@ func (b *builder) warnTaken(i int) {
 	}
 	for _, o := range s.Outcomes {
 		if o.Back == 0 && o.Name != Failed && o.Name != Late { // with one that can be chosen, done would not be implied
-			b.warning(i, at("outcomes"), "%s is only taken when another outcome is spent, and cannot be chosen: %s chooses among %s; declare done if that is meant", quote(o.Name),
+			b.warning(i, at("outcomes"), "%s is only taken when another outcome is spent, and cannot be chosen: %s chooses among %s; "+
+				"declare done if that is meant", quote(o.Name),
 				map[Decider]string{Person: "the person", Command: "the command"}[s.Decides], strings.Join(s.Choices(), " and "))
 			return
 		}
@@ -106,7 +107,8 @@ func (b *builder) warnLeak(i int) {
 			return
 		}
 	}
-	b.warning(i, at("blockedBy"), `it comes only after steps that are needed under one condition (%s) and has none: it is also needed when they are not; give it the same "when"`, conditions)
+	b.warning(i, at("blockedBy"), `it comes only after steps that are needed under one condition (%s) and has none: it is also needed when `+
+		`they are not; give it the same "when"`, conditions)
 }
 
 // conditions returns the conditions of a step as text; equal conditions have equal texts.

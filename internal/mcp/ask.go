@@ -141,7 +141,8 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 		return t.ask(q, fmt.Sprintf("The agent wants to skip the step %s of the workflow %s.\nIts reason: %s\nLet it skip the step?",
 			name, visible.Words(o.Step.Workflow.Command), visible.Words(because))), nil, nil
 	case !answered:
-		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s",
+		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. "+
+			"They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s",
 			name, in.Step, o.SessionFlag())
 	case !yes:
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)

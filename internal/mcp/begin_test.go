@@ -18,7 +18,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, "subject": "Write", "blockedBy": [1]}]}`
+const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, ` +
+	`"subject": "Write", "blockedBy": [1]}]}`
 
 // skill writes a file of the project's skill ship, and returns the skill's folder.
 func (w *world) skill(file, text string) string {

@@ -30,7 +30,8 @@ func (w *world) started(in io.Reader, args ...string) (code int, out, stderr str
 	return code, o.String(), e.String()
 }
 
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+	`"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 
 // TestMainAnswersAndEnds: with 0 when the client goes, with 1 and a hint if it was called wrongly.
 func TestMainAnswersAndEnds(t *testing.T) {
@@ -121,7 +122,8 @@ func TestASkipIsReported(t *testing.T) {
 	text := c.does("step_skip", args{"step": 1, "because": "there is nothing"})
 	assert.Contains(t, text, `#1 "Collect" is skipped.`)
 	assert.Contains(t, text, `#2 "Publish"`, "what comes next")
-	assert.Equal(t, []string{"The agent wants to skip the step #1 \"Collect\" of the workflow release.\nIts reason: there is nothing\nLet it skip the step?"}, asked)
+	assert.Equal(t, []string{"The agent wants to skip the step #1 \"Collect\" of the workflow release.\nIts reason: there is " +
+		"nothing\nLet it skip the step?"}, asked)
 	log, err := os.ReadFile(w.env[decisions.Variable])
 	require.NoError(t, err)
 	assert.Equal(t, 1, strings.Count(string(log), "\n"))

@@ -303,7 +303,8 @@ func TestProtocolVersions(t *testing.T) {
 			w := newWorld(t)
 			var out strings.Builder
 			in := `{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}
-{"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"protocolVersion": "` + asked + `", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}
+{"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"protocolVersion": "` + asked + `", "capabilities": {}, ` +
+				`"clientInfo": {"name": "x", "version": "1"}}}
 {"jsonrpc": "2.0", "method": "notifications/initialized"}
 {"jsonrpc": "2.0", "method": "notifications/unknown"}
 {"jsonrpc": "2.0", "id": 3, "method": "server/discover", "params": {}}

@@ -10,7 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. Work through such a workflow with these tools, unless you were told to use others.
+const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. Work through such a ` +
+	`workflow with these tools, unless you were told to use others.
 - workflow_status: the steps, which are ready, and the full text of the current one. Call it after you have called such a skill, and when you have lost track.
 - workflow_begin: to put the workflow of a skill into the list if calling the skill has not done that.
 - step_start: before you work on a step.
@@ -41,14 +42,17 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 		"Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly),
 		t.status)
 	addTool(s, all, tool("workflow_begin",
-		"Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. All of its steps come, or none. It begins the workflow anew: not for going on with one.",
+		"Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. "+
+			"All of its steps come, or none. It begins the workflow anew: not for going on with one.",
 		again), telling(w, t.begin))
 	addTool(s, all, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.",
 		changes), telling(w, t.start))
 	addTool(s, all, tool("step_complete",
-		"Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.",
+		"Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take "+
+			"minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.",
 		changes), telling(w, t.complete))
-	addTool(s, all, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.",
+	addTool(s, all, tool("step_skip",
+		"Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.",
 		changes), telling(w, t.skip))
 	s.AddReceivingMiddleware(all.checked)
 	s.AddResource(&mcp.Resource{

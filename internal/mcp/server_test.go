@@ -168,7 +168,8 @@ func TestTheForms(t *testing.T) {
 		step          steps.Step
 	}{
 		"Claude Code": {caller.Claude, `{"type": "object", "properties": {}}`, steps.Step{Approval: "Good?"}},
-		"another client": {"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", "no"]}}, "required": ["answer"]}`,
+		"another client": {"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", ` +
+			`"no"]}}, "required": ["answer"]}`,
 			steps.Step{Approval: "Good?"}},
 		"a choice": {caller.Claude, `{"type": "object", "properties": {"outcome": {"type": "string", "enum": ["merge", "drop"]}}}`,
 			steps.Step{Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop"}}}},

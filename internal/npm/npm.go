@@ -116,7 +116,8 @@ func (c Copy) checkDir() error {
 		}
 		if why := untrusted(info, i == 0); why != "" {
 			return hint.With(fmt.Errorf("%s %s: %w", path, why, errUntrusted), "hooks would run the programs in "+c.dir+
-				"; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory of yours; nothing was changed")
+				"; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory "+
+				"of yours; nothing was changed")
 		}
 	}
 	return nil

@@ -10,7 +10,8 @@ import (
 )
 
 func TestLinks(t *testing.T) {
-	text := "See [a](refs/a.md#part), `./b.md`, @c.md and `refs/a.md`.\nNot [x](https://example.org/x.md), [y](../y.md), `/z.md`, `~/w.md`, `{dir}/v.md`, [u](u.txt).\n"
+	text := "See [a](refs/a.md#part), `./b.md`, @c.md and `refs/a.md`.\nNot [x](https://example.org/x.md), [y](../y.md), `/z.md`, `~/w.md`, " +
+		"`{dir}/v.md`, [u](u.txt).\n"
 	assert.Equal(t, []string{"refs/a.md", "b.md", "c.md"}, outline.Links([]byte(text)))
 }
 

@@ -10,7 +10,9 @@ import (
 // text. The third is for languages that put the number first or in the middle.
 var (
 	decoration = pattern{text: `^[^\p{L}\p{N}<\[({$/]+`}
-	stepWord   = pattern{text: `(?i)^(steps?|phases?|stages?|round|pass|task|part|wave|étape|etape|schritt|paso|passo|fase|etapa|шаг|этап|steg|krok|adım|bước|stap|ステップ|フェーズ|手順|步骤|步驟|阶段|階段|단계)\s*[#№]?\s*(\d+(?:\.\d+)*[a-z]?|\b(?-i:[A-Z])|\b[ivxIVX]+|\bone|two|three|four|five|six|seven|eight|nine|ten|zero|[一二三四五六七八九十]+)(?:\s*(?:-|–|—|to|&|and)\s*\d+)?([^\p{L}\p{N}].*|)$`}
+	stepWord   = pattern{text: `(?i)^(steps?|phases?|stages?|round|pass|task|part|wave|étape|etape|schritt|paso|passo|fase|etapa|шаг|этап|` +
+		`steg|krok|adım|bước|stap|ステップ|フェーズ|手順|步骤|步驟|阶段|階段|단계)\s*[#№]?\s*(\d+(?:\.\d+)*[a-z]?|\b(?-i:[A-Z])|\b[ivxIVX]+|\bone|two|three|four|` +
+		`five|six|seven|eight|nine|ten|zero|[一二三四五六七八九十]+)(?:\s*(?:-|–|—|to|&|and)\s*\d+)?([^\p{L}\p{N}].*|)$`}
 	stepAfter  = pattern{text: `^(?:第\s*)?([0-9]+|[一二三四五六七八九十]+)\s*(步|阶段|階段|ステップ|단계)骤?([^\p{L}\p{N}].*|)$`}
 	numberWord = pattern{text: `^(\d{1,2})(?:[.):]|\s*[\x{2013}\x{2014}-]|\\\.)\s+(\S.*)$|^(\d{1,2})(?:、|\s+)(\S.*)$`}
 	letterWord = pattern{text: `^([A-H])[.)]\s+(\S.*)$`}
@@ -225,7 +227,8 @@ func (d *document) childHeadings() (all []*candidate) {
 
 // groups is a title above headings that only group what is below them: boxes to check, or
 // workflows of which one is done.
-var groups = pattern{text: `(?i)checklist|\b(?:workflows|processes|procedures|playbooks|runbooks|protocols|pipelines|instructions|methodologies)\b`}
+var groups = pattern{text: `(?i)checklist|\b(?:workflows|processes|procedures|playbooks|runbooks|protocols|pipelines|` +
+	`instructions|methodologies)\b`}
 
 // introduced returns the headings that follow a line such as "Follow these steps:".
 func (d *document) introduced(below map[int][]int) *candidate {

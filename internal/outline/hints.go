@@ -21,15 +21,24 @@ type Hint struct {
 var (
 	commands = pattern{text: "(?i)\\b(?:run|execute|rerun|re-run|with|using)\\b[^`.]{0,60}`([^`]+)`|" +
 		"`([^`]+)`[^`.]{0,40}\\b(?:must|should|exits?|pass(?:es)?|succeeds?|is clean|is green)\\b"}
-	passes    = pattern{text: `(?i)\b(pass|passes|passing|passed|succeeds?|successful(?:ly)?|green|clean|no (?:errors?|failures?|warnings?)|exits? (?:with )?(?:code )?0|zero (?:errors?|failures?)|must (?:work|compile|build|hold)|(?:if|when) (?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|(?:a|the|any) \w+) (?:still )?(?:fails?|breaks?|is red|are red))\b`}
+	passes = pattern{text: `(?i)\b(pass|passes|passing|passed|succeeds?|successful(?:ly)?|green|clean|no ` +
+		`(?:errors?|failures?|warnings?)|exits? (?:with )?(?:code )?0|zero (?:errors?|failures?)|must (?:work|compile|build|hold)|(?:if|when) ` +
+		`(?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|(?:a|the|any) \w+) (?:still )?(?:fails?|breaks?|is red|are red))\b`}
 	programs  = pattern{text: `^(?:\./|[a-z])[\w./+-]*(?:\s+[^<>{}…]*)?$`}
 	variables = pattern{text: `\$[A-Z{(1-9]|<[^>]+>|\{[^}]*\}|[^/]\.\.\.|…|\[[a-z -]+\]`}
-	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,30}\b(?:approves?|approved|confirms?|confirmed|signs? off|agrees?)\b|\bask\b[^.]{0,30}\b(?:whether|if)\b[^.]{0,30}\b(?:may|ok|okay|all right|approved?|go ahead|proceed|merge|publish|release|deploy|ship)\b`}
-	products  = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
-		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
-	loops    = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop (?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
-	earlier  = pattern{text: `(?i)\bback to (?:step|phase) (\d{1,3})\b`}
-	orders   = pattern{text: `(?i)\b(?:in parallel|concurrently|simultaneously|at the same time|depends? on (?:step|phase)|after (?:step|phase) \d|before (?:step|phase) \d|independent of|blocked by)\b`}
+	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,` +
+		`50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,` +
+		`30}\b(?:approves?|approved|confirms?|confirmed|signs? ` +
+		`off|agrees?)\b|\bask\b[^.]{0,30}\b(?:whether|if)\b[^.]{0,30}\b(?:may|ok|okay|all right|approved?|go ` +
+		`ahead|proceed|merge|publish|release|deploy|ship)\b`}
+	products = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
+		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}" +
+		"`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	loops = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop ` +
+		`(?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
+	earlier = pattern{text: `(?i)\bback to (?:step|phase) (\d{1,3})\b`}
+	orders  = pattern{text: `(?i)\b(?:in parallel|concurrently|simultaneously|at the same time|depends? on (?:step|phase)|after ` +
+		`(?:step|phase) \d|before (?:step|phase) \d|independent of|blocked by)\b`}
 	optional = pattern{text: `(?i)\(optional\)|^\W*optional\b|\bskip (?:this|the) (?:step|phase)\b|\bif applicable\b|\bonly if\b`}
 )
 
@@ -119,7 +128,8 @@ var notes = []struct {
 	says *pattern
 	note string
 }{
-	{&loops, `the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+	{&loops, `the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, ` +
+		`such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 	{&orders, "the text gives an order of its own, and here each step waits for the one before it: see blockedBy"},
 	{&optional, `the text makes this optional, and here every step is done: in the object form "when" leaves steps out`},
 }

@@ -31,10 +31,13 @@ func TestHints(t *testing.T) {
 		{"question for leave", "Show the diff to the user and ask whether it may be published.", `"approval": "Is this approved: Do it?"`},
 		{"question for a wish", "Ask the user whether they like tea.", ""},
 		{"loop", "Repeat until nothing is left.",
-			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, ` +
+				`such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 		{"back", "If it fails, go back to step 1.",
-			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, such as {"again": {"back": 1, "max": 3}, "done": {}}`},
-		{"order", "Do this in parallel with the next one.", "the text gives an order of its own, and here each step waits for the one before it: see blockedBy"},
+			`the text goes back or repeats, and here each step is done once: in the object form "outcomes" lead back, ` +
+				`such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+		{"order", "Do this in parallel with the next one.",
+			"the text gives an order of its own, and here each step waits for the one before it: see blockedBy"},
 		{"optional", "Skip this step for small changes.",
 			`the text makes this optional, and here every step is done: in the object form "when" leaves steps out`},
 		{"nothing", "Look at every file.", ""},

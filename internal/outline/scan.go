@@ -67,7 +67,8 @@ var (
 )
 
 // inline are the names of HTML's elements that give a text no structure.
-var inline = " a abbr b blockquote br center code dd details div dl dt em font h1 h2 h3 h4 h5 h6 hr i img kbd li ol p picture pre s small source span strong sub summary sup table tbody td th thead tr u ul video "
+var inline = " a abbr b blockquote br center code dd details div dl dt em font h1 h2 h3 h4 h5 h6 hr i img kbd li ol p picture pre s " +
+	"small source span strong sub summary sup table tbody td th thead tr u ul video "
 
 // scanner has what is open while the lines are read.
 type scanner struct {

@@ -17,14 +17,47 @@ const (
 // The words by which affinity judges a title, each with the beginning of a word or, in
 // languages that do not separate words, any part of the title.
 var (
-	certainWords = pattern{text: `(?i)\b(process|workflows?|procedures?|steps|step-by-step|checklists?|instructions?|playbooks?|runbooks?|algorithm|to-?dos?|stages|phases|what to do|methodology|execution (?:steps|flow|plan|order)|red[- /]green[- /]refactor|cycle|gate function|response pattern|core loop|action plan|order of (?:work|operations)|the (?:cycle|loop)|sequence|pipeline|ablauf|arbeitsablauf|vorgehen(?:sweise)?|schritte|étapes|procédure|déroulement|démarche|marche à suivre|pasos|proceso|procedimiento|flujo|passos|processo|procedimento|fluxo|procedura|passaggi|flusso|stappen|stappenplan|werkwijze|kroki|proces|kroky|postup|langkah(?:-langkah)?|tahapan|prosedur)\b|工作流|流程|步骤|步驟|手順|ワークフロー|プロセス|フロー|절차|워크플로|단계|шаги|процесс|процедур|порядок|этапы|алгоритм|кроки|étapes|quy trình|các bước|adımlar|iş akışı`}
-	likelyWords  = pattern{text: `(?i)\b(flow|approach|method|implementation|execution|plan|protocol|tasks|how to|how it works|do this|on activation|when invoked|your (?:task|job)|core task|task|getting started|operations?|actions?|activation|session|routine|lifecycle|loop|behaviou?r|guide|pattern|order|run|use|c[oó]mo funciona|come funziona|so funktioniert|wie es funktioniert|comment ça (?:marche|fonctionne)|hoe het werkt|jak to działa)\b|動作方法|方法|как это работает|cách hoạt động|nasıl çalışır`}
-	againstWords = pattern{text: `(?i)\b(overview|common (?:tasks|operations|actions|scenarios)|notes?|rationali[sz]\w*|examples?|sample|outputs?|formats?|troubleshoot\w*|references?|resources?|rules?|principles?|anti-?patterns?|red flags?|when (?:to|not|you)|use when|use cases?|prerequisites?|requirements?|tips?|(?:best )?practices|features?|success|criteria|criterion|verification criteria|quality (?:gates?|standards?)|constraints?|guidelines?|mistakes?|pitfalls?|gotchas?|faq|issues?|problems?|glossary|see also|related|background|purpose|benefits?|concepts?|capabilit\w+|options?|arguments?|parameters?|flags?|usage|contents|limitations?|warnings?|integrations?|inputs?|outcomes?|before (?:you )?(?:start|begin)\w*|templates?|structure|deliverables?|metrics|measures|why|error handling|errors|fallbacks?|edge cases?|roles?|levels?|tiers?|priorit\w+|types?|dimensions?|categor\w+|patterns|next steps?|decision (?:tree|matrix|framework|guide)|cheat ?sheet|quick reference|comparison|matrix|conventions?|standards?|philosophy|goals?|objectives?|context|scope|don'?ts?|never|avoid|always|do not|commands?|tools?|dependencies|changelog|license|credits|further reading|learn more|checks|questions|terminology|definitions|modes?|variables|configuration|variants?|alternatives|scenarios?|signals?|symptoms?|traps|guardrails|boundaries|scripts|files|assets|schema|summary|caveats?|strateg(?:y|ies)|techniques?|considerations?|responsibilities|expectations|permissions|exceptions?|limits|advantages|disadvantages|scoring|rubrics?|sections?|components?|architecture|about|history|faqs?)\b|注意|示例|例子|概要|概述|最佳实践|参考|输出|输入|何时|规则|原则|常见|故障|ベストプラクティス|アンチパターン|使用時期|起動条件|出力|注意事項|例$|リファレンス|前提|トラブル|Voraussetzung|Hinweise?|Beispiele?|Exemples?|Remarques?|Ejemplos?|Notas?|Exemplos?|Esempi|Panoramica|Voorbeelden|Opmerkingen|Uwagi|Przykłady|Notlar|Örnekler|Ghi chú|Lưu ý|Ví dụ|Когда|Примеры?|Примечани|Правила|Обзор|규칙|주의|예시|예제|참고|개요`}
-	strongWords  = pattern{text: `(?i)^\W*(?:the |your |our |core |main |standard |common |usage |application |detailed |quick |agent |high-level |key |recommended |basic |suggested |typical |overall |full |complete |general |default |required |mandatory |step-by-step |task |work |review |release |setup |build |test |execution |implementation |\d+[.)] )*(?:process|workflow|procedure|what to do|steps|steps to \w.*|step-by-step|checklist|instructions|playbook|runbook|algorithm|to-?do|outline|methodology|execution steps|execution flow|ablauf|arbeitsablauf|vorgehen|schritte|étapes|procédure|pasos|procedimiento|passos|procedura|passaggi|stappen|kroki|процесс|шаги)\W*(?:\(.*\))?\W*$`}
+	certainWords = pattern{text: `(?i)\b(process|workflows?|procedures?|steps|step-by-step|checklists?|instructions?|playbooks?|runbooks?|` +
+		`algorithm|to-?dos?|stages|phases|what to do|methodology|execution (?:steps|flow|plan|order)|red[- /]green[- /]refactor|cycle|gate ` +
+		`function|response pattern|core loop|action plan|order of (?:work|operations)|the ` +
+		`(?:cycle|loop)|sequence|pipeline|ablauf|arbeitsablauf|vorgehen(?:sweise)?|schritte|étapes|procédure|déroulement|démarche|marche à ` +
+		`suivre|pasos|proceso|procedimiento|flujo|passos|processo|procedimento|fluxo|procedura|passaggi|flusso|stappen|stappenplan|werkwijze|` +
+		`kroki|proces|kroky|postup|langkah(?:-langkah)?|tahapan|prosedur)\b|工作流|流程|步骤|步驟|手順|ワークフロー|プロセス|フロー|절차|워크플로|단계|шаги|процесс|процедур|` +
+		`порядок|этапы|алгоритм|кроки|étapes|quy trình|các bước|adımlar|iş akışı`}
+	likelyWords = pattern{text: `(?i)\b(flow|approach|method|implementation|execution|plan|protocol|tasks|how to|how it works|do this|on ` +
+		`activation|when invoked|your (?:task|job)|core task|task|getting ` +
+		`started|operations?|actions?|activation|session|routine|lifecycle|loop|behaviou?r|guide|pattern|order|run|use|c[oó]mo funciona|come ` +
+		`funziona|so funktioniert|wie es funktioniert|comment ça (?:marche|fonctionne)|hoe het werkt|jak to działa)\b|動作方法|方法|как это ` +
+		`работает|cách hoạt động|nasıl çalışır`}
+	againstWords = pattern{text: `(?i)\b(overview|common (?:tasks|operations|actions|scenarios)|notes?|rationali[sz]\w*|examples?|sample|` +
+		`outputs?|formats?|troubleshoot\w*|references?|resources?|rules?|principles?|anti-?patterns?|red flags?|when (?:to|not|you)|use ` +
+		`when|use cases?|prerequisites?|requirements?|tips?|(?:best )?practices|features?|success|criteria|criterion|verification ` +
+		`criteria|quality (?:gates?|standards?)|constraints?|guidelines?|mistakes?|pitfalls?|gotchas?|faq|issues?|problems?|glossary|see ` +
+		`also|related|background|purpose|benefits?|concepts?|capabilit\w+|options?|arguments?|parameters?|flags?|usage|contents|limitations?|` +
+		`warnings?|integrations?|inputs?|outcomes?|before (?:you ` +
+		`)?(?:start|begin)\w*|templates?|structure|deliverables?|metrics|measures|why|error handling|errors|fallbacks?|edge ` +
+		`cases?|roles?|levels?|tiers?|priorit\w+|types?|dimensions?|categor\w+|patterns|next steps?|decision ` +
+		`(?:tree|matrix|framework|guide)|cheat ?sheet|quick ` +
+		`reference|comparison|matrix|conventions?|standards?|philosophy|goals?|objectives?|context|scope|don'?ts?|never|avoid|always|do ` +
+		`not|commands?|tools?|dependencies|changelog|license|credits|further reading|learn ` +
+		`more|checks|questions|terminology|definitions|modes?|variables|configuration|variants?|alternatives|scenarios?|signals?|symptoms?|` +
+		`traps|guardrails|boundaries|scripts|files|assets|schema|summary|caveats?|strateg(?:y|ies)|techniques?|considerations?|` +
+		`responsibilities|expectations|permissions|exceptions?|limits|advantages|disadvantages|scoring|rubrics?|sections?|components?|` +
+		`architecture|about|history|faqs?)\b|注意|示例|例子|概要|概述|最佳实践|参考|输出|输入|何时|规则|原则|常见|故障|ベストプラクティス|アンチパターン|使用時期|起動条件|出力|注意事項|例$|リファレンス|前提|トラブル|` +
+		`Voraussetzung|Hinweise?|Beispiele?|Exemples?|Remarques?|Ejemplos?|Notas?|Exemplos?|Esempi|Panoramica|Voorbeelden|Opmerkingen|Uwagi|` +
+		`Przykłady|Notlar|Örnekler|Ghi chú|Lưu ý|Ví dụ|Когда|Примеры?|Примечани|Правила|Обзор|규칙|주의|예시|예제|참고|개요`}
+	strongWords = pattern{text: `(?i)^\W*(?:the |your |our |core |main |standard |common |usage |application |detailed |quick |agent ` +
+		`|high-level |key |recommended |basic |suggested |typical |overall |full |complete |general |default |required |mandatory ` +
+		`|step-by-step |task |work |review |release |setup |build |test |execution |implementation |\d+[.)] ` +
+		`)*(?:process|workflow|procedure|what to do|steps|steps to ` +
+		`\w.*|step-by-step|checklist|instructions|playbook|runbook|algorithm|to-?do|outline|methodology|execution steps|execution ` +
+		`flow|ablauf|arbeitsablauf|vorgehen|schritte|étapes|procédure|pasos|procedimiento|passos|procedura|passaggi|stappen|kroki|процесс|` +
+		`шаги)\W*(?:\(.*\))?\W*$`}
 )
 
 // afterwards is a title above what must be true when the work is done.
-var afterwards = pattern{text: `(?i)\b(?:verification|quality|final|review|security|completion|acceptance|compliance|self-?review|pre-?delivery|pre-?submit|pre-?flight|validation|testing|code quality|exit|handoff|launch) checklists?\b`}
+var afterwards = pattern{text: `(?i)\b(?:verification|quality|final|review|security|completion|acceptance|compliance|self-?review|` +
+	`pre-?delivery|pre-?submit|pre-?flight|validation|testing|code quality|exit|handoff|launch) checklists?\b`}
 
 // doesWhat is a title above a list of what a skill does, which is either its steps or its
 // features: the items show which.
@@ -53,16 +86,26 @@ func affinity(title string) int {
 }
 
 var (
-	introduces = pattern{text: `(?i)(follow(?:ing)? (?:these |the |this )?(?:steps|process|procedure|workflow|order|checklist)|these steps|steps? (?:below|are|to|in order)|do (?:this|the following|these)|one by one|step by step|create a (?:task|todo)|copy this (?:check)?list|copy the (?:check)?list|track (?:your |the )?progress|(?:workflow|process|procedure|command|skill) (?:handles|performs|covers|runs|does)\b|must (?:do|complete|follow)|procedure:|process:|workflow:|steps:|次の手順|以下の手順|以下步骤|folgende schritte|étapes suivantes|siguientes pasos|seguintes passos|следующие шаги)`}
-	beforehand = pattern{text: `(?i)^before (?:you |we )?(?:\p{L}+ing\b|start|begin|run|deploy|merge|release|commit|push|ship|publish|submit|open|write|change|migrate|edit|any|each|every)`}
-	lists      = pattern{text: `(?i)(include|includes|including|such as|examples?|for example|features?|options?|one of|either|supports?|contains?|provides?|output|returns?|criteria|consider|ask yourself|must (?:include|contain|have)|when|if any|red flags?|never|avoid|do not|don't|rules?|types?|fields?|sections?|questions?)\W*$`}
-	condition  = pattern{text: `(?i)^(?:if|when|for|once|after|before|unless|while|optionally|first|then|next|finally|lastly|now|always|immediately|also|only|carefully|explicitly|silently|automatically|quickly|briefly|in parallel)\b`}
+	introduces = pattern{text: `(?i)(follow(?:ing)? (?:these |the |this )?(?:steps|process|procedure|workflow|order|checklist)|these ` +
+		`steps|steps? (?:below|are|to|in order)|do (?:this|the following|these)|one by one|step by step|create a (?:task|todo)|copy this ` +
+		`(?:check)?list|copy the (?:check)?list|track (?:your |the )?progress|(?:workflow|process|procedure|command|skill) ` +
+		`(?:handles|performs|covers|runs|does)\b|must (?:do|complete|follow)|procedure:|process:|workflow:|steps:|次の手順|以下の手順|以下步骤|folgende ` +
+		`schritte|étapes suivantes|siguientes pasos|seguintes passos|следующие шаги)`}
+	beforehand = pattern{text: `(?i)^before (?:you |we )?(?:\p{L}+ing\b|start|begin|run|deploy|merge|release|commit|push|ship|publish|` +
+		`submit|open|write|change|migrate|edit|any|each|every)`}
+	lists = pattern{text: `(?i)(include|includes|including|such as|examples?|for example|features?|options?|one ` +
+		`of|either|supports?|contains?|provides?|output|returns?|criteria|consider|ask yourself|must (?:include|contain|have)|when|if any|red ` +
+		`flags?|never|avoid|do not|don't|rules?|types?|fields?|sections?|questions?)\W*$`}
+	condition = pattern{text: `(?i)^(?:if|when|for|once|after|before|unless|while|optionally|first|then|next|finally|lastly|now|always|` +
+		`immediately|also|only|carefully|explicitly|silently|automatically|quickly|briefly|in parallel)\b`}
 )
 
 // A word before a determiner is a verb, unless it is one of the particles.
 var (
 	determiners = pattern{text: `(?i)^(?:the|a|an|your|all|each|any|it|this|these|those|every|whether|its|their|them|our)$`}
-	particles   = pattern{text: `(?i)^(?:in|on|of|for|with|by|at|from|is|are|was|were|do|does|did|has|have|had|can|could|should|will|would|must|may|might|all|both|not|no|only|even|as|than|and|or|but|so|that|which|who|what|where|when|how|why|to|because|since|within|about|across|during|per|like|then|through|via|under|over|against|the|a|an)$`}
+	particles   = pattern{text: `(?i)^(?:in|on|of|for|with|by|at|from|is|are|was|were|do|does|did|has|have|had|can|could|should|will|would|` +
+		`must|may|might|all|both|not|no|only|even|as|than|and|or|but|so|that|which|who|what|where|when|how|why|to|because|since|within|about|` +
+		`across|during|per|like|then|through|via|under|over|against|the|a|an)$`}
 )
 
 var conditions = pattern{text: `(?i)^(?:if|when|for|once|after|before|unless|while|wenn|falls|si|если|如果|若)\b|^(?:如果|若)`}

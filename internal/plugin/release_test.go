@@ -148,7 +148,8 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, built)
 	log := content(t, tools, "go.log")
-	assert.Contains(t, log, "darwin/arm64 CGO_ENABLED=0 GOMODCACHE=/modules: install -trimpath -ldflags -s -w github.com/fsmtx/fsmtx/cmd/fsmtx@v1.2.3\n")
+	assert.Contains(t, log, "darwin/arm64 CGO_ENABLED=0 GOMODCACHE=/modules: install -trimpath -ldflags -s -w "+
+		"github.com/fsmtx/fsmtx/cmd/fsmtx@v1.2.3\n")
 
 	_, err = Source{}.Build(context.Background(), both, true)
 	require.ErrorIs(t, err, errNoSource)

@@ -23,7 +23,8 @@ func Mismatch(root, program, version string) string {
 	if err != nil || written == "" || written == version || !isRelease(written) || !isRelease(version) {
 		return ""
 	}
-	return fmt.Sprintf("the plugin in %s was written by fsmtx %s, but its program is fsmtx %s, so its hooks may not be those that the program needs; its author can mend that with fsmtx plugin --force",
+	return fmt.Sprintf("the plugin in %s was written by fsmtx %s, but its program is fsmtx %s, so its hooks may not be those that the "+
+		"program needs; its author can mend that with fsmtx plugin --force",
 		visible.Line(root), visible.Line(written), visible.Line(version))
 }
 

@@ -324,7 +324,8 @@ func TestWays(t *testing.T) {
 		{Way{Kind: TaskTools}, steps.ByUpdate},
 	} {
 		assert.Equal(t, c.how, c.way.How())
-		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", "b": "…", "a": "…"}. Go.`)
+		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", ` +
+			`"b": "…", "a": "…"}. Go.`)
 		all += strings.Join([]string{"", c.way.Manual(), c.way.Rest(), c.way.NoWorkflow(), spoken}, "\n")
 	}
 	assert.Equal(t, `
@@ -347,7 +348,8 @@ Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with outcom
 Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.
 TaskList shows all steps, TaskGet one with its description.
 There is no workflow in this task list. Calling a skill that has an fsm.json puts one there, and so does: fsmtx begin SKILL
-Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", "b": "…", "a": "…"}. Go.`, strings.ReplaceAll(all, long[:maxProgram], "LONG"))
+Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", "b": "…", "a": "…"}. Go.`,
+		strings.ReplaceAll(all, long[:maxProgram], "LONG"))
 	for _, text := range []string{"", "Complete it with metadata {", `Complete it with metadata {"a"}.`, "Complete it with metadata x}."} {
 		assert.Equal(t, text, Way{}.Spoken(text))
 	}
@@ -356,7 +358,8 @@ Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metada
 // TestOffered: what the transcript says, then the environment, and the commands for everybody.
 func TestOffered(t *testing.T) {
 	listing := func(names ...string) string {
-		text, err := json.Marshal(map[string]any{"type": "attachment", "attachment": map[string]any{"type": "deferred_tools_delta", "addedNames": names}})
+		text, err := json.Marshal(map[string]any{"type": "attachment", "attachment": map[string]any{"type": "deferred_tools_delta",
+			"addedNames": names}})
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "t.jsonl")
 		require.NoError(t, os.WriteFile(path, append(text, '\n'), 0o644))

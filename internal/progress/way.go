@@ -112,16 +112,20 @@ func (w Way) Manual() string {
 	const order = "Do the steps in order, and do not end your turn while one is ready, unless you need the person."
 	switch w.Kind {
 	case TaskTools:
-		return "Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch."
+		return "Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as " +
+			"you work; if these tools are not at hand, load them with ToolSearch."
 	case Tools:
-		return fmt.Sprintf("Work on the steps with %[1]sstep_start, before you begin with one, and %[1]sstep_complete, when its work is done: a refusal says what is missing. %[1]sworkflow_status shows what is ready, in full. %[2]s",
+		return fmt.Sprintf("Work on the steps with %[1]sstep_start, before you begin with one, and %[1]sstep_complete, when its work is done: "+
+			"a refusal says what is missing. %[1]sworkflow_status shows what is ready, in full. %[2]s",
 			w.Prefix, order)
 	}
 	with := "these commands"
 	if w.Unlisted {
-		with = "the first of these that you have: TaskList, TaskGet and TaskUpdate, which ToolSearch loads; tools named step_start, step_complete and workflow_status; or these commands"
+		with = "the first of these that you have: TaskList, TaskGet and TaskUpdate, which ToolSearch loads; tools named step_start, " +
+			"step_complete and workflow_status; or these commands"
 	}
-	return fmt.Sprintf("Work on the steps with %s, each as a call of its own: %s N before you begin with step N, and %s N when its work is done: a refusal says what is missing. %s shows what is ready, in full. %s",
+	return fmt.Sprintf("Work on the steps with %s, each as a call of its own: %s N before you begin with step N, and %s N when its work is "+
+		"done: a refusal says what is missing. %s shows what is ready, in full. %s",
 		with, w.Command("start"), w.Command(w.complete()), w.Command("next"), order)
 }
 

@@ -19,7 +19,8 @@ func TestBeforeTheClientListsTheTools(t *testing.T) {
 	for _, way := range []string{"TaskUpdate", "step_complete", "/bin/fsmtx complete N"} {
 		assert.Contains(t, early.Manual(), way)
 	}
-	listing := `{"type": "attachment", "attachment": {"type": "deferred_tools_delta", "addedNames": ["Bash"], "removedNames": [], "readdedNames": []}}` + "\n"
+	listing := `{"type": "attachment", "attachment": {"type": "deferred_tools_delta", "addedNames": ["Bash"], ` +
+		`"removedNames": [], "readdedNames": []}}` + "\n"
 	require.NoError(t, os.WriteFile(transcript, []byte(listing), 0o644))
 	assert.Equal(t, Way{Kind: Commands, Program: "/bin/fsmtx"}, Offered(none, transcript, "", false, "/bin/fsmtx"))
 	assert.Equal(t, Way{Kind: Commands, Program: "/bin/fsmtx"}, Offered(none, "", "", false, "/bin/fsmtx"), "no client")

@@ -79,7 +79,8 @@ func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Res
 	}()
 	switch {
 	case v.Decision == steps.Ask:
-		r.Text = visible.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal outside the client: fsmtx step done %d%s --because \"...\"%s",
+		r.Text = visible.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal "+
+			"outside the client: fsmtx step done %d%s --because \"...\"%s",
 			o.Step.Name(), map[bool]string{true: "this client", false: "a command"}[o.Kind == Tools], visible.Lines(v.Reason), o.Step.ID,
 			steps.OutcomeFlag(v.Outcome), o.SessionFlag())
 	case !v.Allowed():

@@ -184,9 +184,11 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	switch {
 	case isBusy && busy.Abandoned(): // the reason contains the remedy
 	case errors.Is(err, txn.ErrJournalVersion):
-		r.Hint = "run the version of fsmtx that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
+		r.Hint = "run the version of fsmtx that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a " +
+			"terminal outside the client"
 	case untrusted:
-		r.Hint = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
+		r.Hint = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
+			"terminal outside the client"
 	case isBusy, errors.Is(err, txn.ErrLocked):
 		r.Hint = "try again when the other program has finished"
 	case errors.Is(err, txn.ErrUntrustedDir):

@@ -70,7 +70,8 @@ func TestFix(t *testing.T) {
 			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {}}]}`, "put the steps into an object of version 2"},
 		{"parts", `[{"id": "1", "subject": "A", "do": [{"ID": "1", "title": "B", "do": [{"Id": 1, "subject": "C"}]}]}]`,
 			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]}`,
-			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"; put the steps into an object of version 2`},
+			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"; ` +
+				`put the steps into an object of version 2`},
 		{"a misspelt outcome", `[{"id": 1, "subject": "A", "outcome": ["a"]}]`,
 			`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a"]}]}`,
 			`renamed "outcome" to "outcomes"; put the steps into an object of version 2`},
@@ -113,7 +114,8 @@ func TestFix(t *testing.T) {
 }
 
 func TestFormat(t *testing.T) {
-	file := `[{"colour":{"a":[1,2]},"status":null,"blockedBy":[20.0,3e0],"subject":"\u0041\/b","id":1e0,"metadata":{"k":[{"x":1.50}]},"description":""},
+	file := `[{"colour":{"a":[1,2]},"status":null,"blockedBy":[20.0,3e0],"subject":"\u0041\/b","id":1e0,"metadata":{"k":[{"x":1.50}]},` +
+		`"description":""},
 		{"id":3,"subject":"B"},{"id":20,"subject":"C","blocks":[]}]`
 	formatted, err := rewrite.Format([]byte(file))
 	require.NoError(t, err)
@@ -268,7 +270,9 @@ func TestFormatKeepsTheMeaning(t *testing.T) {
 
 // The parts of a step are written like steps, and are renumbered by themselves.
 func TestRenumberParts(t *testing.T) {
-	file := `{"fsm": 2, "steps": [{"do": [{"id": 5, "subject": "C"}, {"id": 3, "subject": "D", "blockedBy": [5], "outcomes": {"a": {"back": 5, "max": 1}}}], "each": {"inTurn":true,"lines":"x"}, "subject": "B", "id": 5}, {"id": 3, "subject": "E", "when": {"5": "done"}}]}`
+	file := `{"fsm": 2, "steps": [{"do": [{"id": 5, "subject": "C"}, {"id": 3, "subject": "D", "blockedBy": [5], ` +
+		`"outcomes": {"a": {"back": 5, "max": 1}}}], "each": {"inTurn":true,"lines":"x"}, "subject": "B", "id": 5}, {"id": 3, ` +
+		`"subject": "E", "when": {"5": "done"}}]}`
 	renumbered, err := rewrite.Renumber([]byte(file))
 	require.NoError(t, err)
 	assert.Equal(t, `{

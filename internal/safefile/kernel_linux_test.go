@@ -120,16 +120,22 @@ func TestFailingCallsAreReported(t *testing.T) {
 		"exchange, elsewhere": {unix.SYS_RENAMEAT2, unix.EXDEV, exchange, nil, ""},
 		"rename": {unix.SYS_RENAMEAT2, unix.EINVAL, func(d *Dir, _ string) error { return d.RenameNew("f", d, "h") },
 			errors.ErrUnsupported, ""},
-		"write":             {unix.SYS_WRITE, unix.ENOSPC, func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) }, nil, "new"},
+		"write": {unix.SYS_WRITE, unix.ENOSPC, func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) }, nil,
+			"new"},
 		"permissions":       {unix.SYS_FCHMOD, unix.EPERM, func(d *Dir, _ string) error { return d.WriteNew("new", nil, 0o677) }, nil, "new"},
 		"replace, no space": {unix.SYS_WRITE, unix.ENOSPC, replace, nil, ""},
 		"replace, no space in another": {unix.SYS_WRITE, unix.ENOSPC, func(d *Dir, _ string) error {
 			return d.Replace("f", []byte("x"), Exactly(0o600), d, "sub")
 		}, nil, ""},
 		"replace, too many files": {unix.SYS_OPENAT, unix.EMFILE, replace, nil, ""},
-		"swept by another": {unix.SYS_OPENAT, unix.ENOENT, func(_ *Dir, path string) error { _, err := lockedTempDir(path + "/temp"); return err },
+		"swept by another": {unix.SYS_OPENAT, unix.ENOENT, func(_ *Dir, path string) error {
+			_,
+				err := lockedTempDir(path + "/temp")
+			return err
+		},
 			ErrBusy, "temp"},
-		"lock":                {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.Lock(NoWait()); return err }, nil, ""},
+		"lock": {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.Lock(NoWait()); return err }, nil,
+			""},
 		"lock, without locks": {unix.SYS_FLOCK, unix.ENOLCK, func(d *Dir, _ string) error { _, err := d.Lock(t.Context()); return err }, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,8 @@ func tree(t *testing.T, path string) (names []string) {
 
 func TestIsPending(t *testing.T) {
 	for name, want := range map[string]bool{
-		".f1": true, ".f9223372036854775807": true, "..hidden5": true, ".f": false, "f1": false, ".f1x": false, ".1": false, ".": false, "": false,
+		".f1": true, ".f9223372036854775807": true, "..hidden5": true, ".f": false, "f1": false, ".f1x": false, ".1": false,
+		".": false, "": false,
 	} {
 		require.Equal(t, want, isPending(name), name)
 	}

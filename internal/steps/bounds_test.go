@@ -177,5 +177,6 @@ func TestDamagedLines(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, parseEvidence([]byte(`{"time":"2026-01-02T03:04:05Z","step":1,"from":"pending","to":"completed","verdict":"allow","why":"x"}`)), 1)
+	require.Len(t, parseEvidence([]byte(`{"time":"2026-01-02T03:04:05Z","step":1,"from":"pending","to":"completed",`+
+		`"verdict":"allow","why":"x"}`)), 1)
 }

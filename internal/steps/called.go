@@ -21,7 +21,8 @@ func called(c *Current) Verdict {
 		start = "start the step, then "
 	}
 	return deny(c, "its skill was not called",
-		fmt.Sprintf("%s cannot be completed: the skill %s has to be called first, while this step is in progress. Next, %scall it, do what it says, and then complete the step",
+		fmt.Sprintf("%s cannot be completed: the skill %s has to be called first, while this step is in progress. Next, %scall it, "+
+			"do what it says, and then complete the step",
 			c.Name(), visible.Clip(visible.Words(c.Do), maxSubject), start))
 }
 

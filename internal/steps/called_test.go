@@ -24,7 +24,8 @@ func TestADemandedSkillHasToBeCalledWhileTheStepIsInProgress(t *testing.T) {
 	l.end(1, "ok")
 	l.calls("notes")
 	assert.Contains(t, l.end(2, "ok").Reason,
-		`#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, start the step, then call it, do what it says, and then complete the step`)
+		`#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, `+
+			`start the step, then call it, do what it says, and then complete the step`)
 	l.allows(2, inProgress)
 	assert.Contains(t, l.end(2, "ok").Reason, "Next, call it", "it was called before the step was in progress")
 	l.calls("other")
@@ -117,7 +118,8 @@ func TestASkillThatDemandsOneAboveIsRefused(t *testing.T) {
 // TestACalledSkillIsNotDemandedAgain: an agent that reads again that it has to call the skill would
 // begin its workflow anew.
 func TestACalledSkillIsNotDemandedAgain(t *testing.T) {
-	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Write the notes", "description": "In English.", "do": "notes"}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]}`)
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Write the notes", "description": "In English.", "do": "notes"}, {"id": 2, `+
+		`"subject": "Publish", "blockedBy": [1]}]}`)
 	demand := "Call the skill notes while this step is in progress"
 	l.allows(1, inProgress)
 	assert.Contains(t, resumed(l.state()), demand)

@@ -13,7 +13,8 @@ import (
 // check denies the completion of a step unless its command exited with 0.
 func check(c *Current, r Result) Verdict {
 	if r.interrupted {
-		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: its check was interrupted before it ended: %s\nComplete the step again to run it anew",
+		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: its check was interrupted before it ended: %s\nComplete "+
+			"the step again to run it anew",
 			c.Name(), visible.Clip(visible.Words(r.Run), maxSubject)))
 		v.Check, v.past.none = &r, true
 		return v
@@ -70,7 +71,8 @@ func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 		return slow(c, checked[0], sum, left)
 	}
 	others := slices.DeleteFunc(slices.Clone(checked), func(b *Current) bool { return b == c })
-	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. Together the checks may take %v, "+
+	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. "+
+		"Together the checks may take %v, "+
 		"but one call has only %v. First complete %s again in a separate call, so that its check runs", c.Name(), names(others),
 		wasOrWere(len(others)), sum, left.Round(time.Second), others[0].Name()))
 }
@@ -80,6 +82,7 @@ const DoesNotFit = "the checks do not fit into one call"
 
 // slow denies an update of c because a command of the step b may take too long.
 func slow(c, b *Current, limit, left time.Duration) Verdict {
-	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook that runs it leaves only %v. "+
+	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
+		"that runs it leaves only %v. "+
 		`Tell the person: "fsmtx install" repairs the hook`, c.Name(), b.Name(), limit, left.Round(time.Second)))
 }

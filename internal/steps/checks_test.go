@@ -231,7 +231,8 @@ func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
 }
 
 func TestACheckRunsInItsDirectory(t *testing.T) {
-	l := hydrated(t, Step{Check: &Check{Run: `test "$(pwd -P)" = "$(cd "$P/app" && pwd -P)" || exit 9; read x && exit 8; echo out; echo err >&2; exit 7`,
+	l := hydrated(t, Step{Check: &Check{Run: `test "$(pwd -P)" = "$(cd "$P/app" && pwd -P)" || exit 9; read x && exit 8; ` +
+		`echo out; echo err >&2; exit 7`,
 		Timeout: 20, Dir: "app"}})
 	l.Env = append(os.Environ(), "P="+l.project)
 	l.write("app/x", "")

@@ -148,7 +148,8 @@ func isDone(s *State, c *Current, list string) Verdict {
 		v.past.none = true
 		return v
 	}
-	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." %s`,
+	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step `+
+		`reopen %d --because "..." %s`,
 		c.Name(), how, c.ID, list))
 	v.past.none = true
 	return v

@@ -99,14 +99,16 @@ func (e *ending) hasNoItems() bool {
 func (e *ending) agrees(name string) bool {
 	stands, ok := e.s.last(e.step.ID)
 	age := e.s.Time.Sub(stands.Time)
-	if !ok || !stands.mayLapse() || stands.Verdict == Ask && stands.By.How != ByUpdate || stands.Outcome == "" || age < -clockSkew || age > updateDelay {
+	if !ok || !stands.mayLapse() || stands.Verdict == Ask && stands.By.How != ByUpdate || stands.Outcome == "" || age < -clockSkew ||
+		age > updateDelay {
 		return true
 	}
 	if tr, err := e.s.conclude(e.step, name); err != nil || tr.Outcome == stands.Outcome {
 		return true
 	}
 	e.verdict = deny(e.step, "it is being let through as "+stands.Outcome,
-		fmt.Sprintf("%s is being let through as %s: another update of it is on its way. Try again in the next message, not in the same one, if that was stopped",
+		fmt.Sprintf("%s is being let through as %s: another update of it is on its way. Try again in the next message, "+
+			"not in the same one, if that was stopped",
 			e.step.Name(), stands.Outcome))
 	e.verdict.past.none = true
 	return false
@@ -399,7 +401,8 @@ func (e *ending) letThemChoose() string {
 	if e.c.Questions == "" {
 		return fmt.Sprintf("Tell them: it can end as %s, which they say in a terminal outside the client: %s", alternatives(choices), command)
 	}
-	return fmt.Sprintf("Ask them with %[1]s, with exactly these options: %[2]s. Then complete it with what they chose. Without %[1]s, tell the person: %[3]s",
+	return fmt.Sprintf("Ask them with %[1]s, with exactly these options: %[2]s. Then complete it with what they chose. "+
+		"Without %[1]s, tell the person: %[3]s",
 		e.c.Questions, strings.Join(choices, ", "), command)
 }
 

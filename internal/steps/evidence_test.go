@@ -148,7 +148,8 @@ func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
 	require.Contains(t, l.denies(5, deleted), "stays in the list")
 	v = l.do(5, completed)
 	require.True(t, v.Allowed())
-	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of fsmtx: version 9, want at most 3")
+	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of "+
+		"fsmtx: version 9, want at most 3")
 	v = l.do(6, inProgress)
 	require.True(t, v.Allowed())
 	require.NotEmpty(t, v.Trouble, "until it is mended")

@@ -488,7 +488,8 @@ func (s *State) tellExpansion(e Evidence) string {
 	}
 	var all []*Current
 	for _, b := range s.Steps {
-		if slices.Contains(s.copies(c), b.Workflow) || slices.ContainsFunc(s.Above(b.Workflow), func(p *Current) bool { return slices.Contains(s.copies(c), p.Workflow) }) {
+		if slices.Contains(s.copies(c), b.Workflow) || slices.ContainsFunc(s.Above(b.Workflow),
+			func(p *Current) bool { return slices.Contains(s.copies(c), p.Workflow) }) {
 			all = append(all, b)
 		}
 	}

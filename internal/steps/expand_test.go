@@ -85,10 +85,12 @@ func TestEachLine(t *testing.T) {
 	assert.Contains(t, l.denies(2, inProgress), `#1 "List" must be done first`)
 	l.end(1, "")
 	l.write("packages.txt", " b \n\na\nb\n")
-	assert.Equal(t, `#2 "Migrate" is done for 2 items of packages.txt. Their tasks are in the list now: #4 "Change b", #5 "Test b", #6 "Change a" and #7 "Test a". Ready: #4 "Change b"
+	assert.Equal(t, `#2 "Migrate" is done for 2 items of packages.txt. Their tasks are in the list now: #4 "Change b", #5 "Test b", `+
+		`#6 "Change a" and #7 "Test a". Ready: #4 "Change b"
 Also ready: #6 "Change a"
 Complete #2 "Migrate" when they are done.`, l.begin(2))
-	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5 7\n3 Look: pending <2\n4 Change b: pending <1\n5 Test b: pending <4\n6 Change a: pending <1\n7 Test a: pending <6", l.all())
+	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5 7\n3 Look: pending <2\n4 Change b: pending <1\n5 Test b: pending <4\n6 "+
+		"Change a: pending <1\n7 Test a: pending <6", l.all())
 	l.write("packages.txt", "c") // changes nothing
 	assert.Contains(t, l.denies(2, completed),
 		`#2 "Migrate" cannot be completed: under it is the item "b", of which #4 "Change b" and #5 "Test b" are open`)
@@ -150,7 +152,8 @@ func TestACompletionExpands(t *testing.T) {
 		"the word is judged before anything is read")
 	assert.Nil(t, l.state().Step(4))
 	assert.Contains(t, l.denies(2, completed),
-		`#2 "Migrate" cannot be completed: it is done for 1 item of packages.txt, and their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
+		`#2 "Migrate" cannot be completed: it is done for 1 item of packages.txt, and their tasks have to be completed first. `+
+			`#2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	assert.Contains(t, l.denies(2, completed), "under it is")
 }
@@ -160,7 +163,8 @@ func TestWrongLines(t *testing.T) {
 	run := strings.Replace(migration, `{"lines": "packages.txt"}`,
 		`{"run": "cat packages.txt; echo oh no >&2; test ! -e fail", "timeout": 9}`, 1)
 	for name, c := range map[string]struct{ file, lines, want string }{
-		"missing":   {migration, "", `it is done for each line of packages.txt, and the file packages.txt does not exist. Mend that, then start it again`},
+		"missing": {migration, "", `it is done for each line of packages.txt, and the file packages.txt does not exist. ` +
+			`Mend that, then start it again`},
 		"too long":  {migration, "a\n" + strings.Repeat("x", 201), `packages.txt: line 2 has 201 characters, and at most 200 are allowed`},
 		"too many":  {migration, numbersTo(101), `packages.txt: line 101 is one too many`},
 		"not UTF-8": {migration, "\xff", `packages.txt: line 1 is not valid UTF-8`},
@@ -255,7 +259,8 @@ const nestedParts = `{"fsm": 2, "steps": [
 func TestParts(t *testing.T) {
 	l := ofSpec(t, nestedParts)
 	l.write("lines", "x\ny")
-	assert.Equal(t, "1 A: pending\n2 B: pending <1 5\n3 H: pending <2\n4 C: pending <1 8\n5 G: pending <4\n6 D: pending <1\n7 E: pending <6\n8 F: pending <7", l.all())
+	assert.Equal(t, "1 A: pending\n2 B: pending <1 5\n3 H: pending <2\n4 C: pending <1 8\n5 G: pending <4\n6 D: pending <1\n7 E: "+
+		"pending <6\n8 F: pending <7", l.all())
 	assert.Equal(t, []int64{1}, ready(l.state()))
 	assert.Contains(t, l.denies(6, inProgress), `#1 "A" must be done first`)
 	l.end(1, "")
@@ -277,7 +282,8 @@ func TestParts(t *testing.T) {
 
 	// The loop opens the parts again, with the same numbers, and takes the copies out.
 	require.NotNil(t, l.end(3, "again").Turn)
-	assert.Equal(t, "1 A: completed\n2 B (round 2 of 2): pending <1 5\n3 H (round 2 of 2): pending <2\n4 C (round 2): pending <1 8\n5 G (round 2): pending <4\n6 D (round 2): pending <1\n7 E (round 2): pending <6\n8 F (round 2): pending <7", l.all())
+	assert.Equal(t, "1 A: completed\n2 B (round 2 of 2): pending <1 5\n3 H (round 2 of 2): pending <2\n4 C (round 2): pending <1 8\n5 G "+
+		"(round 2): pending <4\n6 D (round 2): pending <1\n7 E (round 2): pending <6\n8 F (round 2): pending <7", l.all())
 	assert.Equal(t, []int64{6}, ready(l.state()))
 }
 
@@ -286,7 +292,8 @@ func TestAConditionOfParts(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["x", "y"]},
  {"id": 2, "subject": "B", "when": {"1": "x"}, "do": [{"id": 1, "subject": "C"}]}, {"id": 3, "subject": "D", "when": {"1": "x"}, "each": {"lines": "none"}}, {"id": 4, "subject": "E", "blockedBy": [2, 3]}]}`)
 	l.end(1, "y")
-	assert.Equal(t, "1 A: completed\n2 B (not needed: #1 ended as y): completed <1 5\n3 D (not needed: #1 ended as y): completed <1\n4 E: pending <2 3\n5 C (not needed: #2 is not needed): completed <1", l.all())
+	assert.Equal(t, "1 A: completed\n2 B (not needed: #1 ended as y): completed <1 5\n3 D (not needed: #1 ended as y): completed <1\n4 E: "+
+		"pending <2 3\n5 C (not needed: #2 is not needed): completed <1", l.all())
 	assert.Equal(t, []int64{4}, ready(l.state()))
 }
 
@@ -375,7 +382,8 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	assert.Equal(t, before, l.all(), "who only looks changes nothing")
 	_, err = l.Redo(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "1 List: completed\n2 Migrate: pending <1 5 7\n3 Look: pending <2\n4 Change a: pending <1\n5 Test a: pending <4\n6 Change b: pending <1\n7 Test b: pending <6", l.all())
+	assert.Equal(t, "1 List: completed\n2 Migrate: pending <1 5 7\n3 Look: pending <2\n4 Change a: pending <1\n5 Test a: pending <4\n6 "+
+		"Change b: pending <1\n7 Test b: pending <6", l.all())
 	after := l.all()
 	_, err = l.Redo(t.Context())
 	require.NoError(t, err)
@@ -409,7 +417,8 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, l.state().Step(2).Outcome, "an event that reads no files does not judge it")
 	assert.Contains(t, l.denies(3, inProgress),
-		`#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
+		`#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be `+
+			`started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
 	l.write("packages.txt", "a")
 	assert.Contains(t, l.denies(3, inProgress),
 		`their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
@@ -459,9 +468,11 @@ func TestTheEndOfOneItemIsNotTheEndOfTheWorkflow(t *testing.T) {
 		require.Empty(t, v.Trouble)
 		return text
 	}
-	assert.Contains(t, told(3, "nothing"), `The item "a" is over: #4 "Test a" and #5 "Tell of a" are not needed.`+"\n"+`The item "a" is done. #1 "Migrate" still waits for the item "b"`)
+	assert.Contains(t, told(3, "nothing"), `The item "a" is over: #4 "Test a" and #5 "Tell of a" are not needed.`+"\n"+
+		`The item "a" is done. #1 "Migrate" still waits for the item "b"`)
 	assert.Empty(t, told(6, "ok"))
-	assert.Equal(t, `Not needed: #8 "Tell of b".`+"\n"+`The item "b" is done. Every item is. Go on with #1 "Migrate" (its 2 items are done: complete it)`, told(7, "fine"))
+	assert.Equal(t, `Not needed: #8 "Tell of b".`+"\n"+
+		`The item "b" is done. Every item is. Go on with #1 "Migrate" (its 2 items are done: complete it)`, told(7, "fine"))
 }
 
 // TestWhatIsReadyInThePartsOfACopyIsTold, and a step without items is not to be completed twice.

@@ -69,7 +69,8 @@ func TestABranch(t *testing.T) {
 	require.True(t, l.end(2, "").Allowed())
 	v := l.Update(t.Context(), Update{Task: "3", Status: completed})
 	assert.Equal(t, `#3 "Review" cannot be completed: say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes.
-A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --session s1 (or: fsmtx step done ...)`, v.Reason)
+A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --session s1 (or: fsmtx step done ...)`,
+		v.Reason)
 	assert.Contains(t, l.end(3, "aproved").Reason, `it cannot end as "aproved". Complete it with metadata {"outcome": "approved"}`)
 	assert.Contains(t, l.end(3, "disputed").Reason, `nobody chooses "disputed"`)
 	assert.Contains(t, l.end(3, "skipped").Reason, `nobody chooses "skipped"`)
@@ -80,7 +81,8 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 	l.set(3, completed)
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
 	assert.Equal(t, `Not needed: #4 "Settle it". Ready: #5 "Open the pull request": How to do 5.`, l.seen())
-	assert.Equal(t, "Implement: completed\nTest: completed\nReview: completed\nSettle it (not needed: #3 ended as approved): completed\nOpen the pull request: pending", l.shows())
+	assert.Equal(t, "Implement: completed\nTest: completed\nReview: completed\nSettle it (not needed: #3 ended as approved): "+
+		"completed\nOpen the pull request: pending", l.shows())
 	assert.Equal(t, "not needed", l.state().Word(l.state().Step(4)))
 	assert.Contains(t, l.ask(3, inProgress).Reason,
 		`#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
@@ -100,8 +102,10 @@ func TestALoop(t *testing.T) {
 	assert.Contains(t, l.end(3, "approved").Reason, `its check failed (exit status 1): ! grep -q BLOCKER REVIEW.md`)
 	v := l.end(3, "changes")
 	require.NotNil(t, v.Turn, "%+v", v)
-	assert.Equal(t, `Review: changes, time 1 of 1. #1 "Implement", #2 "Test" and #3 "Review" are open again. Ready: #1 "Implement": How to do 1.`, v.Turn.Text)
-	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: pending\nOpen the pull request: pending", l.shows())
+	assert.Equal(t, `Review: changes, time 1 of 1. #1 "Implement", #2 "Test" and #3 "Review" are open again. `+
+		`Ready: #1 "Implement": How to do 1.`, v.Turn.Text)
+	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
+		"pending\nOpen the pull request: pending", l.shows())
 	assert.Contains(t, l.end(2, "").Reason, `#1 "Implement" must be done first`)
 	l.end(1, "")
 	l.end(2, "")
@@ -118,7 +122,8 @@ func TestACheckThatFailsLeadsBack(t *testing.T) {
 	l.end(1, "")
 	v := l.end(2, "")
 	require.NotNil(t, v.Turn, "%+v", v)
-	assert.Equal(t, "Test: failed, time 1 of 2. #1 \"Implement\" and #2 \"Test\" are open again. Ready: #1 \"Implement\": How to do 1.\nThe check failed. The end of its output:\nbroken", v.Turn.Text)
+	assert.Equal(t, "Test: failed, time 1 of 2. #1 \"Implement\" and #2 \"Test\" are open again. "+
+		"Ready: #1 \"Implement\": How to do 1.\nThe check failed. The end of its output:\nbroken", v.Turn.Text)
 	l.end(1, "")
 	require.NotNil(t, l.end(2, "").Turn)
 	l.end(1, "")
@@ -237,14 +242,19 @@ func TestAfterACrash(t *testing.T) {
 	for id, line := range strings.Split(before, "\n")[:3] {
 		subject, status, _ := strings.Cut(line, ": ")
 		l.put(int64(id+1), strings.NewReplacer("SUBJECT", subject, "STATUS", status, "ID", itoa(int64(id+1))).Replace(
-			`{"id":"ID","subject":"SUBJECT","description":"How to do ID.","status":"STATUS","blocks":[],"blockedBy":BLOCKERS,"metadata":{"fsm":"release"}}`))
+			`{"id":"ID","subject":"SUBJECT","description":"How to do `+
+				`ID.","status":"STATUS","blocks":[],"blockedBy":BLOCKERS,"metadata":{"fsm":"release"}}`))
 	}
-	l.put(1, `{"id":"1","subject":"Implement","description":"How to do 1.","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
-	l.put(2, `{"id":"2","subject":"Test","description":"How to do 2.","status":"completed","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release"}}`)
-	l.put(3, `{"id":"3","subject":"Review","description":"How to do 3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"changes"}}`)
+	l.put(1, `{"id":"1","subject":"Implement","description":"How to do `+
+		`1.","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
+	l.put(2, `{"id":"2","subject":"Test","description":"How to do `+
+		`2.","status":"completed","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release"}}`)
+	l.put(3, `{"id":"3","subject":"Review","description":"How to do `+
+		`3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"changes"}}`)
 	assert.Equal(t, int64(1), l.state().Ready()[0].ID, "a status in the list is not believed before it shows what was opened again")
 	l.seen()
-	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: pending\nOpen the pull request: pending", l.shows())
+	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
+		"pending\nOpen the pull request: pending", l.shows())
 	assert.Equal(t, 2, l.state().Step(3).Round, "the loop counts once")
 }
 
@@ -259,10 +269,12 @@ func TestCompletedInAnotherWay(t *testing.T) {
 	l.write("REVIEW.md", "BLOCKER")
 	l.set(3, completed)
 	assert.Contains(t, l.denies(5, inProgress),
-		"#3 \"Review\" was completed in another way and does not pass its gates, so no other step is let through. #3 \"Review\" cannot be completed: its check failed",
+		"#3 \"Review\" was completed in another way and does not pass its gates, so no other step is let through. #3 \"Review\" cannot be "+
+			"completed: its check failed",
 		"it can only have gone forward as approved")
 	l.write("REVIEW.md", "x")
-	l.put(3, `{"id":"3","subject":"Review","description":"How to do 3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"approved"}}`)
+	l.put(3, `{"id":"3","subject":"Review","description":"How to do `+
+		`3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"approved"}}`)
 	l.allows(5, inProgress)
 	assert.Equal(t, "approved", l.state().Step(3).Outcome)
 	assert.Contains(t, l.shows(), "Settle it (not needed: #3 ended as approved): completed")
@@ -287,7 +299,8 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 
 	for name, then := range map[string]Outcome{"forward": {Name: "stuck"}, "back": {Name: "stuck", Back: 1, Max: 1}} {
 		t.Run(name, func(t *testing.T) {
-			l := hydrated(t, Step{Subject: "Write"}, Step{Subject: "Test", BlockedBy: []int64{1}, Check: &Check{Run: "echo broken; false", Timeout: 9},
+			l := hydrated(t, Step{Subject: "Write"}, Step{Subject: "Test", BlockedBy: []int64{1},
+				Check:    &Check{Run: "echo broken; false", Timeout: 9},
 				Outcomes: []Outcome{{Name: "failed", Back: 2, Max: 1, Then: "stuck"}, then}})
 			l.end(1, "")
 			require.NotNil(t, l.end(2, "").Turn)
@@ -305,7 +318,8 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 // TestASpentOutcomeOfAPersonOrACommand is not chosen in another way by the agent.
 func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 	l := hydrated(t, Step{Subject: "Ask", Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Back: 1, Max: 1}}},
-		Step{Subject: "Look", Decides: "command", Chooser: &Check{Run: "echo more", Timeout: 9}, Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
+		Step{Subject: "Look", Decides: "command", Chooser: &Check{Run: "echo more", Timeout: 9},
+			Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
 	for _, spent := range []bool{false, true} {
 		_, _ = l.Chosen(t.Context(), []Choice{{Chosen: "no"}}, ByQuestion, "")
 		v := l.end(1, "")

@@ -308,7 +308,8 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		told, notYet := c.reshape(ctx, dir, s)
 		v = v.telling(told)
 		if notYet != nil {
-			v.Trouble = both(v.Trouble, fmt.Sprintf("the tasks for the lines of a step are not in the list yet, or those of an earlier round still are; the next update tries again: %v", notYet))
+			v.Trouble = both(v.Trouble, fmt.Sprintf("the tasks for the lines of a step are not in the list yet, or those of an earlier round "+
+				"still are; the next update tries again: %v", notYet))
 		}
 	}
 	if c.Apply && v.Decision == Allow && d.changes() {
@@ -595,7 +596,8 @@ func (c *call) unrecorded(v Verdict, err error) Verdict {
 
 // notSentBack refuses an outcome that leads back, because that cannot be recorded.
 func notSentBack(c *Current, err error) Verdict {
-	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. Complete it again; if that does not help, tell the person",
+	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. "+
+		"Complete it again; if that does not help, tell the person",
 		c.Name(), err))
 	v.past.none = true
 	return v

@@ -16,7 +16,8 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 
 	reason := l.denies(2, inProgress)
 	require.Equal(t, `#2 "Test" cannot be started: #1 "Build" must be done first. Ready now: #1 "Build".
-A person can go past this in a terminal outside the client: fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...)`, reason)
+A person can go past this in a terminal outside the client: fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...)`,
+		reason)
 	l.allows(1, inProgress)
 	require.Contains(t, l.denies(1, completed),
 		`#1 "Build" cannot be completed: it needs dist/*.txt, which is missing or empty in `+l.project+`.`)

@@ -11,7 +11,8 @@ import (
 
 // TestGatesSayThemselvesHowTheyAreShown: what draws, lists or prints gates knows no kind.
 func TestGatesSayThemselvesHowTheyAreShown(t *testing.T) {
-	spec, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "ready": ["in"], "produces": ["out"], "check": "make", "approval": "Sure?", "do": "notes",
+	spec, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "ready": ["in"], "produces": ["out"], ` +
+		`"check": "make", "approval": "Sure?", "do": "notes",
 		"outcomes": {"done": {"produces": ["log"], "check": "true", "approval": true}, "again": {"back": 1, "max": 2}}}]}`))
 	require.NoError(t, err)
 	task := spec.Tasks()[0]

@@ -48,9 +48,11 @@ func TestAPersonIsOfferedTheStepThatComesFirst(t *testing.T) {
 		s    *State
 		want pastHint
 	}{
-		"one step before it":        {stateOf(first, stepLine{id: 4, status: pending, after: []int64{1}}), pastHint{step: 1}},
-		"the nearest one waits":     {stateOf(first, second, third, stepLine{id: 4, status: pending, after: []int64{3}}), pastHint{step: 1, more: true}},
-		"two that wait for nothing": {stateOf(first, stepLine{id: 2, status: pending}, stepLine{id: 4, status: pending, after: []int64{2, 1}}), pastHint{step: 2, more: true}},
+		"one step before it": {stateOf(first, stepLine{id: 4, status: pending, after: []int64{1}}), pastHint{step: 1}},
+		"the nearest one waits": {stateOf(first, second, third, stepLine{id: 4, status: pending, after: []int64{3}}),
+			pastHint{step: 1, more: true}},
+		"two that wait for nothing": {stateOf(first, stepLine{id: 2, status: pending}, stepLine{id: 4, status: pending, after: []int64{2, 1}}),
+			pastHint{step: 2, more: true}},
 		"the first of them is done": {stateOf(stepLine{id: 1, status: completed, passed: true}, second, third,
 			stepLine{id: 4, status: pending, after: []int64{3}}), pastHint{step: 2, more: true}},
 		"all wait for one another": {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, second,
@@ -114,7 +116,8 @@ func TestFiles(t *testing.T) {
 		files(c, atStart, missing("plan.md")).Reason)
 	require.Equal(t, "missing: a.txt", files(c, atCompletion, missing("a.txt")).Why)
 	v := files(c, atCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
-	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
+	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, `+
+		`or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
 }
 
 func TestMissing(t *testing.T) {
@@ -147,7 +150,8 @@ func TestCheck(t *testing.T) {
 	require.NotNil(t, v.Check, "the result is kept as evidence")
 
 	v = check(c, Result{Run: "make test", Exit: 2, output: "a\nb\n\n"})
-	require.Equal(t, "#1 \"A\" cannot be completed: its check failed (exit status 2): make test\nThe end of its output:\na\nb\nFix that, then complete the step again", v.Reason)
+	require.Equal(t, "#1 \"A\" cannot be completed: its check failed (exit status 2): make test\nThe end of its output:\na\nb\nFix that, "+
+		"then complete the step again", v.Reason)
 	require.Equal(t, "check failed: exit status 2", v.Why)
 	require.Contains(t, check(c, Result{Run: "x", Exit: 1}).Reason, "It printed nothing.")
 	require.Contains(t, check(c, Result{Run: "x", Exit: -1, failed: "it did not end within 5m0s"}).Reason,
@@ -258,21 +262,22 @@ func TestStop(t *testing.T) {
 	}{
 		"a step is ready":             {stateOf(one, blocked), Stopping{}, []int64{1}},
 		"steps in progress are first": {stateOf(one, blocked, working), Stopping{}, []int64{3, 1}},
-		"several are ready":           {stateOf(one, stepLine{id: 4, status: pending}, stepLine{id: 5, status: pending}), Stopping{}, []int64{1, 4, 5}},
-		"every step is done":          {stateOf(done), Stopping{}, nil},
-		"no step":                     {stateOf(), Stopping{}, nil},
-		"every step is blocked":       {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},
-		"switched off":                {stateOf(one), Stopping{Mode: StopOff}, nil},
-		"completed in another way":    {stateOf(stepLine{id: 1, status: completed}), Stopping{}, []int64{1}},
-		"an agent is running":         {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
-		"an agent has ended":          {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
-		"a shell is running":          {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
-		"a question":                  {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
-		"a question, held":            {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
-		"a check is running":          {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
-		"a person was asked":          {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
-		"a person has said yes":       {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
-		"denied twice":                {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
+		"several are ready": {stateOf(one, stepLine{id: 4, status: pending}, stepLine{id: 5, status: pending}),
+			Stopping{}, []int64{1, 4, 5}},
+		"every step is done":       {stateOf(done), Stopping{}, nil},
+		"no step":                  {stateOf(), Stopping{}, nil},
+		"every step is blocked":    {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},
+		"switched off":             {stateOf(one), Stopping{Mode: StopOff}, nil},
+		"completed in another way": {stateOf(stepLine{id: 1, status: completed}), Stopping{}, []int64{1}},
+		"an agent is running":      {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
+		"an agent has ended":       {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
+		"a shell is running":       {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
+		"a question":               {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
+		"a question, held":         {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
+		"a check is running":       {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
+		"a person was asked":       {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
+		"a person has said yes":    {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
+		"denied twice":             {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
 		"denied three times": {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny),
 			Stopping{}, nil},
 		"a subagent that started none": {stateOf(one, working), Stopping{Agent: "x"}, nil},
@@ -308,10 +313,12 @@ func TestSentBack(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending})
 	s.Steps[1].Description = "Write it."
 	agent, person := sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
-	require.Equal(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow. If you need the person, ask them.`, agent)
+	require.Equal(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow. `+
+		`If you need the person, ask them.`, agent)
 	require.Equal(t, `release: 1 of 3 steps done: the agent was sent back to #2 "B"`, person)
 	agent, _ = sentBack(s, s.Ready()[1:], Stopping{Mode: Hold}, "Ask")
-	require.Equal(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow. If you need the person, ask with Ask, or let them say that you may stop.`, agent)
+	require.Equal(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow. If you need the person, ask with Ask, `+
+		`or let them say that you may stop.`, agent)
 	s = stateOf(stepLine{id: 1, status: completed})
 	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Remind}, "")
 	require.Contains(t, agent, `#1 "A" is completed without passing its gates, so complete it again.`)
@@ -322,7 +329,8 @@ func TestResumed(t *testing.T) {
 		stepLine{id: 4, status: pending}, stepLine{id: 5, status: inProgress}, stepLine{id: 6, status: pending, after: []int64{2}})
 	s.Steps[1].Description, s.Steps[2].Description = "Write it.", strings.Repeat("x", 5000)
 	s.ago(0, 5, completed, Ask)
-	require.Equal(t, `The task list has an unfinished workflow (release: 1 of 6 steps done). Its steps must be done in order: a step can be started when the steps before it are done.
+	require.Equal(t, `The task list has an unfinished workflow (release: 1 of 6 steps done). Its steps must be done in order: a step can be `+
+		`started when the steps before it are done.
 In progress: #2 "B": Write it.
 Ready: #3 "C": `+strings.Repeat("x", 3000)+`…
 Also ready: #4 "D"

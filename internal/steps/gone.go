@@ -32,7 +32,8 @@ func (s *State) addMissing() {
 		return !slices.ContainsFunc(s.Steps, func(o *Current) bool { return o.Workflow == c.Workflow && !o.Gone() })
 	})
 	if len(gone) > 0 {
-		s.Troubles = append(s.Troubles, fmt.Errorf("%s: gone from the task list, and nothing on record shows that it was done; the steps after it do not wait for it",
+		s.Troubles = append(s.Troubles, fmt.Errorf("%s: gone from the task list, and nothing on record shows that it was done; "+
+			"the steps after it do not wait for it",
 			names(gone)))
 	}
 }
@@ -57,5 +58,6 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	if len(gone) == 0 || f.toldBefore(ctx, f.Session+"/gone") {
 		return ""
 	}
-	return s.commands() + ": gone from the task list, and nothing on record shows that it was done: " + names(gone) + ". Invoke" + strings.TrimPrefix(Remedy, "invoke")
+	return s.commands() + ": gone from the task list, and nothing on record shows that it was done: " + names(gone) + ". Invoke" +
+		strings.TrimPrefix(Remedy, "invoke")
 }

@@ -11,7 +11,8 @@ import (
 
 // TestStepsThatAreGone: what was done or is not needed may go, as when the client removes the tasks of a list.
 func TestStepsThatAreGone(t *testing.T) {
-	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Choose", "outcomes": ["x", "y"]}, {"id": 2, "subject": "Do x", "when": {"1": "x"}},
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Choose", "outcomes": ["x", "y"]}, {"id": 2, "subject": "Do x", `+
+		`"when": {"1": "x"}},
 		{"id": 3, "subject": "Do y", "when": {"1": "y"}}, {"id": 4, "subject": "Begun", "status": "completed"}]}`)
 	l.end(1, "y")
 	for _, id := range []int64{1, 2, 4} {

@@ -47,7 +47,8 @@ func keep(s *State, c *Current, u Update) Verdict {
 	case u.Subject != nil && !sameText(*u.Subject, c.Subject) && !sameText(*u.Subject, c.shownSubject()):
 		return refuse("subject", ", so its subject must not change. Leave that out; put notes into its metadata or into a task of your own")
 	case u.Description != nil && !sameText(*u.Description, c.Description):
-		return refuse("description", ", so its description must not change. Leave that out; put notes into its metadata or into a task of your own")
+		return refuse("description", ", so its description must not change. Leave that out; put notes into its "+
+			"metadata or into a task of your own")
 	case slices.ContainsFunc(u.AddBlockedBy, func(id string) bool { return !c.waitsFor(id) }):
 		return refuse("addBlockedBy", ", so what it waits for must not change. Leave addBlockedBy out; a task of your own can wait for a step")
 	}

@@ -75,7 +75,8 @@ func (s *State) Place(c Calling) (Place, error) {
 	}
 	for _, w := range s.callsAbove(at) {
 		if i := slices.IndexFunc(c.Demands, func(d string) bool { return fsmspec.SameSkill(d, w.Command) }); i >= 0 {
-			return Place{}, fmt.Errorf("%s: %w: a step of it demands the skill %s, and this call comes from within that skill", quote(c.Command), ErrCircle,
+			return Place{}, fmt.Errorf("%s: %w: a step of it demands the skill %s, and this call comes from within that skill",
+				quote(c.Command), ErrCircle,
 				quote(c.Demands[i]))
 		}
 	}

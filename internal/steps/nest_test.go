@@ -119,7 +119,8 @@ func TestASkillIsNotInsideItself(t *testing.T) {
 		require.ErrorIs(t, err, ErrOpenAbove, command)
 	}
 	_, err := s.Place(Calling{Command: "a", Session: "s1"})
-	assert.EqualError(t, err, `"a": the skill is open already: #10 "x" of it has led to the workflow of c, and a skill cannot be inside itself. Go on with #30 "x"`)
+	assert.EqualError(t, err, `"a": the skill is open already: #10 "x" of it has led to the workflow of c, `+
+		`and a skill cannot be inside itself. Go on with #30 "x"`)
 }
 
 // TestWhatIsOnRecordOnlyCounts: a workflow whose record cannot be read is replaced, as tasks

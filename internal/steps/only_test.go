@@ -209,7 +209,8 @@ func TestCallsBelongToSteps(t *testing.T) {
 	v := l.call(push(""))
 	require.Equal(t, Deny, v.Decision)
 	require.Equal(t, `git push belongs to #2 "Open the pull request", which waits for #1 "Review". Ready: #1 "Review".`+"\n"+
-		`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1`, v.Reason)
+		`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' `+
+		`--because "..." --session s1`, v.Reason)
 	l.allows(1, completed)
 	l.set(1, completed)
 	require.Contains(t, l.call(push("")).Reason, "which is not in progress: start it first. Ready: #2")

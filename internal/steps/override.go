@@ -54,7 +54,8 @@ var (
 	// errNoOutcome is returned when it was not said how a step ends, or it cannot end so.
 	errNoOutcome = hint.New("no outcome of the step", "fsmtx step show lists the steps")
 	// errSpent is returned for an outcome that has led back as often as it may.
-	errSpent = hint.New("the outcome has led back as often as it may", "say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
+	errSpent = hint.New("the outcome has led back as often as it may",
+		"say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
 	// errNoValue is returned when a value that the step sets was not given, or cannot be.
 	errNoValue = hint.New("no value of the step", "fsmtx step show lists the steps")
 	// errNoOutcomes is returned for what only workflows with outcomes have.

@@ -98,7 +98,8 @@ func TestWhatIsLoggedOfATree(t *testing.T) {
 	l.end(2, "")
 	l.write("REVIEW.md", "BLOCKER")
 	l.end(3, "changes")
-	_, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Outcome: "approved", Because: "so", WithBlockers: true}, By{Who: ThePerson, How: AtTerminal, TTY: &tty})
+	_, err := l.GoPast(t.Context(), Past{Step: 3, Done: true, Outcome: "approved", Because: "so", WithBlockers: true},
+		By{Who: ThePerson, How: AtTerminal, TTY: &tty})
 	require.NoError(t, err)
 	_, err = l.End(t.Context(), 5, "enough", By{Who: ThePerson, How: ByShell, Agent: "sub"})
 	require.NoError(t, err)
@@ -143,12 +144,14 @@ func TestAPersonLeadsBack(t *testing.T) {
 	e, _ := s.lastEver(3)
 	assert.Equal(t, []any{pending, "changes", []int64{1, 2, 3}}, []any{e.To, e.Outcome, e.Reopens})
 	assert.Equal(t, []int64{1}, ready(l.state()))
-	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: pending\nOpen the pull request: pending", l.shows())
+	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: "+
+		"pending\nOpen the pull request: pending", l.shows())
 }
 
 // TestWhoStartedAStep, and which steps are done with evidence.
 func TestWhoStartedAStep(t *testing.T) {
-	for want, e := range map[bool]Evidence{true: {Step: 1, To: inProgress, Verdict: Allow, Agent: "a"}, false: {Step: 1, To: completed, Verdict: Ask, Agent: "a"}} {
+	for want, e := range map[bool]Evidence{true: {Step: 1, To: inProgress, Verdict: Allow, Agent: "a"},
+		false: {Step: 1, To: completed, Verdict: Ask, Agent: "a"}} {
 		s := stateOf(stepLine{id: 1, status: inProgress})
 		s.Evidence = []Evidence{e}
 		assert.Equal(t, want, s.startedBy(s.Step(1), "a"))
@@ -159,7 +162,8 @@ func TestWhoStartedAStep(t *testing.T) {
 	l := hydrated(t, Step{Status: completed}, Step{BlockedBy: []int64{1}})
 	standing, err := l.Standing(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []bool{true, false, false, true}, []bool{standing.Steps[0].Done, standing.Steps[1].Done, standing.Steps[0].Current, standing.Steps[1].Current})
+	assert.Equal(t, []bool{true, false, false, true}, []bool{standing.Steps[0].Done, standing.Steps[1].Done, standing.Steps[0].Current,
+		standing.Steps[1].Current})
 	for _, c := range []struct {
 		e    Evidence
 		want bool

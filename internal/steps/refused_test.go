@@ -19,7 +19,8 @@ func TestWhyACallIsRefused(t *testing.T) {
 	only := []string{"Bash(git push *)"}
 	l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "yes"}, {Name: "no"}}},
 		Step{Subject: "Push", BlockedBy: []int64{1}, When: []Condition{{1, []string{"yes"}}}, Only: only},
-		Step{Subject: "Again", BlockedBy: []int64{1, 2}, Only: only, Check: &Check{Run: "true", Timeout: 9}}, Step{Subject: "End", BlockedBy: []int64{3}})
+		Step{Subject: "Again", BlockedBy: []int64{1, 2}, Only: only, Check: &Check{Run: "true", Timeout: 9}},
+		Step{Subject: "End", BlockedBy: []int64{3}})
 	var all []string
 	refused := func() {
 		v := l.call(push(""))
@@ -32,7 +33,8 @@ func TestWhyACallIsRefused(t *testing.T) {
 	l.end(1, "no")
 	refused()
 	own := Pending{Step: 3, Call: "x", PID: os.Getpid(), Start: startOf(os.Getpid())}
-	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(l.Frame), pendingFile), fmt.Appendf(nil, `[{"step":3,"call":"x","pid":%d,"start":%q}]`, own.PID, own.Start), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(l.Frame), pendingFile), fmt.Appendf(nil,
+		`[{"step":3,"call":"x","pid":%d,"start":%q}]`, own.PID, own.Start), 0o600))
 	refused()
 	require.NoError(t, os.Remove(filepath.Join(stateDirOf(l.Frame), pendingFile)))
 	l.end(3, "")
@@ -77,16 +79,18 @@ func TestACallWaitsForItsStep(t *testing.T) {
 		"nothing is on record yet":      {waited: grace - 1, use: "u", status: pending, want: true},
 		"nothing is on record":          {waited: grace, use: "u", status: pending},
 		"it is not a call of a message": {status: pending},
-		"its start was let through":     {waited: patience, use: "u", status: pending, state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }, want: true},
-		"for too long":                  {waited: patience + 1, use: "u", status: pending, state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }},
-		"and never came":                {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(patience, 2, inProgress, Allow) }},
-		"before the clock":              {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(-clockSkew, 2, inProgress, Allow) }},
-		"it was completed":              {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, completed, Allow) }},
-		"it was refused":                {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Deny) }},
-		"a person is asked":             {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Ask) }},
-		"it is in progress":             {waited: grace, use: "u", status: inProgress, state: func(s *State) { s.ago(0, 2, inProgress, Allow) }},
-		"it is done":                    {use: "u", status: completed, state: func(s *State) { s.Step(2).Passed = true }},
-		"it waits":                      {use: "u", status: pending, state: func(s *State) { s.Step(1).Status = pending }},
+		"its start was let through": {waited: patience, use: "u", status: pending,
+			state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }, want: true},
+		"for too long": {waited: patience + 1, use: "u", status: pending,
+			state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }},
+		"and never came":    {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(patience, 2, inProgress, Allow) }},
+		"before the clock":  {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(-clockSkew, 2, inProgress, Allow) }},
+		"it was completed":  {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, completed, Allow) }},
+		"it was refused":    {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Deny) }},
+		"a person is asked": {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Ask) }},
+		"it is in progress": {waited: grace, use: "u", status: inProgress, state: func(s *State) { s.ago(0, 2, inProgress, Allow) }},
+		"it is done":        {use: "u", status: completed, state: func(s *State) { s.Step(2).Passed = true }},
+		"it waits":          {use: "u", status: pending, state: func(s *State) { s.Step(1).Status = pending }},
 		"for one that is being completed": {use: "u", status: pending, state: func(s *State) {
 			s.Step(1).Status = pending
 			s.Pending = []Pending{{Step: 1}}
@@ -146,7 +150,8 @@ func TestPathsOfCalls(t *testing.T) {
 // TestAStepInOneSpelling: as the client's TaskUpdate finds its tasks.
 func TestAStepInOneSpelling(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}})
-	for id, want := range map[string]bool{"2": true, "02": false, "+2": false, " 2": false, "0": false, "-2": false, "x": false, "": false, "../2": false} {
+	for id, want := range map[string]bool{"2": true, "02": false, "+2": false, " 2": false, "0": false, "-2": false, "x": false, "": false,
+		"../2": false} {
 		assert.Equal(t, want, l.Update(t.Context(), Update{Task: id, Status: inProgress}).Decision == Deny, id)
 		assert.Equal(t, want, taggedTask(l.List.Dir, id) != nil, id)
 	}
@@ -154,7 +159,8 @@ func TestAStepInOneSpelling(t *testing.T) {
 
 // TestWhatIsPutRight: each thing that a program changes in a task's file, and what the person reads.
 func TestWhatIsPutRight(t *testing.T) {
-	const task = `{"id":"2","subject":"Test","description":"How.","status":"pending","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release","mine":1}}`
+	const task = `{"id":"2","subject":"Test","description":"How.","status":"pending","blocks":[],"blockedBy":["1"],` +
+		`"metadata":{"fsm":"release","mine":1}}`
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{`"subject":"Test"`, `"subject":"Rest"`, "subject"},
@@ -183,7 +189,8 @@ func TestWhatIsPutRight(t *testing.T) {
 	}
 	l := hydrated(t, Step{Subject: "A"}, Step{Subject: "B"})
 	for id := range int64(2) {
-		l.put(id+1, fmt.Sprintf(`{"id":"%d","subject":"x","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`, id+1))
+		l.put(id+1, fmt.Sprintf(`{"id":"%d","subject":"x","description":"","status":"pending","blocks":[],"blockedBy":[],`+
+			`"metadata":{"fsm":"release"}}`, id+1))
 	}
 	assert.Equal(t, `the task of #1 "A" had been changed behind its workflow, and was put right: subject
 the task of #2 "B" had been changed behind its workflow, and was put right: subject`, l.ask(1, inProgress).Trouble)
@@ -195,7 +202,8 @@ func TestAnOverdueStepThatHolds(t *testing.T) {
 	l.write("a", "x")
 	l.set(1, completed)
 	l.set(2, completed)
-	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed in another way and does not pass its gates, so no other step is let through. #2 "Step 2" cannot be completed: it needs b`)
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Step 2" was completed in another way and does not pass its gates, so no other step is `+
+		`let through. #2 "Step 2" cannot be completed: it needs b`)
 	l.write("b", "x")
 	assert.Contains(t, l.denies(3, inProgress), `#3 "Step 3" cannot be started: it needs c`)
 	l.write("c", "x")

@@ -23,7 +23,8 @@ func resumed(s *State) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The task list has an unfinished workflow (%s). Its steps must be done in order: a step can be started when the steps before it are done.\n", s.summary())
+	fmt.Fprintf(&b, "The task list has an unfinished workflow (%s). Its steps must be done in order: a step can be started when the "+
+		"steps before it are done.\n", s.summary())
 	if again := s.openAgain(); again != "" {
 		fmt.Fprintf(&b, "Open again: %s\n", again)
 	}

@@ -16,7 +16,8 @@ func TestWithoutAClientThatChangesTheList(t *testing.T) {
 	for _, way := range []How{ByShell, ByMCP} {
 		t.Run(string(way), func(t *testing.T) {
 			l := versioned(t)
-			l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing {version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
+			l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing `+
+				`{version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
 			l.Apply, l.Via = true, By{How: way}
 			l.write("v/1.txt", "x")
 			l.write("notes/1/a.md", "x")
@@ -133,7 +134,8 @@ func TestCommandsNameTheList(t *testing.T) {
 		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or:")
 		assert.Equal(t, `fsmtx step end 1 --because "..."`+flag, l.EndCommand(l.state().Step(1)))
 	}
-	for dir, flag := range map[string]string{"/c/tasks/s1": " --session s1", "/d/fsmtx/tasks/p-1": " --list p-1", "/fsmtx/x/p": " --session p"} {
+	for dir, flag := range map[string]string{"/c/tasks/s1": " --session s1", "/d/fsmtx/tasks/p-1": " --list p-1",
+		"/fsmtx/x/p": " --session p"} {
 		l.List.Dir, l.Unnamed = dir, nil
 		assert.Equal(t, flag, l.ListFlag())
 	}

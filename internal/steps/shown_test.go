@@ -123,7 +123,8 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
 9 ready; item b; (for "b" of #2); in 2; after [1 11]
 10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
 11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
-	assert.Equal(t, `The item "a" is done. #2 "Migrate" still waits for the item "b", of which #9 "Change b" and #10 "Test b" are open. Ready now: #11 "Edit: b"`, l.state().Returned(7))
+	assert.Equal(t, `The item "a" is done. #2 "Migrate" still waits for the item "b", of which #9 "Change b" and #10 "Test b" are `+
+		`open. Ready now: #11 "Edit: b"`, l.state().Returned(7))
 	l.end(11, "")
 	l.end(9, "")
 	_, err := l.GoPast(t.Context(), Past{Step: 10, Because: "x"}, By{})

@@ -59,7 +59,8 @@ func encodeSnapshot(all []Evidence, offset int64, mark uint32) ([]byte, error) {
 func (s *State) readEvidence(src source, whole bool) {
 	trouble := func(err error) {
 		if err != nil {
-			s.Troubles = append(s.Troubles, fmt.Errorf("the evidence about earlier decisions cannot be read, so gates may be evaluated again: %w", err))
+			s.Troubles = append(s.Troubles, fmt.Errorf("the evidence about earlier decisions cannot be read, so gates may be evaluated again: %w",
+				err))
 		}
 	}
 	names, err := src.StateNames("")

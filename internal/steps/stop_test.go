@@ -62,7 +62,8 @@ func TestThePersonEndsATurn(t *testing.T) {
 		"a part that is not done":    {said("make the release, but only steps 1 and 3"), "Done.", true, true},
 		"a part, and a later answer": {append(said("only step 1 please"), said("blue")...), "Done.", false, false},
 		"a part, and then the rest":  {append(said("only step 1 please"), said("ok, go on")...), "Done.", true, true},
-		"a part in a command": {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n<command-args>only the first step</command-args>"),
+		"a part in a command": {said("<command-message>release</command-message>\n<command-name>/release</command-name>\n<command-args>only " +
+			"the first step</command-args>"),
 			"Done.", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

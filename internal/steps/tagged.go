@@ -136,7 +136,8 @@ func (f *Frame) unrecorded(ctx context.Context, t *tagged) Verdict {
 	if f.toldBefore(ctx, f.Session) {
 		return Verdict{}
 	}
-	return Verdict{Trouble: fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, so the steps of this list are not enforced. "+
+	return Verdict{Trouble: fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, "+
+		"so the steps of this list are not enforced. "+
 		"An older fsmtx put it there, or the record was removed. To have its steps enforced, "+Remedy, t.id, quote(t.file.Subject),
 		quote(t.tag), stateDir(f.List.Dir))}
 }

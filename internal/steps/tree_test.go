@@ -57,7 +57,8 @@ func TestAStepWaitsForWhatIsUnderIt(t *testing.T) {
 	l := nested(t)
 	assert.Equal(t, []int64{11}, ready(l.state()), "the work is inside")
 	assert.Contains(t, l.denies(2, completed),
-		`#2 "Write the notes" cannot be completed: under it is the workflow of notes, of which #11 "Collect" and #12 "Draft" are open. Ready now: #11 "Collect".`)
+		`#2 "Write the notes" cannot be completed: under it is the workflow of notes, of which #11 "Collect" and #12 "Draft" are `+
+			`open. Ready now: #11 "Collect".`)
 	assert.Contains(t, l.denies(3, inProgress), `#2 "Write the notes" must be done first. Ready now: #11`)
 	l.allows(2, pending)
 	l.allows(2, inProgress)
@@ -93,7 +94,8 @@ func TestStopAndResumeSpeakOfTheOuterStepWhenTheInnerIsDone(t *testing.T) {
 	assert.Contains(t, agent, `#11 "Collect" is ready.`)
 	text, err := l.Resume(t.Context(), "")
 	require.NoError(t, err)
-	assert.Contains(t, text, "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: the workflow of notes, of which #11 \"Collect\" and #12 \"Draft\" are open.\n")
+	assert.Contains(t, text, "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: the "+
+		"workflow of notes, of which #11 \"Collect\" and #12 \"Draft\" are open.\n")
 	l.allows(11, completed)
 	l.allows(12, completed)
 	agent, _, err = l.Stop(t.Context(), Stopping{Mode: Remind})

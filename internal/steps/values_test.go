@@ -54,9 +54,11 @@ func (l *list) file(id int64, member string) string {
 
 func TestValues(t *testing.T) {
 	l := versioned(t)
-	l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing {version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
+	l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing `+
+		`{version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
 	l.end(1, "major")
-	assert.Equal(t, `#2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, which is beta or stable. Complete it with metadata {"version": "…", "channel": "…"}`,
+	assert.Equal(t, `#2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, `+
+		`which is beta or stable. Complete it with metadata {"version": "…", "channel": "…"}`,
 		strings.Split(l.gives(2, `{}`).Reason, ".\nA person")[0])
 	assert.Contains(t, l.gives(2, `{"version": "1.x", "channel": "beta"}`).Reason,
 		`version is "1.x", and it does not match ^[0-9.]+$. Complete it`)
@@ -138,7 +140,8 @@ func TestAPathWithoutItsValue(t *testing.T) {
 	)
 	_, err := l.GoPast(t.Context(), Past{Step: 1, Because: "x"}, By{})
 	require.NoError(t, err)
-	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, and has no value yet. #1 "Specify" gives it. `+
+	assert.Equal(t, `#2 "Check it" cannot be started: in "specs/{feature}/*.md", {feature} stands in a path, `+
+		`and has no value yet. #1 "Specify" gives it. `+
 		`Tell the person, who can open that step again in a terminal: fsmtx step reopen 1 --because "..." --session s1`,
 		strings.Split(l.denies(2, inProgress), ".\nA person")[0])
 }
@@ -220,10 +223,12 @@ func TestValuesAfterACrash(t *testing.T) {
 	assert.Equal(t, "Publish {version}", l.file(3, "subject"))
 	l.seen()
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
-	l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
+	l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, `+
+		`{version}.","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
 	_, v = l.Seen(t.Context(), "", "")
 	assert.Empty(t, v.Trouble, "an earlier text is nobody's edit")
-	l.put(3, `{"id":"3","subject":"Publish it","description":"","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
+	l.put(3, `{"id":"3","subject":"Publish it","description":"","status":"pending","blocks":[],"blockedBy":["2"],`+
+		`"metadata":{"fsm":"release"}}`)
 	_, v = l.Seen(t.Context(), "", "")
 	assert.Contains(t, v.Trouble, "had been changed behind its workflow, and was put right: subject")
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
@@ -237,7 +242,8 @@ func TestValuesCompletedInAnotherWay(t *testing.T) {
 	l.write("notes/1/a.md", "x")
 	l.set(2, completed)
 	assert.Contains(t, l.denies(3, inProgress), "it has to give version")
-	l.put(2, `{"id":"2","subject":"Write the version","description":"How to do 2.","status":"completed","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release","version":1,"channel":"beta"}}`)
+	l.put(2, `{"id":"2","subject":"Write the version","description":"How to do `+
+		`2.","status":"completed","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release","version":1,"channel":"beta"}}`)
 	l.allows(3, inProgress)
 	assert.Equal(t, "Publish 1", l.file(3, "subject"))
 }

@@ -28,7 +28,8 @@ func TestEncodeAndParseWorkflow(t *testing.T) {
 	require.Equal(t, `{"version":1,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+
 		`","session":"s1","dir":"/project","steps":[`+
 		`{"id":8,"local":1,"subject":"Build","status":"completed","produces":["dist/*.tar.gz"]},`+
-		`{"id":9,"local":2,"subject":"Test","status":"pending","blockedBy":[8],"ready":["dist/app.tar.gz"],"check":{"run":"make test","timeout":0.5,"dir":"app"},"approval":"Publish?"}]}`, line)
+		`{"id":9,"local":2,"subject":"Test","status":"pending","blockedBy":[8],"ready":["dist/app.tar.gz"],"check":{"run":"make `+
+		`test","timeout":0.5,"dir":"app"},"approval":"Publish?"}]}`, line)
 	back, err := ParseWorkflow(line)
 	require.NoError(t, err)
 	require.Equal(t, release(), back)

@@ -50,7 +50,8 @@ func (a Answer) Write(stdout, stderr io.Writer) error {
 // make it with the input that was to be replaced. Such a call is refused.
 func (a Answer) Undelivered() int {
 	r := a.reply()
-	if s := r.Specific; r.Decision != "" || s != nil && (s.UpdatedInput != nil || s.PermissionDecision == "ask" || s.PermissionDecision == "deny") {
+	if s := r.Specific; r.Decision != "" || s != nil && (s.UpdatedInput != nil || s.PermissionDecision == "ask" ||
+		s.PermissionDecision == "deny") {
 		return ExitBlock
 	}
 	return a.Exit

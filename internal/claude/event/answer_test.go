@@ -17,7 +17,8 @@ func TestAnswers(t *testing.T) {
 		"go on with a context": {event.GoOn(event.PostToolUse, "c"),
 			event.Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "c"}}` + "\n"}},
 		"go on and tell both": {event.GoOnTelling(event.PostToolUse, "c", "p"),
-			event.Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "c"}, "systemMessage": "p"}` + "\n"}},
+			event.Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PostToolUse", ` +
+				`"additionalContext": "c"}, "systemMessage": "p"}` + "\n"}},
 		"go on and tell the person": {event.GoOnTelling(event.PostToolUse, "", "p"),
 			event.Answer{Output: `{"continue": true, "systemMessage": "p"}` + "\n"}},
 		"notice": {event.Notice("n"), event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"}},
@@ -27,18 +28,21 @@ func TestAnswers(t *testing.T) {
 		"tell before a compaction":   {event.Tell(event.PreCompact, "m", "p"), event.Answer{Output: "m\n"}},
 		"nothing for the compaction": {event.Tell(event.PreCompact, "", "p"), event.Answer{}},
 		"refuse": {event.Refuse("r"), event.Answer{
-			Output:    `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}}` + "\n",
+			Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}}` +
+				"\n",
 			ErrorText: "r\n", Exit: 2}},
 		"block": {event.Block("r", "m"), event.Answer{
 			Output: `{"decision": "block", "reason": "r. m", "systemMessage": "m"}` + "\n", ErrorText: "r. m\n", Exit: 2}},
 		"feedback": {event.Feedback("m"), event.Answer{ErrorText: "m\n", Exit: 2}},
 		"escaped texts": {event.GoOnTelling(event.PreToolUse, "a\u202e\nb", "\xff\x1b"), event.Answer{
-			Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a\\u202e\nb"}, "systemMessage": "\\xff\\x1b"}` + "\n"}},
+			Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a\\u202e\nb"}, ` +
+				`"systemMessage": "\\xff\\x1b"}` + "\n"}},
 		"escaped feedback": {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
 		"send back": {event.SendBack("a\x1b", "\u202e"), event.Answer{
 			Output: `{"systemMessage": "\\u202e"}` + "\n", ErrorText: "a\\x1b\n", Exit: 2}},
 		"escaped question": {event.Ask("a\u2028"),
-			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
+			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", ` +
+				`"permissionDecisionReason": "a\\u2028"}}` + "\n"}},
 		"escaped summary": {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
 		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")),
 			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},

@@ -15,7 +15,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	e, err := event.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, "tool_name": 1, "prompt": [],
+	e, err := event.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, ` +
+		`"tool_name": 1, "prompt": [],
 		"tool_input": {"a": 1}, "unknown": 7}`))
 	require.NoError(t, err)
 	assert.Equal(t, "t", e.SessionID, "the last one counts")

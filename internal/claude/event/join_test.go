@@ -19,20 +19,24 @@ func TestJoin(t *testing.T) {
 		"told, nothing else":   {told, Answer{}, told},
 		"failed, nothing else": {failed, Answer{}, failed},
 		"told twice": {told, Tell(PreToolUse, "go on", "see"),
-			Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new\ngo on"}, "systemMessage": "new tasks\nsee"}` + "\n"}},
+			Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", ` +
+				`"additionalContext": "the tasks are new\ngo on"}, "systemMessage": "new tasks\nsee"}` + "\n"}},
 		"told and refused": {told, Refuse("not yet"), Answer{
-			Output:    `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "the tasks are new\nnot yet"}, "systemMessage": "new tasks"}` + "\n",
+			Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", ` +
+				`"permissionDecisionReason": "the tasks are new\nnot yet"}, "systemMessage": "new tasks"}` + "\n",
 			ErrorText: "the tasks are new\nnot yet\n", Exit: ExitBlock,
 		}},
 		"told and sent back": {GoOnTelling(Stop, "the tasks are new", ""), SendBack("go on", "held"),
 			Answer{Output: `{"systemMessage": "held"}` + "\n", ErrorText: "the tasks are new\ngo on\n", Exit: ExitBlock}},
 		"told and rewritten": {told, Rewrite(jsontext.Value(`{"a": 1}`)),
-			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new", "updatedInput": {"a": 1}}, "systemMessage": "new tasks"}` + "\n"}},
+			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new", ` +
+				`"updatedInput": {"a": 1}}, "systemMessage": "new tasks"}` + "\n"}},
 		"failed and told": {failed, Tell(PreToolUse, "go on", ""),
-			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "go on"}, "systemMessage": "fsmtx: no disk"}` +
-				"\n", ErrorText: failed.ErrorText}},
+			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "go on"}, ` +
+				`"systemMessage": "fsmtx: no disk"}` + "\n", ErrorText: failed.ErrorText}},
 		"failed and refused": {failed, Refuse("not yet"),
-			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not yet"}, "systemMessage": "fsmtx: no disk"}` +
+			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", ` +
+				`"permissionDecisionReason": "not yet"}, "systemMessage": "fsmtx: no disk"}` +
 				"\n", ErrorText: "not yet\n", Exit: ExitBlock}},
 	} {
 		want := c.want

@@ -193,10 +193,12 @@ func objectForm(name string) form {
 		has := all(optional(isText, "commit", "pr"), optional(isBool, "sessionUrl"))
 		return form{name, func(v value) bool { return isBool(v) || has(v) }, `true, false, or an object with the strings "commit" and "pr"`}
 	case "autoMode":
-		return form{name, all(optional(isArrayOf(isText), "allow", "soft_deny", "hard_deny", "environment"), optional(isBool, "classifyAllShell")),
+		return form{name, all(optional(isArrayOf(isText), "allow", "soft_deny", "hard_deny", "environment"), optional(isBool,
+			"classifyAllShell")),
 			"an object of arrays of strings"}
 	case "breakReminder":
-		return form{name, all(optional(isBool, "enabled"), optional(isWhole(1), "intervalMinutes", "breakThresholdMinutes"), optional(isText, "message")),
+		return form{name, all(optional(isBool, "enabled"), optional(isWhole(1), "intervalMinutes", "breakThresholdMinutes"), optional(isText,
+			"message")),
 			"an object whose members have the types of the client's schema"}
 	case "fileSuggestion":
 		return form{name, all(isCommand), `an object with "type": "command" and "command"`}
@@ -216,7 +218,8 @@ func objectForm(name string) form {
 	case "sandbox":
 		return form{name, all(optional(isBool, "enabled", "failIfUnavailable", "autoAllowBashIfSandboxed", "allowUnsandboxedCommands",
 			"enableWeakerNestedSandbox", "allowNestedUserNamespaces", "enableWeakerNetworkIsolation", "allowAppleEvents"),
-			optional(isArrayOf(isText), "excludedCommands"), optional(isKind('{'), "network", "filesystem", "credentials", "windows")), "an object whose members have the types of the client's schema"}
+			optional(isArrayOf(isText), "excludedCommands"), optional(isKind('{'), "network", "filesystem", "credentials", "windows")),
+			"an object whose members have the types of the client's schema"}
 	case "spinnerVerbs":
 		return form{name, all(func(o object) bool {
 			return isOneOf("append", "replace")(o.members["mode"]) && isArrayOf(isText)(o.members["verbs"])
@@ -229,7 +232,8 @@ func objectForm(name string) form {
 		return form{name, all(isCommand, optional(isKind('0'), "padding"), optional(isBool, "hideVimModeIndicator")),
 			`an object with "type": "command" and "command"`}
 	case "voice":
-		return form{name, all(optional(isBool, "enabled", "autoSubmit"), optional(isOneOf("hold", "tap"), "mode")), "an object whose members have the types of the client's schema"}
+		return form{name, all(optional(isBool, "enabled", "autoSubmit"), optional(isOneOf("hold", "tap"), "mode")),
+			"an object whose members have the types of the client's schema"}
 	case "worktree":
 		return form{name, all(optional(isArrayOf(isText), "symlinkDirectories", "sparsePaths"), optional(isOneOf("fresh", "head"), "baseRef")),
 			"an object whose members have the types of the client's schema"}

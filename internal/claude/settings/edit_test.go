@@ -169,12 +169,14 @@ func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
 	mine := bytes.Replace(with, []byte(`"timeout": 15}]`), []byte(`"timeout": 15}, {"type": "command", "command": "true"}]`), 1)
 	require.NotEqual(t, with, mine)
 	assert.JSONEq(t,
-		`{"model": "x", "hooks": {"PostToolUse": [{"matcher": "Skill|TaskUpdate|AskUserQuestion", "hooks": [{"type": "command", "command": "true"}]}]}}`,
+		`{"model": "x", "hooks": {"PostToolUse": [{"matcher": "Skill|TaskUpdate|AskUserQuestion", `+
+			`"hooks": [{"type": "command", "command": "true"}]}]}}`,
 		string(remove(t, mine, ours)))
 }
 
 func TestRemoveKeepsAGroupWithFurtherMembers(t *testing.T) {
-	with := `{"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"type": "command", "command": "fsmtx", "args": ["recover", "--hook"]}]}]}}`
+	with := `{"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"type": "command", "command": "fsmtx", ` +
+		`"args": ["recover", "--hook"]}]}]}}`
 	assert.Equal(t, `{"hooks": {"SessionStart": [{"note": "mine", "hooks": []}]}}`, string(remove(t, []byte(with), ours)))
 }
 
@@ -208,9 +210,13 @@ func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 func TestLayoutFollowsTheFile(t *testing.T) {
 	one := atStart
 	for before, after := range map[string]string{
-		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off\",\n\t\t\t\t\t\t\"timeout\": 15\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
-		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]} ] }}`,
-		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]} ] }} `,
+		"{\n\t\"a\": 1\n}": "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": " +
+			"[\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook " +
+			"--agent=claude --nest=off\",\n\t\t\t\t\t\t\"timeout\": 15\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
+		`{"a":1}`: `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", ` +
+			`"command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]} ] }}`,
+		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", ` +
+			`"command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]} ] }} `,
 	} {
 		assert.Equal(t, after, string(add(t, []byte(before), one)))
 	}

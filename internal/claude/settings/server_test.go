@@ -36,7 +36,8 @@ func TestAddServerWritesWhatTheClientWrites(t *testing.T) {
 }`, string(with))
 	with, err = settings.AddServer(nil, localServer)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"projects": {"/my/project": {"mcpServers": {"fsmtx": {"type": "stdio", "command": "/opt/bin/fsmtx", "args": ["mcp"], "env": {}}}}}}`,
+	assert.JSONEq(t, `{"projects": {"/my/project": {"mcpServers": {"fsmtx": {"type": "stdio", "command": "/opt/bin/fsmtx", `+
+		`"args": ["mcp"], "env": {}}}}}}`,
 		string(with))
 	rest, err := settings.RemoveServer(with, localServer)
 	require.NoError(t, err)
@@ -113,8 +114,9 @@ func TestServerOfAnotherProgramIsKept(t *testing.T) {
 // TestServersOfOtherAgents have the fields of their agent, and no environment of ours.
 func TestServersOfOtherAgents(t *testing.T) {
 	for want, s := range map[string]settings.Server{
-		`{"mcp": {"fsmtx": {"command": ["/opt/bin/fsmtx", "mcp", "-v"], "enabled": true, "type": "local"}}}`: {Fields: map[string]any{"type": "local",
-			"enabled": true}, List: true},
+		`{"mcp": {"fsmtx": {"command": ["/opt/bin/fsmtx", "mcp", "-v"], "enabled": true, "type": "local"}}}`: {
+			Fields: map[string]any{"type": "local",
+				"enabled": true}, List: true},
 		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"], "trust": false}}}`: {Fields: map[string]any{"trust": false}},
 		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"]}}}`:                 {Fields: map[string]any{}},
 	} {

@@ -32,7 +32,8 @@ func TestTheUsersStatusLineStays(t *testing.T) {
 	before := `{"statusLine": {"padding": 2, "command": "printf '\u0068i'; x\/y \"$1\"", "type": "command"}}`
 	with, err := settings.AddStatusLine([]byte(before), "fsmtx")
 	require.NoError(t, err)
-	assert.Equal(t, `{"statusLine": {"padding": 2, "command": "command -v fsmtx >/dev/null && exec fsmtx statusline --also; printf '\u0068i'; x\/y \"$1\"", "type": "command"}}`,
+	assert.Equal(t, `{"statusLine": {"padding": 2, "command": "command -v fsmtx >/dev/null && exec fsmtx statusline --also; `+
+		`printf '\u0068i'; x\/y \"$1\"", "type": "command"}}`,
 		string(with))
 	assert.Equal(t, settings.StatusLine{Set: true, Program: "fsmtx", Line: `printf 'hi'; x/y "$1"`}, settings.ReadStatusLine(with))
 	moved, err := settings.AddStatusLine(with, "/opt/fsmtx")

@@ -41,7 +41,8 @@ func TestHooks(t *testing.T) {
 		event("PostToolUse", group("", "Skill|TaskUpdate|AskUserQuestion", 15, "")),
 		event("UserPromptExpansion", group("", "", 15, "")),
 		event("PreToolUse",
-			group("", "^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|NotebookEdit|mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860, ""),
+			group("", "^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|NotebookEdit|"+
+				"mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860, ""),
 			group("", "Bash", 15, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
 		event("TaskCompleted", group("", "", 1860, "")),
 		event("UserPromptSubmit", group("", "", 15, "")),
@@ -105,7 +106,8 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 func TestInspectNamesHooksThatShouldNotBeThere(t *testing.T) {
 	report, err := settings.Inspect(add(t, []byte(`{"a":1}`), earlier("fsmtx", nil, nil)), ours)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"the hooks are those of an earlier version: one fsmtx hook replaces fsmtx hydrate, fsmtx step and fsmtx recover"}, report.Why)
+	assert.Equal(t, []string{"the hooks are those of an earlier version: one fsmtx hook replaces fsmtx hydrate, fsmtx step and fsmtx recover"},
+		report.Why)
 
 	report, err = settings.Inspect(add(t, []byte(`{"a":1}`), ours), settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"},
 		settings.Duty{NoSteps: true}))

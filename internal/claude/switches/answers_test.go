@@ -35,7 +35,8 @@ func TestAnswersFor(t *testing.T) {
 	} {
 		assert.Equal(t, want, of(groups).AnswersFor("TaskUpdate"), groups)
 	}
-	assert.Empty(t, Settings{Others: []File{newFile("/c", User, []byte(`{"hooks": 5}`)), newFile("/d", User, []byte(`{`))}}.AnswersFor("TaskUpdate"))
+	assert.Empty(t, Settings{Others: []File{newFile("/c", User, []byte(`{"hooks": 5}`)),
+		newFile("/d", User, []byte(`{`))}}.AnswersFor("TaskUpdate"))
 }
 
 func TestAnswersOfPlugins(t *testing.T) {
@@ -46,8 +47,9 @@ func TestAnswersOfPlugins(t *testing.T) {
 		"/hooks/hooks.json:1":  {"hooks/hooks.json": `{"hooks": ` + event + `}`},
 		"/" + manifest + ":2":  {manifest: `{"name": "p",` + "\n" + `"hooks": ` + event + `}`},
 		"/more/answers.json:1": {manifest: `{"name": "p", "hooks": "./more/answers.json"}`, "more/answers.json": `{"hooks": ` + event + `}`},
-		"/second.json:1":       {manifest: `{"name": "p", "hooks": ["./first.json", "./second.json"]}`, "second.json": `{"hooks": ` + event + `}`},
-		"/" + manifest + ":1":  {manifest: `{"name": "p", "hooks": [5, ` + event + `]}`},
+		"/second.json:1": {manifest: `{"name": "p", "hooks": ["./first.json", "./second.json"]}`, "second.json": `{"hooks": ` + event +
+			`}`},
+		"/" + manifest + ":1": {manifest: `{"name": "p", "hooks": [5, ` + event + `]}`},
 	} {
 		root := t.TempDir()
 		for name, text := range files {

@@ -57,7 +57,8 @@ type Settings struct {
 // registered in the place, the most far-reaching first. It is a pure function of s.
 func (s Settings) Off(place Place) []Off {
 	var all []Off
-	for _, find := range []func() []Off{s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored, s.leftOut, s.untrusted} {
+	for _, find := range []func() []Off{s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored,
+		s.leftOut, s.untrusted} {
 		for _, o := range find() {
 			if !slices.Contains(o.spares, place) {
 				all = append(all, o)

@@ -58,7 +58,8 @@ func TestOff(t *testing.T) {
 		"the text false": {Settings{Managed: managed(`{"allowManagedHooksOnly": "false"}`)}, nil, User, nil},
 		"overruled in a later file": {Settings{Managed: managed(`{"allowManagedHooksOnly": true}`,
 			`{"allowManagedHooksOnly": false}`)}, nil, User, nil},
-		"only in the organisation's files": {Settings{Others: []File{user(`{"allowManagedHooksOnly": true, "strictPluginOnlyCustomization": true}`)}},
+		"only in the organisation's files": {
+			Settings{Others: []File{user(`{"allowManagedHooksOnly": true, "strictPluginOnlyCustomization": true}`)}},
 			nil, Local, nil},
 		"only plugins": {Settings{Managed: managed(`{"strictPluginOnlyCustomization": ["hooks"]}`,
 			`{"strictPluginOnlyCustomization": ["agents"]}`)}, nil, User,

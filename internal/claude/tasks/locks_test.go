@@ -213,7 +213,8 @@ func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Abandoned())
 	assert.Regexp(t, "^the lock "+l.at(listLock)+
-		` has a time in the future, 2\S+Z, so that it never counts as abandoned: a clock was set back; if no other program is using the task list, remove that directory: context canceled$`,
+		` has a time in the future, 2\S+Z, so that it never counts as abandoned: a clock was set back; if no other program is using the task `+
+		`list, remove that directory: context canceled$`,
 		busy.Error())
 	assert.DirExists(t, l.at(listLock))
 

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-const callOfSkill = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"tool_use","name":"Skill","input":{"skill":"%s"}}]}}`
+const callOfSkill = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"tool_use",` +
+	`"name":"Skill","input":{"skill":"%s"}}]}}`
 
 func TestLastCallFindsSkillsAndTypedCommands(t *testing.T) {
 	ours := func(name string) bool { return strings.HasPrefix(name, "mine:") }
@@ -20,15 +21,17 @@ func TestLastCallFindsSkillsAndTypedCommands(t *testing.T) {
 		lines []string
 		want  bool
 	}{
-		"nothing":                   {nil, false},
-		"typed":                     {[]string{typed("mine:plan", "x"), chat, ""}, true},
-		"typed, another":            {[]string{typed("plan", "mine:plan"), chat}, false},
-		"called":                    {[]string{chat, fmt.Sprintf(callOfSkill, "mine:plan"), toolDone}, true},
-		"called, another":           {[]string{fmt.Sprintf(callOfSkill, "plan")}, false},
-		"the agent of that name":    {[]string{`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Agent","input":{"subagent_type":"mine:x","prompt":"\"Skill\""}}]}}`}, false},
+		"nothing":         {nil, false},
+		"typed":           {[]string{typed("mine:plan", "x"), chat, ""}, true},
+		"typed, another":  {[]string{typed("plan", "mine:plan"), chat}, false},
+		"called":          {[]string{chat, fmt.Sprintf(callOfSkill, "mine:plan"), toolDone}, true},
+		"called, another": {[]string{fmt.Sprintf(callOfSkill, "plan")}, false},
+		"the agent of that name": {[]string{`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Agent",` +
+			`"input":{"subagent_type":"mine:x","prompt":"\"Skill\""}}]}}`}, false},
 		"the user quotes a command": {[]string{fmt.Sprintf(prompted, "what is <command-name>/mine:plan</command-name>?")}, false},
-		"a tool prints one":         {[]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"<command-name>/mine:plan</command-name>"}]}}`}, false},
-		"foreign lines":             {[]string{`"Skill"`, `{"type":"assistant","message":{"content":"\"Skill\""}}`, "<command-name>"}, false},
+		"a tool prints one": {[]string{`{"type":"user","message":{"content":[{"type":"tool_result",` +
+			`"content":"<command-name>/mine:plan</command-name>"}]}}`}, false},
+		"foreign lines": {[]string{`"Skill"`, `{"type":"assistant","message":{"content":"\"Skill\""}}`, "<command-name>"}, false},
 	} {
 		_, found := LastCall(write(t, c.lines...), "", ours)
 		assert.Equal(t, c.want, found, name)

@@ -16,8 +16,11 @@ import (
 
 // Lines as client 2.1.329 writes them, without the fields that are not read.
 const (
-	firstListing = `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"skill_listing","content":"- p:a (p:simplify): d\n- p:b (p:ship): d\n- simplify: Review (p:code)\n- q:c (q:twice)\n- r:d (r:twice): d\n- mine (ship it): d\n- r:f (r:mine too): d\n- g (mine too): - r:h (gone)","skillCount":8,"isInitial":true,"names":["p:a","p:b","simplify","q:c","r:d","mine","r:f","g"]},"type":"attachment"}`
-	laterListing = `{"isSidechain":false,"attachment":{"type":"skill_listing","content":"- web:deploy: d\n- deploy: d\n- s:e (s:late): d","isInitial":false,"names":["web:deploy","deploy","s:e"]},"type":"attachment"}`
+	firstListing = `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"skill_listing","content":"- p:a (p:simplify): d\n- p:b ` +
+		`(p:ship): d\n- simplify: Review (p:code)\n- q:c (q:twice)\n- r:d (r:twice): d\n- mine (ship it): d\n- r:f (r:mine too): d\n- g (mine ` +
+		`too): - r:h (gone)","skillCount":8,"isInitial":true,"names":["p:a","p:b","simplify","q:c","r:d","mine","r:f","g"]},"type":"attachment"}`
+	laterListing = `{"isSidechain":false,"attachment":{"type":"skill_listing","content":"- web:deploy: d\n- deploy: d\n- s:e (s:late): ` +
+		`d","isInitial":false,"names":["web:deploy","deploy","s:e"]},"type":"attachment"}`
 )
 
 func TestListedName(t *testing.T) {

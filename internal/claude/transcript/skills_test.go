@@ -11,13 +11,21 @@ import (
 // Lines as client 2.1.329 writes them, without the fields that are not read.
 const (
 	skillPrompt  = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`
-	earlierSkill = `{"promptId":"p0","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: /earlier\n\nx"}]},"isMeta":true,"sourceToolUseID":"t0"}`
-	skillCall    = `{"message":{"content":[{"type":"text","text":"I will"},{"id":"t1","input":{"skill":"/deploy","args":"to prod"},"name":"Skill","type":"tool_use"},{"id":"t2","input":{"skill":"plug:ship"},"name":"Skill","type":"tool_use"}],"role":"assistant"},"type":"assistant"}`
-	skillResult  = `{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"Launching skill: deploy","tool_use_id":"t1"}]}}`
-	skillBase    = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ../added/.claude/skills/deploy\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t1"}`
-	otherBase    = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: /plug/skills/ship\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t2"}`
-	typedSkill   = `{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>plain</command-message>\n<command-name>/plain</command-name>\n<command-args>1 2</command-args>"}}`
-	typedBase    = `{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: /home/.claude/skills/plain\n\nDo it.\n\nARGUMENTS: 1 2"}]},"isMeta":true}`
+	earlierSkill = `{"promptId":"p0","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this ` +
+		`skill: /earlier\n\nx"}]},"isMeta":true,"sourceToolUseID":"t0"}`
+	skillCall = `{"message":{"content":[{"type":"text","text":"I will"},{"id":"t1","input":{"skill":"/deploy","args":"to ` +
+		`prod"},"name":"Skill","type":"tool_use"},{"id":"t2","input":{"skill":"plug:ship"},"name":"Skill","type":"tool_use"}],` +
+		`"role":"assistant"},"type":"assistant"}`
+	skillResult = `{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"Launching skill: ` +
+		`deploy","tool_use_id":"t1"}]}}`
+	skillBase = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base ` +
+		`directory for this skill: ../added/.claude/skills/deploy\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t1"}`
+	otherBase = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base ` +
+		`directory for this skill: /plug/skills/ship\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t2"}`
+	typedSkill = `{"promptId":"p1","type":"user","message":{"role":"user",` +
+		`"content":"<command-message>plain</command-message>\n<command-name>/plain</command-name>\n<command-args>1 2</command-args>"}}`
+	typedBase = `{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` +
+		`/home/.claude/skills/plain\n\nDo it.\n\nARGUMENTS: 1 2"}]},"isMeta":true}`
 )
 
 func TestSkillRuns(t *testing.T) {
@@ -43,7 +51,8 @@ func TestSkillRuns(t *testing.T) {
 			`"isSidechain":true`, 1)}, nil},
 		"quoted by the user": {[]string{skillPrompt, skillCall, strings.Replace(skillBase, `"isMeta":true`, `"isMeta":false`, 1)}, nil},
 		"quoted by a tool": {[]string{skillPrompt, skillCall,
-			`{"promptId":"p1","isMeta":true,"type":"user","message":{"content":[{"type":"tool_result","content":"Base directory for this skill: /x"}]}}`}, nil},
+			`{"promptId":"p1","isMeta":true,"type":"user","message":{"content":[{"type":"tool_result","content":"Base ` +
+				`directory for this skill: /x"}]}}`}, nil},
 		"in another language": {[]string{skillPrompt, `"Base directory for this skill: /x"`, "torn \"Base directory for this skill: "}, nil},
 		"without a folder":    {[]string{typedSkill, strings.Replace(typedBase, "/home/.claude/skills/plain", "", 1)}, nil},
 	} {

@@ -13,13 +13,20 @@ import (
 )
 
 const (
-	noTaskTools = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["CronCreate","TaskStop"],"removedNames":[],"readdedNames":[]},"type":"attachment"}`
-	taskTools   = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskCreate","TaskUpdate"],"removedNames":[],"readdedNames":[]},"type":"attachment"}`
-	toolsGone   = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":[],"removedNames":["TaskUpdate"]},"type":"attachment"}`
+	noTaskTools = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["CronCreate","TaskStop"],` +
+		`"removedNames":[],"readdedNames":[]},"type":"attachment"}`
+	taskTools = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskCreate","TaskUpdate"],` +
+		`"removedNames":[],"readdedNames":[]},"type":"attachment"}`
+	toolsGone = `{"isSidechain":false,"attachment":{"type":"deferred_tools_delta","addedNames":[],` +
+		`"removedNames":["TaskUpdate"]},"type":"attachment"}`
 	inSidechain = `{"isSidechain":true,"attachment":{"type":"deferred_tools_delta","addedNames":["TaskUpdate"]},"type":"attachment"}`
-	served      = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":["other","plugin:fsmtx:fsmtx"],"addedBlocks":["## other\nUse me.","## plugin:fsmtx:fsmtx\nSome skills come as a workflow.\n- workflow_status: the steps, which are ready, and more"],"removedNames":[]},"type":"attachment"}`
-	otherServer = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":["fsmtx"],"addedBlocks":["## fsmtx\nNot ours."],"removedNames":[]},"type":"attachment"}`
-	serverGone  = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":[],"addedBlocks":[],"removedNames":["plugin:fsmtx:fsmtx"]},"type":"attachment"}`
+	served      = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":["other","plugin:fsmtx:fsmtx"],` +
+		`"addedBlocks":["## other\nUse me.","## plugin:fsmtx:fsmtx\nSome skills come as a workflow.\n- workflow_status: the steps, ` +
+		`which are ready, and more"],"removedNames":[]},"type":"attachment"}`
+	otherServer = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":["fsmtx"],"addedBlocks":["## fsmtx\nNot ` +
+		`ours."],"removedNames":[]},"type":"attachment"}`
+	serverGone = `{"isSidechain":false,"attachment":{"type":"mcp_instructions_delta","addedNames":[],"addedBlocks":[],` +
+		`"removedNames":["plugin:fsmtx:fsmtx"]},"type":"attachment"}`
 	quotedDelta = `{"isSidechain":false,"type":"user","message":{"role":"user","content":"\"deferred_tools_delta\" TaskUpdate"}}`
 )
 

@@ -30,7 +30,8 @@ const (
 	notifiedT = `{"type":"user","message":{"role":"user","content":"<task-notification>\nstop"}}`
 	attached  = `{"type":"attachment","attachment":{"type":"hook_additional_context","prompt":"stop","content":["user stop"]}}`
 	agents    = `{"type":"attachment","isSidechain":true,"attachment":{"type":"queued_command","prompt":"stop"}}`
-	blocksM   = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nquit</system-reminder>"},{"type":"text","text":"go"},{"type":"image"},{"type":"text","text":"on"}]}}`
+	blocksM   = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nquit</system-reminder>"},` +
+		`{"type":"text","text":"go"},{"type":"image"},{"type":"text","text":"on"}]}}`
 )
 
 // typed is a command that the user typed, as the client stores it.

@@ -168,8 +168,10 @@ func ordinal(word string) int {
 }
 
 const (
-	nouns      set = " step steps task tasks schritt schritte schritten aufgabe aufgaben étape étapes tâche tâches paso pasos tarea tareas passo passi passos etapa etapas stap stappen шаг шага шаги krok kroki "
-	onlys      set = " only just solely merely nur lediglich bloß seulement uniquement solo sólo solamente únicamente apenas só somente soltanto solamente alleen только tylko "
+	nouns set = " step steps task tasks schritt schritte schritten aufgabe aufgaben étape étapes tâche tâches paso pasos tarea tareas " +
+		"passo passi passos etapa etapas stap stappen шаг шага шаги krok kroki "
+	onlys set = " only just solely merely nur lediglich bloß seulement uniquement solo sólo solamente únicamente apenas só somente " +
+		"soltanto solamente alleen только tylko "
 	throughs   set = " until till through upto up far bis jusqu'à hasta fino até tot до "
 	befores    set = " before vor bevor avant antes prima до "
 	exceptions set = " except without but skip omit excluding save ohne außer sans sauf sin salvo excepto senza tranne "

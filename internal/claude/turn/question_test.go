@@ -26,8 +26,10 @@ func TestQuestion(t *testing.T) {
 		"Done.":                                        "",
 		"":                                             "",
 		"See https://example.org/?q=1":                 "",
-		"Does it work? I tried it, and it does: all the tests pass, the page loads, and the report that you asked for is in the folder out, beside the old one.": "",
-		"Does it work?\n\nYes. It builds, and all tests pass, also those of the other package, and the server starts in the container, too.\n\nAll is done.":     "",
+		"Does it work? I tried it, and it does: all the tests pass, the page loads, and the report that you asked for is in the " +
+			"folder out, beside the old one.": "",
+		"Does it work?\n\nYes. It builds, and all tests pass, also those of the other package, and the server starts in the " +
+			"container, too.\n\nAll is done.": "",
 		"The pattern is `a?`":   "",
 		"```\nregexp: .*?\n```": "",
 		"```\nwhat?\n":          "",

@@ -564,16 +564,19 @@ const (
 	// holdWords ask to stop only if nothing is said about the matter.
 	holdWords set = " wait hold warte "
 	// conjunctions begin clauses that say how long, how or why to stop, and not what.
-	conjunctions set = " without until till because since as instead so then don't and but or while i'm i've i'll we're we've it's there's ohne bis weil und sans jusqu'à parce et sin hasta porque y senza perché e "
+	conjunctions set = " without until till because since as instead so then don't and but or while i'm i've i'll we're we've it's there's " +
+		"ohne bis weil und sans jusqu'à parce et sin hasta porque y senza perché e "
 	// conditions begin clauses that say when to stop.
-	conditions set = " if when whenever once after before unless as-soon wenn falls sobald nachdem bevor si quand dès après avant cuando después antes se quando dopo prima если когда после als zodra "
+	conditions set = " if when whenever once after before unless as-soon wenn falls sobald nachdem bevor si quand dès après avant cuando " +
+		"después antes se quando dopo prima если когда после als zodra "
 	// negations before a stop word turn it round.
 	negations set = " not never don't dont won't can't cannot shouldn't nicht nie kein ne pas jamais não nunca non niet не нет nie "
 	// things are subjects of which a clause tells how they behave.
 	things set = " it this that they he she everything all es das "
 	modals set = " should must can could will would may might has needs shall soll muss kann "
 	// askers make a question a request.
-	askers set = " please you pls plz can could can't may would bitte kannst könntest können könnten peux pouvez peut puedes puede podemos puoi possiamo pode podemos можешь можем kunnen "
+	askers set = " please you pls plz can could can't may would bitte kannst könntest können könnten peux pouvez peut puedes puede podemos " +
+		"puoi possiamo pode podemos можешь можем kunnen "
 	// fillers may begin a clause that asks to go on.
 	fillers set = " and now then please ok okay so just but und jetzt dann bitte et maintenant y ahora "
 	// laters say that the work goes on another time.
@@ -581,11 +584,15 @@ const (
 	// sequels say that something comes before.
 	sequels set = " then afterwards dann danach puis ensuite luego después poi потом "
 	// greetings begin remarks.
-	greetings set = " thanks thank thx cheers ok okay no yes yeah nope sorry great good fine enough well hi hey hello perfect nice awesome cool danke vielen merci gracias muchas grazie obrigado obrigada bedankt спасибо dzięki teşekkürler tack شكرا धन्यवाद "
+	greetings set = " thanks thank thx cheers ok okay no yes yeah nope sorry great good fine enough well hi hey hello perfect nice awesome " +
+		"cool danke vielen merci gracias muchas grazie obrigado obrigada bedankt спасибо dzięki teşekkürler tack شكرا धन्यवाद "
 	// persons begin remarks about those who speak.
-	persons set = " i i'm i've i'd i'll we we're we've we'd we'll my our ich wir mein meine je j'ai nous mon ma mi tengo estoy sono devo ho я мы мне у because as "
+	persons set = " i i'm i've i'd i'll we we're we've we'd we'll my our ich wir mein meine je j'ai nous mon ma mi tengo estoy sono devo ho " +
+		"я мы мне у because as "
 	// subjects begin statements.
-	subjects set = " it it's its that that's this there there's the he she they somebody someone something everything nothing you're you've es das c'est il es это "
+	subjects set = " it it's its that that's this there there's the he she they somebody someone something everything nothing you're " +
+		"you've es das c'est il es это "
 	// wishes make a statement a request.
-	wishes set = " need needs want wants should must wish prefer would please have-to ought require requires brauche möchte will soll muss veux voudrais faut quiero necesito debe voglio vorrei хочу надо нужно "
+	wishes set = " need needs want wants should must wish prefer would please have-to ought require requires brauche möchte will soll muss " +
+		"veux voudrais faut quiero necesito debe voglio vorrei хочу надо нужно "
 )

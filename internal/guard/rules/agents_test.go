@@ -68,7 +68,8 @@ func TestWithoutALastMessageTheTranscriptIsRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"## Found\n`+
 		strings.Repeat("word ", 100)+`"}}`+"\n"), 0o600))
 	for last, row := range map[string]int{"": 7, " \n": 7, "short": 5} {
-		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,"agent_transcript_path":"t.jsonl"}`,
+		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,`+
+			`"agent_transcript_path":"t.jsonl"}`,
 			filepath.Dir(path), last)
 		assert.Equal(t, row, explain(t, "H10", input, nil).Row, "%q", last)
 	}

@@ -51,7 +51,8 @@ func slashCommand(name, args string) string {
 
 // skillCall is a call of the Skill tool.
 func skillCall(name string) string {
-	return `{"type":"assistant","timestamp":"2020-01-01T00:00:00Z","message":{"role":"assistant","content":[{"type":"tool_use","name":"Skill","input":{"skill":"` + name + `"}}]}}`
+	return `{"type":"assistant","timestamp":"2020-01-01T00:00:00Z","message":{"role":"assistant","content":[{"type":"tool_use",` +
+		`"name":"Skill","input":{"skill":"` + name + `"}}]}}`
 }
 
 // prompt and the functions below return fields of events.

@@ -112,7 +112,8 @@ func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
 func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {
 	data, err := Budget{}.plus("ref", "k", lower(defaults.Servers)).encode()
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,"tavily":0},"call_hashes":["k"]}`,
+	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,`+
+		`"tavily":0},"call_hashes":["k"]}`,
 		string(data))
 	data, err = Budget{}.encode()
 	require.NoError(t, err)
@@ -130,7 +131,8 @@ func TestWarningsNameTheLimitsThatAreNear(t *testing.T) {
 	}{
 		{spent(19, 0), "WARNING: Session budget at 20/25 (80% threshold). Consider consolidating research before making more calls."},
 		{spent(7, 7), "WARNING: Phase budget at 8/10. Consider consolidating research before making more calls."},
-		{spent(24, 9), "WARNING: Session budget at 25/25 (80% threshold). WARNING: Phase budget at 10/10. Consider consolidating research before making more calls."},
+		{spent(24, 9), "WARNING: Session budget at 25/25 (80% threshold). WARNING: Phase budget at 10/10. Consider consolidating " +
+			"research before making more calls."},
 		{spent(18, 6), ""},
 	} {
 		_, v := researchCall{key: "k", server: "ref", config: defaults}.decide(c.before)

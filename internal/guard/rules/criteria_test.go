@@ -205,7 +205,8 @@ func TestAC4_NoStopWithoutArtifactsAndTheMessageSaysWhichPhase(t *testing.T) {
 	w.file("specs/foo/design.md", "x")
 	v := w.ask("H11a", ending("done"))
 	assert.True(t, v.blocked)
-	assert.Equal(t, "Missing artifacts: plan.md, tasks.md, test-plan.md. Planning incomplete (phase: ARCHITECTURE). Missing required artifacts: plan.md, tasks.md, test-plan.md. Continue workflow to generate these artifacts before stopping.", v.model)
+	assert.Equal(t, "Missing artifacts: plan.md, tasks.md, test-plan.md. Planning incomplete (phase: ARCHITECTURE). Missing required "+
+		"artifacts: plan.md, tasks.md, test-plan.md. Continue workflow to generate these artifacts before stopping.", v.model)
 }
 
 func TestAC4_NoStopWithARedGate(t *testing.T) {

@@ -80,7 +80,8 @@ func (f decisionFacts) decide(config Config) guard.Verdict {
 }
 
 func (m match) refusal() string {
-	return fmt.Sprintf("DENIED: This question overlaps with an immutable decision already made. Previous decision: '%s' -> '%s'. Do not re-ask. Use the cached answer. (overlap %d/%d)",
+	return fmt.Sprintf("DENIED: This question overlaps with an immutable decision already made. Previous decision: '%s' -> '%s'. Do not "+
+		"re-ask. Use the cached answer. (overlap %d/%d)",
 		m.decision.Key, m.decision.Value, m.overlap, m.total)
 }
 

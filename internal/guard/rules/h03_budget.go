@@ -108,10 +108,12 @@ func (r researchCall) decide(b Budget) (Budget, guard.Verdict) {
 	case b.counted(r.key):
 		return before, guard.Pass(4, "Duplicate call (retry), not incrementing")
 	case b.SessionTotal >= r.config.SessionCalls:
-		return before, guard.Deny(5, fmt.Sprintf("DENIED: Research MCP session budget exhausted (%d/%d calls). No more research calls allowed this session.",
+		return before, guard.Deny(5, fmt.Sprintf("DENIED: Research MCP session budget exhausted (%d/%d calls). No more research "+
+			"calls allowed this session.",
 			b.SessionTotal, r.config.SessionCalls))
 	case b.PhaseTotal >= r.config.PhaseCalls:
-		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or consolidate existing research.",
+		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or "+
+			"consolidate existing research.",
 			b.PhaseTotal, r.config.PhaseCalls))
 	}
 	b = b.plus(r.server, r.key, lower(r.config.Servers))

@@ -63,6 +63,7 @@ func (f specFacts) decide(config Config) guard.Verdict {
 	case samePhase(f.state.Phase, config.First):
 		return guard.Pass(4, "Phase is "+config.First+", spec still editable")
 	}
-	return guard.Deny(5, fmt.Sprintf("DENIED: spec.md is immutable after planning has started (current phase: %s). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart.",
+	return guard.Deny(5, fmt.Sprintf("DENIED: spec.md is immutable after planning has started (current phase: %s). Modifying it would "+
+		"invalidate all downstream artifacts. If requirements changed, abort planning and restart.",
 		f.state.Phase))
 }

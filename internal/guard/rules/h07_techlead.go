@@ -62,11 +62,13 @@ func (f techLeadFacts) decide(config Config) guard.Verdict {
 	switch percent := list.percent(); {
 	case list.tasks < config.MinTasks:
 		return guard.Block(4, fmt.Sprintf("Too few tasks (%d)", list.tasks),
-			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. Re-run with more detailed breakdown.",
+			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. "+
+				"Re-run with more detailed breakdown.",
 				list.tasks, config.MinTasks))
 	case percent < config.TestPercent:
 		return guard.Block(5, fmt.Sprintf("Insufficient TDD integration: %d%% (need >=%d%%)", percent, config.TestPercent),
-			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add %s references to task Definition of Done sections.",
+			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add %s references to task "+
+				"Definition of Done sections.",
 				list.tested, list.tasks, percent, config.TestPercent, strings.Join(config.TestIDs, "-/")+"-"))
 	case list.phases < config.MinPhases:
 		return guard.Block(6, "Missing phase structure",

@@ -105,7 +105,8 @@ func (f agentFacts) decide(config Config) guard.Verdict {
 				config.MinWords))
 	case !isStructured(f.answer):
 		return guard.Block(6, "No structured sections found",
-			fmt.Sprintf("Agent %s output lacks structure (no headers, lists, or tables). Agent output should use markdown formatting for clarity.", f.agent))
+			fmt.Sprintf("Agent %s output lacks structure (no headers, lists, or tables). Agent output should use markdown formatting for clarity.",
+				f.agent))
 	}
 	return guard.Pass(7, fmt.Sprintf("agent=%s, words>=%d", f.agent, words))
 }
@@ -113,7 +114,8 @@ func (f agentFacts) decide(config Config) guard.Verdict {
 // statesVerdict reports whether an answer contains a word for a verdict or decision, or a
 // score such as 4/5.
 func statesVerdict(text string) bool {
-	return regexp.MustCompile(`(?i)\b(verdict|decision|ruling|winner|consensus|score|ranking|pass(ed|es)?|fail(ed|s)?|approved?|rejected?|accept(ed)?|green|yellow|red)\b|\d(\.\d+)?\s*/\s*\d`).MatchString(text)
+	return regexp.MustCompile(`(?i)\b(verdict|decision|ruling|winner|consensus|score|ranking|pass(ed|es)?|fail(ed|s)?|approved?|rejected?|` +
+		`accept(ed)?|green|yellow|red)\b|\d(\.\d+)?\s*/\s*\d`).MatchString(text)
 }
 
 // isStructured reports whether an answer has a heading (## or ###), a list or a table.

@@ -62,7 +62,8 @@ func (f artifactFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(firstOwnRow, "Phase is "+config.Last)
 	case len(f.missing) > 0:
 		return guard.Block(firstOwnRow+1, "Missing artifacts: "+missing,
-			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate these artifacts before stopping.",
+			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate "+
+				"these artifacts before stopping.",
 				phase, missing))
 	}
 	return guard.Pass(firstOwnRow+2, "All required artifacts present, phase="+phase)

@@ -67,8 +67,9 @@ func TestALockIsStaleWhenItsSessionIsInactive(t *testing.T) {
 
 func TestAgeText(t *testing.T) {
 	for age, want := range map[time.Duration]string{0: "less than a minute", 119 * time.Second: "a minute", 3 * time.Minute: "3 min",
-		time.Minute: "a minute", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 2 * time.Hour: "2 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 days",
-		5 * time.Hour: "5 h", 72 * time.Hour: "3 days"} {
+		time.Minute: "a minute", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 2 * time.Hour: "2 h", 47 * time.Hour: "47 h",
+		48 * time.Hour: "2 days",
+		5 * time.Hour:  "5 h", 72 * time.Hour: "3 days"} {
 		assert.Equal(t, want, ageText(age))
 	}
 }

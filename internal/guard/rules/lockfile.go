@@ -116,9 +116,11 @@ func (config Config) staleAfter() time.Duration {
 func (l lockFile) remedy() string {
 	path, age := guard.OneLine(l.path), ageText(l.age)
 	if l.owner == "" {
-		return fmt.Sprintf("The lock is %s, last written %s ago. If no session plans here, only the person can remove it, in a terminal outside the client: fsmtx guard unlock", path, age)
+		return fmt.Sprintf("The lock is %s, last written %s ago. If no session plans here, only the person can remove it, in a terminal "+
+			"outside the client: fsmtx guard unlock", path, age)
 	}
-	return fmt.Sprintf("The lock is %s, and its session was last active %s ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session %s",
+	return fmt.Sprintf("The lock is %s, and its session was last active %s ago. If that session is over, only the person can remove it, "+
+		"in a terminal outside the client: fsmtx guard unlock --session %s",
 		path, age, shellWord(l.owner))
 }
 

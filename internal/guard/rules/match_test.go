@@ -45,7 +45,8 @@ func TestWhatAQuestionIsAbout(t *testing.T) {
 	assert.Equal(t, map[string]bool{"cach": true}, named.words)
 	assert.Equal(t, map[string]bool{"cach": true, "approach": true}, named.all)
 	assert.True(t, named.shortened)
-	for text, want := range map[string]string{"how many": "many", "wie oft": "oft", "how with": "", "how": "", "many how": "", "where to": "where",
+	for text, want := range map[string]string{"how many": "many", "wie oft": "oft", "how with": "", "how": "", "many how": "",
+		"where to":   "where",
 		"which many": "", "": ""} {
 		assert.Equal(t, want, aspectOf(strings.Fields(text)), text)
 	}

@@ -66,8 +66,10 @@ func TestTheTableOfH01(t *testing.T) {
 func TestH01QuotesEveryMatch(t *testing.T) {
 	s := State{Exists: true, Decisions: []Decision{{"Primary database", "PostgreSQL"}, {"Cache", "Redis"}}}
 	v := decisionFacts{s, asking("Which cache?", "Which colour?", "Which primary database?", "Which font?")}.decide(defaults)
-	assert.Equal(t, "DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Cache' -> 'Redis'. Do not re-ask. Use the cached answer. (overlap 1/1) "+
-		"DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Primary database' -> 'PostgreSQL'. Do not re-ask. Use the cached answer. (overlap 2/2)"+
+	assert.Equal(t, "DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Cache' -> 'Redis'. Do not "+
+		"re-ask. Use the cached answer. (overlap 1/1) "+
+		"DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Primary database' -> 'PostgreSQL'. Do not "+
+		"re-ask. Use the cached answer. (overlap 2/2)"+
 		" Ask again with only: 'Which colour?'; 'Which font?'", v.Message)
 }
 
@@ -90,18 +92,22 @@ func TestTheTableOfH02(t *testing.T) {
 		{lockFacts{inner: lockName, session: "me", held: damaged, lock: broken}, 5, ""},
 		{lockFacts{inner: "a", session: "me", held: damaged, lock: broken}, 6,
 			"DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. " +
-				"To repair it, write {\"session_id\": \"me\"} to .planning.lock. The lock is /f/lock, last written 3 min ago. If no session plans here, only the person can remove it, in a terminal outside the client: fsmtx guard unlock"},
+				"To repair it, write {\"session_id\": \"me\"} to .planning.lock. The lock is /f/lock, last written 3 min ago. " +
+				"If no session plans here, only the person can remove it, in a terminal outside the client: fsmtx guard unlock"},
 		{lockFacts{inner: lockName, session: "me", held: stale, lock: old}, 7, ""},
 		{lockFacts{inner: "a", session: "me", held: foreign, lock: theirs}, 8,
 			"DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
-				"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
+				"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, " +
+				"in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
 		{lockFacts{inner: lockName, session: "me", held: foreign, lock: theirs}, 8,
 			"DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
-				"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
+				"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, " +
+				"in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
 		{lockFacts{inner: "a", session: "me", held: stale, lock: old}, 8,
 			"DENIED: Planning lock owned by another session (you). Wait for lock release or delete stale lock. " +
 				"You may take the lock over, because its session has been inactive for so long: write {\"session_id\": \"me\"} to .planning.lock. " +
-				"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session you"},
+				"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, only the person can remove it, " +
+				"in a terminal outside the client: fsmtx guard unlock --session you"},
 		{lockFacts{inner: "a", session: "me", held: mine}, 9, ""},
 	} {
 		v := c.facts.decide(defaults)
@@ -194,7 +200,8 @@ func TestTheTableOfH07(t *testing.T) {
 	assert.Equal(t, 5, row())
 	text = strings.ReplaceAll(text, " a", " UT-1")
 	assert.Equal(t, 6, row())
-	assert.Equal(t, "tasks.md has only 0 '## Phase' headers. Expected at least 2 implementation phases. Re-structure tasks into phased delivery.",
+	assert.Equal(t, "tasks.md has only 0 '## Phase' headers. Expected at least 2 implementation phases. "+
+		"Re-structure tasks into phased delivery.",
 		techLeadFacts{"/f", document{true, text}}.decide(config).Message)
 	text += "## Phase 1\n## Phase 2\n"
 	assert.Equal(t, 7, row())
@@ -208,7 +215,8 @@ func TestTheTableOfH08(t *testing.T) {
 	v := architectFacts{"I will design it well."}.decide(defaults)
 	assert.Equal(t, 2, v.Row)
 	assert.Equal(t, "Blueprint incomplete: missing component design, data flow, interfaces, files to create/modify, build sequence", v.Detail)
-	assert.Equal(t, "Architect output lacks: component design, data flow, interfaces, files to create/modify, build sequence. Re-run with more specific requirements.", v.Message)
+	assert.Equal(t, "Architect output lacks: component design, data flow, interfaces, files to create/modify, build sequence. "+
+		"Re-run with more specific requirements.", v.Message)
 	v = architectFacts{"## Data flow\nA to B\n## Interfaces\n"}.decide(defaults)
 	assert.Equal(t, 2, v.Row)
 	assert.Equal(t, "Blueprint incomplete: missing component design, files to create/modify, build sequence", v.Detail)
@@ -304,7 +312,8 @@ func TestTheTableOfH11a(t *testing.T) {
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 6, refuses(v), c)
 	}
-	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate these artifacts before stopping.",
+	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate "+
+		"these artifacts before stopping.",
 		artifactFacts{"", missing}.decide(defaults).Message)
 }
 

@@ -69,7 +69,9 @@ func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer)
 }
 
 func refusal(path string) string {
-	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, ask them to start the client with %s=1.",
+	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file "+
+		"only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, "+
+		"ask them to start the client with %s=1.",
 		guard.OneLine(path), Bypass)
 }
 

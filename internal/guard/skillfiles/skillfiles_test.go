@@ -84,7 +84,8 @@ func TestAnUnreadableEventPassesWithANotice(t *testing.T) {
 	a := run("{", nil)
 	assert.Zero(t, a.Exit)
 	assert.Empty(t, a.ErrorText)
-	assert.Contains(t, a.Output, `{"systemMessage": "fsmtx guard skill-files could not read its input and let the call pass: the event on standard input is not valid JSON: 1:2: `)
+	assert.Contains(t, a.Output, `{"systemMessage": "fsmtx guard skill-files could not read its input and let the call pass: the event on `+
+		`standard input is not valid JSON: 1:2: `)
 }
 
 func TestTheHook(t *testing.T) {

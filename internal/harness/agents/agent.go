@@ -111,7 +111,8 @@ func Codex() *Agent {
 		pluginDir: "home/mk/p",
 		pluginFiles: [][2]string{
 			{"home/mk/p/.claude-plugin/plugin.json", `{"name": "p", "version": "1.0.0", "description": "d"}`},
-			{"home/mk/.claude-plugin/marketplace.json", `{"name": "mk", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./p", "description": "d"}]}`},
+			{"home/mk/.claude-plugin/marketplace.json",
+				`{"name": "mk", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./p", "description": "d"}]}`},
 		},
 		addPlugin: func(w *World) [][]string {
 			return [][]string{{"plugin", "marketplace", "add", w.Path("home/mk")}, {"plugin", "add", "p@mk"}}
@@ -148,7 +149,8 @@ func Copilot() *Agent {
 		pluginDir: "home/mk/p",
 		pluginFiles: [][2]string{
 			{"home/mk/p/.claude-plugin/plugin.json", `{"name": "p", "version": "1.0.0", "description": "d"}`},
-			{"home/mk/.claude-plugin/marketplace.json", `{"name": "mk", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./p", "description": "d"}]}`},
+			{"home/mk/.claude-plugin/marketplace.json",
+				`{"name": "mk", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./p", "description": "d"}]}`},
 		},
 		addPlugin: func(w *World) [][]string {
 			return [][]string{{"plugin", "marketplace", "add", w.Path("home/mk")}, {"plugin", "install", "p@mk"}}
@@ -174,7 +176,8 @@ func Gemini() *Agent {
 		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",
 		Events:    []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
 		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
-		pluginDir: "home/.gemini/extensions/p", pluginFiles: [][2]string{{"home/.gemini/extensions/p/gemini-extension.json", `{"name": "p", "version": "1.0.0"}`}},
+		pluginDir: "home/.gemini/extensions/p", pluginFiles: [][2]string{{"home/.gemini/extensions/p/gemini-extension.json",
+			`{"name": "p", "version": "1.0.0"}`}},
 		serverFile: ".gemini/settings.json", serverPrefix: "mcp_fsmtx_",
 		skillTool: "activate_skill", skillName: "name",
 		shell: "run_shell_command",
@@ -194,7 +197,8 @@ func Qwen() *Agent {
 		resume:  "--continue",
 		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
-		pluginDir: "home/.qwen/extensions/p", pluginFiles: [][2]string{{"home/.qwen/extensions/p/qwen-extension.json", `{"name": "p", "version": "1.0.0"}`}},
+		pluginDir: "home/.qwen/extensions/p", pluginFiles: [][2]string{{"home/.qwen/extensions/p/qwen-extension.json",
+			`{"name": "p", "version": "1.0.0"}`}},
 		serverFile: ".qwen/settings.json", serverPrefix: "mcp__fsmtx__",
 		skillTool: "skill", skillName: "skill",
 		shell:  "run_shell_command",

@@ -17,7 +17,8 @@ import (
 )
 
 // hostile is a prompt that creates files if a shell reads any part of it.
-const hostile = "please explain $(touch PWNED; echo) and `touch PWNED` to me; touch PWNED\ntouch PWNED\n' ; touch PWNED ; \" ; touch PWNED #"
+const hostile = "please explain $(touch PWNED; echo) and `touch PWNED` to me; touch PWNED\ntouch PWNED\n' ; " +
+	"touch PWNED ; \" ; touch PWNED #"
 
 // TestOtherAgentsEventsAreForeign: every event of every agent.
 // FSMTX_AGENTS_EVENTS names a file to which they are appended.

@@ -68,6 +68,7 @@ func switchOff(w *agents.World) {
 	case "copilot":
 		w.Write("home/.copilot/settings.json", `{"disabledSkills": ["switched-off"]}`)
 	case "gemini":
-		w.Write("home/.gemini/settings.json", `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "skills": {"disabled": ["Switched-OFF"]}}`)
+		w.Write("home/.gemini/settings.json",
+			`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "skills": {"disabled": ["Switched-OFF"]}}`)
 	}
 }

@@ -231,7 +231,8 @@ func TestOnlyAndResume(t *testing.T) {
 		}}, "go on")
 		require.Zero(t, r.Code)
 		told := r.Exchanges(Main)[0].Request
-		assert.Equal(t, a.Program != "qwen", told.Says("has an unfinished workflow (ship: 0 of 2 steps done)"), "Qwen Code has no SessionStart in -p")
+		assert.Equal(t, a.Program != "qwen", told.Says("has an unfinished workflow (ship: 0 of 2 steps done)"),
+			"Qwen Code has no SessionStart in -p")
 		assertResults(t, r, map[string]string{"now": "PUBLISH NOW"})
 	})
 }

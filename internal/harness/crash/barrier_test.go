@@ -140,7 +140,8 @@ func eachIsNecessary(t *testing.T, form trial, barriers []barrier) {
 				break
 			}
 			load.limits = limits{exhaustive: 64, samples: 8}
-			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, again: 20, inRecover: (&dropper{is: b.is, recovering: true}).drop}
+			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, again: 20,
+				inRecover: (&dropper{is: b.is, recovering: true}).drop}
 			again.add(tr.run().recovered)
 		}
 		assert.NotZero(t, sum.violations+again.violations, "no power cut shows that %s was dropped", b.name)

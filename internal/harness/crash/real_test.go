@@ -63,7 +63,8 @@ func (w *world) program(t *testing.T, stdin string, restrictions []string, args 
 // invoke runs the hook for a skill.
 func (w *world) invoke(t *testing.T, skill string, restrictions ...string) output {
 	t.Helper()
-	event := fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":"list","tool_name":"Skill","tool_response":{"success":true,"commandName":%q}}`, skill)
+	event := fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":"list","tool_name":"Skill",`+
+		`"tool_response":{"success":true,"commandName":%q}}`, skill)
 	return w.program(t, event, restrictions, "hydrate", "--lock-timeout=2s")
 }
 

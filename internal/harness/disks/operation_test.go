@@ -43,7 +43,8 @@ var operations = []operation{
 }
 
 func skillEvent(skill string) string {
-	return fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":%q,"tool_name":"Skill","tool_response":{"success":true,"commandName":%q}}`,
+	return fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":%q,"tool_name":"Skill",`+
+		`"tool_response":{"success":true,"commandName":%q}}`,
 		worlds.ListID, skill)
 }
 

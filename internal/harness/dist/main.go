@@ -90,7 +90,8 @@ func run(args []string, out io.Writer) error {
 func commitDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
-		return time.Time{}, errors.New("SOURCE_DATE_EPOCH is not set: it is the time of the commit, in seconds (make dist sets it; outside of a repository set it yourself)")
+		return time.Time{}, errors.New("SOURCE_DATE_EPOCH is not set: it is the time of the commit, in seconds (make dist sets it; " +
+			"outside of a repository set it yourself)")
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

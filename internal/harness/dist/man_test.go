@@ -80,7 +80,8 @@ func TestPagesAreRoff(t *testing.T) {
 		require.Empty(t, stderr.String(), page.path)
 		if page.path == "fsmtx-doctor.1" {
 			require.Contains(t, string(out),
-				"         hooks        switched off, missing, registered twice, outdated, or in a file that the\n                      client does not read here\n")
+				"         hooks        switched off, missing, registered twice, outdated, or in a file that the\n                      "+
+					"client does not read here\n")
 			require.Contains(t, string(out), "fsmtx doctor -C ~/src/app --json\n")
 			require.Contains(t, string(out), "--older-than duration\n")
 		}

@@ -72,6 +72,7 @@ func TestDraft(t *testing.T) {
 	c.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "GITHUB_REF_NAME=v1.2.3", "GITHUB_REPOSITORY=o/r"}
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Equal(t, "release create v1.2.3 --repo o/r --draft --verify-tag --title v1.2.3 --notes-file ../notes.md SHA256SUMS a.tar.gz b.cdx.json",
+	require.Equal(t, "release create v1.2.3 --repo o/r --draft --verify-tag --title v1.2.3 --notes-file ../notes.md "+
+		"SHA256SUMS a.tar.gz b.cdx.json",
 		strings.Join(strings.Fields(string(out)), " "))
 }

@@ -294,7 +294,8 @@ command market/p/commands/sub/y/SKILL.md four
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
 `,
-	"a byte order mark": "\nskill market/p/skills/x xn\nskill market/p/more/y yn\n-- market/p/.claude-plugin/plugin.json --\n\ufeff{\"name\": \"p\", \"skills\": \"./more\"}\n" + `
+	"a byte order mark": "\nskill market/p/skills/x xn\nskill market/p/more/y yn\n-- market/p/.claude-plugin/plugin.json " +
+		"--\n\ufeff{\"name\": \"p\", \"skills\": \"./more\"}\n" + `
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
 `,

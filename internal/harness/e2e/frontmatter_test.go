@@ -53,7 +53,8 @@ func TestNamesInFrontmatter(t *testing.T) {
 	r := s.Prompt(Script{Main: []Turn{Do(calls...), Say("done")}}, "go")
 	for i, text := range frontmatters {
 		name := fmt.Sprint("name", i)
-		result, err := (&locator.Locator{FS: locator.OS{}, ConfigDir: s.Path("home/.claude"), ProjectDir: s.Project, Home: s.Home}).Locate(name, s.Project)
+		result, err := (&locator.Locator{FS: locator.OS{}, ConfigDir: s.Path("home/.claude"), ProjectDir: s.Project, Home: s.Home}).Locate(name,
+			s.Project)
 		assert.Equal(t, strings.Contains(r.Text(name), "Launching skill"), result.Known(), "%q %v\n%s", text, err, explain(result))
 	}
 }

@@ -105,7 +105,8 @@ func TestGuardsAreSilentWithoutAWorkflow(t *testing.T) {
 // nothing is written.
 func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 	const noLock = "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace."
-	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart."
+	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all " +
+		"downstream artifacts. If requirements changed, abort planning and restart."
 	for _, c := range []struct{ name, file, lock, message string }{
 		{"H02", "plan.md", "", noLock},
 		{"H02, another session's lock", "plan.md", "another",
@@ -315,7 +316,8 @@ func TestParallelResearchIsCounted(t *testing.T) {
 		switch text := r.Text(c.ID); {
 		case strings.Contains(text, "THE-ANSWER"):
 			answered++
-		case strings.Contains(text, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or consolidate existing research."):
+		case strings.Contains(text, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or "+
+			"consolidate existing research."):
 			refused++
 		}
 	}

@@ -73,7 +73,8 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 
 	assert.Empty(t, tasks(t, r, "list"))
 	assert.NotContains(t, r.Told("skill"), "fsmtx")
-	assert.True(t, r.Exchanges(Main)[0].Request.Says("The program fsmtx, which puts the workflow of a skill into the task list, is not installed here."))
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("The program fsmtx, which puts the workflow of a skill into the task "+
+		"list, is not installed here."))
 	assert.Contains(t, shown(t, s), "fsmtx is not on your PATH")
 }
 

@@ -435,7 +435,8 @@ func genCatalog() *rapid.Generator[string] {
 		if pick(t, "marketplace", "directory", "directory", "github") == "github" {
 			fmt.Fprintln(&comment, "source github")
 		}
-		return fmt.Sprintf("%s-- market/.claude-plugin/marketplace.json --\n{\"name\": \"m\", \"owner\": {\"name\": \"o\"}, \"plugins\": [%s]}\n%s",
+		return fmt.Sprintf("%s-- market/.claude-plugin/marketplace.json --\n{\"name\": \"m\", "+
+			"\"owner\": {\"name\": \"o\"}, \"plugins\": [%s]}\n%s",
 			&comment, strings.TrimPrefix(entries.String(), ", "), &manifests)
 	})
 }
@@ -455,7 +456,8 @@ func TestAClientWithoutPersistence(t *testing.T) {
 			s := realclient.New(t)
 			s.Env["CLAUDE_CODE_SKIP_PROMPT_HISTORY"] = c.variable
 			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-			install(t, s, hook{"Stop", "", `cat > event.json; printf %s "$CLAUDE_CODE_SKIP_PROMPT_HISTORY" > variable; tr '\0' ' ' < /proc/$CLAUDE_PID/cmdline > line`})
+			install(t, s, hook{"Stop", "", `cat > event.json; printf %s "$CLAUDE_CODE_SKIP_PROMPT_HISTORY" > variable; ` +
+				`tr '\0' ' ' < /proc/$CLAUDE_PID/cmdline > line`})
 
 			s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go", c.args...)
 

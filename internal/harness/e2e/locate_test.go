@@ -242,7 +242,8 @@ func TestLocatorAgreesWithTheClient(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("the locator agrees with client %s in %d of %d layouts in which it runs the skill; %d depend on what was read, in %d the name is unknown",
+	t.Logf("the locator agrees with client %s in %d of %d layouts in which it runs the skill; %d depend on what was "+
+		"read, in %d the name is unknown",
 		version, agreed, layouts-unknown, undecided, unknown)
 	assert.GreaterOrEqual(t, agreed, layouts/3, "too few layouts in which the client runs a skill")
 }

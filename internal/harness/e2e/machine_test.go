@@ -106,7 +106,8 @@ var machines = map[string][]move{
 		{task: "8", outcome: "covered", denied: "no coverage matrix"}, {task: "8", outcome: "covered",
 			shell: "echo Coverage matrix >> specs/feature/test-plan.md"},
 		{task: "9", denied: "specs/feature/tasks.md"},
-		{task: "9", shell: "for n in 1 2; do echo \"## Phase $n\"; for m in 1 2 3; do echo \"- [ ] [T00$m] it (UT-001)\"; done; done > specs/feature/tasks.md",
+		{task: "9", shell: "for n in 1 2; do echo \"## Phase $n\"; for m in 1 2 3; do echo \"- [ ] [T00$m] it (UT-001)\"; done; " +
+			"done > specs/feature/tasks.md",
 			denied: "Is the planning complete?"},
 		{task: "9", person: true}},
 }

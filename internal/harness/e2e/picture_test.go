@@ -133,7 +133,8 @@ func (d *drawing) svg() []byte {
 	const lineHeight, margin = 20, 16
 	var b bytes.Buffer
 	width, height := columns*17/2+2*margin, len(d.lines)*lineHeight+2*margin+8
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="An agent skips a step and is refused, is sent back by its tests, and ends properly">`+
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="An agent `+
+		`skips a step and is refused, is sent back by its tests, and ends properly">`+
 		"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<!-- drawn by TestThePictureIsCurrent from a session on Claude Code %s with a model of the test -->\n",
 		realclient.Version)

@@ -69,7 +69,8 @@ func TestTheClientChecksNoOrder(t *testing.T) {
 
 // Facts 37 and 45.
 func TestAHookRefusesATaskUpdate(t *testing.T) {
-	const asJSON = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": %q, "permissionDecisionReason": "THE-REASON"}}`
+	const asJSON = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": %q, ` +
+		`"permissionDecisionReason": "THE-REASON"}}`
 	for name, c := range map[string]struct{ command, want string }{
 		"deny":   {"echo '" + fmt.Sprintf(asJSON, "deny") + "'", "THE-REASON"},
 		"ask":    {"echo '" + fmt.Sprintf(asJSON, "ask") + "'", "THE-REASON"},

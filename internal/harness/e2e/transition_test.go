@@ -47,7 +47,8 @@ func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 // A completion that another hook stops counts no more once its call is over, so the agent can end
 // the step in another way.
 func TestAStoppedUpdateLapses(t *testing.T) {
-	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "outcomes": ["approved", "changes"]}, {"id": 2, "subject": "Publish", "when": {"1": "approved"}}]}`)
+	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "outcomes": ["approved", "changes"]}, {"id": 2, "subject": "Publish", `+
+		`"when": {"1": "approved"}}]}`)
 	install(t, s, hook{"PreToolUse", "TaskUpdate", `if grep -q approved; then echo NOT-APPROVED >&2; exit 2; fi`})
 	// A real model takes long enough for the client to write the transcript.
 	written := Bash("wait", `until grep -rq 'NOT-APPRO[V]ED' "$HOME/.claude/projects"; do sleep 0.1; done`)

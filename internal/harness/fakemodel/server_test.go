@@ -231,7 +231,8 @@ func TestSubagentsHaveTheirOwnScripts(t *testing.T) {
 func TestSubagentIsKnownWithoutTheHeader(t *testing.T) {
 	m := start(t, Script{Agents: map[string][]Turn{"look": {Say("looked")}}})
 
-	_, body := ask(t, m, tools+`"system": [{"type": "text", "text": "cc_is_subagent=true;"}], "messages": [{"role": "user", "content": "look"}]`)
+	_, body := ask(t, m, tools+`"system": [{"type": "text", "text": "cc_is_subagent=true;"}], `+
+		`"messages": [{"role": "user", "content": "look"}]`)
 
 	assert.Contains(t, body, "looked")
 }

@@ -18,25 +18,36 @@ func TestOtherForms(t *testing.T) {
 		call, end   string // parts of the answers
 	}{
 		"chat completions, streamed": {"/v1/chat/completions",
-			`{"stream": true, "model": "m", "messages": [{"role": "system", "content": "be good"}, {"role": "user", "content": [{"type": "text", "text": "hello"}]}], "tools": [{"type": "function", "function": {"name": "Bash"}}]}`,
-			`{"stream": true, "messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "ID", "function": {"name": "Bash", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "ID", "content": "output"}], "tools": [{"function": {"name": "Bash"}}]}`,
-			`"tool_calls":[{"function":{"arguments":"{\"command\":\"ls\",\"description\":\"run b\"}","name":"Bash"},"id":"ID","index":0,"type":"function"}]`,
+			`{"stream": true, "model": "m", "messages": [{"role": "system", "content": "be good"}, {"role": "user", "content": [{"type": "text", ` +
+				`"text": "hello"}]}], "tools": [{"type": "function", "function": {"name": "Bash"}}]}`,
+			`{"stream": true, "messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": null, ` +
+				`"tool_calls": [{"id": "ID", "function": {"name": "Bash", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "ID", ` +
+				`"content": "output"}], "tools": [{"function": {"name": "Bash"}}]}`,
+			`"tool_calls":[{"function":{"arguments":"{\"command\":\"ls\",\"description\":\"run ` +
+				`b\"}","name":"Bash"},"id":"ID","index":0,"type":"function"}]`,
 			"data: [DONE]\n\n"},
 		"chat completions, whole": {"/v1/chat/completions",
 			`{"messages": [{"role": "user", "content": "hello"}], "tools": [{"function": {"name": "Bash"}}]}`,
-			`{"messages": [{"role": "user", "content": "hello"}, {"role": "tool", "tool_call_id": "ID", "content": [{"type": "text", "text": "output"}]}], "tools": [{"function": {"name": "Bash"}}]}`,
+			`{"messages": [{"role": "user", "content": "hello"}, {"role": "tool", "tool_call_id": "ID", "content": [{"type": "text", ` +
+				`"text": "output"}]}], "tools": [{"function": {"name": "Bash"}}]}`,
 			`"finish_reason":"tool_calls"`, `"finish_reason":"stop"`},
 		"responses": {"/v1/responses",
-			`{"instructions": "be good", "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}], "tools": [{"type": "function", "name": "Bash"}]}`,
-			`{"input": [{"role": "user", "content": "hello"}, {"type": "function_call", "call_id": "ID", "name": "Bash", "arguments": "{}"}, {"type": "function_call_output", "call_id": "ID", "output": "output"}], "tools": [{"name": "Bash"}]}`,
+			`{"instructions": "be good", "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}], ` +
+				`"tools": [{"type": "function", "name": "Bash"}]}`,
+			`{"input": [{"role": "user", "content": "hello"}, {"type": "function_call", "call_id": "ID", "name": "Bash", "arguments": "{}"}, ` +
+				`{"type": "function_call_output", "call_id": "ID", "output": "output"}], "tools": [{"name": "Bash"}]}`,
 			`"call_id":"ID"`, "event: response.completed\n"},
 		"gemini, streamed": {"/v1beta/models/m:streamGenerateContent",
-			`{"systemInstruction": {"parts": [{"text": "be good"}]}, "contents": [{"role": "user", "parts": [{"text": "hello"}]}], "tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
-			`{"contents": [{"role": "user", "parts": [{"text": "hello"}]}, {"role": "model", "parts": [{"functionCall": {"id": "ID", "name": "Bash", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"id": "ID", "name": "Bash", "response": {"output": "output"}}}]}], "tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
+			`{"systemInstruction": {"parts": [{"text": "be good"}]}, "contents": [{"role": "user", "parts": [{"text": "hello"}]}], ` +
+				`"tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
+			`{"contents": [{"role": "user", "parts": [{"text": "hello"}]}, {"role": "model", "parts": [{"functionCall": {"id": "ID", ` +
+				`"name": "Bash", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"id": "ID", "name": "Bash", ` +
+				`"response": {"output": "output"}}}]}], "tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
 			`"functionCall":{"args":{"command":"ls","description":"run b"},"id":"ID","name":"Bash"}`, `{"text":"bye"}`},
 		"gemini, whole": {"/v1beta/models/m:generateContent",
 			`{"contents": [{"role": "user", "parts": [{"text": "hello"}]}], "tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
-			`{"contents": [{"role": "user", "parts": [{"functionResponse": {"id": "ID", "response": {"output": "output"}}}]}], "tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
+			`{"contents": [{"role": "user", "parts": [{"functionResponse": {"id": "ID", "response": {"output": "output"}}}]}], ` +
+				`"tools": [{"functionDeclarations": [{"name": "Bash"}]}]}`,
 			`"id":"ID"`, `"finishReason":"STOP"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -105,7 +105,8 @@ func tableOf(t *testing.T) string {
 	}
 	keptClaude, keptGemini := readKept(t, "claude"), readKept(t, "gemini")
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | Codex %s | `fire` for these | `fire --dialect llxprt` |\n| --- | --- | --- | --- | --- | --- |\n",
+	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | Codex %s | `fire` for these | `fire --dialect llxprt` |\n| "+
+		"--- | --- | --- | --- | --- | --- |\n",
 		claude, gemini, codex)
 	for _, f := range features {
 		same := "the same"
@@ -125,7 +126,8 @@ func tableOf(t *testing.T) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini),
 			codexVerdict, same, llxprt)
 	}
-	fmt.Fprintf(&b, "\n| Claude Code %s | The hook | Its answer | The model reads the hook's words | `fire` |\n| --- | --- | --- | --- | --- |\n", claude)
+	fmt.Fprintf(&b, "\n| Claude Code %s | The hook | Its answer | The model reads the hook's words | `fire` |\n| --- "+
+		"| --- | --- | --- | --- |\n", claude)
 	for _, o := range others {
 		_, marks, _ := strings.Cut(claudeSays[o.name], " model=")
 		reads, same := "no", "the same"

@@ -121,7 +121,8 @@ func register(path string) (forget func(), err error) {
 		return nil, err
 	}
 	if err := unix.Mount("fusectl", fuseControl, "fusectl", 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
-		return nil, fmt.Errorf("%w: %s cannot be mounted, without which a killed process would leave a thread behind: %w", ErrMissing, fuseControl, err)
+		return nil, fmt.Errorf("%w: %s cannot be mounted, without which a killed process would leave a thread behind: %w",
+			ErrMissing, fuseControl, err)
 	}
 	file := fmt.Sprintf("%s/%d/abort", fuseControl, unix.Minor(at.Dev))
 	servers.Lock()

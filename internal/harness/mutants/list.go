@@ -307,7 +307,8 @@ func ofStatements(block []ast.Stmt) []other {
 				all = append(all, other{dropStatement, s, ""})
 			}
 		}
-		if c, ok := call.(*ast.CallExpr); ok && nameOf(c) != "panic" && !strings.HasSuffix(nameOf(c), ".Close") && !strings.HasSuffix(nameOf(c), ".SetLimit") {
+		if c, ok := call.(*ast.CallExpr); ok && nameOf(c) != "panic" && !strings.HasSuffix(nameOf(c), ".Close") && !strings.HasSuffix(nameOf(c),
+			".SetLimit") {
 			all = append(all, other{dropStatement, s, ""})
 		}
 	}

@@ -112,7 +112,8 @@ func (c *emulator) create(o order) (a answer, err error) {
 	if o.Die == "locked" {
 		return a, errDied
 	}
-	text := fmt.Sprintf("{\n  \"id\": \"%d\",\n  \"subject\": %q,\n  \"description\": %q,\n  \"status\": \"pending\",\n  \"blocks\": [],\n  \"blockedBy\": []\n}",
+	text := fmt.Sprintf("{\n  \"id\": \"%d\",\n  \"subject\": %q,\n  \"description\": %q,\n  \"status\": \"pending\",\n  \"blocks\": "+
+		"[],\n  \"blockedBy\": []\n}",
 		a.ID, o.Subject, padded(0, o.Pad))
 	return a, c.put(worlds.TaskName(a.ID), []byte(text), false)
 }

@@ -231,7 +231,8 @@ func (s *soak) step(t *testing.T, rng *rand.Rand) {
 	agent := "agent-" + strconv.Itoa(len(s.asked))
 	s.asked[agent] = true
 	s.mu.Unlock()
-	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":%q,"cwd":%q,"tool_name":"TaskUpdate","agent_id":%q,"tool_input":{"taskId":"%d","status":%q}}`,
+	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":%q,"cwd":%q,"tool_name":"TaskUpdate","agent_id":%q,`+
+		`"tool_input":{"taskId":"%d","status":%q}}`,
 		worlds.ListID, s.Dir, agent, task, []string{"in_progress", "completed"}[rng.IntN(2)])
 	switch _, code := s.program(t, rng, 6, event, "step"); code {
 	case 0:

@@ -37,7 +37,8 @@ func (f *file) command(h hooks.Hook) {
 		return
 	}
 	if found := shell.Bashisms(h.Command); f.Dialect.Hooks.Shell == nil && f.Dialect.Hooks.Posix && len(found) > 0 {
-		f.add(at, Warning, fmt.Sprintf("%s runs the command with /bin/sh, which does not have %s where it is dash (Debian, Ubuntu): put the command into a script for bash",
+		f.add(at, Warning, fmt.Sprintf("%s runs the command with /bin/sh, which does not have %s where it is dash (Debian, Ubuntu): put the "+
+			"command into a script for bash",
 			f.Dialect.Title, dialect.InWords(found)))
 	}
 	variables := f.variables(h)

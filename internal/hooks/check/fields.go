@@ -126,7 +126,8 @@ func (f *file) condition(event string, h hooks.Hook) {
 	case regexp.MustCompile(`\)\s*(?:or|OR|and|AND|\|\|?|&&|,|;)?\s*[A-Za-z_]+\(`).MatchString(h.If):
 		f.add(at, Warning, fmt.Sprintf("an \"if\" is one rule: %q is read as one, up to the last parenthesis; write a hook for each rule", h.If))
 	case regexp.MustCompile(`^(?:Read|Edit|Write|NotebookEdit)\(.*\{[^}]*,[^}]*\}`).MatchString(h.If):
-		f.add(at, Warning, fmt.Sprintf("the \"if\" %q has braces, which stand for themselves in patterns of files; write a hook for each pattern", h.If))
+		f.add(at, Warning, fmt.Sprintf("the \"if\" %q has braces, which stand for themselves in patterns of files; write a hook for each pattern",
+			h.If))
 	}
 }
 

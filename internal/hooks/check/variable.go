@@ -18,14 +18,18 @@ import (
 // Claude Code 2.1.329, Codex 0.169 and Gemini CLI 0.61.
 func imagined() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:CLAUDE|CODEX|GEMINI|LLXPRT)_(?:CODE_)?` +
-		`(?:TOOL(?:_(?:INPUT|OUTPUT|RESULT|RESPONSE|ARGS|ARGUMENTS|PARAMS|NAME|CALL|TYPE|FILE|EXIT)(?:_[A-Za-z_]+)?)?|FILE(?:_?PATHS?|S)?|FILE_?NAME|FILES_CHANGED|CHANGED_FILES?|MODIFIED_FILES?|EDITED_FILES?|COMMAND|BASH_COMMAND|HOOK_(?:INPUT|EVENT|EVENT_NAME|DATA|JSON|PAYLOAD|STDIN|TYPE)|EVENT(?:_NAME|_DATA)?|` +
-		`STDIN|INPUT|PROMPT|USER_PROMPT|USER_MESSAGE|MESSAGE|NOTIFICATION(?:_MESSAGE|_TYPE)?|TRANSCRIPT(?:_PATH)?|RESPONSE|CWD|WORKING_DIR(?:ECTORY)?)` +
+		`(?:TOOL(?:_(?:INPUT|OUTPUT|RESULT|RESPONSE|ARGS|ARGUMENTS|PARAMS|NAME|CALL|TYPE|FILE|EXIT)(?:_[A-Za-z_]+)?)?|FILE(?:_?PATHS?|S)?|` +
+		`FILE_?NAME|FILES_CHANGED|CHANGED_FILES?|MODIFIED_FILES?|EDITED_FILES?|COMMAND|BASH_COMMAND|HOOK_(?:INPUT|EVENT|EVENT_NAME|DATA|JSON|` +
+		`PAYLOAD|STDIN|TYPE)|EVENT(?:_NAME|_DATA)?|` +
+		`STDIN|INPUT|PROMPT|USER_PROMPT|USER_MESSAGE|MESSAGE|NOTIFICATION(?:_MESSAGE|_TYPE)?|TRANSCRIPT(?:_PATH)?|RESPONSE|` +
+		`CWD|WORKING_DIR(?:ECTORY)?)` +
 		`|STDIN_JSON|TOOL_(?:INPUT|OUTPUT|RESULT|RESPONSE|ARGS|PARAMS)(?:_[A-Za-z_]+)?|HOOK_(?:INPUT|JSON|PAYLOAD|STDIN|EVENT_DATA))$`)
 }
 
 // environment matches a variable of the environment in a line for another interpreter.
 func environment() *regexp.Regexp {
-	return regexp.MustCompile(`(?:process\.env\.|process\.env\[["']|environ\[["']|environ\.get\(["']|getenv\(["']|\$env:|ENV\[["'])([A-Za-z_]+)`)
+	return regexp.MustCompile(`(?:process\.env\.|process\.env\[["']|environ\[["']|environ\.get\(["']|getenv\(["']|` +
+		`\$env:|ENV\[["'])([A-Za-z_]+)`)
 }
 
 // unset reports variables that no agent sets. A variable that the command itself sets, or for
@@ -50,7 +54,8 @@ func (f *file) unset(at jsontext.Pointer, h hooks.Hook) {
 	if len(names) == 0 {
 		return
 	}
-	f.add(at, Warning, fmt.Sprintf("no agent sets $%s, which is empty: the event is a JSON object on standard input; read it, for instance with jq",
+	f.add(at, Warning, fmt.Sprintf("no agent sets $%s, which is empty: the event is a JSON object on standard input; "+
+		"read it, for instance with jq",
 		strings.Join(names, " or $")))
 }
 

@@ -31,13 +31,15 @@ func samples() map[string]string {
 	const request = `{"model": "model-1", "contents": [{"role": "user", "parts": [{"text": "Delete the build directory."}]}]}`
 	const response = `{"candidates": [{"content": {"role": "model", "parts": [{"text": "Done."}]}, "finishReason": "STOP"}]}`
 	return map[string]string{
-		"PreToolUse":          `{"permission_mode": "default", "tool_use_id": "toolu_01"}`,
-		"PermissionRequest":   `{"permission_mode": "default"}`,
-		"PermissionDenied":    `{"permission_mode": "auto", "tool_use_id": "toolu_01", "reason": "outside of the project"}`,
-		"PostToolUse":         `{"permission_mode": "default", "tool_use_id": "toolu_01", "tool_response": {"stdout": "done", "stderr": "", "interrupted": false, "isImage": false}, "duration_ms": 12}`,
-		"PostToolUseFailure":  `{"permission_mode": "default", "tool_use_id": "toolu_01", "error": "Exit code 1", "is_interrupt": false}`,
-		"UserPromptSubmit":    `{"permission_mode": "default", "prompt": "Delete the build directory."}`,
-		"UserPromptExpansion": `{"permission_mode": "default", "expansion_type": "slash_command", "command_name": "release", "command_args": "1.2", "command_source": "projectSettings", "prompt": "/release 1.2"}`,
+		"PreToolUse":        `{"permission_mode": "default", "tool_use_id": "toolu_01"}`,
+		"PermissionRequest": `{"permission_mode": "default"}`,
+		"PermissionDenied":  `{"permission_mode": "auto", "tool_use_id": "toolu_01", "reason": "outside of the project"}`,
+		"PostToolUse": `{"permission_mode": "default", "tool_use_id": "toolu_01", "tool_response": {"stdout": "done", "stderr": "", ` +
+			`"interrupted": false, "isImage": false}, "duration_ms": 12}`,
+		"PostToolUseFailure": `{"permission_mode": "default", "tool_use_id": "toolu_01", "error": "Exit code 1", "is_interrupt": false}`,
+		"UserPromptSubmit":   `{"permission_mode": "default", "prompt": "Delete the build directory."}`,
+		"UserPromptExpansion": `{"permission_mode": "default", "expansion_type": "slash_command", "command_name": "release", ` +
+			`"command_args": "1.2", "command_source": "projectSettings", "prompt": "/release 1.2"}`,
 		"SessionStart":        `{"source": "startup"}`,
 		"SessionEnd":          `{"reason": "exit"}`,
 		"Setup":               `{"trigger": "init"}`,

@@ -85,10 +85,12 @@ func runs(program string) bool {
 	return err == nil
 }
 
-const workflow = "---\nphase: ARCHITECTURE\nmode: complete\nuser_decisions:\n  \"Should we use Redis for session caching?\": \"Yes, use Redis\"\n" +
+const workflow = "---\nphase: ARCHITECTURE\nmode: complete\nuser_decisions:\n  \"Should we use Redis for session " +
+	"caching?\": \"Yes, use Redis\"\n" +
 	"  \"Primary database\": \"PostgreSQL\"\ngate_results:\n  - {phase: 1, verdict: PASS, score: 4.2}\n---\n\n# Notes\n"
 
-const userMessage = `{"type":"user","message":{"role":"user","content":"go on with the plan for the checkout, and mind the edge cases"}}` + "\n"
+const userMessage = `{"type":"user","message":{"role":"user","content":"go on with the plan for the checkout, and mind the edge cases"}}` +
+	"\n"
 
 func tasks() string {
 	text := "## Phase 1\n## Phase 2\n"

@@ -378,7 +378,8 @@ func (b *bench) skill() error {
 	}
 	entries := make([]string, b.create)
 	for i := range entries {
-		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence."}`, i+1, i+1)
+		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence."}`,
+			i+1, i+1)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

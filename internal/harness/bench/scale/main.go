@@ -142,7 +142,8 @@ func (b *bench) call(event string, args ...string) cost {
 func skillCall(skill string) string { return skillCallIn("bench", skill) }
 
 func skillCallIn(session, skill string) string {
-	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",
+	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p",`+
+		`"hook_event_name":"PostToolUse",
 "tool_name":"Skill","tool_input":{"skill":"%[2]s"},"tool_response":{"success":true,"commandName":"%[2]s"}}`, session, skill)
 }
 
@@ -156,7 +157,8 @@ func (b *bench) write(name, text string) {
 func (b *bench) workflow(steps int) {
 	entries := make([]string, steps)
 	for i := range entries {
-		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d of the workflow","description":"What has to be done in this step, in a sentence."}`, i+1)
+		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d of the workflow","description":"What has to be done in `+
+			`this step, in a sentence."}`, i+1)
 	}
 	b.write("skills/bench/SKILL.md", "---\nname: bench\ndescription: Measures.\n---\nMeasure.\n")
 	b.write("skills/bench/fsm.json", "["+strings.Join(entries, ",")+"]")
@@ -279,11 +281,13 @@ func (b *bench) transcript(size int) func() cost {
 	}
 	process.Check(f.Close())
 	event := fmt.Sprintf(`{"session_id":"bench","transcript_path":"%s","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
-"tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`, filepath.Join(b.home, ".claude/t.jsonl"))
+"tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`, filepath.Join(b.home,
+		".claude/t.jsonl"))
 	return func() cost { return b.call(event, "hydrate") }
 }
 
-const update = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
+const update = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p",` +
+	`"hook_event_name":"PreToolUse",
 "tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`
 
 // decisions makes the first decision with the program and repeats its line.

@@ -47,18 +47,22 @@ var rows = []row{
 
 const (
 	session = "bench"
-	stop    = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"Stop","stop_hook_active":false}`
-	skill   = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"%[1]s"},"tool_response":{"success":true,"commandName":"%[1]s"}}`
+	stop    = `{"session_id":"bench","transcript_path":"` + process.Transcript +
+		`","cwd":"/","prompt_id":"p","hook_event_name":"Stop","stop_hook_active":false}`
+	skill = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",` +
+		`"tool_name":"Skill","tool_input":{"skill":"%[1]s"},"tool_response":{"success":true,"commandName":"%[1]s"}}`
 )
 
 func update(task, status string) string {
-	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
+	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p",`+
+		`"permission_mode":"default","hook_event_name":"PreToolUse",
 "tool_name":"TaskUpdate","tool_input":{"taskId":"%s","status":"%s"},"tool_use_id":"toolu_1"}`, task, status)
 }
 
 // shell is a call of Bash. Without the id of a call it waits for no other call of its message.
 func shell(line string) string {
-	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
+	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p",`+
+		`"permission_mode":"default","hook_event_name":"PreToolUse",
 "tool_name":"Bash","tool_input":{"command":"%s","description":"Run a command"}}`, line)
 }
 
@@ -192,7 +196,8 @@ var turns = []turn{
 func chain(members ...string) string {
 	var entries []string
 	for i := range 10 {
-		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence."`, i+1, i+1)
+		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence."`, i+1,
+			i+1)
 		if i > 0 {
 			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
 		}
@@ -330,7 +335,8 @@ func (b *bench) reset(r row) {
 	}
 	var entries []string
 	for i := range r.steps {
-		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence.","produces":["out"]`, i+1, i+1)
+		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, `+
+			`in a sentence.","produces":["out"]`, i+1, i+1)
 		if i > 0 {
 			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
 		}
