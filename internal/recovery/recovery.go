@@ -110,8 +110,12 @@ func (r Report) withTroubles(ctx context.Context) Report {
 		troubles = append(troubles, err)
 	}
 	for _, trouble := range troubles {
-		if errors.Is(trouble, steps.ErrUnrecorded) { // as in the list of an older version
+		switch {
+		case errors.Is(trouble, steps.ErrUnrecorded): // as in the list of an older version
 			r.Hint = trouble.Error() + "; to have them enforced, " + steps.Remedy
+			continue
+		case errors.Is(trouble, steps.ErrMissing): // another program has deleted their tasks; the record is whole
+			r.Hint = trouble.Error() + "; to have them back, " + steps.Remedy
 			continue
 		}
 		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), steps.Remedy

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,9 @@ import (
 // client lets the agent delete no step, and removes the tasks of a list once all are completed;
 // a hydration and an undo record what they delete. So the task of an open step was removed as a
 // file, and the person is told.
+
+// ErrMissing is in the error that tells of steps that are gone from the list without having been done.
+var ErrMissing = errors.New("gone from the task list, and nothing on record shows that it was done")
 
 // Missing returns the steps that are gone from the list without having been done.
 func (s *State) Missing() []*Current {
@@ -32,9 +36,7 @@ func (s *State) addMissing() {
 		return !slices.ContainsFunc(s.Steps, func(o *Current) bool { return o.Workflow == c.Workflow && !o.Gone() })
 	})
 	if len(gone) > 0 {
-		s.Troubles = append(s.Troubles, fmt.Errorf("%s: gone from the task list, and nothing on record shows that it was done; "+
-			"the steps after it do not wait for it",
-			names(gone)))
+		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; the steps after it do not wait for it", names(gone), ErrMissing))
 	}
 }
 
@@ -58,6 +60,6 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	if len(gone) == 0 || f.toldBefore(ctx, f.Session+"/gone") {
 		return ""
 	}
-	return s.commands() + ": gone from the task list, and nothing on record shows that it was done: " + names(gone) + ". Invoke" +
+	return s.commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". Invoke" +
 		strings.TrimPrefix(Remedy, "invoke")
 }

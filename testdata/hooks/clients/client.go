@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-const request = `{"version": 1, "dialect": "claude", "event": "PreToolUse", "input": {"tool_name": "Bash"}, ` +
-	`"settings": {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo 'not here' >&2; exit 2"}]}]}}}`
+const request = `{"version": 1, "dialect": "claude", "event": "PreToolUse", "input": {"tool_name": "Bash"}, "settings": {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo 'not here' >&2; exit 2"}]}]}}}`
 
 func main() {
 	eval := exec.Command("fsmtx", "hooks", "eval")
