@@ -107,7 +107,8 @@ func lessEnforced(flags *pflag.FlagSet) bool {
 func dropsFlags(args []string) bool {
 	return len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool {
 		name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		return slices.Contains([]string{"history", "log", "lock-timeout"}, name) || name == "active" && value != "refuse"
+		return slices.Contains([]string{"history", "log", "lock-timeout"}, name) ||
+			name == "active" && value != "refuse" || name == "nest" && value != "on"
 	})
 }
 
