@@ -55,8 +55,8 @@ func (h *stepHook) after(ctx context.Context) event.Answer {
 	case "TaskUpdate":
 		text, v = h.Seen(ctx, jsonx.StringMember(h.event.ToolInput, "taskId"), h.event.AgentID)
 	case claude.QuestionTool:
-		// It says what the person chose.
-		if who := h.streams.Who(); !who.FromClient() {
+		// It says what the person chose, where a step asks for that.
+		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
 		text, v = h.Chosen(ctx, choices(h.event), steps.ByQuestion, h.event.AgentID)

@@ -160,7 +160,7 @@ func TestErrors(t *testing.T) {
 		outcome string
 		want    error
 	}{
-		{42, Failed, ErrSpent}, {42, "aproved", errNoOutcome}, {43, Done, errNoOutcome}, {43, Skipped, nil}, {41, Done, errNotOpen},
+		{42, Failed, ErrSpent}, {42, "aproved", ErrNoOutcome}, {43, Done, ErrNoOutcome}, {43, Skipped, nil}, {41, Done, errNotOpen},
 		{7, Done, errNoStep},
 	} {
 		after, _, err := s.Conclude(tt.id, tt.outcome)

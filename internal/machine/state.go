@@ -29,8 +29,8 @@ type progress struct {
 var (
 	// errNoStep is returned for a step that the workflow does not have.
 	errNoStep = errors.New("the workflow has no such step")
-	// errNoOutcome is returned for an outcome that the step does not have.
-	errNoOutcome = errors.New("the step has no such outcome")
+	// ErrNoOutcome is returned for an outcome that the step does not have.
+	ErrNoOutcome = errors.New("the step has no such outcome")
 	// errNotOpen is returned for a step that is done or not needed.
 	errNotOpen = errors.New("the step is done already")
 	// errOpen is returned by Reopen for a step that is open.
@@ -101,7 +101,7 @@ func (s *State) holds(i int) bool {
 // Conclude ends a step in an outcome of it. It does not ask whether the step is ready, nor
 // whether the outcome can be chosen.
 //
-// Errors: errNoStep, errNotOpen, errNoOutcome, ErrSpent. The state is then unchanged.
+// Errors: errNoStep, errNotOpen, ErrNoOutcome, ErrSpent. The state is then unchanged.
 func (s State) Conclude(id int64, outcome string) (State, Transition, error) {
 	i, err := s.open(id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s State) Conclude(id int64, outcome string) (State, Transition, error) {
 		n := step.outcome(outcome)
 		switch {
 		case n < 0 && !step.endsIn(outcome):
-			return s, Transition{}, fmt.Errorf("step %d, %q: %w", id, outcome, errNoOutcome)
+			return s, Transition{}, fmt.Errorf("step %d, %q: %w", id, outcome, ErrNoOutcome)
 		case n < 0 || step.Outcomes[n].Back == 0:
 			return s.forward(i, outcome, n >= 0 && step.Outcomes[n].Stop)
 		case s.counts[counter{i, n}] < step.Outcomes[n].Max:

@@ -155,7 +155,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 	if err != nil {
 		return "", Verdict{}
 	}
-	if !slices.ContainsFunc(live, func(r recorded) bool { return r.Decides == machine.Person.String() }) {
+	if !live.personDecides() {
 		return "", f.redone(ctx, live)
 	}
 	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
@@ -179,6 +179,16 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 		return "", v
 	}
 	return text, v
+}
+
+// PersonDecides reports whether a person decides how a step of the list ends.
+func (f *Frame) PersonDecides() bool {
+	live, err := liveSteps(f.List.Dir)
+	return err == nil && live.personDecides()
+}
+
+func (all steps) personDecides() bool {
+	return slices.ContainsFunc(all, func(r recorded) bool { return r.Decides == machine.Person.String() })
 }
 
 // asked returns the step about which a person was asked, and the outcome that they chose:
@@ -254,6 +264,9 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	tr, err := s.conclude(target, outcome)
 	if errors.Is(err, machine.ErrSpent) {
 		return refuse(fmt.Errorf("%s: %w (%s)", outcome, errSpent, timesText(target.outcome(outcome).Max)))
+	}
+	if err != nil && !errors.Is(err, machine.ErrNoOutcome) {
+		return refuse(fmt.Errorf("once the steps before it are skipped it is not needed: %w", err))
 	}
 	if err != nil {
 		all := target.choices()
