@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,26 +41,31 @@ func (s *State) addMissing() {
 	}
 }
 
-// tellMissing returns for the person, once a session, which steps of the session's workflows are
-// missing, or that nothing about its steps is on record. At its stop there may be no other
+// tellMissing returns for the person which steps of the session's workflows are missing, once a session
+// as long as no further one is, or that nothing about its steps is on record. At its stop there may be no other
 // occasion.
 func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
-	if len(s.Steps) == 0 && x.Agent == "" {
+	if x.Agent != "" || x.Heard != nil && !x.Heard.Works {
+		return ""
+	}
+	if len(s.Steps) == 0 {
 		if all, err := taggedTasks(f.List.Dir); err == nil && len(all) > 0 {
 			return f.unrecorded(ctx, &all[0]).Trouble
 		}
 		return ""
 	}
-	if x.Agent != "" || x.Heard != nil && !x.Heard.Works || len(s.Missing()) == 0 {
+	if len(s.Missing()) == 0 {
 		return ""
 	}
+	remedy := "Invoke" + strings.TrimPrefix(Remedy, "invoke")
 	if x.Heard == nil {
 		s = f.own(s, x.Transcript, x.Prompt)
+	} else { // there, a skill that is invoked again goes on
+		s, remedy = s.Called(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
 	}
 	gone := s.Missing()
-	if len(gone) == 0 || f.toldBefore(ctx, f.Session+"/gone") {
+	if len(gone) == 0 || f.toldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
 		return ""
 	}
-	return s.commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". Invoke" +
-		strings.TrimPrefix(Remedy, "invoke")
+	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
 }

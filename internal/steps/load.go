@@ -125,6 +125,7 @@ type recorded struct {
 	Step
 	workflow *Workflow
 	unread   bool // its record cannot be read: it is known from the list only
+	replaced bool // a later change has deleted the tasks of its workflow
 }
 
 func (all steps) find(task string) *recorded {
@@ -159,6 +160,7 @@ func readRecord(src source) *record {
 func recordOf(form projection.Form, history []txn.Entry) *record {
 	r := &record{}
 	known, inList := map[string]hydratedStep{}, map[string]bool{}
+	replaced := map[*Workflow]bool{}
 	for _, e := range history {
 		if errors.Is(e.Err, txn.ErrJournalVersion) {
 			e.Err = fmt.Errorf("%w: %w", errVersion, e.Err)
@@ -169,6 +171,7 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 		}
 		for _, f := range e.Deleted {
 			delete(inList, form.ID(f.Name))
+			replaced[known[form.ID(f.Name)].workflow] = true
 		}
 		for _, f := range e.Created {
 			inList[form.ID(f.Name)] = true
@@ -185,7 +188,7 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 	}
 	r.steps = make(steps, 0, len(inList))
 	for _, h := range inOrder(known, inList) {
-		r.steps = append(r.steps, recorded{Step: *h.step, workflow: h.workflow})
+		r.steps = append(r.steps, recorded{Step: *h.step, workflow: h.workflow, replaced: replaced[h.workflow]})
 	}
 	return r
 }
@@ -254,7 +257,7 @@ func (r *record) addUnread(dir string) error {
 		if workflows[t.tag] == nil {
 			workflows[t.tag] = &Workflow{Version: Version, Command: t.tag}
 		}
-		r.steps, r.unread = append(r.steps, recorded{t.step(ids), workflows[t.tag], true}), true
+		r.steps, r.unread = append(r.steps, recorded{t.step(ids), workflows[t.tag], true, false}), true
 	}
 	r.sort()
 	return nil
@@ -289,7 +292,9 @@ func (all steps) afterRecovery(src source) steps {
 func (all steps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
 	form, names := tasks.Form(dir), make([]string, 0, len(all))
+	replaced := map[*Workflow]bool{}
 	for _, r := range all.afterRecovery(src) {
+		replaced[r.workflow] = r.replaced
 		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
 		names = append(names, form.Name(itoa(r.ID)))
 	}
@@ -306,6 +311,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 			}
 		}
 	}
+	s.dropReplaced(replaced)
 	if src != nil {
 		s.readEvidence(src, whole)
 		s.readPending(src)
@@ -313,6 +319,17 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 	s.setPassed()
 	s.addMissing()
 	return s, nil
+}
+
+// dropReplaced drops the steps of workflows whose tasks a later change has deleted, if nothing of them
+// is left. Their other tasks were gone before, so that no change recorded their deletion.
+func (s *State) dropReplaced(replaced map[*Workflow]bool) {
+	for _, c := range s.Steps {
+		if !c.Gone() {
+			delete(replaced, c.Workflow)
+		}
+	}
+	s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return replaced[c.Workflow] })
 }
 
 // read reads the task's file, with backoff while it does not contain a task: the client does
