@@ -27,7 +27,8 @@ type Options struct {
 	FS          vfs.FS        // nil means the operating system's
 	Flat        bool          // replace the tasks of another skill also if work on them has begun
 	// Mine reports whether the caller works the workflows of a skill. The open ones of others stay as they
-	// are, and the workflow does not come under them. Nil: all are the caller's.
+	// are, and the workflow does not come under them, except under a step in progress that demands the skill.
+	// Nil: all are the caller's.
 	Mine func(command string) bool
 	Late bool // leave what is done last to Result.Finish, so that the caller can answer first
 
@@ -71,10 +72,10 @@ type Hydration struct {
 	result   Result
 	flat     bool // see Options
 	mine     func(command string) bool
-	beside   bool          // the list has open workflows that are not the caller's
-	place    steps.Place   // where the workflow comes, by the last plan
-	demanded bool          // whether a step that was in the list demands the skill, so that the call has to be recorded
-	planned  *fsmspec.Plan // that was carried out
+	others   []*steps.Workflow // the open ones that are not the caller's, by the last plan
+	place    steps.Place       // where the workflow comes, by the last plan
+	demanded bool              // whether a step that was in the list demands the skill, so that the call has to be recorded
+	planned  *fsmspec.Plan     // that was carried out
 
 	retracts string // id of the change to undo instead of hydrating; usually empty
 }

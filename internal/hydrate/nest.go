@@ -30,16 +30,15 @@ type Nested struct {
 func (h *Hydration) planner(ctx context.Context) tasks.Planner {
 	return func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		var err error
-		h.beside = false
+		h.others = nil
 		if h.place, err = h.placeIn(ctx, snap); err != nil {
 			return nil, err
 		}
 		policy := h.policy
-		if h.beside {
-			policy.Scope = fsmspec.ScopeSkill
-		}
 		if h.place.Parent != nil {
 			policy.Scope, snap.Tasks = fsmspec.ScopeAll, tasksOf(snap.Tasks, h.place.Replaces)
+		} else {
+			snap.Tasks = tasksBeside(snap.Tasks, h.others)
 		}
 		return h.spec.Plan(h.request.Command, snap, policy)
 	}
@@ -63,24 +62,45 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if err != nil {
 		return steps.Place{}, err
 	}
-	if h.mine != nil {
-		all := len(openOf(state))
-		state = state.Called(func(name string) bool { return name == command || h.mine(name) })
-		h.beside = len(openOf(state)) < all
-	}
 	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
+	if h.mine != nil {
+		mine := func(w *steps.Workflow) bool { return w.Command == command || h.mine(w.Command) }
+		wait := waiting(state, command)
+		h.others = openOf(state, func(w *steps.Workflow) bool { return !mine(w) })
+		state = state.Only(func(w *steps.Workflow) bool { return mine(w) || wait[w] })
+	}
 	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed,
 		Flat: h.flat, Demands: h.spec.Skills()})
 }
 
-// openOf returns the workflows that are not finished.
-func openOf(s *steps.State) (open []*steps.Workflow) {
+// waiting returns the workflows with a step in progress that demands the skill. Whoever calls the skill may
+// have gone on with one of them by a command, which does not tell its session.
+func waiting(s *steps.State, skill string) map[*steps.Workflow]bool {
+	all := map[*steps.Workflow]bool{}
 	for _, c := range s.Steps {
-		if !c.Done() && !slices.Contains(open, c.Workflow) {
-			open = append(open, c.Workflow)
+		if !c.Done() && c.Status == fsmspec.InProgress.String() && fsmspec.SameSkill(c.Do, skill) {
+			all[c.Workflow] = true
 		}
 	}
-	return open
+	return all
+}
+
+// openOf returns the unfinished ones of the workflows that are wanted, each with all that are in one tree
+// with it: what is finished there was done for what is not.
+func openOf(s *steps.State, wanted func(*steps.Workflow) bool) []*steps.Workflow {
+	top := func(w *steps.Workflow) *steps.Workflow {
+		if above := s.Above(w); len(above) > 0 {
+			return above[len(above)-1].Workflow
+		}
+		return w
+	}
+	open := map[*steps.Workflow]bool{}
+	for _, c := range s.Steps {
+		if !c.Done() && wanted(c.Workflow) {
+			open[top(c.Workflow)] = true
+		}
+	}
+	return slices.DeleteFunc(s.Workflows(), func(w *steps.Workflow) bool { return !open[top(w)] })
 }
 
 // unread returns why a workflow in the list could not be read now, if the file system has failed: work on
@@ -96,13 +116,24 @@ func unread(s *steps.State) error {
 
 // tasksOf returns the tasks that are steps of the workflows.
 func tasksOf(all []fsmspec.Existing, workflows []*steps.Workflow) []fsmspec.Existing {
+	ids := stepsOf(workflows)
+	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return !ids[e.ID] })
+}
+
+// tasksBeside returns the tasks that are not steps of the workflows.
+func tasksBeside(all []fsmspec.Existing, workflows []*steps.Workflow) []fsmspec.Existing {
+	ids := stepsOf(workflows)
+	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return ids[e.ID] })
+}
+
+func stepsOf(workflows []*steps.Workflow) map[string]bool {
 	ids := map[string]bool{}
 	for _, w := range workflows {
 		for _, s := range w.Steps {
 			ids[strconv.FormatInt(s.ID, 10)] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return !ids[e.ID] })
+	return ids
 }
 
 // tag returns the name of the skill as in the tag of its tasks.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -92,4 +94,73 @@ func TestWithoutARecordTasksAreReplaced(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, result.Nested)
 	assert.Len(t, result.Deleted, 2)
+}
+
+// callFor calls a skill for a session that works the workflows of these skills.
+func (h *home) callFor(command string, flat bool, mine ...string) hydrate.Result {
+	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: command, Cwd: filepath.Join(h.dir, "project/sub")}
+	env := func(name string) (string, bool) {
+		v, ok := map[string]string{"HOME": h.dir, "CLAUDE_PROJECT_DIR": filepath.Join(h.dir, "project")}[name]
+		return v, ok
+	}
+	result, err := hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second, Flat: flat,
+		Mine: func(name string) bool { return slices.Contains(mine, name) }})
+	require.NoError(h.t, err)
+	return result
+}
+
+// TestOthersWorkflowsStay: what another session has open stays, with what is finished under its steps; the
+// caller's own workflow, and what others have finished, is replaced as in one session.
+func TestOthersWorkflowsStay(t *testing.T) {
+	const open, done = `[{"id": 1, "subject": "a"}]`, `[{"id": 1, "subject": "a", "status": "completed"}]`
+	h := begun(t)
+	for name, spec := range map[string]string{"under": done, "past": done, "own": open, "next": open} {
+		h.write(".claude/skills/"+name+"/fsm.json", spec)
+	}
+	require.NotNil(t, h.callFor("under", false, "outer").Nested)
+	h.callFor("past", false)
+	require.Equal(t, []int64{5}, created(h.callFor("own", false)))
+	result := h.callFor("next", false, "own")
+	assert.Equal(t, []int64{6}, created(result))
+	assert.Equal(t, []string{"5"}, deleted(result))
+	assert.Nil(t, result.Nested)
+	assert.Equal(t, []string{"6"}, deleted(h.callFor("next", true)), "its own skill starts over")
+	assert.Empty(t, deleted(h.callFor("own", true)), "with --nest off, too")
+	assert.Len(t, h.tasks(), 5)
+}
+
+// TestCallThatAnothersStepDemands: the call counts for every step in progress that demands the skill,
+// wherever its workflow comes.
+func TestCallThatAnothersStepDemands(t *testing.T) {
+	h := newHome(t)
+	const demands = `{"fsm": 2, "steps": [{"id": 1, "subject": "a", "do": "inner", "status": "in_progress"}, {"id": 2, "subject": "b"}]}`
+	h.write("project/sub/file", "")
+	h.write(".claude/skills/outer/fsm.json", demands)
+	h.write(".claude/skills/own/fsm.json", `[{"id": 1, "subject": "c", "status": "in_progress"}]`)
+	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "d", "status": "completed"}]`)
+	h.callFor("outer", false)
+	h.callFor("own", false)
+	result := h.callFor("inner", true, "own")
+	assert.Nil(t, result.Nested)
+	s, err := steps.Load(t.Context(), h.list())
+	require.NoError(t, err)
+	assert.True(t, slices.ContainsFunc(s.Evidence, func(e steps.Evidence) bool { return e.Step == 1 && e.Verdict == steps.Called }))
+
+	result = h.callFor("inner", false)
+	require.NotNil(t, result.Nested)
+	assert.Equal(t, "outer", result.Nested.Skill)
+}
+
+func created(r hydrate.Result) (ids []int64) {
+	for _, c := range r.Created {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func deleted(r hydrate.Result) (ids []string) {
+	for _, d := range r.Deleted {
+		ids = append(ids, d.ID)
+	}
+	return ids
 }

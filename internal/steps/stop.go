@@ -136,15 +136,16 @@ func (p person) wanted(s *State, left []*Current) []*Current {
 // skill. called reports whether it called a skill of that name without the hydration that
 // the record tells of, because the workflow was in the list already.
 func (s *State) of(session string, called func(command string) bool) *State {
-	return s.only(func(w *Workflow) bool { return w.Session == session || called(w.Command) })
+	return s.Only(func(w *Workflow) bool { return w.Session == session || called(w.Command) })
 }
 
 // Called returns the state of the workflows of the skills for which called returns true.
 func (s *State) Called(called func(command string) bool) *State {
-	return s.only(func(w *Workflow) bool { return called(w.Command) })
+	return s.Only(func(w *Workflow) bool { return called(w.Command) })
 }
 
-func (s *State) only(wanted func(*Workflow) bool) *State {
+// Only returns the state of the workflows for which wanted returns true.
+func (s *State) Only(wanted func(*Workflow) bool) *State {
 	mine, known := *s, map[*Workflow]bool{}
 	mine.whole = s
 	for _, w := range s.Workflows() {
