@@ -2,10 +2,13 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -29,12 +32,13 @@ var (
 // ErrTable is returned for a TOML file in which the lines of the server cannot be told from the
 // others.
 var ErrTable = hint.New("the lines of the MCP server cannot be told from the others",
-	"remove the tables [mcp_servers.fsmtx] yourself; the file was not changed")
+	"edit mcp_servers.fsmtx in it yourself; the file was not changed")
 
 // Table is the MCP server in a TOML file: a table of its own below a comment. All other bytes are
-// kept, and removing the table gives back the file as it was. The lines are found by the table and
-// not by the comment: Codex itself drops the comment, or writes tables of its own before the last
-// comment of the file (measured with 0.169.0).
+// kept, and removing the table just added gives back the file as it was. Keys that somebody appends
+// below the header of the server are, by the rules of TOML, keys of the server and are removed with
+// it. The lines are found by the table and not by the comment: Codex itself drops the comment, or
+// writes tables of its own before the last comment of the file (measured with 0.169.0).
 //
 // What somebody wrote about another server of this name is never edited, and a file is changed only
 // if it is valid TOML that says the same afterwards, but for the server: Codex does not start with
@@ -91,6 +95,26 @@ func (t tables) without() tables {
 	return t
 }
 
+// equal reports whether two files say the same.
+func (t tables) equal(other tables) bool { return maps.EqualFunc(t, other, equal) }
+
+// equal reports whether two decoded values are the same. Unlike with reflect.DeepEqual, NaN is equal
+// to NaN: a file may have one.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case float64:
+		b, is := b.(float64)
+		return is && cmp.Compare(a, b) == 0
+	case []any:
+		b, is := b.([]any)
+		return is && slices.EqualFunc(a, b, equal)
+	case map[string]any:
+		b, is := b.(map[string]any)
+		return is && maps.EqualFunc(a, b, equal)
+	}
+	return reflect.DeepEqual(a, b)
+}
+
 // owns reports whether a server is one of this program.
 func (t Table) owns(server tables) bool {
 	command, _ := server["command"].(string)
@@ -112,7 +136,10 @@ func (t Table) find(data []byte) (all tables, had bool, err error) {
 }
 
 // section is the lines of a table: from its header to its last key.
-type section struct{ begin, end int }
+type section struct {
+	begin, end int
+	inner      bool // a table in that of the server
+}
 
 // sections returns those of the server's table and of the tables in it.
 func sections(data []byte) (found []section) {
@@ -121,7 +148,7 @@ func sections(data []byte) (found []section) {
 		text := bytes.TrimSpace(line)
 		if header, err := decode(line); bytes.HasPrefix(text, []byte("[")) && err == nil {
 			if open = header.server() != nil; open {
-				found = append(found, section{at, at})
+				found = append(found, section{at, at, len(header.server()) > 0})
 			}
 		}
 		at += len(line)
@@ -165,8 +192,11 @@ func (t Table) Add(data []byte) ([]byte, error) {
 	}
 	out := append(bytes.Clone(data), head+"\n[mcp_servers."+serverName+"]\n"+lines...)
 	after, err := decode(out)
-	if err != nil || !reflect.DeepEqual(before.without(), after.without()) {
+	if _, is := before["mcp_servers"]; is && err != nil {
 		return nil, fmt.Errorf("1:1: %w", ErrOneLine)
+	}
+	if err != nil || !before.without().equal(after.without()) {
+		return nil, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	if back, _, err := t.Remove(out); err != nil || !bytes.Equal(back, data) {
 		return nil, fmt.Errorf("1:1: %w", ErrTable)
@@ -179,10 +209,15 @@ func (t Table) update(data []byte, lines string) ([]byte, error) {
 	if why, _, err := t.Inspect(data); err != nil || why == "" {
 		return data, err
 	}
-	first := sections(data)[0]
+	found := sections(data)
+	i := slices.IndexFunc(found, func(s section) bool { return !s.inner })
+	if i < 0 {
+		return nil, fmt.Errorf("1:1: %w", ErrTable)
+	}
+	own := found[i]
 	var out bytes.Buffer
-	out.Write(data[:first.begin])
-	for line := range bytes.Lines(data[first.begin:first.end]) {
+	out.Write(data[:own.begin])
+	for line := range bytes.Lines(data[own.begin:own.end]) {
 		one, err := decode(line)
 		_, command := one["command"]
 		_, args := one["args"]
@@ -195,17 +230,26 @@ func (t Table) update(data []byte, lines string) ([]byte, error) {
 			lines = ""
 		}
 	}
-	out.Write(data[first.end:])
+	out.Write(data[own.end:])
 	before, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
 	after, err := decode(out.Bytes())
-	if why, _, wrong := t.Inspect(out.Bytes()); err != nil || wrong != nil || why != "" ||
-		!reflect.DeepEqual(before.without(), after.without()) {
+	if why, _, wrong := t.Inspect(out.Bytes()); err != nil || wrong != nil || why != "" || !sameButProgram(before, after) {
 		return nil, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	return out.Bytes(), nil
+}
+
+// sameButProgram reports whether two files say the same, but for the program and the arguments of
+// the server, which it takes out of both.
+func sameButProgram(before, after tables) bool {
+	for _, server := range []tables{before.server(), after.server()} {
+		delete(server, "command")
+		delete(server, "args")
+	}
+	return before.equal(after)
 }
 
 // Remove returns the file without the server, and whether it had it. It returns nil if Add
@@ -237,7 +281,8 @@ func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
 	}
 	rest = append(rest, last...)
 	after, err := decode(rest)
-	if err != nil || !reflect.DeepEqual(before.without(), after.without()) {
+	// The comparison cannot tell whether a server is left: without takes it out of both.
+	if _, left := after.at("mcp_servers")[serverName]; err != nil || left || !before.without().equal(after.without()) {
 		return data, true, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	if len(rest) == 0 && created {

@@ -132,3 +132,50 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
 	require.ErrorIs(t, err, agent.ErrTOML, "it may have the server")
 }
+
+// TestRemovedMeansGone: keys of the server outside its tables are not removed, and so nothing is.
+func TestRemovedMeansGone(t *testing.T) {
+	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	const tools = "[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n"
+	for name, file := range map[string]string{
+		"dotted at the root": "mcp_servers.fsmtx.command = \"/bin/fsmtx\"\nmcp_servers.fsmtx.args = [\"mcp\"]\n" + tools,
+		"dotted in a table":  "[mcp_servers]\nfsmtx.command = \"/bin/fsmtx\"\nfsmtx.args = [\"mcp\"]\n" + tools,
+	} {
+		t.Run(name, func(t *testing.T) {
+			rest, had, err := table.Remove([]byte(file))
+			require.ErrorIs(t, err, agent.ErrTable)
+			assert.True(t, had)
+			assert.Equal(t, file, string(rest))
+			_, err = agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}.Add([]byte(file))
+			require.ErrorIs(t, err, agent.ErrTable, "no table for the program")
+		})
+	}
+}
+
+func TestOnlyTheProgramIsUpdated(t *testing.T) {
+	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n"
+	_, err := table.Add([]byte(old + "note = \"\"\"\nargs = 1\n\"\"\"\n"))
+	require.ErrorIs(t, err, agent.ErrTable, "a line like the arguments in a string")
+
+	const env = "[mcp_servers.fsmtx.env]\nA = \"1\"\n"
+	out, err := table.Add([]byte(env + old + "x = nan\n"))
+	require.NoError(t, err, "a table in it before it")
+	assert.Equal(t, env+"[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\nx = nan\n", string(out))
+}
+
+// TestNaNIsEqualToItself: in a file with one the server is added, updated and removed.
+func TestNaNIsEqualToItself(t *testing.T) {
+	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	for _, file := range []string{"x = nan\n", "[a]\nx = [[1, -nan], {y = +nan}]\nt = 2020-01-01T00:00:00+01:00\n[[b]]\nz = nan\n"} {
+		old, err := agent.Table{Command: "/old/fsmtx", Args: []string{"mcp"}}.Add([]byte(file))
+		require.NoError(t, err, file)
+		added, err := table.Add(old)
+		require.NoError(t, err, file)
+		assert.Contains(t, string(added), "/bin/fsmtx")
+		rest, had, err := table.Remove(added)
+		require.NoError(t, err, file)
+		assert.True(t, had)
+		assert.Equal(t, file, string(rest))
+	}
+}
