@@ -230,10 +230,23 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 func (a agentInstall) inFile(file *settings.File, err error) error {
 	err = inFile(file, err)
 	if _, wrong := commented.Plain(file.Data); errors.Is(err, settings.ErrNotJSON) && wrong == nil {
-		return hint.With(err, "a file with comments is not edited, though "+a.agent.Title+" reads it. Take the comments out, or put into it "+
-			"what this prints: HOME=/nowhere fsmtx install --agent "+a.agent.Name+" --print")
+		return hint.With(err, a.aboutComments())
 	}
 	return err
+}
+
+// aboutComments returns the way out for a file with comments. When removing, isIrrelevant has seen
+// that it has something of this program.
+func (a agentInstall) aboutComments() string {
+	printed := "what this prints: HOME=/nowhere fsmtx install --agent " + a.agent.Name + " --print"
+	done, other := "edited", "put into it "+printed
+	switch a.verb {
+	case remove:
+		other = "delete the entries yourself whose command has " + settings.Program
+	case compare:
+		done, other = "compared", "compare it with "+printed
+	}
+	return "a file with comments is not " + done + ", though " + a.agent.Title + " reads it. Take the comments out, or " + other
 }
 
 // isIrrelevant reports whether a file that is only looked at, or from which something is to be
