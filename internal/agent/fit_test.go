@@ -26,6 +26,7 @@ func TestWhatIsASkill(t *testing.T) {
 		"---\nname: x\ndescription: \"\"\n---\n":                              "copilot gemini opencode",
 		"---\nname: x\ndescription: a: [b\n---\n":                             "codex gemini qwen opencode",
 		"---\nname: x\ndescription: " + strings.Repeat("d", 1025) + "\n---\n": "codex gemini qwen opencode",
+		"---\nname: x\ndescription: use this --- always\n" + strings.Repeat("# filler\n", 600) + "---\n": "codex copilot gemini qwen opencode",
 		"---\nname: x\ndescription: >\n  folded\n  text\nallowed-tools: [a, b]\nmetadata: {a: [1]}\n" +
 			"---\nb\n": "codex copilot gemini qwen opencode",
 	} {

@@ -45,13 +45,15 @@ func ReadSkill(r io.Reader) ([]byte, error) {
 }
 
 // skillIsComplete reports whether reading more of the document cannot change its
-// frontmatter.
+// frontmatter, neither the client's nor the lines of [CutSkill], which may end later.
 func skillIsComplete(document []byte) bool {
 	if !bytes.HasPrefix(bytes.TrimPrefix(document, bom), []byte("---")) {
 		return true
 	}
+	whole := document[:bytes.LastIndexByte(document, '\n')+1] // the last line may go on
 	_, text := skillText(document)
-	return text != nil
+	_, _, _, err := CutSkill(whole)
+	return text != nil && err == nil
 }
 
 // skillText returns what the client takes for the frontmatter of a SKILL.md, and where it begins:

@@ -159,6 +159,7 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 		"the file ends with the closing line":       {"---\n" + long + "name: x\n---", "x", 8 * firstRead},
 		"over the bound":                            {"---\nname: x\n" + strings.Repeat("# long\n", 1<<14) + "---\n" + body, "", maxSkill},
 		"the closing line is the last at the bound": {"---\nname: x\n#" + strings.Repeat("x", maxSkill-18) + "\n---\n", "x", maxSkill},
+		"dashes in a value, and the closing line":   {"---\ndescription: a --- b\n" + long + "---\n" + body, "", 8 * firstRead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reads{Reader: strings.NewReader(c.document)}
@@ -169,6 +170,10 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, c.want, given)
 			assert.True(t, strings.HasPrefix(c.document, string(document)))
+			if _, _, _, err := CutSkill([]byte(c.document)); err == nil && len(document) < maxSkill {
+				_, _, _, err = CutSkill(document)
+				require.NoError(t, err, "the closing line is read too")
+			}
 		})
 	}
 	failed := errors.New("failed")
