@@ -36,7 +36,7 @@ func SkillJSON(document []byte) (object jsontext.Value, offsets map[jsontext.Poi
 		err = errNotMapping
 	}
 	if err != nil {
-		return nil, nil, inLine(err)
+		return nil, nil, inLine(err, bytes.Count(document[:first], []byte("\n")))
 	}
 	c := converter{document: document, offsets: map[jsontext.Pointer]int{}, lines: lineOffsets(document, first)}
 	c.value("", v)
@@ -49,8 +49,8 @@ func lineOf() *regexp.Regexp {
 }
 
 // inLine converts an ErrSyntax of the YAML library with a line into a *LineError. The
-// library counts lines from the one after the opening line.
-func inLine(err error) error {
+// library counts lines from the first one of the YAML, which has that many lines above it.
+func inLine(err error, above int) error {
 	if !errors.Is(err, ErrSyntax) {
 		return err
 	}
@@ -60,14 +60,14 @@ func inLine(err error) error {
 		return err
 	}
 	line, _ := strconv.Atoi(m[1])
-	return &LineError{line + 1, fmt.Errorf("%w: %s", ErrSyntax, cause[len(m[0]):])}
+	return &LineError{above + line, fmt.Errorf("%w: %s", ErrSyntax, cause[len(m[0]):])}
 }
 
 // ErrorLine returns the line of the YAML in which an error of [ReadYAML] was found, 0 if
 // it is unknown.
 func ErrorLine(err error) int {
-	if at, ok := errors.AsType[*LineError](inLine(err)); ok {
-		return at.Line - 1 // a YAML file has no opening line
+	if at, ok := errors.AsType[*LineError](inLine(err, 0)); ok {
+		return at.Line
 	}
 	return 0
 }

@@ -62,3 +62,16 @@ func TestErrorOfAnInvalidSkillHasTheLine(t *testing.T) {
 		assert.Contains(t, []int{4, 5}, line.Line, "%v", err)
 	}
 }
+
+func TestErrorBelowBlankLinesHasTheLine(t *testing.T) {
+	line := func(document string) int {
+		_, _, err := frontmatter.SkillJSON([]byte(document))
+		at, ok := errors.AsType[*frontmatter.LineError](err)
+		require.True(t, ok, "%v", err)
+		return at.Line
+	}
+	const text = "name: a\nhooks:\n  x: [\nb: c\n---\n"
+	above := line("---\n" + text)
+	assert.Equal(t, above+3, line("---\n\n \t\n\n"+text))
+	assert.Equal(t, above+1, line("\ufeff---\r\n\r\n"+strings.ReplaceAll(text, "\n", "\r\n")))
+}
