@@ -235,9 +235,6 @@ func (d *document) isEnglish() bool {
 // text is in a language of which that is not known. Titles like "Adding a page" count only if
 // gerunds is true.
 func (d *document) instructions(c *candidate, gerunds bool) float64 {
-	if d.foreign && !forms[c.form].heading {
-		return -1
-	}
 	yes, known := 0, 0
 	for _, m := range c.marks {
 		title := m.title
@@ -255,5 +252,9 @@ func (d *document) instructions(c *candidate, gerunds bool) float64 {
 	if known*2 < len(c.marks) {
 		return -1
 	}
-	return float64(yes) / float64(known)
+	share := float64(yes) / float64(known)
+	if d.foreign && !forms[c.form].heading && share < 0.3 {
+		return -1 // its verbs may be those of another language; a terse text in English has few common words too
+	}
+	return share
 }
