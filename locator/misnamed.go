@@ -106,7 +106,7 @@ func MisplacedAt(fsys FS, path string) (why string) {
 	switch {
 	case filepath.Base(path) != specName, has(dir, plugins.SkillFile), has(dir + ".md"):
 		return ""
-	case misspelt(fsys, dir) != "":
+	case misspelt(fsys, dir) != "" && (!isForExamples(filepath.Base(dir)) || filepath.Base(filepath.Dir(dir)) == "skills"):
 		return "the client does not see this skill: its " + misspelt(fsys, dir) + " has to have the name " + plugins.SkillFile
 	case filepath.Base(dir) == filepath.Dir(plugins.ManifestPath):
 		return "it lies beside the manifest of a plugin; " + right
@@ -125,8 +125,9 @@ func MisplacedAt(fsys FS, path string) (why string) {
 func misspelt(fsys FS, dir string) string {
 	entries, _ := fsys.ReadDir(dir)
 	for _, entry := range entries {
-		if lower := strings.ToLower(entry.Name()); !entry.IsDir() &&
-			slices.Contains([]string{"skill.md", "skills.md", "skill.markdown", "skill.mdx", "skill.txt", "skill.md.txt", "skill"}, lower) {
+		lower := strings.ToLower(entry.Name())
+		if slices.Contains([]string{"skill.md", "skills.md", "skill.markdown", "skill.mdx", "skill.txt", "skill.md.txt", "skill"}, lower) &&
+			isFile(fsys, filepath.Join(dir, entry.Name())) {
 			return entry.Name()
 		}
 	}
@@ -199,7 +200,9 @@ func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 		if s.isSkill(k.folder) || isFile(s.FS, k.folder+".md") {
 			all = append(all, MisnamedIn(s.FS, k.folder)...)
 		} else if path := filepath.Join(k.folder, specName); misspelt(s.FS, k.folder) != "" && isFile(s.FS, path) {
-			all = append(all, Misnamed{path, MisplacedAt(s.FS, path)})
+			if why := MisplacedAt(s.FS, path); why != "" {
+				all = append(all, Misnamed{path, why})
+			}
 		}
 	}
 	return append(all, s.misplaced(known)...), complete

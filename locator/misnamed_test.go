@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,3 +119,29 @@ type ignoresCase struct{ FS }
 func (f ignoresCase) Lstat(path string) (fs.FileInfo, error) {
 	return f.FS.Lstat(strings.Replace(path, "fsm.json", "FSM.json", 1))
 }
+
+// TestMisplacedBesideAMisspeltSkill: in memory, because skill.md is SKILL.md where case is ignored.
+func TestMisplacedBesideAMisspeltSkill(t *testing.T) {
+	link := &fstest.MapFile{Data: []byte("folder"), Mode: fs.ModeSymlink | 0o777}
+	files := inMemory{fstest.MapFS{
+		"p/.claude/skills/lower/skill.md":          {},
+		"p/.claude/skills/testing/Skill.md":        {},
+		"p/.claude/skills/y/SKILL.md":              {},
+		"p/.claude/skills/y/templates/skill.md":    {},
+		"p/.claude/skills/y/parts/skill.md":        {},
+		"p/.claude/skills/linked/skill":            link,
+		"p/.claude/skills/linked/folder/notes.txt": {},
+	}}
+	for dir, want := range map[string]string{
+		"lower": "its skill.md has to have the name SKILL.md", "testing": "its Skill.md has to have the name SKILL.md",
+		"y": "", "y/templates": "", "y/parts": "its skill.md has to have the name SKILL.md", "linked": "",
+	} {
+		why := MisplacedAt(files, filepath.Join("p/.claude/skills", dir, "fsm.json"))
+		assert.Equal(t, want == "", why == "", "%s: %s", dir, why)
+		assert.Contains(t, why, want, dir)
+	}
+}
+
+type inMemory struct{ fstest.MapFS }
+
+func (m inMemory) Readlink(path string) (string, error) { return m.ReadLink(path) }
