@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -58,6 +61,14 @@ func withSelfHooks(text string) (with string, changed bool, err error) {
 	return string(head) + string(own) + selfHooks + string(tail), true, nil
 }
 
+// clientReadsHooks reports whether the client finds hooks in a SKILL.md. It ends the frontmatter
+// at any three dashes, and [frontmatter.CutSkill], with which the hooks are added, at a line of them.
+func clientReadsHooks(text string) bool {
+	object, _, err := frontmatter.SkillJSON([]byte(text))
+	var members map[string]jsontext.Value
+	return err == nil && json.Unmarshal(object, &members) == nil && members["hooks"] != nil
+}
+
 // hooksEdit is a SKILL.md with the hooks in it.
 type hooksEdit struct {
 	path, old, text string
@@ -80,6 +91,9 @@ func planSelfHooks(dir string) (e hooksEdit, err error) {
 	}
 	e.old = string(text)
 	e.text, e.changed, err = withSelfHooks(e.old)
+	if err == nil && !clientReadsHooks(e.text) {
+		err = errors.New("has a frontmatter that the client would not read to its end: three dashes in a value, or YAML that is not valid")
+	}
 	if err != nil {
 		return e, &exit{exitNo, fmt.Errorf("%s %w", e.path, err),
 			"nothing was changed; remove the other hooks, or correct the frontmatter, then run the command again"}
