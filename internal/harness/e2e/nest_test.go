@@ -44,7 +44,8 @@ func TestASkillCalledWithinAStepComesUnderIt(t *testing.T) {
 		`under it is the workflow of notes, of which #4 "Collect" and #5 "Draft" are open. Ready now: #4 "Collect"`)
 	assert.Contains(t, r.After("within itself").Request.News(),
 		`"release": the skill is open already: #2 "Write the notes" of it has led to the workflow of notes`)
-	assert.Contains(t, r.After("draft").Request.News(), `The workflow of notes is done. Go on with #2 "Write the notes" (the skill notes was called): For the users.`)
+	assert.Contains(t, r.After("draft").Request.News(),
+		`The workflow of notes is done. Go on with #2 "Write the notes" (the skill notes was called): For the users.`)
 	assert.Equal(t, []string{"#1 [completed] Build", "#2 [in_progress] Write the notes", "#3 [pending] Publish [blocked by #2]",
 		"#4 [completed] Collect", "#5 [completed] Draft"}, tasks(t, r, "list"))
 }
