@@ -4,9 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -23,21 +21,11 @@ const columns = 140
 func TestNoLineIsTooLong(t *testing.T) {
 	assert.Equal(t, []int{2}, tooLong(t, "package p\nvar a = `"+strings.Repeat("a", columns)+"`\nvar b = `\n"+
 		strings.Repeat("b", columns+1)+"\n`\ntype c struct { d int `"+strings.Repeat("d", columns)+"` }\n"))
-	root := filepath.Join("..", "..")
-	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() && path != root && (e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".")) {
-			return filepath.SkipDir
-		}
-		if strings.HasSuffix(path, ".go") {
-			source, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.Empty(t, tooLong(t, string(source)), "lines of %s with more than %d characters", path, columns)
-		}
-		return nil
-	}))
+	for _, path := range sources(t) {
+		source, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Empty(t, tooLong(t, string(source)), "lines of %s with more than %d characters", path, columns)
+	}
 }
 
 // tooLong returns the numbers of the lines of Go that are too long and can be broken.

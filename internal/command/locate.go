@@ -36,8 +36,8 @@ has a SKILL.md.
 When another agent runs the command, the search is that agent's: its own places and plugins,
 then those of Claude Code.
 
-The exit code is 1 if there is no fsm.json, or if "skillOverrides" in the settings switches
-the skill off.
+The exit code is 1 if there is no fsm.json, or if the settings switch the skill off
+(skillOverrides).
 
 Without a name it lists every workflow that is visible from here: the name to type (and
 in brackets other names that lead to it), the number of steps or the first error, the
