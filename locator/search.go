@@ -66,6 +66,7 @@ var scopedChoices = []choice{
 	(*search).byFolder,
 	(*search).byCommand,
 	(*search).inPlugin,
+	(*search).inAdded,
 	(*search).inScope,
 	(*search).byListing,
 	(*search).byScopedName,

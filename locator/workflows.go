@@ -69,7 +69,7 @@ func (l *Locator) Skills(cwd string) (all []Skill, complete bool) {
 type knownSkill struct {
 	candidate
 	names  []string
-	scoped string // of a nested skill: its name if another skill has the first of names
+	scoped string // of a nested skill and one of an added directory: its name if another skill has the first of names
 }
 
 func (s *search) workflow(k knownSkill) Workflow {
@@ -134,6 +134,9 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 			k := s.known(c, filepath.Base(c.folder))
 			if len(k.names) > 1 && s.isSkill(c.folder) && !s.isShadowed(c) {
 				index.own[k.names[1]] = append(index.own[k.names[1]], candidate{rule: RuleFrontmatter, folder: c.folder})
+			}
+			if r.rule == RuleAddDir {
+				k.scoped = s.scope(r) + ":" + k.names[0]
 			}
 			all = append(all, k)
 		}

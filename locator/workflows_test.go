@@ -134,6 +134,41 @@ func TestResultFromAnAddedDirectoryIsNotCertain(t *testing.T) {
 	}
 }
 
+// TestASecondSkillOfAnAddedDirectory: where another skill has the name of its folder, it has that name
+// with a scope.
+func TestASecondSkillOfAnAddedDirectory(t *testing.T) {
+	w := newWorld(t)
+	w.AddDirs = []string{project + "/apps/web", "/x/same", "/y/same", "/z/one", "/p/z/two", "/q/z/two"}
+	skill := func(dir string) string {
+		folder := dir + "/.claude/skills/s"
+		w.put(folder+"/SKILL.md", "---\nname: own\n---\n")
+		return w.skill(folder)
+	}
+	skill(project)
+	scopes := map[string]string{}
+	for i, scope := range []string{"apps/web", "x/same", "y/same", "one", "", ""} {
+		scopes[skill(w.AddDirs[i])] = scope
+	}
+
+	all, _ := w.Workflows(project)
+
+	for _, found := range all[1:] {
+		scope := scopes[found.Path]
+		assert.Equal(t, scope == "", found.Unused, found.Path)
+		if scope == "" {
+			continue
+		}
+		assert.Equal(t, scope+":s", found.Command)
+		for _, w.Invoked = range []bool{false, true} {
+			w.finds(found.Path, scope+":s", project)
+		}
+	}
+	w.put(project+"/.claude/settings.json", `{"skillOverrides": {"s": "off", "one:s": "on"}}`)
+	w.Invoked = false
+	assert.Contains(t, w.locate("x/same:s", project).Off(), `"skillOverrides" for "s" is "off"`)
+	assert.Empty(t, w.locate("one:s", project).Off())
+}
+
 // TestWorkflowsOfPluginsAgreeWithLocate: Locate finds each skill that a plugin lists by each of
 // its names, invoked or not, and an unused one by none.
 func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {

@@ -264,6 +264,33 @@ skill torn/skills/g
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": []}
 `,
+	"added directories": `
+skill project/.claude/skills/s own
+skill project/web/.claude/skills/s
+skill y/.two/.claude/skills/t
+skill x/same/.claude/skills/s xs
+skill x/same/.claude/skills/u us
+skill y/same/.claude/skills/s
+skill y/same/.claude/skills/u
+skill p/z/one/.claude/skills/s
+skill q/z/one/.claude/skills/s
+skill home/.claude/skills/v
+skill y/.two/.claude/skills/v
+skill y/plug/.claude/skills/s
+skill plug/skills/s
+add-dir project/web
+add-dir x/same
+add-dir y/same
+add-dir p/z/one
+add-dir q/z/one
+add-dir y/.two
+add-dir y/plug
+plugin-dir plug
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": []}
+-- plug/.claude-plugin/plugin.json --
+{"name": "plug"}
+`,
 	"commands of the project": `
 skill market/sub/skills/y
 skill market/sub/skills/w n

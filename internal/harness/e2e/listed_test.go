@@ -36,6 +36,7 @@ const markets = 25
 //	link PATH TARGET      PATH is a symbolic link
 //	source KIND           the marketplace's source, "directory" if there is no such line
 //	plugin-dir PATH       an option of the client
+//	add-dir PATH          another one
 //
 // Each skill and command has an fsm.json. The client gets every plugin of the marketplace.
 type catalog struct {
@@ -45,6 +46,7 @@ type catalog struct {
 	docs    map[string]string // the names of skills and commands by path
 	source  string
 	plugins []string // the paths of --plugin-dir
+	added   []string // the paths of --add-dir
 }
 
 func parseCatalog(t *testing.T, text string) catalog {
@@ -66,6 +68,8 @@ func parseCatalog(t *testing.T, text string) catalog {
 			c.source = path
 		case "plugin-dir":
 			c.plugins = append(c.plugins, path)
+		case "add-dir":
+			c.added = append(c.added, path)
 		default:
 			require.Failf(t, "unknown line", "%q", line)
 		}
@@ -171,6 +175,11 @@ func (c catalog) calls() []string {
 	for _, dir := range c.plugins {
 		prefixes[filepath.Base(dir)+":"] = true
 	}
+	for _, dir := range c.added {
+		for i := range len(strings.Split(dir, "/")) {
+			prefixes[strings.SplitN(dir, "/", i+1)[i]+":"] = true
+		}
+	}
 	for path, own := range c.docs {
 		for _, top := range []string{"/commands/", "/cmds/", "/more/"} {
 			if _, below, ok := strings.Cut(folderOf(path), top); ok {
@@ -215,6 +224,17 @@ func (c catalog) namedInEntries(parts map[string]bool) {
 	}
 }
 
+// options returns the options that the client and the built program have for directories.
+func (c catalog) options(s *realclient.Sandbox) (args []string) {
+	for _, dir := range c.plugins {
+		args = append(args, "--plugin-dir", s.Path(dir))
+	}
+	for _, dir := range c.added {
+		args = append(args, "--add-dir", s.Path(dir))
+	}
+	return args
+}
+
 // client runs the client once. It returns the names that the client lists, which of the calls
 // it knows, and the folder whose text the model got, where it got one.
 func (c catalog) client(s *realclient.Sandbox, calls []string) (listed []string, known map[string]bool, ran map[string]string) {
@@ -222,11 +242,7 @@ func (c catalog) client(s *realclient.Sandbox, calls []string) (listed []string,
 	for i, name := range calls {
 		turns = append(turns, Do(Skill(fmt.Sprint("call", i), name)))
 	}
-	var args []string
-	for _, dir := range c.plugins {
-		args = append(args, "--plugin-dir", s.Path(dir))
-	}
-	r := s.Try(Script{Main: append(turns, Say("done"))}, "go", args...)
+	r := s.Try(Script{Main: append(turns, Say("done"))}, "go", c.options(s)...)
 	known, ran = map[string]bool{}, map[string]string{}
 	for i, name := range calls {
 		id := fmt.Sprint("call", i)
@@ -251,11 +267,7 @@ func (c catalog) client(s *realclient.Sandbox, calls []string) (listed []string,
 // located returns the names that the built program lists, the first of each workflow.
 func (c catalog) located(t *testing.T, s *realclient.Sandbox) []string {
 	t.Helper()
-	args := []string{"locate", "--json"}
-	for _, dir := range c.plugins {
-		args = append(args, "--plugin-dir", s.Path(dir))
-	}
-	out := s.Command("", fsmtx, args...)
+	out := s.Command("", fsmtx, append([]string{"locate", "--json"}, c.options(s)...)...)
 	require.Zero(t, out.Code, out)
 	var list struct {
 		Workflows []struct {
@@ -283,13 +295,16 @@ func (c catalog) agrees(t *testing.T) {
 	if !assert.Equal(t, strings.Join(listed, "\n"), strings.Join(c.located(t, s), "\n"), "the names that the client and fsmtx locate list") {
 		t.Log(c.text)
 	}
-	var dirs []string
+	var dirs, added []string
 	for _, dir := range c.plugins {
 		dirs = append(dirs, s.Path(dir))
 	}
+	for _, dir := range c.added {
+		added = append(added, s.Path(dir))
+	}
 	for _, name := range calls {
 		l := &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home,
-			PluginDirs: dirs}
+			PluginDirs: dirs, AddDirs: added}
 		result, err := l.Locate(name, s.Project)
 		if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
 			require.NoError(t, err)
