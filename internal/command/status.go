@@ -225,12 +225,14 @@ func (st *status) nextTo(line func(string, ...any)) {
 			next = ready[i]
 		}
 		line("next: #%d %s (%s)", next.ID, next.Subject, st.steps.Word(next))
-	case st.steps.DoneCount() == len(st.steps.Steps) && len(st.steps.Missing()) > 0:
-		line("next: nothing, every other step is done")
-	case st.steps.DoneCount() == len(st.steps.Steps):
-		line("next: nothing, every step is done")
-	default:
+	case st.steps.HasOpen():
 		line("next: nothing can be started; each open step waits for another one")
+	case len(st.steps.Missing()) == len(st.steps.Steps):
+		line("next: nothing, every step is %v", steps.ErrMissing)
+	case len(st.steps.Missing()) > 0:
+		line("next: nothing, every other step is done")
+	default:
+		line("next: nothing, every step is done")
 	}
 }
 
@@ -273,7 +275,7 @@ func (st *status) progress(w *steps.Workflow) (done, all int) {
 	for _, c := range st.steps.Steps {
 		if c.Workflow == w {
 			all++
-			if c.Done() {
+			if c.Done() && !st.steps.IsMissing(c) {
 				done++
 			}
 		}
@@ -439,6 +441,8 @@ type shownList struct {
 	Total   int       `json:"total"`
 	Next    string    `json:"next"`
 	Time    time.Time `json:"time"`
+
+	gone int // steps that are gone without having been done, if no other one is open
 }
 
 // statusOfAll prints one line for each list with a history, the newest first.
@@ -466,6 +470,9 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ready := state.Ready(); len(ready) > 0 {
 			l.Next = ready[0].Subject
 		}
+		if !state.HasOpen() {
+			l.gone = len(state.Missing())
+		}
 		lists = append(lists, l)
 	}
 	slices.SortFunc(lists, func(a, b shownList) int { return b.Time.Compare(a.Time) })
@@ -483,6 +490,8 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			next = "next: " + l.Next
 		case l.Total > 0 && l.Done == l.Total:
 			next = "done"
+		case l.gone > 0:
+			next = fmt.Sprintf("%d gone", l.gone)
 		case l.Total > 0:
 			next = "nothing is ready"
 		}

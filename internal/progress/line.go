@@ -79,6 +79,8 @@ func count(s *steps.State) Part {
 	switch now := current(s); {
 	case done == len(s.Steps):
 		mood, word = Done, "done"
+	case !s.HasOpen():
+		mood, word = Bad, "gone"
 	case len(now) > 0:
 		word = s.Word(now[0])
 		mood = map[bool]Mood{false: Busy}[word == "ready"]

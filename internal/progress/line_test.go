@@ -33,6 +33,7 @@ func TestLine(t *testing.T) {
 		{working, []steps.Evidence{denied}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}, {"refused #3: order: #2 not done", Bad}}},
 		{working, []steps.Evidence{denied, allowed}, []Part{{"◐ 1/3", Busy}, {"#2 S", Plain}}},
 		{working, []steps.Evidence{asked}, []Part{{"◐ 1/3", Busy}, {"waiting for you", Person}, {"#2 S", Plain}}},
+		{[]*steps.Current{step(1, "", false)}, nil, []Part{{"✗ 0/1", Bad}}},
 		{working[2:], nil, []Part{{"○ 0/1", Plain}, {"#3 S", Plain}}},
 	} {
 		assert.Equal(t, c.want, Line(&steps.State{Steps: c.steps, Evidence: c.evidence}))

@@ -160,6 +160,8 @@ func (w Way) Message(s *steps.State) string {
 	switch {
 	case s.DoneCount() == len(s.Steps):
 		return text + " The workflow is complete."
+	case !s.HasOpen():
+		return text + " The others are " + steps.ErrMissing.Error() + ": ask the person."
 	case len(now) == 0:
 		return text + " " + steps.NoneReady + ": ask the person."
 	case s.Word(now[0]) == "ready":

@@ -44,7 +44,7 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, left []*Current, err error) {
 	_ = f.lapse(ctx, s, Pause{Agent: x.Agent}) // the next event tries again
 	nothing := x.Mode == StopOff || len(s.Ready()) == 0
-	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || s.DoneCount() == len(s.Steps) {
+	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || !s.HasOpen() {
 		return nil, nil, nil
 	}
 	if x.Heard == nil {

@@ -19,9 +19,12 @@ var ErrMissing = errors.New("gone from the task list, and nothing on record show
 
 // Missing returns the steps that are gone from the list without having been done.
 func (s *State) Missing() []*Current {
-	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool {
-		return !c.Gone() || c.Unread || c.NotNeeded || s.wasDone(c)
-	})
+	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return !s.IsMissing(c) })
+}
+
+// IsMissing reports whether the step is gone from the list without having been done.
+func (s *State) IsMissing(c *Current) bool {
+	return c.Gone() && !c.Unread && !c.NotNeeded && !s.wasDone(c)
 }
 
 // wasDone reports whether the step was let through, or hydrated as completed.

@@ -22,14 +22,19 @@ func TestStepsThatAreGone(t *testing.T) {
 	assert.True(t, s.Step(2).NotNeeded)
 	assert.Empty(t, s.Missing())
 	assert.Empty(t, s.Troubles)
+	assert.True(t, s.HasOpen())
 
 	l.put(1, "{}")
 	require.NoError(t, os.Remove(taskFile(l, 3)))
 	s = l.state()
 	assert.Equal(t, []*Current{s.Step(3)}, s.Missing())
 	assert.Len(t, s.Troubles, 1)
+	assert.Equal(t, 3, s.DoneCount(), "that a file is gone does not show that the step was done")
+	assert.False(t, s.HasOpen())
 	require.NoError(t, os.Remove(taskFile(l, 1)))
-	assert.Empty(t, l.state().Troubles, "nothing is left to enforce")
+	s = l.state()
+	assert.Empty(t, s.Troubles, "nothing is left to enforce")
+	assert.Equal(t, 3, s.DoneCount())
 }
 
 func taskFile(l *list, id int64) string { return filepath.Join(l.List.Dir, fileName(id)) }

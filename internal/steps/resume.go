@@ -19,7 +19,7 @@ func resumed(s *State) string {
 			ready = append(ready, c)
 		}
 	}
-	if s.DoneCount() == len(s.Steps) {
+	if !s.HasOpen() {
 		return ""
 	}
 	var b strings.Builder

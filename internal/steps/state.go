@@ -170,14 +170,19 @@ func (s *State) Startable() (all []*Current) {
 	return all
 }
 
-// DoneCount returns how many steps are done.
+// DoneCount returns how many steps are done. One that is missing is not among them.
 func (s *State) DoneCount() (n int) {
 	for _, c := range s.Steps {
-		if c.Done() {
+		if c.Done() && !s.IsMissing(c) {
 			n++
 		}
 	}
 	return n
+}
+
+// HasOpen reports whether a step is open. One that is missing is not: nothing waits for it.
+func (s *State) HasOpen() bool {
+	return slices.ContainsFunc(s.Steps, func(c *Current) bool { return !c.Done() })
 }
 
 // Word returns the state of the step in one or two words, for people.

@@ -94,5 +94,5 @@ func rival(ctx context.Context, dir, project string, since time.Time) (later, op
 		return false, false
 	}
 	s, err := steps.LoadNow(ctx, dir)
-	return history[len(history)-1].Time.After(since), err != nil || s.DoneCount() < len(s.Steps)
+	return history[len(history)-1].Time.After(since), err != nil || s.HasOpen()
 }
