@@ -137,13 +137,17 @@ type hydrated struct {
 // do puts the tasks of an invoked skill into the list or, at other events, checks those that
 // are there.
 func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event, policy fsmspec.Policy) hydrated {
+	fromClient := func() bool { return s.Who().FromClient() }
 	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout,
-		History: f.History, Flat: f.Nest == "off"}
+		History: f.History, Flat: f.Nest == "off" && fromClient(), FromClient: fromClient}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, e, options)
 	}
 	options.Late = true
 	request, skip, err := hydrate.Understand(e)
+	if request.Typed && !fromClient() { // an agent wrote the event: it calls the skill
+		request.Typed, request.Invocation = false, ""
+	}
 	if skip == hydrate.Forked && request.Session != "" {
 		err = hydrate.NoteCall(ctx, request, s.Getenv, options, nil)
 	}

@@ -30,7 +30,9 @@ type Options struct {
 	// are, and the workflow does not come under them, except under a step in progress that demands the skill.
 	// Nil: all are the caller's.
 	Mine func(command string) bool
-	Late bool // leave what is done last to Result.Finish, so that the caller can answer first
+	// FromClient reports whether a check's event comes from the client. Nil: it does.
+	FromClient func() bool
+	Late       bool // leave what is done last to Result.Finish, so that the caller can answer first
 
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }

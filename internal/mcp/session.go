@@ -43,7 +43,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	}
 	return &steps.Frame{
 		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
-		Env: c.env, NoChecks: !c.flags.Checks, Apply: true, Via: steps.By{How: steps.ByMCP}, Log: c.log(),
+		Env: c.env, NoChecks: !c.flags.Checks && c.who.FromClient(), Apply: true, Via: steps.By{How: steps.ByMCP}, Log: c.log(),
 		Questions: found.Questions(),
 		Unnamed:   func() bool { return tasklist.Unnamed(ctx, c.lookup, found.Dir) },
 	}, note, nil

@@ -41,6 +41,9 @@ const (
 // program. Of a question, which decides nothing yet, it is who caused it.
 func (f *Frame) by(u Update, v Verdict) By {
 	by := By{Who: cmp.Or(f.Via.Who, TheAgent), How: cmp.Or(f.Via.How, ByUpdate), Session: f.Session, Agent: u.Agent, TTY: f.Via.TTY}
+	if v.Check != nil && f.Forged != nil && f.Forged() {
+		by.How = ByShell
+	}
 	switch {
 	case v.yes != "":
 		by.Who, by.How, by.TTY = ThePerson, v.yes, nil

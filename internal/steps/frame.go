@@ -70,6 +70,10 @@ type Frame struct {
 	// empty is nothing, and so is a nil function.
 	Answers func() string
 
+	// Forged reports whether an update comes from the agent's shell, and not from the client. It is asked
+	// when a check has run, because the shell has chosen its environment. It may be nil.
+	Forged func() bool
+
 	// Log is called with each decision once it is on record, some while the list is locked. It
 	// may be nil.
 	Log func(decisions.Record)
