@@ -44,6 +44,9 @@ func (p *parser) emptyOnly(e *entry, name string, t token) {
 func (p *parser) rule(rules *[]string, name string, t token) {
 	text := strings.TrimSpace(p.text(t))
 	wrong, suspect := ruleFault(text)
+	if tool, empty := strings.CutSuffix(text, "()"); empty && wrong == "" { // older records may have it
+		wrong = fmt.Sprintf("nothing is in the parentheses: write %s for all its calls", tool)
+	}
 	switch {
 	case wrong != "":
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)

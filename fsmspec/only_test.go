@@ -57,6 +57,7 @@ func TestWrongRules(t *testing.T) {
 		`["Skill"]`:      `only: "Skill": the workflow itself needs this tool, so it cannot belong to one step`,
 		`["Write(../x)"]`: `only: "Write(../x)": .. is not allowed: write the path from the project's directory, ` +
 			`//path for one from the root, or ~/path`,
+		`["Bash()"]`:           `only: "Bash()": nothing is in the parentheses: write Bash for all its calls`,
 		`["Write( )"]`:         `only: "Write( )": the path is blank`,
 		`["Write(${HOME}/x)"]`: `only: "Write(${HOME}/x)": variables are not expanded: want a path from the project's directory`,
 		`["Bash(a\u0000b)"]`:   `only: "Bash(a\x00b)": a rule cannot have control characters`,
