@@ -117,8 +117,9 @@ func commandFor(args []string) (c *cobra.Command, rest []string, ok bool) {
 	none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
 		Getenv: func(string) (string, bool) { return "", false }}
 	root := newRoot(args, none, new(error))
-	if sub, _, after := findSubcommand(subcommands(), args); sub != nil {
-		args = after
+	leading, behind := leadingDirectory(args)
+	if sub, _, after := findSubcommand(subcommands(), behind); sub != nil {
+		args = append(leading, after...)
 	}
 	c, args, err := root.Find(args)
 	if err != nil || c.ParseFlags(args) != nil {
