@@ -12,7 +12,7 @@ var (
 	decoration = pattern{text: `^[^\p{L}\p{N}<\[({$/]+`}
 	stepWord   = pattern{text: `(?i)^(steps?|phases?|stages?|round|pass|task|part|wave|étape|etape|schritt|paso|passo|fase|etapa|шаг|этап|` +
 		`steg|krok|adım|bước|stap|ステップ|フェーズ|手順|步骤|步驟|阶段|階段|단계)\s*[#№]?\s*(\d+(?:\.\d+)*[a-z]?|\b(?-i:[A-Z])|\b[ivxIVX]+|\bone|two|three|four|` +
-		`five|six|seven|eight|nine|ten|zero|[一二三四五六七八九十]+)(?:\s*(?:-|–|—|to|&|and)\s*\d+)?([^\p{L}\p{N}].*|)$`}
+		`five|six|seven|eight|nine|ten|zero|[一二三四五六七八九十]+)(?:\s*(?:-|–|—|to|&|and|of|/)\s*\d+)?([^\p{L}\p{N}].*|)$`}
 	stepAfter  = pattern{text: `^(?:第\s*)?([0-9]+|[一二三四五六七八九十]+)\s*(步|阶段|階段|ステップ|단계)骤?([^\p{L}\p{N}].*|)$`}
 	numberWord = pattern{text: `^(\d{1,2})(?:[.):]|\s*[\x{2013}\x{2014}-]|\\\.)\s+(\S.*)$|^(\d{1,2})(?:、|\s+)(\S.*)$`}
 	letterWord = pattern{text: `^([A-H])[.)]\s+(\S.*)$`}
@@ -213,7 +213,7 @@ func (d *document) childHeadings() (all []*candidate) {
 		}
 		c := &candidate{form: plainHeadings, place: below[i][0]}
 		for _, j := range below[i] {
-			if affinity(d.lines[j].text) != against {
+			if isStep(d.lines[j].text) {
 				c.marks = append(c.marks, mark{at: j, title: plainTitle(d.lines[j].text)})
 			}
 		}
@@ -223,6 +223,13 @@ func (d *document) childHeadings() (all []*candidate) {
 		}
 	}
 	return all
+}
+
+// isStep reports whether a heading among steps is one, and not a chapter that is read: "Read the changelog"
+// is, "Changelog" and "Use cases" are not.
+func isStep(title string) bool {
+	yes, _ := instructs(title)
+	return yes && len(strings.Fields(title)) > 2 || affinity(title) != against
 }
 
 // groups is a title above headings that only group what is below them: boxes to check, or
@@ -246,7 +253,7 @@ func (d *document) introduced(below map[int][]int) *candidate {
 		}
 		c := &candidate{form: plainHeadings, place: i, lead: lead.text}
 		for _, j := range siblings[slices.Index(siblings, i):] {
-			if affinity(d.lines[j].text) != against {
+			if isStep(d.lines[j].text) {
 				c.marks = append(c.marks, mark{at: j, title: plainTitle(d.lines[j].text)})
 			}
 		}

@@ -209,7 +209,8 @@ func (d *document) labelRuns() []*candidate {
 	return r.complete()
 }
 
-var colon = pattern{text: `^[^:.–—]{1,18}\s*[:–—]`}
+// colon is what separates the number of a step from its text in a line that is not in bold.
+var colon = pattern{text: `^(?:[^:.–—]{1,18}\s*[:–—]|\W*\p{L}+\s+\d{1,2}[.)]\s)`}
 
 // labelText returns the bold text at the beginning of a line, or else the line.
 func labelText(text string) string {

@@ -23,6 +23,7 @@ func (d *document) choose() (best *candidate, others, tied []*candidate) {
 		return nil, all, nil
 	}
 	best = outermost(announced(all))
+	best = best.fullest(slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.form != best.form }))
 	if tied = best.tied(all); len(tied) > 0 {
 		return nil, all, tied
 	}
@@ -83,7 +84,7 @@ func outermost(all []*candidate) *candidate {
 // several workflows, of which only a person can choose one.
 func (c *candidate) tied(all []*candidate) (tied []*candidate) {
 	for _, other := range all {
-		if other.form == c.form && !other.overlaps(c) && other.score >= max(enough, c.score-10) && len(other.marks)*2 >= len(c.marks) {
+		if other.form == c.form && !other.overlaps(c) && !other.repeats(c) && other.score >= max(enough, c.score-10) && len(other.marks)*2 >= len(c.marks) {
 			tied = append(tied, other)
 		}
 	}
@@ -91,6 +92,22 @@ func (c *candidate) tied(all []*candidate) (tied []*candidate) {
 		tied = append(tied, c)
 	}
 	return tied
+}
+
+// repeats reports whether both have the same titles: a list of boxes to check has those of the sections below.
+func (c *candidate) repeats(other *candidate) bool {
+	return slices.EqualFunc(c.marks, other.marks, func(a, b mark) bool { return clean(a.title) == clean(b.title) })
+}
+
+// fullest returns the candidate of those that repeat c that has the most text.
+func (c *candidate) fullest(all []*candidate) *candidate {
+	best := c
+	for _, other := range all {
+		if other.repeats(c) && other.end()-other.begin() > best.end()-best.begin() {
+			best = other
+		}
+	}
+	return best
 }
 
 // soleList returns the only numbered list, or nil.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
@@ -64,6 +65,7 @@ var (
 	tags       = pattern{text: `^ *<(/?)([A-Za-z][\w.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*>(.*)$`}
 	attributes = pattern{text: `([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')`}
 	keycaps    = pattern{text: `([0-9])\x{FE0F}?\x{20E3}[.:]?`}
+	circles    = pattern{text: `[①-⑳][.:、]?`}
 )
 
 // inline are the names of HTML's elements that give a text no structure.
@@ -180,7 +182,7 @@ func (s *scanner) comments(l *line) bool {
 
 func (s *scanner) heading(l *line) bool {
 	if m := headings.find(l.raw); m != nil {
-		l.kind, l.level, l.text = heading, len(m[1]), keycaps.compiled().ReplaceAllString(m[2], "$1. ")
+		l.kind, l.level, l.text = heading, len(m[1]), plainNumbers(m[2])
 		return true
 	}
 	n := len(s.out)
@@ -195,6 +197,15 @@ func (s *scanner) heading(l *line) bool {
 		return true
 	}
 	return false
+}
+
+// plainNumbers writes numbers on keys and in circles as they begin an item of a list.
+func plainNumbers(text string) string {
+	text = keycaps.compiled().ReplaceAllString(text, "$1. ")
+	return circles.compiled().ReplaceAllStringFunc(text, func(number string) string {
+		r, _ := utf8.DecodeRuneInString(number)
+		return strconv.Itoa(int(r-'①')+1) + ". "
+	})
 }
 
 // underlined reports whether a line can be a heading that the line below underlines: a
@@ -225,7 +236,7 @@ func (s *scanner) tags(l *line) bool {
 }
 
 func (s *scanner) item(l *line) bool {
-	raw := keycaps.compiled().ReplaceAllString(l.raw, "$1. ")
+	raw := plainNumbers(l.raw)
 	switch m := numbers.find(raw); {
 	case m != nil:
 		l.kind, l.ordered, l.text = item, true, m[3]

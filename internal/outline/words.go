@@ -95,7 +95,8 @@ var (
 		`submit|open|write|change|migrate|edit|any|each|every)`}
 	lists = pattern{text: `(?i)(include|includes|including|such as|examples?|for example|features?|options?|one ` +
 		`of|either|supports?|contains?|provides?|output|returns?|criteria|consider|ask yourself|must (?:include|contain|have)|when|if any|red ` +
-		`flags?|never|avoid|do not|don't|rules?|types?|fields?|sections?|questions?)\W*$`}
+		`flags?|never|avoid|do not|don't|rules?|types?|fields?|sections?|` +
+		`questions?|guidelines?|principles?|conventions?|practices|standards?|tips?)\W*$`}
 	condition = pattern{text: `(?i)^(?:if|when|for|once|after|before|unless|while|optionally|first|then|next|finally|lastly|now|always|` +
 		`immediately|also|only|carefully|explicitly|silently|automatically|quickly|briefly|in parallel)\b`}
 )
