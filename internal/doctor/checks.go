@@ -231,12 +231,22 @@ func missingPrograms(path string, commands []settings.Call, repair string) (foun
 		if _, err := exec.LookPath(h.Command); err != nil {
 			what := "the hooks run " + h.Command + ", which does not exist or cannot be executed"
 			if !filepath.IsAbs(h.Command) {
-				what = "the hooks run " + h.Command + ", which is not on PATH"
+				what, repair = "the hooks run "+h.Command+", which is not on PATH", onPath()
 			}
 			found = append(found, Fault{Kind: "program", What: what, File: path, Command: repair})
 		}
 	}
 	return found
+}
+
+// onPath returns the command that makes this program the one that PATH has, "" if it has another name.
+// Installing the hooks again would not change that they run a name.
+func onPath() string {
+	self, err := settings.Binary(os.Args[0])
+	if err != nil || filepath.Base(self) != settings.Program {
+		return ""
+	}
+	return "export PATH=" + shell.Join(filepath.Dir(self)) + `:"$PATH"`
 }
 
 // outdated compares the hooks in the file with those that install would write.
@@ -251,7 +261,11 @@ func (d *doctor) outdated(p place) (found []Fault) {
 	if len(why) == 0 {
 		return nil
 	}
-	return []Fault{{Kind: "hooks", What: strings.Join(why, "; "), File: p.path, Command: p.install()}}
+	repair := p.install()
+	if p.scope == install.Project && settings.CheckName() != nil { // install would refuse
+		repair = onPath()
+	}
+	return []Fault{{Kind: "hooks", What: strings.Join(why, "; "), File: p.path, Command: repair}}
 }
 
 // pluginHooks is a plugin that has our hooks.

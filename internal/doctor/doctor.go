@@ -5,8 +5,11 @@ package doctor
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -32,7 +35,15 @@ type Question struct {
 // Examine returns all problems, the most urgent first. It changes nothing.
 func Examine(ctx context.Context, s terminal.Streams, q Question) ([]Fault, error) {
 	d := &doctor{Streams: s, cwd: q.Dir, age: q.Age}
-	return d.examine(ctx)
+	found, err := d.examine(ctx)
+	if typed := install.Typed(s); typed != settings.Program { // another program of this name would repair nothing
+		for i, f := range found {
+			if before, command, ok := strings.Cut(" "+f.Command, " "+settings.Program+" "); ok {
+				found[i].Command = strings.TrimPrefix(before+" "+typed+" "+command, " ")
+			}
+		}
+	}
+	return found, err
 }
 
 // Repair repairs the problem, which must be Safe. What then is Fixed, or says why not.

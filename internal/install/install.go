@@ -146,6 +146,9 @@ func (j *job) program(s terminal.Streams) (command string, unusable, err error) 
 	}
 	if j.Scope != Project {
 		copied, ok, err := npm.Find(s.Getenv)
+		if err == nil && !ok && writes && !j.preview && filepath.Base(path) != settings.Program {
+			err = fmt.Errorf("%w: %s", settings.ErrRenamed, path)
+		}
 		if !ok || err != nil {
 			return path, nil, err
 		}

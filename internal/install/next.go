@@ -9,7 +9,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -31,6 +33,16 @@ func Next(s terminal.Streams, r Request, call string) {
 			nextIn(s, agent.Named(name))
 		}
 	}
+}
+
+// Typed returns what a person types for this program: its name, or its path if PATH has no program of that
+// name or another one. go run's program, which is gone when somebody types, has only the name.
+func Typed(s terminal.Streams) string {
+	self, err := os.Executable()
+	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || npm.IsOnPath(s.Getenv) {
+		return settings.Program
+	}
+	return shell.Join(self)
 }
 
 // maxNamed limits the workflows that are named.
@@ -61,11 +73,13 @@ func nextInClaude(s terminal.Streams, call string) {
 	switch first := toCall(usable, name); {
 	case first != nil:
 		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), list(usable))
-		visible.Fprintf(s.Out, "start claude here and %s; watch it in another terminal: fsmtx status --watch\n", begin(*first, call))
+		visible.Fprintf(s.Out, "start claude here and %s; watch it in another terminal: %s status --watch\n",
+			begin(*first, call), Typed(s))
 	case call != "" && !named:
 		visible.Fprintf(s.Out, "the client does not find the skill %s here: put its folder into .claude/skills\n", name)
 	case call == "" && useless == 0:
-		visible.Fprintf(s.Out, "no skill here has a workflow yet: type fsmtx init, which writes one for a skill that you have\n")
+		visible.Fprintf(s.Out, "no skill here has a workflow yet: type %s init, which writes one for a skill that you have\n",
+			Typed(s))
 	}
 }
 

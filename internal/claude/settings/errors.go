@@ -22,6 +22,10 @@ var (
 	// another program.
 	ErrNotOnPath = hint.New("this program is not the "+Program+" on PATH",
 		"put this program first on PATH under that name, or install with --local or --user, which register its path")
+	// ErrRenamed is returned when this program has another name than Program, by which hooks are known
+	// again: neither doctor nor install --remove would find what it writes.
+	ErrRenamed = hint.New("this program is not called "+Program+", the name by which its hooks are known",
+		"rename it to "+Program+", and run install with that program")
 	// ErrTemporary is returned when go run built this program, and will delete it.
 	ErrTemporary = hint.New("this program was built by go run, which deletes it when it ends",
 		"run go install or make build, and run install with that program")
