@@ -67,10 +67,10 @@ func subcommands() []subcommand {
 		{name: "plugin", group: forSetup, make: newPlugin},
 		{name: "demo", group: forSetup, make: newDemo},
 		{name: "version", group: forSetup, make: newVersion},
-		{name: "begin", group: forAgents, make: newBegin, misused: misusedWork},
-		{name: "next", group: forAgents, make: newNext, misused: misusedWork},
-		{name: "start", group: forAgents, make: newStart, misused: misusedWork},
-		{name: "complete", also: progress.Finish, group: forAgents, make: newComplete, misused: misusedWork},
+		{name: "begin", group: forAgents, make: newBegin, misused: misusedWork("begin")},
+		{name: "next", group: forAgents, make: newNext, misused: misusedWork("next")},
+		{name: "start", group: forAgents, make: newStart, misused: misusedWork("start")},
+		{name: "complete", also: progress.Finish, group: forAgents, make: newComplete, misused: misusedWork("complete")},
 		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
 		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands, hook: true},
 		{name: "hook", group: forClient, make: newHook, misused: misusedHook},
@@ -253,6 +253,10 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	} else {
 		root = newProgram(s)
+		root.SetFlagErrorFunc(misusedFlags)
+		if len(behind) > 0 && !strings.HasPrefix(behind[0], "-") {
+			args = behind // cobra's help and completion, which are the same in every directory, have no -C
+		}
 	}
 	holdBack(s, root)
 	root.SilenceErrors, root.SilenceUsage = true, true

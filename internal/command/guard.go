@@ -30,6 +30,9 @@ func newGuard(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if s.InputIsTerminal() {
+				return notFed("fsmtx guard " + r.ID)
+			}
 			log := newDecisionLog(s, file)
 			answer := guard.Run(r, s.In, s.Env, log.adder())
 			if log.on() {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -33,7 +32,7 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 				return err
 			}
 			if s.InputIsTerminal() {
-				return &exit{exitNo, errors.New("standard input is a terminal; it must be an event"), "fsmtx guard explain " + r.ID + " < event.json"}
+				return notFed("fsmtx guard explain " + r.ID)
 			}
 			return printExplanation(s.Out, r, guard.Explain(r, s.In, s.Env))
 		},

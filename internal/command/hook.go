@@ -20,6 +20,11 @@ var errOtherAgent = errors.New("the event is another agent's")
 // errTyped is returned if standard input is a terminal: a person has typed the command.
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
+// notFed is the error of a command that a person has typed without the event that it needs.
+func notFed(command string) error {
+	return &exit{exitNo, errors.New("standard input is a terminal; it must be an event"), command + " < event.json"}
+}
+
 // readEvent reads the event of a hook from standard input. It returns errOtherAgent, errTyped or
 // an error of event.Read.
 func readEvent(s terminal.Streams) (*event.Event, error) {

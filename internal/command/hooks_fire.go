@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -65,6 +66,9 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 }
 
 func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, processes *hookProcesses) (*hooks.Result, hookSetup, error) {
+	if s.InputIsTerminal() {
+		return nil, hookSetup{}, notFed("fsmtx hooks fire " + shell.Join(name))
+	}
 	e, err := event.Read(s.In)
 	if err != nil {
 		return nil, hookSetup{}, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,7 +79,7 @@ func sweepFile(path string) error {
 }
 
 // specsOf returns the files that the arguments of a command name: files, directories of
-// skills, directories with several skills below, and "-" for standard input. Without
+// skills, directories with several skills below, names of skills, and "-" for standard input. Without
 // arguments it returns every workflow that is visible from here, and every fsm.json below.
 func specsOf(s terminal.Streams, args []string) ([]string, error) {
 	if len(args) == 0 {
@@ -87,6 +88,11 @@ func specsOf(s terminal.Streams, args []string) ([]string, error) {
 	var paths []string
 	for _, arg := range args {
 		info, err := os.Stat(arg)
+		if errors.Is(err, fs.ErrNotExist) {
+			if named, err := findSpec(s, arg); err == nil { // else the error of reading it names the path
+				arg = named
+			}
+		}
 		if arg == "-" || err != nil || !info.IsDir() {
 			paths = append(paths, arg)
 			continue

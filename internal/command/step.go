@@ -126,8 +126,11 @@ func stepSubcommands() []subcommand {
 
 // refuseStep reports an invalid hook command line to the person. It refuses no call.
 func refuseStep(s terminal.Streams, err error) error {
-	if _, err := readEvent(s); errors.Is(err, errOtherAgent) {
+	switch _, readErr := readEvent(s); {
+	case errors.Is(readErr, errOtherAgent):
 		return nil
+	case errors.Is(readErr, errTyped):
+		return &exit{exitOK, err, "run fsmtx step --help"}
 	}
 	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. `+
 		`The steps of workflows are not enforced`, err)))
@@ -146,6 +149,8 @@ func runStep(ctx context.Context, s terminal.Streams, f stepFlags) error {
 	switch {
 	case errors.Is(err, errOtherAgent):
 		return nil
+	case errors.Is(err, errTyped):
+		return &exit{exitOK, err, "an agent runs fsmtx step; fsmtx step show shows the steps"}
 	case err != nil:
 		return deliver(s, notEnforced(err))
 	}

@@ -37,16 +37,17 @@ differ only in the task are printed once, with all their places. On a terminal e
 problem is followed by the line of the file, with carets under the place. Validate also
 prints the commands that the checks of steps would run. The last line is a summary.
 
-PATH is a file, the directory of a skill, or a directory with several skills below; "-"
-is standard input. Without PATH, validate checks every workflow of a skill that the client
-knows here, and every fsm.json below the current directory.
+PATH is a file, the directory of a skill, a directory with several skills below, or, where
+no file is called so, the name of a skill; "-" is standard input. Without PATH, validate
+checks every workflow of a skill that the client knows here, and every fsm.json below the
+current directory.
 
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
 code block around the file, trailing commas, ids that are strings, misspelt names of
 fields, an object around the array, a task without an array, YAML, which it converts, and
 comments, which it moves into metadata. For a file with a wrong name beside a SKILL.md it
-writes the fsm.json, and leaves the file. No content is lost. It prints the change first and, on a terminal, asks for
-confirmation.
+writes the fsm.json, and leaves the file. No content is lost. It prints the change first
+and, on a terminal, asks for confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,

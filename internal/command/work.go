@@ -67,9 +67,11 @@ func troubled(err error) error {
 	return &exit{exitTrouble, err, ""}
 }
 
-// misusedWork reports flags that cannot be parsed.
-func misusedWork(_ terminal.Streams, err error) error {
-	return &exit{exitTrouble, err, "run fsmtx help, or this command with --help"}
+// misusedWork returns what reports flags of the command name that cannot be parsed.
+func misusedWork(name string) func(terminal.Streams, error) error {
+	return func(_ terminal.Streams, err error) error {
+		return &exit{exitTrouble, err, "run fsmtx " + name + " --help"}
+	}
 }
 
 // listWork is the work on the steps of one list.
