@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -65,7 +66,7 @@ func (c Checker) File(path string) ([]Finding, error) {
 // Content checks the content of a file. path is only used for the kind of file and in the
 // findings.
 func (c Checker) Content(path string, data []byte) []Finding {
-	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data)}
+	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data), base: "/hooks"}
 	parse := f.parse
 	if settings.IsSkillFile(path) {
 		parse = f.parseSkill
@@ -111,6 +112,7 @@ type file struct {
 	layout
 	text     jsontext.Value // the JSON object in the file, nil for a skill
 	source   hooks.Source
+	base     jsontext.Pointer // to source.Hooks
 	findings []Finding
 }
 
@@ -129,6 +131,11 @@ func (f *file) check() {
 		f.named()
 		return
 	}
+	f.events()
+}
+
+// events adds the findings about the object of event names.
+func (f *file) events() {
 	f.switches()
 	lenient := f.source
 	lenient.Lenient = true // one fatal problem must not hide the others
@@ -156,19 +163,26 @@ func (f *file) check() {
 	}
 }
 
-// named adds the files that the manifest of a plugin names and that are not there. Those that are
-// there are files of their own.
+// named adds the files that the manifest of a plugin names and that are not there, and the findings about
+// objects of event names beside them. Files that are there are checked by their own names.
 func (f *file) named() {
 	values := []jsontext.Value{f.source.Hooks}
-	if items, isList := js.Array(f.source.Hooks); isList {
+	items, isList := js.Array(f.source.Hooks)
+	if isList {
 		values = items
 	}
-	for _, value := range values {
+	for i, value := range values {
+		if isList {
+			f.base = "/hooks/" + jsontext.Pointer(strconv.Itoa(i))
+		}
 		if path, isPath := js.String(value); isPath {
 			if _, err := os.Stat(filepath.Join(f.source.Root, path)); errors.Is(err, fs.ErrNotExist) {
 				f.add("", Error, fmt.Sprintf("the file %s does not exist", filepath.Join(f.source.Root, path)))
 			}
-		} else if value.Kind() != '{' {
+		} else if value.Kind() == '{' {
+			f.source.Hooks = value
+			f.events()
+		} else {
 			f.add("", Error, "hooks: "+jsonx.Got(value.Kind(), "an object of event names, a path, or an array of these"))
 		}
 	}
@@ -192,10 +206,10 @@ func (f *file) problem(p hooks.Problem) {
 	f.add(p.Pointer, severity, p.Message)
 }
 
-// add adds a finding about the value that at points to, relative to the member hooks.
+// add adds a finding about the value that at points to, relative to the object of event names.
 func (f *file) add(at jsontext.Pointer, severity Severity, message string) {
-	offset, ok := f.offsets["/hooks"+at]
-	for ; !ok && at != ""; offset, ok = f.offsets["/hooks"+at] {
+	offset, ok := f.offsets[f.base+at]
+	for ; !ok && at != ""; offset, ok = f.offsets[f.base+at] {
 		at = at.Parent()
 	}
 	f.addAt(offset, severity, message)
@@ -209,6 +223,6 @@ func (f *file) addAt(offset int, severity Severity, message string) {
 // reported reports whether there is already a finding at a place. The hooks of a group share
 // its matcher, which is reported once.
 func (f *file) reported(at jsontext.Pointer) bool {
-	place := f.index.At(f.offsets["/hooks"+at])
+	place := f.index.At(f.offsets[f.base+at])
 	return slices.ContainsFunc(f.findings, func(found Finding) bool { return found.Line == place.Line && found.Column == place.Column })
 }
