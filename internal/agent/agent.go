@@ -45,21 +45,23 @@ type Agent struct {
 
 	Skills Dirs // in which skills are looked for, the first first; then the plugins
 
-	heading heading                   // of a SKILL.md that it takes for that of a skill
-	off     switches                  // nil if a skill cannot be switched off by itself
-	plugins pluginsOf                 // nil if its plugins bring no skills
-	anyCase bool                      // the case of a skill's name does not count
-	mine    func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
-	take    tool                      // the tool that takes up a skill
-	shells  []string                  // the tools that run a shell command
-	edits   []string                  // the tools that change a file
-	typed   string                    // begins a word of a prompt that names a skill
-	inside  bool                      // that word may be anywhere in the prompt
-	reads   bool                      // a skill is taken up by reading its SKILL.md in the shell
-	tasks   taskDir                   // where its own task list is; nil if it has none
-	update  taskUpdate                // what a tool does with a task of that list
-	denies  form                      // of a refusal
-	context form                      // of a text for the model
+	heading heading  // of a SKILL.md that it takes for that of a skill
+	off     switches // nil if a skill cannot be switched off by itself
+
+	obstacles func(Trust) []Obstacle    // nil if nothing is known to keep it from running hooks
+	plugins   pluginsOf                 // nil if its plugins bring no skills
+	anyCase   bool                      // the case of a skill's name does not count
+	mine      func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
+	take      tool                      // the tool that takes up a skill
+	shells    []string                  // the tools that run a shell command
+	edits     []string                  // the tools that change a file
+	typed     string                    // begins a word of a prompt that names a skill
+	inside    bool                      // that word may be anywhere in the prompt
+	reads     bool                      // a skill is taken up by reading its SKILL.md in the shell
+	tasks     taskDir                   // where its own task list is; nil if it has none
+	update    taskUpdate                // what a tool does with a task of that list
+	denies    form                      // of a refusal
+	context   form                      // of a text for the model
 }
 
 // Registration is an event at which a hook is registered.
@@ -71,8 +73,9 @@ type Registration struct {
 
 // Files is a file of the person and one of the project. Empty: there is none.
 type Files struct {
-	User    string // below HOME, unless the variable of Home is set
-	Project string // below the project's directory
+	User     string // below HOME, unless the variable of Home is set
+	Project  string // below the project's directory
+	Comments bool   // they may have comments
 }
 
 // Demands is what has to be done by hand after install.
@@ -83,9 +86,11 @@ type Demands struct {
 	Unmet func(Trust) bool
 }
 
-// Trust is what Demands.Unmet is asked about.
+// Trust is what Demands.Unmet and Obstacles are asked about.
 type Trust struct {
 	File    string // absolute path of the file with hooks
+	Data    []byte // what is in it
+	Dir     string // absolute path of the directory in which the agent starts
 	Project string // absolute path of the project if the file is the project's, else empty
 	Config  string // the directory of the agent's own files
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Codex is OpenAI's Codex CLI.
@@ -37,7 +36,7 @@ func Codex() *Agent {
 		Home: Home{".codex", "CODEX_HOME"},
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},
 			Deep: true, Inside: true},
-		heading: heading{described: filled}, off: offInCodex,
+		heading: heading{described: filled}, off: offInCodex, obstacles: obstaclesOfCodex,
 		plugins: pluginsOfCodex,
 		mine: func(e *event.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
@@ -49,11 +48,7 @@ func Codex() *Agent {
 
 // untrustedByCodex reports whether nobody has trusted the hooks of a file, or the project.
 func untrustedByCodex(t Trust) bool {
-	data, err := safefile.ReadFile(filepath.Join(t.Config, "config.toml"), maxConfig, 0)
-	if err != nil {
-		return true
-	}
-	config, _ := decode(data)
+	config := readTOML(filepath.Join(t.Config, "config.toml"))
 	hooks := false
 	for key := range config.at("hooks", "state") {
 		hooks = hooks || strings.HasPrefix(key, t.File+":")

@@ -25,7 +25,7 @@ func Copilot() *Agent {
 		},
 		TimeoutUnit: time.Second,
 		Hooks:       Files{User: ".copilot/hooks/fsmtx.json", Project: ".github/hooks/fsmtx.json"},
-		Server:      Files{User: ".copilot/mcp-config.json"}, ServerPath: []string{"mcpServers"},
+		Server:      Files{User: ".copilot/mcp-config.json", Comments: true}, ServerPath: []string{"mcpServers"},
 		ServerFields: map[string]any{"type": "local", "tools": []string{"*"}},
 		Demands: Demands{
 			Project: "Copilot CLI reads this file only in a folder that you trust: say so when it asks, or start it with --trust-folder",
@@ -34,7 +34,8 @@ func Copilot() *Agent {
 		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"},
 			User: []string{".copilot/skills", ".agents/skills"}, Deep: true},
 		heading: heading{named: given, strict: true, marked: true, longest: 1024, hyphens: true}, off: offInCopilot,
-		plugins: pluginsOfCopilot, anyCase: true,
+		obstacles: obstaclesOfCopilot,
+		plugins:   pluginsOfCopilot, anyCase: true,
 		mine: func(e *event.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
 		},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -105,28 +107,29 @@ func offInCopilot(at func(string) string, _ string) func(*Skill) string {
 	}
 }
 
-// offInGemini reads the settings of the person and the project. Measured with 0.61.0: the case of a
-// name does not count, and those of a project only if its folder is trusted, which is not read here.
+// offInGemini reads the settings of the person and of a project that they trust. Measured with 0.61.0: the case
+// of a name does not count, the lists of both do, and the project's "enabled" wins.
 func offInGemini(at func(string) string, cwd string) func(*Skill) string {
 	type settings struct {
 		Skills struct {
-			Enabled  *bool    `json:"enabled"`
-			Disabled []string `json:"disabled"`
+			Enabled  jsontext.Value `json:"enabled"`
+			Disabled []string       `json:"disabled"`
 		} `json:"skills"`
 	}
-	files := []string{at(".gemini/settings.json"), filepath.Join(cwd, ".gemini/settings.json")}
+	files := settingsOfGemini(at(""), cwd)
 	all := make([]settings, len(files))
 	for i, file := range files {
 		readCommented(file, &all[i])
 	}
 	return func(k *Skill) string {
 		for i, one := range all {
-			switch on := one.Skills.Enabled; {
-			case on != nil && !*on:
-				return "switched off in " + files[i] + `: "enabled" of "skills"`
-			case slices.ContainsFunc(one.Skills.Disabled, func(name string) bool { return strings.EqualFold(name, k.Name) }):
+			if slices.ContainsFunc(one.Skills.Disabled, func(name string) bool { return strings.EqualFold(name, k.Name) }) {
 				return "switched off in " + files[i] + `: "disabled" of "skills"`
 			}
+		}
+		i := slices.IndexFunc(all, func(one settings) bool { return one.Skills.Enabled != nil })
+		if i >= 0 && isFalse(all[i].Skills.Enabled) {
+			return "switched off in " + files[i] + `: "enabled" of "skills"`
 		}
 		return ""
 	}

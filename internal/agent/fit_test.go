@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,90 @@ func TestASkillThatIsTakenComesFirst(t *testing.T) {
 
 func first[T any](value T, _ bool) T { return value }
 
+// TestWhatCountsForGemini: a project's settings count only in a folder that the person trusts, and win there.
+func TestWhatCountsForGemini(t *testing.T) {
+	const off, on, listed = `{"skills": {"enabled": false}}`, `{"skills": {"enabled": true}}`, `{"skills": {"disabled": ["x"]}}`
+	for name, c := range map[string]struct {
+		user, project, trusted string
+		off                    bool
+	}{
+		"not trusted":                 {"{}", listed, `{}`, false},
+		"trusted, with a comment":     {"{}", listed, `{"ROOT/project": "TRUST_FOLDER" /* mine */}`, true},
+		"no trust is asked for":       {`{"security": {"folderTrust": {"enabled": false}}}`, listed, `{}`, true},
+		"a folder above":              {"{}", listed, `{"ROOT": "TRUST_FOLDER"}`, true},
+		"a folder above, but not it":  {"{}", listed, `{"ROOT": "TRUST_FOLDER", "ROOT/project": "DO_NOT_TRUST"}`, false},
+		"it, but not a folder above":  {"{}", listed, `{"ROOT": "DO_NOT_TRUST", "ROOT/project": "TRUST_FOLDER"}`, true},
+		"a folder beside":             {"{}", listed, `{"ROOT/proj": "TRUST_FOLDER"}`, false},
+		"a folder below":              {"{}", listed, `{"ROOT/project/a": "TRUST_FOLDER"}`, false},
+		"the parent of a folder":      {"{}", listed, `{"ROOT/project/a": "TRUST_PARENT"}`, true},
+		"where a link leads":          {"{}", listed, `{"ROOT/link": "TRUST_FOLDER"}`, true},
+		"the project wins":            {off, on, `{"ROOT/project": "TRUST_FOLDER"}`, false},
+		"the project wins, too":       {on, off, `{"ROOT/project": "TRUST_FOLDER"}`, true},
+		"the project does not count":  {off, on, `{}`, true},
+		"a word":                      {`{"skills": {"enabled": "false"}}`, "{}", `{}`, true},
+		"the person's list, and more": {listed, `{"skills": {"disabled": ["y"], "enabled": true}}`, `{"ROOT/project": "TRUST_FOLDER"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			require.NoError(t, os.Symlink("project", filepath.Join(root, "link")))
+			for path, text := range map[string]string{
+				"home/.gemini/settings.json": c.user, "project/.gemini/settings.json": c.project,
+				"home/.gemini/trustedFolders.json":  strings.ReplaceAll(c.trusted, "ROOT", root),
+				"project/.agents/skills/x/SKILL.md": "---\nname: x\ndescription: x\n---\n",
+			} {
+				full := filepath.Join(root, path)
+				require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o700))
+				require.NoError(t, os.WriteFile(full, []byte(text), 0o600))
+			}
+			why := agent.Off("gemini", "x", filepath.Join(root, "project"), homeOnly(filepath.Join(root, "home")))
+			assert.Equal(t, c.off, why != "", why)
+		})
+	}
+}
+
+// TestObstacles: as measured.
+func TestObstacles(t *testing.T) {
+	for _, c := range []struct{ agent, data, file, text, want string }{
+		{"codex", `{}`, "home/config.toml", "[features]\nhooks = true\n", ""},
+		{"codex", `{}`, "home/config.toml", "[features]\nhooks = false\n", "the feature hooks is false in ROOT/home/config.toml"},
+		{"codex", `{}`, "home/config.toml", "features.codex_hooks = false", "the feature hooks is false"},
+		{"codex", `{}`, "project/.codex/config.toml", "[features]\nhooks = false\n", ""},
+		{"codex", `{"description": "x", "hooks": {}}`, "", "", ""},
+		{"codex", `{"version": 1, "hooks": {}}`, "", "", `FILE has "version", which Codex does not know`},
+		{"codex", "\ufeff{}", "", "", "FILE begins with a byte order mark"},
+		{"copilot", `{"disableAllHooks": false}`, "", "", ""},
+		{"copilot", `{"disableAllHooks": "no"}`, "", "", `"disableAllHooks" is "no" in FILE`},
+		{"copilot", `{}`, "project/.claude/settings.local.json", `{"disableAllHooks": true}`, `"disableAllHooks" is true in ROOT/project/.claude`},
+		{"copilot", `{}`, "project/.github/copilot/settings.json", `{"disableAllHooks": true}`, `"disableAllHooks" is true`},
+		{"copilot", `{}`, "home/settings.json", `{"disableAllHooks": true}`, ""},
+		{"gemini", `{}`, "home/.gemini/settings.json", `{"hooksConfig": {"enabled": false}}`, `"enabled" of "hooksConfig" is false in`},
+		{"gemini", `{}`, "project/.gemini/settings.json", `{"hooksConfig": {"enabled": false}}`, ""},
+		{"gemini", `{}`, "home/.gemini/settings.json", `{"tools": {"enableHooks": false}, "hooks": {"enabled": false}}`, ""},
+		{"gemini", `{"command": "/a hook --agent=gemini"}`, "home/.gemini/settings.json",
+			`{"hooksConfig": {"disabled": ["/a hook --agent=gemini"]}}`, `"disabled" of "hooksConfig" in`},
+		{"gemini", `{}`, "home/.gemini/settings.json", `{"hooksConfig": {"disabled": ["/b hook --agent=gemini", "x"]}}`, ""},
+		{"qwen", `{}`, "home/settings.json", `{"disableAllHooks": true} // mine`, `"disableAllHooks" is true in ROOT/home`},
+		{"qwen", `{}`, "project/.qwen/settings.json", `{"disableAllHooks": "x"}`, `"disableAllHooks" is "x" in ROOT/project`},
+		{"qwen", `{}`, "home/settings.json", `{"disableAllHooks": false, "hooksConfig": {"enabled": false}}`, ""},
+	} {
+		root := t.TempDir()
+		trust := agent.Trust{File: "FILE", Data: []byte(c.data), Dir: filepath.Join(root, "project"), Config: filepath.Join(root, "home")}
+		if c.file != "" {
+			full := filepath.Join(root, c.file)
+			require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o700))
+			require.NoError(t, os.WriteFile(full, []byte(c.text), 0o600))
+		}
+		all := agent.Named(c.agent).Obstacles(trust)
+		if c.want == "" {
+			assert.Empty(t, all, "%v", c)
+			continue
+		}
+		require.Len(t, all, 1, "%v", c)
+		assert.Contains(t, all[0].What, strings.ReplaceAll(c.want, "ROOT", root))
+		assert.NotEmpty(t, all[0].Remedy)
+	}
+}
+
 // TestSwitchedOff: as measured.
 func TestSwitchedOff(t *testing.T) {
 	const off, on = "enabled = false\n", "enabled = true\n"
@@ -90,7 +175,7 @@ func TestSwitchedOff(t *testing.T) {
 		{"copilot", ".copilot/config.json", `{"disabledSkills": ["x"]}`, false},
 		{"gemini", ".gemini/settings.json", `{"skills": {"disabled": ["X"]}} // mine`, true},
 		{"gemini", ".gemini/settings.json", `{"skills": {"enabled": false}}`, true},
-		{"gemini", "../project/.gemini/settings.json", `{"skills": {"disabled": ["x"]}}`, true},
+		{"gemini", "../project/.gemini/settings.json", `{"skills": {"disabled": ["x"]}}`, false},
 		{"qwen", ".qwen/settings.json", `{"skills": {"disabled": ["x"]}}`, false},
 	} {
 		root := files(t, map[string]string{"project/.agents/skills/x/": "x", "home/" + c.file: c.text})

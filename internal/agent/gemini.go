@@ -1,11 +1,11 @@
 package agent
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -28,7 +28,7 @@ func Gemini() *Agent {
 			{"AfterAgent", "", Stop},
 		},
 		TimeoutUnit: time.Millisecond,
-		Hooks:       Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"},
+		Hooks:       Files{User: ".gemini/settings.json", Project: ".gemini/settings.json", Comments: true},
 		Server:      Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"}, ServerPath: []string{"mcpServers"},
 		Demands: Demands{
 			Unmet: untrustedByGemini,
@@ -38,7 +38,8 @@ func Gemini() *Agent {
 		Home:    Home{"", "GEMINI_CLI_HOME"},
 		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
 		heading: heading{named: filled, described: given}, off: offInGemini,
-		plugins: extensions(".gemini", "gemini"),
+		obstacles: obstaclesOfGemini,
+		plugins:   extensions(".gemini", "gemini"),
 		mine: func(e *event.Event) bool {
 			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")
 		},
@@ -49,25 +50,38 @@ func Gemini() *Agent {
 	}
 }
 
-// untrustedByGemini reports whether the project's folder is not among those that the person
-// trusts. A parent that is trusted counts; what its settings say otherwise is not read.
-func untrustedByGemini(t Trust) bool {
-	if t.Project == "" {
-		return false
+// untrustedByGemini reports whether the person does not trust the project's folder.
+func untrustedByGemini(t Trust) bool { return t.Project != "" && !trustedByGemini(t.Config, t.Project) }
+
+// trustedByGemini reports whether Gemini CLI takes a folder for trusted. Measured with 0.61.0: the longest
+// rule that reaches the folder counts, where links lead; TRUST_PARENT is about the folder above.
+// --skip-trust trusts the folder's skills, but not its settings.
+func trustedByGemini(config, dir string) bool {
+	trust := jsonx.Member(jsonx.Member(readPlain(filepath.Join(config, ".gemini", "settings.json")), "security"), "folderTrust")
+	if isFalse(jsonx.Member(trust, "enabled")) {
+		return true
 	}
-	trusted := map[string]string{}
-	if data, err := safefile.ReadFile(filepath.Join(t.Config, ".gemini", "trustedFolders.json"), maxConfig, 0); err == nil {
-		_ = json.Unmarshal(data, &trusted, jsonx.Tolerant)
-	}
-	for dir := t.Project; ; dir = filepath.Dir(dir) {
-		if strings.HasPrefix(trusted[dir], "TRUST_") {
-			return false
+	rules := map[string]string{}
+	readCommented(filepath.Join(config, ".gemini", "trustedFolders.json"), &rules)
+	longest, level := "", ""
+	for _, folder := range slices.Sorted(maps.Keys(rules)) {
+		top := folder
+		if rules[folder] == "TRUST_PARENT" {
+			top = filepath.Dir(folder)
 		}
-		if dir == filepath.Dir(dir) {
-			break
+		below, err := filepath.Rel(safefile.Resolve(top), safefile.Resolve(dir))
+		if err == nil && filepath.IsLocal(below) && len(folder) > len(longest) {
+			longest, level = folder, rules[folder]
 		}
 	}
-	settings, err := safefile.ReadFile(filepath.Join(t.Config, ".gemini", "settings.json"), maxConfig, 0)
-	trust := jsonx.Member(jsonx.Member(jsonx.Member(settings, "security"), "folderTrust"), "enabled")
-	return err != nil || trust.Kind() != 'f'
+	return strings.HasPrefix(level, "TRUST_")
+}
+
+// settingsOfGemini returns the settings files that count in a folder. What the first one says wins. Other
+// files than these two, such as the system's, are not read.
+func settingsOfGemini(config, dir string) (files []string) {
+	if trustedByGemini(config, dir) {
+		files = append(files, filepath.Join(dir, ".gemini", "settings.json"))
+	}
+	return append(files, filepath.Join(config, ".gemini", "settings.json"))
 }

@@ -7,7 +7,7 @@ import "path/filepath"
 func OpenCode() *Agent {
 	return &Agent{
 		Name: "opencode", Title: "opencode", Version: "1.18.33",
-		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json"}, ServerPath: []string{"mcp"},
+		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json", Comments: true}, ServerPath: []string{"mcp"},
 		ServerList: true, ServerFields: map[string]any{"type": "local", "enabled": true},
 		Home: Home{Dir: ".config/opencode"},
 		Skills: Dirs{

@@ -77,14 +77,7 @@ func pluginsOfCodex(at func(string) string, _ string) (all []plugin) {
 
 // configOfCodex returns the person's config.toml, nil if it cannot be read. Codex does not start
 // then.
-func configOfCodex(at func(string) string) tables {
-	data, err := safefile.ReadFile(at(".codex/config.toml"), maxConfig, 0)
-	if err != nil {
-		return nil
-	}
-	config, _ := decode(data)
-	return config
-}
+func configOfCodex(at func(string) string) tables { return readTOML(at(".codex/config.toml")) }
 
 // isName reports whether a text can be the name of one directory.
 func isName(text string) bool {

@@ -56,13 +56,16 @@ const (
 	createdFile = ", in a new file"
 )
 
+// mark is a byte order mark. Codex reads a file that begins with one (measured with 0.169.0).
+const mark = "\ufeff"
+
 // serverName is the name of the server.
 const serverName = "fsmtx"
 
 // decode returns the tables of a TOML file. Errors begin with "line:column: ".
 func decode(data []byte) (tables, error) {
 	all := tables{}
-	err := toml.Unmarshal(data, &all)
+	err := toml.Unmarshal(bytes.TrimPrefix(data, []byte(mark)), &all)
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := e.Position()
 		return nil, fmt.Errorf("%d:%d: %w: %s", line, column, ErrTOML, strings.TrimPrefix(e.Error(), "toml: "))
@@ -159,29 +162,57 @@ func sections(data []byte) (found []section) {
 	return found
 }
 
-// lines returns the lines of the server.
-func (t Table) lines() (string, error) {
+// values returns the program and the arguments as they are written in the file.
+func (t Table) values() (map[string]string, error) {
 	command, err := json.Marshal(t.Command)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	args, err := json.Marshal(t.Args)
-	return "command = " + string(command) + "\nargs = " + string(args) + "\n", err
+	return map[string]string{"command": string(command), "args": string(args)}, err
+}
+
+// ending returns the end of the lines of a file: that of its first line.
+func ending(data []byte) string {
+	if first, _, ended := bytes.Cut(data, []byte("\n")); ended && bytes.HasSuffix(first, []byte("\r")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// withValue returns a line with another value. What is before the value and behind it stays.
+func withValue(line []byte, value string) []byte {
+	text := bytes.TrimRight(line, "\r\n")
+	name, rest, _ := bytes.Cut(text, []byte("="))
+	before := text[:len(name)+1+len(rest)-len(bytes.TrimLeft(rest, " \t"))]
+	behind := len(text)
+	for i, c := range text {
+		// A # in the value leaves a text in front of it that is not ended.
+		if _, err := decode(text[:i]); c == '#' && err == nil {
+			behind = len(bytes.TrimRight(text[:i], " \t"))
+			break
+		}
+	}
+	return slices.Concat(before, []byte(value), line[behind:])
 }
 
 // Add returns the file with the server. data is nil if there is no file. Of a server of another
 // version only the program changes. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
 func (t Table) Add(data []byte) ([]byte, error) {
+	if rest, marked := bytes.CutPrefix(data, []byte(mark)); marked {
+		out, err := t.Add(rest)
+		return append([]byte(mark), out...), err
+	}
 	before, had, err := t.find(data)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := t.lines()
+	values, err := t.values()
 	if err != nil {
 		return nil, err
 	}
 	if had {
-		return t.update(data, lines)
+		return t.update(data, values)
 	}
 	head := comment
 	switch {
@@ -190,7 +221,8 @@ func (t Table) Add(data []byte) ([]byte, error) {
 	case len(data) > 0 && data[len(data)-1] != '\n':
 		head = "\n" + head + unended
 	}
-	out := append(bytes.Clone(data), head+"\n[mcp_servers."+serverName+"]\n"+lines...)
+	table := head + "\n[mcp_servers." + serverName + "]\ncommand = " + values["command"] + "\nargs = " + values["args"] + "\n"
+	out := append(bytes.Clone(data), strings.ReplaceAll(table, "\n", ending(data))...)
 	after, err := decode(out)
 	if _, is := before["mcp_servers"]; is && err != nil {
 		return nil, fmt.Errorf("1:1: %w", ErrOneLine)
@@ -205,7 +237,7 @@ func (t Table) Add(data []byte) ([]byte, error) {
 }
 
 // update returns the file with the program and the arguments of the server.
-func (t Table) update(data []byte, lines string) ([]byte, error) {
+func (t Table) update(data []byte, values map[string]string) ([]byte, error) {
 	if why, _, err := t.Inspect(data); err != nil || why == "" {
 		return data, err
 	}
@@ -218,17 +250,13 @@ func (t Table) update(data []byte, lines string) ([]byte, error) {
 	var out bytes.Buffer
 	out.Write(data[:own.begin])
 	for line := range bytes.Lines(data[own.begin:own.end]) {
-		one, err := decode(line)
-		_, command := one["command"]
-		_, args := one["args"]
-		if err == nil && (command || args) {
-			continue
+		one, _ := decode(line)
+		for key, value := range values {
+			if _, is := one[key]; is {
+				line = withValue(line, value)
+			}
 		}
 		out.Write(line)
-		if lines != "" {
-			out.WriteString(lines)
-			lines = ""
-		}
 	}
 	out.Write(data[own.end:])
 	before, err := decode(data)
@@ -256,6 +284,10 @@ func sameButProgram(before, after tables) bool {
 // created the file and nothing else is in it. Errors are ErrTable, and ErrTOML for a file that may
 // have the server.
 func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
+	if unmarked, marked := bytes.CutPrefix(data, []byte(mark)); marked {
+		rest, had, err = t.Remove(unmarked)
+		return append([]byte(mark), rest...), had, err
+	}
 	before, had, err := t.find(data)
 	if errors.Is(err, ErrServer) || err != nil && len(sections(data)) == 0 {
 		return data, false, nil
@@ -277,7 +309,7 @@ func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
 	}
 	last := withoutEnd(data[end:])
 	if joined && len(last) == 0 {
-		rest = bytes.TrimSuffix(rest, []byte("\n"))
+		rest = bytes.TrimSuffix(rest, []byte(ending(rest)))
 	}
 	rest = append(rest, last...)
 	after, err := decode(rest)
@@ -309,7 +341,7 @@ func withoutEnd(data []byte) (rest []byte) {
 // Inspect returns how the file differs from what Add would write: empty if it does not. had is
 // whether it has the server. Errors are ErrServer and ErrTOML.
 func (t Table) Inspect(data []byte) (why string, had bool, err error) {
-	all, had, err := t.find(data)
+	all, had, err := t.find(bytes.TrimPrefix(data, []byte(mark)))
 	if err != nil || !had {
 		return "", false, err
 	}

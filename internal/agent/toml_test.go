@@ -1,6 +1,8 @@
 package agent_test
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +18,8 @@ func TestTableIsRemovedToTheByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var before []byte
 		if rapid.Bool().Draw(t, "exists") {
-			before = append([]byte{}, rapid.SampledFrom([]string{"", "\n", "a = 1", "a = 1\n", "[x]\r\n", "# c\n\n", "# é",
+			before = append([]byte{}, rapid.SampledFrom([]string{"", "\n", "a = 1", "a = 1\n", "[x]\r\n", "[x]\r\ny = 1", "# c\n\n", "# é",
+				"\ufeff", "\ufeffa = 1", "\ufeff[x]\r\n",
 				"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")...)
 		}
 		added, err := table.Add(before)
@@ -37,11 +40,40 @@ func TestTableIsRemovedToTheByte(t *testing.T) {
 		later := rapid.SampledFrom([]string{"[y]\n", "\n[y]\n", "# c\n[[z]]\nb = 2\n"}).Draw(t, "later")
 		removed, _, err = table.Remove(append(added, later...))
 		require.NoError(t, err)
-		if len(before) > 0 && before[len(before)-1] != '\n' {
-			before = append(before, '\n') // or the lines would become one
+		if text := strings.TrimPrefix(string(before), "\ufeff"); text != "" && !strings.HasSuffix(text, "\n") {
+			before = append(before, lineEnd(before)...) // or the lines would become one
 		}
 		require.Equal(t, string(before)+later, string(removed))
 	})
+}
+
+func lineEnd(file []byte) string {
+	if bytes.Contains(file, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// TestAMovedProgramChangesItsValueAlone: comments, spaces and the ends of lines stay.
+func TestAMovedProgramChangesItsValueAlone(t *testing.T) {
+	const file = "\ufeff[mcp_servers.fsmtx] # mine\r\n  'command'  = \"/old #1/fsmtx\"\t# why # so\r\nargs = [\r\n \"mcp\", # one\r\n]\r\n[b]\r\n"
+	table := agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}
+	updated, err := table.Add([]byte(file))
+	require.NoError(t, err)
+	assert.Equal(t, strings.Replace(file, "/old #1/fsmtx", "/new/fsmtx", 1), string(updated))
+	rest, had, err := table.Remove(updated)
+	require.NoError(t, err)
+	assert.True(t, had)
+	assert.Equal(t, "\ufeff[b]\r\n", string(rest))
+
+	earlier := "[mcp_servers.fsmtx]\nargs = [\"mcp\", \"--x\"] # args\ncommand='/old/fsmtx'# command"
+	updated, err = table.Add([]byte(earlier))
+	require.NoError(t, err)
+	assert.Equal(t, "[mcp_servers.fsmtx]\nargs = [\"mcp\"] # args\ncommand=\"/new/fsmtx\"# command", string(updated))
+
+	added, err := table.Add([]byte("[b]\r\n"))
+	require.NoError(t, err)
+	assert.NotRegexp(t, `[^\r]\n`, string(added), "the lines end as those of the file")
 }
 
 func TestTable(t *testing.T) {
@@ -63,7 +95,7 @@ func TestTable(t *testing.T) {
 		"[[mcp_servers.fsmtx]]\n":     agent.ErrServer,
 		"[mcp_servers]\nfsmtx = {}\n": agent.ErrServer, "'mcp_servers' = {\"fsmtx\" = {}}\n": agent.ErrServer,
 		"mcp_servers = {}\n": agent.ErrOneLine, "mcp_servers = {other = {}}": agent.ErrOneLine, "mcp_servers = 1\n": agent.ErrOneLine,
-		"x = [\n": agent.ErrTOML, "x = \"\"\"\n": agent.ErrTOML, "x = 1\nx = 2\n": agent.ErrTOML, "\ufeffx = 1\n": agent.ErrTOML,
+		"x = [\n": agent.ErrTOML, "x = \"\"\"\n": agent.ErrTOML, "x = 1\nx = 2\n": agent.ErrTOML, "\ufeffx = \n": agent.ErrTOML,
 		"x = \"\"\"\n[mcp_servers.fsmtx]\n\"\"\"\n": agent.ErrTable,
 	} {
 		_, err := table.Add([]byte(own))
@@ -122,11 +154,9 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 		"[\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
 	out, err := table.Add([]byte(own))
 	require.NoError(t, err)
-	assert.Equal(t, "[mcp_servers.fsmtx] # x\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n# why\nenabled = "+
-		"true\n[mcp_servers.fsmtx.env]\nA = \"1\"\n",
-		string(out), "only the program changes")
-	_, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\n\"mcp\",\n]\n"))
-	require.ErrorIs(t, err, agent.ErrTable, "arguments in several lines")
+	assert.Equal(t, strings.Replace(own, "/old/", "/bin/", 1), string(out), "only the program changes")
+	_, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\n\"mcp\", \"--x\",\n]\n"))
+	require.ErrorIs(t, err, agent.ErrTable, "other arguments in several lines")
 	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
 	require.ErrorIs(t, err, agent.ErrTable, "a line like a header")
 	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))

@@ -54,6 +54,9 @@ func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile,
 		if one.Demand != "" {
 			found = append(found, Fault{Kind: "agents", What: one.Demand, File: one.Path})
 		}
+		for _, o := range one.Obstacles {
+			found = append(found, Fault{Kind: "agents", What: a.Title + " does not run these hooks when it starts here: " + o.What + "; " + o.Remedy, File: one.Path})
+		}
 	}
 	return found
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -229,10 +231,20 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 // and which cannot be edited here.
 func (a agentInstall) inFile(file *settings.File, err error) error {
 	err = inFile(file, err)
-	if _, wrong := commented.Plain(file.Data); errors.Is(err, settings.ErrNotJSON) && wrong == nil {
+	plain, wrong := commented.Plain(file.Data)
+	if errors.Is(err, settings.ErrNotJSON) && wrong == nil && jsontext.Value(plain).IsValid() && a.mayHaveComments(file.Path) {
 		return hint.With(err, a.aboutComments())
 	}
 	return err
+}
+
+// mayHaveComments reports whether the agent reads a file with comments.
+func (a agentInstall) mayHaveComments(path string) bool {
+	files := a.agent.Hooks
+	if base := filepath.Base(path); base == filepath.Base(a.agent.Server.User) && base != filepath.Base(files.User) {
+		files = a.agent.Server
+	}
+	return files.Comments
 }
 
 // aboutComments returns the way out for a file with comments. When removing, isIrrelevant has seen
@@ -458,28 +470,39 @@ func (a agentInstall) printState(s terminal.Streams, files []agentFile, unusable
 	return status
 }
 
-// printDemands prints what the person has to do before the agent reads the files, and returns
-// whether it is known that they have not done it. always prints it also where it is not known.
+// printDemands prints what the person has to do before the agent reads the files and runs the hooks, and
+// returns whether it is known that they have not done it. always prints it also where it is not known.
 func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always bool) (unmet bool) {
 	d := a.agent.Demands
 	text := a.demand()
+	obstacles := false
 	for _, one := range files {
-		if text == "" || one.report.State == settings.Absent && !always {
+		if len(one.hooks) == 0 || one.report.State == settings.Absent && !always {
 			continue
 		}
-		known := d.Unmet != nil && len(one.hooks) > 0
-		unmet = unmet || known && d.Unmet(a.trust(s, one.Path))
+		t := a.trust(s, one)
+		unmet = unmet || text != "" && d.Unmet != nil && d.Unmet(t)
+		for _, o := range a.agent.Obstacles(t) {
+			obstacles = true
+			s.Errorf("%s does not run these hooks when it starts here: %s", a.agent.Title, o.What)
+			s.Hintf("%s", o.Remedy)
+		}
 	}
 	if text != "" && (unmet || always && d.Unmet == nil) {
 		s.Hintf("%s", text)
 	}
-	return unmet
+	return unmet || obstacles
 }
 
-func (a agentInstall) trust(s terminal.Streams, file string) agent.Trust {
-	t := agent.Trust{File: file, Config: a.agent.Home.In(s.Getenv)}
+// trust returns what the agent is asked about a file as it is when the job is done.
+func (a agentInstall) trust(s terminal.Streams, one agentFile) agent.Trust {
+	t := agent.Trust{File: one.Path, Data: one.Data, Config: a.agent.Home.In(s.Getenv)}
+	if a.verb == put {
+		t.Data = one.data
+	}
+	t.Dir, _ = os.Getwd()
 	if a.Scope == Project {
-		t.Project, _ = os.Getwd()
+		t.Project = t.Dir
 	}
 	return t
 }

@@ -32,6 +32,8 @@ type AgentFile struct {
 	Data   []byte
 	Why    []string // how it differs from what Install would write
 	Demand string   // what the person has to do before the agent runs the hooks; empty if nothing is known
+
+	Obstacles []agent.Obstacle // to the hooks
 }
 
 // FilesOf returns the files of an agent that have something of this program.
@@ -47,8 +49,12 @@ func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile
 			continue
 		}
 		f := AgentFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
-		if d := a.Demands; len(one.hooks) > 0 && d.Unmet != nil && d.Unmet(i.trust(s, one.Path)) {
-			f.Demand = i.demand()
+		if len(one.hooks) > 0 {
+			t := i.trust(s, one)
+			if d := a.Demands; d.Unmet != nil && d.Unmet(t) {
+				f.Demand = i.demand()
+			}
+			f.Obstacles = a.Obstacles(t)
 		}
 		found = append(found, f)
 	}

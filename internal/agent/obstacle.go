@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// Obstacle is what keeps an agent from running the hooks of a file, for people. The agent says nothing of it
+// where a model is at work.
+type Obstacle struct{ What, Remedy string }
+
+// Obstacles returns what keeps the agent from running the hooks of a file, but for what it demands of the
+// person. Each was measured with the agent's Version.
+func (a *Agent) Obstacles(t Trust) (all []Obstacle) {
+	if bytes.HasPrefix(t.Data, []byte(mark)) {
+		all = append(all, Obstacle{t.File + " begins with a byte order mark, and " + a.Title + " does not read it then", "take the mark out"})
+	}
+	if a.obstacles != nil {
+		all = append(all, a.obstacles(t)...)
+	}
+	return all
+}
+
+// member is the obstacle that a member of a file has a value.
+func member(file, name, value string) Obstacle {
+	return Obstacle{fmt.Sprintf("%q is %s in %s", name, value, file), "take it out of the file"}
+}
+
+// obstaclesOfCodex: a feature of the person, or of a project that is trusted, which wins; and what
+// hooks.json must not have.
+func obstaclesOfCodex(t Trust) (all []Obstacle) {
+	files := []string{filepath.Join(t.Config, "config.toml")}
+	config := readTOML(files[0])
+	if config.at("projects", t.Dir)["trust_level"] == "trusted" {
+		files = append([]string{filepath.Join(t.Dir, ".codex", "config.toml")}, files...)
+	}
+	for _, file := range files {
+		on, known := readTOML(file).at("features")["hooks"]
+		if old, is := readTOML(file).at("features")["codex_hooks"]; is && !known {
+			on, known = old, is
+		}
+		if on == false {
+			all = append(all, Obstacle{"the feature hooks is false in " + file, "set it to true: codex features enable hooks"})
+		}
+		if known {
+			break
+		}
+	}
+	members, _ := jsonx.Members(bytes.TrimPrefix(t.Data, []byte(mark)))
+	for name := range members {
+		if name != "hooks" && name != "description" {
+			all = append(all, Obstacle{fmt.Sprintf("%s has %q, which Codex does not know, and so it does not read the file", t.File, name),
+				"take it out of the file"})
+		}
+	}
+	return all
+}
+
+// obstaclesOfCopilot: the file itself, and the settings of the project that it shares with Claude Code or has
+// for itself. A word of another kind makes the file invalid.
+func obstaclesOfCopilot(t Trust) (all []Obstacle) {
+	if off := jsonx.Member(t.Data, "disableAllHooks"); off != nil && off.Kind() != 'f' {
+		all = append(all, member(t.File, "disableAllHooks", string(off)))
+	}
+	for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json",
+		".claude/settings.local.json"} {
+		file := filepath.Join(t.Dir, name)
+		if jsonx.Member(readPlain(file), "disableAllHooks").Kind() == 't' {
+			all = append(all, member(file, "disableAllHooks", "true"))
+		}
+	}
+	return all
+}
+
+// obstaclesOfGemini: the settings of the person, or of a project that they trust, which win for "enabled". The
+// lists of both count.
+func obstaclesOfGemini(t Trust) (all []Obstacle) {
+	known := false
+	for _, file := range settingsOfGemini(t.Config, t.Dir) {
+		config := jsonx.Member(readPlain(file), "hooksConfig")
+		enabled := jsonx.Member(config, "enabled")
+		if !known && isFalse(enabled) {
+			all = append(all, Obstacle{`"enabled" of "hooksConfig" is false in ` + file, "set it to true, or take it out"})
+		}
+		known = known || enabled != nil
+		var disabled []string
+		_ = json.Unmarshal(jsonx.Member(config, "disabled"), &disabled, jsonx.Tolerant)
+		for _, command := range disabled {
+			if strings.Contains(command, " hook --agent=gemini") && strings.Contains(string(t.Data), string(quoted(command))) {
+				all = append(all, Obstacle{`"disabled" of "hooksConfig" in ` + file + " names them", "take the command out of the list"})
+			}
+		}
+	}
+	return all
+}
+
+// obstaclesOfQwen: the settings of the person or of the project, which win. Any word but false counts.
+func obstaclesOfQwen(t Trust) []Obstacle {
+	for _, file := range []string{filepath.Join(t.Dir, ".qwen", "settings.json"), filepath.Join(t.Config, "settings.json")} {
+		switch off := jsonx.Member(readPlain(file), "disableAllHooks"); {
+		case off.Kind() == 'f':
+			return nil
+		case off != nil:
+			return []Obstacle{member(file, "disableAllHooks", string(off))}
+		}
+	}
+	return nil
+}
+
+// readTOML returns the tables of a file, none if it cannot be read.
+func readTOML(file string) tables {
+	data, err := safefile.ReadFile(file, maxConfig, 0)
+	if err != nil {
+		return nil
+	}
+	config, _ := decode(data)
+	return config
+}
+
+// readPlain returns a JSON file, which may have comments, nil if it cannot be read.
+func readPlain(file string) (value jsontext.Value) {
+	readCommented(file, &value)
+	return value
+}
+
+// isFalse reports whether a switch is off. Gemini CLI takes the word too.
+func isFalse(value jsontext.Value) bool { return value.Kind() == 'f' || string(value) == `"false"` }
+
+func quoted(text string) jsontext.Value {
+	value, _ := json.Marshal(text)
+	return value
+}
