@@ -56,7 +56,8 @@ func lineEnd(file []byte) string {
 
 // TestAMovedProgramChangesItsValueAlone: comments, spaces and the ends of lines stay.
 func TestAMovedProgramChangesItsValueAlone(t *testing.T) {
-	const file = "\ufeff[mcp_servers.fsmtx] # mine\r\n  'command'  = \"/old #1/fsmtx\"\t# why # so\r\nargs = [\r\n \"mcp\", # one\r\n]\r\n[b]\r\n"
+	const file = "\ufeff[mcp_servers.fsmtx] # mine\r\n" +
+		"  'command'  = \"/old #1/fsmtx\"\t# why # so\r\nargs = [\r\n \"mcp\", # one\r\n]\r\n[b]\r\n"
 	table := agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}
 	updated, err := table.Add([]byte(file))
 	require.NoError(t, err)

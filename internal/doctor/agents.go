@@ -55,7 +55,8 @@ func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile,
 			found = append(found, Fault{Kind: "agents", What: one.Demand, File: one.Path})
 		}
 		for _, o := range one.Obstacles {
-			found = append(found, Fault{Kind: "agents", What: a.Title + " does not run these hooks when it starts here: " + o.What + "; " + o.Remedy, File: one.Path})
+			what := a.Title + " does not run these hooks when it starts here: " + o.What + "; " + o.Remedy
+			found = append(found, Fault{Kind: "agents", What: what, File: one.Path})
 		}
 	}
 	return found

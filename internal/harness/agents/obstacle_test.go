@@ -28,7 +28,8 @@ func TestObstacles(t *testing.T) {
 			{"home/.copilot/hooks/hooks.json", "\ufeff" + `{"version": 1, "hooks": HOOKS}`},
 		},
 		"gemini": {
-			{"home/.gemini/settings.json", `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooksConfig": {"enabled": false}, "hooks": HOOKS}`},
+			{"home/.gemini/settings.json", `{"security": {"auth": {"selectedType": "gemini-api-key"}},
+				"hooksConfig": {"enabled": false}, "hooks": HOOKS}`},
 			{"project/.gemini/settings.json", `{"hooksConfig": {"enabled": false}}`},
 		},
 		"qwen": {
