@@ -344,7 +344,9 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 		v := workflows.Read(locator.OS{}, w)
 		switch {
 		case !v.Valid:
-			found = append(found, Fault{Kind: "workflow", What: v.State(), File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
+			line, problem := cutLine(v.Problem)
+			found = append(found, Fault{Kind: "workflow", What: strings.Replace(v.State(), v.Problem, problem, 1), File: v.Path, Line: line,
+				Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.Unedited > 0:
 			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.Unedited, "step"), v.Steps)
 			found = append(found, Fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})

@@ -62,6 +62,7 @@ func nextInClaude(s terminal.Streams, call string) {
 		switch read := workflows.Read(l.FS, w); {
 		case !read.Valid:
 			visible.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
+			useless++
 		case read.Reason() == "" && read.Only != workflows.Nobody:
 			usable = append(usable, read)
 		default:

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 
@@ -43,7 +44,7 @@ func Calls(data []byte) (calls []Call) {
 			} `json:"hooks"`
 		} `json:"hooks"`
 	}
-	_ = json.Unmarshal(data, &file, jsonx.Tolerant) // values of an unexpected shape are not our hooks
+	_ = json.Unmarshal(bytes.TrimPrefix(data, []byte(bom)), &file, jsonx.Tolerant) // values of an unexpected shape are not our hooks
 	for _, groups := range file.Hooks {
 		for _, group := range groups {
 			for _, h := range group.Hooks {

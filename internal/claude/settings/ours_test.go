@@ -41,6 +41,8 @@ func TestWhatAHookIsFor(t *testing.T) {
 	}
 	assert.Equal(t, []settings.Call{{Command: "fsmtx", Args: []string{"a"}}, {Command: "/b/fsmtx", Args: []string{"b"}}},
 		settings.Calls(called(`{"command": "fsmtx a"}, {"command": "/b/fsmtx b"}`)))
+	assert.Equal(t, []settings.Call{{Command: "fsmtx", Args: []string{"a"}}},
+		settings.Calls(append([]byte("\ufeff"), called(`{"command": "fsmtx a"}`)...)), "after a byte order mark")
 	assert.Empty(t, settings.Calls(nil))
 	assert.Empty(t, settings.Calls([]byte(`{"hooks": []}`)))
 }
