@@ -206,8 +206,11 @@ func instead(format foreign.Format, path string) string {
 // SKILL.md, where the workflow is missing, and a warning elsewhere. Problems in YAML are left
 // out, because it would have to be JSON first.
 func (v *validated) checkName() {
-	name := filepath.Base(v.path)
-	why := cmp.Or(locator.IsMisnamed(name), locator.IsCopy(name), locator.MisplacedAt(locator.OS{}, v.path))
+	name, path := filepath.Base(v.path), v.path
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs // the folders' names tell what the file is for
+	}
+	why := cmp.Or(locator.IsMisnamed(name), locator.IsCopy(name), locator.MisplacedAt(locator.OS{}, path))
 	if name == specName {
 		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(v.path)) { // it was opened by another spelling than its own
 			why = "its name is " + filepath.Base(m.Path) + "; " + m.Why

@@ -5,7 +5,9 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -23,8 +25,9 @@ type Workflow struct {
 	Problem string `json:"problem"` // the first one, "" if it is valid
 	Only    Caller `json:"only"`    // who alone can call the skill
 
-	Unedited int `json:"-"` // steps that are examples of fsmtx new
-	more     int // problems
+	Unedited int  `json:"-"` // steps that are examples of fsmtx new
+	more     int  // problems
+	bare     bool // there is no SKILL.md
 }
 
 // Caller is who alone can call a skill in Claude Code; empty is everybody.
@@ -93,8 +96,17 @@ func documentOf(files locator.FS, spec string) string {
 // Read reads and checks the file of a workflow.
 func Read(files locator.FS, w locator.Workflow) Workflow {
 	v := read(files, w)
-	v.Only = CallerOf(files, documentOf(files, w.Path))
+	document := documentOf(files, w.Path)
+	v.Only = CallerOf(files, document)
+	_, err := files.Lstat(document)
+	v.bare = errors.Is(err, fs.ErrNotExist) && slices.Contains(ofSkills(), w.Rule)
 	return v
+}
+
+// ofSkills are the kinds of places whose folders are skills only with a SKILL.md.
+func ofSkills() []locator.Rule {
+	return []locator.Rule{locator.RuleUser, locator.RuleProject, locator.RuleParent, locator.RuleAddDir, locator.RuleNestedSkill,
+		locator.RulePluginSkill}
 }
 
 func read(files locator.FS, w locator.Workflow) Workflow {
@@ -132,6 +144,8 @@ func (v Workflow) Reason() string {
 		return "shadowed by " + v.ShadowedBy
 	case v.Unused:
 		return "no name leads to it"
+	case v.bare:
+		return "the client does not see this skill: it has no SKILL.md"
 	}
 	return ""
 }
