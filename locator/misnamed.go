@@ -121,11 +121,15 @@ func MisplacedAt(fsys FS, path string) (why string) {
 }
 
 // misspelt returns the name of a file in a folder that is probably meant as its SKILL.md, "" if
-// there is none.
+// there is none. In commands/ the case of the letters does not matter (fact 172).
 func misspelt(fsys FS, dir string) string {
 	entries, _ := fsys.ReadDir(dir)
+	isCommand := slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(dir)), "/"), "commands")
 	for _, entry := range entries {
 		lower := strings.ToLower(entry.Name())
+		if isCommand && lower == "skill.md" {
+			continue
+		}
 		if slices.Contains([]string{"skill.md", "skills.md", "skill.markdown", "skill.mdx", "skill.txt", "skill.md.txt", "skill"}, lower) &&
 			isFile(fsys, filepath.Join(dir, entry.Name())) {
 			return entry.Name()

@@ -2,6 +2,7 @@ package locator
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -95,25 +96,38 @@ func (s *search) byFolder() (candidate, bool) {
 
 // byCommand returns a command of the project or the user, which takes precedence over a name
 // in a frontmatter and over plugins and nested skills. One that is a file has no folder. One
-// that is a SKILL.md in a folder has (measured with 2.1.329, fact 125); then the client reads
-// nothing else in the folder.
+// that is a SKILL.md in a folder has, whatever the case of its letters (measured with 2.1.329, facts 125
+// and 172); then the client reads nothing else in the folder. A file comes before a folder.
 func (s *search) byCommand() (candidate, bool) {
 	if s.isPath() {
 		return candidate{}, false
 	}
 	for _, r := range s.roots() {
 		path := filepath.Join(plugins.CommandsDir(r.dir), plugins.NestedPath(s.command))
-		if s.isSkill(path) {
-			c := candidate{rule: RuleCommand, folder: path}
-			s.runsSkill(c)
-			return c, true
-		}
-		if found, _ := exists(s.FS, path+".md"); found && !s.isSkill(filepath.Dir(path)) {
+		if found, _ := exists(s.FS, path+".md"); found && s.commandIn(filepath.Dir(path)) == "" {
 			s.runsCommand(RuleCommand, path+".md")
 			return candidate{}, true
 		}
+		if file := s.commandIn(path); file != "" {
+			s.runsCommand(RuleCommand, file)
+			return candidate{rule: RuleCommand, folder: path}, true
+		}
 	}
 	return candidate{}, false
+}
+
+// commandIn returns the file that makes a folder in commands/ a command, or "".
+func (s *search) commandIn(folder string) string {
+	if found, _ := exists(s.FS, folder); !found {
+		return "" // as for most names: no directory is opened
+	}
+	entries, _ := s.FS.ReadDir(folder)
+	for _, entry := range entries {
+		if path := filepath.Join(folder, entry.Name()); strings.EqualFold(entry.Name(), plugins.SkillFile) && isFile(s.FS, path) {
+			return path
+		}
+	}
+	return ""
 }
 
 // isSkill reports whether the client takes folder for a skill.

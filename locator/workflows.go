@@ -111,7 +111,8 @@ func (s *search) isRunAs(k knownSkill, name string) bool {
 	if k.skill != nil && k.skill.File != "" {
 		return r.Runs() == k.skill.File || r.Runs() == "" && r.Path == filepath.Join(k.folder, specName)
 	}
-	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, plugins.SkillFile) || r.Runs() == k.folder+".md"
+	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, plugins.SkillFile) ||
+		r.Runs() == k.folder+".md" && k.rule != RuleCommand // a file is a command of its own there
 }
 
 // again searches for another name with what has been read.
@@ -228,7 +229,7 @@ func ruleOf(skill plugins.Skill) Rule {
 // ownCommands returns the skills in a folder of commands of the user or the project.
 func (s *search) ownCommands(r root) (all []knownSkill) {
 	for _, k := range s.commands(r, "", plugins.CommandsDir(r.dir), 0) {
-		if s.isSkill(k.folder) {
+		if s.commandIn(k.folder) != "" {
 			k.rule = RuleCommand
 			all = append(all, k)
 		}

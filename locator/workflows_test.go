@@ -134,6 +134,31 @@ func TestResultFromAnAddedDirectoryIsNotCertain(t *testing.T) {
 	}
 }
 
+// TestCommandsInFolders: in commands/ the case of SKILL.md does not matter, and a file comes before a folder of
+// its name.
+func TestCommandsInFolders(t *testing.T) {
+	w := newWorld(t)
+	commands := project + "/.claude/commands/"
+	w.put(commands+"low/skill.md", "")
+	w.put(commands+"low/x.md", "")
+	w.put(commands+"both.md", "")
+	w.put(commands+"both/SKILL.md", "")
+	low := w.skill(commands + "low")
+	w.skill(commands + "both")
+
+	all, _ := w.Workflows(project)
+	misnamed, _ := w.Misnamed(project)
+
+	assert.Equal(t, commands+"low/skill.md", w.finds(low, "low", project).Runs())
+	beside, _ := w.Locate("low:x", project)
+	assert.False(t, beside.Known())
+	assert.Equal(t, commands+"both.md", w.finds("", "both", project).Runs())
+	require.Len(t, all, 2)
+	assert.Equal(t, commands+"both.md", all[0].ShadowedBy)
+	assert.False(t, all[1].Unused)
+	assert.Empty(t, misnamed)
+}
+
 // TestASecondSkillOfAnAddedDirectory: where another skill has the name of its folder, it has that name
 // with a scope.
 func TestASecondSkillOfAnAddedDirectory(t *testing.T) {

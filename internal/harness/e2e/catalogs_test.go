@@ -297,6 +297,12 @@ skill market/sub/skills/w n
 command project/.claude/commands/sub/y.md
 command project/.claude/commands/zs/SKILL.md zsname
 command project/.claude/commands/zs/x.md
+command project/.claude/commands/low/skill.md
+command project/.claude/commands/low/x.md
+command project/.claude/commands/both.md
+command project/.claude/commands/both/SKILL.md
+command project/.claude/commands/in/both/SKILL.md
+command project/.claude/commands/in/both.md
 skill project/.claude/skills/own sub:n
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "sub", "source": "./sub"}]}
