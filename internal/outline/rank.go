@@ -84,7 +84,8 @@ func outermost(all []*candidate) *candidate {
 // several workflows, of which only a person can choose one.
 func (c *candidate) tied(all []*candidate) (tied []*candidate) {
 	for _, other := range all {
-		if other.form == c.form && !other.overlaps(c) && !other.repeats(c) && other.score >= max(enough, c.score-10) && len(other.marks)*2 >= len(c.marks) {
+		if other.form == c.form && !other.overlaps(c) && !other.repeats(c) &&
+			other.score >= max(enough, c.score-10) && len(other.marks)*2 >= len(c.marks) {
 			tied = append(tied, other)
 		}
 	}
