@@ -47,23 +47,23 @@ const harmless = "trap 'exit 0' 0; shopt -s execfail 2>/dev/null; "
 // is 0.
 func GuardAnywhere(program string, args []string) string { return harmless + Guard(program, args) }
 
-// Report is the variable of the text that a line of GuardReporting prints if the program cannot be
+// reportName is the variable of the text that a line of GuardReporting prints if the program cannot be
 // started. It is exported: what the line starts may be a script that finds no program.
-const Report = "FSMTX_REPORT"
+const reportName = "FSMTX_REPORT"
 
 // reports is what GuardReporting adds behind the text.
-const reports = `; trap 'printf "%s\n" "$` + Report + `"; exit 0' 0; shopt -s execfail 2>/dev/null; `
+const reports = `; trap 'printf "%s\n" "$` + reportName + `"; exit 0' 0; shopt -s execfail 2>/dev/null; `
 
 // GuardReporting is GuardAnywhere with a text that is printed if the program is missing or is one for
 // another platform.
 func GuardReporting(program string, args []string, text string) string {
-	return "export " + Report + "=" + Quote(text) + reports + Guard(program, args)
+	return "export " + reportName + "=" + Quote(text) + reports + Guard(program, args)
 }
 
 // Reported returns the text of a line of GuardReporting and the line without it, or an empty text and
 // the line.
 func Reported(line string) (text, rest string) {
-	quoted, rest, found := strings.Cut(strings.TrimPrefix(line, "export "+Report+"="), reports)
+	quoted, rest, found := strings.Cut(strings.TrimPrefix(line, "export "+reportName+"="), reports)
 	s, err := Parse(quoted)
 	if !found || err != nil || len(s.file.Stmts) != 1 {
 		return "", line

@@ -24,7 +24,7 @@ func Roots(lookup func(string) (string, bool)) ([]string, error) {
 		return nil, err
 	}
 	roots := []string{of}
-	if own, err := Root(lookup); err == nil {
+	if own, err := rootDir(lookup); err == nil {
 		roots = append(roots, own)
 	}
 	return roots, nil
@@ -76,7 +76,7 @@ func (q Query) newest(ctx context.Context) (found Found, err error) {
 	if err != nil {
 		return Found{}, err
 	}
-	own, _ := Root(q.Lookup)
+	own, _ := rootDir(q.Lookup)
 	var newest time.Time
 	for _, dir := range dirs {
 		if ctx.Err() != nil {

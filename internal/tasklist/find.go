@@ -126,7 +126,7 @@ func (q Query) named(fresh bool) (Found, error) {
 	if err == nil && exists(own.Dir) {
 		return own, nil
 	}
-	if root, rootErr := Root(q.Lookup); rootErr == nil {
+	if root, rootErr := rootDir(q.Lookup); rootErr == nil {
 		if dir := filepath.Join(root, q.Named); filepath.Dir(dir) == root && exists(dir) {
 			return Found{Dir: dir, Session: filepath.Base(dir), Project: own.Project}, nil
 		}

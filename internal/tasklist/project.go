@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Root returns the directory of the lists of projects: fsmtx/tasks in XDG_STATE_HOME or
+// rootDir returns the directory of the lists of projects: fsmtx/tasks in XDG_STATE_HOME or
 // ~/.local/state. It returns claude.ErrNoHome if neither is known.
-func Root(lookup func(string) (string, bool)) (string, error) {
+func rootDir(lookup func(string) (string, bool)) (string, error) {
 	own, err := claude.OwnDir(lookup, "XDG_STATE_HOME", ".local/state")
 	if err != nil {
 		return "", err
@@ -33,7 +33,7 @@ func Project(lookup func(string) (string, bool), dir string) string {
 	}
 	home, _ := lookup("HOME")
 	home = safefile.Resolve(home)
-	lists, err := Root(lookup)
+	lists, err := rootDir(lookup)
 	for up := dir; err == nil && up != filepath.Dir(up) && up != home; up = filepath.Dir(up) {
 		if exists(filepath.Join(lists, nameOf(up))) {
 			return up
@@ -44,7 +44,7 @@ func Project(lookup func(string) (string, bool), dir string) string {
 
 // ofProject returns the project's list, or another one of the project if more is not empty.
 func (q Query) ofProject(more string) (Found, error) {
-	lists, err := Root(q.Lookup)
+	lists, err := rootDir(q.Lookup)
 	if err != nil {
 		return Found{}, err
 	}
