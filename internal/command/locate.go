@@ -18,8 +18,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-const locateLong = `Locate prints the fsm.json that a hydration would use for a command name, and then every
-step of the search with its outcome:
+const locateLong = `Locate prints the fsm.json that a call of a skill by this name would put into the task
+list, and then every step of the search with its outcome:
 
   used     this is the fsm.json
   found    exists; the search continued from it

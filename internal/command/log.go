@@ -17,8 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const logLong = `Log lists the hydrations of a task list, newest first: number, time, skill, how many tasks
-were created and deleted, how many of the created ones are completed, and the state:
+const logLong = `Log lists the hydrations of a task list, newest first. A hydration is one change that put the
+steps of a skill into the list in place of others. Log prints its number, time, skill, how
+many tasks were created and deleted, how many of the created ones are completed, and the state:
 
   in the list     at least one of its tasks is in the list
   replaced by N   hydration N deleted its tasks

@@ -27,8 +27,7 @@ import (
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
 delete, the tasks that it would create with their numbers, order and gates, including the
 commands that the gates run, and how many tasks it would keep. It takes no lock and
-changes nothing. A hydration right after it does exactly that, unless the list changes
-first.
+changes nothing. A call right after it does exactly that, unless the list changes first.
 
 The skill is SKILL, or that of an event of the client in FILE ("-" is standard input). The
 list is that of --session or --list, or of the event, or else the one that "fsmtx status"

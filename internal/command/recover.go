@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const recoverLong = `Recover finishes interrupted hydrations: it completes committed changes, and rolls back
-others. After a power cut it also writes again what the disk has lost of committed changes.
+const recoverLong = `Recover finishes interrupted hydrations, the changes that put the steps of a skill into a task
+list: it completes those that were committed, and rolls back others. After a power cut it also writes again what the disk has lost of committed changes.
 For each list it prints one of:
 
   clean         there was nothing to do

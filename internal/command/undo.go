@@ -22,8 +22,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const undoLong = `Undo undoes a hydration as one transaction: it restores the task files that the hydration
-deleted, and removes the tasks that it created, if they are unchanged. It keeps and lists
+const undoLong = `Undo undoes a hydration, the change that put the steps of a skill into the list, as one
+transaction: it restores the task files that the hydration deleted, and removes the tasks
+that it created, if they are unchanged. It keeps and lists
 tasks that were changed since. N is a number from "fsmtx log"; without N it is the last
 hydration that was not undone. Undo can itself be undone, which repeats the hydration.
 

@@ -27,12 +27,13 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-const validateLong = `Validate checks fsm.json files as a hydration would, and prints every problem as
+const validateLong = `Validate checks fsm.json files as the hook does when the skill is called, and prints every
+problem as
 
   path:line:column: error: what is wrong
   path:line:column: warning: what is allowed but probably a mistake
 
-A hydration refuses a file with errors, but not one with warnings only. Problems that
+The hook refuses a file with errors, but not one with warnings only. Problems that
 differ only in the task are printed once, with all their places. On a terminal each
 problem is followed by the line of the file, with carets under the place. Validate also
 prints the commands that the checks of steps would run. The last line is a summary.
@@ -59,7 +60,7 @@ column (both from 1, in characters), offset (in bytes), pointer (RFC 6901), seve
 and warnings.
 
 A file that is probably meant as an fsm.json but has another name (FSM.json, fsm.jsonc,
-fsm.yaml, fsm.json.txt) is not read by a hydration: that is an error in the folder of a
+fsm.yaml, fsm.json.txt) is not read by the hook: that is an error in the folder of a
 skill without an fsm.json, and a warning elsewhere.
 
 The exit code is 0 if there are no errors, 1 if there are errors (or with --strict
