@@ -210,7 +210,7 @@ func (d *document) labelRuns() []*candidate {
 }
 
 // colon is what separates the number of a step from its text in a line that is not in bold.
-var colon = pattern{text: `^(?:[^:.–—]{1,18}\s*[:–—]|\W*\p{L}+\s+\d{1,2}[.)]\s)`}
+var colon = pattern{text: `^(?:[^:.–—]{1,18}\s*[:–—]|\W*\p{L}+\s+\d{1,2}(?:[.)]|\s-)\s)`}
 
 // labelText returns the bold text at the beginning of a line, or else the line.
 func labelText(text string) string {

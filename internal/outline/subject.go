@@ -14,6 +14,7 @@ var (
 	ordinal  = pattern{text: `^(?:(?i:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*|^[IVX]{1,5}[.)]\s+`}
 	label    = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
 	bold     = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
+	runsOn   = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}`]"} // one word in bold, with which a sentence begins
 	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
 	emphasis = pattern{text: "(\\*\\*|__|`)"}
 )
@@ -23,7 +24,7 @@ func subject(text string) (subject, rest string) {
 	text = boxed.compiled().ReplaceAllString(strings.TrimSpace(text), "")
 	text = ordinal.compiled().ReplaceAllString(text, "")
 	switch m := bold.find(text); {
-	case m == nil || clean(m[1]) == "":
+	case m == nil || clean(m[1]) == "", runsOn.in(text):
 	case label.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
 		text = m[2]
 	default:

@@ -36,7 +36,7 @@ var (
 		`also|related|background|purpose|benefits?|concepts?|capabilit\w+|options?|arguments?|parameters?|flags?|usage|contents|limitations?|` +
 		`warnings?|integrations?|inputs?|outcomes?|before (?:you ` +
 		`)?(?:start|begin)\w*|templates?|structure|deliverables?|metrics|measures|why|error handling|errors|fallbacks?|edge ` +
-		`cases?|roles?|levels?|tiers?|priorit\w+|types?|dimensions?|categor\w+|patterns|next steps?|decision ` +
+		`cases?|roles?|levels?|tiers?|priorit(?:y|ies|i[sz]ation$)|types?|dimensions?|categor\w+|patterns|next steps?|decision ` +
 		`(?:tree|matrix|framework|guide)|cheat ?sheet|quick ` +
 		`reference|comparison|matrix|conventions?|standards?|philosophy|goals?|objectives?|context|scope|don'?ts?|never|avoid|always|do ` +
 		`not|commands?|tools?|dependencies|changelog|license|credits|further reading|learn ` +
@@ -53,6 +53,14 @@ var (
 		`\w.*|step-by-step|checklist|instructions|playbook|runbook|algorithm|to-?do|outline|methodology|execution steps|execution ` +
 		`flow|ablauf|arbeitsablauf|vorgehen|schritte|étapes|procédure|pasos|procedimiento|passos|procedura|passaggi|stappen|kroki|процесс|` +
 		`шаги)\W*(?:\(.*\))?\W*$`}
+)
+
+// A title whose last word is one for a sequence announces one, whatever it is about: "Feature development
+// workflow". asideWords say that it is not the one that is to be done.
+var (
+	isProcess  = pattern{text: `(?i)\b(?:process|workflow|procedure|steps|runbook|playbook)\W*(?:\(.*\))?\W*$`}
+	asideWords = pattern{text: `(?i)\b(?:examples?|samples?|outputs?|formats?|templates?|troubleshooting|next|common|error|errors|` +
+		`fallback|alternatives?|when|anti-?patterns?|mistakes?|why|about|notes? on|recovery|rollback)\b`}
 )
 
 // afterwards is a title above what must be true when the work is done.
@@ -75,6 +83,8 @@ func affinity(title string) int {
 		return certain
 	case doesWhat.in(title):
 		return neutral
+	case isProcess.in(title) && !asideWords.in(title):
+		return certain
 	case againstWords.in(title):
 		return against
 	case certainWords.in(title):
