@@ -2,11 +2,13 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -138,6 +140,9 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](err)
 	if !ok {
 		s.Errorf("%v", err)
+		if advice := cmp.Or(hint.Of(err), remedy(err)); advice != "" {
+			s.Hintf("%s", advice)
+		}
 		return
 	}
 	s.Errorf("%s:%v", path, invalid.Problems[0])

@@ -119,6 +119,11 @@ func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r 
 		s.Hintf("no hook is configured for %s; fsmtx hooks list shows those that are", event)
 		return
 	}
+	h.hintForNoSettings(s)
+}
+
+// hintForNoSettings prints where there are settings if this agent has none here.
+func (h hookSetup) hintForNoSettings(s terminal.Streams) {
 	for _, other := range dialect.All() {
 		for _, file := range other.Settings.Files {
 			if _, err := os.Stat(filepath.Join(h.project, file.Path)); err == nil && file.In == dialect.InProject {

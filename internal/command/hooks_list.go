@@ -78,6 +78,12 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 		return printJSON(s.Out, all)
 	}
 	all.print(s)
+	switch {
+	case setup.isOff():
+		s.Errorf("hooks are off: %s runs them only with %s in the settings", setup.dialect.Title, setup.dialect.Settings.ToEnable)
+	case len(all.Events) == 0 && len(setup.found.Files) == 0 && len(setup.found.Unusable) == 0:
+		setup.hintForNoSettings(s)
+	}
 	return nil
 }
 
@@ -94,9 +100,6 @@ func (l listed) print(s terminal.Streams) {
 		for _, p := range e.Skipped {
 			s.Errorf("skipped: %s", p)
 		}
-	}
-	if !l.Enabled {
-		s.Errorf("hooks are off: none of these would run")
 	}
 	none := true
 	for _, e := range l.Events {
