@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
@@ -146,7 +147,7 @@ func (j *job) program(s terminal.Streams) (command string, unusable, err error) 
 	}
 	if j.Scope != Project {
 		copied, ok, err := npm.Find(s.Getenv)
-		if err == nil && !ok && writes && !j.preview && filepath.Base(path) != settings.Program {
+		if err == nil && !ok && writes && !j.preview && isRenamed(filepath.Base(path)) {
 			err = fmt.Errorf("%w: %s", settings.ErrRenamed, path)
 		}
 		if !ok || err != nil {
@@ -164,6 +165,12 @@ func (j *job) program(s terminal.Streams) (command string, unusable, err error) 
 		err = unusable
 	}
 	return settings.Program, unusable, err
+}
+
+// isRenamed reports whether the name is that of this program with a version or a platform behind it.
+func isRenamed(name string) bool {
+	rest, ok := strings.CutPrefix(name, settings.Program)
+	return ok && strings.IndexAny(rest, "-_") == 0
 }
 
 // missing returns the hook that reports a missing program. A project's file names the
