@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -176,15 +177,28 @@ func (f *file) named() {
 			f.base = "/hooks/" + jsontext.Pointer(strconv.Itoa(i))
 		}
 		if path, isPath := js.String(value); isPath {
-			if _, err := os.Stat(filepath.Join(f.source.Root, path)); errors.Is(err, fs.ErrNotExist) {
-				f.add("", Error, fmt.Sprintf("the file %s does not exist", filepath.Join(f.source.Root, path)))
-			}
+			f.namedFile(path)
 		} else if value.Kind() == '{' {
 			f.source.Hooks = value
 			f.events()
 		} else {
 			f.add("", Error, "hooks: "+jsonx.Got(value.Kind(), "an object of event names, a path, or an array of these"))
 		}
+	}
+}
+
+// namedFile adds what keeps the agent from reading a file that the manifest names (for Claude Code measured
+// with 2.1.329, facts 159 and 173).
+func (f *file) namedFile(path string) {
+	file, isClaude := filepath.Join(f.source.Root, path), f.Dialect.Settings.Plugins
+	_, err := os.Stat(file)
+	switch {
+	case isClaude && !(strings.HasPrefix(path, "./") && strings.HasSuffix(path, ".json")):
+		f.add("", Error, fmt.Sprintf("%s does not load the plugin: the path %q has to begin with ./ and to end with .json", f.Dialect.Title, path))
+	case isClaude && !filepath.IsLocal(path):
+		f.add("", Error, fmt.Sprintf("the file %s is outside the plugin, so it is not read", file))
+	case errors.Is(err, fs.ErrNotExist):
+		f.add("", Error, fmt.Sprintf("the file %s does not exist", file))
 	}
 }
 
