@@ -76,7 +76,8 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 			}
 		}
 		c.begun, c.told = f.begun[c.ID], f.told[c.ID]
-		if c.stale = f.stale[c.ID] && c.file != nil && c.file.Status == completed; c.stale {
+		// A step that was opened again and is not needed at once stays completed in the list.
+		if c.stale = f.stale[c.ID] && !c.NotNeeded && c.file != nil && c.file.Status == completed; c.stale {
 			c.Status = pending // the list does not show yet that it is open again
 		}
 	}

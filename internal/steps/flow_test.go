@@ -333,6 +333,26 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 	}
 }
 
+// TestALoopAroundAStepThatIsNotNeeded opens it again, and it is not needed at once: the list has nothing to
+// show of that. The next completion counts.
+func TestALoopAroundAStepThatIsNotNeeded(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Choose", Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}},
+		Step{Subject: "Extra", BlockedBy: []int64{1}, When: []Condition{{1, []string{"b"}}}},
+		Step{Subject: "Review", BlockedBy: []int64{2}, Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 2, Max: 2}}},
+		Step{Subject: "Next", BlockedBy: []int64{3}})
+	require.True(t, l.end(1, "a").Allowed())
+	for range 2 {
+		require.NotNil(t, l.end(3, "again").Turn)
+		assert.Equal(t, "completed", l.file(2, "status"))
+	}
+	require.True(t, l.end(3, "fine").Allowed())
+	_, v := l.Seen(t.Context(), "3", "")
+	assert.Empty(t, v.Trouble)
+	assert.Equal(t, "completed", l.file(3, "status"))
+	assert.Equal(t, "fine", l.state().Step(3).Outcome)
+	l.allows(4, inProgress)
+}
+
 // TestAPersonIsToldThatAnOutcomeIsSpent, and not that the step has no such outcome.
 func TestAPersonIsToldThatAnOutcomeIsSpent(t *testing.T) {
 	l := hydrated(t, Step{Subject: "Review", Outcomes: []Outcome{{Name: "fine"}, {Name: "changes", Back: 1, Max: 1}}})
