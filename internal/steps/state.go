@@ -279,19 +279,19 @@ const clockSkew = time.Second
 const updateDelay = 30 * time.Second
 
 // AwaitsPerson reports whether a person was asked about the step and has not said yes, or
-// the agent was told to ask one.
+// the agent was told to ask one. About a step that waits for others there is nothing to say.
 func (s *State) AwaitsPerson(c *Current) bool {
 	if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && c.Status != completed {
 		return true
 	}
 	e, ok := s.latest(c.ID)
-	return ok && e.Verdict == Deny && s.repeats(e) >= maxRepeats
+	return ok && e.Verdict == Deny && s.repeats(e) >= maxRepeats && len(s.openBefore(c)) == 0
 }
 
-// latest returns the latest decision about the step.
+// latest returns the latest decision about the step. That its time is over decides nothing.
 func (s *State) latest(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && e.Verdict != Called && e.Verdict != Lapsed {
+		if e.Step == id && e.Verdict != Called && e.Verdict != Lapsed && e.Verdict != Over {
 			return e, true
 		}
 	}

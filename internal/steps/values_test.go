@@ -357,6 +357,17 @@ func TestOver(t *testing.T) {
 	assert.Empty(t, l.state().OverText(l.state().Step(1)))
 }
 
+// TestAYesCountsWhenTheLimitHasPassed while the person was being asked.
+func TestAYesCountsWhenTheLimitHasPassed(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Publish", Within: 900, Approval: "Really?"}, Step{Subject: "Next", BlockedBy: []int64{1}})
+	l.began(40 * time.Minute)
+	require.Equal(t, Ask, l.Update(t.Context(), Update{Task: "1", Status: completed}).Decision)
+	_, v := l.Seen(t.Context(), "", "")
+	require.Contains(t, v.Trouble, "25 min over")
+	v = l.Completed(t.Context(), Update{Task: "1", Status: completed})
+	assert.True(t, v.Allowed(), v.Reason)
+}
+
 func TestOverTexts(t *testing.T) {
 	s := flowState([]Step{{Subject: "A", Within: 60}})
 	for d, want := range map[time.Duration]string{
