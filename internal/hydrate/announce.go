@@ -60,7 +60,10 @@ func (a announcement) text() string {
 			"which cannot be completed before.\n\n",
 			n.Step, clip(n.Skill))
 	}
-	state := a.state(ready) + warned(a.result, "\n%s\n")
+	state := a.state(ready)
+	if !a.result.Flows {
+		state += warned(a.result, "\n%s\n")
+	}
 	tail := a.tail()
 	room := maxText - maxOmission - event.Length(head) - event.Length(state) - event.Length(a.rest()) - event.Length(tail)
 

@@ -340,6 +340,10 @@ func TestAnnouncementHasTheWarning(t *testing.T) {
 	assert.Contains(t, hydrate.Announcement(r, result), "\n"+warning+"\n")
 	assert.Equal(t, "s: 3 tasks #1–#3; "+warning, hydrate.Notice(r, result))
 
+	result.Flows = true
+	assert.NotContains(t, hydrate.Announcement(r, result), "warning", "it is for the author")
+	assert.Contains(t, hydrate.Notice(r, result), warning)
+
 	r.Invocation = "tool"
 	for _, want := range []string{"s: 3 tasks #4–#6, replaced #1–#3; " + warning, ""} { // then the same call from another hook
 		result, err = hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})

@@ -57,6 +57,7 @@ type Result struct {
 	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
 	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
+	Flows    bool              // the workflow has outcomes: no step waits for ever, so the warnings are only for its author
 	Args     string            // the arguments of the call that nothing in the workflow uses; usually empty
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 
@@ -160,6 +161,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if len(h.result.Created) > 0 {
 		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
+		h.result.Flows = h.spec.Version() == fsmspec.WithOutcomes
 	}
 	return h.result, err
 }
