@@ -201,7 +201,7 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 	maps.Copy(values, what.Values)
 	var before []int64
 	for _, s := range what.Copies {
-		at := Level{Parent: what.Parent, Base: base, After: what.After, InTurn: before}
+		at := Level{Parent: what.Parent, Base: base, After: what.After, InTurn: before, item: true}
 		if len(before) > 0 {
 			at.After = before
 		}

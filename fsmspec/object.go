@@ -26,6 +26,9 @@ func (p *parser) objectVersion(t token) bool {
 	_, hasSteps := keys["steps"]
 	switch {
 	case !hasVersion && !hasSteps:
+		if _, whole := objectEnd(p.data[t.start:]); !whole && len(keys) == 0 {
+			return false // what it holds is not known: the mistake in its JSON is told
+		}
 		p.problem(t.start, "the file must hold an array of tasks, not %s%s", p.describe(t), objectRemedy(p.data[t.start:]))
 		return false
 	case !hasVersion:

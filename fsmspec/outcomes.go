@@ -1,6 +1,7 @@
 package fsmspec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,6 +55,8 @@ type Flow struct {
 	Only     []string      // permission rules: calls that are refused unless a step that lists them is in progress
 	Set      []Value       // the values that completing the step gives, in the order of the file
 	Within   time.Duration // its time limit, measured from its start in each round; 0 if there is none
+
+	level string // what a stop ends; empty in a task that is not planned
 }
 
 // Commands returns the commands that completing the task may run: those that print its values,
@@ -164,7 +167,7 @@ func (t Task) outcomesLine(base int64) (text string, member []string) {
 			o := t.Flow.Outcomes[i]
 			name += fmt.Sprintf(" (back to #%d, %s at most)", base+o.Back, timesText(o.Max))
 		case t.Flow.Outcomes[i].Stop:
-			name += " (ends the workflow)"
+			name += " (ends " + cmp.Or(t.Flow.level, "the workflow") + ")"
 		}
 		all = append(all, name)
 	}
@@ -223,7 +226,7 @@ func (outcomesType) read(p *parser, e *entry, name string, t token) {
 				p.problem(t.start, "%s must hold names, not %s", name, p.describe(t))
 				continue
 			}
-			p.outcome(e, name, t, Outcome{Name: p.text(t)})
+			p.outcome(e, name, t, Outcome{Name: p.text(t)}, true)
 		}
 	case '{':
 		for key, value := range p.members {
@@ -240,14 +243,16 @@ func (outcomesType) read(p *parser, e *entry, name string, t token) {
 }
 
 // outcome adds an outcome, whose name is at t.
-func (p *parser) outcome(e *entry, field string, t token, o Outcome) {
+func (p *parser) outcome(e *entry, field string, t token, o Outcome, inArray bool) {
 	all := &e.task.Flow.Outcomes
 	switch {
 	case !isOutcomeName(o.Name):
 		p.problem(t.start, "%s: %s is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -", field,
 			quoted(o.Name))
 	case slices.ContainsFunc(*all, func(x Outcome) bool { return x.Name == o.Name }):
-		p.problem(t.start, "%s lists %s more than once", field, quoted(o.Name))
+		if inArray {
+			p.problem(t.start, "%s lists %s more than once", field, quoted(o.Name)) // in an object it is a duplicate key
+		}
 	case len(*all) == MaxOutcomes:
 		p.problem(t.start, "%s may have at most %d names", field, MaxOutcomes)
 	case len(*all) > MaxOutcomes:
@@ -270,9 +275,13 @@ func (p *parser) effects(e *entry, field string, key, value token) {
 		}
 	case 'n':
 	default:
-		p.problem(value.start, "%s must be an object, {} if it has no effects, not %s", full, p.describe(value))
+		hint := ""
+		if value.kind == '"' && effectMeant(p.text(value)) == "stop" {
+			hint = ` (write {"stop": true})`
+		}
+		p.problem(value.start, "%s must be an object, {} if it has no effects, not %s%s", full, p.describe(value), hint)
 	}
-	p.outcome(e, field, key, o)
+	p.outcome(e, field, key, o, false)
 }
 
 func (p *parser) effect(e *entry, o *Outcome, full string, key, value token) {
@@ -280,6 +289,9 @@ func (p *parser) effect(e *entry, o *Outcome, full string, key, value token) {
 	e.mark(key.start, "outcomes", o.Name, name)
 	full += "." + name
 	switch {
+	case slices.Contains([]string{"next", "nextstep", "transition", "continue", "proceed"}, fold(cut(name))):
+		p.problem(key.start, `unknown field %s: an outcome does not name what comes next: the step that does says "when": {%q: %q}`,
+			quoted(full), fmt.Sprint(e.task.ID), o.Name)
 	case !slices.Contains(effectNames, name):
 		p.problem(key.start, "unknown field %s: an outcome has %s%s", quoted(full), strings.Join(effectNames, ", "),
 			didYouMean(effectMeant(name)))
@@ -367,6 +379,8 @@ func (decidesType) read(p *parser, e *entry, name string, t token) {
 			hint := didYouMean(deciderMeant(word))
 			if fold(cut(word)) == "command" {
 				hint = ` (write {"run": …})`
+			} else if strings.ContainsAny(word, " /") {
+				hint = fmt.Sprintf(` (write {"run": %s})`, quoted(word))
 			}
 			p.problem(t.start, `%s must be "agent", "person", or an object with the command that decides, not %s%s`, name, p.describe(t), hint)
 		}

@@ -164,10 +164,17 @@ func flowCase(members string) string {
 var refusedFlows = map[string]string{
 	`"outcomes": "a"`: `/outcomes task 2 ("B"): outcomes must be an array of names, or an object such as {"approved": {}, ` +
 		`"changes": {"back": 1, "max": 3}}, not the string "a"`,
-	`"outcomes": []`:         `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
-	`"outcomes": {}`:         `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
-	`"outcomes": ["a", 1]`:   `/outcomes/1 task 2 ("B"): outcomes must hold names, not the number 1`,
-	`"outcomes": ["a", "a"]`: `/outcomes/1 task 2 ("B"): outcomes lists "a" more than once`,
+	`"outcomes": []`:                 `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
+	`"outcomes": {}`:                 `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
+	`"outcomes": ["a", 1]`:           `/outcomes/1 task 2 ("B"): outcomes must hold names, not the number 1`,
+	`"outcomes": ["a", "a"]`:         `/outcomes/1 task 2 ("B"): outcomes lists "a" more than once`,
+	`"outcomes": {"a": {}, "a": {}}`: `/outcomes/a task 2 ("B"): duplicate key "a" in one object, at 3:58 and again at 3:67`,
+	`"outcomes": {"a": "end"}`: `/outcomes/a task 2 ("B"): outcomes.a must be an object, ` +
+		`{} if it has no effects, not the string "end" (write {"stop": true})`,
+	`"outcomes": {"a": {"next": 3}}`: `/outcomes/a/next task 2 ("B"): unknown field "outcomes.a.next": an outcome does not name what ` +
+		`comes next: the step that does says "when": {"2": "a"}`,
+	`"outcomes": ["a", "b"], "decides": "make kind"`: `/decides task 2 ("B"): decides must be "agent", "person", or an object with the ` +
+		`command that decides, not the string "make kind" (write {"run": "make kind"})`,
 	`"outcomes": ["A"]`: `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: want a small letter, ` +
 		`then at most 30 small letters, digits and -`,
 	`"outcomes": ["a_b"]`: `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: want a small letter, ` +
@@ -188,7 +195,7 @@ var refusedFlows = map[string]string{
 	`"outcomes": {"a": {"back": 1}}`: `/outcomes/a task 2 ("B"): a leads back and has no "max": ` +
 		`say how often it may, 1 to 100`,
 	`"outcomes": {"a": {"back": 9, "max": 1}}`: `/outcomes/a/back task 2 ("B"): a leads back to ` +
-		`step 9, which does not exist`,
+		`step 9, which is not in the same array`,
 	`"outcomes": {"a": {"back": 1, "max": 1, "then": 7}}`: `/outcomes/a/then task 2 ("B"): outcomes.a.then must be the name of ` +
 		`an outcome, not the number 7`,
 	`"outcomes": {"a": {"back": 1, "max": 1, "then": "bb"}, "b": {}}`: `/outcomes/a/then task 2 ("B"): then names "bb", which is not an ` +

@@ -364,15 +364,33 @@ func (p *parser) checkIDs(entries []*entry) {
 		for _, list := range [][]reference{e.blocks, e.blockedBy, e.when} {
 			for _, r := range list {
 				if byID[r.id] == nil {
-					p.noteUnresolved(r, ids)
+					p.noteUnresolved(r, entries, ids)
 				}
 			}
 		}
 	}
 }
 
-func (p *parser) noteUnresolved(r reference, ids []int64) {
+// partWith returns the entry that has a part, at any depth, with the id; nil if none has.
+func partWith(entries []*entry, id int64) *entry {
+	for _, e := range entries {
+		if slices.ContainsFunc(e.parts, func(part *entry) bool { return part.task.ID == id }) || partWith(e.parts, id) != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (p *parser) noteUnresolved(r reference, entries []*entry, ids []int64) {
 	p.problems.note(r.at, r.entry, keepsMeaning, func() (pointer, text string) {
+		if around := partWith(entries, r.id); around != nil {
+			text = fmt.Sprintf("%s refers to %d, which is a part of task %d: only tasks of the same array can be named", r.field, r.id,
+				around.task.ID)
+			if around != r.entry {
+				text += fmt.Sprintf(", such as %d", around.task.ID)
+			}
+			return r.pointer(), text
+		}
 		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id,
 			suggestID(r.id, r.entry.task.ID, ids))
 	})

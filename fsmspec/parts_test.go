@@ -60,11 +60,13 @@ func TestRefusedParts(t *testing.T) {
 		`"do": [{"id": 1}]`: `3:52 /steps/1/do/0 task 1 in the do of task 2 ("B"): missing "subject"`,
 		`"do": [{"id": 1, "subject": "p", "blockedBy": [3]}]`: `3:92 /steps/1/do/0/blockedBy/0 task 1 ("p") in the do of task 2 ` +
 			`("B"): blockedBy refers to 3, but there is no task with id 3`,
+		`"do": [{"id": 7, "subject": "p"}], "when": {"7": "x"}`: `/steps/1/when/7 task 2 ("B"): when refers to 7, which is a part of ` +
+			`task 2: only tasks of the same array can be named`,
 		`"do": [{"id": 1, "subject": "p"}, {"id": 1, "subject": "q"}]`: `3:86 /steps/1/do/1/id task 1 ("q") in the do of task 2 ("B"): ` +
 			`duplicate id 1, used at 3:59 ("p") and again at 3:86`,
 		`"do": [{"id": 1, "subject": "p", "when": {"1": "x"}}]`: `3:52 /steps/1/do/0 cycle 1 -> 1`,
 		`"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q", "outcomes": {"a": {"back": 2, "max": 1}}}]}]`: `task 1 ("q") in the ` +
-			`do of task 1 ("p"): a leads back to step 2, which does not exist`,
+			`do of task 1 ("p"): a leads back to step 2, which is not in the same array`,
 		`"do": [{"id": 1, "subject": "p", "outcomes": {"skipped": {}}}]`: `/steps/1/do/0/outcomes/skipped task 1 ("p") in the do of task 2 ` +
 			`("B"): skipped cannot be declared`,
 		`"do": [{"id": 1, "subject": "p"}], "status": "completed"`: `/steps/1/status task 2 ("B"): it is completed, ` +
@@ -278,6 +280,23 @@ func TestPlanItems(t *testing.T) {
 	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}},
 		fsmspec.Snapshot{MaxID: 48, HighWater: 2})
 	assert.Equal(t, "- #43  A\n- #48\n! high-water mark 2 -> 48\n", removal.String())
+}
+
+// TestWhatAStopEnds: the innermost of item, parts and workflow.
+func TestWhatAStopEnds(t *testing.T) {
+	const ends = `"outcomes": {"go": {}, "halt": {"stop": true}}`
+	const part = `[{"id": 1, "subject": "P", ` + ends + `}]`
+	spec := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", `+ends+`}, {"id": 2, "subject": "B", "do": `+part+`},
+		{"id": 3, "subject": "C", "each": {"lines": "l"}, "do": `+part+`}]}`)
+	plan, err := spec.Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(t, err)
+	assert.Contains(t, plan.Creations()[0].Description, "halt (ends the workflow).")
+	assert.Contains(t, plan.Creations()[3].Description, "halt (ends the parts of #2).")
+	one, err := fsmspec.ForItem(spec.Tasks()[2].Each.Workflow, "a")
+	require.NoError(t, err)
+	plan, err = fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 3, Copies: []*fsmspec.Spec{one}}, fsmspec.Snapshot{MaxID: 9})
+	require.NoError(t, err)
+	assert.Contains(t, plan.Creations()[0].Description, "halt (ends this item).")
 }
 
 // trees generates the steps of a level, with parts and lines, some of them one under the other.

@@ -68,6 +68,19 @@ type Level struct {
 
 	After  []int64 // actual ids of tasks of other levels that come before the tasks without BlockedBy
 	InTurn []int64 // those of After that are the last of the copy before this one
+
+	item bool // it is a copy
+}
+
+// name is what a stop in this level ends.
+func (l Level) name() string {
+	switch {
+	case l.item:
+		return "this item"
+	case l.Parent != 0:
+		return fmt.Sprintf("the parts of #%d", l.Parent)
+	}
+	return "the workflow"
 }
 
 // Flat returns the tasks to create as if they were of one level: their ids and
@@ -108,6 +121,7 @@ func (p *Plan) create(l level, command string, at Level, values map[string]strin
 	at.Tasks = l.tasks()
 	for i := range at.Tasks {
 		at.Tasks[i].becomeJoin()
+		at.Tasks[i].Flow.level = at.name()
 	}
 	p.levels = append(p.levels, at)
 	next := at.Base + l.largestID()

@@ -17,6 +17,7 @@ func TestMalformed(t *testing.T) {
 		{"YAML mapping", "tasks:\n  - id: 1\n", "1:2 - the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"},
 		{"YAML document", "---\n- id: 1\n", "1:2 - the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"},
 		{"prose", "Here are the tasks:\n[]", "1:1 - invalid character 'H' at start of value: strings need double quotes"},
+		{"single quotes", "{'fsm': 2}", `1:2 - invalid character '\'' at start of value: strings need double quotes`},
 		{"comment", `// tasks`, `1:1 - invalid character '/' at start of value: JSON has no comments: remove this one`},
 		{"block comment", `[/* tasks */]`, `1:2 /0 invalid character '/' at start of value: JSON has no comments: remove this one`},
 		{"bracket missing", `]`, `1:1 - invalid character ']' at start of value`},

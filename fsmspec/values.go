@@ -540,6 +540,9 @@ func (v *valueProof) unset(e *entry, name string, when moment) string {
 	case len(from) == 0 && e.outer != nil:
 		return v.unset(e.outer, name, whenStarted)
 	}
+	if slices.ContainsFunc(v.setters[name], func(x *entry) bool { return x.task.Each != nil || x.isResult() }) {
+		return "when this step starts: " + v.where(name) + " gives one, which only the steps for that line can use"
+	}
 	return "when this step starts: only " + v.where(name) + " gives it, which does not come before"
 }
 

@@ -388,7 +388,7 @@ func TestValuesOfParts(t *testing.T) {
 			`"subject": "Use {v} {item}", "blockedBy": [1]}]}`, ""},
 		"of a line, outside": {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "set": {"v": "x"}}, {"id": 2, ` +
 			`"subject": "Use {v}", "blockedBy": [1]}`,
-			"only step 1 for each line gives it, which does not come before"},
+			"subject names {v}, which is not set when this step starts: step 1 for each line gives one, which only the steps for that line can use"},
 		"the item of a join": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S"}]}`,
 			"which only a step with each has"},
 		"the item, itself": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}}`, ""},

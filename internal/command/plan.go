@@ -239,7 +239,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 		if p.PartOf[i] != 0 {
 			visible.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
 		}
-		for _, gate := range append(gatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends()...) {
+		for _, gate := range append(gatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
 			visible.Fprintf(&b, "         %s\n", gate)
 		}
 	}

@@ -32,6 +32,7 @@ type pastFlags struct {
 	// do is what is done instead of going past a gate, and word what the command then says.
 	do   func(f *steps.Frame, ctx context.Context, step int64, because string, by steps.By) (*steps.State, error)
 	word string
+	ends bool // it ends the workflow
 }
 
 func newStepSkip(s terminal.Streams) *cobra.Command {
@@ -75,7 +76,7 @@ func newStepReopen(s terminal.Streams) *cobra.Command {
 }
 
 func newStepEnd(s terminal.Streams) *cobra.Command {
-	f := &pastFlags{do: (*steps.Frame).End, word: "ended with"}
+	f := &pastFlags{do: (*steps.Frame).End, word: "ended with", ends: true}
 	return f.command(s, &cobra.Command{
 		Use:   "end N --because TEXT",
 		Short: "End the workflow of a step",
@@ -167,6 +168,9 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.past.Outcome != "" && target.Outcome != "" && target.Outcome != f.past.Outcome { // the one that was said is spent
 		word += " as " + target.Outcome
 	}
+	if f.ends && before != nil {
+		return printEnded(s, before, state, target)
+	}
 	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, target.Name())
 	if f.do != nil {
 		opened = slices.DeleteFunc(opened, func(c *steps.Current) bool { return c == target })
@@ -183,6 +187,26 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	for _, c := range state.Ready() {
 		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
+	return err
+}
+
+// printEnded prints what the end of a workflow has made unnecessary.
+func printEnded(s terminal.Streams, before, after *steps.State, target *steps.Current) error {
+	var left []*steps.Current
+	for _, c := range after.Steps {
+		if was := before.Step(c.ID); c.Done() && was != nil && !was.Done() {
+			left = append(left, c)
+		}
+	}
+	what := target.Workflow.Level()
+	if what == "the workflow" {
+		what += " of " + visible.Words(target.Workflow.Command)
+	}
+	if len(left) == 0 {
+		_, err := visible.Fprintf(s.Out, "ended: %s, of which nothing was open\n", what)
+		return err
+	}
+	_, err := visible.Fprintf(s.Out, "ended: %s; not needed: %s\n", what, steps.Names(left))
 	return err
 }
 

@@ -162,6 +162,9 @@ func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 				line += ", then " + o.Then
 			}
 		}
+		if slices.ContainsFunc(c.Outcomes, func(x steps.Outcome) bool { return x.Name == o.Name && x.Stop }) {
+			line += ", ends " + c.Workflow.Level()
+		}
 		if len(c.Outcomes) > 0 {
 			lines = append(lines, "outcome "+line+" ("+o.ChosenBy+")")
 		}

@@ -30,7 +30,7 @@ func (b *builder) loop(i, n int, o Outcome) {
 	if !ok || back != i && !m.past[i].has(back) {
 		what := "does not come before this one"
 		if !ok {
-			what = "does not exist"
+			what = "is not in the same array"
 		}
 		b.fault(i, at("outcomes", o.Name, "back"), "%s leads back to step %d, which %s", o.Name, o.Back, what)
 		return

@@ -37,7 +37,7 @@ func TestFaults(t *testing.T) {
 			Outcomes: []Outcome{{Name: "again", Back: 1, Max: 1, Stop: true}}}},
 		`0 outcomes/again/back: again leads back to step 2, which does not come before this one`: {{ID: 1, Outcomes: back(2, 1)},
 			{ID: 2, BlockedBy: ids(1)}},
-		`0 outcomes/again/back: again leads back to step 9, which does not exist`:             {{ID: 1, Outcomes: back(9, 1)}},
+		`0 outcomes/again/back: again leads back to step 9, which is not in the same array`:   {{ID: 1, Outcomes: back(9, 1)}},
 		`0 outcomes/again: again leads back and has no "max": say how often it may, 1 to 100`: {{ID: 1, Outcomes: back(1, 0)}},
 		`0 outcomes/again/max: max must be 1 to 100, not 101`:                                 {{ID: 1, Outcomes: back(1, 101)}},
 		`0 outcomes/again/max: max must be 1 to 100, not -1`:                                  {{ID: 1, Outcomes: back(1, -1)}},

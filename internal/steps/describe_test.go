@@ -28,10 +28,10 @@ func TestAStepSaysHowItCanEnd(t *testing.T) {
 		"sets size (s or m)",
 		"sets sum by a command (at most 5s): wc",
 		"within 1m30s",
-	}, s.Ends())
+	}, s.Ends(0))
 	s = Step{Chooser: &Check{Run: "pick", Timeout: 7}, Decides: "command"}
-	require.Equal(t, []string{"a command decides (at most 7s): pick"}, s.Ends())
-	require.Empty(t, Step{}.Ends())
+	require.Equal(t, []string{"a command decides (at most 7s): pick"}, s.Ends(0))
+	require.Empty(t, Step{}.Ends(0))
 	require.Equal(t, Outcome{}, s.Declared("done"))
 
 	var texts []string

@@ -277,6 +277,23 @@ func (w *Workflow) title() string {
 	return "the workflow of " + visible.Clip(visible.Words(w.Command), maxSubject)
 }
 
+// titleIs begins a sentence: "The parts of #3 are".
+func (w *Workflow) titleIs() string {
+	n := 1
+	if w.Item == "" && w.part {
+		n = 2
+	}
+	return "T" + strings.TrimPrefix(w.title(), "t") + " " + isOrAre(n)
+}
+
+// Level names what an outcome with a stop ends: the innermost of item, parts and workflow.
+func (w *Workflow) Level() string {
+	if w.Item == "" && !w.part {
+		return "the workflow"
+	}
+	return w.title()
+}
+
 // Belongs returns ` (part of #3)` or ` (for "core" of #2)` for a step of what came with another
 // one, ` (its 2 items are done: complete it)` for one whose copies are done, and "" for any
 // other.
@@ -337,10 +354,7 @@ func (s *State) Returned(id int64) string {
 	if p == nil || p.Done() || !c.Workflow.isOf(p) || !s.Finished(c.Workflow) {
 		return ""
 	}
-	text := "T" + strings.TrimPrefix(c.Workflow.title(), "t") + " is done. "
-	if c.Workflow.Item == "" && c.Workflow.part {
-		text = "The parts of #" + itoa(p.ID) + " are done. "
-	}
+	text := c.Workflow.titleIs() + " done. "
 	switch {
 	case len(s.Unfinished(p)) > 0:
 		return text + p.Name() + " still waits for " + s.describeUnder(p) + ". " + s.possible()

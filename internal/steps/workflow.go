@@ -381,8 +381,9 @@ func (c *Check) check() error {
 }
 
 // Ends describes, a line each, when the step is needed, how it can end, and the gates of its
-// outcomes. A step of a workflow without outcomes has none.
-func (s Step) Ends() (lines []string) {
+// outcomes. A step of a workflow without outcomes has none. partOf is the number of the step that it is
+// a part of, or 0.
+func (s Step) Ends(partOf int64) (lines []string) {
 	if s.Each != nil {
 		lines = append(lines, "for "+s.Each.String())
 	}
@@ -396,6 +397,9 @@ func (s Step) Ends() (lines []string) {
 			line += fmt.Sprintf(" ↺ #%d, %s at most", o.Back, timesText(o.Max))
 		case o.Stop:
 			line += " ends the workflow"
+			if partOf != 0 {
+				line = "outcome " + o.Name + " ends the parts of #" + itoa(partOf)
+			}
 		}
 		if o.Then != "" {
 			line += ", then " + o.Then
