@@ -104,13 +104,13 @@ func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCa
 	form, _, answered := t.filledIn(r, q)
 	if !answered && t.canAsk(r) {
 		return t.askFor(q, "How does the step "+o.Step.Name()+" of the workflow "+visible.Words(o.Step.Workflow.Command)+" end?",
-			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Step.Choices()}}), nil
+			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
 	}
 	chosen, _ := form["outcome"].(string)
 	if chosen == "" {
 		return nil, nil // the update is refused, with what to do
 	}
-	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Chosen: chosen}}, steps.ByElicitation, "")
+	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Chosen: chosen, Step: o.Step.ID}}, steps.ByElicitation, "")
 	if v.Trouble != "" {
 		return nil, errors.New(v.Trouble)
 	}

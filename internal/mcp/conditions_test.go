@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -184,6 +185,34 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAPersonChoosesAndApproves: each call asks one question, about the step that it names, and offers
+// only what can still be chosen.
+func TestAPersonChoosesAndApproves(t *testing.T) {
+	w := newWorld(t)
+	ask := steps.Step{Subject: "Ask", Decides: "person", Outcomes: []steps.Outcome{{Name: "yes", Approval: "Really?"}, {Name: "no"},
+		{Name: "again", Back: 2, Max: 1}}}
+	other := ask
+	other.Outcomes = []steps.Outcome{{Name: "yes"}, {Name: "no"}, {Name: "again"}}
+	w.hydrate("s1", other, ask)
+	var forms []string
+	word := "again"
+	options := &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		form, err := json.Marshal(r.Params.RequestedSchema)
+		forms = append(forms, string(form))
+		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": word}}, err
+	}}
+	client := w.connect(options)
+	assert.Contains(t, client.does("step_complete", n(2)), "Ask: again, time 1 of 1")
+	word = "yes"
+	assert.Contains(t, client.refuses("step_complete", n(2)), "That needs their approval, too: complete it again")
+	require.Len(t, forms, 2)
+	assert.Contains(t, forms[0], `["yes","no","again"]`)
+	assert.Contains(t, forms[1], `["yes","no"]`)
+	client.does("step_complete", n(2))
+	assert.Equal(t, "completed", w.status("s1", 2))
+	assert.Equal(t, "pending", w.status("s1", 1))
 }
 
 // TestNobodyChoosesForAPerson where the client cannot ask one, and none of its answers counts that is

@@ -131,6 +131,10 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	q := question{list: o.List.Dir, step: in.Step, to: u.Status}
 	done := o.decide(ctx, t, r, q, u)
 	switch {
+	case done.Decision == steps.Ask && o.Undecided && r.Params.RequestState != "":
+		// The library asks only one question in a call for clients before protocol 2026-07-28.
+		return nil, nil, visible.Lines(o.Step.Name() + ": the person has chosen how it ends. That needs their approval, too: " +
+			"complete it again, and they are asked")
 	case done.Decision == steps.Ask && t.canAsk(r):
 		return t.ask(q, done.Reason), nil, nil
 	case !done.Allowed():

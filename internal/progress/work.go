@@ -31,7 +31,8 @@ type Work struct {
 	*steps.Frame
 	Way
 	Step      *steps.Current
-	Undecided bool // a person decides how the step ends, and has not
+	Undecided bool     // a person decides how the step ends, and has not
+	Choices   []string // outcomes that can be chosen now, if Undecided
 }
 
 // On returns the work on the step with the number. note comes before what the agent is told if
@@ -52,7 +53,11 @@ func (w Way) On(ctx context.Context, f *steps.Frame, step int64, note string) (*
 	case c.Gone():
 		return nil, refusal(c.Name() + " is gone from the list and counts as done")
 	}
-	return &Work{f, w, c, s.Undecided(c)}, nil
+	work := &Work{Frame: f, Way: w, Step: c, Undecided: s.Undecided(c)}
+	if work.Undecided {
+		work.Choices = s.Offered(c)
+	}
+	return work, nil
 }
 
 // Result is what came of an update.

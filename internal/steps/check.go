@@ -10,29 +10,59 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// check denies the completion of a step unless its command exited with 0.
-func check(c *Current, r Result) Verdict {
+// passed reports whether the command exited with 0.
+func (r Result) passed() bool { return r.failed == "" && r.Exit == 0 }
+
+// printed returns what the command has written to its output and to standard error.
+func (r Result) printed() string {
+	if r.output == "" || r.errors == "" {
+		return r.output + r.errors
+	}
+	return r.output + "\n" + r.errors
+}
+
+// complaint returns the end of what the command has written to standard error, for the end of a
+// sentence, if that is not part of its output.
+func (r Result) complaint() string {
+	if text := lastLines(r.errors); text != "" {
+		return "\nOn standard error it printed:\n" + text
+	}
+	return ""
+}
+
+// hasCheck reports whether a command is a check of the step or of one of its outcomes, and not one
+// that decides or prints a value.
+func (s Step) hasCheck(command string) bool {
+	is := func(c *Check) bool { return c != nil && c.Run == command }
+	return is(s.Check) || slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return is(o.Check) })
+}
+
+// check denies the completion of a step unless its check exited with 0.
+func check(c *Current, r Result) Verdict { return command(c, "its check", r) }
+
+// command denies the completion of a step unless a command of it, named by what, exited with 0.
+func command(c *Current, what string, r Result) Verdict {
 	if r.interrupted {
-		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: its check was interrupted before it ended: %s\nComplete "+
+		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: %s was interrupted before it ended: %s\nComplete "+
 			"the step again to run it anew",
-			c.Name(), visible.Clip(visible.Words(r.Run), maxSubject)))
+			c.Name(), what, visible.Clip(visible.Words(r.Run), maxSubject)))
 		v.Check, v.past.none = &r, true
 		return v
 	}
-	if r.failed == "" && r.Exit == 0 {
+	if r.passed() {
 		return Verdict{Check: &r}
 	}
 	how := cmp.Or(r.failed, fmt.Sprintf("exit status %d", r.Exit))
-	reason := fmt.Sprintf("%s cannot be completed: its check failed (%s): %s", c.Name(), how, visible.Clip(visible.Words(r.Run), maxSubject))
+	reason := fmt.Sprintf("%s cannot be completed: %s failed (%s): %s", c.Name(), what, how, visible.Clip(visible.Words(r.Run), maxSubject))
 	if r.Dir != "" {
 		reason += "\nIt ran in " + visible.Words(r.Dir)
 	}
-	if tail := lastLines(r.output); tail != "" {
+	if tail := lastLines(r.printed()); tail != "" {
 		reason += "\nThe end of its output:\n" + tail + "\nFix that, then complete the step again"
 	} else {
 		reason += "\nIt printed nothing. Fix what it checks, then complete the step again"
 	}
-	v := deny(c, "check failed: "+how, reason)
+	v := deny(c, strings.TrimPrefix(what, "its ")+" failed: "+how, reason)
 	v.Check = &r
 	return v
 }

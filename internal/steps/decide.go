@@ -323,7 +323,9 @@ func (c *call) reasoned(target *Current, v Verdict) Verdict {
 	case !v.Allowed() || v.Why != "":
 	case target.Unread:
 		v.Why = "in order; its record cannot be read"
-	case v.Check != nil:
+	case v.Check != nil && !v.Check.passed():
+		v.Why = "its check failed" // and another outcome follows from that
+	case v.Check != nil && target.hasCheck(v.Check.Run):
 		v.Why = "its check passed"
 	case target.Check != nil && c.NoChecks && c.update.Status == completed:
 		v.Why = "in order; checks are off"

@@ -88,7 +88,7 @@ func (e *ending) hasNoItems() bool {
 	}
 	e.expand, e.s.Evidence = []Evidence{line}, append(e.s.Evidence, line)
 	if len(line.Items) > 0 {
-		e.verdict = itemsFirst(e.step, len(line.Items))
+		e.verdict = itemsFirst(e.step)
 	}
 	return len(line.Items) == 0
 }
@@ -163,10 +163,8 @@ func (e *ending) spent(name string) {
 	switch e.step.Decides {
 	case machine.Command.String():
 		how = "It can still end as " + alternatives(others) + ", when its command says so"
-	case machine.Person.String():
-		how = "The person has to choose " + alternatives(others) + ": tell them, and ask them again"
 	}
-	e.verdict = deny(e.step, name+" is spent", fmt.Sprintf("%s cannot end as %s again: %s. %s", e.step.Name(), name,
+	e.verdict = deny(e.step, name+" is spent", fmt.Sprintf("%s cannot end as %s any more: %s. %s", e.step.Name(), quote(name),
 		strings.Replace(spentText(e.step, name), name, "it", 1), how))
 }
 
@@ -237,7 +235,7 @@ func (e *ending) choose() (name string, ok bool) {
 	if !slices.Contains(e.step.choices(), name) {
 		e.verdict = deny(e.step, "its command decided nothing",
 			fmt.Sprintf("%s cannot be completed: the last line of its command has to be %s, and is %s. The command: %s", e.step.Name(),
-				alternatives(e.step.choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)))
+				alternatives(e.step.choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)+f.result.complaint()))
 		return "", false
 	}
 	return name, true
@@ -292,6 +290,7 @@ func (e *ending) chosen(word string) (string, Verdict) {
 	case word == "" && e.seen && len(e.forward()) == 1:
 		return e.forward()[0], Verdict{}
 	}
+	choices = e.s.Offered(e.step)
 	what := "say how it ends"
 	if word != "" {
 		what = "it cannot end as " + quote(word)
@@ -388,8 +387,8 @@ func (e *ending) answer(word string) (string, Verdict) {
 		return "", deny(e.step, "the person has not chosen",
 			fmt.Sprintf("%s is decided by the person. %s", e.step.Name(), e.letThemChoose()))
 	case word != "" && word != chosen:
-		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s", e.step.Name(),
-			quote(word), chosen))
+		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s. %s", e.step.Name(),
+			quote(word), chosen, howToEnd(e.c.Via.How, []string{chosen})))
 	}
 	return chosen, Verdict{}
 }
@@ -397,27 +396,62 @@ func (e *ending) answer(word string) (string, Verdict) {
 // letThemChoose tells the agent how the person can choose: by the answer to a question, or in a
 // terminal.
 func (e *ending) letThemChoose() string {
-	command, choices := outcomeCommand(e.step.ID, e.c.listFlag()), e.step.choices()
+	command, choices, spent := outcomeCommand(e.step.ID, e.c.listFlag()), e.s.Offered(e.step), e.s.spentChoices(e.step)
 	if e.c.Questions == "" {
-		return fmt.Sprintf("Tell them: it can end as %s, which they say in a terminal outside the client: %s", alternatives(choices), command)
+		return spent + fmt.Sprintf("Tell them: it can end as %s, which they say in a terminal outside the client: %s",
+			alternatives(choices), command)
 	}
-	return fmt.Sprintf("Ask them with %[1]s, with exactly these options: %[2]s. Then complete it with what they chose. "+
+	if len(choices) == 1 {
+		choices = e.step.choices() // a question has two options or more
+	}
+	return spent + fmt.Sprintf("Ask them with %[1]s, with exactly these options: %[2]s. Then complete it with what they chose. "+
 		"Without %[1]s, tell the person: %[3]s",
 		e.c.Questions, strings.Join(choices, ", "), command)
 }
 
-// answered returns what the person chose for the step in this round, or "".
+// Offered returns the outcomes of the step that can be chosen now: not those that have led back as
+// often as they may.
+func (s *State) Offered(c *Current) []string {
+	return slices.DeleteFunc(slices.Clone(c.choices()), func(name string) bool { return s.isSpent(c, name) })
+}
+
+func (s *State) isSpent(c *Current, outcome string) bool {
+	_, err := s.conclude(c, outcome)
+	return errors.Is(err, machine.ErrSpent)
+}
+
+// spentChoices says which outcomes cannot be chosen any more, in sentences.
+func (s *State) spentChoices(c *Current) (text string) {
+	for _, name := range c.choices() {
+		if s.isSpent(c, name) {
+			text += fmt.Sprintf("It cannot end as %s any more, which has led back as often as it may (%s): tell them. ", quote(name),
+				timesText(c.outcome(name).Max))
+		}
+	}
+	return text
+}
+
+// answered returns what the person chose for the step in this round, or "", also if the step cannot end
+// so any more.
 func (s *State) answered(c *Current) string {
+	if outcome := s.answer(c).Outcome; !s.isSpent(c, outcome) {
+		return outcome
+	}
+	return ""
+}
+
+// answer returns the line that records what the person chose for the step in this round.
+func (s *State) answer(c *Current) (none Evidence) {
 	for _, e := range slices.Backward(s.Evidence) {
 		switch {
 		case e.Step != c.ID:
 		case e.Verdict == Answer && e.Round == c.Round:
-			return e.Outcome
+			return e
 		case len(e.Reopens) > 0:
-			return ""
+			return none
 		}
 	}
-	return ""
+	return none
 }
 
 // outcomeCommand returns the command with which a person says how a step ends.

@@ -58,6 +58,7 @@ type Result struct {
 	SHA256  string  `json:"sha256"` // of its output
 
 	output string // the end of it
+	errors string // standard error, if that is not part of the output
 	cut    bool   // output is not all of it
 	failed string // why it has no exit status; empty if it has one
 

@@ -156,7 +156,7 @@ func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision
 	case len(e.Items) == 0 && c.update.Status == completed:
 		return c.decideGates(s, target, nil, lines)
 	case c.update.Status == completed:
-		return c.final(s, target, itemsFirst(target, len(e.Items)), lines)
+		return c.final(s, target, itemsFirst(target), lines)
 	}
 	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
 }
@@ -210,9 +210,8 @@ func countItems(n int) string {
 
 // itemsFirst refuses the completion of a step that has just been expanded. Which tasks come first
 // is told when they are in the list.
-func itemsFirst(c *Current, n int) Verdict {
-	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed: it is done for %s of %s, and their tasks "+
-		"have to be completed first", c.Name(), countItems(n), c.Each.source()))
+func itemsFirst(c *Current) Verdict {
+	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed before the tasks for the lines of %s", c.Name(), c.Each.source()))
 }
 
 // listLocked refuses the start of a step that needs tasks of its own, while nobody can create
@@ -224,8 +223,11 @@ func listLocked(c *Current) Verdict {
 
 // noLines refuses the start of a step whose lines cannot be had.
 func noLines(c *Current, wrong string, r *Result) Verdict {
-	v := deny(c, "its lines: "+wrong, fmt.Sprintf("%s cannot be started: it is done for %s, and %s. Mend that, then start it again",
-		c.Name(), c.Each, wrong))
+	mend := ". Mend that, then start it again"
+	if strings.Contains(wrong, "\n") {
+		mend = "\nMend that, then start it again" // behind the output of a command
+	}
+	v := deny(c, "its lines: "+wrong, fmt.Sprintf("%s cannot be started: it is done for %s, and %s%s", c.Name(), c.Each, wrong, mend))
 	v.Check = r
 	return v
 }
@@ -237,13 +239,13 @@ func (f fact) lines(c *Current) (items []string, wrong string) {
 	switch r := f.result; {
 	case r == nil && f.err != nil:
 		return nil, unreadable(name, f.err)
-	case r != nil && (r.failed != "" || r.Exit != 0):
+	case r != nil && !r.passed():
 		wrong := r.failed
 		if wrong == "" {
 			wrong = fmt.Sprintf("it ended with exit status %d", r.Exit)
 		}
-		if tail := lastLines(r.output); tail != "" {
-			wrong += ". The end of its output:\n" + tail + "\n"
+		if tail := lastLines(r.printed()); tail != "" {
+			wrong += ". The end of its output:\n" + tail
 		}
 		return nil, "the command failed: " + wrong
 	case r != nil:

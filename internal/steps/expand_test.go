@@ -152,7 +152,7 @@ func TestACompletionExpands(t *testing.T) {
 		"the word is judged before anything is read")
 	assert.Nil(t, l.state().Step(4))
 	assert.Contains(t, l.denies(2, completed),
-		`#2 "Migrate" cannot be completed: it is done for 1 item of packages.txt, and their tasks have to be completed first. `+
+		`#2 "Migrate" cannot be completed before the tasks for the lines of packages.txt. `+
 			`#2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	assert.Contains(t, l.denies(2, completed), "under it is")
@@ -232,7 +232,7 @@ func TestInTurn(t *testing.T) {
 	assert.Contains(t, l.begin(3), `Ready: #7 "Ask a": About a.`)
 	assert.Equal(t, "3 Ask each item: in_progress <7 10\n4 End: pending <3\n7 Ask a: pending\n10 Ask b: pending <7", l.all())
 	assert.Contains(t, l.state().Step(7).Description, `About a.`)
-	assert.Contains(t, l.state().Step(7).Description, `Ends as: yes, or no (ends the workflow), or again (back to #7, once at most).`)
+	assert.Contains(t, l.state().Step(7).Description, `Ends as: yes, or no (ends this item), or again (back to #7, once at most).`)
 	assert.Contains(t, l.denies(10, inProgress), `#7 "Ask a" must be done first`)
 	assert.Contains(t, l.end(7, "").Reason, "say how it ends")
 	assert.Contains(t, l.end(7, "yes").Reason, "a.md")
@@ -421,7 +421,7 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 			`started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
 	l.write("packages.txt", "a")
 	assert.Contains(t, l.denies(3, inProgress),
-		`their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
+		`before the tasks for the lines of packages.txt. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	l.end(4, "")
 	l.write("a.ok", "1")

@@ -219,7 +219,8 @@ func TestACommandChooses(t *testing.T) {
 			Timeout: 9}},
 	)
 	assert.Contains(t, l.end(1, "major").Reason, "ends as its command says: leave the outcome out")
-	assert.Contains(t, l.end(1, "").Reason, "its check failed (exit status 1)")
+	assert.Contains(t, l.end(1, "").Reason, "the command that decides how it ends failed (exit status 1): echo debug >&2; cat kind\n"+
+		"The end of its output:\ndebug\ncat: kind: No such file")
 	l.write("kind", "patch\n")
 	assert.Contains(t, l.end(1, "").Reason, `the last line of its command has to be major or minor, and is "patch"`)
 	l.write("kind", "first\n minor \n")
@@ -309,6 +310,9 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 			if v.Turn != nil {
 				text = v.Turn.Text
 			}
+			if then.Back == 0 {
+				assert.Equal(t, "stuck: its check failed", v.Why)
+			}
 			assert.Contains(t, text, "failed has led back as often as it may (once)")
 			assert.Contains(t, text, "\nThe check failed. The end of its output:\nbroken")
 		})
@@ -321,16 +325,35 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 		Step{Subject: "Look", Decides: "command", Chooser: &Check{Run: "echo more", Timeout: 9},
 			Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
 	for _, spent := range []bool{false, true} {
-		_, _ = l.Chosen(t.Context(), []Choice{{Chosen: "no"}}, ByQuestion, "")
+		text, _ := l.Chosen(t.Context(), []Choice{{Chosen: "no"}}, ByQuestion, "")
 		v := l.end(1, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
-			assert.Contains(t, v.Reason, "(once). The person has to choose yes: tell them, and ask them again")
+			assert.Equal(t, `The person chose no for #1 "Ask". It cannot end as "no" any more, which has led back as often as it may (once): `+
+				`tell them. They have to choose yes: ask them again.`, text)
+			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion, with exactly these options: yes, no. `)
 		}
 		v = l.end(2, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
 			assert.Contains(t, v.Reason, "(once). It can still end as nothing, when its command says so")
 		}
 	}
+}
+
+// TestQuestionsAboutStepsWithTheSameOutcomes in one call are each about a step of its own. One that names
+// its step is about that.
+func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
+	ask := func(subject string) Step {
+		return Step{Subject: subject, Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Stop: true}}}
+	}
+	l := hydrated(t, ask("The text"), ask("The date"), ask("The place"))
+	text, _ := l.Chosen(t.Context(), []Choice{{Chosen: "yes"}, {Chosen: "No"}}, ByQuestion, "")
+	assert.Equal(t, "#1 \"The text\" ends as yes: the person chose it. Complete it now.\n"+
+		"#2 \"The date\" ends as no: the person chose it. Complete it now.", text)
+	text, _ = l.Chosen(t.Context(), []Choice{{Chosen: "yes", Step: 3}}, ByElicitation, "")
+	assert.Equal(t, `#3 "The place" ends as yes: the person chose it. Complete it now.`, text)
+	assert.Contains(t, l.end(2, "yes").Reason, `the person chose no. Complete it with metadata {"outcome": "no"}`)
+	require.True(t, l.end(3, "").Allowed())
+	require.True(t, l.end(1, "").Allowed())
 }
 
 // TestALoopAroundAStepThatIsNotNeeded opens it again, and it is not needed at once: the list has nothing to
@@ -351,6 +374,15 @@ func TestALoopAroundAStepThatIsNotNeeded(t *testing.T) {
 	assert.Equal(t, "completed", l.file(3, "status"))
 	assert.Equal(t, "fine", l.state().Step(3).Outcome)
 	l.allows(4, inProgress)
+}
+
+// TestAStopNeedsNoValues: nothing is left that could use them. Its gates may.
+func TestAStopNeedsNoValues(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Triage", Set: []Value{{Name: "severity", OneOf: []string{"low", "high"}}},
+		Outcomes: []Outcome{{Name: "fix"}, {Name: "reject", Stop: true}, {Name: "park", Stop: true, Check: &Check{Run: "true", Timeout: 9}}}})
+	assert.Contains(t, l.end(1, "fix").Reason, "it has to give severity")
+	assert.Contains(t, l.end(1, "park").Reason, "it has to give severity")
+	require.True(t, l.end(1, "reject").Allowed())
 }
 
 // TestAPersonIsToldThatAnOutcomeIsSpent, and not that the step has no such outcome.

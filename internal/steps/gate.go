@@ -216,5 +216,16 @@ func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 	case personApproves:
 		return approval(c), true
 	}
-	return check(c, *f.result), true
+	return command(c, g.command(), *f.result), true
+}
+
+// command names the command of the gate in a sentence about its step.
+func (g Gate) command() string {
+	switch name := g.Kind.prints(); {
+	case name != "":
+		return "the command that gives " + name
+	case g.Kind == commandDecides:
+		return "the command that decides how it ends"
+	}
+	return "its check"
 }

@@ -34,7 +34,7 @@ func (f *Frame) log(s *State, lines []Evidence) {
 
 // isDecision reports whether the line is more than a note on what the list shows by now.
 func (e Evidence) isDecision() bool {
-	return !slices.Contains([]Decision{SeenDone, Shown, Expanded}, e.Verdict)
+	return e.By.Who == TheClock || !slices.Contains([]Decision{SeenDone, Shown, Expanded}, e.Verdict)
 }
 
 // openOnce returns how many steps of the workflow are open once the last decision about it is

@@ -114,9 +114,9 @@ func (s *State) seenText(seen []Evidence, goOn bool) string {
 		left = append(left, s.numbered(e.NotNeeded)...)
 		if c := s.Step(e.Step); c != nil {
 			if o := c.outcome(e.Outcome); o != nil && o.Stop {
-				over = "The workflow"
+				over = "The workflow is"
 				if s.Parent(c.Workflow) != nil {
-					over = "T" + strings.TrimPrefix(c.Workflow.title(), "t")
+					over = c.Workflow.titleIs()
 				}
 			}
 		}
@@ -125,7 +125,7 @@ func (s *State) seenText(seen []Evidence, goOn bool) string {
 	case len(left) == 0:
 		return ""
 	case over != "":
-		return over + " is over: " + brief(left) + " " + isOrAre(len(left)) + " not needed."
+		return over + " over: " + brief(left) + " " + isOrAre(len(left)) + " not needed."
 	}
 	text, ready := "Not needed: "+brief(left)+".", s.Ready()
 	if !goOn || len(ready) == 0 {
@@ -145,6 +145,7 @@ func isOrAre(n int) string {
 type Choice struct {
 	Options []string // the labels that they could choose from; empty if unknown
 	Chosen  string
+	Step    int64 // number of the step that they were asked about; 0 if only the options tell
 }
 
 // Chosen records what a person chose, for a step that they decide: one that is in progress or
@@ -165,14 +166,21 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 	}
 	defer f.release(dir)
 	lines := c.settled(s)
+	var heard []int64
 	for _, x := range choices {
-		b, outcome := s.asked(x)
+		b, outcome := s.asked(x, heard)
 		if b == nil {
 			continue
 		}
+		heard = append(heard, b.ID)
 		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer,
 			Why: "the person chose " + outcome, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
-		text = fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), outcome)
+		told := fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), outcome)
+		if s.isSpent(b, outcome) {
+			told = fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", outcome, b.Name(), s.spentChoices(b),
+				alternatives(s.Offered(b)))
+		}
+		text = strings.TrimPrefix(text+"\n"+told, "\n")
 	}
 	v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}})
 	if v.unrecorded {
@@ -192,12 +200,13 @@ func (all steps) personDecides() bool {
 }
 
 // asked returns the step about which a person was asked, and the outcome that they chose:
-// first among the steps that are in progress, then the one with the lowest number.
-func (s *State) asked(x Choice) (*Current, string) {
+// first among the steps that are in progress, then the one with the lowest number. It is none of those
+// that other questions of the same call were about.
+func (s *State) asked(x Choice, others []int64) (*Current, string) {
 	ready := s.Ready()
 	slices.SortStableFunc(ready, func(a, b *Current) int { return stopRank(a) - stopRank(b) })
 	for _, c := range ready {
-		if !c.flows() || c.Decides != machine.Person.String() {
+		if !c.flows() || c.Decides != machine.Person.String() || x.Step != 0 && c.ID != x.Step || slices.Contains(others, c.ID) {
 			continue
 		}
 		outcome := meant(x.Chosen, c.choices())
@@ -278,7 +287,7 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 		return refuse(fmt.Errorf("%w: %s; it ends as %s", errNoOutcome, quote(outcome), alternatives(all)))
 	}
 	var values map[string]string
-	if !isBack(tr) {
+	if target.owesValues(tr) {
 		if values, err = s.givenByPerson(target, p.Values); err != nil {
 			return refuse(err)
 		}

@@ -36,7 +36,8 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 		Output:  out,
 		Started: func(pid int) { c.recordGroup(ctx, pid) },
 	}.Run(ctx)
-	r := Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text(), cut: out.n > tailBytes}
+	r := Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text(), errors: o.Stderr,
+		cut: out.n > tailBytes}
 	if base != b.step.Workflow.Dir {
 		r.Dir = filepath.Join(base, filepath.FromSlash(b.Dir))
 	}

@@ -128,7 +128,7 @@ func itemTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"items first":   {itemsFirst(one, 2), "their tasks have to be completed first"},
+		"items first":   {itemsFirst(one), "cannot be completed before the tasks for the lines of its command"},
 		"locked":        {listLocked(one), "Try again"},
 		"no lines":      {noLines(one, "the file a does not exist", nil), "Mend that, then start it again"},
 		"no lines, off": {f.finished(c, c.decideLines(s, one, nil).verdict), "A person can go past this"},
@@ -228,8 +228,8 @@ func flowTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"no outcome":      {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
-		"unknown outcome": {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
+		"no outcome":      {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with late-one`},
+		"unknown outcome": {end(1, "late-won", nil), `it cannot end as "late-won". Complete it with metadata {"outcome": "late-one"}`},
 		"the machine's":   {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
 		"spent": {end(1, "again", nil),
 			`it has led back as often as it may (once). Complete it with metadata {"outcome": "fine"}, or with late-one`},

@@ -52,7 +52,7 @@ func (e *ending) sign(line *Evidence, tr machine.Transition) {
 		line.Values = e.given
 	}
 	if e.step.Decides == machine.Person.String() {
-		line.By.Who, line.By.How = ThePerson, ByQuestion
+		line.By.Who, line.By.How = ThePerson, cmp.Or(e.s.answer(e.step).By.How, ByQuestion)
 	}
 }
 

@@ -106,6 +106,6 @@ func TestASpentWordRunsNothing(t *testing.T) {
 	require.NotNil(t, l.Update(t.Context(), again).Turn)
 	v := l.Update(t.Context(), again)
 	assert.Equal(t, Deny, v.Decision)
-	assert.Contains(t, v.Reason, "cannot end as again again")
+	assert.Contains(t, v.Reason, "cannot end as \"again\" any more")
 	assert.NoFileExists(t, l.project+"/ran")
 }

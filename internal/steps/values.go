@@ -306,13 +306,21 @@ func begins(text, declared string) bool {
 }
 
 // owesValues reports whether a step that ends in an outcome has to give its values: it does
-// unless it leads back. An empty name is for a command to decide.
+// unless Current.owesValues says otherwise. An empty name is for a command to decide.
 func (e *ending) owesValues(name string) bool {
 	if name == "" {
 		return true
 	}
 	tr, err := e.s.conclude(e.step, name)
-	return err == nil && !isBack(tr)
+	return err == nil && e.step.owesValues(tr)
+}
+
+// owesValues reports whether the step has to give its values at a transition: it does unless that leads
+// back, or ends the workflow and no gate may need them.
+func (c *Current) owesValues(tr machine.Transition) bool {
+	o := c.outcome(tr.Outcome)
+	gates := len(c.Gates()) > 0 || o != nil && len(o.Gates()) > 0
+	return !isBack(tr) && (o == nil || !o.Stop || gates)
 }
 
 // values judges the values that completing the step gives, which ends in an outcome; "" if a
@@ -469,7 +477,7 @@ func (e *ending) printed(v Value) bool {
 	if fault != "" {
 		e.verdict = deny(e.step, "its command gave no "+v.Name,
 			fmt.Sprintf("%s cannot be completed: the output of its command is %s, which has to be %s: one line. %s. The command: %s", e.step.Name(),
-				quote(text), v.Name, strings.ToUpper(fault[:1])+fault[1:], visible.Clip(visible.Words(r.Run), maxSubject)))
+				quote(text), v.Name, strings.ToUpper(fault[:1])+fault[1:], visible.Clip(visible.Words(r.Run), maxSubject)+r.complaint()))
 		return false
 	}
 	e.given[v.Name] = text
