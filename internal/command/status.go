@@ -206,7 +206,10 @@ func (st *status) undoing() string {
 	case st.target.ID != st.last.ID:
 		it = "hydration " + nameOf(*st.target)
 	}
-	if !st.undoable() {
+	switch {
+	case st.undoErr == nil && st.undo.Empty() && len(st.undo.Kept) > 0:
+		return "fsmtx undo keeps all tasks of " + it + ": they were changed since; --force removes them"
+	case !st.undoable():
 		return it + " cannot be undone" + why(st.undoErr)
 	}
 	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed),

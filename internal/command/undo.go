@@ -203,12 +203,12 @@ func toUndo(list tasks.List, number string) (h history.Hydration, inner []histor
 }
 
 // lastToUndo returns the last hydration that is neither undone nor an undo. One under a step
-// of another hydration may have gone with that. What took the tasks for the lines of a step out
-// is not undone: the step would take them out again.
+// of another hydration may have gone with that, or with the round of the step. What took the tasks for
+// the lines of a step out is not undone: the step would take them out again.
 func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
 		if h.State != history.Undone && h.State != history.Undoing && !(h.Step != 0 && len(h.Created) == 0) &&
-			(h.Parent == 0 || h.State != history.Gone) {
+			(h.Parent == 0 || h.State == history.InList) {
 			return h, true
 		}
 	}
