@@ -194,7 +194,8 @@ func (f *file) namedFile(path string) {
 	_, err := os.Stat(file)
 	switch {
 	case isClaude && !(strings.HasPrefix(path, "./") && strings.HasSuffix(path, ".json")):
-		f.add("", Error, fmt.Sprintf("%s does not load the plugin: the path %q has to begin with ./ and to end with .json", f.Dialect.Title, path))
+		f.add("", Error, fmt.Sprintf("%s does not load the plugin: the path %q has to begin with ./ and to end with .json",
+			f.Dialect.Title, path))
 	case isClaude && !filepath.IsLocal(path):
 		f.add("", Error, fmt.Sprintf("the file %s is outside the plugin, so it is not read", file))
 	case errors.Is(err, fs.ErrNotExist):
