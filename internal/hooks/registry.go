@@ -90,6 +90,9 @@ func (s *sourceReader) dropsSource() bool {
 }
 
 func (s *sourceReader) read() {
+	for _, what := range s.source.Mistakes {
+		s.drop("", true, what)
+	}
 	if len(s.source.Hooks) == 0 || s.source.Hooks.Kind() == 'n' {
 		return
 	}
@@ -212,7 +215,7 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 // options reads the optional fields of a hook. It returns false if the hook is dropped.
 func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (kept bool) {
 	rules := s.dialect.Hooks
-	if h.Timeout, kept = s.timeout(at.AppendToken("timeout"), h.Event, entry.Get("timeout")); !kept {
+	if h.Timeout, kept = s.timeout(at.AppendToken("timeout"), *h, entry.Get("timeout")); !kept {
 		return false
 	}
 	if rules.Args && entry.Has("args") {
@@ -236,9 +239,9 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 
 // timeout reads the field timeout; value is nil if there is none. It returns false if the
 // hook is dropped.
-func (s *sourceReader) timeout(at jsontext.Pointer, event string, value jsontext.Value) (timeout time.Duration, kept bool) {
+func (s *sourceReader) timeout(at jsontext.Pointer, h Hook, value jsontext.Value) (timeout time.Duration, kept bool) {
 	rules := s.dialect.Hooks
-	e, _ := s.dialect.Event(event)
+	e, _ := s.dialect.Event(h.Event)
 	timeout = cmp.Or(e.Timeout, rules.Timeout)
 	given, ok := parseTimeout(value, rules.TimeoutUnit)
 	switch {
@@ -250,6 +253,9 @@ func (s *sourceReader) timeout(at jsontext.Pointer, event string, value jsontext
 		return 0, false
 	case value.Kind() == 'n':
 		return timeout, true
+	case rules.WholeTimeout && rules.Entries[h.Type]["timeout"].Type == '0' && value.Kind() == '0' && strings.ContainsAny(string(value), "-.eE"):
+		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a whole number of %s", js.Excerpt(value), s.dialect.UnitName()))
+		return 0, false
 	case !ok:
 		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", js.Excerpt(value), s.dialect.UnitName(), timeout))
 		return timeout, true

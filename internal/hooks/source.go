@@ -24,6 +24,8 @@ type Source struct {
 	// Options are the values that the user chose for the plugin's options.
 	Options map[string]string
 
+	// Mistakes are those in the file, outside of Hooks, for which the agent drops it.
+	Mistakes []string
 	// Lenient keeps the hooks of a source that the agent drops because of a mistake.
 	Lenient bool
 	// Loses names what the agent drops with the hooks of the file, such as its permissions.

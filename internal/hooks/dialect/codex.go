@@ -19,6 +19,7 @@ func Codex() Dialect {
 		Reviewed: File{Scope: User, In: InHome, Path: ".codex/config.toml"},
 		Switch:   Switch{Settings: []Path{{"disabled"}}, Disables: true, Default: true},
 		ToEnable: `[features] hooks = true in config.toml`,
+		Members:  []string{"description", "hooks"},
 	}
 	d.Answers.Objects = ObjectsOnSuccess
 	d.Answers.Schema.Closed, d.Answers.Schema.AnyEvent = true, true
@@ -31,6 +32,7 @@ func Codex() Dialect {
 		Identity:     []Field{FieldPlace},
 		Timeout:      600 * time.Second,
 		TimeoutUnit:  time.Second,
+		WholeTimeout: true,
 		Async:        true,
 		ToolMatcher:  MatchNames,
 		OtherMatcher: MatchNames,

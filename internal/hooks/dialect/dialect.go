@@ -53,6 +53,7 @@ type Settings struct {
 	Skills     []File   // directories whose skills and commands may have hooks in their frontmatter
 	Comments   bool     // files may contain comments and trailing commas
 	Marked     bool     // files may begin with a byte order mark
+	Members    []string // of a file with hooks alone, which the agent drops if it has another; nil: any
 
 	// Reviewed is the file in which the agent records the hooks that the user has reviewed.
 	// The agent runs no others. If the path is empty, no review is needed.
@@ -97,6 +98,7 @@ type Hooks struct {
 	OnFailure           bool     // an entry may set onFailure to block on its failure
 	Requests            bool     // entries of type http are sent
 	PositiveTimeout     bool     // a timeout that is not a positive number drops the hook
+	WholeTimeout        bool     // a timeout with a sign, a fraction or an exponent drops the hook
 
 	FinalNewline        bool // standard input ends in a newline
 	BlankMatchesNothing bool // a matcher of white space matches nothing; otherwise everything

@@ -174,6 +174,9 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 	source := hooks.Source{Name: path, Hooks: member(text, "hooks")}
 	if IsHooksFile(path) {
 		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
+		if d.Settings.Members != nil && !IsManifest(path) {
+			source.Mistakes = mistakes(d, text)
+		}
 	} else {
 		source.Scope, source.Loses = dialect.Project, losses(d, text)
 	}
