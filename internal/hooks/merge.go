@@ -53,6 +53,10 @@ func mergeAny(results []HookResult) dialect.Output {
 // hook decides.
 func mergeVotes(results []HookResult) dialect.Output {
 	merged := mergeAny(results)
+	if rank := permissionRank(merged.Specific().Text("permissionDecision")); merged.Blocks() && rank < permissionRank(dialect.Deny) {
+		// Another hook asked or allowed: its reason is not that of the block.
+		merged.Object = merged.WithObject("hookSpecificOutput", merged.Specific().Without("permissionDecision", "permissionDecisionReason"))
+	}
 	if merged.Decision() != dialect.Allow {
 		return merged
 	}
