@@ -253,7 +253,8 @@ func (s *sourceReader) timeout(at jsontext.Pointer, h Hook, value jsontext.Value
 		return 0, false
 	case value.Kind() == 'n':
 		return timeout, true
-	case rules.WholeTimeout && rules.Entries[h.Type]["timeout"].Type == '0' && value.Kind() == '0' && strings.ContainsAny(string(value), "-.eE"):
+	case rules.WholeTimeout && rules.Entries[h.Type]["timeout"].Type == '0' && value.Kind() == '0' &&
+		strings.ContainsAny(string(value), "-.eE"):
 		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a whole number of %s", js.Excerpt(value), s.dialect.UnitName()))
 		return 0, false
 	case !ok:
