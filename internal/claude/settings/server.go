@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -173,8 +174,11 @@ func InspectServer(data []byte, s Server) (Report, error) {
 	case err != nil || found == nil:
 		return Report{State: Absent}, err
 	case !found.own:
-		return Report{}, fmt.Errorf("%v: %w: %s runs %q", found.position, ErrForeign, pointer(append(slices.Clone(s.Path), serverName)),
-			found.program)
+		runs := "no program"
+		if found.program != "" {
+			runs = strconv.Quote(found.program)
+		}
+		return Report{}, fmt.Errorf("%v: %w: %s runs %s", found.position, ErrForeign, pointer(append(slices.Clone(s.Path), serverName)), runs)
 	case found.program != s.Command:
 		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: runs %s, want %s", found.program, s.Command)}}, nil
 	case !slices.Equal(found.args, s.Args):

@@ -82,14 +82,17 @@ func TestAddServerThenRemoveServerGivesBackEveryByte(t *testing.T) {
 }
 
 func TestServerOfAnotherProgramIsKept(t *testing.T) {
-	for _, entry := range []string{`{"command": "/usr/bin/other", "args": ["mcp"]}`, `{"command": "fsmtx", "args": ["serve"]}`,
-		`{"url": "http://localhost"}`, `{}`} {
+	for entry, runs := range map[string]string{
+		`{"command": "/usr/bin/other", "args": ["mcp"]}`: `runs "/usr/bin/other"`, `{"command": "fsmtx", "args": ["serve"]}`: `runs "fsmtx"`,
+		`{"url": "http://localhost"}`: "runs no program", `{}`: "runs no program",
+	} {
 		data := []byte(fmt.Sprintf(`{"mcpServers": {"fsmtx": %s}}`, entry))
 		_, err := settings.AddServer(data, userServer)
 		require.ErrorIs(t, err, settings.ErrForeign)
 		require.ErrorContains(t, err, "1:26: ")
 		_, err = settings.InspectServer(data, userServer)
 		require.ErrorIs(t, err, settings.ErrForeign)
+		require.ErrorContains(t, err, runs)
 		rest, err := settings.RemoveServer(data, userServer)
 		require.NoError(t, err)
 		assert.Equal(t, string(data), string(rest))
