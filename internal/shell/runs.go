@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -56,15 +57,28 @@ func (r *runner) line(line string, depth int) {
 		if !ok {
 			return true
 		}
-		if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			words := make([]string, len(call.Args))
-			for i, arg := range call.Args {
-				words[i] = shown(arg)
-				computed = computed || strings.Contains(words[i], Unknown)
+		if fed := piped[stmt]; fed != nil {
+			for _, inner := range grouped(stmt.Cmd) {
+				piped[inner] = fed
 			}
-			redirs := stmt.Redirs
+		}
+		if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			var words []string
+			redirs := slices.Clip(stmt.Redirs)
+			for _, arg := range call.Args {
+				text := shown(arg)
+				if script, ok := substituted(arg); ok && len(words) > 0 && runsScripts(words[0]) {
+					text, redirs = stdin, append(redirs, hereString(script))
+				}
+				computed = computed || strings.Contains(text, Unknown)
+				if _, splits := onlyPart(arg).(*syntax.CmdSubst); splits {
+					words = append(words, strings.Fields(text)...)
+				} else {
+					words = append(words, text)
+				}
+			}
 			if fed := piped[stmt]; fed != nil {
-				redirs = append(redirs[:len(redirs):len(redirs)], fed)
+				redirs = append(redirs, fed)
 			}
 			r.command(words, redirs, depth)
 		}
@@ -82,11 +96,46 @@ func (r *runner) line(line string, depth int) {
 	}
 }
 
-// printed returns the text that echo, printf or cat with a here-document prints, roughly: for
-// printf it is the arguments, a line each.
+// grouped returns the statements in braces or parentheses.
+func grouped(cmd syntax.Command) []*syntax.Stmt {
+	switch cmd := cmd.(type) {
+	case *syntax.Block:
+		return cmd.Stmts
+	case *syntax.Subshell:
+		return cmd.Stmts
+	}
+	return nil
+}
+
+// printed returns the text that a statement prints with echo, printf or cat with a here-document,
+// roughly: for printf it is the arguments, a line each.
 func printed(s *syntax.Stmt) (text string, ok bool) {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return printedBy(cmd, s.Redirs)
+	case *syntax.BinaryCmd:
+		if cmd.Op == syntax.AndStmt || cmd.Op == syntax.OrStmt {
+			return printedByAll([]*syntax.Stmt{cmd.X, cmd.Y})
+		}
+		if by, isCall := cmd.Y.Cmd.(*syntax.CallExpr); isCall && len(by.Args) > 0 && path.Base(shown(by.Args[0])) == "tee" {
+			return printed(cmd.X)
+		}
+	}
+	return printedByAll(grouped(s.Cmd))
+}
+
+func printedByAll(all []*syntax.Stmt) (text string, ok bool) {
+	var lines []string
+	for _, s := range all {
+		if line, ok := printed(s); ok {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n"), len(lines) > 0
+}
+
+func printedBy(call *syntax.CallExpr, redirs []*syntax.Redirect) (text string, ok bool) {
+	if len(call.Args) == 0 {
 		return "", false
 	}
 	var words []string
@@ -100,15 +149,49 @@ func printed(s *syntax.Stmt) (text string, ok bool) {
 		}
 		return strings.Join(words, " "), true
 	case "printf":
-		return strings.Join(words[1:], "\n"), true
+		return formatted(words[1:]), true
 	case "cat":
-		for _, redir := range s.Redirs {
+		for _, redir := range redirs {
 			if text, ok := fed(redir); ok {
 				return text, true
 			}
 		}
 	}
 	return "", false
+}
+
+// formatted returns what printf prints, if its format has no more than %s; else the arguments, a line
+// each.
+func formatted(words []string) string {
+	if len(words) < 2 || !strings.Contains(words[0], "%s") {
+		return strings.Join(words, "\n")
+	}
+	var b strings.Builder
+	for rest := words[1:]; len(rest) > 0; {
+		line := words[0]
+		for ; len(rest) > 0 && strings.Contains(line, "%s"); rest = rest[1:] {
+			line = strings.Replace(line, "%s", rest[0], 1)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// stdin names standard input as a file that a shell runs.
+const stdin = "/dev/stdin"
+
+// substituted returns what is printed in <(…).
+func substituted(w *syntax.Word) (text string, ok bool) {
+	from, ok := onlyPart(w).(*syntax.ProcSubst)
+	if !ok || from.Op != syntax.CmdIn {
+		return "", false
+	}
+	return printedByAll(from.Stmts)
+}
+
+// runsScripts reports whether a program is a shell or runs a file in this one.
+func runsScripts(program string) bool {
+	return slices.Contains(strings.Fields("sh bash dash zsh ksh mksh ash rbash fish . source"), path.Base(program))
 }
 
 // hereString returns the redirection that feeds a text to a command.
@@ -142,8 +225,8 @@ func showPart(b *strings.Builder, part syntax.WordPart) {
 	case *syntax.Lit:
 		b.WriteString(unescaped(part.Value, ""))
 	case *syntax.SglQuoted:
-		if part.Dollar && strings.Contains(part.Value, `\`) {
-			b.WriteString(Unknown)
+		if part.Dollar {
+			b.WriteString(decoded(part.Value))
 			return
 		}
 		b.WriteString(part.Value)
@@ -155,14 +238,38 @@ func showPart(b *strings.Builder, part syntax.WordPart) {
 			}
 			showPart(b, inner)
 		}
+	case *syntax.CmdSubst:
+		if text, ok := printedByAll(part.Stmts); ok && len(part.Stmts) == 1 {
+			b.WriteString(strings.TrimRight(text, "\n"))
+			return
+		}
+		b.WriteString(Unknown)
 	default:
 		b.WriteString(Unknown)
 	}
 }
 
+// decoded returns the text of $'…', or Unknown if it has an escape that Go does not have.
+func decoded(text string) string {
+	var b strings.Builder
+	for text != "" {
+		c, wide, rest, err := strconv.UnquoteChar(text, 0)
+		switch {
+		case err != nil:
+			return Unknown
+		case wide:
+			b.WriteRune(c)
+		default:
+			b.WriteByte(byte(c))
+		}
+		text = rest
+	}
+	return b.String()
+}
+
 // command adds a command and what it runs. redirs are the redirections of its statement.
 func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
-	for len(words) > 0 && words[0] == "" { // a variable without a value
+	for len(words) > 0 && (words[0] == "" || words[0] == "--") { // a variable without a value; the end of time's options
 		words = words[1:]
 	}
 	if len(words) == 0 {
@@ -178,16 +285,20 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 		if line != "" {
 			r.line(line, depth+1)
 		}
+		if name == "xargs" && len(rest) > 0 && !strings.Contains(strings.Join(rest, " "), "{}") {
+			for _, redir := range redirs {
+				text, _ := fed(redir)
+				rest = append(slices.Clip(rest), strings.Fields(text)...)
+			}
+		}
 		if len(rest) > 0 {
 			r.command(rest, redirs, depth)
 		}
 		return
 	}
 	switch name {
-	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish":
-		r.shell(words[1:], redirs, depth)
 	case ".", "source":
-		if len(words) > 1 && words[1] == "/dev/stdin" {
+		if len(words) > 1 && isStdin(words[1]) {
 			r.shell(nil, redirs, depth)
 		}
 	case "eval", "watch":
@@ -195,12 +306,21 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 	case "su", "runuser", "script":
 		r.switched(words, depth)
 	case "trap":
-		if len(words) > 2 && words[1] != "-" {
+		if words = behindDashes(words); len(words) > 2 && words[1] != "-" {
 			r.line(words[1], depth+1)
 		}
 	case "find":
 		r.executed(words, depth)
+	default:
+		if runsScripts(name) {
+			r.shell(words[1:], redirs, depth)
+		}
 	}
+}
+
+// isStdin reports whether a file is standard input.
+func isStdin(name string) bool {
+	return slices.Contains([]string{stdin, "/dev/fd/0", "/proc/self/fd/0"}, name)
 }
 
 // switched adds what su, runuser and script run: the line behind -c, or, of runuser, the command
@@ -220,10 +340,18 @@ func (r *runner) switched(words []string, depth int) {
 	}
 }
 
+// behindDashes returns a command without the -- behind its name.
+func behindDashes(words []string) []string {
+	if len(words) > 1 && words[1] == "--" {
+		return append(words[:1:1], words[2:]...)
+	}
+	return words
+}
+
 // withoutOptions returns the words that watch joins to a line; eval has no options.
 func withoutOptions(words []string, name string) []string {
 	if name == "eval" {
-		return words
+		return behindDashes(append([]string{name}, words...))[1:]
 	}
 	rest, _ := wrapper{values: "nq"}.behind(words)
 	return rest
@@ -267,8 +395,8 @@ func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
 	}
 	switch {
 	case hasLine && len(args) > 0:
-		r.line(args[0], depth+1)
-	case !hasLine && (reads || len(args) == 0 || args[0] == "-" || args[0] == "/dev/stdin"):
+		r.line(positioned(args[0], args[1:]), depth+1)
+	case !hasLine && (reads || len(args) == 0 || args[0] == "-" || isStdin(args[0])):
 		for _, redir := range redirs {
 			if text, ok := fed(redir); ok {
 				r.line(text, depth+1)
@@ -277,11 +405,28 @@ func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
 	}
 }
 
+// positioned returns a line with the arguments of its shell, $0 first, in the place of $0 to $9, "$@"
+// and $*, as a text: it is only looked at.
+func positioned(line string, args []string) string {
+	if len(args) == 0 || !strings.Contains(line, "$") {
+		return line
+	}
+	all := Join(args[1:]...)
+	pairs := []string{`"$@"`, all, `"$*"`, all, "$@", all, "$*", all}
+	for i, arg := range args[:min(len(args), 10)] {
+		name := "$" + string(rune('0'+i))
+		pairs = append(pairs, `"`+name+`"`, Join(arg), name, Join(strings.Fields(arg)...))
+	}
+	return strings.NewReplacer(pairs...).Replace(line)
+}
+
 // fed returns the text of a here-document or a here-string.
 func fed(r *syntax.Redirect) (text string, ok bool) {
 	switch {
 	case r.Op == syntax.WordHdoc && r.Word != nil:
 		return shown(r.Word), true
+	case r.Op == syntax.RdrIn:
+		return substituted(r.Word)
 	case r.Hdoc == nil:
 		return "", false
 	}
@@ -305,8 +450,8 @@ type wrapper struct {
 // package variable would be filled at each start of a hook.
 func runners() map[string]wrapper {
 	return map[string]wrapper{
-		"env":     {values: "uCS", long: "--unset --chdir --split-string", line: "-S --split-string", assigns: true},
-		"command": {tells: "vV"}, "builtin": {}, "exec": {values: "a"}, "nohup": {}, "setsid": {}, "noglob": {}, "nocorrect": {}, "busybox": {},
+		"env":     {values: "uCSa", long: "--unset --chdir --split-string --argv0", line: "-S --split-string", assigns: true},
+		"command": {tells: "vV"}, "builtin": {}, "exec": {values: "a"}, "nohup": {}, "setsid": {}, "noglob": {}, "nocorrect": {}, "busybox": {}, "toybox": {},
 		"nice":    {values: "n", long: "--adjustment"},
 		"timeout": {values: "sk", long: "--signal --kill-after", skip: 1}, "gtimeout": {values: "sk", long: "--signal --kill-after", skip: 1},
 		"time":   {values: "fo", long: "--format --output", assigns: true},
