@@ -12,6 +12,7 @@ type entry struct {
 	matcher   string
 	timeout   float64 // seconds, 0 if there is none
 	condition string  // "if"
+	async     string  // the member with which the client does not wait for the hook; empty if there is none
 	path      []place // from the root to the group that holds the entry
 	place     place   // in the group's hooks
 	plain     bool    // the group has no members other than hooks and matcher
@@ -88,11 +89,22 @@ func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, 
 		}
 		if c, ok := callOf(o); ok && h.owns(c, matcher) {
 			condition, _ := o.text("if")
-			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), condition: condition, place: place{hooks, i},
-				plain: isPlain(group)})
+			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), condition: condition, async: asyncOf(o),
+				place: place{hooks, i}, plain: isPlain(group)})
 		}
 	}
 	return found, nil
+}
+
+// asyncOf returns which member makes the client go on without the answer of a hook, or "" (fact 101,
+// client 2.1.329).
+func asyncOf(o object) string {
+	for _, name := range []string{"async", "asyncRewake"} {
+		if value, ok := o.member(name).(hujson.Literal); ok && string(value) == "true" {
+			return name
+		}
+	}
+	return ""
 }
 
 // callOf returns what an entry runs (fact 24, client 2.1.197). ok is false if it is not a

@@ -182,6 +182,8 @@ func (h Hook) compare(found []entry) string {
 		return has("matcher", e.matcher, h.Matcher)
 	case e.condition != h.If:
 		return has("if", e.condition, h.If)
+	case e.async != "":
+		return fmt.Sprintf("has %q, so the client does not wait for its answer", e.async)
 	case h.Script == "" && !slices.Equal(h.flagsOf(e.call), h.Flags):
 		return has("flags", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}
