@@ -186,16 +186,18 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 	assert.Equal(t, "completed", w.status("s1", 1))
 }
 
-// An agent that starts the server itself, and answers its questions, is no person.
+// An agent that starts the server itself, and answers its questions, is no person, and its flags are not a person's.
 func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 	for name, who := range map[string]caller.Caller{"its shell": {Kind: caller.Agent, Shell: true}, "an orphan": {Kind: caller.Unknown}} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.who = who
-			w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"})
+			w.flags.Checks = false
+			w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"}, steps.Step{Subject: "Two", Check: &steps.Check{Run: "false", Timeout: 60}})
 			var asked []string
 			c := w.connect(answering("accept", &asked))
 			assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
+			assert.Contains(t, c.refuses("step_complete", n(2)), "its check failed", "an agent cannot switch checks off")
 			assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": "x"}), "only a person can decide that")
 			assert.Empty(t, asked)
 			assert.Equal(t, "pending", w.status("s1", 1))

@@ -1,9 +1,11 @@
 package steps
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,4 +181,19 @@ func TestDamagedLines(t *testing.T) {
 	}
 	require.Len(t, parseEvidence([]byte(`{"time":"2026-01-02T03:04:05Z","step":1,"from":"pending","to":"completed",`+
 		`"verdict":"allow","why":"x"}`)), 1)
+}
+
+// TestASearchThatDoesNotEndDenies: what was not found in time is not there.
+func TestASearchThatDoesNotEndDenies(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"*.md"}})
+	for i := range 600 {
+		require.NoError(t, os.WriteFile(filepath.Join(l.project, strconv.Itoa(i)), nil, 0o644))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c, step := &call{Frame: l.Frame, facts: map[factKey]fact{}}, l.state().Step(1)
+	c.find(ctx, []lookup{{step: step, kind: producedFiles, patterns: step.Produces}})
+	v := files(step, atCompletion, c.facts[factKey{1, producedFiles}])
+	require.Equal(t, Deny, v.Decision)
+	require.Contains(t, v.Reason, "the search for *.md did not end within 5s in "+l.project)
 }

@@ -308,6 +308,15 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestLateLeavesSomethingToDo: what is ready is told behind what is not needed any more.
+func TestLateLeavesSomethingToDo(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "within": "15m", "outcomes": ["answered", "late"]},
+		{"id": 2, "subject": "Use the answer", "when": {"1": "answered"}}, {"id": 3, "subject": "Go on without", "when": {"1": "late"}}]}`)
+	l.began(16 * time.Minute)
+	assert.Equal(t, `#1 "Ask" ended as late: its time limit of 15m has passed. Not needed: #2 "Use the answer". Ready: #3 "Go on without"`,
+		l.seen())
+}
+
 func TestInTime(t *testing.T) {
 	l := limited(t, Outcome{Name: "late"})
 	l.began(14 * time.Minute)
