@@ -134,7 +134,6 @@ func spellings(words []string) []string {
 			all = append(all, text)
 		}
 	}
-	add(words[1:])
 	seen := map[int]bool{}
 	var from func(i int)
 	from = func(i int) {

@@ -264,6 +264,11 @@ func TestAPersonLetsOneCallThrough(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Deny, l.call(ToolCall{Tool: "Bash", Line: "git push origin other"}).Decision)
 	require.Equal(t, Allow, l.call(ToolCall{Tool: "Bash", Line: "git push origin main"}).Decision)
+	s, err = Load(context.Background(), l.List.Dir)
+	require.NoError(t, err)
+	used := s.Calls[len(s.Calls)-1]
+	require.Equal(t, Allow, used.Verdict)
+	require.Equal(t, "Bash(git push origin main)", used.Rule, "the yes that was used, and not the step's rule")
 	require.Equal(t, Deny, l.call(ToolCall{Tool: "Bash", Line: "git push origin main"}).Decision)
 
 	l.allows(1, completed)
@@ -370,4 +375,7 @@ func TestOwnCommandsStayPossible(t *testing.T) {
 	require.Contains(t, l.call(ToolCall{Tool: "Monitor", Line: "tail -f x"}).Reason, "tail -f x belongs to #2")
 	require.Contains(t, l.call(ToolCall{Tool: "Write", Path: "/x/y"}).Reason, "Write of /x/y belongs to #2")
 	require.Contains(t, l.call(ToolCall{Tool: "Bash", Line: "((("}).Reason, "this line cannot be parsed (shell syntax error at 1:3: ")
+	for _, line := range []string{"ls", "pwd", "date"} {
+		require.NotContains(t, l.call(ToolCall{Tool: "Bash", Line: line}).Reason, "time", "it is another call")
+	}
 }
