@@ -41,7 +41,7 @@ const (
 // program. Of a question, which decides nothing yet, it is who caused it.
 func (f *Frame) by(u Update, v Verdict) By {
 	by := By{Who: cmp.Or(f.Via.Who, TheAgent), How: cmp.Or(f.Via.How, ByUpdate), Session: f.Session, Agent: u.Agent, TTY: f.Via.TTY}
-	if v.Check != nil && f.Forged != nil && f.Forged() {
+	if v.Check != nil && f.forged() {
 		by.How = ByShell
 	}
 	switch {
@@ -55,6 +55,8 @@ func (f *Frame) by(u Update, v Verdict) By {
 	}
 	return by
 }
+
+func (f *Frame) forged() bool { return f.Forged != nil && f.Forged() }
 
 // seenBy returns who decided that a step which was completed in another way counts as
 // done, or does not: the command if its check ran, and otherwise this program.

@@ -63,6 +63,9 @@ func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, le
 	if left = stop(s, x, last); len(left) == 0 {
 		return s, nil, nil
 	}
+	if f.forged() { // the reminder is for the client's own event
+		return s, nil, nil
+	}
 	left = x.heard(s).wanted(s, left)
 	// Once the person has said stop, there is no reminder in a later turn either, unless the
 	// work has gone on: the reminder of this stall counts as given.

@@ -70,8 +70,8 @@ type Frame struct {
 	// empty is nothing, and so is a nil function.
 	Answers func() string
 
-	// Forged reports whether an update comes from the agent's shell, and not from the client. It is asked
-	// when a check has run, because the shell has chosen its environment. It may be nil.
+	// Forged reports whether the event comes from the agent's shell, and not from the client: then the
+	// shell has chosen the environment of checks, and the person sees no answer. It may be nil.
 	Forged func() bool
 
 	// Log is called with each decision once it is on record, some while the list is locked. It

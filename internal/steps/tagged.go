@@ -157,6 +157,9 @@ const maxTold = 50
 // toldBefore reports whether the person was told under this key, which begins with the
 // session, and remembers that they are told now. If that cannot be remembered they are told again.
 func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
+	if f.forged() { // what the hook prints does not reach the person
+		return true
+	}
 	_ = f.locked(ctx, func(dir *txn.Dir) error {
 		data, err := dir.ReadState(toldFile)
 		if err != nil {
