@@ -69,6 +69,8 @@ func TestWhoCalls(t *testing.T) {
 			Args: []string{"node", "--max-old-space-size=1", "/usr/bin/claude"}}, clean, program_), want: Agent, why: "node"},
 		"the client's package": {chain: chainOf(initd, gnome,
 			process{Name: "MainThread", Args: []string{"/opt/node_modules/@anthropic-ai/claude-code/bin/x"}}, program_), want: Agent},
+		"the client in the package of the SDK": {chain: chainOf(initd, gnome,
+			process{Name: "node", Args: []string{"node", "/opt/node_modules/@anthropic-ai/claude-agent-sdk/cli.js"}}, program_), want: Agent},
 		"a shell script of that name": {chain: chainOf(initd, gnome,
 			process{Name: "claude", Args: []string{"/bin/sh", "/tmp/claude", "-p"}}, program_), want: Agent},
 		"codex": {chain: chainOf(initd, gnome, process{Name: "codex"}, clean, program_), want: Agent},
@@ -161,5 +163,9 @@ func TestTheAgentsShell(t *testing.T) {
 		got := judge(c.chain, func(string) (string, bool) { return c.env, true }, me)
 		assert.Equal(t, Claude, got.Program, name)
 		assert.Equal(t, c.shell, got.Shell, name)
+		assert.Equal(t, c.shell, got.Imitates(), name)
 	}
+	assert.True(t, Caller{Kind: Unknown}.Imitates())
+	assert.False(t, Caller{Kind: Script}.Imitates())
+	assert.False(t, Caller{Kind: Agent, Shell: true}.Imitates(), "no process shows the client")
 }

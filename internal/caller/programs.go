@@ -42,6 +42,9 @@ func Variables() (names []string) {
 	return names
 }
 
+// agentSDK is a package that has Claude Code in it, for programs that start it.
+const agentSDK = "@anthropic-ai/claude-agent-sdk"
+
 // Claude is Claude Code, which can ask its person before a command runs.
 const Claude = "claude"
 
@@ -57,6 +60,9 @@ func agentOf(p process) string {
 			if a.npm != "" && strings.Contains(text, "/"+a.npm+"/") {
 				return a.name
 			}
+		}
+		if strings.Contains(text, "/"+agentSDK+"/") {
+			return Claude
 		}
 		name := strings.ToLower(filepath.Base(text))
 		name = strings.TrimSuffix(name, filepath.Ext(name))

@@ -196,8 +196,8 @@ func newStepHook(s terminal.Streams, f stepFlags, e *event.Event, log *decisionL
 		return nil, err
 	}
 	frame.Limit, frame.Began = f.Limit, processBegan
-	frame.Forged = func() bool { return !s.Who().FromClient() }
-	frame.NoChecks = f.Checks == "off" && !frame.Forged() // an agent may imitate the hook
+	frame.Forged = func() bool { return s.Who().Imitates() }
+	frame.NoChecks = f.Checks == "off" && s.Who().FromClient() // an agent may imitate the hook
 	log.event, frame.Log = e, log.adder()
 	return &stepHook{Frame: frame, streams: s, flags: f, event: e, decided: log}, nil
 }
