@@ -193,7 +193,8 @@ func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 			w := newWorld(t)
 			w.who = who
 			w.flags.Checks = false
-			w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"}, steps.Step{Subject: "Two", Check: &steps.Check{Run: "false", Timeout: 60}})
+			w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"},
+				steps.Step{Subject: "Two", Check: &steps.Check{Run: "false", Timeout: 60}})
 			var asked []string
 			c := w.connect(answering("accept", &asked))
 			assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")

@@ -451,7 +451,8 @@ type wrapper struct {
 func runners() map[string]wrapper {
 	return map[string]wrapper{
 		"env":     {values: "uCSa", long: "--unset --chdir --split-string --argv0", line: "-S --split-string", assigns: true},
-		"command": {tells: "vV"}, "builtin": {}, "exec": {values: "a"}, "nohup": {}, "setsid": {}, "noglob": {}, "nocorrect": {}, "busybox": {}, "toybox": {},
+		"command": {tells: "vV"}, "builtin": {}, "exec": {values: "a"}, "nohup": {}, "setsid": {}, "noglob": {}, "nocorrect": {}, "busybox": {},
+		"toybox":  {},
 		"nice":    {values: "n", long: "--adjustment"},
 		"timeout": {values: "sk", long: "--signal --kill-after", skip: 1}, "gtimeout": {values: "sk", long: "--signal --kill-after", skip: 1},
 		"time":   {values: "fo", long: "--format --output", assigns: true},
