@@ -37,4 +37,24 @@ func TestStepsThatAreGone(t *testing.T) {
 	assert.Equal(t, 3, s.DoneCount())
 }
 
+// TestAQuestionIsNoCompletion: a step about whose approval the person was asked was not done, if it then goes.
+func TestAQuestionIsNoCompletion(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Good?"}, Step{})
+	require.Equal(t, Ask, l.do(1, completed).Decision)
+	require.NoError(t, os.Remove(taskFile(l, 1)))
+	s := l.state()
+	assert.Equal(t, []*Current{s.Step(1)}, s.Missing())
+	assert.Zero(t, s.DoneCount())
+}
+
+// TestAnotherSpellingIsNoTask: TaskUpdate finds a task by its number alone.
+func TestAnotherSpellingIsNoTask(t *testing.T) {
+	l := hydrated(t, Step{})
+	data, err := os.ReadFile(taskFile(l, 1))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(l.List.Dir, "01.json"), data, 0o644))
+	assert.NotNil(t, taggedTask(l.List.Dir, "1"))
+	assert.Nil(t, taggedTask(l.List.Dir, "01"))
+}
+
 func taskFile(l *list, id int64) string { return filepath.Join(l.List.Dir, fileName(id)) }
