@@ -21,6 +21,7 @@ func TestRuns(t *testing.T) {
 		`(echo git push) | cat`:                           "echo git push|cat",
 		`(true || echo git push) | sh`:                    "true|echo git push|sh|git push",
 		`echo -x git push | sh`:                           "echo -x git push|sh|-x git push",
+		`sh -c '$3' _ a b 'git push'`:                     "sh -c $3 _ a b git push|git push",
 		`bash >(echo git push)`:                           "bash ?|echo git push",
 		`bash < <(echo git push)`:                         "bash|git push|echo git push",
 		`bash <(echo git push)`:                           "bash /dev/stdin|git push|echo git push",
