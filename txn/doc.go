@@ -40,8 +40,8 @@
 //     fails.
 //  3. A failure inside the process is rolled back before Commit returns. If the
 //     rollback fails too, the journal stays and the error is [ErrRecoveryRequired].
-//     If the sync that commits fails, nothing is undone and the error is [ErrUnknown]:
-//     recovery decides. A failure after the commit point that leaves D complete does
+//     If a sync that commits fails, and what it may have left cannot be removed, the error
+//     is [ErrUnknown]: recovery decides. A failure after the commit point that leaves D complete does
 //     not fail the transaction.
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
 //  5. A journal that is incomplete, modified, of an unknown version or of another
@@ -54,9 +54,9 @@
 //
 //   - New files are staged in S, and backup links to the files to be deleted are made
 //     in S. Nothing of it is synced.
-//   - The record, a journal that has the bytes of all of these files, is synced under a
-//     temporary name and renamed to the journal, and S and the directories above S and D are
-//     synced. That is the commit point. D is unchanged until then.
+//   - The record, a journal that has the bytes of all of these files, gets a name in S and is
+//     synced, then S and the directories above S and D. That is the commit point. D is
+//     unchanged until then. The record is renamed to the journal.
 //   - The new files are linked into D, the deleted files are unlinked. Creates come before
 //     deletes: a reader that takes no lock sees the old files and the new ones together
 //     for a moment, never neither.
@@ -66,7 +66,9 @@
 // A transaction whose record would be larger than [WithRecordLimit] allows has each file
 // staged and synced instead, and commits by the last of these renames.
 //
-// When Open or Recover finds a record, it completes the transaction. Of a staged
+// When Open or Recover finds a journal that is a record, it completes the transaction. A record
+// that has not been renamed to the journal is removed; but after a power cut, which may have
+// lost the rename, a whole one is the journal, and a torn one has changed nothing. Of a staged
 // transaction it restores the deleted files, then it removes the created ones. A file of
 // another program that is in the way is moved to a quarantine directory in S and reported.
 //

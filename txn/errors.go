@@ -59,8 +59,9 @@ var (
 	// failed and its rollback failed too: D is neither in the state before nor in
 	// the state after. The journal stays, and the next Open or Recover rolls back.
 	ErrRecoveryRequired error = sentinel("recovery required")
-	// ErrUnknown is returned when the last sync failed: D is in the state after,
-	// and a power cut may bring back the state before. Recovery decides.
+	// ErrUnknown is returned when a sync that commits failed, and nothing can be said of what a
+	// power cut would leave. D is in the state before with a whole record, and in the state
+	// after if it was staged. Recovery decides.
 	ErrUnknown error = sentinel("outcome unknown until recovery")
 )
 

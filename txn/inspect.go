@@ -87,8 +87,10 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 	if j != nil && err == nil {
 		return nil, ErrJournalTrusted
 	}
-	if err == nil {
-		_, err = d.readJournal(settlingName)
+	for _, name := range []string{committingName, settlingName} {
+		if err == nil {
+			_, err = d.readJournal(name)
+		}
 	}
 	if _, untrusted := errors.AsType[*JournalError](err); !untrusted {
 		return nil, err
@@ -107,7 +109,7 @@ func (d *Dir) setAside(now time.Time) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{settlingName, journalName} {
+	for _, name := range []string{settlingName, committingName, journalName} {
 		if there, err := d.exists(d.statePath(name)); err != nil {
 			return nil, err
 		} else if there {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,11 +62,9 @@ func (w *world) requireUntrusted(t *testing.T) *JournalError {
 	found, ok := errors.AsType[*JournalError](err)
 	require.True(t, ok, "recovered: %v", err)
 	require.True(t, isReason(found), "%v", found)
-	name := journalName
-	if _, err := os.Lstat(w.in(journalName)); err != nil {
-		name = settlingName
-	}
-	require.Equal(t, w.in(name), found.Path)
+	names := []string{journalName, committingName, settlingName}
+	first := slices.IndexFunc(names, func(name string) bool { _, err := os.Lstat(w.in(name)); return err == nil })
+	require.Equal(t, w.in(names[first]), found.Path)
 	_, err = Inspect(ctx, w.d)
 	require.EqualError(t, err, found.Error(), "inspected")
 	_, err = Open(ctx, w.d)
@@ -344,7 +343,7 @@ func TestJournalMustBeARegularFile(t *testing.T) {
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
-			for _, at := range []string{journalName, settlingName} {
+			for _, at := range []string{journalName, committingName, settlingName} {
 				w := newWorld(t)
 				require.NoError(t, os.Remove(w.in(journalName)))
 				require.NoError(t, plant(t, w, w.in(at)))
@@ -355,13 +354,15 @@ func TestJournalMustBeARegularFile(t *testing.T) {
 	}
 }
 
-// TestAStagedJournalIsNotSettling: it has no bytes, so what it committed could only be rolled
-// back, although somebody was told that it has happened.
-func TestAStagedJournalIsNotSettling(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.Rename(w.in(journalName), w.in(settlingName)))
-	assert.ErrorIs(t, w.requireUntrusted(t), ErrJournalInvalid)
-	w.requireSetAside(t)
+// TestAStagedJournalIsNotARecord: it has no bytes, so what it committed could only be rolled
+// back, although somebody may have been told that it has happened.
+func TestAStagedJournalIsNotARecord(t *testing.T) {
+	for _, name := range []string{committingName, settlingName} {
+		w := newWorld(t)
+		require.NoError(t, os.Rename(w.in(journalName), w.in(name)))
+		assert.ErrorIs(t, w.requireUntrusted(t), ErrJournalInvalid)
+		w.requireSetAside(t)
+	}
 }
 
 // requireSetAside fails unless SetAside moves an untrusted journal away without changing D,

@@ -63,7 +63,7 @@ const DefaultRecordLimit = 1 << 20
 func WithLateTidying() Option { return func(o *options) { o.late = true } }
 
 // WithLateSync leaves it to the next Open to make the names of created files durable, which saves
-// Commit the last of three waits for the disk. What Commit has done is durable nevertheless: after a
+// Commit the last of its waits for the disk. What Commit has done is durable nevertheless: after a
 // power cut the next Open creates what is missing from the transaction's record. It cannot tell
 // that from a file that another program has deleted, so it is for callers who open D before
 // another program deletes such a file. Only changes of D that come a minute later, and are on the

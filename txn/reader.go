@@ -56,8 +56,12 @@ func (r *Reader) StateNames(prefix string) ([]string, error) { return r.d.StateN
 // IsInterrupted reports whether a transaction is under way or was interrupted: what it did is
 // not in the history yet.
 func (r *Reader) IsInterrupted() bool {
-	there, err := r.d.exists(r.d.statePath(journalName))
-	return there && err == nil
+	for _, name := range []string{committingName, journalName} {
+		if there, _ := r.d.exists(r.d.statePath(name)); there {
+			return true
+		}
+	}
+	return false
 }
 
 // AppendUnlocked appends line and a newline to a state file without the lock, and syncs

@@ -93,36 +93,13 @@ func Recover(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	return r, nil
 }
 
-// recover rolls back what the journal names, if there is one, and tidies S.
+// recover finishes what was interrupted, if there is something, and tidies S.
 func (d *Dir) recover(ctx context.Context) (Report, error) {
-	j, err := d.readJournal(journalName)
-	settling := false
-	if err == nil && j == nil {
-		j, err = d.unsettled()
-		settling = j != nil
-	}
-	if err != nil {
-		return Report{}, err
-	}
-	if j != nil && !settling { // the transaction before was settled: a power cut has brought its name back
-		if err := ignoreNotExist(d.files.Remove(d.statePath(settlingName))); err != nil {
-			return Report{}, err
-		}
-	}
-	r := Report{Outcome: Clean}
-	switch {
-	case j != nil && j.whole:
-		r, err = d.rollForward(ctx, j)
-	case j != nil:
-		r, err = d.rollBack(ctx, j)
-	}
+	r, err := d.finishInterrupted(ctx)
 	if err != nil {
 		return r, err
 	}
 	d.pending = false
-	if settling && len(r.Created)+len(r.Deleted)+len(r.Conflicts) == 0 { // nothing was lost
-		r = Report{Outcome: Clean}
-	}
 	if err := d.repair(ctx, &r); err != nil {
 		return r, err
 	}
@@ -131,8 +108,113 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 		if e, err := d.entry(id); err == nil {
 			r.Time, r.Label = e.Time, e.Label
 		}
+		return r, d.files.Sync(d.s) // the process may have died before it did
 	}
 	return r, nil
+}
+
+// finishInterrupted completes or rolls back what it finds under each of the names that a journal
+// may have. There is more than one if a sync failed, or if an older program, which does not know
+// committingName, was interrupted too.
+func (d *Dir) finishInterrupted(ctx context.Context) (Report, error) {
+	r := Report{Outcome: Clean}
+	j, err := d.readJournal(journalName)
+	if err != nil {
+		return r, err
+	}
+	if j != nil {
+		if r, err = d.finishJournal(ctx, j); err != nil {
+			return r, err
+		}
+	}
+	next, begun, err := d.committing(r)
+	if err != nil {
+		return r, err
+	}
+	if next != nil {
+		report := Report{Outcome: RolledBack, ID: next.ID, Time: next.Time, Label: next.Label}
+		if !begun {
+			report, err = d.rollForward(ctx, next)
+		}
+		if err == nil {
+			err = d.dropRecord()
+		}
+		if r.add(report); err != nil {
+			return r, err
+		}
+	}
+	if j != nil || next != nil { // the transaction before was settled, unless a power cut has brought its name back
+		return r, ignoreNotExist(d.files.Remove(d.statePath(settlingName)))
+	}
+	last, err := d.unsettled()
+	if last == nil || err != nil {
+		return r, err
+	}
+	r, err = d.rollForward(ctx, last)
+	if err == nil {
+		err = d.files.Remove(d.statePath(settlingName))
+	}
+	if len(r.Created)+len(r.Deleted)+len(r.Conflicts) == 0 { // nothing was lost
+		r = Report{Outcome: Clean}
+	}
+	return r, err
+}
+
+func (d *Dir) finishJournal(ctx context.Context, j *journal) (Report, error) {
+	if j.whole {
+		return d.rollForward(ctx, j)
+	}
+	return d.rollBack(ctx, j)
+}
+
+// add adds what was done after r.
+func (r *Report) add(o Report) {
+	r.Outcome, r.ID, r.Time, r.Label = o.Outcome, o.ID, o.Time, o.Label
+	r.Restored, r.Removed = append(r.Restored, o.Restored...), append(r.Removed, o.Removed...)
+	r.Created, r.Deleted = append(r.Created, o.Created...), append(r.Deleted, o.Deleted...)
+	r.Conflicts = append(r.Conflicts, o.Conflicts...)
+}
+
+// committing returns the record of a transaction that was interrupted while it committed. begun
+// reports that the transaction has changed nothing in D: its process has died. After a power
+// cut it may have gone on, because the name of its journal may be lost; so it may have in a copy
+// of S. A torn record is removed, because nothing was changed before it was durable; and so is
+// one that an older program, which does not know its name, has passed by. before is what was just
+// finished. Its errors are those of readJournal.
+func (d *Dir) committing(before Report) (j *journal, begun bool, err error) {
+	j, err = d.readJournal(committingName)
+	if errors.Is(err, ErrJournalTorn) {
+		return nil, false, d.dropRecord()
+	}
+	if j == nil || err != nil {
+		return nil, false, err
+	}
+	info, err := d.files.Lstat(d.txnPath(j.ID))
+	if ignoreNotExist(err) != nil {
+		return nil, false, err
+	}
+	begun = j.Life == d.life() && (err != nil || inodeOf(info) == j.Inode)
+	committed, err := d.committed()
+	if err != nil {
+		return nil, false, err
+	}
+	if before.Outcome == Completed {
+		committed = append(committed, before.ID) // Inspect does not make it an entry
+	}
+	for _, id := range committed {
+		if id == j.ID && begun || id != j.ID && numberOf(id) >= numberOf(j.ID) {
+			return nil, false, d.dropRecord()
+		}
+	}
+	return j, begun, nil
+}
+
+// dropRecord removes the record of a transaction that was interrupted while it committed.
+func (d *Dir) dropRecord() error {
+	if err := d.files.Remove(d.statePath(committingName)); err != nil {
+		return err
+	}
+	return d.files.Sync(d.s)
 }
 
 // readJournal reads the journal with a name in S. It returns nil if there is none.
@@ -148,7 +230,7 @@ func (d *Dir) readJournal(name string) (*journal, error) {
 		return nil, err
 	}
 	j, err := parseJournal(data, d.fromState())
-	if err == nil && name == settlingName && !j.whole {
+	if err == nil && name != journalName && !j.whole {
 		err = fmt.Errorf("%w: it has no bytes, so its transaction cannot be completed", ErrJournalInvalid)
 	}
 	if err != nil {

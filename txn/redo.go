@@ -95,9 +95,10 @@ func (r *redo) taken() (bool, error) {
 	return false, nil
 }
 
-// secure makes durable what the rest of the recovery relies on: the record, which the last
-// process may not have been able to sync, and after a power cut the backups. A sync that
-// failed is not believed the second time, so the record is written anew.
+// secure makes durable what the rest of the recovery relies on: after a power cut the backups,
+// and the record as the journal, with the directories above it. The last process may not have
+// been able to sync them. A sync that failed is not believed the second time, so the record
+// is written anew.
 func (r *redo) secure() error {
 	if err := r.mkdirs(); err != nil {
 		return err
@@ -107,15 +108,12 @@ func (r *redo) secure() error {
 			return &FileError{"restore", e.Name, err}
 		}
 	}
-	if r.cut { // the record is on the disk
-		return nil
-	}
 	data, err := r.j.encode()
 	if err == nil {
 		err = r.files.WriteFile(r.statePath(journalName), r.txnPath(r.j.ID), data, 0o600)
 	}
 	if err == nil {
-		err = r.files.Sync(r.s)
+		err = r.syncAll(append(r.ancestors(true), r.s))
 	}
 	return err
 }
@@ -321,7 +319,7 @@ func (r *redo) finish() error {
 			return err
 		}
 	}
-	if err := r.enter(r.j.ID); err != nil {
+	if err := r.files.Rename(r.statePath(journalName), r.statePath(donePrefix+r.j.ID)); err != nil {
 		return err
 	}
 	return r.files.Sync(r.s)

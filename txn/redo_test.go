@@ -1,7 +1,9 @@
 package txn
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -30,7 +32,7 @@ func isRemovalFrom(dir string) func(faultfs.Step) bool {
 // cutPower gives every record of the list another life, as a new start of the kernel does.
 func cutPower(t testing.TB, dir string) {
 	t.Helper()
-	for _, pattern := range []string{journalName, settlingName, donePrefix + "*"} {
+	for _, pattern := range []string{journalName, committingName, settlingName, donePrefix + "*"} {
 		paths, err := filepath.Glob(filepath.Join(stateDirOf(dir), pattern))
 		require.NoError(t, err)
 		for _, path := range paths {
@@ -98,17 +100,22 @@ func TestADurableRecordIsCompleted(t *testing.T) {
 	}
 }
 
-// freeze stops the transaction as a death does: the rollback does not run either.
+// freeze stops replacing as a death does: the rollback does not run either.
 func freeze(t testing.TB, dir string, is func(faultfs.Step) bool) {
 	t.Helper()
+	interruptAt(t, dir, replacing, is)
+}
+
+func interruptAt(t testing.TB, dir string, c Change, is func(faultfs.Step) bool, opts ...Option) {
+	t.Helper()
 	dead := false
-	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, c, append(opts, WithFS(before(func(s faultfs.Step) error {
 		if dead = dead || is(s); dead {
 			return faultfs.ErrFrozen
 		}
 		return nil
-	})))
-	require.ErrorIs(t, err, ErrRecoveryRequired)
+	})))...)
+	require.True(t, errors.Is(err, ErrRecoveryRequired) || errors.Is(err, ErrUnknown), "%v", err)
 }
 
 // TestNothingIsChangedBeforeTheRecordIsDurable, and only a constant number of files is synced.
@@ -132,7 +139,7 @@ func TestNothingIsChangedBeforeTheRecordIsDurable(t *testing.T) {
 		}))))
 		slices.Sort(steps[1:3]) // at the same time, as the last two
 		slices.Sort(steps[len(steps)-2:])
-		assert.Equal(t, []string{"sync S/txn/journal", "sync S", "sync " + filepath.Base(filepath.Dir(dir)), "link", "sync S",
+		assert.Equal(t, []string{"sync S/committing", "sync S", "sync " + filepath.Base(filepath.Dir(dir)), "link", "sync S",
 			"sync " + filepath.Base(dir)}, slices.Compact(steps), "%d files", n)
 	}
 }
@@ -158,10 +165,9 @@ func TestAFailureAfterTheCommitIsRolledBack(t *testing.T) {
 		} else {
 			require.Equal(t, list, tree(t, dir), "%s", failed)
 		}
-		_, statErr := os.Lstat(filepath.Join(stateDirOf(dir), journalName))
-		kept := statErr == nil
-		unknown := failed.Op == "sync" && failed.Path == stateDirOf(dir) && kept
-		require.Equal(t, kept && err != nil, unknown, "%s: %v", failed, err)
+		_, statErr := os.Lstat(filepath.Join(stateDirOf(dir), committingName))
+		unknown := failed.Op == "sync" && failed.Path == stateDirOf(dir) && err != nil
+		require.Equal(t, statErr == nil, unknown, "%s: %v", failed, err)
 		if unknown {
 			require.ErrorIs(t, err, ErrUnknown)
 		}
@@ -171,34 +177,239 @@ func TestAFailureAfterTheCommitIsRolledBack(t *testing.T) {
 	}
 }
 
-// TestAnUnknownOutcomeIsDecidedByRecovery, which does not believe the sync of the same file
-// the second time.
+// TestAnUnknownOutcomeIsDecidedByRecovery: nothing happens before a power cut, after which the
+// record may be on the disk.
 func TestAnUnknownOutcomeIsDecidedByRecovery(t *testing.T) {
 	want := after(t)
-	dir := newList(t)
-	list, renamed := tree(t, dir), false
-	failing := before(func(s faultfs.Step) error {
-		renamed = renamed || s.Op == "rename" && filepath.Base(s.To) == journalName && filepath.Dir(s.To) == stateDirOf(dir)
-		if renamed && s.Op == "sync" {
-			return syscall.EIO
+	for _, cut := range []bool{false, true} {
+		dir := newList(t)
+		list := tree(t, dir)
+		failing := failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "sync" && s.Path == stateDirOf(dir) })
+		d, err := Open(t.Context(), dir, WithFS(failing))
+		require.NoError(t, err)
+		require.ErrorIs(t, d.Commit(t.Context(), replacing), ErrUnknown)
+		require.Equal(t, list, tree(t, dir), "nothing is changed before the commit")
+		if cut {
+			require.NoError(t, d.Close())
+			cutPower(t, dir)
+			assert.Equal(t, Completed, recovered(t, dir).Outcome)
+			assert.Equal(t, want, contents(t, dir))
+			continue
 		}
-		return nil
-	})
-	d, err := Open(t.Context(), dir, WithFS(failing))
-	require.NoError(t, err)
-	require.ErrorIs(t, d.Commit(t.Context(), replacing), ErrUnknown)
-	require.Equal(t, list, tree(t, dir), "nothing is changed before the commit")
-	require.Error(t, d.Commit(t.Context(), Change{Creates: []File{{"9.json", nil, 0o644}}}), "the journal is not replaced")
-	require.NoError(t, d.Close())
-	was, err := os.Lstat(filepath.Join(stateDirOf(dir), journalName))
+		require.Error(t, d.Commit(t.Context(), Change{Creates: []File{{"9.json", nil, 0o644}}}), "the record has to be removed first")
+		require.NoError(t, d.Close())
+		recovered(t, dir)
+		assert.Equal(t, list, tree(t, dir))
+	}
+}
+
+// beginning commits replacing up to the last name of the record, which it does not give. It returns
+// the record's path.
+func beginning(t testing.TB) (dir, record string) {
+	dir = newList(t)
+	record = filepath.Join(stateDirOf(dir), committingName)
+	freeze(t, dir, func(s faultfs.Step) bool { return s.Op == "rename" && s.Path == record })
+	require.FileExists(t, record)
+	return dir, record
+}
+
+// recovered recovers the list, after Inspect has said the same.
+func recovered(t testing.TB, dir string) Report {
+	want, err := Inspect(t.Context(), dir)
 	require.NoError(t, err)
 	r, err := Recover(t.Context(), dir)
 	require.NoError(t, err)
-	require.Equal(t, Completed, r.Outcome)
-	require.Equal(t, want, contents(t, dir))
-	is, err := os.Lstat(filepath.Join(stateDirOf(dir), donePrefix+r.ID))
+	require.Equal(t, want, r)
+	for _, name := range []string{committingName, journalName, settlingName} {
+		require.NoFileExists(t, filepath.Join(stateDirOf(dir), name))
+	}
+	again, err := Recover(t.Context(), dir)
 	require.NoError(t, err)
-	require.False(t, os.SameFile(was, is), "the record is another file")
+	require.Equal(t, Report{Outcome: Clean}, again)
+	return r
+}
+
+// TestADeathWhileCommittingIsRolledBack: the record may not be on the disk, and nothing was
+// changed.
+func TestADeathWhileCommittingIsRolledBack(t *testing.T) {
+	dir, record := beginning(t)
+	list := tree(t, dir)
+	reader, err := OpenReader(dir)
+	require.NoError(t, err)
+	defer reader.Close()
+	assert.True(t, reader.IsInterrupted())
+	r := recovered(t, dir)
+	assert.Equal(t, Report{Outcome: RolledBack, ID: r.ID, Time: r.Time, Label: replacing.Label}, r)
+	assert.Equal(t, list, tree(t, dir))
+	assert.False(t, reader.IsInterrupted())
+	assert.Empty(t, history(t, dir))
+	assert.NoDirExists(t, filepath.Join(filepath.Dir(record), txnPrefix+r.ID))
+	require.NoError(t, commit(t, dir, replacing))
+}
+
+// TestATornRecordHasChangedNothing: a power cut left a part of it, or bytes of another file.
+func TestATornRecordHasChangedNothing(t *testing.T) {
+	for name, tear := range map[string]func(data []byte) []byte{
+		"empty":      func([]byte) []byte { return nil },
+		"a part":     func(data []byte) []byte { return data[:len(data)/2] },
+		"all but 1":  func(data []byte) []byte { return data[:len(data)-1] },
+		"zeros":      func(data []byte) []byte { return make([]byte, len(data)) },
+		"half zeros": func(data []byte) []byte { clear(data[len(data)/2:]); return data },
+		"others":     func(data []byte) []byte { data[len(data)-1] ^= 1; return data },
+	} {
+		dir, record := beginning(t)
+		list := tree(t, dir)
+		data, err := os.ReadFile(record)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(record, tear(data), 0o600))
+		assert.Equal(t, Report{Outcome: Clean}, recovered(t, dir), name)
+		assert.Equal(t, list, tree(t, dir), name)
+		left, err := filepath.Glob(filepath.Join(filepath.Dir(record), txnPrefix+"*"))
+		require.NoError(t, err)
+		assert.Empty(t, left, name)
+		require.NoError(t, commit(t, dir, replacing))
+	}
+}
+
+// TestALostLastNameOfARecord: a power cut has lost the journal's name, and perhaps what came
+// after it: the transaction has happened.
+func TestALostLastNameOfARecord(t *testing.T) {
+	want := after(t)
+	for name, until := range map[string]func(dir string) func(faultfs.Step) bool{
+		"nothing was done": func(dir string) func(faultfs.Step) bool {
+			return func(s faultfs.Step) bool { return s.Op == "rename" && filepath.Base(s.Path) == committingName }
+		},
+		"a file is created": isRemovalFrom,
+		"a file is deleted": func(string) func(faultfs.Step) bool {
+			return func(s faultfs.Step) bool { return s.Op == "link" && filepath.Base(s.Path) == journalName }
+		},
+	} {
+		dir := newList(t)
+		if name == "a file is deleted" {
+			require.NoError(t, commit(t, dir, replacing, WithFS(failing(syscall.EIO, until(dir)))))
+		} else {
+			freeze(t, dir, until(dir))
+		}
+		record := filepath.Join(stateDirOf(dir), committingName)
+		if err := os.Rename(filepath.Join(stateDirOf(dir), journalName), record); err != nil {
+			require.FileExists(t, record)
+		}
+		cutPower(t, dir)
+		assert.Equal(t, Completed, recovered(t, dir).Outcome, name)
+		assert.Equal(t, want, contents(t, dir), name)
+		assert.Len(t, history(t, dir), 1)
+	}
+	for _, done := range []bool{false, true} { // the same with the names that come last
+		dir, settling := postponed(t)
+		require.NoError(t, os.Link(settling, filepath.Join(stateDirOf(dir), committingName)))
+		if done {
+			require.NoError(t, os.Remove(settling))
+		}
+		require.NoError(t, os.Remove(filepath.Join(dir, "3.json")))
+		cutPower(t, dir)
+		assert.Equal(t, Completed, recovered(t, dir).Outcome)
+		assert.Equal(t, want, contents(t, dir))
+		assert.Len(t, history(t, dir), 1)
+	}
+}
+
+// TestARecordThatAnOlderProgramHasPassedBy, which does not know its name, is not completed. The
+// older program has removed the transaction's directory, has committed a transaction with the
+// same number, or was interrupted itself.
+func TestARecordThatAnOlderProgramHasPassedBy(t *testing.T) {
+	other := Change{Creates: []File{{"9.json", []byte("of the older program"), 0o644}}, Record: "of the older program"}
+	for name, older := range map[string]func(dir string){
+		"looks": func(dir string) {
+			_, err := Recover(t.Context(), dir)
+			require.NoError(t, err)
+		},
+		"commits":        func(dir string) { require.NoError(t, commit(t, dir, other)) },
+		"is interrupted": func(dir string) { interruptAt(t, dir, other, isLinkInto(dir)) },
+		"is interrupted in a large change": func(dir string) {
+			interruptAt(t, dir, other, isLinkInto(dir), staged)
+		},
+	} {
+		for _, cut := range []bool{false, true} {
+			if cut && (name == "looks" || name == "is interrupted in a large change") {
+				continue // nobody was told anything since: it may be completed
+			}
+			dir, record := beginning(t)
+			data, err := os.ReadFile(record)
+			require.NoError(t, err)
+			require.NoError(t, os.Remove(record))
+			older(dir)
+			require.NoError(t, os.WriteFile(record, data, 0o600))
+			if cut {
+				cutPower(t, dir)
+			}
+			list := tree(t, dir)
+			if r := recovered(t, dir); name != "is interrupted" {
+				assert.NotEqual(t, Completed, r.Outcome, "%s, cut %v", name, cut)
+				assert.Equal(t, list, tree(t, dir), "%s, cut %v", name, cut)
+			}
+			assert.FileExists(t, filepath.Join(dir, "2.json"), "%s, cut %v", name, cut)
+		}
+	}
+}
+
+// TestARecordIsDurableBeforeItIsCompleted, in another life, too: that may be another mount of the
+// same file system, and no power cut.
+func TestARecordIsDurableBeforeItIsCompleted(t *testing.T) {
+	dir, _ := beginning(t)
+	cutPower(t, dir)
+	var steps []string
+	_, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
+		if s.Op == "sync" || isLinkInto(dir)(s) {
+			steps = append(steps, cmp.Or(s.To, s.Path))
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	i := slices.Index(steps, stateDirOf(dir))
+	require.Positive(t, i)
+	assert.Contains(t, steps[0], "/.journal", "the record is written anew")
+	assert.Contains(t, steps[:slices.IndexFunc(steps, func(path string) bool { return filepath.Dir(path) == dir })], filepath.Dir(dir))
+	assert.Less(t, i, slices.IndexFunc(steps, func(path string) bool { return filepath.Dir(path) == dir }))
+}
+
+// TestTwoTransactionsAreFinished in their order, if a failed sync has left the journals of both.
+func TestTwoTransactionsAreFinished(t *testing.T) {
+	dir, settling := postponed(t)
+	require.NoError(t, os.Rename(settling, filepath.Join(stateDirOf(dir), journalName)))
+	cutPower(t, dir)
+	data, err := os.ReadFile(filepath.Join(stateDirOf(dir), journalName))
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(stateDirOf(dir), journalName)))
+	record := filepath.Join(stateDirOf(dir), committingName)
+	interruptAt(t, dir, Change{Creates: []File{{"9.json", []byte("9"), 0o644}}, Deletes: []string{"3.json"}},
+		func(s faultfs.Step) bool { return s.Op == "rename" && s.Path == record })
+	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(dir), journalName), data, 0o600))
+	require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
+	cutPower(t, dir)
+	r := recovered(t, dir)
+	assert.Equal(t, Completed, r.Outcome)
+	assert.Equal(t, []string{"4.json", "9.json"}, r.Created)
+	assert.Equal(t, []string{".", "1.json", "4.json", "9.json"}, names(t, dir))
+	assert.Len(t, history(t, dir), 2)
+}
+
+// TestARecordThatCannotBeRemoved leaves the outcome unknown: the sync of the record has failed, and
+// so has what withdraws it.
+func TestARecordThatCannotBeRemoved(t *testing.T) {
+	for _, op := range []string{"remove", "sync"} {
+		dir := newList(t)
+		list := tree(t, dir)
+		record := filepath.Join(stateDirOf(dir), committingName)
+		err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+			if s.Path == record && s.Op == "sync" || s.Op == op && (s.Path == record || s.Path == stateDirOf(dir)) {
+				return syscall.EIO
+			}
+			return nil
+		})))
+		require.ErrorIs(t, err, ErrUnknown, op)
+		recovered(t, dir)
+		assert.Equal(t, list, tree(t, dir), op)
+	}
 }
 
 // TestWithoutAPowerCutNothingIsTouched: what another program has done since the commit stays,

@@ -44,9 +44,8 @@ func (d *Dir) settleLast() error {
 }
 
 // unsettled returns the journal of a transaction that postpone left, if a power cut may have
-// lost names since, and gives it back its name: a recovery that does not end is repeated
-// whole. It returns nil if there is none, or if nothing can have been lost; then it makes the
-// names durable. Its errors are those of readJournal.
+// lost names since. It returns nil if there is none, or if nothing can have been lost; then it
+// makes the names durable. Its errors are those of readJournal.
 func (d *Dir) unsettled() (*journal, error) {
 	there, err := d.exists(d.statePath(settlingName))
 	if !there {
@@ -62,10 +61,7 @@ func (d *Dir) unsettled() (*journal, error) {
 	if lost, err := d.mayHaveLost(j); err != nil || !lost {
 		return nil, cmp.Or(err, d.settleLast())
 	}
-	if err := d.files.Rename(d.statePath(settlingName), d.statePath(journalName)); err != nil {
-		return nil, err
-	}
-	return j, d.files.Sync(d.s)
+	return j, nil
 }
 
 // isEntry reports whether a file in S has a name in the history too.
@@ -127,13 +123,4 @@ func (d *Dir) settle(id string) bool {
 		})
 	}
 	return g.Wait() == nil
-}
-
-// enter turns a journal into an entry of the history. It may be one already: then a rename
-// of one name of the file to the other has no effect.
-func (d *Dir) enter(id string) error {
-	if err := d.files.Rename(d.statePath(journalName), d.statePath(donePrefix+id)); err != nil {
-		return err
-	}
-	return ignoreNotExist(d.files.Remove(d.statePath(journalName)))
 }

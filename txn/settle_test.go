@@ -147,15 +147,15 @@ func TestAPowerCutBeforeTheNamesAreSynced(t *testing.T) {
 }
 
 // TestACompletionIsRepeatedWhole: it changes D, which would show that names have lasted. So the record
-// durably has its first name again before.
+// durably is the journal again before.
 func TestACompletionIsRepeatedWhole(t *testing.T) {
-	dir, settling := postponed(t)
+	dir, _ := postponed(t)
 	cutPower(t, dir)
 	require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
 	var order []string
 	_, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
 		switch {
-		case s.Op == "rename" && s.Path == settling, s.Op == "sync" && s.Path == stateDirOf(dir):
+		case s.Op == "rename" && s.To == filepath.Join(stateDirOf(dir), journalName), s.Op == "sync" && s.Path == stateDirOf(dir):
 			order = append(order, s.Op)
 		case isLinkInto(dir)(s):
 			order = append(order, "link")

@@ -72,7 +72,7 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 			return err
 		}
 	}
-	if err := t.files.WriteFile(t.path(journalName), t.path(), data, 0o600); err != nil { // barrier B1
+	if err := t.files.WriteNew(t.path(journalName), data, 0o600); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -81,15 +81,44 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 	if err := t.locker.Check(); err != nil {
 		return err
 	}
-	t.journal = j
-	if err := t.files.Rename(t.path(journalName), t.statePath(journalName)); err != nil {
+	if err := t.commit(); err != nil {
 		return err
 	}
-	return t.syncNames()
+	t.journal = j
+	return nil
 }
 
-// syncNames commits: it makes durable the name of the record, and the names of S, D and the
-// directories above them. A file system with a journal of its own writes them at once.
+// commit makes the record durable. It renames it first: a file system with a journal of its own
+// then writes the record and all names at once, and the second barrier finds nothing left to
+// write. Until the record has its last name, a power cut may have torn it, and D is as it was.
+func (t *transaction) commit() error {
+	record := t.statePath(committingName)
+	if err := t.files.Rename(t.path(journalName), record); err != nil {
+		return err
+	}
+	err := t.files.Sync(record) // barrier B1
+	if err == nil {
+		err = t.syncNames()
+	}
+	if err == nil {
+		err = t.files.Rename(record, t.statePath(journalName))
+	}
+	if err == nil || errors.Is(err, ErrUnknown) {
+		return err
+	}
+	return t.withdraw(err)
+}
+
+// withdraw removes the record because of cause, which it returns.
+func (t *transaction) withdraw(cause error) error {
+	if err := t.dropRecord(); err != nil {
+		return fmt.Errorf("%w: %w; removing the record: %w", ErrUnknown, cause, err)
+	}
+	return cause
+}
+
+// syncNames makes durable the name of the record, and the names of S, D and the directories
+// above them.
 func (t *transaction) syncNames() error {
 	var above error
 	var g errgroup.Group
@@ -309,11 +338,11 @@ func (t *transaction) syncDirs() error {
 }
 
 // syncAll syncs directories at the same time.
-func (t *transaction) syncAll(dirs []string) error {
+func (d *Dir) syncAll(dirs []string) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for _, dir := range dirs {
-		g.Go(func() error { return t.files.Sync(dir) })
+		g.Go(func() error { return d.files.Sync(dir) })
 	}
 	return g.Wait()
 }

@@ -60,7 +60,8 @@ func TestStateFileNames(t *testing.T) {
 		"steps.jsonl": true, "a": true, "z.z.": true, strings.Repeat("a", 255): true, strings.Repeat("a", 256): false,
 		"": false, ".": false, "..": false, ".a": false, "a/b": false, "A": false, "a1": false, "a-b": false, "a b": false, "é": false,
 		"a\x00":  false,
-		lockName: false, journalName: false, quarantineName: false, lockerName: false, txnPrefix + "a": false, donePrefix + "a": false,
+		lockName: false, journalName: false, committingName: false, settlingName: false, lifeName: false,
+		quarantineName: false, lockerName: false, txnPrefix + "a": false, donePrefix + "a": false,
 	} {
 		assert.Equal(t, ok, isStateName(name), "%q", name)
 	}

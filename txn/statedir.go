@@ -14,17 +14,18 @@ import (
 
 // Names inside S.
 const (
-	lockName       = "lock"      // locked by flock; never unlinked
-	journalName    = "journal"   // present while a transaction is in progress
-	settlingName   = "settling"  // another name of the newest done-<id>, until its names in D are synced
-	txnPrefix      = "txn-"      // txn-<id>/: the directory of a transaction
-	stagedName     = "new"       // txn-<id>/new/: staged files
-	backupName     = "old"       // txn-<id>/old/: backup links to the deleted files
-	probeName      = "probe"     // txn-<id>/probe: a file to find out whether links can be made
-	donePrefix     = "done-"     // done-<id>: the journal of a committed transaction
-	quarantineName = "conflicts" // what was in the way of a rollback, and untrusted journals
-	lockerName     = "locks"     // the Locker's
-	lifeName       = "life"      // the life in which the history was last looked at, see repair
+	lockName       = "lock"       // locked by flock; never unlinked
+	journalName    = "journal"    // present while a transaction is in progress
+	committingName = "committing" // the journal until it is durable
+	settlingName   = "settling"   // another name of the newest done-<id>, until its names in D are synced
+	txnPrefix      = "txn-"       // txn-<id>/: the directory of a transaction
+	stagedName     = "new"        // txn-<id>/new/: staged files
+	backupName     = "old"        // txn-<id>/old/: backup links to the deleted files
+	probeName      = "probe"      // txn-<id>/probe: a file to find out whether links can be made
+	donePrefix     = "done-"      // done-<id>: the journal of a committed transaction
+	quarantineName = "conflicts"  // what was in the way of a rollback, and untrusted journals
+	lockerName     = "locks"      // the Locker's
+	lifeName       = "life"       // the life in which the history was last looked at, see repair
 )
 
 const statePrefix, stateSuffix = ".", ".fsmtx"

@@ -39,7 +39,7 @@ var recordBarriers = slices.Concat([]barrier{
 	{"B1 D, after the mark", func(d *dropper, s faultfs.Step) bool {
 		return s.Op == "sync" && filepath.Base(s.Path) == "list" && !d.recorded
 	}},
-	{"B1 record", below("/.journal")},
+	{"B1 record", named("committing")},
 	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.recorded && !d.settling }},
 	{"B2 the parent of D and S", named("tasks")},
 	{"B2 the parent of that", named("home")},
@@ -83,6 +83,12 @@ func isSyncOfS(s faultfs.Step) bool {
 	return s.Op == "sync" && strings.HasSuffix(s.Path, ".fsmtx")
 }
 
+// isRecord reports whether the path is that of a whole record in S, before or after it is durable.
+func isRecord(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(filepath.Dir(path), ".fsmtx") && (name == "committing" || name == "journal")
+}
+
 // dropper tracks how far a run is, because S and D are synced at several points of it.
 type dropper struct {
 	is                                       func(*dropper, faultfs.Step) bool
@@ -92,7 +98,7 @@ type dropper struct {
 
 func (d *dropper) drop(s faultfs.Step) bool {
 	switch {
-	case s.Op == "rename" && filepath.Base(s.To) == "journal" && strings.HasSuffix(filepath.Dir(s.To), ".fsmtx"):
+	case s.Op == "rename" && isRecord(s.To):
 		d.recorded = true
 	case s.Op == "rename" && filepath.Base(s.To) == "settling":
 		d.settling = true

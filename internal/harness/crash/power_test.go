@@ -266,7 +266,7 @@ func (tr *trial) phase(home string, s faultfs.Step) int {
 	switch {
 	case s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list:
 		return touched
-	case s.Op == "rename" && filepath.Base(s.To) == "journal" && strings.HasSuffix(filepath.Dir(s.To), ".fsmtx"):
+	case s.Op == "rename" && isRecord(s.To):
 		return recorded
 	}
 	return begun
@@ -396,7 +396,11 @@ func between(left, before map[string]string) verdict {
 	}
 }
 
-func interrupted(home string) bool { return exists(filepath.Join(home, "tasks/.list.fsmtx/journal")) }
+func interrupted(home string) bool {
+	return slices.ContainsFunc([]string{"journal", "committing"}, func(name string) bool {
+		return exists(filepath.Join(home, "tasks/.list.fsmtx", name))
+	})
+}
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -122,7 +122,7 @@ func cutPower(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"journal", "settling", "done-*"} {
+	for _, name := range []string{"journal", "committing", "settling", "done-*"} {
 		journals, err := filepath.Glob(filepath.Join(dir, "*", ".*.fsmtx", name))
 		if err != nil {
 			return err

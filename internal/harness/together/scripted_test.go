@@ -170,9 +170,10 @@ func (d *director) record(s faultfs.Step) {
 		d.report.Created = append(d.report.Created, name)
 	case s.Op == "link" && strings.Contains(s.To, "/old/"):
 		d.report.Deleted = append(d.report.Deleted, name)
-	case s.Op == "rename" && filepath.Base(s.Path) == "journal":
+	case s.Op == "rename" && filepath.Base(s.Path) == "committing":
 		d.report.Committed = true // the next process completes it
-		d.report.Settled = name != "journal"
+	case s.Op == "rename" && filepath.Base(s.Path) == "journal" && name != "committing":
+		d.report.Committed, d.report.Settled = true, true
 	case s.Op == "remove" && name == "journal":
 		d.report.Committed = false
 	}

@@ -108,8 +108,10 @@ func (w *world) leftovers(t *testing.T) (problems []string) {
 			problems = append(problems, name+" is still held, for "+age.String())
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(w.StateDir(), "journal")); err == nil {
-		problems = append(problems, "a journal is left to recover")
+	for _, name := range []string{"journal", "committing"} {
+		if _, err := os.Lstat(filepath.Join(w.StateDir(), name)); err == nil {
+			problems = append(problems, "a journal is left to recover: "+name)
+		}
 	}
 	return problems
 }

@@ -1,0 +1,260 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// sequence is a list to which one thing after another happens, and the states that it may be in.
+type sequence struct {
+	t       *testing.T
+	base    string
+	home    string
+	disk    *disk
+	rng     *rand.Rand
+	commits int
+	allowed []map[string]string
+	log     []string
+}
+
+func (q *sequence) list() string { return filepath.Join(q.home, listPath) }
+
+// files returns a file system on which the process dies at a step, a call other than a sync
+// fails, or neither, and what that was.
+func (q *sequence) files(steps int) (files vfs.FS, died, failed *string) {
+	died, failed = new(string), new(string)
+	kind, left := q.rng.IntN(4), q.rng.IntN(steps)
+	return &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		in, ok := relative(q.home, s.Path)
+		if !ok {
+			return nil
+		}
+		if left--; left == -1 {
+			switch {
+			case kind == 1 || kind == 2:
+				*died = s.String()
+			case kind == 3 && s.Op != "sync":
+				*failed = s.String()
+				return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EIO}
+			}
+		}
+		if *died != "" {
+			return faultfs.ErrFrozen
+		}
+		step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
+		if s.To != "" {
+			step.To, _ = relative(q.home, s.To)
+		}
+		q.disk.apply(step)
+		return nil
+	}}, died, failed
+}
+
+// transact commits a change in one of the three forms, perhaps not to the end.
+func (q *sequence) transact() error {
+	files, died, failed := q.files(45)
+	opts := [][]txn.Option{{}, {txn.WithLateSync()}, {txn.WithRecordLimit(0)}}[q.rng.IntN(3)]
+	dir, err := txn.Open(context.Background(), q.list(), append(opts, txn.WithFS(files))...)
+	if err != nil {
+		q.note("open, death at %q, failure of %q: %v", *died, *failed, err)
+		return unless(*died+*failed != "", err)
+	}
+	defer dir.Close()
+	now := contents(q.t, q.home)
+	if err := q.check(now); err != nil {
+		return err
+	}
+	q.commits++
+	c := txn.Change{Record: fmt.Sprint("record ", q.commits), Creates: []txn.File{
+		{Name: fmt.Sprint(q.commits, ".json"), Data: fmt.Append(nil, "task ", q.commits), Mode: 0o644}}}
+	after := maps.Clone(now)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if name != record && q.rng.IntN(2) == 0 {
+			c.Deletes = append(c.Deletes, name)
+			delete(after, name)
+		}
+	}
+	after[c.Creates[0].Name], after[record] = string(c.Creates[0].Data), c.Record
+	err = dir.Commit(context.Background(), c)
+	q.note("commit %d over %v, death at %q, failure of %q: %v", q.commits, now, *died, *failed, err)
+	switch {
+	case err == nil:
+		q.allowed = []map[string]string{after}
+	case *died != "", errors.Is(err, txn.ErrUnknown), errors.Is(err, txn.ErrRecoveryRequired):
+		q.allowed = []map[string]string{now, after}
+	default:
+		q.allowed = []map[string]string{now}
+		return unless(*failed != "", err)
+	}
+	return nil
+}
+
+func unless(expected bool, err error) error {
+	if expected {
+		return nil
+	}
+	return err
+}
+
+// check returns an error unless the list is as it may be. From then on it may not be otherwise.
+func (q *sequence) check(got map[string]string) error {
+	if !slices.ContainsFunc(q.allowed, func(m map[string]string) bool { return maps.Equal(m, got) }) {
+		return fmt.Errorf("%v is none of %v", got, q.allowed)
+	}
+	q.allowed = []map[string]string{got}
+	return nil
+}
+
+func (q *sequence) recover() error {
+	files, died, failed := q.files(15)
+	r, err := txn.Recover(context.Background(), q.list(), txn.WithFS(files))
+	q.note("recovery, death at %q, failure of %q: %v %v", *died, *failed, r.Outcome, err)
+	if err != nil || *died != "" {
+		return unless(*died+*failed != "", err)
+	}
+	return q.check(contents(q.t, q.home))
+}
+
+// cut cuts the power. A third of the cuts keep all or nothing.
+func (q *sequence) cut() error {
+	fate := make([]int, len(q.disk.pending))
+	how := q.rng.IntN(6)
+	for i, e := range q.disk.pending {
+		switch how {
+		case 0:
+		case 1:
+			fate[i] = kept
+		default:
+			fate[i] = q.rng.IntN(e.choices())
+		}
+	}
+	q.note("power cut: %v", fate)
+	home, err := os.MkdirTemp(q.base, "home-")
+	require.NoError(q.t, err)
+	require.NoError(q.t, q.disk.cut(fate).build(home))
+	require.NoError(q.t, os.RemoveAll(q.home))
+	q.home = home
+	q.disk, err = load(home)
+	require.NoError(q.t, err)
+	return nil
+}
+
+func (q *sequence) note(format string, args ...any) {
+	q.log = append(q.log, fmt.Sprintf(format, args...))
+}
+
+// run returns what went wrong.
+func (q *sequence) run() error {
+	for range 3 + q.rng.IntN(5) {
+		do := []func() error{q.transact, q.transact, q.recover, q.cut, q.cut}[q.rng.IntN(5)]
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	_ = q.cut()
+	for range 4 {
+		if err := q.recover(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestOneMishapAfterAnother: transactions in every form, recoveries, deaths and failing calls within
+// them, and power cuts, in any order. What has been acknowledged, and what a recovery has found,
+// stays.
+func TestOneMishapAfterAnother(t *testing.T) {
+	base := worlds.MemoryDir(t)
+	defer os.RemoveAll(base)
+	sequences := uint64(1500)
+	if every() {
+		sequences = 50_000
+	}
+	for seed := range sequences {
+		home, err := os.MkdirTemp(base, "home-")
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Join(home, listPath), 0o755))
+		q := &sequence{t: t, base: base, home: home, rng: rand.New(rand.NewPCG(seed, 1)), allowed: []map[string]string{{}}}
+		q.disk, err = load(home)
+		require.NoError(t, err)
+		require.NoError(t, q.run(), "sequence %d:\n%s", seed, strings.Join(q.log, "\n"))
+		require.NoError(t, os.RemoveAll(q.home))
+	}
+}
+
+// TestRecoveryOnAnotherMount: a process dies at each step. Another one of the same run of the kernel, which
+// sees the file system as another mount, cannot know that no power was cut. It recovers the list, and
+// the power is cut then.
+func TestRecoveryOnAnotherMount(t *testing.T) {
+	var sum outcome
+	loads, l := workloads[2:3], limits{exhaustive: 8, samples: 2}
+	if every() {
+		loads, l = slices.Concat(workloads[7:8], workloads[2:5]), limits{exhaustive: 32, samples: 8}
+	}
+	for _, load := range loads {
+		load.history = 1
+		for n := 0; (&trial{workload: load, t: t}).onAnotherMount(n, l, &sum); n++ {
+		}
+	}
+	t.Logf("%d states, %d distinct, %d violations", sum.states, sum.distinct, sum.violations)
+	assert.Zero(t, sum.violations, sum.first)
+}
+
+// onAnotherMount lets the process die at the nth step. It returns false if there are fewer.
+func (tr *trial) onAnotherMount(n int, l limits, sum *outcome) bool {
+	t := tr.t
+	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
+	defer os.RemoveAll(tr.base)
+	home := filepath.Join(tr.base, "home")
+	change := tr.prepare(home)
+	d, err := load(home)
+	require.NoError(t, err)
+	dead := false
+	f := &syncFault{home: home, disk: d, left: 1 << 30, stop: func(faultfs.Step) bool {
+		n--
+		dead = dead || n < 0
+		return dead
+	}}
+	_ = tr.transact(home, change, &faultfs.Steps{FS: vfs.OS{}, Before: f.before})
+	if !dead {
+		return false
+	}
+	require.NoError(t, cutPower(home)) // another life; nothing is lost
+	look := func(faultfs.Step) {
+		d.cuts(l, tr.rng, func(c *disk) {
+			sum.states++
+			if tr.seen[c.key()] {
+				return
+			}
+			tr.seen[c.key()] = true
+			sum.distinct++
+			state, err := os.MkdirTemp(tr.base, "state-")
+			require.NoError(t, err)
+			defer os.RemoveAll(state)
+			require.NoError(t, c.build(state))
+			tr.recoverOnce(state, equalTo(tr.before, tr.after), sum)
+		})
+	}
+	_, err = txn.Recover(context.Background(), filepath.Join(home, listPath), txn.WithFS(recorder(vfs.OS{}, home, d, nil, look)))
+	require.NoError(t, err)
+	look(faultfs.Step{})
+	return true
+}
