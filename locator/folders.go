@@ -16,6 +16,9 @@ func (s *search) inProjectDir() []candidate {
 }
 
 func (s *search) inUser() []candidate {
+	if !s.loads("user") {
+		return nil
+	}
 	if s.ConfigDir == "" {
 		s.step(RuleUser, "", OutcomeSkipped, "the configuration directory is unknown")
 		return nil
@@ -38,6 +41,9 @@ func (s *search) hasProjectDir() bool {
 }
 
 func (s *search) projectCandidate(rule Rule, name, dir string) []candidate {
+	if !s.loads("project") {
+		return nil
+	}
 	if !filepath.IsAbs(dir) {
 		s.step(rule, "", OutcomeSkipped, name+" is "+quote(dir)+", which is not an absolute path")
 		return nil

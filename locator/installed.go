@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
@@ -322,7 +323,9 @@ func (s *search) switches() *plugins.Settings {
 	if project == "" && filepath.IsAbs(s.cwd) {
 		project = s.cwd
 	}
-	s.settings = plugins.ReadSettings(s.FS, s.ConfigDir, project)
+	s.settings = plugins.ReadSettingsIn(s.FS, slices.DeleteFunc(claude.SettingsFiles(s.FS, s.ConfigDir, project), func(path string) bool {
+		return !s.loads(claude.SourceOf(s.ConfigDir, path))
+	}))
 	for _, err := range s.settings.Problems() {
 		s.problem(RuleSettings, OutcomeFailed, err)
 	}

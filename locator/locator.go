@@ -9,6 +9,7 @@ type Locator struct {
 	Home       string   // HOME, where the search in parent directories ends
 	PluginDirs []string // the client's --plugin-dir options
 	AddDirs    []string // the client's --add-dir options
+	Sources    []string // the client's --setting-sources: some of user, project and local; nil without it
 
 	// Invoked says that the client has run the command. It then knows the name, which is
 	// not ambiguous, so that fewer files have to be read.

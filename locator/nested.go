@@ -21,7 +21,7 @@ const maxNestedDirs = 250
 // folder apps/web/.claude/skills/deploy. It does not read frontmatters.
 func (s *search) inScope() (candidate, bool) {
 	start := s.start()
-	if !filepath.IsAbs(start) || strings.Contains(s.skill, ":") {
+	if !filepath.IsAbs(start) || !s.loads("project") || strings.Contains(s.skill, ":") {
 		return candidate{}, false
 	}
 	c := candidate{rule: RuleNestedSkill, folder: skillIn(projectRoot(filepath.Join(start, s.plugin)), s.skill)}
@@ -110,11 +110,11 @@ func (s *search) nestedSkills() (found []candidate, complete bool) {
 
 // nestedRoots returns the directories called .claude below the start directory, the nearest
 // ones first. It searches nothing if the start directory is HOME or the root directory,
-// which are not projects.
+// which are not projects, or if the client does not load the project's.
 func (s *search) nestedRoots() (roots []string, complete bool) {
 	start := s.start()
 	dirs := s.projectDirs()
-	if len(dirs) == 0 || start == filepath.Dir(start) {
+	if len(dirs) == 0 || start == filepath.Dir(start) || !s.loads("project") {
 		return nil, true
 	}
 	if s.nestedRead {

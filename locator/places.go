@@ -2,6 +2,7 @@ package locator
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -26,15 +27,24 @@ func (s *search) start() string {
 }
 
 // roots returns the roots that are not of plugins, in the client's order: the user's, that
-// of the start directory, those of its parents, nearest first, and those of AddDirs.
+// of the start directory, those of its parents, nearest first, and those of AddDirs. Sources may
+// leave out the first one, or all others (measured with 2.1.329, fact 174).
 func (s *search) roots() []root {
 	if s.rootList != nil {
 		return s.rootList
 	}
 	var roots []root
-	if s.ConfigDir != "" {
+	if s.ConfigDir != "" && s.loads("user") {
 		roots = append(roots, root{rule: RuleUser, dir: s.ConfigDir})
 	}
+	if s.loads("project") {
+		roots = append(roots, s.projectRoots()...)
+	}
+	s.rootList = roots
+	return roots
+}
+
+func (s *search) projectRoots() (roots []root) {
 	rule := RuleProject
 	for _, dir := range s.projectDirs() {
 		roots = append(roots, root{rule: rule, dir: projectRoot(dir)})
@@ -45,8 +55,12 @@ func (s *search) roots() []root {
 			roots = append(roots, root{rule: RuleAddDir, dir: projectRoot(dir)})
 		}
 	}
-	s.rootList = roots
 	return roots
+}
+
+// loads reports whether the client loads the source, one of those in Sources.
+func (l *Locator) loads(source string) bool {
+	return l.Sources == nil || slices.Contains(l.Sources, source)
 }
 
 // projectDirs returns the start directory and those of its parents that the client searches:

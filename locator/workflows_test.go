@@ -194,6 +194,55 @@ func TestASecondSkillOfAnAddedDirectory(t *testing.T) {
 	assert.Empty(t, w.locate("one:s", project).Off())
 }
 
+// TestSources: the client loads no skill, no command and no setting of a source that its option leaves out.
+func TestSources(t *testing.T) {
+	for _, c := range []struct {
+		sources                    []string
+		both, mine, theirs, nested string
+		off                        bool
+	}{
+		{nil, "user", "user", "project", "nested", true},
+		{[]string{"user"}, "user", "user", "", "", true},
+		{[]string{"project"}, "project", "", "project", "nested", false},
+		{[]string{"local"}, "", "", "", "", false},
+		{[]string{}, "", "", "", "", false},
+	} {
+		w := newWorld(t)
+		w.Sources, w.AddDirs = c.sources, []string{"/added"}
+		w.put(registry, `{"version": 2, "plugins": {}}`)
+		paths := map[string]string{"": ""}
+		for name, dir := range map[string]string{"user": config, "project": project + "/.claude", "nested": project + "/sub/.claude",
+			"added": "/added/.claude"} {
+			paths[name] = dir
+			for _, folder := range []string{"skills/both", "skills/" + name, "commands/c" + name} {
+				w.put(dir+"/"+folder+"/SKILL.md", "")
+				w.skill(dir + "/" + folder)
+			}
+		}
+		w.skill(config + "/skills/bare")
+		w.put(config+"/settings.json", `{"skillOverrides": {"project": "off", "both": "off"}}`)
+		in := func(name, below string) string {
+			if name == "" {
+				return ""
+			}
+			return paths[name] + below + "/fsm.json"
+		}
+
+		for _, w.Invoked = range []bool{false, true} {
+			both := w.finds(in(c.both, "/skills/both"), "both", project)
+			assert.Equal(t, c.off && !w.Invoked, both.Off() != "", c.sources)
+			w.finds(in(c.mine, "/skills/user"), "user", project)
+			w.finds(in(c.mine, "/commands/cuser"), "cuser", project)
+			w.finds(in(c.mine, "/skills/bare"), "bare", project)
+			w.finds(in(c.theirs, "/skills/project"), "project", project)
+			w.finds(in(c.nested, "/skills/nested"), "nested", project)
+			w.finds(in(c.nested, "/skills/nested"), "sub:nested", project)
+			found, _ := w.Locate("added", project)
+			assert.Equal(t, c.theirs != "", found.Found(), c.sources)
+		}
+	}
+}
+
 // TestWorkflowsOfPluginsAgreeWithLocate: Locate finds each skill that a plugin lists by each of
 // its names, invoked or not, and an unused one by none.
 func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {

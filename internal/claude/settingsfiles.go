@@ -40,6 +40,17 @@ func SettingsFiles(fsys FS, configDir, dir string) []string {
 	return files
 }
 
+// SourceOf returns which of the client's --setting-sources a file of SettingsFiles is.
+func SourceOf(configDir, path string) string {
+	switch {
+	case path == filepath.Join(configDir, UserSettings):
+		return "user"
+	case strings.HasSuffix(path, LocalSettings):
+		return "local"
+	}
+	return "project"
+}
+
 // WorkTree returns the root of the git work tree that contains dir, which is absolute,
 // and the root of the main work tree of its repository. They differ in a linked work
 // tree. Outside a repository both are "".

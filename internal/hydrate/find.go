@@ -100,9 +100,8 @@ func specAt(path, skill string, result *Result) (*fsmspec.Spec, error) {
 	return spec, err
 }
 
-// locate predicts the folder that the client runs. It reads the client's command line
-// only if that could change the result, because it takes time and most sessions have none
-// of the options.
+// locate predicts the folder that the client runs. It searches the directories on the client's
+// command line only if that could change the result, because most sessions have none.
 func locate(r Request, env Env, o Options, config string) (locator.Result, error) {
 	l := &locator.Locator{
 		FS:         locator.OS{},
@@ -113,6 +112,9 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 		AddDirs:    Absolute(o.AddDirs),
 		Invoked:    true,
 		ListedAs:   r.listedAs,
+	}
+	if client, err := cmdline.ReadSwitches(env); err == nil {
+		l.Sources = client.Sources
 	}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if found.Certain() {

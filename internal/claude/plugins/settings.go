@@ -52,8 +52,13 @@ const (
 // errors are reported by Problems. If configDir or projectDir is "", its files are not
 // read.
 func ReadSettings(fsys FS, configDir, projectDir string) *Settings {
+	return ReadSettingsIn(fsys, claude.SettingsFiles(fsys, configDir, projectDir))
+}
+
+// ReadSettingsIn is ReadSettings for some of these files, the one with the highest precedence first.
+func ReadSettingsIn(fsys FS, files []string) *Settings {
 	s := &Settings{}
-	for _, path := range claude.SettingsFiles(fsys, configDir, projectDir) {
+	for _, path := range files {
 		s.read(fsys, path)
 	}
 	return s

@@ -96,11 +96,10 @@ func Read(fsys safefile.FS, managed, config, dir string, getenv func(string) (st
 }
 
 func placeOf(config, path string) Place {
-	switch {
-	case path == filepath.Join(config, claude.UserSettings):
-		return User
-	case strings.HasSuffix(path, claude.LocalSettings):
-		return Local
+	for place, source := range sources() {
+		if source == claude.SourceOf(config, path) {
+			return place
+		}
 	}
 	return Project
 }

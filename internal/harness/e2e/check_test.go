@@ -40,6 +40,24 @@ func TestOptionsOfTheClient(t *testing.T) {
 	}
 }
 
+// Fact 174: the user's skill, whose name comes first otherwise, is left out by an option.
+func TestSourcesThatTheClientLeavesOut(t *testing.T) {
+	for sources, want := range map[string]string{"project": "Project", "project,local": "Project", "user,project": "User"} {
+		t.Run(sources, func(t *testing.T) {
+			s := realclient.New(t)
+			onPath(s)
+			skill(s, "home/.claude/skills", "both", steps("User"))
+			skill(s, projectSkills, "both", steps("Project"))
+			hydrating(t, s, "--project")
+
+			r := s.Prompt(invoke("both"), "go", "--setting-sources", sources)
+
+			assert.Equal(t, listed(want, 0), tasks(t, r, "list"))
+			assert.Contains(t, r.Told("skill"), "#1 "+want+": collect", "with the skill itself")
+		})
+	}
+}
+
 // withOptions writes skills that the client finds only with an option.
 func withOptions(s *realclient.Sandbox) {
 	skill(s, "added/.claude/skills", "far", steps("Far"))
