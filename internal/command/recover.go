@@ -14,8 +14,8 @@ import (
 )
 
 const recoverLong = `Recover finishes interrupted hydrations, the changes that put the steps of a skill into a task
-list: it completes those that were committed, and rolls back others. After a power cut it also writes again what the disk has lost of committed changes.
-For each list it prints one of:
+list: it completes those that were committed, and rolls back others. After a power cut it
+also writes again what the disk has lost of committed changes. For each list it prints one of:
 
   clean         there was nothing to do
   rolled back   the change was rolled back; the restored and removed files are listed

@@ -26,8 +26,9 @@ import (
 const statusLong = `Status shows the state of the workflows in a task list: the next step; each workflow as a
 tree of steps, with their gates and the last decision about each; the tasks that belong to
 no workflow; the last hydration, that is the last change that put the steps of a skill into
-the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one. It says if steps are not enforced because what is on record about
-them cannot be read or is gone. The states of a step are
+the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one.
+It says if steps are not enforced because what is on record about them cannot be read or is
+gone. The states of a step are
 
 ` + stepWords + `
 

@@ -24,9 +24,9 @@ import (
 
 const undoLong = `Undo undoes a hydration, the change that put the steps of a skill into the list, as one
 transaction: it restores the task files that the hydration deleted, and removes the tasks
-that it created, if they are unchanged. It keeps and lists
-tasks that were changed since. N is a number from "fsmtx log"; without N it is the last
-hydration that was not undone. Undo can itself be undone, which repeats the hydration.
+that it created, if they are unchanged. It keeps and lists tasks that were changed since.
+N is a number from "fsmtx log"; without N it is the last hydration that was not undone. Undo
+can itself be undone, which repeats the hydration.
 
 If other skills have put their steps under steps of this hydration, these are undone first,
 each as a transaction of its own.

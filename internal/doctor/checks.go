@@ -229,11 +229,12 @@ func missingPrograms(path string, commands []settings.Call, repair string) (foun
 		}
 		seen[h.Command] = true
 		if _, err := exec.LookPath(h.Command); err != nil {
-			what := "the hooks run " + h.Command + ", which does not exist or cannot be executed"
+			f := Fault{Kind: "program", What: "the hooks run " + h.Command + ", which does not exist or cannot be executed", File: path,
+				Command: repair}
 			if !filepath.IsAbs(h.Command) {
-				what, repair = "the hooks run "+h.Command+", which is not on PATH", onPath()
+				f.What, f.Command = "the hooks run "+h.Command+", which is not on PATH", onPath()
 			}
-			found = append(found, Fault{Kind: "program", What: what, File: path, Command: repair})
+			found = append(found, f)
 		}
 	}
 	return found
