@@ -16,8 +16,9 @@ var goRun = pattern.New(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]
 
 // Binary returns the absolute path with which the client can run this program. name
 // is os.Args[0]. If name is a link to the program, Binary returns the link, because
-// package managers change the link's target on upgrade. If go run built the program,
-// Binary returns its path and ErrTemporary.
+// package managers change the link's target on upgrade; but if it is not called Program,
+// the first thing it leads to that is, because hooks are known by that name. If go run
+// built the program, Binary returns its path and ErrTemporary.
 func Binary(name string) (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -29,7 +30,22 @@ func Binary(name string) (string, error) {
 	if called, err := exec.LookPath(name); err == nil && safefile.Same(called, path) {
 		path = called
 	}
-	return filepath.Abs(path)
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	for at := path; ; {
+		if filepath.Base(at) == Program {
+			return at, nil
+		}
+		to, err := os.Readlink(at)
+		if err != nil {
+			return path, nil // no link has the name
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		at = to
+	}
 }
 
 // CheckName returns ErrNotOnPath if Program on PATH is not this program. A hook that

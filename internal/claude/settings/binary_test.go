@@ -40,6 +40,16 @@ func TestBinaryReturnsThePathThatWasCalled(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "a link to the program is kept")
 
+	require.NoError(t, os.Symlink("fsmtx", filepath.Join(dir, "f")))
+	require.NoError(t, os.Symlink("f", filepath.Join(dir, "fsmtx-dev")))
+	path, err = settings.Binary("fsmtx-dev")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "hooks are not known by another name")
+	require.NoError(t, os.Symlink(self, filepath.Join(dir, "own")))
+	path, err = settings.Binary("own")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(dir, "own"), path, "no link has the name")
+
 	path, err = settings.Binary("something-else")
 	require.NoError(t, err)
 	assert.Equal(t, self, path)
