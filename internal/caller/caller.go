@@ -39,9 +39,9 @@ type Caller struct {
 // and it is no orphan of one. It is decided by the same processes as Kind.
 func (c Caller) FromClient() bool { return c.Kind != Unknown && !(c.Kind == Agent && c.Shell) }
 
-// Imitates reports whether a hook that is this process was started by something else than a client.
-// Where no process shows a client, that is not known, and the answer is no.
-func (c Caller) Imitates() bool { return !c.FromClient() && (c.Kind == Unknown || c.Program != "") }
+// Imitates reports whether a hook that is this process was started in the agent's shell, and not by the client.
+// Only Claude Code's process and variables show that. Elsewhere it is not known, and the answer is no.
+func (c Caller) Imitates() bool { return c.Program == Claude && c.Shell }
 
 // process is one process. Fields that could not be read are zero.
 type process struct {

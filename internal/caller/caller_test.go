@@ -159,13 +159,23 @@ func TestTheAgentsShell(t *testing.T) {
 		"the shell":                    {chainOf(initd, gnome, claude, tool, program_), "claude-code_2_agent", true},
 		"the shell, dressed as a hook": {chainOf(initd, gnome, claude, tool, program_), "claude-code_2_harness", true},
 		"a client below a client":      {chainOf(initd, gnome, claude, tool, claude, program_), "claude-code_2_harness", false},
+		"a hook of another one of its team": {chainOf(initd, process{Name: "tmux: server", Session: 300}, process{Name: "2.1.329",
+			Args: []string{"/home/me/.local/share/claude/versions/2.1.329", "--agent-id", "one@team"}}, program_), "claude-code_2_harness", false},
 	} {
 		got := judge(c.chain, func(string) (string, bool) { return c.env, true }, me)
 		assert.Equal(t, Claude, got.Program, name)
 		assert.Equal(t, c.shell, got.Shell, name)
 		assert.Equal(t, c.shell, got.Imitates(), name)
 	}
-	assert.True(t, Caller{Kind: Unknown}.Imitates())
 	assert.False(t, Caller{Kind: Script}.Imitates())
+	assert.False(t, Caller{Kind: Unknown}.Imitates(), "it may be a client that is not known")
 	assert.False(t, Caller{Kind: Agent, Shell: true}.Imitates(), "no process shows the client")
+
+	// Another agent leaves the variable as Claude Code's shell has set it.
+	shell := func(string) (string, bool) { return "claude-code_2_agent", true }
+	hook := judge(chainOf(initd, gnome, claude, tool, process{Name: "codex"}, program_), shell, me)
+	assert.Equal(t, "codex", hook.Program)
+	assert.False(t, hook.Imitates(), "a hook of an agent that the agent has started")
+	gemini := func(name string) (string, bool) { return map[string]string{"GEMINI_CLI": "1"}[name], true }
+	assert.False(t, judgeUnread(gemini, nil).Imitates(), "no process can be read")
 }

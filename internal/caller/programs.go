@@ -9,20 +9,22 @@ import (
 // identity is by what the processes of an agent are known.
 type identity struct {
 	name      string   // of its program
-	npm       string   // its package, which is in the path of its program; may be empty
+	paths     []string // one of them is in the path of its program if that has another name
 	variables []string // that only its processes have
 }
 
 // identities has one row for each agent, those without hooks too.
 func identities() []identity {
 	return []identity{
-		{Claude, "@anthropic-ai/claude-code", []string{"CLAUDECODE", aiAgent, "CLAUDE_PID"}},
-		{"codex", "@openai/codex", []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"}},
-		{"copilot", "@github/copilot", []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"}},
-		{"gemini", "@google/gemini-cli", []string{"GEMINI_CLI"}},
-		{"qwen", "@qwen-code/qwen-code", []string{"QWEN_CODE"}},
-		{"opencode", "opencode-ai", []string{"OPENCODE", "OPENCODE_PID"}},
-		{"cline", "", []string{"CLINE_CONNECTOR_CLI_LAUNCH"}},
+		// The file of an installed version is named as the version; the client starts others of its team by it.
+		{Claude, []string{"@anthropic-ai/claude-code", "@anthropic-ai/claude-agent-sdk", "claude/versions"},
+			[]string{"CLAUDECODE", aiAgent, "CLAUDE_PID"}},
+		{"codex", []string{"@openai/codex"}, []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"}},
+		{"copilot", []string{"@github/copilot"}, []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"}},
+		{"gemini", []string{"@google/gemini-cli"}, []string{"GEMINI_CLI"}},
+		{"qwen", []string{"@qwen-code/qwen-code"}, []string{"QWEN_CODE"}},
+		{"opencode", []string{"opencode-ai"}, []string{"OPENCODE", "OPENCODE_PID"}},
+		{"cline", nil, []string{"CLINE_CONNECTOR_CLI_LAUNCH"}},
 	}
 }
 
@@ -42,9 +44,6 @@ func Variables() (names []string) {
 	return names
 }
 
-// agentSDK is a package that has Claude Code in it, for programs that start it.
-const agentSDK = "@anthropic-ai/claude-agent-sdk"
-
 // Claude is Claude Code, which can ask its person before a command runs.
 const Claude = "claude"
 
@@ -57,12 +56,9 @@ func agentOf(p process) string {
 	}
 	for _, text := range texts {
 		for _, a := range identities() {
-			if a.npm != "" && strings.Contains(text, "/"+a.npm+"/") {
+			if slices.ContainsFunc(a.paths, func(path string) bool { return strings.Contains(text, "/"+path+"/") }) {
 				return a.name
 			}
-		}
-		if strings.Contains(text, "/"+agentSDK+"/") {
-			return Claude
 		}
 		name := strings.ToLower(filepath.Base(text))
 		name = strings.TrimSuffix(name, filepath.Ext(name))
