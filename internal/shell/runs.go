@@ -28,6 +28,9 @@ func Runs(line, home string) (commands [][]string, err error) {
 // maxHanded is how often a line may be handed on to another shell.
 const maxHanded = 5
 
+// maxNested is how deep substitutions and groups may be nested: what each prints is looked at in all around it.
+const maxNested = 20
+
 type runner struct {
 	home  string
 	found [][]string
@@ -43,6 +46,10 @@ func (r *runner) line(line string, depth int) {
 	s, err := parseAny(line)
 	if err != nil {
 		r.err = errors.Join(r.err, err)
+		return
+	}
+	if nesting(s.file) > maxNested {
+		r.err = errors.Join(r.err, errSyntax)
 		return
 	}
 	computed := false
@@ -94,6 +101,28 @@ func (r *runner) line(line string, depth int) {
 			r.command(slices.Clone(words), nil, depth)
 		}
 	}
+}
+
+// nesting returns how deep substitutions and groups are nested.
+func nesting(file *syntax.File) (deepest int) {
+	depth := 0
+	var closes []int // for each node that is being walked, how much its end takes off depth
+	syntax.Walk(file, func(n syntax.Node) bool {
+		opens := 0
+		switch n.(type) {
+		case nil:
+			depth -= closes[len(closes)-1]
+			closes = closes[:len(closes)-1]
+			return true
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.Block, *syntax.Subshell:
+			opens = 1
+		}
+		closes = append(closes, opens)
+		depth += opens
+		deepest = max(deepest, depth)
+		return true
+	})
+	return deepest
 }
 
 // grouped returns the statements in braces or parentheses.

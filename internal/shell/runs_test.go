@@ -161,4 +161,12 @@ func TestRunsTellsWhatItCannotParse(t *testing.T) {
 	}
 	_, err = Runs(deep, "")
 	require.ErrorIs(t, err, errSyntax)
+
+	// Nobody nests so deep, and the time grows with the cube of the depth.
+	line := "git push"
+	for range 1000 {
+		line = `sh -c "$(echo ` + line + `)"`
+	}
+	_, err = Runs(line, "")
+	require.ErrorIs(t, err, errSyntax)
 }
