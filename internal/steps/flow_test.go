@@ -383,6 +383,11 @@ func TestAStopNeedsNoValues(t *testing.T) {
 	assert.Contains(t, l.end(1, "fix").Reason, "it has to give severity")
 	assert.Contains(t, l.end(1, "park").Reason, "it has to give severity")
 	require.True(t, l.end(1, "reject").Allowed())
+
+	l = ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Prepare", "do": [
+		{"id": 2, "subject": "Find", "set": {"version": "^[0-9.]+$"}, "outcomes": {"ok": {}, "enough": {"stop": true}}}]},
+		{"id": 3, "subject": "Release {version}", "blockedBy": [1]}]}`)
+	assert.Contains(t, l.end(5, "enough").Reason, "it has to give version", "only the parts stop, and a step behind them uses it")
 }
 
 // TestAPersonIsToldThatAnOutcomeIsSpent, and not that the step has no such outcome.

@@ -316,11 +316,14 @@ func (e *ending) owesValues(name string) bool {
 }
 
 // owesValues reports whether the step has to give its values at a transition: it does unless that leads
-// back, or ends the workflow and no gate may need them.
+// back, or ends the workflow or item and no gate may need them. Behind parts that end a step may use them.
 func (c *Current) owesValues(tr machine.Transition) bool {
 	o := c.outcome(tr.Outcome)
-	gates := len(c.Gates()) > 0 || o != nil && len(o.Gates()) > 0
-	return !isBack(tr) && (o == nil || !o.Stop || gates)
+	if o == nil || !o.Stop {
+		return !isBack(tr)
+	}
+	parts := c.Workflow.part && c.Workflow.Item == ""
+	return parts || len(c.Gates()) > 0 || len(o.Gates()) > 0
 }
 
 // values judges the values that completing the step gives, which ends in an outcome; "" if a
