@@ -82,13 +82,19 @@ func readHead(files locator.FS, path string) ([]byte, error) {
 	return frontmatter.ReadSkill(f)
 }
 
-// documentOf returns the SKILL.md beside an fsm.json, or the command's file that has its folder's
-// name.
-func documentOf(files locator.FS, spec string) string {
-	folder := filepath.Dir(spec)
+// documentOf returns the SKILL.md beside a workflow, for a command in any case (fact 172), or the command's
+// file that has its folder's name.
+func documentOf(files locator.FS, w locator.Workflow) string {
+	folder := filepath.Dir(w.Path)
 	skill := filepath.Join(folder, "SKILL.md")
 	if _, err := files.Lstat(skill); err == nil {
 		return skill
+	}
+	entries, _ := files.ReadDir(folder)
+	for _, entry := range entries {
+		if !slices.Contains(ofSkills(), w.Rule) && strings.EqualFold(entry.Name(), "SKILL.md") {
+			return filepath.Join(folder, entry.Name())
+		}
 	}
 	return folder + ".md"
 }
@@ -96,7 +102,7 @@ func documentOf(files locator.FS, spec string) string {
 // Read reads and checks the file of a workflow.
 func Read(files locator.FS, w locator.Workflow) Workflow {
 	v := read(files, w)
-	document := documentOf(files, w.Path)
+	document := documentOf(files, w)
 	v.Only = CallerOf(files, document)
 	_, err := files.Lstat(document)
 	v.bare = errors.Is(err, fs.ErrNotExist) && slices.Contains(ofSkills(), w.Rule)
