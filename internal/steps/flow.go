@@ -38,7 +38,8 @@ func (s *State) fold() {
 // and are not on record as seen are folded as if they were; s.unseen has them. It returns the
 // lines that gave values.
 func (s *State) foldOf(w *Workflow) (given []Evidence) {
-	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, valuation: newValuation()}
+	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
+		valuation: newValuation()}
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		switch {
@@ -77,7 +78,9 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 		}
 		c.begun, c.told = f.begun[c.ID], f.told[c.ID]
 		// A step that was opened again and is not needed at once stays completed in the list.
-		if c.stale = f.stale[c.ID] && !c.NotNeeded && c.file != nil && c.file.Status == completed; c.stale {
+		c.stale = !c.NotNeeded && c.file != nil &&
+			(f.stale[c.ID] && c.file.Status == completed || f.left[c.ID] && c.file.Status == inProgress)
+		if c.stale {
 			c.Status = pending // the list does not show yet that it is open again
 		}
 	}
@@ -89,15 +92,20 @@ type folding struct {
 	state   machine.State
 	decided map[int64]Evidence // completions that were let through and not seen done
 	stale   map[int64]bool     // steps that were opened again since the list was last seen to show that
+	left    map[int64]bool     // such steps that nobody has started since: their files may be left in progress from before
 	unshown bool               // there are such steps
 
 	valuation
 }
 
 func (f *folding) add(e Evidence) {
+	if e.From == inProgress || e.To == inProgress && e.lets() {
+		delete(f.left, e.Step)
+	}
 	switch {
 	case e.Verdict == Shown:
 		clear(f.stale)
+		clear(f.left)
 		f.unshown = false
 		return
 	case e.Verdict == Override:
@@ -132,7 +140,7 @@ func (f *folding) restart(w *Workflow) {
 	f.state = f.state.Restart()
 	for _, s := range w.Steps {
 		delete(f.decided, s.ID)
-		f.stale[s.ID], f.unshown = true, true
+		f.stale[s.ID], f.left[s.ID], f.unshown = true, true, true
 	}
 }
 
@@ -140,7 +148,7 @@ func (f *folding) reopened(e Evidence) {
 	for _, id := range e.Reopens {
 		delete(f.decided, id)
 		f.again(id)
-		f.stale[id], f.unshown = true, true
+		f.stale[id], f.left[id], f.unshown = true, true, true
 	}
 }
 

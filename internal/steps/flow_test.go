@@ -259,6 +259,37 @@ func TestAfterACrash(t *testing.T) {
 	assert.Equal(t, 2, l.state().Step(3).Round, "the loop counts once")
 }
 
+// The hook that counted a loop was killed before its answer, and the client gave up the call: the
+// file of the step is left in progress. It has not been started again.
+func TestAStepThatACrashLeavesInProgress(t *testing.T) {
+	killed := func(t *testing.T, event func(l *list)) *list {
+		l := hydrated(t, Step{Subject: "Try", Within: 900, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 3}, {Name: "good"}}})
+		l.allows(1, inProgress)
+		require.NotNil(t, l.Update(t.Context(), Update{Task: "1", Status: completed, Outcome: "again"}).Turn)
+		l.put(1, `{"id":"1","subject":"Try","description":"How to do 1.","status":"in_progress","blocks":[],"blockedBy":[],`+
+			`"metadata":{"fsm":"release"}}`)
+		assert.Equal(t, pending, l.state().Step(1).Status, "whoever only looks sees it open, too")
+		event(l)
+		return l
+	}
+	shown := func(l *list) string { return strings.Split(l.shows(), "\n")[0] }
+
+	l := killed(t, func(l *list) { l.seen() })
+	assert.Equal(t, "Try (round 2 of 4): pending", shown(l))
+	assert.Zero(t, l.state().Step(1).begun, "its time limit begins when it is started")
+
+	l = killed(t, func(l *list) { l.allows(1, inProgress) })
+	l.seen()
+	assert.Equal(t, "Try (round 2 of 4): in_progress", shown(l), "a start that came after the crash is not taken back")
+	assert.NotZero(t, l.state().Step(1).begun)
+
+	l = killed(t, func(l *list) { l.seen() })
+	l.seen() // the list shows that it is open
+	l.set(1, inProgress)
+	l.seen()
+	assert.Equal(t, "Try (round 2 of 4): in_progress", shown(l), "nor is one that no hook saw")
+}
+
 // A step that a script completed is judged by the outcome in its file.
 func TestCompletedInAnotherWay(t *testing.T) {
 	l := reviewed(t)

@@ -66,7 +66,7 @@ type Current struct {
 	begun      time.Time        // when it was started in this round; zero if it was not, or has no time limit
 	told       bool             // the person knows that its time limit has passed
 
-	stale bool // the list still shows it as completed, although it was opened again
+	stale bool // the list still shows it as it was before it was opened again: completed, or in progress
 
 	file *projection.Task // nil if it is gone or cannot be read
 }

@@ -390,6 +390,8 @@ func (w *flow) shows(s *steps.State, but map[int64]bool) string {
 		case but[c.ID], c.Status == completed && len(s.OpenUnder(c)) > 0: // it was completed in another way, and is judged when that is done
 		case (task.Status == completed) != (c.Outcome != ""):
 			return fmt.Sprintf("#%d is %s in the list and ended as %q", c.ID, task.Status, c.Outcome)
+		case task.Status == inProgress && unstarted(s, c.ID):
+			return fmt.Sprintf("#%d is %s in the list, and nobody has started it since it was opened again", c.ID, task.Status)
 		case task.Subject != subject && !(c.NotNeeded && strings.HasPrefix(task.Subject, subject)):
 			return fmt.Sprintf("#%d is %q in the list, not %q", c.ID, task.Subject, subject)
 		case !sameNumbers(task.BlockedBy, s.Waits(c)):
@@ -397,6 +399,20 @@ func (w *flow) shows(s *steps.State, but map[int64]bool) string {
 		}
 	}
 	return ""
+}
+
+// unstarted reports whether a step was opened again, and nobody has started it since. Once the
+// list was seen to show that it is open, whoever writes that it is in progress has started it.
+func unstarted(s *steps.State, id int64) bool {
+	for _, e := range slices.Backward(s.Evidence) {
+		switch {
+		case slices.Contains(e.Reopens, id):
+			return true
+		case e.Verdict == steps.Shown, e.Step == id && e.To == inProgress && e.Verdict == steps.Allow:
+			return false
+		}
+	}
+	return false
 }
 
 // bytesBelow returns every file below the tasks, with its content.
