@@ -96,9 +96,10 @@ func (r *redo) taken() (bool, error) {
 }
 
 // secure makes durable what the rest of the recovery relies on: after a power cut the backups,
-// and the record as the journal, with the directories above it. The last process may not have
-// been able to sync them. A sync that failed is not believed the second time, so the record
-// is written anew.
+// and the journal's name with the directories above it. A record that is not the journal yet is
+// written anew: it may not be on the disk, and a sync that failed is not believed the second
+// time. The journal itself is, and is not replaced: a file system without a journal of its own
+// may lose the name together with the file that had it.
 func (r *redo) secure() error {
 	if err := r.mkdirs(); err != nil {
 		return err
@@ -108,14 +109,18 @@ func (r *redo) secure() error {
 			return &FileError{"restore", e.Name, err}
 		}
 	}
-	data, err := r.j.encode()
-	if err == nil {
-		err = r.files.WriteFile(r.statePath(journalName), r.txnPath(r.j.ID), data, 0o600)
+	if there, err := r.exists(r.statePath(journalName)); err != nil {
+		return err
+	} else if !there {
+		data, err := r.j.encode()
+		if err == nil {
+			err = r.files.WriteFile(r.statePath(journalName), r.txnPath(r.j.ID), data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = r.syncAll(append(r.ancestors(true), r.s))
-	}
-	return err
+	return r.syncAll(append(r.ancestors(true), r.s))
 }
 
 // mkdirs creates those directories of the transaction that a power cut has lost.
@@ -319,7 +324,11 @@ func (r *redo) finish() error {
 			return err
 		}
 	}
-	if err := r.files.Rename(r.statePath(journalName), r.statePath(donePrefix+r.j.ID)); err != nil {
+	err := r.files.Rename(r.statePath(journalName), r.statePath(donePrefix+r.j.ID))
+	if err == nil { // if it was an entry already, the rename of one name to the other has had no effect
+		err = ignoreNotExist(r.files.Remove(r.statePath(journalName)))
+	}
+	if err != nil {
 		return err
 	}
 	return r.files.Sync(r.s)
