@@ -38,7 +38,7 @@ type Dir struct {
 	closed     bool
 }
 
-// Open locks dir and rolls back an interrupted transaction. It waits for the lock of S,
+// Open locks dir and finishes an interrupted transaction. It waits for the lock of S,
 // and for those of the Locker, until ctx is done. dir need not exist: Open creates its
 // state directory; dir itself is created by Lock, by Commit or by a rollback.
 //

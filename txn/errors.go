@@ -29,7 +29,7 @@ var (
 var ErrClosed error = sentinel("the directory is closed")
 
 // ErrJournalTrusted is returned by SetAside when the journal is valid: use Recover, which
-// rolls the transaction back.
+// finishes the transaction.
 var ErrJournalTrusted error = sentinel("the journal can be trusted, run a recovery instead")
 
 // Errors of Commit.
@@ -56,8 +56,8 @@ var (
 	// to another user. The transaction was rolled back.
 	ErrProtected error = sentinel("the file is immutable, append-only or another user's")
 	// ErrRecoveryRequired is returned together with the cause when the transaction
-	// failed and its rollback failed too: D is neither in the state before nor in
-	// the state after. The journal stays, and the next Open or Recover rolls back.
+	// failed and its rollback failed too: D may be neither in the state before nor in
+	// the state after. The journal stays, and the next Open or Recover finishes.
 	ErrRecoveryRequired error = sentinel("recovery required")
 	// ErrUnknown is returned when a sync that commits failed, and nothing can be said of what a
 	// power cut would leave. D is in the state before with a whole record, and in the state

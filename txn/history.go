@@ -146,7 +146,7 @@ func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 // tidyUp removes what a Commit has left, once.
 func (d *Dir) tidyUp() {
 	if d.untidy && !d.pending {
-		d.tidy()
+		_, _ = d.tidy(false)
 	}
 	d.untidy = false
 }
@@ -154,28 +154,37 @@ func (d *Dir) tidyUp() {
 // tidy removes what is not needed any more: the directories of transactions that did not
 // change D, the staged files of committed ones, and history beyond its length. It returns
 // the id of a committed transaction that was interrupted before its tidy, "" if there is
-// none. It returns no error because nothing depends on it: the next tidy tries again.
-func (d *Dir) tidy() (interrupted string) {
+// none. After a death S is synced first: the process may have died before it did, and once its
+// files are removed, nothing shows that. Its only error is that sync's: nothing depends on the
+// rest, and the next tidy tries again.
+func (d *Dir) tidy(died bool) (interrupted string, err error) {
 	entries, err := d.files.ReadDir(d.s)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	committed := idsOf(entries, donePrefix)
 	for _, id := range idsOf(entries, txnPrefix) {
-		if !slices.Contains(committed, id) {
-			d.discard(id)
-			continue
-		}
-		if slices.Contains(d.tidied, id) {
-			continue
-		}
-		there, err := d.exists(d.txnPath(id, stagedName))
-		if there {
+		left := d.txnPath(id)
+		if slices.Contains(committed, id) {
+			if slices.Contains(d.tidied, id) {
+				continue
+			}
+			left = d.txnPath(id, stagedName)
+			if there, err := d.exists(left); !there {
+				if err == nil {
+					d.tidied = append(d.tidied, id)
+				}
+				continue
+			}
 			interrupted = id
-			d.removeTree(d.txnPath(id, stagedName))
-		} else if err == nil {
-			d.tidied = append(d.tidied, id)
 		}
+		if died {
+			if err := d.files.Sync(d.s); err != nil {
+				return "", err
+			}
+			died = false
+		}
+		d.removeTree(left)
 	}
 	for _, id := range committed[:max(len(committed)-d.history, 0)] {
 		if !d.isKept(id) && d.settle(id) {
@@ -183,7 +192,7 @@ func (d *Dir) tidy() (interrupted string) {
 			_ = d.files.Remove(d.statePath(donePrefix + id))
 		}
 	}
-	return interrupted
+	return interrupted, nil
 }
 
 // isKept reports whether WithKeep keeps the transaction beyond the length of the history.

@@ -25,7 +25,7 @@ const MaxEntries = 65536
 //	{"id": …, "dir": …, …}
 //	<the bytes of the created files and then of the deleted ones, in the body's order>
 //
-// Version 3 is a whole record: once it is durable, the transaction has happened. Each
+// Version 3 is a whole record: once it is durable, no power cut undoes the transaction. Each
 // file's bytes are covered by its digest in the body. Version 2, whose files are staged
 // and synced, has no bytes. Version 1 differs from it: the checksum covers the body alone,
 // there is no record, and the id has no number.

@@ -70,7 +70,7 @@ func (c Conflict) String() string {
 	return text
 }
 
-// Recover rolls back an interrupted transaction on dir and tidies its state
+// Recover finishes an interrupted transaction on dir and tidies its state
 // directory, as Open does, and then releases its locks. With no state directory Recover
 // returns Clean and creates nothing.
 //
@@ -103,14 +103,14 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 	if err := d.repair(ctx, &r); err != nil {
 		return r, err
 	}
-	if id := d.tidy(); id != "" && r.Outcome == Clean {
+	id, err := d.tidy(true)
+	if id != "" && r.Outcome == Clean {
 		r.Outcome, r.ID = Committed, id
 		if e, err := d.entry(id); err == nil {
 			r.Time, r.Label = e.Time, e.Label
 		}
-		return r, d.files.Sync(d.s) // the process may have died before it did
 	}
-	return r, nil
+	return r, err
 }
 
 // finishInterrupted completes or rolls back what it finds under each of the names that a journal
@@ -127,13 +127,13 @@ func (d *Dir) finishInterrupted(ctx context.Context) (Report, error) {
 			return r, err
 		}
 	}
-	next, begun, err := d.committing(r)
+	next, untouched, err := d.committing(r)
 	if err != nil {
 		return r, err
 	}
 	if next != nil {
 		report := Report{Outcome: RolledBack, ID: next.ID, Time: next.Time, Label: next.Label}
-		if !begun {
+		if !untouched {
 			report, err = d.rollForward(ctx, next)
 		}
 		if err == nil {
@@ -175,13 +175,12 @@ func (r *Report) add(o Report) {
 	r.Conflicts = append(r.Conflicts, o.Conflicts...)
 }
 
-// committing returns the record of a transaction that was interrupted while it committed. begun
-// reports that the transaction has changed nothing in D: its process has died. After a power
-// cut it may have gone on, because the name of its journal may be lost; so it may have in a copy
-// of S. A torn record is removed, because nothing was changed before it was durable; and so is
+// committing returns the record of a transaction that was interrupted while it committed.
+// untouched reports that it has changed nothing in D: its process has died. After a power cut it
+// may have gone on, because the name of its journal may be lost; so it may have in a copy of S. A torn record is removed, because nothing was changed before it was durable; and so is
 // one that an older program, which does not know its name, has passed by. before is what was just
 // finished. Its errors are those of readJournal.
-func (d *Dir) committing(before Report) (j *journal, begun bool, err error) {
+func (d *Dir) committing(before Report) (j *journal, untouched bool, err error) {
 	j, err = d.readJournal(committingName)
 	if errors.Is(err, ErrJournalTorn) {
 		return nil, false, d.dropRecord()
@@ -193,7 +192,7 @@ func (d *Dir) committing(before Report) (j *journal, begun bool, err error) {
 	if ignoreNotExist(err) != nil {
 		return nil, false, err
 	}
-	begun = j.Life == d.life() && (err != nil || inodeOf(info) == j.Inode)
+	untouched = j.Life == d.life() && (err != nil || inodeOf(info) == j.Inode)
 	committed, err := d.committed()
 	if err != nil {
 		return nil, false, err
@@ -202,11 +201,11 @@ func (d *Dir) committing(before Report) (j *journal, begun bool, err error) {
 		committed = append(committed, before.ID) // Inspect does not make it an entry
 	}
 	for _, id := range committed {
-		if id == j.ID && begun || id != j.ID && numberOf(id) >= numberOf(j.ID) {
+		if id == j.ID && (untouched || id == before.ID) || id != j.ID && numberOf(id) >= numberOf(j.ID) {
 			return nil, false, d.dropRecord()
 		}
 	}
-	return j, begun, nil
+	return j, untouched, nil
 }
 
 // dropRecord removes the record of a transaction that was interrupted while it committed.

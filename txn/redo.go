@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -14,7 +15,8 @@ import (
 // This file completes transactions from their whole records: after a death, which loses
 // nothing, and after a power cut, which loses what was not synced.
 //
-// If the journal still has its own name, all of the transaction is looked at. If it is an
+// If the journal still has its own name, or that of a record that was being committed when the
+// power was cut, all of the transaction is looked at. If it is an
 // entry of the history alone, the names in D were synced: a file that is not there was deleted
 // by another program, and only bytes can be damaged. Between the two see unsettled.
 
@@ -355,7 +357,10 @@ func (d *Dir) repair(ctx context.Context, report *Report) error {
 // repairAll begins with the newest transaction: of a name that several have used, only the
 // last use counts.
 func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) error {
-	used := map[string]bool{}
+	used := map[string]bool{} // with what was just finished, which Inspect has not done
+	for _, name := range slices.Concat(report.Created, report.Deleted) {
+		used[name] = true
+	}
 	defer d.release()
 	for i := len(ids) - 1; i >= 0; i-- {
 		j, err := d.recordOf(ids[i])

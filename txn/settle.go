@@ -109,9 +109,6 @@ func (d *Dir) settle(id string) bool {
 	if err != nil || !j.whole {
 		return true
 	}
-	if life := d.life(); life != "" && life != j.Life { // what a power cut has left is durable
-		return true
-	}
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for _, e := range j.Creates {

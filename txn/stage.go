@@ -208,10 +208,7 @@ func (t *transaction) encode(j *journal) ([]byte, error) {
 // mkdirs creates the transaction's directory and those subdirectories that it needs, and
 // returns the inode of the former.
 func (t *transaction) mkdirs(c Change) (uint64, error) {
-	t.dirs = []string{t.path()}
-	if len(c.Creates)+len(c.Restores) > 0 {
-		t.dirs = append(t.dirs, t.path(stagedName))
-	}
+	t.dirs = []string{t.path(), t.path(stagedName)} // the latter shows that the transaction was not tidied
 	if len(c.Deletes) > 0 {
 		t.dirs = append(t.dirs, t.path(backupName))
 	}

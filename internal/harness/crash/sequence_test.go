@@ -59,13 +59,18 @@ func (q *sequence) files(steps int) (files vfs.FS, died, failed *string) {
 		if *died != "" {
 			return faultfs.ErrFrozen
 		}
-		step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
-		if s.To != "" {
-			step.To, _ = relative(q.home, s.To)
-		}
-		q.disk.apply(step)
+		q.follow(s, in)
 		return nil
 	}}, died, failed
+}
+
+// follow applies a step to the model; in is its path there.
+func (q *sequence) follow(s faultfs.Step, in string) {
+	step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
+	if s.To != "" {
+		step.To, _ = relative(q.home, s.To)
+	}
+	q.disk.apply(step)
 }
 
 // transact commits a change in one of the three forms, perhaps not to the end.
@@ -257,4 +262,75 @@ func (tr *trial) onAnotherMount(n int, l limits, sum *outcome) bool {
 	require.NoError(t, err)
 	look(faultfs.Step{})
 	return true
+}
+
+// until returns a file system on which the process dies ahead of a step that comes after another one.
+func (q *sequence) until(after, step string) vfs.FS {
+	due, dead := after == "", false
+	return &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		in, ok := relative(q.home, s.Path)
+		if dead = dead || ok && due && s.String() == step; dead {
+			return faultfs.ErrFrozen
+		}
+		due = due || s.String() == after
+		if ok {
+			q.follow(s, in)
+		}
+		return nil
+	}}
+}
+
+// TestWhatARecoveryHasFoundStays: a process died just before it synced S for the last time, and
+// perhaps the recovery after it, too. A power cut that loses all that was not synced changes nothing
+// once the next recovery has ended.
+func TestWhatARecoveryHasFoundStays(t *testing.T) {
+	create := func(names ...string) (c txn.Change) {
+		for _, name := range names {
+			c.Creates = append(c.Creates, txn.File{Name: name, Data: []byte("task"), Mode: 0o644})
+		}
+		return c
+	}
+	staged := txn.WithRecordLimit(0)
+	for _, c := range []struct {
+		name          string
+		change        txn.Change
+		opts          []txn.Option
+		after, before string // the death of the change
+		recovery      string // and that of the recovery
+	}{
+		{"a record is dropped", create("1.json"), nil, "", "rename S/committing to S/journal", "sync S"},
+		{"a change is rolled back", create("1.json", "0.json"), nil, "remove S/journal", "sync S", ""},
+		{"a large change is entered", create("1.json"), []txn.Option{staged}, "rename S/journal to S/done", "sync S", "sync S"},
+		{"a large deletion is entered", txn.Change{Deletes: []string{"0.json"}}, []txn.Option{staged},
+			"rename S/journal to S/done", "sync S", ""},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			q := &sequence{t: t, base: worlds.MemoryDir(t)}
+			defer os.RemoveAll(q.base)
+			q.home = filepath.Join(q.base, "home")
+			require.NoError(t, os.MkdirAll(q.list(), 0o755))
+			var err error
+			q.disk, err = load(q.home)
+			require.NoError(t, err)
+			first, err := txn.Open(context.Background(), q.list(), txn.WithFS(q.until("", "never")))
+			require.NoError(t, err)
+			require.NoError(t, first.Commit(context.Background(), create("0.json")))
+			require.NoError(t, first.Close())
+			dir, err := txn.Open(context.Background(), q.list(), append(c.opts, txn.WithFS(q.until(c.after, c.before)))...)
+			require.NoError(t, err)
+			require.Error(t, dir.Commit(context.Background(), c.change))
+			_ = dir.Close()
+			_, err = txn.Recover(context.Background(), q.list(), txn.WithFS(q.until("", c.recovery)))
+			require.Equal(t, c.recovery == "", err == nil)
+			_, err = txn.Recover(context.Background(), q.list(), txn.WithFS(q.until("", "never")))
+			require.NoError(t, err)
+			want := contents(t, q.home)
+			after := filepath.Join(q.base, "after")
+			require.NoError(t, os.Mkdir(after, 0o755))
+			require.NoError(t, q.disk.cut(make([]int, len(q.disk.pending))).build(after))
+			_, err = txn.Recover(context.Background(), filepath.Join(after, listPath))
+			require.NoError(t, err)
+			assert.Equal(t, want, contents(t, after))
+		})
+	}
 }
