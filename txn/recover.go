@@ -177,8 +177,9 @@ func (r *Report) add(o Report) {
 
 // committing returns the record of a transaction that was interrupted while it committed.
 // untouched reports that it has changed nothing in D: its process has died. After a power cut it
-// may have gone on, because the name of its journal may be lost; so it may have in a copy of S. A torn record is removed, because nothing was changed before it was durable; and so is
-// one that an older program, which does not know its name, has passed by. before is what was just
+// may have gone on, because the name of its journal may be lost; so it may have in a copy of S.
+// A torn record is removed, because nothing was changed before it was durable; and so is one
+// that an older program, which does not know its name, has passed by. before is what was just
 // finished. Its errors are those of readJournal.
 func (d *Dir) committing(before Report) (j *journal, untouched bool, err error) {
 	j, err = d.readJournal(committingName)
