@@ -189,7 +189,7 @@ func (q *sequence) run() error {
 func TestOneMishapAfterAnother(t *testing.T) {
 	base := worlds.MemoryDir(t)
 	defer os.RemoveAll(base)
-	sequences := uint64(1500)
+	sequences := uint64(500)
 	if every() {
 		sequences = 50_000
 	}
