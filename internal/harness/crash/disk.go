@@ -235,16 +235,11 @@ func (e effect) choices() int {
 // nil, returns true.
 func recorder(files vfs.FS, dir string, d *disk, dropped func(faultfs.Step) bool, after func(faultfs.Step)) vfs.FS {
 	return &faultfs.Steps{FS: files, Before: func(s faultfs.Step) error {
-		in, ok := relative(dir, s.Path)
+		step, ok := within(dir, s)
 		if !ok {
 			return nil
 		}
-		drop := dropped != nil && dropped(s)
-		step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
-		if s.To != "" {
-			step.To, _ = relative(dir, s.To)
-		}
-		if !drop {
+		if drop := dropped != nil && dropped(s); !drop {
 			d.apply(step)
 		}
 		if after != nil {
@@ -252,6 +247,16 @@ func recorder(files vfs.FS, dir string, d *disk, dropped func(faultfs.Step) bool
 		}
 		return nil
 	}}
+}
+
+// within returns the step with its paths relative to dir, and whether it is in dir.
+func within(dir string, s faultfs.Step) (faultfs.Step, bool) {
+	in, ok := relative(dir, s.Path)
+	step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
+	if s.To != "" {
+		step.To, _ = relative(dir, s.To)
+	}
+	return step, ok
 }
 
 func relative(dir, path string) (string, bool) {

@@ -43,7 +43,7 @@ func (q *sequence) files(steps int) (files vfs.FS, died, failed *string) {
 	died, failed = new(string), new(string)
 	kind, left := q.rng.IntN(4), q.rng.IntN(steps)
 	return &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
-		in, ok := relative(q.home, s.Path)
+		step, ok := within(q.home, s)
 		if !ok {
 			return nil
 		}
@@ -59,18 +59,9 @@ func (q *sequence) files(steps int) (files vfs.FS, died, failed *string) {
 		if *died != "" {
 			return faultfs.ErrFrozen
 		}
-		q.follow(s, in)
+		q.disk.apply(step)
 		return nil
 	}}, died, failed
-}
-
-// follow applies a step to the model; in is its path there.
-func (q *sequence) follow(s faultfs.Step, in string) {
-	step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
-	if s.To != "" {
-		step.To, _ = relative(q.home, s.To)
-	}
-	q.disk.apply(step)
 }
 
 // transact commits a change in one of the three forms, perhaps not to the end.
@@ -265,16 +256,16 @@ func (tr *trial) onAnotherMount(n int, l limits, sum *outcome) bool {
 }
 
 // until returns a file system on which the process dies ahead of a step that comes after another one.
-func (q *sequence) until(after, step string) vfs.FS {
+func (q *sequence) until(after, last string) vfs.FS {
 	due, dead := after == "", false
 	return &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
-		in, ok := relative(q.home, s.Path)
-		if dead = dead || ok && due && s.String() == step; dead {
+		step, ok := within(q.home, s)
+		if dead = dead || ok && due && s.String() == last; dead {
 			return faultfs.ErrFrozen
 		}
 		due = due || s.String() == after
 		if ok {
-			q.follow(s, in)
+			q.disk.apply(step)
 		}
 		return nil
 	}}

@@ -57,13 +57,9 @@ func (f *syncFault) before(s faultfs.Step) error {
 		f.stop = func(faultfs.Step) bool { return true }
 		return faultfs.ErrFrozen
 	}
-	in, ok := relative(f.home, s.Path)
+	step, ok := within(f.home, s)
 	if !ok {
 		return nil
-	}
-	step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
-	if s.To != "" {
-		step.To, _ = relative(f.home, s.To)
 	}
 	if s.Op != "sync" {
 		f.disk.apply(step)
@@ -74,7 +70,7 @@ func (f *syncFault) before(s faultfs.Step) error {
 		return nil
 	}
 	f.failed = &s
-	_, _, at := f.disk.find(in)
+	_, _, at := f.disk.find(step.Path)
 	f.disk.fail(at, f.reached)
 	return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EIO}
 }
