@@ -133,20 +133,22 @@ func eachIsNecessary(t *testing.T, form trial, barriers []barrier) {
 	fmt.Fprintln(w, "dropped\tdistinct states\tviolations\tof recovery: distinct\tviolations")
 	for _, b := range barriers {
 		var sum, again outcome
-		for i, load := range slices.Concat(workloads[:5], workloads[6:9]) {
-			load.limits = limits{exhaustive: 128, samples: 24}
-			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, update: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
-			sum.add(tr.run().result)
-			if sum.violations > 0 && !every() {
+		inRecovery := strings.HasPrefix(b.name, "recovery")
+		for i, load := range slices.Concat(workloads[8:9], workloads[:5], workloads[6:8]) {
+			if !every() && (inRecovery || sum.violations > 0) {
 				break
 			}
+			load.limits = limits{exhaustive: 128, samples: 24}
+			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, update: i%2 == 1, first: !every(),
+				dropped: (&dropper{is: b.is}).drop}
+			sum.add(tr.run().result)
 		}
 		for _, load := range workloads[3:5] {
-			if sum.violations > 0 && !every() {
+			if !every() && (!inRecovery || again.violations > 0) {
 				break
 			}
 			load.limits = limits{exhaustive: 64, samples: 8}
-			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, again: 20,
+			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, again: 20, first: !every(),
 				inRecover: (&dropper{is: b.is, recovering: true}).drop}
 			again.add(tr.run().recovered)
 		}

@@ -92,6 +92,7 @@ type trial struct {
 	late      bool // the names in D are synced by the next Open
 	update    bool // the client updates a created task before the recovery
 	again     int  // number of recoveries that are still to be cut themselves
+	first     bool // it ends at the first violation
 }
 
 const listPath = "tasks/list"
@@ -319,7 +320,7 @@ func (tr *trial) examine(c *disk, now int) {
 	tr.result.states++
 	key := c.key()
 	key[0] ^= byte(now)
-	if tr.seen[key] {
+	if tr.seen[key] || tr.ended() {
 		return
 	}
 	tr.seen[key] = true
@@ -338,6 +339,10 @@ func (tr *trial) examine(c *disk, now int) {
 		allowed = tr.writeInto(home)
 	}
 	tr.recoverOnce(home, allowed, &tr.result)
+}
+
+func (tr *trial) ended() bool {
+	return tr.first && tr.result.violations+tr.recovered.violations > 0
 }
 
 // writeInto updates a task that the interrupted transaction had created, as the client may.
@@ -439,7 +444,7 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 	look := func(faultfs.Step) {
 		d.cuts(tr.limits.again(), tr.rng, func(c *disk) {
 			tr.recovered.states++
-			if key := c.key(); !seen[key] {
+			if key := c.key(); !seen[key] && !tr.ended() {
 				seen[key] = true
 				tr.recovered.distinct++
 				state, err := os.MkdirTemp(tr.base, "again-")
@@ -510,6 +515,7 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 		again := 300 / (10 + load.creates)
 		if !every() {
 			load.limits.exhaustive, load.limits.samples = min(load.limits.exhaustive, 64), min(load.limits.samples, 12)
+			load.creates = min(load.creates, 12)
 			again /= 6
 		}
 		if !staged && !every() {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,15 +31,20 @@ func (w *flow) forgetProcesses() error {
 // was not synced by then is lost, kept or torn. The client's own writes are durable here,
 // because a task that the client has torn is no list that anybody could show.
 func TestTransitionAfterEveryPowerCut(t *testing.T) {
-	states, cases := 0, 0
-	for tr := range chosen(t) {
-		x := tr.prepare(t)
-		c := &cutter{tried: x, rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(80)}
-		require.NoError(t, c.run(nil), tr.name)
-		states, cases = states+c.states, cases+c.cases
-	}
-	t.Logf("%d transitions, %d states after power cuts, %d events after them", len(transitions), states, cases)
-	require.Greater(t, states, 2)
+	var states, cases atomic.Int64
+	t.Run("each", func(t *testing.T) { // at the same time, because much of it is waiting for locks
+		for tr := range chosen(t) {
+			t.Run(tr.name, func(t *testing.T) {
+				t.Parallel()
+				c := &cutter{tried: tr.prepare(t), rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(80)}
+				require.NoError(t, c.run(nil))
+				states.Add(int64(c.states))
+				cases.Add(int64(c.cases))
+			})
+		}
+	})
+	t.Logf("%d transitions, %d states after power cuts, %d events after them", len(transitions), states.Load(), cases.Load())
+	require.Greater(t, states.Load(), int64(2))
 }
 
 // TestTransitionPowerCutsFindAMissingSync: without the sync of the evidence a transition that
