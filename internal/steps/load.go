@@ -301,15 +301,8 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 	if err := form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(form, data) }); err != nil {
 		return nil, err
 	}
-	for _, c := range s.Steps {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if c.Status == "" {
-			if err := c.read(form, dir); err != nil {
-				s.Troubles = append(s.Troubles, err)
-			}
-		}
+	if err := s.readRest(ctx, form, dir); err != nil {
+		return nil, err
 	}
 	s.dropReplaced(replaced)
 	if src != nil {
@@ -332,26 +325,47 @@ func (s *State) dropReplaced(replaced map[*Workflow]bool) {
 	s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return replaced[c.Workflow] })
 }
 
-// read reads the task's file, with backoff while it does not contain a task: the client does
-// not write atomically (fact 16, client 2.1.197). A file that still is not a task after
-// that counts as a pending one, because the client hides it; so does one that cannot be
-// read, whose error is returned.
-func (c *Current) read(form projection.Form, dir string) error {
-	path := filepath.Join(dir, form.Name(itoa(c.ID)))
-	for wait := time.Millisecond; ; wait *= 2 {
-		data, err := vfs.OS{}.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+// readRest reads the tasks that have no status yet, with backoff while the files of some do not
+// contain a task: the client does not write atomically (fact 16, client 2.1.197). It waits for all
+// of them together, because a power cut can empty many files.
+func (s *State) readRest(ctx context.Context, form projection.Form, dir string) error {
+	var rest []*Current
+	for _, c := range s.Steps {
+		if c.Status == "" {
+			rest = append(rest, c)
 		}
-		if err == nil && c.parse(form, data) {
-			return nil
-		}
-		if wait > longestWrite || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
-			c.Status, c.file = pending, nil
-			return err
-		}
-		time.Sleep(wait)
 	}
+	for wait := time.Millisecond; len(rest) > 0; wait *= 2 {
+		rest = slices.DeleteFunc(rest, func(c *Current) bool {
+			known, err := c.read(form, dir, wait > longestWrite)
+			if err != nil {
+				s.Troubles = append(s.Troubles, err)
+			}
+			return known
+		})
+		if len(rest) > 0 {
+			time.Sleep(wait)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// read reads the task's file, and reports whether that is all there is to know. Only at the last
+// look a file that is not a task counts as a pending one, because the client hides it; so does one
+// that cannot be read, whose error is returned.
+func (c *Current) read(form projection.Form, dir string, last bool) (known bool, err error) {
+	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, form.Name(itoa(c.ID))))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && c.parse(form, data):
+		return true, nil
+	case last || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge):
+		c.Status, c.file = pending, nil
+		return true, err
+	}
+	return false, nil
 }
 
 // longestWrite is roughly how long the client takes to write a file, at most.
