@@ -122,10 +122,18 @@ func (d *Dir) finishInterrupted(ctx context.Context) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if j != nil {
-		if r, err = d.finishJournal(ctx, j); err != nil {
-			return r, err
+	switch {
+	case j != nil && j.whole && d.isEntry(journalName): // postpone was interrupted
+		if err = d.files.Rename(d.statePath(journalName), d.statePath(settlingName)); err == nil {
+			r, err = d.finishSettling(ctx, j)
 		}
+	case j != nil && j.whole:
+		r, err = d.rollForward(ctx, j)
+	case j != nil:
+		r, err = d.rollBack(ctx, j)
+	}
+	if err != nil {
+		return r, err
 	}
 	next, untouched, err := d.committing(r)
 	if err != nil {
@@ -150,21 +158,7 @@ func (d *Dir) finishInterrupted(ctx context.Context) (Report, error) {
 	if last == nil || err != nil {
 		return r, err
 	}
-	r, err = d.rollForward(ctx, last)
-	if err == nil {
-		err = d.files.Remove(d.statePath(settlingName))
-	}
-	if len(r.Created)+len(r.Deleted)+len(r.Conflicts) == 0 { // nothing was lost
-		r = Report{Outcome: Clean}
-	}
-	return r, err
-}
-
-func (d *Dir) finishJournal(ctx context.Context, j *journal) (Report, error) {
-	if j.whole {
-		return d.rollForward(ctx, j)
-	}
-	return d.rollBack(ctx, j)
+	return d.finishSettling(ctx, last)
 }
 
 // add adds what was done after r.

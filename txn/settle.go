@@ -2,6 +2,7 @@ package txn
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -43,9 +44,8 @@ func (d *Dir) settleLast() error {
 	return ignoreNotExist(d.files.Remove(d.statePath(settlingName)))
 }
 
-// unsettled returns the journal of a transaction that postpone left, if a power cut may have
-// lost names since. It returns nil if there is none, or if nothing can have been lost; then it
-// makes the names durable. Its errors are those of readJournal.
+// unsettled returns the journal of a transaction that postpone left, nil if there is none. Its
+// errors are those of readJournal.
 func (d *Dir) unsettled() (*journal, error) {
 	there, err := d.exists(d.statePath(settlingName))
 	if !there {
@@ -55,13 +55,23 @@ func (d *Dir) unsettled() (*journal, error) {
 	if _, damaged := errors.AsType[*JournalError](err); damaged && d.isEntry(settlingName) {
 		return nil, d.settleLast() // History reports it
 	}
-	if err != nil {
-		return nil, err
-	}
+	return j, err
+}
+
+// finishSettling makes durable what postpone left. If a power cut may have lost names since, it
+// completes the transaction once more.
+func (d *Dir) finishSettling(ctx context.Context, j *journal) (Report, error) {
 	if lost, err := d.mayHaveLost(j); err != nil || !lost {
-		return nil, cmp.Or(err, d.settleLast())
+		return Report{Outcome: Clean}, cmp.Or(err, d.settleLast())
 	}
-	return j, nil
+	r, err := d.rollForward(ctx, j)
+	if err == nil {
+		err = d.files.Remove(d.statePath(settlingName))
+	}
+	if len(r.Created)+len(r.Deleted)+len(r.Conflicts) == 0 { // nothing was lost
+		r = Report{Outcome: Clean}
+	}
+	return r, err
 }
 
 // isEntry reports whether a file in S has a name in the history too.

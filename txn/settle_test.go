@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -288,6 +289,39 @@ func TestEveryFailureToPostponeIsCompleted(t *testing.T) {
 		require.FileExists(t, settling)
 		require.NoError(t, commit(t, dir, Change{}))
 		require.NoFileExists(t, settling)
+	}
+}
+
+// A transaction that has an entry in the history has happened, although its journal still has its
+// name: what another program has replaced or deleted since is not restored.
+func TestAJournalWithAnEntryIsNotRolledBack(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		t.Run(fmt.Sprintf("dies: %t", dies), func(t *testing.T) {
+			want := after(t)
+			dir, dead := newList(t), false
+			_ = commit(t, dir, replacing, WithLateSync(), WithFS(before(func(s faultfs.Step) error {
+				here := s.Op == "rename" && filepath.Base(s.To) == settlingName
+				if dead = dead || here && dies; dead || here {
+					return faultfs.ErrFrozen
+				}
+				return nil
+			})))
+			require.FileExists(t, filepath.Join(stateDirOf(dir), journalName))
+			created := replacing.Creates[0].Name
+			require.NoError(t, os.WriteFile(dir+"/new", []byte("a later version"), 0o600))
+			require.NoError(t, os.Rename(dir+"/new", filepath.Join(dir, created)))
+			want[created] = "a later version"
+			found, err := Inspect(t.Context(), dir)
+			require.NoError(t, err)
+			r, err := Recover(t.Context(), dir)
+			require.NoError(t, err)
+			require.Equal(t, found, r)
+			require.Equal(t, Committed, r.Outcome)
+			require.Equal(t, want, contents(t, dir))
+			require.Len(t, history(t, dir), 1)
+			require.NoFileExists(t, filepath.Join(stateDirOf(dir), journalName))
+			require.NoFileExists(t, filepath.Join(stateDirOf(dir), settlingName))
+		})
 	}
 }
 
