@@ -27,6 +27,10 @@ type layout struct {
 
 const base = "/w/repo/a/b" // the start directory of the layouts, in a git repository
 
+// linked makes /w/repo/a a linked work tree of /w/repo.
+var linked = []string{"/w/repo/a/.git=gitdir: /w/repo/.git/worktrees/a", "/w/repo/.git/worktrees/a/commondir=../..",
+	"/w/repo/.git/worktrees/a/gitdir=/w/repo/a/.git"}
+
 var layouts = []layout{
 	{"the user's folder comes first", []string{"/home/me/.claude/skills/x", base + "/.claude/skills/x"}, nil, "x",
 		"/home/me/.claude/skills/x"},
@@ -37,6 +41,31 @@ var layouts = []layout{
 	{"the root of the repository is searched", []string{"/w/repo/.claude/skills/x"}, nil, "x", "/w/repo/.claude/skills/x"},
 	{"above the repository nothing is searched", []string{"/w/.claude/skills/x"}, nil, "x", ""},
 	{"a worktree has its own root", []string{"/w/repo/.claude/skills/x"}, []string{"/w/repo/a/.git=gitdir: /elsewhere"}, "x", ""},
+	{"a linked work tree without skills has those of the main one", []string{"/w/repo/.claude/skills/x"}, linked, "x",
+		"/w/repo/.claude/skills/x"},
+	{"their frontmatters too", []string{"/w/repo/.claude/skills/p=x"}, linked, "x", "/w/repo/.claude/skills/p"},
+	{"those of its own directories come first", []string{"/w/repo/.claude/skills/x", base + "/.claude/skills/x"}, linked, "x",
+		base + "/.claude/skills/x"},
+	{"those of the main one come before added directories", []string{"/w/repo/.claude/skills/x", "/added/.claude/skills/x"}, linked, "x",
+		"/w/repo/.claude/skills/x"},
+	{"a linked work tree with skills has only its own", []string{"/w/repo/.claude/skills/x", "/w/repo/a/.claude/skills/y"}, linked, "x", ""},
+	{"a linked work tree with skills has the commands of the main one", []string{base + "/.claude/skills/p=x", "/w/repo/a/.claude/skills/y"},
+		append([]string{"/w/repo/.claude/commands/x/SKILL.md", "/w/repo/.claude/commands/x/fsm.json=[]"}, linked...), "x",
+		"/w/repo/.claude/commands/x"},
+	{"a linked work tree with commands has only its own", nil,
+		append([]string{"/w/repo/.claude/commands/x/SKILL.md", "/w/repo/.claude/commands/x/fsm.json=[]", "/w/repo/a/.claude/commands/y.md"},
+			linked...), "x", ""},
+	{"the file of a command ends with small letters", nil, []string{base + "/.claude/commands/x/SKILL.MD",
+		base + "/.claude/commands/x/fsm.json=[]"}, "x", ""},
+	{"its name may have large ones", nil, []string{base + "/.claude/commands/x/Skill.md", base + "/.claude/commands/x/fsm.json=[]"}, "x",
+		base + "/.claude/commands/x"},
+	{"the organisation's folder comes first", []string{"/managed/.claude/skills/x", "/home/me/.claude/skills/x"}, nil, "x",
+		"/managed/.claude/skills/x"},
+	{"the organisation's frontmatter comes first", []string{"/managed/.claude/skills/m=x", "/home/me/.claude/skills/u=x"}, nil, "x",
+		"/managed/.claude/skills/m"},
+	{"the organisation's command comes first", []string{"/home/me/.claude/skills/u=x"},
+		[]string{"/managed/.claude/commands/x/SKILL.md", "/managed/.claude/commands/x/fsm.json=[]", "/home/me/.claude/commands/x/SKILL.md"}, "x",
+		"/managed/.claude/commands/x"},
 	{"parents come before added directories", []string{"/added/.claude/skills/x", "/w/repo/.claude/skills/x"}, nil, "x",
 		"/w/repo/.claude/skills/x"},
 	{"added directories are searched in their order", []string{"/added/.claude/skills/x", "/added2/.claude/skills/x"}, nil, "x",
@@ -114,7 +143,7 @@ func TestClientsOrder(t *testing.T) {
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.Home, w.ProjectDir = "/home/me", base
+			w.Home, w.ProjectDir, w.ManagedDir = "/home/me", base, "/managed"
 			w.AddDirs, w.PluginDirs = []string{"/added2", "/added"}, []string{"/plug"}
 			w.put("/w/repo/.git/HEAD", "")
 			w.put("/plug/file", "")

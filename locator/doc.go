@@ -12,12 +12,14 @@
 // tasks, even if another folder of the same name has one. A name without a colon is
 // looked up in
 //
+//	{managed}/.claude/skills/{skill}
 //	{config}/skills/{skill}
 //	{start}/.claude/skills/{skill}, and in the same place of each parent
 //	{added}/.claude/skills/{skill}
 //
 // where start is CLAUDE_PROJECT_DIR, or cwd if that is unknown. The search of the parents
-// ends at the root of the git repository, which is included, or at HOME, which is not. If
+// ends at the root of the git repository, which is included, or at HOME, which is not. After
+// the root of a linked work tree that has no .claude/skills comes that of the main one. If
 // none of these folders has a SKILL.md, the first of the following is taken: a command in
 // these places; a skill in these places whose frontmatter has the name, in the same order; a
 // plugin's skill whose frontmatter has the name; the only skill of this name in a

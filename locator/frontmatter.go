@@ -490,6 +490,9 @@ func (s *search) isInPlainPlaces() bool {
 func (s *search) folders(roots []root, rule Rule) []candidate {
 	var all []candidate
 	for _, r := range roots {
+		if r.noSkills {
+			continue
+		}
 		for _, folder := range plugins.SkillFolders(s.FS, r.dir) {
 			all = append(all, candidate{rule: rule, folder: folder, plugin: r.plugin})
 		}

@@ -15,7 +15,8 @@ type shared struct {
 	registryRead bool
 	settings     *plugins.Settings // nil until they are needed
 	project      []string          // cached result of projectDirs
-	rootList     []root            // cached result of roots
+	rootList     []root            // cached result of allRoots
+	skillRoots   []root            // cached result of roots
 	session      []*plugins.Plugin // cached result of sessionPlugins
 	sessionRead  bool
 	every        []*plugins.Plugin // cached result of everyPlugin

@@ -5,6 +5,7 @@ package locator
 type Locator struct {
 	FS         FS
 	ConfigDir  string   // the client's: CLAUDE_CONFIG_DIR or ~/.claude
+	ManagedDir string   // an organisation's: /etc/claude-code
 	ProjectDir string   // CLAUDE_PROJECT_DIR: where the client was started
 	Home       string   // HOME, where the search in parent directories ends
 	PluginDirs []string // the client's --plugin-dir options
@@ -69,11 +70,13 @@ type Rule string
 
 // The rules, in the order of the search.
 const (
+	RuleManaged        Rule = "managed skill"     // .claude/skills of the organisation's directory
 	RuleUser           Rule = "user skill"        // skills/ of the configuration directory
 	RuleProject        Rule = "project skill"     // .claude/skills of the start directory
 	RuleParent         Rule = "parent skill"      // .claude/skills of one of its parents
+	RuleMainWorkTree   Rule = "main work tree"    // .claude/skills of the main work tree of a linked one that has none
 	RuleAddDir         Rule = "added directory"   // .claude/skills of one of AddDirs
-	RuleCommand        Rule = "command"           // a command of the project or the user
+	RuleCommand        Rule = "command"           // a command of the project, the user or the organisation
 	RuleFrontmatter    Rule = "frontmatter"       // a skill of one of these places by the name in its frontmatter
 	RuleAlias          Rule = "alias"             // a plugin's skill by the name in its frontmatter
 	RuleNestedSkill    Rule = "nested skill"      // .claude/skills below the start directory

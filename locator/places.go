@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -14,6 +15,8 @@ type root struct {
 	rule   Rule
 	plugin string // key or name of the plugin, "" if the directory is not a plugin's
 	dir    string
+
+	noSkills, noCommands bool // the client does not read the one here
 }
 
 // start returns the directory that the client was started in, as far as it is known. cwd
@@ -26,14 +29,31 @@ func (s *search) start() string {
 	return s.cwd
 }
 
-// roots returns the roots that are not of plugins, in the client's order: the user's, that
-// of the start directory, those of its parents, nearest first, and those of AddDirs. Sources may
-// leave out the first one, or all others (measured with 2.1.329, fact 174).
+// roots returns the roots of skills that are not of plugins, in the client's order.
 func (s *search) roots() []root {
+	if s.skillRoots == nil {
+		s.skillRoots = slices.DeleteFunc(slices.Clone(s.allRoots()), func(r root) bool { return r.noSkills })
+	}
+	return s.skillRoots
+}
+
+// commandRoots is roots for commands.
+func (s *search) commandRoots() []root {
+	return slices.DeleteFunc(slices.Clone(s.allRoots()), func(r root) bool { return r.noCommands })
+}
+
+// allRoots returns the roots that are not of plugins, in the client's order: the organisation's (measured
+// with 2.1.329, fact 175), the user's, that of the start directory, those of its parents, nearest first, that
+// of the main work tree, and those of AddDirs. Sources may leave out the user's, or those after it (measured
+// with 2.1.329, fact 174).
+func (s *search) allRoots() []root {
 	if s.rootList != nil {
 		return s.rootList
 	}
-	var roots []root
+	roots := []root{}
+	if s.ManagedDir != "" {
+		roots = append(roots, root{rule: RuleManaged, dir: projectRoot(s.ManagedDir)})
+	}
 	if s.ConfigDir != "" && s.loads("user") {
 		roots = append(roots, root{rule: RuleUser, dir: s.ConfigDir})
 	}
@@ -50,12 +70,40 @@ func (s *search) projectRoots() (roots []root) {
 		roots = append(roots, root{rule: rule, dir: projectRoot(dir)})
 		rule = RuleParent
 	}
+	if r, ok := s.mainWorkTree(); ok {
+		roots = append(roots, r)
+	}
 	for _, dir := range s.AddDirs {
 		if filepath.IsAbs(dir) {
 			roots = append(roots, root{rule: RuleAddDir, dir: projectRoot(dir)})
 		}
 	}
 	return roots
+}
+
+// mainWorkTree returns the root of the main work tree of git, if the start directory is in a linked one. The
+// client reads its skills if the root of the linked one has no directory of them, and so with commands
+// (measured with 2.1.329, fact 176).
+func (s *search) mainWorkTree() (root, bool) {
+	dirs := s.projectDirs()
+	if len(dirs) == 0 {
+		return root{}, false
+	}
+	top := dirs[len(dirs)-1]
+	if !isFile(s.FS, filepath.Join(top, ".git")) {
+		return root{}, false
+	}
+	_, shared, linked := claude.Repository(s.FS, top)
+	if filepath.Base(shared) == ".git" {
+		shared = filepath.Dir(shared)
+	}
+	has := func(dir string) bool {
+		_, err := s.FS.Stat(dir)
+		return err == nil
+	}
+	own := projectRoot(top)
+	return root{rule: RuleMainWorkTree, dir: projectRoot(shared),
+		noSkills: has(plugins.SkillsDir(own)), noCommands: has(plugins.CommandsDir(own))}, linked
 }
 
 // loads reports whether the client loads the source, one of those in Sources.
@@ -116,7 +164,7 @@ func (s *search) byCommand() (candidate, bool) {
 	if s.isPath() {
 		return candidate{}, false
 	}
-	for _, r := range s.roots() {
+	for _, r := range s.commandRoots() {
 		path := filepath.Join(plugins.CommandsDir(r.dir), plugins.NestedPath(s.command))
 		if found, _ := exists(s.FS, path+".md"); found && s.commandIn(filepath.Dir(path)) == "" {
 			s.runsCommand(RuleCommand, path+".md")
@@ -137,11 +185,17 @@ func (s *search) commandIn(folder string) string {
 	}
 	entries, _ := s.FS.ReadDir(folder)
 	for _, entry := range entries {
-		if path := filepath.Join(folder, entry.Name()); strings.EqualFold(entry.Name(), plugins.SkillFile) && isFile(s.FS, path) {
+		if path := filepath.Join(folder, entry.Name()); isSkillFile(entry.Name()) && isFile(s.FS, path) {
 			return path
 		}
 	}
 	return ""
+}
+
+// isSkillFile reports whether the client takes a file in commands/ of the user or the project for a SKILL.md.
+// It looks only at names that end with ".md" (measured with 2.1.329, fact 172).
+func isSkillFile(name string) bool {
+	return strings.HasSuffix(name, ".md") && strings.EqualFold(name, plugins.SkillFile)
 }
 
 // isSkill reports whether the client takes folder for a skill.

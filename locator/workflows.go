@@ -130,7 +130,7 @@ func (s *search) again(command string) (Result, error) {
 func (s *search) everySkill() (all []knownSkill, complete bool) {
 	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{},
 		plugin: map[string][]*plugins.Plugin{}, full: map[string]plugins.Skill{}, endings: map[string]int{}}
-	for _, r := range s.roots() {
+	for _, r := range s.allRoots() {
 		for _, c := range s.folders([]root{r}, r.rule) {
 			k := s.known(c, filepath.Base(c.folder))
 			if len(k.names) > 1 && s.isSkill(c.folder) && !s.isShadowed(c) {
@@ -141,7 +141,9 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 			}
 			all = append(all, k)
 		}
-		all = append(all, s.ownCommands(r)...)
+		if !r.noCommands {
+			all = append(all, s.ownCommands(r)...)
+		}
 	}
 	_ = s.openRegistry() // without it there are no installed plugins
 	for _, p := range s.everyPlugin() {

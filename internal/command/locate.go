@@ -53,11 +53,11 @@ say so.
 (plugin@marketplace, or empty), only (who alone can call the skill: "person", "agent",
 "nobody", or empty) and steps: an array of objects with rule, path (may
 be empty), outcome (one of the above) and detail (for people; may be empty). A rule
-is one of: user skill, project skill, parent skill, added directory, command,
-frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
-skill, plugin command, nested command, plugin directory, plugin manifest, project
-directory. Without a name it prints an object with complete (false if there are too many
-directories to search), misnamed (an array of objects with path and why: files that are
+is one of: managed skill, user skill, project skill, parent skill, main work tree, added
+directory, command, frontmatter, alias, nested skill, plugin registry, settings,
+marketplace, plugin skill, plugin command, nested command, plugin directory, plugin
+manifest, project directory. Without a name it prints an object with complete (false if
+there are too many directories to search), misnamed (an array of objects with path and why: files that are
 probably meant as an fsm.json) and workflows: an array of objects with command, others (an array of names),
 path, rule, plugin, only, steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it), shadowedBy (what the client runs; may be empty) and off (the

@@ -190,7 +190,8 @@ func ClientLocator(env Env) (*locator.Locator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), Home: env.get("HOME")}, nil
+	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ManagedDir: claude.ManagedDir(),
+		ProjectDir: env.get("CLAUDE_PROJECT_DIR"), Home: env.get("HOME")}, nil
 }
 
 // IsSkill reports whether a skill with a workflow has the name in the directory here.

@@ -106,6 +106,7 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 	l := &locator.Locator{
 		FS:         locator.OS{},
 		ConfigDir:  config,
+		ManagedDir: claude.ManagedDir(),
 		ProjectDir: env.get("CLAUDE_PROJECT_DIR"),
 		Home:       env.get("HOME"),
 		PluginDirs: Absolute(o.PluginDirs),

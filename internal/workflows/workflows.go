@@ -111,8 +111,8 @@ func Read(files locator.FS, w locator.Workflow) Workflow {
 
 // ofSkills are the kinds of places whose folders are skills only with a SKILL.md.
 func ofSkills() []locator.Rule {
-	return []locator.Rule{locator.RuleUser, locator.RuleProject, locator.RuleParent, locator.RuleAddDir, locator.RuleNestedSkill,
-		locator.RulePluginSkill}
+	return []locator.Rule{locator.RuleManaged, locator.RuleUser, locator.RuleProject, locator.RuleParent, locator.RuleMainWorkTree,
+		locator.RuleAddDir, locator.RuleNestedSkill, locator.RulePluginSkill}
 }
 
 func read(files locator.FS, w locator.Workflow) Workflow {

@@ -256,3 +256,51 @@ func explain(r locator.Result) string {
 	}
 	return b.String()
 }
+
+// Fact 176: a linked work tree without skills of its own has those of the main one.
+func TestASkillOfTheMainWorkTreeIsHydrated(t *testing.T) {
+	for _, c := range []struct {
+		name, own string // further skills of the linked tree
+		from      string
+		known     bool
+	}{
+		{"none", "", "linked", true},
+		{"none, below the root", "", "linked/a", true},
+		{"below the root", "linked/a/.claude/skills", "linked/a", true},
+		{"in the root", "linked/.claude/skills", "linked", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := realclient.New(t)
+			linkedTree(t, s)
+			skill(s, "project/.claude/skills", "release", steps("Release"))
+			if c.own != "" {
+				skill(s, c.own, "other", steps("Other"))
+			}
+			onPath(s)
+			hydrating(t, s, "--user")
+			s.Project = s.Path(c.from)
+
+			r := s.Try(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
+
+			assert.Equal(t, c.known, strings.Contains(r.Text("skill"), "Launching skill"))
+			assert.Equal(t, c.known, strings.Contains(r.Told("skill"), "#1 Release"), r.Told("skill"))
+		})
+	}
+}
+
+// Fact 175: an organisation's skill comes before the user's.
+func TestASkillOfTheOrganisationIsHydrated(t *testing.T) {
+	realclient.CanManage(t)
+	s := realclient.New(t)
+	s.Managed = map[string]string{
+		".claude/skills/release/SKILL.md": "---\ndescription: d\n---\nbody\n",
+		".claude/skills/release/fsm.json": `[{"id": 1, "subject": "Of the organisation"}]`,
+	}
+	skill(s, userSkills, "release", steps("Of the user"))
+	onPath(s)
+	hydrating(t, s, "--user")
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
+
+	assert.Contains(t, r.Told("skill"), "#1 Of the organisation")
+}

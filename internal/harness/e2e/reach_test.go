@@ -72,18 +72,24 @@ func TestSettingsInALinkedWorkTree(t *testing.T) {
 	} {
 		t.Run(c.in+" from "+c.from, func(t *testing.T) {
 			s := realclient.New(t)
-			for _, args := range [][]string{
-				{"init", "--quiet"},
-				{"-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty", "--message", "first"},
-				{"worktree", "add", "--quiet", s.Path("linked")},
-			} {
-				out := s.Command("", "git", args...)
-				require.Zero(t, out.Code, out)
-			}
-			require.NoError(t, os.Mkdir(s.Path("linked/a"), 0o755))
+			linkedTree(t, s)
 			assert.Equal(t, c.read, reaches(t, s, c.in, c.from))
 		})
 	}
+}
+
+// linkedTree makes the project a repository with the linked work tree linked, which has a directory.
+func linkedTree(t *testing.T, s *realclient.Sandbox) {
+	t.Helper()
+	for _, args := range [][]string{
+		{"init", "--quiet"},
+		{"-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty", "--message", "first"},
+		{"worktree", "add", "--quiet", s.Path("linked")},
+	} {
+		out := s.Command("", "git", args...)
+		require.Zero(t, out.Code, out)
+	}
+	require.NoError(t, os.Mkdir(s.Path("linked/a"), 0o755))
 }
 
 // A submodule is a repository of its own.
