@@ -22,9 +22,10 @@ func (s *State) Missing() []*Current {
 	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return !s.IsMissing(c) })
 }
 
-// IsMissing reports whether the step is gone from the list without having been done.
+// IsMissing reports whether the step is gone from the list without having been done. While a change
+// of the list is under way or is to be recovered, that is not known.
 func (s *State) IsMissing(c *Current) bool {
-	return c.Gone() && !c.Unread && !c.NotNeeded && !s.wasDone(c)
+	return !s.interrupted && c.Gone() && !c.Unread && !c.NotNeeded && !s.wasDone(c)
 }
 
 // wasDone reports whether the step was let through, or hydrated as completed.

@@ -1,12 +1,18 @@
 package steps
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 // TestStepsThatAreGone: what was done or is not needed may go, as when the client removes the tasks of a list.
@@ -35,6 +41,55 @@ func TestStepsThatAreGone(t *testing.T) {
 	s = l.state()
 	assert.Empty(t, s.Troubles, "nothing is left to enforce")
 	assert.Equal(t, 3, s.DoneCount())
+}
+
+// While a change of the list is under way, or after the death of its process, the tasks that it deletes
+// are not missing: its record is not in the history yet.
+func TestAnInterruptedChangeMissesNothing(t *testing.T) {
+	l := hydrated(t, Step{}, Step{}, Step{})
+	died := errors.New("died")
+	var dead error
+	dir, err := txn.Open(t.Context(), l.List.Dir, txn.WithFS(&faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if s.Op == "remove" && filepath.Base(s.Path) == fileName(2) {
+			dead = died
+		}
+		return dead
+	}}))
+	require.NoError(t, err)
+	require.ErrorIs(t, dir.Commit(t.Context(), txn.Change{Deletes: []string{fileName(1), fileName(2)}}), txn.ErrRecoveryRequired)
+	_ = dir.Close()
+	require.NoFileExists(t, taskFile(l, 1))
+	s, err := Load(t.Context(), l.List.Dir)
+	require.NoError(t, err)
+	assert.Empty(t, s.Troubles)
+	assert.Empty(t, s.Missing())
+	assert.True(t, s.behind(), "whoever may opens the list")
+}
+
+// readHook calls do once, when a record of the history has been read.
+type readHook struct {
+	vfs.FS
+	do func()
+}
+
+func (h *readHook) ReadFile(name string) ([]byte, error) {
+	data, err := h.FS.ReadFile(name)
+	if do := h.do; do != nil && strings.HasPrefix(filepath.Base(name), "done-") {
+		h.do = nil
+		do()
+	}
+	return data, err
+}
+
+// A change that is committed between the two looks of a reader makes no task missing.
+func TestAChangeMeanwhileMissesNothing(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	s, err := Load(t.Context(), l.List.Dir, txn.WithFS(&readHook{vfs.OS{}, func() {
+		commit(t, l.List.Dir, txn.Change{Deletes: []string{fileName(1)}})
+	}}))
+	require.NoError(t, err)
+	assert.Empty(t, s.Troubles)
+	require.Len(t, s.Steps, 1)
 }
 
 // TestAQuestionIsNoCompletion: a step about whose approval the person was asked was not done, if it then goes.

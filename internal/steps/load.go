@@ -57,22 +57,43 @@ func LoadNow(ctx context.Context, dir string, opts ...txn.Option) (*State, error
 	return load(ctx, dir, false, opts...)
 }
 
-func load(ctx context.Context, dir string, whole bool, opts ...txn.Option) (*State, error) {
+func load(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, err error) {
+	for range maxLoads {
+		var stale bool
+		if s, stale, err = loadOnce(ctx, dir, whole, opts...); err != nil || !stale {
+			break
+		}
+	}
+	return s, err
+}
+
+// maxLoads is how often a state is read again because the list was changed meanwhile.
+const maxLoads = 5
+
+// loadOnce also reports whether steps seem to be missing because a change of the list was committed
+// after its record had been read.
+func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, stale bool, err error) {
 	src, r := openRecord(dir, opts...)
 	defer src.close()
 	if err := r.addUnread(dir); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(r.steps) == 0 {
-		return &State{Troubles: r.troubles()}, nil
+		return &State{Troubles: r.troubles()}, false, nil
 	}
-	s, err := r.steps.state(ctx, dir, src.reader(), whole)
+	s, err = r.steps.state(ctx, dir, src.reader(), whole)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	s.Troubles = append(r.troubles(), s.Troubles...)
-	s.interrupted = src.Reader != nil && src.IsInterrupted()
-	return s, s.passUngated(0, nil) // the next update records these as seen
+	if len(s.Missing()) > 0 {
+		stale = src.Reader != nil && !r.steps.same(readRecord(src).steps)
+	}
+	return s, stale, s.passUngated(0, nil) // the next update records these as seen
+}
+
+func (all steps) same(others steps) bool {
+	return slices.EqualFunc(all, others, func(a, b recorded) bool { return a.ID == b.ID })
 }
 
 // unlocked is the state directory of a list, open without its lock, or nothing if that
@@ -310,6 +331,9 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.readPending(src)
 	}
 	s.setPassed()
+	if r, ok := src.(*txn.Reader); ok {
+		s.interrupted = r.IsInterrupted()
+	}
 	s.addMissing()
 	return s, nil
 }
