@@ -54,8 +54,9 @@ notes: ## print the release notes of this version, from CHANGELOG.md
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
 
+# With -trimpath as the builds that some tests make: each package is compiled once.
 test: ## run every test
-	go test ./...
+	go test -trimpath -ldflags=-w ./...
 
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...

@@ -79,7 +79,7 @@ var initialised = []string{
 // the function that uses it, an expression is compiled when it is first used.
 func TestStartAllocatesLittle(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fsmtx")
-	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-trimpath", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
 	total, ours, bytes := 0, 0, 0
 	for path, least := range leastAtStart(t, program) {

@@ -37,7 +37,7 @@ func TestEvalClients(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			require.NoError(t, os.WriteFile(path, text, 0o600))
 			run := exec.Command(c.program[0], append(c.program[1:], path)...)
-			run.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0")
+			run.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0")
 			out, err := run.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			assert.Contains(t, string(out), "deny not here")

@@ -120,7 +120,7 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 	}
 
 	binary, switchFile := filepath.Join(b.dir, "program"), filepath.Join(b.dir, "switch")
-	out, err := exec.Command("go", "build", "-overlay", filepath.Join(b.dir, "overlay.json"), "-ldflags",
+	out, err := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(b.dir, "overlay.json"), "-ldflags",
 		"-X main.mutantSwitch="+switchFile, "-o", binary, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	output := func(binary string) string {
@@ -170,7 +170,7 @@ func outputs(t *testing.T, source string, mutants []mutant, in map[int]bool) map
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(file, []byte(program+"func main() {\n"+calls+"}\n"), 0o600))
-	out, err := exec.Command("go", "run", file).CombinedOutput()
+	out, err := exec.Command("go", "run", "-trimpath", file).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	all := map[int]string{}
 	for line := range strings.Lines(string(out)) {
