@@ -509,8 +509,25 @@ func (v *valueProof) machine(e *entry) *machine.Machine {
 // What is set for one line is known only there.
 func gives(e *entry, name string) bool {
 	return e.task.Each == nil && (sets(e, name) || slices.ContainsFunc(e.parts, func(part *entry) bool {
-		return len(part.task.Flow.When) == 0 && gives(part, name)
+		return len(part.task.Flow.When) == 0 && !part.ends(machine.Late) && gives(part, name) && !e.stopsBefore(part)
 	}))
+}
+
+// ends reports whether a step can end in the outcome.
+func (e *entry) ends(outcome string) bool {
+	return slices.ContainsFunc(e.task.Flow.Outcomes, func(o Outcome) bool { return o.Name == outcome })
+}
+
+// stopsBefore reports whether an outcome of another part can end the parts while one of them is open. The
+// outcome of a part itself needs its values, too.
+func (e *entry) stopsBefore(part *entry) bool {
+	return slices.ContainsFunc(e.parts, func(x *entry) bool {
+		if x == part || !slices.ContainsFunc(x.task.Flow.Outcomes, func(o Outcome) bool { return o.Stop }) {
+			return false
+		}
+		_, before := e.machine.Unset(x.task.ID, []int64{part.task.ID})
+		return before
+	})
 }
 
 func sets(e *entry, name string) bool {
@@ -536,12 +553,23 @@ func (v *valueProof) unset(e *entry, name string, when moment) string {
 	case sets(e, name):
 		return "before this step is completed"
 	case len(how) > 0:
-		return "if " + endings(how)
+		return "if " + endings(how) + `: give it a default in "vars", or this step a "when"`
 	case len(from) == 0 && e.outer != nil:
 		return v.unset(e.outer, name, whenStarted)
 	}
 	if slices.ContainsFunc(v.setters[name], func(x *entry) bool { return x.task.Each != nil || x.isResult() }) {
 		return "when this step starts: " + v.where(name) + " gives one, which only the steps for that line can use"
+	}
+	for _, x := range v.setters[name] {
+		for o := x.outer; o != nil; o = o.outer {
+			if o == e || o.outer != e.outer {
+				continue
+			}
+			if _, open := v.machine(e).Unset(e.task.ID, []int64{o.task.ID}); !open {
+				return fmt.Sprintf("when this step starts: only %s in step %d gives it, and step %d can end without it: give it a default in \"vars\"",
+					v.where(name), o.task.ID, o.task.ID)
+			}
+		}
 	}
 	return "when this step starts: only " + v.where(name) + " gives it, which does not come before"
 }

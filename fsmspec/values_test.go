@@ -246,6 +246,24 @@ func TestValuesAreSet(t *testing.T) {
 		"in the loop, later": {`{"id": 3, ` + use + `}, ` +
 			`{"id": 2, "subject": "S", "blockedBy": [3], "set": {"v": "x"}, "outcomes": {"again": {"back": 3, "max": 2}}}`,
 			"subject names {v}, which is not set when this step starts: only step 2 gives it, which does not come before"},
+		"a part": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "set": {"v": "x"}}, ` +
+			`{"id": 2, "subject": "Q", "blockedBy": [1], "outcomes": {"a": {}, "over": {"stop": true}}}]}, ` +
+			`{"id": 3, ` + use + `, "blockedBy": [2]}`, ""},
+		"a part that is stopped": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "outcomes": {"a": {}, "over": {"stop": true}}}, ` +
+			`{"id": 2, "subject": "Q", "blockedBy": [1], "set": {"v": "x"}}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
+			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and step 2 can end without it: " +
+				`give it a default in "vars"`},
+		"a part that is late": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "set": {"v": "x"}, "within": 9, ` +
+			`"outcomes": {"late": {}}}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
+			"subject names {v}, which is not set when this step starts: only step 1 in step 2 gives it, and step 2 can end without it: " +
+				`give it a default in "vars"`},
+		"a part of a step beside": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "when": {"2": "a"}, "set": {"v": "x"}}, ` +
+			`{"id": 2, "subject": "Q", "outcomes": ["a", "b"]}]}, {"id": 3, ` + use + `}`,
+			"subject names {v}, which is not set when this step starts: only step 1 gives it, which does not come before"},
+		"a part on a branch": {`{"id": 2, "subject": "D", "do": [` + choose + sets("2", `, "when": {"1": "a"}`) +
+			`{"id": 3, "subject": "E"}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
+			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and step 2 can end without it: " +
+				`give it a default in "vars"`},
 		"a default": {`{"id": 3, "subject": "Use {d}"}`, ""},
 		"a command, not set": {choose + sets("2", `, "when": {"1": "a"}`) +
 			`{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"$FSM_V\""}`,
@@ -277,6 +295,9 @@ func TestValuesAreSet(t *testing.T) {
 				}
 			}
 			want := c.want
+			if strings.Contains(want, "which is not set if ") {
+				want += `: give it a default in "vars", or this step a "when"`
+			}
 			if want != "" {
 				warning := strings.HasPrefix(want, "warning: ")
 				want = strings.TrimPrefix(want, "warning: ")
