@@ -1,6 +1,10 @@
 package machine
 
-import "strconv"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
 
 // loops collects the loops and checks them: what each opens again, what depends on it, and
 // that any two of them are apart or one inside the other.
@@ -16,11 +20,28 @@ func (b *builder) loops() {
 	for n, l := range m.loops {
 		b.inside(l)
 		for _, o := range m.loops[:n] {
-			if l.body.meets(o.body) && !l.body.within(o.body) && !o.body.within(l.body) {
-				b.fault(l.step, b.path(l), "the loop %s and the loop %s overlap, and neither contains the other", m.span(o), m.span(l))
+			if l.overlaps(o) {
+				b.fault(l.step, b.path(l), "the loop %s and the loop %s overlap, and neither contains the other: %s", m.span(o), m.span(l),
+					m.apart(o, l))
 			}
 		}
 	}
+}
+
+// overlaps reports whether two loops share steps, and neither contains the other.
+func (l loop) overlaps(o loop) bool {
+	return l.body.meets(o.body) && !l.body.within(o.body) && !o.body.within(l.body)
+}
+
+// apart says what to do about two loops that overlap.
+func (m *Machine) apart(a, b loop) string {
+	if m.past[a.step].has(b.step) {
+		a, b = b, a
+	}
+	if !m.past[b.step].has(a.step) {
+		return fmt.Sprintf("let one step that comes after steps %d and %d lead back instead", m.steps[a.step].ID, m.steps[b.step].ID)
+	}
+	return fmt.Sprintf("let step %d lead back to step %d, or to one after step %d", m.steps[b.step].ID, m.steps[a.back].ID, m.steps[a.step].ID)
 }
 
 // loop adds the loop of an outcome that leads back.
@@ -45,11 +66,13 @@ func (b *builder) loop(i, n int, o Outcome) {
 }
 
 // inside notes the steps outside a loop that depend on a step inside it without depending on
-// its end: they could be in progress or done when the loop comes round.
+// its end: they could be in progress or done when the loop comes round. Of those of a loop that
+// overlaps it, that alone is said.
 func (b *builder) inside(l loop) {
 	m := b.m
 	for x := range m.steps {
-		if l.body.has(x) || m.past[x].has(l.step) {
+		if l.body.has(x) || m.past[x].has(l.step) ||
+			slices.ContainsFunc(m.loops, func(o loop) bool { return o.body.has(x) && o.overlaps(l) }) {
 			continue
 		}
 		for _, p := range m.before[x] {

@@ -67,7 +67,11 @@ func TestFaults(t *testing.T) {
 			{ID: 2, When: []Condition{{1, []string{"x"}}}}},
 		`2 blockedBy/0: it depends on step 1, which is inside the loop 1–2: let it depend on step 2, too`: {
 			{ID: 1}, {ID: 2, BlockedBy: ids(1), Outcomes: back(1, 1)}, {ID: 3, BlockedBy: ids(1)}},
-		`3 outcomes/again/back: the loop 1–3 and the loop 2–4 overlap, and neither contains the other`: {
+		`2 outcomes/again/back: the loop 1–2 and the loop 1–3 overlap, and neither contains the other: let one step that comes after steps ` +
+			`2 and 3 lead back instead`: {
+			{ID: 1}, {ID: 2, BlockedBy: ids(1), Outcomes: back(1, 1)}, {ID: 3, BlockedBy: ids(1), Outcomes: back(1, 1)}},
+		`3 outcomes/again/back: the loop 1–3 and the loop 2–4 overlap, and neither contains the other: let step 4 lead back to step 1, ` +
+			`or to one after step 3`: {
 			{ID: 1}, {ID: 2, BlockedBy: ids(1)}, {ID: 3, BlockedBy: ids(2), Outcomes: back(1, 1)}, {ID: 4, BlockedBy: ids(3), Outcomes: back(2, 1)}},
 		`0 : cycle 1 -> 2 -> 1: each step comes before the next, so none can start`: {
 			{ID: 1, When: []Condition{{2, []string{Done}}}}, {ID: 2, BlockedBy: ids(1)}},
@@ -85,6 +89,10 @@ func TestFaults(t *testing.T) {
 		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they ` +
 			`are not; give it the same "when"`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, BlockedBy: ids(2)}},
+		`warning 3 blockedBy: it comes only after steps that are not needed if step 1 ends as c, and has no condition: it is needed then, ` +
+			`too; give it a "when", or let it depend on step 1 if that is meant`: {
+			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d", Stop: true}}},
+			{ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}},
 		`warning 0 outcomes: "enough" is only taken when another outcome is spent, and cannot be chosen: the command chooses among more and ` +
 			`done; declare done if that is meant`: {
 			{ID: 1, Decides: Command, Outcomes: []Outcome{{Name: "more", Back: 1, Max: 2, Then: "enough"}, {Name: "enough"}}}},

@@ -104,11 +104,33 @@ func (b *builder) warnLeak(i int) {
 	conditions := b.m.conditions(before[0])
 	for _, p := range before {
 		if c := b.m.conditions(p); c == "" || c != conditions {
+			b.warnNoBranch(i)
 			return
 		}
 	}
 	b.warning(i, at("blockedBy"), `it comes only after steps that are needed under one condition (%s) and has none: it is also needed when `+
 		`they are not; give it the same "when"`, conditions)
+}
+
+// warnNoBranch warns of a step that comes only after the branches of one step, where that can end so that none
+// of them is needed: the step is needed then, too.
+func (b *builder) warnNoBranch(i int) {
+	on, named := int64(0), []string{Skipped}
+	for _, p := range b.m.before[i] {
+		when := b.m.steps[p].When
+		if len(when) != 1 || on != 0 && when[0].Step != on {
+			return
+		}
+		on, named = when[0].Step, append(named, when[0].Outcomes...)
+	}
+	choice := &b.m.steps[b.m.index[on]]
+	for _, name := range choice.endings() {
+		if n := choice.outcome(name); !slices.Contains(named, name) && (n < 0 || !choice.Outcomes[n].Stop) {
+			b.warning(i, at("blockedBy"), `it comes only after steps that are not needed if step %d ends as %s, and has no condition: it is needed `+
+				`then, too; give it a "when", or let it depend on step %d if that is meant`, on, name, on)
+			return
+		}
+	}
 }
 
 // conditions returns the conditions of a step as text; equal conditions have equal texts.
