@@ -11,7 +11,7 @@ import (
 // Mermaid returns the graph, with all dependencies, as a flowchart for Mermaid
 // (mermaid.js.org), which GitHub renders in Markdown.
 func (g *Graph) Mermaid() string {
-	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"{{", "}}"}, Ready: {"[", "]"}, Blocked: {"(", ")"},
+	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"[[", "]]"}, Ready: {"[", "]"}, Blocked: {"(", ")"},
 		NotNeeded: {"(", ")"}}
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
 	var out strings.Builder
@@ -58,7 +58,7 @@ func (g *Graph) Mermaid() string {
 func (g *Graph) Dot() string {
 	styles := map[State]string{
 		Done:       `shape=box, style="rounded,filled", fillcolor="#d7f0dc", color="#2e7d4f"`,
-		InProgress: `shape=hexagon, style=filled, fillcolor="#fff1c9", color="#b07d00"`,
+		InProgress: `shape=box, peripheries=2, style=filled, fillcolor="#fff1c9", color="#b07d00"`,
 		Ready:      `shape=box, color="#2457a6"`,
 		Blocked:    `shape=box, style=dashed, color="#999999", fontcolor="#555555"`,
 		NotNeeded:  `shape=box, style=dotted, color="#bbbbbb", fontcolor="#888888"`,
