@@ -144,7 +144,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 // request returns the request that the hook would derive from the client's event. With
 // tasklist.ErrNoList it is that of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
-	r = hydrate.Request{Event: event.PostToolUse, Command: skill}
+	r = hydrate.Request{Event: event.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
 	if f.event != "" {
 		if r, err = f.requestOf(s); err != nil {
 			return r, err
