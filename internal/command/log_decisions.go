@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -136,5 +137,5 @@ func changed(verb string, tasks []int64) string {
 	case 1:
 		return fmt.Sprintf("%s #%d", verb, tasks[0])
 	}
-	return fmt.Sprintf("%s %d tasks from #%d", verb, len(tasks), tasks[0])
+	return fmt.Sprintf("%s %d tasks from #%d", verb, len(tasks), slices.Min(tasks))
 }

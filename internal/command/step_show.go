@@ -105,10 +105,14 @@ func workflowTitle(s *steps.State, w *steps.Workflow) string {
 	return title
 }
 
-// lastWord returns the last decision about a step, in brackets, without a refusal that is past.
+// lastWord returns the last decision about a step, in brackets, without a refusal that is past. That what was
+// allowed has reached the list says nothing more.
 func lastWord(s *steps.State, c *steps.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == c.ID && e.Verdict != steps.Shown && (e.Verdict != steps.Deny || !s.Past(e)) {
+		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
+			return "" // what came before is of an earlier round
+		}
+		if e.Step == c.ID && e.Verdict != steps.Shown && !e.Repeats() && (e.Verdict != steps.Deny || !s.Past(e)) {
 			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why)+treeOf(e))
 		}
 	}

@@ -84,6 +84,12 @@ func (e Evidence) lets() bool {
 	return e.Verdict == Allow || e.Verdict == Override || e.Verdict == SeenDone
 }
 
+// seenDone is why a line says again that a step is done: the update that was allowed has reached the list.
+const seenDone = "seen done"
+
+// Repeats reports whether the line only says that what was allowed before has reached the list.
+func (e Evidence) Repeats() bool { return e.Verdict == SeenDone && e.Why == seenDone }
+
 // same reports whether two decisions are about the same update of the same step, with the
 // same verdict and reason. The output of a check is not part of the reason: it may contain
 // times. The command and how it ended are.

@@ -35,6 +35,9 @@ func hydrateSpec(t tb, list tasks.List, project, file string) {
 	list.Record = func(p *fsmspec.Plan) (string, error) {
 		w := Planned(p.Levels(), 0)[0]
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
+		if w.Values = spec.HasValues(); w.Values {
+			w.Vars = spec.Initial("")
+		}
 		return w.Encode()
 	}
 	_, err = list.Replace(context.Background(), tasks.Label{Command: "release"}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {

@@ -62,7 +62,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 			s.expire(c, &f)
 		}
 	}
-	closed := s.isClosed(w)
+	before, closed := f.state, s.isClosed(w)
 	if closed {
 		f.state, _ = f.state.End()
 	}
@@ -72,7 +72,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 		c.Outcome, c.NotNeeded, c.Round = f.state.Outcome(c.ID), f.state.NotNeeded(c.ID), f.state.Round(c.ID)
 		c.Passed = c.Outcome != ""
 		if c.NotNeeded {
-			if c.because = s.whyNot(c); c.because == "" && closed {
+			if c.because = s.whyNot(c); c.because == "" && closed && !before.NotNeeded(c.ID) {
 				c.because = s.whyClosed(w)
 			}
 		}
@@ -185,7 +185,7 @@ func isBack(tr machine.Transition) bool { return len(tr.Reopens) > 0 }
 func (s *State) recordSeen(by By) (lines []Evidence) {
 	by.Who, by.How = Fsmtx, ByUpdate
 	for _, e := range s.unseen {
-		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: "seen done", Outcome: e.Outcome,
+		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: seenDone, Outcome: e.Outcome,
 			Round: e.Round, By: by, Values: e.Values}
 		if e.isLate() {
 			seen.Why, seen.By.Who, seen.NotNeeded = e.Why, TheClock, e.NotNeeded

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
@@ -34,7 +35,7 @@ func (f *Frame) log(s *State, lines []Evidence) {
 
 // isDecision reports whether the line is more than a note on what the list shows by now.
 func (e Evidence) isDecision() bool {
-	return e.By.Who == TheClock || !slices.Contains([]Decision{SeenDone, Shown, Expanded}, e.Verdict)
+	return e.Verdict != Shown && e.Verdict != Expanded && !e.Repeats()
 }
 
 // openOnce returns how many steps of the workflow are open once the last decision about it is
@@ -132,19 +133,28 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 	}
 	defer src.Close()
 	known, troubles := everyStep(src)
-	var s State
+	s := State{values: map[*Workflow]map[string]string{}}
+	for _, h := range known {
+		s.Steps = append(s.Steps, &Current{Step: *h.step, Workflow: h.workflow})
+	}
+	slices.SortFunc(s.Steps, func(a, b *Current) int { return cmp.Compare(a.ID, b.ID) })
 	s.readEvidence(src, true)
-	for _, e := range slices.Concat(s.Evidence, s.Calls) {
-		if !e.isDecision() {
-			continue
+	lines := slices.Concat(s.Evidence, s.Calls)
+	slices.SortStableFunc(lines, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
+	for _, e := range lines {
+		c := s.Step(e.Step)
+		if c == nil {
+			c = &Current{Step: Step{ID: e.Step}}
+		} else if c.flows() {
+			maps.Copy(s.own(c.Workflow), e.Values)
+			c.Round = max(1, e.Round)
+			s.fill(c, nil)
 		}
-		h, ok := known[itoa(e.Step)]
-		if !ok {
-			h.step = &Step{ID: e.Step}
+		if e.isDecision() {
+			r := e.record(c.Step, c.Workflow)
+			r.List = dir
+			all = append(all, r)
 		}
-		r := e.record(*h.step, h.workflow)
-		r.List = dir
-		all = append(all, r)
 	}
 	return all, append(troubles, s.Troubles...), nil
 }

@@ -74,3 +74,26 @@ func TestEveryDecisionIsPassedOn(t *testing.T) {
 	require.Empty(t, troubles)
 	require.Empty(t, none)
 }
+
+// TestWhatDecisionsAreAbout: subjects have the values of their time, also in the copies of a step, and what
+// another program completed is a decision, too.
+func TestWhatDecisionsAreAbout(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "vars": {"goal": "g"}, "steps": [
+ {"id": 1, "subject": "Name {goal} {round}", "set": {"v": "^.$"}, "outcomes": {"again": {"back": 1, "max": 1}, "ok": {}}},
+ {"id": 2, "subject": "Do {v}", "blockedBy": [1], "each": {"lines": "lines"}, "do": [{"id": 1, "subject": "{item} of {v}, {goal}"}]}]}`)
+	l.write("lines", "a\n")
+	require.NotNil(t, l.end(1, "again").Turn)
+	l.gives(1, `{"outcome":"ok","v":"x"}`)
+	l.begin(2)
+	l.set(3, completed)
+	l.seen()
+	read, troubles, err := Decided(l.List.Dir)
+	require.NoError(t, err)
+	require.Empty(t, troubles)
+	var kept []string
+	for _, r := range read {
+		kept = append(kept, r.Decision+" "+r.Subject+": "+r.Why)
+	}
+	require.Equal(t, []string{"allow Name g 1: again, time 1 of 1", "allow Name g 2: ok: in order", "expand Do x: 1 item",
+		"allow Do x: in order", "done a of x, g: seen: it was completed in another way, and its gates hold"}, kept)
+}
