@@ -59,6 +59,10 @@ func (a announcement) text() string {
 		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, "+
 			"which cannot be completed before.\n\n",
 			n.Step, clip(n.Skill))
+		if n.Early {
+			head += n.Step + " has to be in progress when this skill is called, and is not: start it and call the skill again, before you work " +
+				"on these steps.\n\n"
+		}
 	}
 	state := a.state(ready)
 	if !a.result.Flows {

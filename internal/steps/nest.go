@@ -29,6 +29,9 @@ type Calling struct {
 type Place struct {
 	Parent *Current // the step that it comes under; nil if it is under none
 
+	// Early says that Parent demands the skill and is not in progress, so that this call does not count for it.
+	Early bool
+
 	// Replaces are the workflows that give way to one under Parent: earlier ones of the same
 	// skill under that step, and what is under them.
 	Replaces []*Workflow
@@ -49,7 +52,8 @@ var ErrCircle = errors.New("the skills demand each other")
 // Place decides where the workflow of a skill comes. It comes under the step that is worked
 // on, if another skill's workflow has begun and is not finished: under the step in progress
 // that the same agent started last, else under the one that was started last, else, unless a
-// person typed the skill, under the first step that can be started.
+// person typed the skill, under the first step that can be started. Of those that can be started
+// one that demands the skill goes first, and also if work on its workflow has not begun.
 //
 // Errors: ErrOpenAbove, ErrCircle.
 func (s *State) Place(c Calling) (Place, error) {
@@ -80,20 +84,24 @@ func (s *State) Place(c Calling) (Place, error) {
 				quote(c.Demands[i]))
 		}
 	}
-	return Place{Parent: at, Replaces: s.startedOver(at, c)}, nil
+	return Place{Parent: at, Early: c.demandedBy(at) && !at.called && !s.underWay(at), Replaces: s.startedOver(at, c)}, nil
 }
 
 // workedOn returns the step that is worked on when a skill is called, or nil.
 func (s *State) workedOn(c Calling) *Current {
-	var begun, started []*Current
+	var demanding, begun, started []*Current
 	for _, b := range s.Steps {
-		if b.Done() || b.Unread || !s.begun(b.Workflow) {
+		if b.Done() || b.Unread || !c.demandedBy(b) && !s.begun(b.Workflow) {
 			continue
 		}
 		if b.Status == inProgress {
 			started = append(started, b)
 		}
-		if len(s.openBlockers(b)) == 0 {
+		switch {
+		case len(s.openBlockers(b)) > 0:
+		case c.demandedBy(b):
+			demanding = append(demanding, b)
+		default:
 			begun = append(begun, b)
 		}
 	}
@@ -103,11 +111,14 @@ func (s *State) workedOn(c Calling) *Current {
 	if at := s.startedLast(started, nil); at != nil {
 		return at
 	}
-	if len(begun) > 0 && !c.Typed {
+	if begun = append(demanding, begun...); len(begun) > 0 && !c.Typed {
 		return begun[0]
 	}
 	return nil
 }
+
+// demandedBy reports whether a step demands the skill.
+func (c Calling) demandedBy(b *Current) bool { return b.Do != "" && fsmspec.SameSkill(b.Do, c.Command) }
 
 // begun reports whether work on a workflow has begun: a step of it is in progress, or was
 // completed since it came into the list. That is known only if it is on record.
