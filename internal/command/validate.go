@@ -141,6 +141,7 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 		}
 		all = append(all, v)
 	}
+	checkCircles(all)
 	sum := summarize(all)
 	switch f.format.value {
 	case "json":
@@ -277,6 +278,42 @@ func checkSpec(path string, data []byte) validated {
 		v.spec, v.problems = spec, inOrder(spec.Warnings(), unedited(data, spec))
 	}
 	return v
+}
+
+// checkCircles warns of skills that demand each other, directly or by way of others: a call of one within another
+// is refused, and the step that demands it could never be completed.
+func checkCircles(all []validated) {
+	names, demands := make([]string, len(all)), make([][]string, len(all))
+	for i, v := range all {
+		if v.spec != nil && len(v.spec.Skills()) > 0 {
+			names[i], demands[i] = skillBeside(v.path), v.spec.Skills()
+		}
+	}
+	for i, name := range names {
+		seen := make([]bool, len(all))
+		var way func(from int) []string // the skills by which it demands this one
+		way = func(from int) []string {
+			seen[from] = true
+			for _, skill := range demands[from] {
+				if fsmspec.SameSkill(skill, name) {
+					return []string{skill}
+				}
+				next := slices.IndexFunc(names, func(n string) bool { return fsmspec.SameSkill(skill, n) })
+				if next < 0 || seen[next] {
+					continue
+				}
+				if rest := way(next); rest != nil {
+					return append([]string{skill}, rest...)
+				}
+			}
+			return nil
+		}
+		if circle := way(i); circle != nil {
+			all[i].problems = append(all[i].problems, fsmspec.Problem{Line: 1, Column: 1, Warning: true, Message: fmt.Sprintf(
+				"the skills demand each other (%s), so the innermost call is refused: take do out of one of them",
+				strings.Join(append([]string{name}, circle...), " → "))})
+		}
+	}
 }
 
 // skillBeside returns the name of the skill whose SKILL.md is beside the file, "" if there is
