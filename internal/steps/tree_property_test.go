@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -18,36 +19,87 @@ import (
 )
 
 // treeSpec draws an fsm.json of steps that consist of others or are done for lines, in each other
-// and in loops.
+// and in loops, with conditions, checks, files, values, and persons and commands that decide.
 func treeSpec(t *rapid.T, depth int) string {
-	var all []string
+	var all, ends []string // ends has the outcomes in which the step before can end
 	for id := range rapid.IntRange(1, 3).Draw(t, "steps") {
-		step := fmt.Sprintf(`"id": %d, "subject": "S%d"`, id+1, id+1)
-		if id > 0 && rapid.IntRange(0, 2).Draw(t, "after") > 0 {
-			step += fmt.Sprintf(`, "blockedBy": [%d]`, rapid.IntRange(1, id).Draw(t, "blocker"))
-		}
-		kind := rapid.IntRange(0, 4).Draw(t, "kind")
-		if kind == 1 && depth > 0 || kind == 2 && depth > 0 {
-			step += `, "do": ` + treeSpec(t, depth-1)
-		}
-		if kind == 2 || kind == 3 {
-			step += fmt.Sprintf(`, "each": {"lines": "lines%d", "inTurn": %t}`, rapid.IntRange(0, 2).Draw(t, "lines"),
-				rapid.Bool().Draw(t, "inTurn"))
-		}
-		switch {
-		case kind == 3:
-		case rapid.IntRange(0, 2).Draw(t, "loop") == 0:
-			step += fmt.Sprintf(`, "outcomes": {"back": {"back": %d, "max": 2}, "ok": {}}`, rapid.IntRange(1, id+1).Draw(t, "back"))
-		case rapid.IntRange(0, 4).Draw(t, "stop") == 0:
-			step += `, "outcomes": {"over": {"stop": true}, "ok": {}}`
-		}
+		var step string
+		step, ends = treeStep(t, depth, id, ends)
 		all = append(all, "{"+step+"}")
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
+func treeStep(t *rapid.T, depth, id int, before []string) (step string, ends []string) {
+	one := func(n int) bool { return rapid.IntRange(1, n).Draw(t, "one in") == 1 }
+	step = fmt.Sprintf(`"id": %[1]d, "subject": "S%[1]d"`, id+1)
+	if one(4) {
+		step = fmt.Sprintf(`"id": %[1]d, "subject": "S%[1]d {v} {round}"`, id+1)
+	}
+	switch {
+	case len(before) > 0 && one(2):
+		step += fmt.Sprintf(`, "when": {"%d": %q}`, id, rapid.SampledFrom(append(before, "skipped")).Draw(t, "when"))
+	case id > 0 && !one(3):
+		step += fmt.Sprintf(`, "blockedBy": [%d]`, rapid.IntRange(1, id).Draw(t, "blocker"))
+	}
+	kind := rapid.IntRange(0, 4).Draw(t, "kind")
+	if kind == 1 && depth > 0 || kind == 2 && depth > 0 {
+		step += `, "do": ` + treeSpec(t, depth-1)
+	}
+	if kind == 2 || kind == 3 {
+		step += fmt.Sprintf(`, "each": {"lines": "lines%d", "inTurn": %t}`, rapid.IntRange(0, 2).Draw(t, "lines"),
+			rapid.Bool().Draw(t, "inTurn"))
+	}
+	var outcomes []string
+	add := func(name, effects string) {
+		outcomes = append(outcomes, fmt.Sprintf(`%q: {%s}`, name, effects))
+		if effects == "" {
+			ends = append(ends, name)
+		}
+	}
+	back := func(name, then string) {
+		effects := fmt.Sprintf(`"back": %d, "max": 2`, rapid.IntRange(1, id+1).Draw(t, "back"))
+		if one(2) {
+			effects += fmt.Sprintf(`, "then": %q`, then)
+			add(then, "")
+		}
+		add(name, effects)
+	}
+	if one(6) {
+		step += `, "check": "test -e passes"`
+		if one(2) {
+			back("failed", "unfit")
+		}
+	}
+	if one(3) {
+		back("back", "enough")
+	}
+	if one(3) {
+		add("ok", "")
+		add("gated", `"produces": ["out-{v}"]`)
+	}
+	if one(7) {
+		add("over", `"stop": true`)
+	}
+	if len(outcomes) > 0 {
+		step += `, "outcomes": {` + strings.Join(outcomes, ", ") + `}`
+	}
+	for _, more := range []string{`"produces": ["out-{v}"]`, `"set": {"v": "^[ab]$"}`, `"only": ["Bash(git push *)"]`, `"decides": "person"`,
+		`"decides": {"run": "cat word"}`} {
+		if one(6) && !strings.Contains(step, more[:9]) {
+			step += ", " + more
+		}
+	}
+	if kind == 2 || kind == 3 {
+		ends = nil // its copies have them
+	}
+	return step, ends
+}
+
 // trees generates valid files that have copies or parts.
-var trees = rapid.Custom(func(t *rapid.T) string { return `{"fsm": 2, "steps": ` + treeSpec(t, 2) + `}` }).Filter(func(file string) bool {
+var trees = rapid.Custom(func(t *rapid.T) string {
+	return `{"fsm": 2, "vars": {"v": "a"}, "steps": ` + treeSpec(t, 2) + `}`
+}).Filter(func(file string) bool {
 	_, err := fsmspec.Parse([]byte(file))
 	return err == nil && (strings.Contains(file, `"do"`) || strings.Contains(file, `"each"`))
 })
@@ -80,34 +132,57 @@ func TestTheListFollowsTheTree(t *testing.T) {
 	})
 }
 
-// anything is an update of the agent or a word of a person.
+// anything is an update of the agent, a word of a person, or a change of the project.
 func (l *list) anything(r *rapid.T) {
 	s := l.state()
 	all := s.Steps
 	if ready := s.Ready(); len(ready) > 0 && rapid.IntRange(0, 3).Draw(r, "in order") > 0 {
 		all = ready
 	}
-	c := rapid.SampledFrom(all).Draw(r, "step")
-	switch rapid.IntRange(0, 12).Draw(r, "what") {
+	c := all[rapid.IntRange(0, len(all)-1).Draw(r, "step")]
+	outcome := ""
+	if len(c.Outcomes) > 0 && rapid.IntRange(0, 4).Draw(r, "says") > 0 {
+		outcome = rapid.SampledFrom(c.Outcomes).Draw(r, "outcome").Name
+	}
+	value := map[string]string{}
+	if len(c.Set) > 0 {
+		value["v"] = rapid.SampledFrom([]string{"a", "b"}).Draw(r, "value")
+	}
+	p := Past{Step: c.ID, Because: "x", WithBlockers: rapid.Bool().Draw(r, "with blockers")}
+	switch rapid.IntRange(0, 17).Draw(r, "what") {
 	case 0:
-		_, _ = l.GoPast(l.t.Context(), Past{Step: c.ID, Because: "x", WithBlockers: rapid.Bool().Draw(r, "with blockers")}, By{})
+		_, _ = l.GoPast(l.t.Context(), p, By{})
 	case 1:
 		_, _ = l.Reopen(l.t.Context(), c.ID, "x", By{})
-	case 2, 3, 4:
-		l.asksFor(c, inProgress, "")
+	case 2:
+		p.Done, p.Outcome, p.Values = true, outcome, value
+		_, _ = l.GoPast(l.t.Context(), p, By{})
+	case 3:
+		l.toggles(r, rapid.SampledFrom([]string{"passes", "out-a", "out-b"}).Draw(r, "file"), "x")
+	case 4:
+		l.toggles(r, "word", outcome)
+	case 5:
+		_, _ = l.Chosen(l.t.Context(), []Choice{{Options: c.choices(), Chosen: outcome}}, ByQuestion, "")
+	case 6, 7, 8:
+		l.asksFor(c, Update{Status: inProgress})
 	default:
-		outcome := ""
-		if len(c.Outcomes) > 0 {
-			outcome = rapid.SampledFrom(c.Outcomes).Draw(r, "outcome").Name
-		}
-		l.asksFor(c, completed, outcome)
+		text, err := json.Marshal(value)
+		require.NoError(r, err)
+		l.asksFor(c, Update{Status: completed, Outcome: outcome, Values: text})
+	}
+}
+
+// toggles removes a file of the project, or writes it.
+func (l *list) toggles(r *rapid.T, name, text string) {
+	if path := filepath.Join(l.project, name); os.Remove(path) != nil {
+		require.NoError(r, os.WriteFile(path, []byte(text+"\n"), 0o600))
 	}
 }
 
 // asksFor makes an update as the client does.
-func (l *list) asksFor(c *Current, status, outcome string) {
-	u := Update{Task: itoa(c.ID), Status: status, Outcome: outcome}
-	v := l.Update(l.t.Context(), u)
+func (l *list) asksFor(c *Current, u Update) {
+	u.Task = itoa(c.ID)
+	v, status := l.Update(l.t.Context(), u), u.Status
 	switch {
 	case !v.Allowed() || c.Gone():
 		return
