@@ -109,3 +109,16 @@ func TestResumeWhereAnotherSessionWorks(t *testing.T) {
 	assert.Contains(t, text, `They wait for #11 "Collect", in what another session has begun in this list.`)
 	assert.NotContains(t, text, NoneReady)
 }
+
+// TestWhatAStopLeftOut stays without a reason of the step that it is under.
+func TestWhatAStopLeftOut(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "do": [
+		{"id": 1, "subject": "Read", "outcomes": {"ok": {}, "enough": {"stop": true}}}, {"id": 2, "subject": "Thank", "blockedBy": [1]}]}]}`)
+	require.True(t, l.end(2, "enough").Allowed())
+	l.seen()
+	before := l.all()
+	require.Contains(t, before, "Thank (not needed): completed")
+	require.True(t, l.end(1, "").Allowed())
+	l.seen()
+	require.Equal(t, strings.Replace(before, "1 Review: pending", "1 Review: completed", 1), l.all())
+}
