@@ -131,27 +131,31 @@ func (t Table) find(data []byte) (all tables, had bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if _, is := all.at("mcp_servers")[serverName]; is && (!t.owns(all.server()) || len(sections(data)) == 0) {
+	if _, is := all.at("mcp_servers")[serverName]; is && !t.owns(all.server()) {
 		line, _, _ := bytes.Cut(data, []byte(serverName))
 		return nil, false, fmt.Errorf("%d:1: %w", bytes.Count(line, []byte("\n"))+1, ErrServer)
 	}
 	return all, all.server() != nil, nil
 }
 
-// section is the lines of a table: from its header to its last key.
-type section struct {
-	begin, end int
-	inner      bool // a table in that of the server
-}
+// section is the lines of a table: from its header to its last key. A key of the server that is elsewhere,
+// such as mcp_servers.fsmtx.command, is one of its own.
+type section struct{ begin, end int }
 
 // sections returns those of the server's table and of the tables in it.
 func sections(data []byte) (found []section) {
 	at, open := 0, false
+	var header []byte
 	for line := range bytes.Lines(data) {
 		text := bytes.TrimSpace(line)
-		if header, err := decode(line); bytes.HasPrefix(text, []byte("[")) && err == nil {
-			if open = header.server() != nil; open {
-				found = append(found, section{at, at, len(header.server()) > 0})
+		if table, err := decode(line); bytes.HasPrefix(text, []byte("[")) && err == nil {
+			if open = table.server() != nil; open {
+				found = append(found, section{at, at})
+			}
+			header = line
+		} else if !open && bytes.Contains(line, []byte(serverName)) {
+			if keys, err := decode(slices.Concat(header, line)); err == nil && keys.server() != nil {
+				found = append(found, section{at, at + len(line)})
 			}
 		}
 		at += len(line)
@@ -197,7 +201,8 @@ func withValue(line []byte, value string) []byte {
 }
 
 // Add returns the file with the server. data is nil if there is no file. Of a server of another
-// version only the program changes. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
+// version only the program changes: further arguments, such as --checks off, are the person's. Errors are
+// ErrServer, ErrOneLine, ErrTable and ErrTOML.
 func (t Table) Add(data []byte) ([]byte, error) {
 	if rest, marked := bytes.CutPrefix(data, []byte(mark)); marked {
 		out, err := t.Add(rest)
@@ -212,7 +217,7 @@ func (t Table) Add(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	if had {
-		return t.update(data, values)
+		return t.update(data, values["command"])
 	}
 	head := comment
 	switch {
@@ -236,48 +241,42 @@ func (t Table) Add(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// update returns the file with the program and the arguments of the server.
-func (t Table) update(data []byte, values map[string]string) ([]byte, error) {
+// update returns the file with the program of the server. It is the line with a command after which the
+// file has it and says the same otherwise.
+func (t Table) update(data []byte, command string) ([]byte, error) {
 	if why, _, err := t.Inspect(data); err != nil || why == "" {
 		return data, err
 	}
-	found := sections(data)
-	i := slices.IndexFunc(found, func(s section) bool { return !s.inner })
-	if i < 0 {
-		return nil, fmt.Errorf("1:1: %w", ErrTable)
-	}
-	own := found[i]
-	var out bytes.Buffer
-	out.Write(data[:own.begin])
-	for line := range bytes.Lines(data[own.begin:own.end]) {
-		one, _ := decode(line)
-		for key, value := range values {
-			if _, is := one[key]; is {
-				line = withValue(line, value)
-			}
-		}
-		out.Write(line)
-	}
-	out.Write(data[own.end:])
 	before, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	after, err := decode(out.Bytes())
-	if why, _, wrong := t.Inspect(out.Bytes()); err != nil || wrong != nil || why != "" || !sameButProgram(before, after) {
-		return nil, fmt.Errorf("1:1: %w", ErrTable)
+	delete(before.server(), "command")
+	at := 0
+	for line := range bytes.Lines(data) {
+		end := at + len(line)
+		if one, err := decode(line); err == nil && one.sets("command") {
+			out := slices.Concat(data[:at], withValue(line, command), data[end:])
+			after, err := decode(out)
+			if why, _, wrong := t.Inspect(out); err == nil && wrong == nil && why == "" {
+				delete(after.server(), "command")
+				if before.equal(after) {
+					return out, nil
+				}
+			}
+		}
+		at = end
 	}
-	return out.Bytes(), nil
+	return nil, fmt.Errorf("1:1: %w", ErrTable)
 }
 
-// sameButProgram reports whether two files say the same, but for the program and the arguments of
-// the server, which it takes out of both.
-func sameButProgram(before, after tables) bool {
-	for _, server := range []tables{before.server(), after.server()} {
-		delete(server, "command")
-		delete(server, "args")
+// sets reports whether a line, as it is decoded, sets a key, which may be one of a table.
+func (t tables) sets(key string) bool {
+	for name, value := range t {
+		inner, is := value.(map[string]any)
+		return !is && name == key || is && tables(inner).sets(key)
 	}
-	return before.equal(after)
+	return false
 }
 
 // Remove returns the file without the server, and whether it had it. It returns nil if Add
@@ -345,14 +344,8 @@ func (t Table) Inspect(data []byte) (why string, had bool, err error) {
 	if err != nil || !had {
 		return "", false, err
 	}
-	server := all.server()
-	args, _ := server["args"].([]any)
-	same := server["command"] == t.Command && len(args) == len(t.Args)
-	for i := range t.Args {
-		same = same && args[i] == t.Args[i]
-	}
-	if !same {
-		return fmt.Sprintf("MCP server: is not the one that runs %s %s", t.Command, strings.Join(t.Args, " ")), true, nil
+	if command := all.server()["command"]; command != t.Command {
+		return fmt.Sprintf("MCP server: runs %v, want %s", command, t.Command), true, nil
 	}
 	return "", true, nil
 }

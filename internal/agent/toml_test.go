@@ -70,7 +70,7 @@ func TestAMovedProgramChangesItsValueAlone(t *testing.T) {
 	earlier := "[mcp_servers.fsmtx]\nargs = [\"mcp\", \"--x\"] # args\ncommand='/old/fsmtx'# command"
 	updated, err = table.Add([]byte(earlier))
 	require.NoError(t, err)
-	assert.Equal(t, "[mcp_servers.fsmtx]\nargs = [\"mcp\"] # args\ncommand=\"/new/fsmtx\"# command", string(updated))
+	assert.Equal(t, "[mcp_servers.fsmtx]\nargs = [\"mcp\", \"--x\"] # args\ncommand=\"/new/fsmtx\"# command", string(updated))
 
 	added, err := table.Add([]byte("[b]\r\n"))
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestTable(t *testing.T) {
 	why, had, err := table.Inspect(old)
 	require.NoError(t, err)
 	assert.True(t, had)
-	assert.Equal(t, "MCP server: is not the one that runs /new/fsmtx mcp", why)
+	assert.Equal(t, "MCP server: runs /old/fsmtx, want /new/fsmtx", why)
 	updated, err := table.Add(old)
 	require.NoError(t, err)
 	assert.Contains(t, string(updated), `command = "/new/fsmtx"`)
@@ -156,43 +156,65 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 	out, err := table.Add([]byte(own))
 	require.NoError(t, err)
 	assert.Equal(t, strings.Replace(own, "/old/", "/bin/", 1), string(out), "only the program changes")
-	_, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\n\"mcp\", \"--x\",\n]\n"))
-	require.ErrorIs(t, err, agent.ErrTable, "other arguments in several lines")
+	const several = "/fsmtx\"\nargs = [\n\"mcp\", \"--x\",\n]\n"
+	out, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several))
+	require.NoError(t, err, "further arguments are the person's")
+	assert.Equal(t, "[mcp_servers.fsmtx]\ncommand = \"/bin"+several, string(out))
 	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
 	require.ErrorIs(t, err, agent.ErrTable, "a line like a header")
 	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
 	require.ErrorIs(t, err, agent.ErrTOML, "it may have the server")
 }
 
-// TestRemovedMeansGone: keys of the server outside its tables are not removed, and so nothing is.
-func TestRemovedMeansGone(t *testing.T) {
+// TestAServerWithoutATable: keys of the server outside its tables are its own, too.
+func TestAServerWithoutATable(t *testing.T) {
 	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	const tools = "[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n"
-	for name, file := range map[string]string{
-		"dotted at the root": "mcp_servers.fsmtx.command = \"/bin/fsmtx\"\nmcp_servers.fsmtx.args = [\"mcp\"]\n" + tools,
-		"dotted in a table":  "[mcp_servers]\nfsmtx.command = \"/bin/fsmtx\"\nfsmtx.args = [\"mcp\"]\n" + tools,
+	for name, c := range map[string]struct{ file, rest string }{
+		"dotted at the root": {"a = 1\nmcp_servers.fsmtx.command = \"/bin/fsmtx\" # fsmtx\n" +
+			"mcp_servers.fsmtx.args = [\"mcp\"]\nb = 1\n" + tools,
+			"a = 1\nb = 1\n"},
+		"dotted in a table": {"[mcp_servers]\no.command = \"fsmtx\"\n" +
+			"fsmtx.command = \"/bin/fsmtx\"\nfsmtx.args = [\"mcp\"]\n[x]\nfsmtx.args = 1\n",
+			"[mcp_servers]\no.command = \"fsmtx\"\n[x]\nfsmtx.args = 1\n"},
+		"in one line": {"[mcp_servers]\nfsmtx = {command = \"/bin/fsmtx\", args = [\"mcp\"]}\no = {command = \"o\"}\n",
+			"[mcp_servers]\no = {command = \"o\"}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rest, had, err := table.Remove([]byte(file))
-			require.ErrorIs(t, err, agent.ErrTable)
+			why, had, err := table.Inspect([]byte(c.file))
+			require.NoError(t, err)
 			assert.True(t, had)
-			assert.Equal(t, file, string(rest))
-			_, err = agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}.Add([]byte(file))
-			require.ErrorIs(t, err, agent.ErrTable, "no table for the program")
+			assert.Empty(t, why)
+			rest, had, err := table.Remove([]byte(c.file))
+			require.NoError(t, err)
+			assert.True(t, had)
+			assert.Equal(t, c.rest, string(rest))
+
+			moved, err := agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}.Add([]byte(c.file))
+			if name == "in one line" {
+				require.ErrorIs(t, err, agent.ErrTable)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, strings.Replace(c.file, "/bin/", "/new/", 1), string(moved))
 		})
 	}
+	const split = "mcp_servers.fsmtx.command = \"/bin/fsmtx\"\nmcp_servers.fsmtx.args = [\n\"mcp\"]\n"
+	rest, had, err := table.Remove([]byte(split))
+	require.ErrorIs(t, err, agent.ErrTable, "removed means gone")
+	assert.True(t, had)
+	assert.Equal(t, split, string(rest))
 }
 
 func TestOnlyTheProgramIsUpdated(t *testing.T) {
 	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n"
-	_, err := table.Add([]byte(old + "note = \"\"\"\nargs = 1\n\"\"\"\n"))
-	require.ErrorIs(t, err, agent.ErrTable, "a line like the arguments in a string")
-
-	const env = "[mcp_servers.fsmtx.env]\nA = \"1\"\n"
-	out, err := table.Add([]byte(env + old + "x = nan\n"))
-	require.NoError(t, err, "a table in it before it")
-	assert.Equal(t, env+"[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\nx = nan\n", string(out))
+	const note = "note = \"\"\"\ncommand = \"/old/fsmtx\"\n\"\"\"\n"
+	for _, other := range []string{"[x]\ncommand = \"/old/fsmtx\"\n", "x = nan\n" + note, "[mcp_servers.fsmtx.env]\ncommand = \"1\"\n"} {
+		out, err := table.Add([]byte(other + old + note))
+		require.NoError(t, err, other)
+		assert.Equal(t, other+strings.Replace(old, "/old/", "/bin/", 1)+note, string(out))
+	}
 }
 
 // TestNaNIsEqualToItself: in a file with one the server is added, updated and removed.

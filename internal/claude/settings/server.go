@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -46,30 +45,20 @@ func AddServer(data []byte, s Server) ([]byte, error) {
 	case Installed:
 		return data, nil
 	case Outdated:
-		if out, err := s.renew(data); err != nil || out != nil {
-			return out, err
-		}
+		return s.renew(data)
 	}
-	rest, err := RemoveServer(data, s)
-	if err != nil {
-		return nil, err
-	}
-	out, err := s.put(rest)
-	if err != nil || rest != nil {
-		return out, err
-	}
-	return withDirs(out, CreatedDirs(data)), nil
+	return s.put(data)
 }
 
 // renew returns the file with the program of the server that it has, and keeps whatever else somebody
-// added to the server, such as its environment. It returns nil if more than the program differs.
+// added to the server, such as further arguments and its environment.
 func (s Server) renew(data []byte) ([]byte, error) {
 	doc, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
 	found, err := doc.server(s)
-	if err != nil || found == nil || !slices.Equal(found.args, s.Args) {
+	if err != nil {
 		return nil, err
 	}
 	at := found.path[len(found.path)-1]
@@ -181,9 +170,6 @@ func InspectServer(data []byte, s Server) (Report, error) {
 		return Report{}, fmt.Errorf("%v: %w: %s runs %s", found.position, ErrForeign, pointer(append(slices.Clone(s.Path), serverName)), runs)
 	case found.program != s.Command:
 		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: runs %s, want %s", found.program, s.Command)}}, nil
-	case !slices.Equal(found.args, s.Args):
-		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: has arguments %q, want %q", strings.Join(found.args, " "),
-			strings.Join(s.Args, " "))}}, nil
 	}
 	return Report{State: Installed}, nil
 }

@@ -141,6 +141,8 @@ func TestAServerKeepsWhatWasAddedToIt(t *testing.T) {
 	for before, list := range map[string]bool{
 		`{"mcpServers": {"fsmtx": {"command": "/old/fsmtx", "args": ["mcp"], "trust": true, "env": {"A": "1"}}, "other": {}}}`: false,
 		`{"mcpServers": {"fsmtx": {"type": "local", "command": ["/old/fsmtx", "mcp"], "timeout": 5}}}`:                         true,
+		`{"mcpServers": {"fsmtx": {"command": ["/old/fsmtx", "mcp", "--checks", "off"], "timeout": 5}}}`:                       true,
+		`{"mcpServers": {"fsmtx": {"command": "/old/fsmtx", "args": ["mcp", "--checks", "off"], "trust": true}}}`:              false,
 	} {
 		s := settings.Server{Path: []string{"mcpServers"}, Command: "/new/bin/fsmtx", Args: []string{"mcp"}, Fields: map[string]any{}, List: list}
 		after, err := settings.AddServer([]byte(before), s)
