@@ -49,6 +49,7 @@ type Agent struct {
 	off     switches // nil if a skill cannot be switched off by itself
 
 	obstacles func(Trust) []Obstacle    // nil if nothing is known to keep it from running hooks
+	serverOff func(Trust) []Obstacle    // nil if nothing is known to keep it from starting the server
 	plugins   pluginsOf                 // nil if its plugins bring no skills
 	anyCase   bool                      // the case of a skill's name does not count
 	mine      func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
@@ -93,6 +94,17 @@ type Trust struct {
 	Dir     string // absolute path of the directory in which the agent starts
 	Project string // absolute path of the project if the file is the project's, else empty
 	Config  string // the directory of the agent's own files
+
+	// Lookup is os.LookupEnv or a stand-in for it. Nil: variables do not count.
+	Lookup func(string) (string, bool)
+}
+
+// env returns a variable, empty if it is not set or not known.
+func (t Trust) env(name string) (value string) {
+	if t.Lookup != nil {
+		value, _ = t.Lookup(name)
+	}
+	return value
 }
 
 // Home is a directory below HOME, and the variable that moves it.

@@ -116,7 +116,7 @@ func offInGemini(at func(string) string, cwd string) func(*Skill) string {
 			Disabled []string       `json:"disabled"`
 		} `json:"skills"`
 	}
-	files := settingsOfGemini(at(""), cwd)
+	files := settingsOfGemini(Trust{Config: at(""), Dir: cwd})
 	all := make([]settings, len(files))
 	for i, file := range files {
 		readCommented(file, &all[i])

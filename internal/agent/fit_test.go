@@ -154,6 +154,35 @@ func TestObstacles(t *testing.T) {
 	}
 }
 
+// TestServerObstacles: as measured, with "mcp list" of each.
+func TestServerObstacles(t *testing.T) {
+	const table = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n"
+	for _, c := range []struct{ agent, data, want string }{
+		{"codex", table, ""},
+		{"codex", table + "enabled = true\n", ""},
+		{"codex", table + "enabled = false\n", `"enabled" of the server is false in `},
+		{"opencode", `{"mcp": {"fsmtx": {"enabled": true}, "o": {"enabled": false}}}`, ""},
+		{"opencode", `{"mcp": {"fsmtx": {"enabled": false /* why */}}}`, `"enabled" of the server is false in `},
+		{"gemini", `{"mcp": {"excluded": ["o"], "allowed": []}}`, ""},
+		{"gemini", `{"mcp": {"excluded": ["fsmtx"]}}`, `"excluded" of "mcp" names it in `},
+		{"gemini", `{"mcp": {"allowed": ["o"]}}`, `"allowed" of "mcp" does not name it in `},
+		{"gemini", `{"mcp": {"allowed": ["o", "fsmtx"]}}`, ""},
+		{"qwen", `{"mcp": {"excluded": ["fsmtx"]}}`, ""},
+	} {
+		home := t.TempDir()
+		file := filepath.Join(home, ".gemini/settings.json")
+		require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(c.data), 0o600))
+		all := agent.Named(c.agent).ServerObstacles(agent.Trust{File: file, Data: []byte(c.data), Dir: t.TempDir(), Config: home})
+		if c.want == "" {
+			assert.Empty(t, all, "%v", c)
+			continue
+		}
+		require.Len(t, all, 1, "%v", c)
+		assert.Equal(t, c.want+file, all[0].What)
+	}
+}
+
 // TestSwitchedOff: as measured.
 func TestSwitchedOff(t *testing.T) {
 	const off, on = "enabled = false\n", "enabled = true\n"

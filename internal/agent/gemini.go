@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -38,8 +39,8 @@ func Gemini() *Agent {
 		Home:    Home{"", "GEMINI_CLI_HOME"},
 		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
 		heading: heading{named: filled, described: given}, off: offInGemini,
-		obstacles: obstaclesOfGemini,
-		plugins:   extensions(".gemini", "gemini"),
+		obstacles: obstaclesOfGemini, serverOff: serverOffInGemini,
+		plugins: extensions(".gemini", "gemini"),
 		mine: func(e *event.Event) bool {
 			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")
 		},
@@ -51,25 +52,32 @@ func Gemini() *Agent {
 }
 
 // untrustedByGemini reports whether the person does not trust the project's folder.
-func untrustedByGemini(t Trust) bool { return t.Project != "" && !trustedByGemini(t.Config, t.Project) }
+func untrustedByGemini(t Trust) bool { return t.Project != "" && !trustedByGemini(t) }
 
-// trustedByGemini reports whether Gemini CLI takes a folder for trusted. Measured with 0.61.0: the longest
-// rule that reaches the folder counts, where links lead; TRUST_PARENT is about the folder above.
-// --skip-trust trusts the folder's skills, but not its settings.
-func trustedByGemini(config, dir string) bool {
-	trust := jsonx.Member(jsonx.Member(readPlain(filepath.Join(config, ".gemini", "settings.json")), "security"), "folderTrust")
+// trustedByGemini reports whether Gemini CLI takes a folder for trusted. Measured with 0.61.0: variables come
+// first; the longest rule that reaches the folder counts, where links lead; TRUST_PARENT is about the folder above.
+// --skip-trust sets a variable, which trusts the folder's skills, but not its settings.
+func trustedByGemini(t Trust) bool {
+	word := t.env("GEMINI_CLI_TRUST_WORKSPACE")
+	if word == "false" || t.env("GEMINI_RESTRICTED_MODE") == "true" {
+		return false
+	}
+	if word == "true" {
+		return true
+	}
+	trust := jsonx.Member(jsonx.Member(readPlain(filepath.Join(t.Config, ".gemini", "settings.json")), "security"), "folderTrust")
 	if isFalse(jsonx.Member(trust, "enabled")) {
 		return true
 	}
 	rules := map[string]string{}
-	readCommented(filepath.Join(config, ".gemini", "trustedFolders.json"), &rules)
+	readCommented(cmp.Or(t.env("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), filepath.Join(t.Config, ".gemini", "trustedFolders.json")), &rules)
 	longest, level := "", ""
 	for _, folder := range slices.Sorted(maps.Keys(rules)) {
 		top := folder
 		if rules[folder] == "TRUST_PARENT" {
 			top = filepath.Dir(folder)
 		}
-		below, err := filepath.Rel(safefile.Resolve(top), safefile.Resolve(dir))
+		below, err := filepath.Rel(safefile.Resolve(top), safefile.Resolve(t.Dir))
 		if err == nil && filepath.IsLocal(below) && len(folder) > len(longest) {
 			longest, level = folder, rules[folder]
 		}
@@ -79,9 +87,9 @@ func trustedByGemini(config, dir string) bool {
 
 // settingsOfGemini returns the settings files that count in a folder. What the first one says wins. Other
 // files than these two, such as the system's, are not read.
-func settingsOfGemini(config, dir string) (files []string) {
-	if trustedByGemini(config, dir) {
-		files = append(files, filepath.Join(dir, ".gemini", "settings.json"))
+func settingsOfGemini(t Trust) (files []string) {
+	if trustedByGemini(t) {
+		files = append(files, filepath.Join(t.Dir, ".gemini", "settings.json"))
 	}
-	return append(files, filepath.Join(config, ".gemini", "settings.json"))
+	return append(files, filepath.Join(t.Config, ".gemini", "settings.json"))
 }

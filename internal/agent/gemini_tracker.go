@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,16 +23,15 @@ func trackerOf(e *event.Event, config string) string {
 		filepath.Dir(project) != filepath.Join(config, "tmp") {
 		return ""
 	}
-	on := false
-	for _, file := range []string{filepath.Join(config, "settings.json"), filepath.Join(e.Cwd, ".gemini", "settings.json")} {
-		if says, known := tracks(file); known {
-			on = says
+	for _, file := range settingsOfGemini(Trust{Config: filepath.Dir(config), Dir: e.Cwd, Lookup: os.LookupEnv}) {
+		if on, known := tracks(file); known {
+			if on {
+				return filepath.Join(project, session, "tracker")
+			}
+			break
 		}
 	}
-	if !on {
-		return ""
-	}
-	return filepath.Join(project, session, "tracker")
+	return ""
 }
 
 // tracks returns what a settings file says about the tracker; known is false if it says nothing.

@@ -4,18 +4,65 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// Obstacle is what keeps an agent from running the hooks of a file, for people. The agent says nothing of it
-// where a model is at work.
+// Obstacle is what keeps an agent from running the hooks of a file or from starting the server, for people. The
+// agent says nothing of it where a model is at work.
 type Obstacle struct{ What, Remedy string }
+
+// ServerObstacles returns what keeps the agent from starting the server of a file, which has it. Each was measured
+// with the agent's Version.
+func (a *Agent) ServerObstacles(t Trust) []Obstacle {
+	if a.serverOff == nil {
+		return nil
+	}
+	return a.serverOff(t)
+}
+
+// serverOffInCodex: a member of the server.
+func serverOffInCodex(t Trust) []Obstacle {
+	config, _ := decode(t.Data)
+	if config.server()["enabled"] != false {
+		return nil
+	}
+	return []Obstacle{{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"}}
+}
+
+// serverOffInOpenCode: a member of the server.
+func serverOffInOpenCode(t Trust) []Obstacle {
+	config, _ := commented.Plain(t.Data)
+	if jsonx.Member(jsonx.Member(jsonx.Member(config, "mcp"), serverName), "enabled").Kind() != 'f' {
+		return nil
+	}
+	return []Obstacle{{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"}}
+}
+
+// serverOffInGemini: the lists of all settings.
+func serverOffInGemini(t Trust) (all []Obstacle) {
+	for _, file := range settingsOfGemini(t) {
+		var lists struct {
+			Allowed  []string `json:"allowed"`
+			Excluded []string `json:"excluded"`
+		}
+		_ = json.Unmarshal(jsonx.Member(readPlain(file), "mcp"), &lists, jsonx.Tolerant)
+		if slices.Contains(lists.Excluded, serverName) {
+			all = append(all, Obstacle{`"excluded" of "mcp" names it in ` + file, "take it out of the list"})
+		}
+		if len(lists.Allowed) > 0 && !slices.Contains(lists.Allowed, serverName) {
+			all = append(all, Obstacle{`"allowed" of "mcp" does not name it in ` + file, "add " + serverName + " to the list"})
+		}
+	}
+	return all
+}
 
 // Obstacles returns what keeps the agent from running the hooks of a file, but for what it demands of the
 // person. Each was measured with the agent's Version.
@@ -84,7 +131,7 @@ func obstaclesOfCopilot(t Trust) (all []Obstacle) {
 // lists of both count.
 func obstaclesOfGemini(t Trust) (all []Obstacle) {
 	known := false
-	for _, file := range settingsOfGemini(t.Config, t.Dir) {
+	for _, file := range settingsOfGemini(t) {
 		config := jsonx.Member(readPlain(file), "hooksConfig")
 		enabled := jsonx.Member(config, "enabled")
 		if !known && isFalse(enabled) {

@@ -240,6 +240,41 @@ func TestPluginsOfCopilot(t *testing.T) {
 	)
 }
 
+// TestPathsOfOpenCode: as "opencode debug skill" of 1.18.33 answered. Each file replaces the paths of those before it.
+func TestPathsOfOpenCode(t *testing.T) {
+	all := map[string]string{
+		"1/one/": "one", "2/two/": "two", "3/three/": "three", "project/4/four/": "four", "home/5/five/": "five",
+		"home/.config/opencode/skills/own/": "own", "moved/opencode/skills/moved/": "moved",
+	}
+	steps := []struct{ file, paths, want string }{
+		{"home/.config/opencode/config.json", `["ROOT/1"]`, "one"},
+		{"home/.config/opencode/opencode.json", `["ROOT/2", "missing"]`, "two"},
+		{"home/.config/opencode/opencode.jsonc", `["ROOT/3",] /* mine */`, "three"},
+		{"project/opencode.json", `["4"]`, "four"},
+		{"project/.opencode/opencode.json", `["~/5"]`, "five"},
+		{"home/.opencode/opencode.json", `[]`, ""},
+	}
+	for _, step := range steps {
+		all[step.file] = `{"skills": {"paths": ` + step.paths + `}}`
+		root := files(t, all)
+		rows := []found{{"opencode", "own", "home/.config/opencode/skills/own"}}
+		for name, dir := range map[string]string{
+			"one": "1/one", "two": "2/two", "three": "3/three", "four": "project/4/four", "five": "home/5/five",
+		} {
+			if name != step.want {
+				dir = ""
+			}
+			rows = append(rows, found{"opencode", name, dir})
+		}
+		assertFound(t, root, homeOnly(filepath.Join(root, "home")), rows...)
+	}
+	root := files(t, all)
+	assertFound(t, root, func(name string) (string, bool) {
+		value, is := map[string]string{"HOME": root + "/home", "XDG_CONFIG_HOME": root + "/moved"}[name]
+		return value, is
+	}, found{"opencode", "moved", "moved/opencode/skills/moved"}, found{"opencode", "own", ""})
+}
+
 // TestTheSearchIsThatOfALocator: the lists that commands print.
 func TestTheSearchIsThatOfALocator(t *testing.T) {
 	root := files(t, map[string]string{

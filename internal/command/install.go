@@ -274,7 +274,7 @@ func (f *installFlags) checkMCP() error {
 	switch {
 	case f.mcp && f.remove:
 		return hint.New("--remove cannot be combined with --mcp", "--remove also removes the MCP server")
-	case f.mcp && f.print:
+	case f.mcp && f.print && (len(f.agents) == 0 || slices.Contains(f.agents, caller.Claude) || slices.Contains(f.agents, install.All)):
 		return hint.New("--print cannot be combined with --mcp", "the MCP server is in another file of the client's; see fsmtx install --help")
 	}
 	return nil

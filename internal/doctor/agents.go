@@ -55,8 +55,7 @@ func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile,
 			found = append(found, Fault{Kind: "agents", What: one.Demand, File: one.Path})
 		}
 		for _, o := range one.Obstacles {
-			what := a.Title + " does not run these hooks when it starts here: " + o.What + "; " + o.Remedy
-			found = append(found, Fault{Kind: "agents", What: what, File: one.Path})
+			found = append(found, Fault{Kind: "agents", What: o.What + "; " + o.Remedy, File: one.Path})
 		}
 	}
 	return found

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -250,7 +251,14 @@ func (a agentInstall) mayHaveComments(path string) bool {
 // aboutComments returns the way out for a file with comments. When removing, isIrrelevant has seen
 // that it has something of this program.
 func (a agentInstall) aboutComments() string {
-	printed := "what this prints: HOME=/nowhere fsmtx install --agent " + a.agent.Name + " --print"
+	printed := "what this prints: HOME=/nowhere fsmtx install --agent " + a.agent.Name
+	if a.Scope == Project {
+		printed = "what this prints in another directory: fsmtx install --agent " + a.agent.Name + " --project"
+	}
+	if a.MCP {
+		printed += " --mcp"
+	}
+	printed = strings.Join(append([]string{printed}, a.Steps.Applied(nil)...), " ") + " --print"
 	done, other := "edited", "put into it "+printed
 	switch a.verb {
 	case remove:
@@ -477,14 +485,14 @@ func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always
 	text := a.demand()
 	obstacles := false
 	for _, one := range files {
-		if len(one.hooks) == 0 || one.report.State == settings.Absent && !always {
+		if one.report.State == settings.Absent && !always {
 			continue
 		}
 		t := a.trust(s, one)
-		unmet = unmet || text != "" && d.Unmet != nil && d.Unmet(t)
-		for _, o := range a.agent.Obstacles(t) {
+		unmet = unmet || len(one.hooks) > 0 && text != "" && d.Unmet != nil && d.Unmet(t)
+		for _, o := range a.obstacles(one, t) {
 			obstacles = true
-			s.Errorf("%s does not run these hooks when it starts here: %s", a.agent.Title, o.What)
+			s.Errorf("%s", o.What)
 			s.Hintf("%s", o.Remedy)
 		}
 	}
@@ -494,9 +502,26 @@ func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always
 	return unmet || obstacles
 }
 
+// obstacles returns what keeps the agent from running the hooks of a file and from starting its server. What is a sentence.
+func (a agentInstall) obstacles(one agentFile, t agent.Trust) (all []agent.Obstacle) {
+	if len(one.hooks) > 0 {
+		for _, o := range a.agent.Obstacles(t) {
+			o.What = a.agent.Title + " does not run these hooks when it starts here: " + o.What
+			all = append(all, o)
+		}
+	}
+	if one.server != nil || one.table != nil {
+		for _, o := range a.agent.ServerObstacles(t) {
+			o.What = a.agent.Title + " does not start the MCP server: " + o.What
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 // trust returns what the agent is asked about a file as it is when the job is done.
 func (a agentInstall) trust(s terminal.Streams, one agentFile) agent.Trust {
-	t := agent.Trust{File: one.Path, Data: one.Data, Config: a.agent.Home.In(s.Getenv)}
+	t := agent.Trust{File: one.Path, Data: one.Data, Config: a.agent.Home.In(s.Getenv), Lookup: s.Getenv}
 	if a.verb == put {
 		t.Data = one.data
 	}

@@ -49,13 +49,11 @@ func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile
 			continue
 		}
 		f := AgentFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
-		if len(one.hooks) > 0 {
-			t := i.trust(s, one)
-			if d := a.Demands; d.Unmet != nil && d.Unmet(t) {
-				f.Demand = i.demand()
-			}
-			f.Obstacles = a.Obstacles(t)
+		t := i.trust(s, one)
+		if d := a.Demands; len(one.hooks) > 0 && d.Unmet != nil && d.Unmet(t) {
+			f.Demand = i.demand()
 		}
+		f.Obstacles = i.obstacles(one, t)
 		found = append(found, f)
 	}
 	return found, err
