@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,9 @@ func (all inputs) read(tool string, text jsontext.Value) (given map[string]jsont
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		property := schema.Properties[name]
+		if property != nil && property.Type == "integer" {
+			given[name] = whole(given[name])
+		}
 		switch {
 		case property == nil:
 			mistakes = append(mistakes, all.unknown(tool, name))
@@ -97,8 +101,17 @@ func describe(s *jsonschema.Schema) string {
 	return text + ": " + s.Description
 }
 
-// fitsType reports whether a value has the type of a schema. A whole number is one as Go reads
-// it: 1.0 and 1e3 are none.
+// whole returns a number such as 1.0 as 1: by JSON Schema it is a whole number too, and agents whose numbers are
+// all floats send it so. Other values stay.
+func whole(v jsontext.Value) jsontext.Value {
+	n, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || v.Kind() != '0' || n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+		return v
+	}
+	return jsontext.Value(strconv.FormatInt(int64(n), 10))
+}
+
+// fitsType reports whether a value has the type of a schema. A whole number is one as Go reads it.
 func fitsType(name string, v jsontext.Value) bool {
 	switch v.Kind() {
 	case '"':

@@ -63,6 +63,16 @@ func TestAnArgumentThatIsNullIsLeftOut(t *testing.T) {
 	assert.Equal(t, "in_progress", w.status("s1", 1))
 }
 
+// TestAWholeNumberMayBeWrittenAsAFloat: agents whose numbers are all floats write 1.0.
+func TestAWholeNumberMayBeWrittenAsAFloat(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", chain()...)
+	r, err := w.connect(nil).CallTool(t.Context(), &mcp.CallToolParams{Name: "step_start", Arguments: raw(`{"step": 1.0}`)})
+	require.NoError(t, err)
+	assert.False(t, r.IsError)
+	assert.Equal(t, "in_progress", w.status("s1", 1))
+}
+
 // refusesRaw calls a tool, which must fail, with arguments as they are written. It returns the text.
 func (c *client) refusesRaw(tool, arguments string) string {
 	c.t.Helper()
