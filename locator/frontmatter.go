@@ -375,7 +375,7 @@ func (s *search) isShadowed(c candidate) bool {
 			return true
 		}
 	}
-	return s.isSecond(c.folder)
+	return s.isSecond(c.folder) || s.isLeftOut(c.folder)
 }
 
 // isSecond reports whether an earlier skill of the user or the project has the file of the skill

@@ -200,7 +200,34 @@ func isSkillFile(name string) bool {
 
 // isSkill reports whether the client takes folder for a skill.
 func (s *search) isSkill(folder string) bool {
-	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile))
+	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile)) && !s.isLeftOut(folder)
+}
+
+// isLeftOut reports whether the client does not load the skill in a folder although it has a SKILL.md: the
+// folder's name is not one (measured with 2.1.329, fact 177), or it is switched off.
+func (s *search) isLeftOut(folder string) bool {
+	return !s.Invoked && !plugins.IsFolderName(filepath.Base(folder)) || s.switchedOff(folder) != ""
+}
+
+// switchedOff returns, for people, what in the settings keeps the client from loading the skill in a folder that
+// is also a plugin, "" if nothing does (measured with 2.1.329, fact 178).
+func (s *search) switchedOff(folder string) string {
+	name := filepath.Base(folder)
+	if found, _ := exists(s.FS, filepath.Join(folder, plugins.ManifestPath)); !found {
+		return ""
+	}
+	in := filepath.Dir(folder)
+	if !slices.ContainsFunc(s.skillsRoots(), func(r root) bool { return plugins.SkillsDir(r.dir) == in }) {
+		return ""
+	}
+	if p, err := plugins.LoadDir(s.FS, folder, plugins.SkillsMarketplace); err == nil {
+		name = p.Name
+	}
+	key := name + "@" + plugins.SkillsMarketplace
+	if enabled, path := s.switches().Lookup(key); !enabled && path != "" {
+		return "switched off in " + path + `: "enabledPlugins" for ` + quote(key) + " is false"
+	}
+	return ""
 }
 
 // runsSkill records that the client runs the skill.

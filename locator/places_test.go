@@ -462,3 +462,20 @@ func TestFolderWithoutSkillHasNoAlias(t *testing.T) {
 	result := w.finds("", "alias", project)
 	assert.NotContains(t, explain(result), locator.OutcomeFailed)
 }
+
+// A skill that is also a plugin and switched off: the result names the file.
+func TestASkillThatIsAPluginThatIsOff(t *testing.T) {
+	w := newWorld(t)
+	w.skill(config + "/skills/x")
+	w.put(config+"/skills/x/SKILL.md", "")
+	w.put(config+"/skills/x/.claude-plugin/plugin.json", `{"name": "p"}`)
+	w.put(config+"/settings.json", `{"enabledPlugins": {"p@skills-dir": false}}`)
+
+	result := w.finds("", "x", project)
+
+	assert.Equal(t, `switched off in `+config+`/settings.json: "enabledPlugins" for "p@skills-dir" is false`, result.Off())
+	all, _ := w.Workflows(project)
+	require.Len(t, all, 1)
+	assert.True(t, all[0].Unused)
+	assert.Equal(t, result.Off(), all[0].Off)
+}

@@ -1,6 +1,7 @@
 package locator
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -158,7 +159,13 @@ func (s *search) try(places []place) {
 // a marketplace renames it. A name that has been invoked is known to the client, so there the
 // folder is used.
 func (s *search) isRefused(c candidate) bool {
-	isItsOwn := s.isSkill(c.folder) || c.plugin != "" && isFile(s.FS, c.folder+".md")
+	hasSkill := isFile(s.FS, filepath.Join(c.folder, plugins.SkillFile))
+	if hasSkill && s.plugin == "" && !s.Invoked && s.isLeftOut(c.folder) {
+		s.result.off = s.switchedOff(c.folder)
+		s.step(c.rule, c.folder, OutcomeSkipped, cmp.Or(s.result.off, "the client does not accept the folder's name"))
+		return true
+	}
+	isItsOwn := hasSkill || c.plugin != "" && isFile(s.FS, c.folder+".md")
 	isFolders := s.plugin == "" && !s.isSecond(c.folder)
 	if s.Invoked || isFolders || s.result.known || !isItsOwn {
 		return false

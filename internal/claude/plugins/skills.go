@@ -417,6 +417,14 @@ func isShown(name string) bool {
 	return utf8.RuneCountInString(name) <= 256 && !strings.ContainsFunc(name, hidden) && !strings.Contains(name, "  ")
 }
 
+// IsFolderName reports whether the client takes the name of a folder for that of a skill of the user or the
+// project. "synced" is the folder of the skills that it synchronizes (measured with 2.1.329, fact 177).
+func IsFolderName(name string) bool {
+	blank := func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
+	return isShown(strings.ReplaceAll(name, "\u200d", "")) && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, blank) &&
+		!strings.EqualFold(strings.TrimRight(name, ". "), "synced")
+}
+
 // SkillFolders returns what is in the folder of skills below root, sorted by name. It returns
 // none if the directory cannot be listed, because then the client loads none either.
 func SkillFolders(fsys FS, root string) []string {

@@ -327,6 +327,19 @@ command market/p/commands/sub/y/SKILL.md four
 -- market/.claude-plugin/marketplace.json --
 {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
 `,
+	"skills that are not loaded": `
+skill home/.claude/skills/synced sy
+skill home/.claude/skills/a<b less
+skill home/.claude/skills/plug pname
+skill home/.claude/skills/plain
+skill project/.claude/skills/plug
+-- home/.claude/skills/plug/.claude-plugin/plugin.json --
+{"name": "p1"}
+-- home/.claude/settings.json --
+{"enabledPlugins": {"p1@skills-dir": false, "plain@skills-dir": false}}
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": []}
+`,
 	"a byte order mark": "\nskill market/p/skills/x xn\nskill market/p/more/y yn\n-- market/p/.claude-plugin/plugin.json " +
 		"--\n\ufeff{\"name\": \"p\", \"skills\": \"./more\"}\n" + `
 -- market/.claude-plugin/marketplace.json --
