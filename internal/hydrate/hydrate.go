@@ -32,7 +32,10 @@ type Options struct {
 	Mine func(command string) bool
 	// FromClient reports whether a check's event comes from the client. Nil: it does.
 	FromClient func() bool
-	Late       bool // leave what is done last to Result.Finish, so that the caller can answer first
+	// Forged reports whether the event was written in the agent's shell: then a call without a hydration, of which
+	// nothing but the event tells, is not recorded. Nil: it was not.
+	Forged func() bool
+	Late   bool // leave what is done last to Result.Finish, so that the caller can answer first
 
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
@@ -155,7 +158,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	var err error
 	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {
 		h.result.Finish() // the call is recorded under the lock
-		err = noteCall(ctx, h.request, h.list)
+		err = noteCall(ctx, h.request, h.list, nil)
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if len(h.result.Created) > 0 {
@@ -207,11 +210,11 @@ func NoteCall(ctx context.Context, r Request, env Env, o Options, found error) e
 	if err != nil {
 		return cmp.Or(found, err)
 	}
-	return errors.Join(found, noteCall(ctx, r, tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS}))
+	return errors.Join(found, noteCall(ctx, r, tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS}, o.Forged))
 }
 
-func noteCall(ctx context.Context, r Request, list tasks.List) error {
-	f := steps.Frame{List: list, Session: r.Session}
+func noteCall(ctx context.Context, r Request, list tasks.List, forged func() bool) error {
+	f := steps.Frame{List: list, Session: r.Session, Forged: forged}
 	if err := f.Calls(ctx, r.tag(), r.Agent); err != nil {
 		return fmt.Errorf("a step demands the skill %s, and the call could not be recorded, so call it again: %w", r.tag(), err)
 	}

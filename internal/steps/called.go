@@ -56,10 +56,10 @@ func (s *State) underWay(c *Current) bool {
 }
 
 // Calls records that a skill was called, for the steps in progress that demand it. It does
-// nothing, and takes no lock, if there is none.
+// nothing, and takes no lock, if there is none, or if the event is forged.
 func (f *Frame) Calls(ctx context.Context, skill, agent string) error {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return fsmspec.SameSkill(r.Do, skill) }) {
+	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return fsmspec.SameSkill(r.Do, skill) }) || f.forged() {
 		return err
 	}
 	return f.locked(ctx, func(dir *txn.Dir) error {
