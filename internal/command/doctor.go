@@ -140,13 +140,7 @@ func printFaults(s terminal.Streams, found []doctor.Fault) error {
 		b.WriteString("nothing is wrong\n")
 	}
 	for _, one := range found {
-		what := visible.Line(one.What)
-		switch {
-		case one.Line > 0:
-			what = fmt.Sprintf("%s:%d: %s", visible.Line(one.File), one.Line, what)
-		case one.File != "":
-			what = visible.Line(one.File) + ": " + what
-		}
+		what := visible.Line(one.Place() + one.What)
 		switch {
 		case one.Fixed:
 			visible.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)

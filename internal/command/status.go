@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -28,7 +30,7 @@ tree of steps, with their gates and the last decision about each; the tasks that
 no workflow; the last hydration, that is the last change that put the steps of a skill into
 the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one.
 It says if steps are not enforced because what is on record about them cannot be read or is
-gone. The states of a step are
+gone, or because a setting keeps the client from running hooks. The states of a step are
 
 ` + stepWords + `
 
@@ -110,6 +112,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	if err != nil {
 		return err
 	}
+	st.hooksOff(s)
 	if f.json {
 		return printJSON(s.Out, st.shown())
 	}
@@ -133,7 +136,8 @@ func (st *status) print(s terminal.Streams, chosen string, full bool) error {
 type status struct {
 	list       tasks.List
 	steps      *steps.State
-	troubles   []error // why the steps are not enforced, or not fully
+	troubles   []error  // why the steps are not enforced, or not fully
+	off        []string // the switches that keep the client from running the hooks
 	tasks      []tasks.Task
 	last       *history.Hydration
 	target     *history.Hydration // of fsmtx undo, nil if there is none
@@ -170,6 +174,20 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	defer cancel()
 	st.pending, st.pendingErr = txn.Inspect(ctx, list.Dir)
 	return st, nil
+}
+
+// hooksOff finds the switches that keep the client from running the hooks where open steps were begun, if the list is
+// Claude Code's. That they cannot be read is for doctor to report.
+func (st *status) hooksOff(s terminal.Streams) {
+	own, err := tasklist.OfSession(withoutList(s.Getenv), filepath.Base(st.list.Dir))
+	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() })
+	if err != nil || own != st.list.Dir || open < 0 {
+		return
+	}
+	found, _ := doctor.Off(s, st.steps.Steps[open].Workflow.Dir)
+	for _, f := range found {
+		st.off = append(st.off, f.Place()+f.What)
+	}
 }
 
 // task returns the task of a step in the list, a zero task if it is not there.
@@ -245,6 +263,9 @@ func (st *status) details(c *steps.Current, word string, parent int64) string {
 	parts := []string{word}
 	if word == "done" && c.Outcome != "" && c.Outcome != word {
 		parts[0] += " as " + c.Outcome
+	}
+	if other := st.steps.Otherwise(c); other != "" {
+		parts = append(parts, other)
 	}
 	if over := st.steps.OverText(c); over != "" {
 		parts = append(parts, over)
@@ -417,6 +438,7 @@ func (st *status) shown() shownStatus {
 	for _, trouble := range st.troubles {
 		out.Troubles = append(out.Troubles, trouble.Error())
 	}
+	out.Troubles = append(out.Troubles, st.off...)
 	if st.pendingErr != nil {
 		out.PendingErr = st.pendingErr.Error()
 	}

@@ -48,6 +48,9 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, trouble := range st.troubles {
 		visible.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
 	}
+	for _, off := range st.off {
+		visible.Fprintf(&b, "not enforced: %s\n", off)
+	}
 	v := &view{}
 	st.nextTo(v.line)
 	st.workflowsTo(v)

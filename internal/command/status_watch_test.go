@@ -223,7 +223,7 @@ func TestWatchKeepsTheWorkInView(t *testing.T) {
 	w.press("d")
 	w.see("○ #13 Subject 13 (ready)")
 	w.press("g")
-	w.see("● #2 Subject 2 (done)")
+	w.see("● #2 Subject 2 (done; completed in another way)")
 	w.press("f")
 	w.see("○ #13 Subject 13 (ready)")
 	w.press("q")

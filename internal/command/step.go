@@ -224,7 +224,46 @@ func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 	}
 }
 
+// answer answers the event. If there is nothing else to say, the person is told of a list that was left.
 func (h *stepHook) answer(ctx context.Context) event.Answer {
+	a := h.judged(ctx)
+	if a != (event.Answer{}) || h.event.Name != event.PreToolUse && h.event.Name != event.Stop {
+		return a
+	}
+	v := steps.Verdict{Trouble: h.left(ctx)}
+	h.log(v)
+	return h.troubled(v.Trouble)
+}
+
+// left tells of the session's own list if a variable, which settings can set at any time, has given the client
+// another one while a workflow was under way.
+func (h *stepHook) left(ctx context.Context) string {
+	own, err := tasklist.OfSession(withoutList(h.streams.Getenv), h.Session)
+	if err != nil {
+		return ""
+	}
+	open := h.Left(ctx, own)
+	if open == "" {
+		return ""
+	}
+	return fmt.Sprintf(`%s, and %s now gives the client another task list, so these steps are not enforced. To go on with them, remove the `+
+		`variable from "env" in the settings, or from the environment, and start the session again`, open, listVariable)
+}
+
+// listVariable gives the client another list than the session's.
+const listVariable = "CLAUDE_CODE_TASK_LIST_ID"
+
+// withoutList returns lookup without listVariable: the list of a session is its own.
+func withoutList(lookup func(string) (string, bool)) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if name == listVariable {
+			return "", false
+		}
+		return lookup(name)
+	}
+}
+
+func (h *stepHook) judged(ctx context.Context) event.Answer {
 	h.endGrants(ctx)
 	switch e := h.event; e.Name {
 	case event.PreToolUse:

@@ -5,6 +5,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -44,6 +45,17 @@ func Examine(ctx context.Context, s terminal.Streams, q Question) ([]Fault, erro
 		}
 	}
 	return found, err
+}
+
+// Place returns where the problem is, to stand before What; it is empty if that is in no file.
+func (f Fault) Place() string {
+	switch {
+	case f.Line > 0:
+		return fmt.Sprintf("%s:%d: ", f.File, f.Line)
+	case f.File != "":
+		return f.File + ": "
+	}
+	return ""
 }
 
 // Repair repairs the problem, which must be Safe. What then is Fixed, or says why not.

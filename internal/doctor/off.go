@@ -4,7 +4,19 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
+
+// Off returns the switches that keep the client from running the hooks of this program when it starts in dir, as
+// Examine reports them.
+func Off(s terminal.Streams, dir string) ([]Fault, error) {
+	d := &doctor{Streams: s, cwd: dir}
+	h, _, err := d.look()
+	if err != nil {
+		return nil, err
+	}
+	return d.off(h), nil
+}
 
 // off reports the switches that keep the client from running hooks. If none are registered
 // yet, it reports those for the place in which install registers them. Files that the client ignores

@@ -165,7 +165,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 	if target == nil {
 		if t := taggedTask(f.List.Dir, u.Task); t != nil {
 			if r.lost(t.id) == nil {
-				return nil, f.unrecorded(ctx, t)
+				return nil, f.unrecorded(ctx, t, len(r.steps) > 0)
 			}
 			if err := r.addUnread(f.List.Dir); err != nil {
 				return nil, f.trouble(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -34,6 +35,21 @@ func (s *State) wasDone(c *Current) bool {
 	return c.Step.Status == completed || ok && e.To == completed && e.Verdict != Ask
 }
 
+// Otherwise returns how the list shows the step, as completed or started, if no decision let that through: a script
+// has changed it, or the client ran no hook. It is empty for a step that was let through, or whose gates are still to be
+// looked at, which Word says.
+func (s *State) Otherwise(c *Current) string {
+	e, _ := s.last(c.ID)
+	switch word := s.Word(c); {
+	case c.Unread || c.stale || c.Step.Status == c.Status || c.Status == e.To || e.Verdict == Override:
+	case c.Status == completed && (word == "done" || word == "blocked"):
+		return "completed in another way"
+	case c.Status == inProgress && word == "blocked":
+		return "started in another way"
+	}
+	return ""
+}
+
 // addMissing adds the missing steps of workflows that the list still has to the troubles. Of a
 // workflow whose tasks are all gone there is nothing left to enforce.
 func (s *State) addMissing() {
@@ -54,7 +70,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	}
 	if len(s.Steps) == 0 {
 		if all, err := taggedTasks(f.List.Dir); err == nil && len(all) > 0 {
-			return f.unrecorded(ctx, &all[0]).Trouble
+			return f.unrecorded(ctx, &all[0], false).Trouble
 		}
 		return ""
 	}
@@ -72,4 +88,25 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 		return ""
 	}
 	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
+}
+
+// Left returns for the person, once a session, which workflows are open in own, the session's own list, if this
+// is another one: the client was given it while they were under way.
+func (f *Frame) Left(ctx context.Context, own string) string {
+	if own == f.List.Dir {
+		return ""
+	}
+	if _, err := os.Lstat(stateDir(own)); err != nil {
+		return "" // no workflow was ever in it
+	}
+	s, err := LoadNow(ctx, own)
+	if err != nil || !s.HasOpen() {
+		return ""
+	}
+	there := *f
+	there.List.Dir = own
+	if there.toldBefore(ctx, f.Session+"/left") {
+		return ""
+	}
+	return s.summary() + " in " + own
 }

@@ -112,4 +112,47 @@ func TestAnotherSpellingIsNoTask(t *testing.T) {
 	assert.Nil(t, taggedTask(l.List.Dir, "01"))
 }
 
+// TestATaskThatTheAgentMarks: the steps of the list are enforced as before, and what is told of it does not stand for what is
+// told if the record is removed.
+func TestATaskThatTheAgentMarks(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}})
+	l.put(7, `{"id":"7","subject":"Test","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
+	v := l.ask(7, completed)
+	assert.True(t, v.Allowed())
+	assert.Contains(t, v.Trouble, `#7 "Test" is marked as a step of the workflow "release", but nothing about it is on record`)
+	assert.Contains(t, v.Trouble, "so it is not enforced; the steps that are on record are.")
+	assert.Empty(t, l.ask(7, completed).Trouble)
+	l.denies(2, completed)
+
+	s := stateDir(l.List.Dir)
+	all, err := os.ReadDir(s)
+	require.NoError(t, err)
+	for _, e := range all {
+		if e.Name() != toldFile {
+			require.NoError(t, os.RemoveAll(filepath.Join(s, e.Name())))
+		}
+	}
+	assert.Contains(t, l.ask(2, completed).Trouble, "so the steps of this list are not enforced.")
+}
+
+// TestStepsChangedInAnotherWay: nothing let them through, and the state says so.
+func TestStepsChangedInAnotherWay(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}, Approval: "Good?"}, Step{Status: completed})
+	words := func() (all []string) {
+		s, err := LoadNow(t.Context(), l.List.Dir)
+		require.NoError(t, err)
+		for _, c := range s.Steps {
+			all = append(all, s.Otherwise(c))
+		}
+		return all
+	}
+	l.set(2, inProgress)
+	l.set(3, completed)
+	assert.Equal(t, []string{"", "started in another way", "completed in another way", ""}, words())
+	l.allows(1, inProgress)
+	l.allows(1, completed)
+	l.set(2, completed)
+	assert.Equal(t, []string{"", "completed in another way", "", ""}, words(), "the third is unchecked")
+}
+
 func taskFile(l *list, id int64) string { return filepath.Join(l.List.Dir, fileName(id)) }

@@ -130,16 +130,20 @@ func (s *State) allTroubles(dir string) ([]error, error) {
 	return troubles, nil
 }
 
-// unrecorded returns the verdict on an update of a task that is tagged and not on record.
-// It is not judged; the person is told once a session.
-func (f *Frame) unrecorded(ctx context.Context, t *tagged) Verdict {
-	if f.toldBefore(ctx, f.Session) {
+// unrecorded returns the verdict on an update of a task that is tagged and not on record. It is not
+// judged; the person is told once a session. beside says that other steps of the list are on record.
+func (f *Frame) unrecorded(ctx context.Context, t *tagged, beside bool) Verdict {
+	what := fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
+		t.id, quote(t.file.Subject), quote(t.tag), stateDir(f.List.Dir))
+	switch {
+	case beside && f.toldBefore(ctx, f.Session+"/marked"), !beside && f.toldBefore(ctx, f.Session):
 		return Verdict{}
+	case beside:
+		return Verdict{Trouble: what + "so it is not enforced; the steps that are on record are. " +
+			"The agent may have marked it, or an older fsmtx put it there"}
 	}
-	return Verdict{Trouble: fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, "+
-		"so the steps of this list are not enforced. "+
-		"An older fsmtx put it there, or the record was removed. To have its steps enforced, "+Remedy, t.id, quote(t.file.Subject),
-		quote(t.tag), stateDir(f.List.Dir))}
+	return Verdict{Trouble: what + "so the steps of this list are not enforced. An older fsmtx put it there, or the record was removed. " +
+		"To have its steps enforced, " + Remedy}
 }
 
 // stateDir returns the path of the state directory, for people.

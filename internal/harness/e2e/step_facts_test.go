@@ -214,3 +214,23 @@ func TestWhatTheClientItselfRefuses(t *testing.T) {
 	}
 	assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
 }
+
+// Fact 177. The list of the session is left with its open steps, and the person is told once.
+func TestSettingsGiveTheClientAnotherList(t *testing.T) {
+	s := held(t, steps("Release"), "--user")
+	s.Write("project/other.json", `{"env": {"CLAUDE_CODE_TASK_LIST_ID": "other"}}`)
+	s.Write("project/set.sh", "cp other.json .claude/settings.local.json && sleep 2")
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(Bash("set", "sh set.sh")),
+		Do(TaskUpdate("complete 3", "3", "completed")),
+		Do(TaskUpdate("again", "3", "completed")),
+		Say("done"))}, "go")
+	assert.Contains(t, r.Text("complete 3"), "Task not found")
+	var told []string
+	for _, h := range r.Ran("PreToolUse") {
+		if strings.Contains(h.Stdout, "now gives the client another task list, so these steps are not enforced") {
+			told = append(told, h.Name)
+		}
+	}
+	assert.Equal(t, []string{"PreToolUse:TaskUpdate"}, told)
+}
