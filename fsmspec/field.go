@@ -205,7 +205,11 @@ type idsType struct {
 
 func (x idsType) read(p *parser, e *entry, name string, t token) {
 	if t.kind != '[' {
-		p.problem(t.start, "%s must be an array of ids, not %s", name, p.describe(t))
+		hint := ""
+		if t.kind == '0' {
+			hint = " (put it in brackets)"
+		}
+		p.problem(t.start, "%s must be an array of ids, not %s%s", name, p.describe(t), hint)
 		return
 	}
 	ids, references := x.ids(&e.task), x.references(e)

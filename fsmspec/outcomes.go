@@ -247,8 +247,8 @@ func (p *parser) outcome(e *entry, field string, t token, o Outcome, inArray boo
 	all := &e.task.Flow.Outcomes
 	switch {
 	case !isOutcomeName(o.Name):
-		p.problem(t.start, "%s: %s is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -", field,
-			quoted(o.Name))
+		p.problem(t.start, "%s: %s is not a name for an outcome: use a lower-case letter, then up to 30 lower-case letters, digits and hyphens",
+			field, quoted(o.Name))
 	case slices.ContainsFunc(*all, func(x Outcome) bool { return x.Name == o.Name }):
 		if inArray {
 			p.problem(t.start, "%s lists %s more than once", field, quoted(o.Name)) // in an object it is a duplicate key

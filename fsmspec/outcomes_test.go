@@ -175,12 +175,12 @@ var refusedFlows = map[string]string{
 		`comes next: the step that does says "when": {"2": "a"}`,
 	`"outcomes": ["a", "b"], "decides": "make kind"`: `/decides task 2 ("B"): decides must be "agent", "person", or an object with the ` +
 		`command that decides, not the string "make kind" (write {"run": "make kind"})`,
-	`"outcomes": ["A"]`: `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: want a small letter, ` +
-		`then at most 30 small letters, digits and -`,
-	`"outcomes": ["a_b"]`: `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: want a small letter, ` +
-		`then at most 30 small letters, digits and -`,
+	`"outcomes": ["A"]`: `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: use a lower-case letter, ` +
+		`then up to 30 lower-case letters, digits and hyphens`,
+	`"outcomes": ["a_b"]`: `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: use a lower-case letter, ` +
+		`then up to 30 lower-case letters, digits and hyphens`,
 	`"outcomes": ["` + strings.Repeat("a", 32) + `"]`: `/outcomes/0 task 2 ("B"): outcomes: "` + strings.Repeat("a", 32) +
-		`" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
+		`" is not a name for an outcome: use a lower-case letter, then up to 30 lower-case letters, digits and hyphens`,
 	`"outcomes": ["a","b","c","d","e","f","g","h","i","j","k"]`: `/outcomes/10 task 2 ("B"): outcomes may have at most 10 names`,
 	`"outcomes": {"a": 1}`: `/outcomes/a task 2 ("B"): outcomes.a must be an object, ` +
 		`{} if it has no effects, not the number 1`,
@@ -209,8 +209,8 @@ var refusedFlows = map[string]string{
 		`outcomes.a.check (did you mean "run"?)`,
 	`"outcomes": {"a": {"approval": "yes"}}`: `/outcomes/a/approval task 2 ("B"): outcomes.a.approval must be true or a question, ` +
 		`not the string "yes" (write true without the quotes)`,
-	`"outcomes": ["failed", "a"]`: `/outcomes/failed task 2 ("B"): failed is how a step ends whose check ` +
-		`fails, and this step has no check`,
+	`"outcomes": ["failed", "a"]`: `/outcomes/failed task 2 ("B"): a step ends as failed when its check ` +
+		`fails, and this step has none: add "check", or give the outcome another name`,
 	`"decides": "user"`: `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, ` +
 		`not the string "user" (did you mean "person"?)`,
 	`"decides": "command"`: `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, ` +

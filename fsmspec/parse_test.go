@@ -250,7 +250,7 @@ func TestRefused(t *testing.T) {
 		{"blockedBy a string", `[{"id": 1, "subject": "A", "blockedBy": "1"}]`,
 			`1:41 /0/blockedBy task 1 ("A"): blockedBy must be an array of ids, not the string "1"`},
 		{"blocks a number", `[{"id": 1, "subject": "A", "blocks": 1}]`,
-			`1:38 /0/blocks task 1 ("A"): blocks must be an array of ids, not the number 1`},
+			`1:38 /0/blocks task 1 ("A"): blocks must be an array of ids, not the number 1 (put it in brackets)`},
 		{"blockedBy of strings", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1, "1"]}]`,
 			`1:72 /1/blockedBy/1 task 2 ("B"): blockedBy must hold ids, which are positive integers, not the string "1" ` +
 				`(write 1 without the quotes)`},

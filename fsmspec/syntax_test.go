@@ -27,9 +27,9 @@ func TestMalformed(t *testing.T) {
 		{"array not closed", `[`, `1:2 - unexpected end of file`},
 		{"array not closed after a value", `[[]`, `1:4 - unexpected end of file`},
 		{"array cut after a comma", `[[], `, `1:6 - unexpected end of file`},
-		{"array without a comma", "[[]\n []]", `2:2 - invalid character '[' after array element (expecting ',' or ']')`},
+		{"array without a comma", "[[]\n []]", `2:2 - invalid character '[' after array element (expecting ',' or ']'): a comma is missing before it`},
 		{"array with a colon", `[[]: []]`, `1:4 - invalid character ':' after array element (expecting ',' or ']')`},
-		{"array closed by a brace", `[[]}`, `1:4 - invalid character '}' after array element (expecting ',' or ']')`},
+		{"array closed by a brace", `[[]}`, `1:4 - invalid character '}' after array element (expecting ',' or ']'): remove it, or close the array before it with ]`},
 		{"array with a comma too many", `[[],]`, `1:4 - invalid character ',' at start of value: a trailing comma: remove it`},
 		{"array with a leading comma", `[,[]]`, `1:2 - invalid character ',' at start of value`},
 
@@ -39,10 +39,10 @@ func TestMalformed(t *testing.T) {
 		{"object cut after a value", `[{"id":1`, `1:9 /0 unexpected end of file`},
 		{"object cut after a comma", `[{"id":1,`, `1:10 /0 unexpected end of file`},
 		{"object without a comma", "[{\"id\": 1\n  \"subject\": \"A\"}]",
-			`2:3 /0 invalid character '"' after object value (expecting ',' or '}')`},
+			`2:3 /0 invalid character '"' after object value (expecting ',' or '}'): a comma is missing before it`},
 		{"object without a colon", `[{"id" 1}]`, `1:8 /0/id invalid character '1' after object name (expecting ':')`},
 		{"object without a value", `[{"id": }]`, `1:9 /0/id missing value after object name`},
-		{"object closed by a bracket", `[{"id": 1]`, `1:10 - invalid character ']' after object value (expecting ',' or '}')`},
+		{"object closed by a bracket", `[{"id": 1]`, `1:10 - invalid character ']' after object value (expecting ',' or '}'): remove it, or close the object before it with }`},
 		{"object with a comma too many", `[{"id": 1,}]`, `1:10 /0 invalid character ',' at start of value: a trailing comma: remove it`},
 		{"key bare", `[{id: 1}]`, `1:3 /0 invalid character 'i' at start of value: strings need double quotes`},
 		{"key a number", `[{1: 1}]`, `1:3 /0 object member name must be a string`},
@@ -62,9 +62,10 @@ func TestMalformed(t *testing.T) {
 		{"string cut in digits", `[{"x": "\u12`, `1:9 /0/x unexpected end of file`},
 		{"key not closed", `[{"x: 1}]`, `1:10 /0 unexpected end of file`},
 		{"line break in a string", "[{\"x\": \"a\nb\"}]",
-			`1:10 /0/x invalid character '\n' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`},
+			`1:10 /0/x invalid character '\n' in string (expecting non-control character): the string is not closed in its line: close it with a quote, ` + 
+				`or write the line break as \n`},
 		{"tab in a string", "[{\"x\": \"a\tb\"}]",
-			`1:10 /0/x invalid character '\t' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`},
+			`1:10 /0/x invalid character '\t' in string (expecting non-control character): in a string, write a tab as \t`},
 		{"unknown escape", `[{"x": "\\\x"}]`, "1:11 /0/x invalid escape sequence `\\x` in string"},
 		{"short escape", `[{"x": "\u12g4"}]`, "1:9 /0/x invalid escape sequence `\\u12g4` in string"},
 
@@ -97,7 +98,7 @@ func TestProblemsBeforeASyntaxError(t *testing.T) {
 		`2:9 /1/id task 1 (" "): duplicate id 1, used at 1:9 ("A") and again at 2:9`,
 		`2:23 /1/subject task 1 (" "): subject is blank`,
 		`3:9 /2/id entry 3: id must be a positive integer, not the string "2" (write 2 without the quotes)`,
-		`3:13 /2 entry 3: malformed JSON: invalid character '"' after object value (expecting ',' or '}')`,
+		`3:13 /2 entry 3: malformed JSON: invalid character '"' after object value (expecting ',' or '}'): a comma is missing before it`,
 	}, lines(err.Problems), "a task that is cut off has no missing fields, and the task that is referred to may follow")
 	assert.Equal(t, []string{`1:46 /0/x task 1 ("A"): unknown field "x" is ignored`}, lines(err.Warnings))
 }

@@ -158,8 +158,8 @@ func (p *parser) valueName(field string, key token) {
 	name := p.text(key)
 	switch what := reservedValue(name); {
 	case !isValueName(name):
-		p.problem(key.start, "%s: %s is not a name for a value: want a small letter, then at most 30 small letters, digits and _", field,
-			quoted(name))
+		p.problem(key.start, "%s: %s is not a name for a value: use a lower-case letter, then up to 30 lower-case letters, digits and _",
+			field, quoted(name))
 	case what != "":
 		p.problem(key.start, "%s: %s is %s: give the value another name", field, name, what)
 	case isOutcomeVariable(name):

@@ -91,10 +91,10 @@ func TestShownValues(t *testing.T) {
 var refusedValues = map[string]string{
 	`"set": 1`:  `/set task 2 ("B"): set must be an object such as {"version": "^[0-9.]+$"}, not the number 1`,
 	`"set": {}`: `/set task 2 ("B"): set is empty: leave it out, or write {"version": "^[0-9.]+$"}`,
-	`"set": {"Version": "x"}`: `/set/Version task 2 ("B"): set: "Version" is not a name for a value: want a small letter, ` +
-		`then at most 30 small letters, digits and _`,
-	`"set": {"a-b": "x"}`: `/set/a-b task 2 ("B"): set: "a-b" is not a name for a value: want a small letter, ` +
-		`then at most 30 small letters, digits and _`,
+	`"set": {"Version": "x"}`: `/set/Version task 2 ("B"): set: "Version" is not a name for a value: use a lower-case letter, ` +
+		`then up to 30 lower-case letters, digits and _`,
+	`"set": {"a-b": "x"}`: `/set/a-b task 2 ("B"): set: "a-b" is not a name for a value: use a lower-case letter, ` +
+		`then up to 30 lower-case letters, digits and _`,
 	`"set": {"args": "x"}`: `/set/args task 2 ("B"): set: args is the arguments of the skill's call, which are always there: ` +
 		`give the value another name`,
 	`"set": {"round": "x"}`:   `/set/round task 2 ("B"): set: round is the round of the step: give the value another name`,
@@ -121,7 +121,7 @@ var refusedValues = map[string]string{
 	`"within": 0`:      `/within task 2 ("B"): within must be more than 0, not 0`,
 	`"within": "soon"`: `/within task 2 ("B"): within must be a number of seconds or a text such as "30m" or "2h", not the string "soon"`,
 	`"within": "721h"`: `/within task 2 ("B"): within must be at most 2592000 seconds (30 days), not "721h"`,
-	`"outcomes": ["late"]`: `/outcomes/late task 2 ("B"): late is how a step ends whose time limit has passed, ` +
+	`"outcomes": ["late"]`: `/outcomes/late task 2 ("B"): a step ends as late when its time limit has passed, ` +
 		`and this step has none: add "within"`,
 	`"within": 1, "outcomes": {"late": {"back": 1, "max": 1}}`: `/outcomes/late/back task 2 ("B"): late cannot lead back: ` +
 		`nobody would be there to go on`,
@@ -197,7 +197,7 @@ func TestRefusedVars(t *testing.T) {
 	for vars, want := range map[string]string{
 		`[]`:                  `/vars vars must be an object of names and default texts, such as {"goal": "{args}"}, not an array`,
 		`{"args": "x"}`:       `/vars/args vars: args is the arguments of the skill's call, which are always there: give the value another name`,
-		`{"A": "x"}`:          `/vars/A vars: "A" is not a name for a value: want a small letter, then at most 30 small letters, digits and _`,
+		`{"A": "x"}`:          `/vars/A vars: "A" is not a name for a value: use a lower-case letter, then up to 30 lower-case letters, digits and _`,
 		`{"a": 1}`:            `/vars/a vars.a must be a text, not the number 1`,
 		`{"a": "{b} {args}"}`: `/vars/a vars.a names {b}: a default can only have {args} (write {{b}} for the text itself)`,
 	} {

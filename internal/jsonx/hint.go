@@ -21,18 +21,40 @@ func hint(data []byte, offset int) string {
 		return "JSON has no comments: remove this one"
 	case char == '\uFEFF':
 		return "remove the byte order mark"
-	case char == '\n', char == '\r', char == '\t':
-		return `in a string, write a line break as \n and a tab as \t`
+	case char == '\n', char == '\r':
+		return `the string is not closed in its line: close it with a quote, or write the line break as \n`
+	case char == '\t':
+		return `in a string, write a tab as \t`
 	case endsWith(before, ",") && (char == '}' || char == ']'):
 		return "a trailing comma before it: remove that"
 	case char == ',' && (len(bytes.TrimLeft(rest[1:], white)) == 0 || beginsWith(bytes.TrimLeft(rest[1:], white), "]}")):
 		return "a trailing comma: remove it"
 	case endsWith(before, "0") && len(before) == offset && unicode.IsDigit(char):
 		return "a number cannot begin with 0"
-	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || strings.ContainsRune("'\u2018\u2019\u201c\u201d", char)):
+	case (len(before) == 0 || endsWith(before, "[{,:")) && strings.ContainsRune("\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb", char):
+		return `strings need straight double quotes (")`
+	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || char == '\''):
 		return "strings need double quotes"
 	case unicode.IsLetter(char) && beginsWord(data[:offset]): // as in {fsm: 2}, whose f could begin false
 		return "strings need double quotes"
+	}
+	return ""
+}
+
+// unseparated returns how to correct the text at offset, which follows a value without a comma or
+// the end of what the value is in, "" if that is not known.
+func unseparated(data []byte, offset int) string {
+	offset = min(offset, len(data))
+	char, _ := utf8.DecodeRune(data[offset:])
+	switch {
+	case char == '}':
+		return "remove it, or close the array before it with ]"
+	case char == ']':
+		return "remove it, or close the object before it with }"
+	case endsWith(data[:offset], `"`) && unicode.IsLetter(char):
+		return `in a string, write a quote as \"`
+	case unicode.IsDigit(char), strings.ContainsRune(`"[{-tfn`, char):
+		return "a comma is missing before it"
 	}
 	return ""
 }

@@ -65,7 +65,11 @@ func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
 		return fmt.Errorf("%w %q", jsontext.ErrDuplicateName, e.JSONPointer.LastToken())
 	}
-	if text := hint(data, int(e.ByteOffset)); text != "" {
+	text := hint(data, int(e.ByteOffset))
+	if text == "" && strings.Contains(e.Err.Error(), "(expecting ',' or") {
+		text = unseparated(data, int(e.ByteOffset))
+	}
+	if text != "" {
 		return fmt.Errorf("%w: %s", e.Err, text)
 	}
 	return e.Err

@@ -201,11 +201,11 @@ func (b *builder) outcome(i int, s *Step, o *Outcome) {
 	path := func(member string) []string { return at("outcomes", o.Name, member) }
 	switch {
 	case o.Name == Skipped:
-		b.fault(i, at("outcomes", o.Name), "skipped cannot be declared: it is how a step ends that is not needed or that a person skips")
+		b.fault(i, at("outcomes", o.Name), "skipped cannot be declared: a step ends so when it is not needed, or when a person skips it")
 	case o.Name == Failed && !s.Check:
-		b.fault(i, at("outcomes", o.Name), "failed is how a step ends whose check fails, and this step has no check")
+		b.fault(i, at("outcomes", o.Name), `a step ends as failed when its check fails, and this step has none: add "check", or give the outcome another name`)
 	case o.Name == Late && !s.Limit:
-		b.fault(i, at("outcomes", o.Name), `late is how a step ends whose time limit has passed, and this step has none: add "within"`)
+		b.fault(i, at("outcomes", o.Name), `a step ends as late when its time limit has passed, and this step has none: add "within"`)
 	case o.Name == Late && o.Back != 0:
 		b.fault(i, path("back"), "late cannot lead back: nobody would be there to go on")
 	case o.Name == Late && (o.Gated || o.Approval):

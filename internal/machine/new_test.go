@@ -50,17 +50,17 @@ func TestFaults(t *testing.T) {
 		`0 outcomes/done: every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add ` +
 			`an outcome that goes forward`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: Done}, {Name: Done}}}},
-		`0 outcomes/skipped: skipped cannot be declared: it is how a step ends that is not needed or that a person skips`: {{ID: 1,
+		`0 outcomes/skipped: skipped cannot be declared: a step ends so when it is not needed, or when a person skips it`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Skipped}, {Name: "a", Stop: true}}}},
-		`0 outcomes/failed: failed is how a step ends whose check fails, and this step has no check`: {{ID: 1,
+		`0 outcomes/failed: a step ends as failed when its check fails, and this step has none: add "check", or give the outcome another name`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Failed}}}},
-		`0 outcomes/late: late is how a step ends whose time limit has passed, and this step has none: add "within"`: {{ID: 1,
+		`0 outcomes/late: a step ends as late when its time limit has passed, and this step has none: add "within"`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Late}, {Name: "a", Stop: true}}}},
 		`0 outcomes/late/back: late cannot lead back: nobody would be there to go on`: {{ID: 1, Limit: true,
 			Outcomes: []Outcome{{Name: Late, Back: 1, Max: 1}, {Name: "a"}}}},
 		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none`: {{ID: 1, Limit: true,
 			Outcomes: []Outcome{{Name: Late, Gated: true}, {Name: "a"}}}, {ID: 2, Limit: true}},
-		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none|1 outcomes/late: late is how a step ends whose time ` +
+		`0 outcomes/late: late cannot have gates: the clock decides it, and asks none|1 outcomes/late: a step ends as late when its time ` +
 			`limit has passed, and this step has none: add "within"`: {
 			{ID: 1, Limit: true, Outcomes: []Outcome{{Name: Late, Approval: true}, {Name: "a"}}}, {ID: 2, Outcomes: []Outcome{{Name: Late}}}},
 		`1 when/1/0: when: step 1 cannot end as "x", only as done, skipped: each of its lines ends by itself`: {{ID: 1, Join: true},
