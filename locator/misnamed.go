@@ -209,7 +209,47 @@ func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 			}
 		}
 	}
-	return append(all, s.misplaced(known)...), complete
+	return slices.Concat(all, s.misplaced(known), s.elsewhere(known)), complete
+}
+
+// reportElsewhere adds a step for a skill of the name that lies where the client does not look.
+func (s *search) reportElsewhere() {
+	if s.Invoked || s.result.Found() {
+		return
+	}
+	for _, m := range s.elsewhere(nil) {
+		if filepath.Base(filepath.Dir(m.Path)) == s.skill {
+			s.step(RuleProject, m.Path, OutcomeFailed, m.Why)
+		}
+	}
+}
+
+// elsewhere returns every fsm.json of a project's skill that lies where the client does not look for
+// skills: in skills/, as in a plugin, but without anything of a plugin or an extension beside it. A skill
+// with a name that the client knows may be the source of that one.
+func (s *search) elsewhere(known []knownSkill) (all []Misnamed) {
+	for _, project := range s.projectDirs() {
+		if slices.ContainsFunc([]string{filepath.Dir(plugins.ManifestPath), ".codex-plugin", ".github/plugin", "plugin.json",
+			"gemini-extension.json", "qwen-extension.json"}, func(name string) bool {
+			found, _ := exists(s.FS, filepath.Join(project, name))
+			return found
+		}) {
+			continue
+		}
+		for _, dir := range []string{filepath.Join(project, "skills"), filepath.Join(project, ".claude", "skill")} {
+			entries, _ := s.FS.ReadDir(dir)
+			for _, entry := range entries {
+				folder := filepath.Join(dir, entry.Name())
+				path := filepath.Join(folder, specName)
+				if s.isSkill(folder) && isFile(s.FS, path) && !slices.ContainsFunc(known, func(k knownSkill) bool {
+					return k.folder == folder || slices.Contains(k.names, entry.Name())
+				}) {
+					all = append(all, Misnamed{path, "the client looks for the skills of a project in .claude/skills; move the skill's folder there"})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // misplaced returns every fsm.json in a wrong place beside the folders of skills, or in a plugin.

@@ -145,3 +145,35 @@ func TestMisplacedBesideAMisspeltSkill(t *testing.T) {
 type inMemory struct{ fstest.MapFS }
 
 func (m inMemory) Readlink(path string) (string, error) { return m.ReadLink(path) }
+
+// TestSkillsWhereTheClientDoesNotLook: a skill in skills/ of a project is named, unless it belongs to a
+// plugin or an extension, or the client knows the name from elsewhere.
+func TestSkillsWhereTheClientDoesNotLook(t *testing.T) {
+	dir := t.TempDir()
+	write := func(parts ...string) {
+		path := filepath.Join(append([]string{dir}, parts...)...)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte("[]"), 0o600))
+	}
+	write("skills", "ship", "SKILL.md")
+	write("skills", "ship", "fsm.json")
+	write("skills", "notes", "SKILL.md")
+	write("skills", "data", "fsm.json")
+	l := &Locator{FS: OS{}, ProjectDir: dir}
+	path := filepath.Join(dir, "skills", "ship", "fsm.json")
+
+	all, _ := l.Misnamed(dir)
+	require.Len(t, all, 1)
+	require.Equal(t, path, all[0].Path)
+	r, err := l.Locate("ship", dir)
+	require.NoError(t, err)
+	require.Equal(t, Step{Rule: RuleProject, Path: path, Outcome: OutcomeFailed, Detail: all[0].Why}, r.Steps[len(r.Steps)-1])
+
+	write("gemini-extension.json")
+	all, _ = l.Misnamed(dir)
+	require.Empty(t, all)
+	require.NoError(t, os.Remove(filepath.Join(dir, "gemini-extension.json")))
+	write(".claude", "skills", "ship", "SKILL.md")
+	all, _ = l.Misnamed(dir)
+	require.Empty(t, all)
+}

@@ -100,6 +100,7 @@ func (s *search) run() error {
 		s.skill = plugin
 		if !s.choose(plainChoices) {
 			s.try(plainPlaces)
+			s.reportElsewhere()
 		}
 		return nil
 	}

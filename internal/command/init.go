@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,6 +151,10 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 			t.source, t.outline, _ = textOf(quiet, t.Folder, "", "")
 		}
 		all = append(all, t)
+	}
+	if outside, _ := filepath.Glob(filepath.Join("skills", cmp.Or(wanted, "*"), "SKILL.md")); len(all) == 0 && len(outside) > 0 {
+		return nil, &exit{exitNo, fmt.Errorf("the client does not see %s: it looks for the skills of a project in .claude/skills", outside[0]),
+			"mkdir -p .claude/skills && mv " + shell.Join(filepath.Dir(outside[0])) + " .claude/skills/, then fsmtx init"}
 	}
 	if len(all) == 0 && wanted != "" {
 		return nil, &exit{exitNo, fmt.Errorf("there is no skill %q here", wanted),
