@@ -62,7 +62,7 @@ func TestMalformed(t *testing.T) {
 		{"string cut in digits", `[{"x": "\u12`, `1:9 /0/x unexpected end of file`},
 		{"key not closed", `[{"x: 1}]`, `1:10 /0 unexpected end of file`},
 		{"line break in a string", "[{\"x\": \"a\nb\"}]",
-			`1:10 /0/x invalid character '\n' in string (expecting non-control character): the string is not closed in its line: close it with a quote, ` + 
+			`1:10 /0/x invalid character '\n' in string (expecting non-control character): the string is not closed in its line: close it with a quote, ` +
 				`or write the line break as \n`},
 		{"tab in a string", "[{\"x\": \"a\tb\"}]",
 			`1:10 /0/x invalid character '\t' in string (expecting non-control character): in a string, write a tab as \t`},

@@ -195,9 +195,10 @@ func TestLimitsOfValues(t *testing.T) {
 func TestRefusedVars(t *testing.T) {
 	schema := compiledSchema(t)
 	for vars, want := range map[string]string{
-		`[]`:                  `/vars vars must be an object of names and default texts, such as {"goal": "{args}"}, not an array`,
-		`{"args": "x"}`:       `/vars/args vars: args is the arguments of the skill's call, which are always there: give the value another name`,
-		`{"A": "x"}`:          `/vars/A vars: "A" is not a name for a value: use a lower-case letter, then up to 30 lower-case letters, digits and _`,
+		`[]`:            `/vars vars must be an object of names and default texts, such as {"goal": "{args}"}, not an array`,
+		`{"args": "x"}`: `/vars/args vars: args is the arguments of the skill's call, which are always there: give the value another name`,
+		`{"A": "x"}`: `/vars/A vars: "A" is not a name for a value: use a lower-case letter, ` +
+			`then up to 30 lower-case letters, digits and _`,
 		`{"a": 1}`:            `/vars/a vars.a must be a text, not the number 1`,
 		`{"a": "{b} {args}"}`: `/vars/a vars.a names {b}: a default can only have {args} (write {{b}} for the text itself)`,
 	} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -267,9 +268,20 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 	if root.HasSubCommands() { // after SetOut, because cobra's completion command copies the output when it is created
 		completeHelp(root)
 	}
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // which would print `DIR` with its marks
+		plainUsage(root)
+	}
 	root.SetArgs(args)
 	wrapHelp(s, root, misused)
 	return root
+}
+
+// plainUsage takes the marks around the names of values out of the texts of all flags.
+func plainUsage(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	for _, sub := range c.Commands() {
+		plainUsage(sub)
+	}
 }
 
 // newProgram returns the command with all subcommands, for arguments that begin with none of them.

@@ -104,6 +104,12 @@ func (r row) lines(width int) string {
 		column = r.indent + 4
 		head = strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", column)
 	}
-	lines := terminal.Wrap(r.text, max(least, width-column))
-	return head + strings.Join(lines, "\n"+strings.Repeat(" ", column)) + "\n"
+	begin := strings.Repeat(" ", column) // of a further line
+	switch {
+	case strings.HasPrefix(r.text, "# "): // the comment of an example
+		begin += "# "
+	case r.indent > 0 && strings.HasPrefix(r.text, "fsmtx "): // an example
+		begin += "    "
+	}
+	return head + strings.Join(terminal.Wrap(r.text, max(least, width-terminal.Width(begin))), "\n"+begin) + "\n"
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/semver"
+	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -494,7 +495,7 @@ func (d *doctor) taskRoots(context.Context) (found []Fault, err error) {
 func taskRoot(root, variable string) (found []Fault, err error) {
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the client or the first workflow creates it
+		return uncreatable(root, variable), nil // the client or the first workflow creates it
 	}
 	if err != nil || !info.IsDir() {
 		return []Fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
@@ -518,6 +519,22 @@ func taskRoot(root, variable string) (found []Fault, err error) {
 		}
 	}
 	return found, nil
+}
+
+// uncreatable returns why a directory that does not exist cannot be created.
+func uncreatable(root, variable string) []Fault {
+	place := filepath.Dir(root)
+	for place != filepath.Dir(place) {
+		if _, err := os.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		place = filepath.Dir(place)
+	}
+	if err := unix.Access(place, unix.W_OK|unix.X_OK); err != nil {
+		return []Fault{{Kind: "task list", What: fmt.Sprintf("cannot be created in %s: %v; repair that, or set %s to a directory of yours",
+			place, err, variable), File: root}}
+	}
+	return nil
 }
 
 // probePrefix begins the name of the temporary directory in which doctor tests the file

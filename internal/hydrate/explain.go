@@ -3,6 +3,7 @@ package hydrate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -118,6 +119,9 @@ func faults() []fault {
 
 // remedy returns the hint for err, "" if there is none.
 func remedy(err error, list string) string {
+	if made, ok := errors.AsType[*fs.PathError](err); ok && made.Op == "mkdir" && errors.Is(err, fs.ErrPermission) {
+		return "you may not write into " + filepath.Dir(made.Path) + ": change its permissions or its owner, then invoke the skill again"
+	}
 	for _, f := range faults() {
 		for _, one := range f.errors {
 			if errors.Is(err, one) {

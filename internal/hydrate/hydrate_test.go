@@ -63,6 +63,9 @@ func TestExplainHasAHintForEachFault(t *testing.T) {
 	}
 	_, hint := hydrate.Explain(errors.New("something else"), hydrate.Result{List: list, Spec: "/fsm.json"}, env())
 	assert.Empty(t, hint)
+	made := &os.PathError{Op: "mkdir", Path: "/ro/.local", Err: syscall.EACCES}
+	_, hint = hydrate.Explain(made, hydrate.Result{List: "/ro/.local/state/fsmtx/tasks/a", Spec: "/fsm.json"}, env())
+	assert.Equal(t, "you may not write into /ro: change its permissions or its owner, then invoke the skill again", hint)
 	// Specific errors come first: a link that is not permitted needs a file system with links.
 	_, hint = hydrate.Explain(fmt.Errorf("%w: %w", txn.ErrNoLinks, syscall.EPERM), hydrate.Result{List: list, Spec: "/fsm.json"}, env())
 	assert.Contains(t, hint, "hard links")

@@ -69,8 +69,10 @@ func TestHints(t *testing.T) {
 		"[{}\n{}]":        `2:1: invalid character '{' after array element (expecting ',' or ']'): a comma is missing before it`,
 		`["a" "b"]`:       `1:6: invalid character '"' after array element (expecting ',' or ']'): a comma is missing before it`,
 		`["say "hi""]`:    `1:8: invalid character 'h' after array element (expecting ',' or ']'): in a string, write a quote as \"`,
-		`[{}}]`:           `1:4: invalid character '}' after array element (expecting ',' or ']'): remove it, or close the array before it with ]`,
-		`[{"a": 1]`:       `1:9: invalid character ']' after object value (expecting ',' or '}'): remove it, or close the object before it with }`,
+		`[{}}]`: `1:4: invalid character '}' after array element (expecting ',' or ']'): ` +
+			`remove it, or close the array before it with ]`,
+		`[{"a": 1]`: `1:9: invalid character ']' after object value (expecting ',' or '}'): ` +
+			`remove it, or close the object before it with }`,
 		`{"a": 1 : 2}`:    `1:9: invalid character ':' after object value (expecting ',' or '}')`,
 		"[\"a\tb\"]":      `1:4: invalid character '\t' in string (expecting non-control character): in a string, write a tab as \t`,
 		"[\u201ca\u201d]": `1:2: invalid character '“' at start of value: strings need straight double quotes (")`,
