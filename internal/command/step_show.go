@@ -171,7 +171,11 @@ func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 			line += ", ends " + c.Workflow.Level()
 		}
 		if len(c.Outcomes) > 0 {
-			lines = append(lines, "outcome "+line+" ("+o.ChosenBy+")")
+			by := o.ChosenBy
+			if by == "machine" { // a check, a limit or a budget
+				by = "by itself"
+			}
+			lines = append(lines, "outcome "+line+" ("+by+")")
 		}
 	}
 	for _, v := range c.Set {
