@@ -43,9 +43,9 @@ func newFmt(s terminal.Streams) *cobra.Command {
 		Short: "Write fsm.json files in their canonical form",
 		Long:  fmtLong,
 		Example: example(
-			"fsmtx fmt -w skills/*/fsm.json",
-			"fsmtx fmt -d skills                     # show what would change",
-			"fsmtx fmt -w --renumber skills/release",
+			"fsmtx fmt -w .claude/skills/*/fsm.json",
+			"fsmtx fmt -d .claude/skills   # show what would change",
+			"fsmtx fmt -w --renumber .claude/skills/release",
 			"fsmtx fmt < draft.json"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

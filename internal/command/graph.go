@@ -64,7 +64,7 @@ func newGraph(s terminal.Streams) *cobra.Command {
 		Short: "Draw the steps of a workflow or of a session",
 		Long:  graphLong,
 		Example: example(
-			"fsmtx graph skills/release",
+			"fsmtx graph .claude/skills/release",
 			"fsmtx graph my-plugin:release --format mermaid",
 			"fsmtx graph --format html > steps.html    # of the current session"),
 		Args: func(_ *cobra.Command, args []string) error {

@@ -78,10 +78,10 @@ func newValidate(s terminal.Streams) *cobra.Command {
 		Short: "Check fsm.json files",
 		Long:  validateLong,
 		Example: example(
-			"fsmtx validate                           # every workflow here and below",
-			"fsmtx validate skills/release            # one skill",
-			"fsmtx validate --fix skills/*/fsm.json   # and repair what is unambiguous",
-			"fsmtx validate --strict --format github  # in continuous integration",
+			"fsmtx validate                                   # every workflow here and below",
+			"fsmtx validate .claude/skills/release            # one skill",
+			"fsmtx validate --fix .claude/skills/*/fsm.json   # and repair what is unambiguous",
+			"fsmtx validate --strict --format github          # in continuous integration",
 			"jq . draft.json | fsmtx validate -"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if f.json {
