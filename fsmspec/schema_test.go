@@ -34,7 +34,8 @@ var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nes
 	`UTF-8|surrogate|byte order mark|` +
 	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string|` +
 	`can ever start|cycle|lists the task itself|it is a path|leads back|does not lead back|cannot end as|not an outcome of|chooses ` +
-	`among|ends as (?:failed|late) when|skipped cannot be|goes forward|depends on step|overlap|circle of then|its part|ends by itself|listed more than once|` +
+	`among|ends as (?:failed|late) when|skipped cannot be|goes forward|depends on step|overlap|circle of then|` +
+	`its part|ends by itself|listed more than once|` +
 	`has no value|names \{|is not a regular expression|completed step gives|cannot stand between|late cannot|within must be`)
 
 // checkSchema fails if the schema and Parse disagree about a file, except in what the doc

@@ -228,6 +228,7 @@ func (s *search) reportElsewhere() {
 // skills: in skills/, as in a plugin, but without anything of a plugin or an extension beside it. A skill
 // with a name that the client knows may be the source of that one.
 func (s *search) elsewhere(known []knownSkill) (all []Misnamed) {
+	const right = "the client looks for the skills of a project in .claude/skills; to use it in this project, move its folder there"
 	for _, project := range s.projectDirs() {
 		if slices.ContainsFunc([]string{filepath.Dir(plugins.ManifestPath), ".codex-plugin", ".github/plugin", "plugin.json",
 			"gemini-extension.json", "qwen-extension.json"}, func(name string) bool {
@@ -244,7 +245,7 @@ func (s *search) elsewhere(known []knownSkill) (all []Misnamed) {
 				if s.isSkill(folder) && isFile(s.FS, path) && !slices.ContainsFunc(known, func(k knownSkill) bool {
 					return k.folder == folder || slices.Contains(k.names, entry.Name())
 				}) {
-					all = append(all, Misnamed{path, "the client looks for the skills of a project in .claude/skills; move the skill's folder there"})
+					all = append(all, Misnamed{path, right})
 				}
 			}
 		}

@@ -203,7 +203,8 @@ func (b *builder) outcome(i int, s *Step, o *Outcome) {
 	case o.Name == Skipped:
 		b.fault(i, at("outcomes", o.Name), "skipped cannot be declared: a step ends so when it is not needed, or when a person skips it")
 	case o.Name == Failed && !s.Check:
-		b.fault(i, at("outcomes", o.Name), `a step ends as failed when its check fails, and this step has none: add "check", or give the outcome another name`)
+		b.fault(i, at("outcomes", o.Name),
+			`a step ends as failed when its check fails, and this step has none: add "check", or give the outcome another name`)
 	case o.Name == Late && !s.Limit:
 		b.fault(i, at("outcomes", o.Name), `a step ends as late when its time limit has passed, and this step has none: add "within"`)
 	case o.Name == Late && o.Back != 0:

@@ -52,7 +52,8 @@ func TestFaults(t *testing.T) {
 			{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: Done}, {Name: Done}}}},
 		`0 outcomes/skipped: skipped cannot be declared: a step ends so when it is not needed, or when a person skips it`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Skipped}, {Name: "a", Stop: true}}}},
-		`0 outcomes/failed: a step ends as failed when its check fails, and this step has none: add "check", or give the outcome another name`: {{ID: 1,
+		`0 outcomes/failed: a step ends as failed when its check fails, and this step has none: ` +
+			`add "check", or give the outcome another name`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Failed}}}},
 		`0 outcomes/late: a step ends as late when its time limit has passed, and this step has none: add "within"`: {{ID: 1,
 			Outcomes: []Outcome{{Name: Late}, {Name: "a", Stop: true}}}},
