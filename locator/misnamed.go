@@ -209,25 +209,28 @@ func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 			}
 		}
 	}
-	return slices.Concat(all, s.misplaced(known), s.elsewhere(known)), complete
+	return slices.Concat(all, s.misplaced(known), s.elsewhere(known, singular)), complete
 }
+
+// singular is a misspelt .claude/skills.
+const singular = ".claude/skill"
 
 // reportElsewhere adds a step for a skill of the name that lies where the client does not look.
 func (s *search) reportElsewhere() {
 	if s.Invoked || s.result.Found() {
 		return
 	}
-	for _, m := range s.elsewhere(nil) {
+	for _, m := range s.elsewhere(nil, "skills", singular) {
 		if filepath.Base(filepath.Dir(m.Path)) == s.skill {
 			s.step(RuleProject, m.Path, OutcomeFailed, m.Why)
 		}
 	}
 }
 
-// elsewhere returns every fsm.json of a project's skill that lies where the client does not look for
-// skills: in skills/, as in a plugin, but without anything of a plugin or an extension beside it. A skill
-// with a name that the client knows may be the source of that one.
-func (s *search) elsewhere(known []knownSkill) (all []Misnamed) {
+// elsewhere returns every fsm.json of a project's skill in the directories, where the client does not
+// look for skills, but not if something of a plugin or an extension is beside them. A skill with a name
+// that the client knows may be the source of that one.
+func (s *search) elsewhere(known []knownSkill, dirs ...string) (all []Misnamed) {
 	const right = "the client looks for the skills of a project in .claude/skills; to use it in this project, move its folder there"
 	for _, project := range s.projectDirs() {
 		if slices.ContainsFunc([]string{filepath.Dir(plugins.ManifestPath), ".codex-plugin", ".github/plugin", "plugin.json",
@@ -237,7 +240,8 @@ func (s *search) elsewhere(known []knownSkill) (all []Misnamed) {
 		}) {
 			continue
 		}
-		for _, dir := range []string{filepath.Join(project, "skills"), filepath.Join(project, ".claude", "skill")} {
+		for _, dir := range dirs {
+			dir = filepath.Join(project, dir)
 			entries, _ := s.FS.ReadDir(dir)
 			for _, entry := range entries {
 				folder := filepath.Join(dir, entry.Name())

@@ -146,8 +146,9 @@ type inMemory struct{ fstest.MapFS }
 
 func (m inMemory) Readlink(path string) (string, error) { return m.ReadLink(path) }
 
-// TestSkillsWhereTheClientDoesNotLook: a skill in skills/ of a project is named, unless it belongs to a
-// plugin or an extension, or the client knows the name from elsewhere.
+// TestSkillsWhereTheClientDoesNotLook: a skill in .claude/skill is named, and to whoever asks for it one in
+// skills/ of a project, which may be a repository of skills. Neither is if it belongs to a plugin or an
+// extension, or if the client knows the name from elsewhere.
 func TestSkillsWhereTheClientDoesNotLook(t *testing.T) {
 	dir := t.TempDir()
 	write := func(parts ...string) {
@@ -163,17 +164,22 @@ func TestSkillsWhereTheClientDoesNotLook(t *testing.T) {
 	path := filepath.Join(dir, "skills", "ship", "fsm.json")
 
 	all, _ := l.Misnamed(dir)
-	require.Len(t, all, 1)
-	require.Equal(t, path, all[0].Path)
+	require.Empty(t, all)
 	r, err := l.Locate("ship", dir)
 	require.NoError(t, err)
-	require.Equal(t, Step{Rule: RuleProject, Path: path, Outcome: OutcomeFailed, Detail: all[0].Why}, r.Steps[len(r.Steps)-1])
+	last := r.Steps[len(r.Steps)-1]
+	require.Equal(t, []any{RuleProject, path, OutcomeFailed}, []any{last.Rule, last.Path, last.Outcome})
+	write(".claude", "skill", "plan", "SKILL.md")
+	write(".claude", "skill", "plan", "fsm.json")
+	all, _ = l.Misnamed(dir)
+	require.Len(t, all, 1)
+	require.Equal(t, filepath.Join(dir, ".claude", "skill", "plan", "fsm.json"), all[0].Path)
 
 	write("gemini-extension.json")
 	all, _ = l.Misnamed(dir)
 	require.Empty(t, all)
 	require.NoError(t, os.Remove(filepath.Join(dir, "gemini-extension.json")))
-	write(".claude", "skills", "ship", "SKILL.md")
+	write(".claude", "skills", "plan", "SKILL.md")
 	all, _ = l.Misnamed(dir)
 	require.Empty(t, all)
 }
