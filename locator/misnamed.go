@@ -233,11 +233,7 @@ func (s *search) reportElsewhere() {
 func (s *search) elsewhere(known []knownSkill, dirs ...string) (all []Misnamed) {
 	const right = "the client looks for the skills of a project in .claude/skills; to use it in this project, move its folder there"
 	for _, project := range s.projectDirs() {
-		if slices.ContainsFunc([]string{filepath.Dir(plugins.ManifestPath), ".codex-plugin", ".github/plugin", "plugin.json",
-			"gemini-extension.json", "qwen-extension.json"}, func(name string) bool {
-			found, _ := exists(s.FS, filepath.Join(project, name))
-			return found
-		}) {
+		if IsExtension(s.FS, project) {
 			continue
 		}
 		for _, dir := range dirs {
@@ -255,6 +251,16 @@ func (s *search) elsewhere(known []knownSkill, dirs ...string) (all []Misnamed) 
 		}
 	}
 	return all
+}
+
+// IsExtension reports whether a directory has something of a plugin or an extension of an agent, whose skills
+// are in skills/.
+func IsExtension(files FS, dir string) bool {
+	return slices.ContainsFunc([]string{filepath.Dir(plugins.ManifestPath), ".codex-plugin", ".github/plugin", "plugin.json",
+		"gemini-extension.json", "qwen-extension.json"}, func(name string) bool {
+		found, _ := exists(files, filepath.Join(dir, name))
+		return found
+	})
 }
 
 // misplaced returns every fsm.json in a wrong place beside the folders of skills, or in a plugin.

@@ -164,9 +164,9 @@ func TestServerObstacles(t *testing.T) {
 		{"opencode", `{"mcp": {"fsmtx": {"enabled": true}, "o": {"enabled": false}}}`, ""},
 		{"opencode", `{"mcp": {"fsmtx": {"enabled": false /* why */}}}`, `"enabled" of the server is false in `},
 		{"gemini", `{"mcp": {"excluded": ["o"], "allowed": []}}`, ""},
-		{"gemini", `{"mcp": {"excluded": ["fsmtx"]}}`, `"excluded" of "mcp" names it in `},
+		{"gemini", `{"mcp": {"excluded": ["FSMTX"]}}`, `"excluded" of "mcp" names it in `},
 		{"gemini", `{"mcp": {"allowed": ["o"]}}`, `"allowed" of "mcp" does not name it in `},
-		{"gemini", `{"mcp": {"allowed": ["o", "fsmtx"]}}`, ""},
+		{"gemini", `{"mcp": {"allowed": ["o", " Fsmtx"]}}`, ""},
 		{"qwen", `{"mcp": {"excluded": ["fsmtx"]}}`, ""},
 	} {
 		home := t.TempDir()

@@ -46,7 +46,7 @@ func serverOffInOpenCode(t Trust) []Obstacle {
 	return []Obstacle{{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"}}
 }
 
-// serverOffInGemini: the lists of all settings.
+// serverOffInGemini: the lists of all settings. Gemini CLI compares names without regard to case (0.61.0).
 func serverOffInGemini(t Trust) (all []Obstacle) {
 	for _, file := range settingsOfGemini(t) {
 		var lists struct {
@@ -54,15 +54,17 @@ func serverOffInGemini(t Trust) (all []Obstacle) {
 			Excluded []string `json:"excluded"`
 		}
 		_ = json.Unmarshal(jsonx.Member(readPlain(file), "mcp"), &lists, jsonx.Tolerant)
-		if slices.Contains(lists.Excluded, serverName) {
+		if slices.ContainsFunc(lists.Excluded, isServer) {
 			all = append(all, Obstacle{`"excluded" of "mcp" names it in ` + file, "take it out of the list"})
 		}
-		if len(lists.Allowed) > 0 && !slices.Contains(lists.Allowed, serverName) {
+		if len(lists.Allowed) > 0 && !slices.ContainsFunc(lists.Allowed, isServer) {
 			all = append(all, Obstacle{`"allowed" of "mcp" does not name it in ` + file, "add " + serverName + " to the list"})
 		}
 	}
 	return all
 }
+
+func isServer(name string) bool { return strings.EqualFold(strings.TrimSpace(name), serverName) }
 
 // Obstacles returns what keeps the agent from running the hooks of a file, but for what it demands of the
 // person. Each was measured with the agent's Version.

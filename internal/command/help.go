@@ -99,17 +99,18 @@ func (r row) lines(width int) string {
 		return ""
 	}
 	const least = 20 // columns for the text beside a term
+	mark := ""       // of a further line
+	switch {
+	case strings.HasPrefix(r.text, "# "): // the comment of an example
+		mark = "# "
+	case r.indent > 0 && strings.HasPrefix(r.text, "fsmtx "): // an example
+		mark = "    "
+	}
 	head, column := strings.Repeat(" ", r.indent)+r.term, r.column()
-	if r.term != "" && width-column < least && column+terminal.Width(r.text) > width {
+	if r.term != "" && width-column-len(mark) < least && column+terminal.Width(r.text) > width {
 		column = r.indent + 4
 		head = strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", column)
 	}
-	begin := strings.Repeat(" ", column) // of a further line
-	switch {
-	case strings.HasPrefix(r.text, "# "): // the comment of an example
-		begin += "# "
-	case r.indent > 0 && strings.HasPrefix(r.text, "fsmtx "): // an example
-		begin += "    "
-	}
+	begin := strings.Repeat(" ", column) + mark
 	return head + strings.Join(terminal.Wrap(r.text, max(least, width-terminal.Width(begin))), "\n"+begin) + "\n"
 }

@@ -152,7 +152,8 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 		}
 		all = append(all, t)
 	}
-	if outside, _ := filepath.Glob(filepath.Join("skills", cmp.Or(wanted, "*"), "SKILL.md")); len(all) == 0 && len(outside) > 0 {
+	outside, _ := filepath.Glob(filepath.Join("skills", cmp.Or(wanted, "*"), "SKILL.md"))
+	if len(all) == 0 && len(outside) > 0 && !locator.IsExtension(locator.OS{}, cwd) {
 		return nil, &exit{exitNo, fmt.Errorf("the client does not see %s: it looks for the skills of a project in .claude/skills", outside[0]),
 			"mkdir -p .claude/skills && mv " + shell.Join(filepath.Dir(outside[0])) + " .claude/skills/, then fsmtx init"}
 	}

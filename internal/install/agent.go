@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -251,7 +252,7 @@ func (a agentInstall) mayHaveComments(path string) bool {
 // aboutComments returns the way out for a file with comments. When removing, isIrrelevant has seen
 // that it has something of this program.
 func (a agentInstall) aboutComments() string {
-	printed := "what this prints: HOME=/nowhere fsmtx install --agent " + a.agent.Name
+	printed := "what this prints: " + cmp.Or(a.agent.Home.Variable, "HOME") + "=/nowhere fsmtx install --agent " + a.agent.Name
 	if a.Scope == Project {
 		printed = "what this prints in another directory: fsmtx install --agent " + a.agent.Name + " --project"
 	}

@@ -21,10 +21,6 @@ func hint(data []byte, offset int) string {
 		return "JSON has no comments: remove this one"
 	case char == '\uFEFF':
 		return "remove the byte order mark"
-	case char == '\n', char == '\r':
-		return `the string is not closed in its line: close it with a quote, or write the line break as \n`
-	case char == '\t':
-		return `in a string, write a tab as \t`
 	case endsWith(before, ",") && (char == '}' || char == ']'):
 		return "a trailing comma before it: remove that"
 	case char == ',' && (len(bytes.TrimLeft(rest[1:], white)) == 0 || beginsWith(bytes.TrimLeft(rest[1:], white), "]}")):
@@ -41,6 +37,18 @@ func hint(data []byte, offset int) string {
 	return ""
 }
 
+// inString returns how to correct a string with the character at offset, which no string may contain, "" if
+// that is not known.
+func inString(data []byte, offset int) string {
+	switch {
+	case beginsWith(data[min(offset, len(data)):], "\r\n"):
+		return `the string is not closed in its line: close it with a quote, or write the line break as \n`
+	case beginsWith(data[min(offset, len(data)):], "\t"):
+		return `in a string, write a tab as \t`
+	}
+	return ""
+}
+
 // unseparated returns how to correct the text at offset, which follows a value without a comma or
 // the end of what the value is in, "" if that is not known.
 func unseparated(data []byte, offset int) string {
@@ -51,7 +59,7 @@ func unseparated(data []byte, offset int) string {
 		return "remove it, or close the array before it with ]"
 	case char == ']':
 		return "remove it, or close the object before it with }"
-	case endsWith(data[:offset], `"`) && unicode.IsLetter(char):
+	case endsWith(data[:offset], `"`) && (unicode.IsLetter(char) || unicode.IsDigit(char)):
 		return `in a string, write a quote as \"`
 	case unicode.IsDigit(char), strings.ContainsRune(`"[{-tfn`, char):
 		return "a comma is missing before it"

@@ -66,7 +66,11 @@ func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 		return fmt.Errorf("%w %q", jsontext.ErrDuplicateName, e.JSONPointer.LastToken())
 	}
 	text := hint(data, int(e.ByteOffset))
-	if text == "" && strings.Contains(e.Err.Error(), "(expecting ',' or") {
+	switch what := e.Err.Error(); {
+	case text != "":
+	case strings.Contains(what, "in string"):
+		text = inString(data, int(e.ByteOffset))
+	case strings.Contains(what, "(expecting ',' or"):
 		text = unseparated(data, int(e.ByteOffset))
 	}
 	if text != "" {

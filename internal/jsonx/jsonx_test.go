@@ -79,6 +79,8 @@ func TestHints(t *testing.T) {
 		`{a: 1}`:          `1:2: invalid character 'a' at start of string (expecting '"'): strings need double quotes`,
 		`[1, 'a']`:        `1:5: invalid character '\'' at start of value: strings need double quotes`,
 		`True`:            `1:1: invalid character 'T' at start of value: strings need double quotes`,
+		"[tru\n]":         `1:5: invalid character '\n' in literal true (expecting 'e')`,
+		`["see "1" x"]`:   `1:8: invalid character '1' after array element (expecting ',' or ']'): in a string, write a quote as \"`,
 		`{"a" b}`:         `1:6: invalid character 'b' after object name (expecting ':')`,
 		`[/]`:             `1:2: invalid character '/' at start of value`,
 	} {
