@@ -509,8 +509,22 @@ func (v *valueProof) machine(e *entry) *machine.Machine {
 // What is set for one line is known only there.
 func gives(e *entry, name string) bool {
 	return e.task.Each == nil && (sets(e, name) || slices.ContainsFunc(e.parts, func(part *entry) bool {
-		return len(part.task.Flow.When) == 0 && !part.ends(machine.Late) && gives(part, name) && !e.stopsBefore(part)
+		return len(part.task.Flow.When) == 0 && e.partGives(part, name) && (!part.ends(machine.Late) || e.givesIfLate(part, name))
 	}))
+}
+
+// partGives reports whether a part that is worked on, and does not end as late, gives the value.
+func (e *entry) partGives(part *entry, name string) bool {
+	return gives(part, name) && !e.stopsBefore(part)
+}
+
+// givesIfLate reports whether another part, which is worked on if this one ends as late, gives the value.
+func (e *entry) givesIfLate(part *entry, name string) bool {
+	return slices.ContainsFunc(e.parts, func(x *entry) bool {
+		when := x.task.Flow.When
+		return len(when) == 1 && when[0].Task == part.task.ID && slices.Contains(when[0].Outcomes, machine.Late) &&
+			!x.ends(machine.Late) && e.partGives(x, name)
+	})
 }
 
 // ends reports whether a step can end in the outcome.
@@ -566,7 +580,7 @@ func (v *valueProof) unset(e *entry, name string, when moment) string {
 				continue
 			}
 			if _, open := v.machine(e).Unset(e.task.ID, []int64{o.task.ID}); !open {
-				return fmt.Sprintf("when this step starts: only %s in step %d gives it, and step %d can end without it: give it a default in \"vars\"",
+				return fmt.Sprintf("when this step starts: only %s in step %d gives it, and it is not sure that step %d ends with it: give it a default in \"vars\"",
 					v.where(name), o.task.ID, o.task.ID)
 			}
 		}

@@ -180,7 +180,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 // Claude Code's. That they cannot be read is for doctor to report.
 func (st *status) hooksOff(s terminal.Streams) {
 	own, err := tasklist.OfSession(withoutList(s.Getenv), filepath.Base(st.list.Dir))
-	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() })
+	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
 	if err != nil || own != st.list.Dir || open < 0 {
 		return
 	}

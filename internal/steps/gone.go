@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // A step that is gone from the list counts as done, so that nothing waits for it for ever. The
@@ -96,8 +97,14 @@ func (f *Frame) Left(ctx context.Context, own string) string {
 	if own == f.List.Dir {
 		return ""
 	}
-	if _, err := os.Lstat(stateDir(own)); err != nil {
+	r, err := txn.OpenReader(own)
+	if err != nil {
 		return "" // no workflow was ever in it
+	}
+	defer r.Close()
+	key := f.Session + "/left"
+	if told, _ := toldOf(r); slices.Contains(told, key) {
+		return ""
 	}
 	s, err := LoadNow(ctx, own)
 	if err != nil || !s.HasOpen() {
@@ -105,7 +112,7 @@ func (f *Frame) Left(ctx context.Context, own string) string {
 	}
 	there := *f
 	there.List.Dir = own
-	if there.toldBefore(ctx, f.Session+"/left") {
+	if there.toldBefore(ctx, key) {
 		return ""
 	}
 	return s.summary() + " in " + own

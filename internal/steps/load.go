@@ -75,6 +75,7 @@ const maxLoads = 5
 func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, stale bool, err error) {
 	src, r := openRecord(dir, opts...)
 	defer src.close()
+	recorded := slices.Clone(r.steps)
 	if err := r.addUnread(dir); err != nil {
 		return nil, false, err
 	}
@@ -87,7 +88,7 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 	}
 	s.Troubles = append(r.troubles(), s.Troubles...)
 	if len(s.Missing()) > 0 {
-		stale = src.Reader != nil && !r.steps.same(readRecord(src).steps)
+		stale = src.Reader != nil && !recorded.same(readRecord(src).steps)
 	}
 	return s, stale, s.passUngated(0, nil) // the next update records these as seen
 }

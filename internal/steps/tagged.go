@@ -165,14 +165,9 @@ func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
 		return true
 	}
 	_ = f.locked(ctx, func(dir *txn.Dir) error {
-		data, err := dir.ReadState(toldFile)
-		if err != nil {
+		sessions, err := toldOf(dir)
+		if told = slices.Contains(sessions, key); told || err != nil {
 			return err
-		}
-		var sessions []string
-		_ = json.Unmarshal(data, &sessions, jsonx.Tolerant) // a file that cannot be read names none
-		if told = slices.Contains(sessions, key); told {
-			return nil
 		}
 		sessions = append(sessions, key)
 		text, err := json.Marshal(sessions[max(0, len(sessions)-maxTold):], jsonx.Tolerant)
@@ -182,4 +177,11 @@ func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
 		return dir.OverwriteState(toldFile, text)
 	})
 	return told
+}
+
+// toldOf returns the keys of toldBefore.
+func toldOf(src source) (keys []string, err error) {
+	data, err := src.ReadState(toldFile)
+	_ = json.Unmarshal(data, &keys, jsonx.Tolerant) // a file that cannot be read names none
+	return keys, err
 }
