@@ -580,7 +580,8 @@ func (v *valueProof) unset(e *entry, name string, when moment) string {
 				continue
 			}
 			if _, open := v.machine(e).Unset(e.task.ID, []int64{o.task.ID}); !open {
-				return fmt.Sprintf("when this step starts: only %s in step %d gives it, and it is not sure that step %d ends with it: give it a default in \"vars\"",
+				return fmt.Sprintf("when this step starts: only %s in step %d gives it, and it is not sure that step %d ends "+
+					"with it: give it a default in \"vars\"",
 					v.where(name), o.task.ID, o.task.ID)
 			}
 		}

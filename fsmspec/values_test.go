@@ -252,12 +252,12 @@ func TestValuesAreSet(t *testing.T) {
 			`{"id": 3, ` + use + `, "blockedBy": [2]}`, ""},
 		"a part that is stopped": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "outcomes": {"a": {}, "over": {"stop": true}}}, ` +
 			`{"id": 2, "subject": "Q", "blockedBy": [1], "set": {"v": "x"}}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
-			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and it is not sure that step 2 ends with it: " +
-				`give it a default in "vars"`},
+			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and it is not sure " +
+				`that step 2 ends with it: give it a default in "vars"`},
 		"a part that is late": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "set": {"v": "x"}, "within": 9, ` +
 			`"outcomes": {"late": {}}}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
-			"subject names {v}, which is not set when this step starts: only step 1 in step 2 gives it, and it is not sure that step 2 ends with it: " +
-				`give it a default in "vars"`},
+			"subject names {v}, which is not set when this step starts: only step 1 in step 2 gives it, and it is not sure " +
+				`that step 2 ends with it: give it a default in "vars"`},
 		"a part that is late, and one for then": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "P", "set": {"v": "x"}, "within": 9, ` +
 			`"outcomes": {"done": {}, "late": {}}}, {"id": 2, "subject": "Q", "when": {"1": "late"}, "set": {"v": "x"}}]}, ` +
 			`{"id": 3, ` + use + `, "blockedBy": [2]}`, ""},
@@ -266,8 +266,8 @@ func TestValuesAreSet(t *testing.T) {
 			"subject names {v}, which is not set when this step starts: only step 1 gives it, which does not come before"},
 		"a part on a branch": {`{"id": 2, "subject": "D", "do": [` + choose + sets("2", `, "when": {"1": "a"}`) +
 			`{"id": 3, "subject": "E"}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
-			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and it is not sure that step 2 ends with it: " +
-				`give it a default in "vars"`},
+			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and it is not sure " +
+				`that step 2 ends with it: give it a default in "vars"`},
 		"a default": {`{"id": 3, "subject": "Use {d}"}`, ""},
 		"a command, not set": {choose + sets("2", `, "when": {"1": "a"}`) +
 			`{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"$FSM_V\""}`,
