@@ -52,6 +52,14 @@ var workloads = []workload{
 	{name: "fifty files", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 50, limits: limits{exhaustive: 8, samples: 2}},
 }
 
+// usual returns the limits without -every: a few hundred states of a workload.
+func (l limits) usual() limits {
+	if every() {
+		return l
+	}
+	return limits{exhaustive: min(l.exhaustive, 16), samples: min(l.samples, 4)}
+}
+
 // again returns the limits for power cuts of recoveries, of which there are many.
 func (l limits) again() limits {
 	return limits{exhaustive: l.exhaustive / 4, samples: l.samples / 4}
@@ -498,6 +506,7 @@ func contents(t testing.TB, home string) map[string]string {
 // power cut and the recovery.
 func TestPowerLossKeepsALaterUpdate(t *testing.T) {
 	for _, load := range workloads[:4] {
+		load.limits = load.limits.usual()
 		for i, form := range []string{"record", "late", "staged"} {
 			tr := (&trial{workload: load, t: t, staged: i == 2, late: i == 1, update: true}).run()
 			assert.Zero(t, tr.result.violations, "%s, %s: %s", load.name, form, tr.result.first)
@@ -513,8 +522,8 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 		load, form := workloads[i/3], []string{"record", "late", "staged"}[i%3]
 		staged, late := form == "staged", form == "late"
 		again := 300 / (10 + load.creates)
+		load.limits = load.limits.usual()
 		if !every() {
-			load.limits.exhaustive, load.limits.samples = min(load.limits.exhaustive, 64), min(load.limits.samples, 12)
 			load.creates = min(load.creates, 12)
 			again /= 6
 		}

@@ -180,7 +180,7 @@ func (tr *trial) cutAfter(d *disk, err error, inRecovery bool, failed *faultfs.S
 // syncFaults tries every failing sync of a workload.
 func syncFaults(t *testing.T, load workload, staged, inRecovery bool, fates []func() bool,
 	around func(vfs.FS) vfs.FS) (total outcome, syncs int) {
-	load.limits = limits{exhaustive: 32, samples: 8}
+	load.limits = limits{exhaustive: 32, samples: 8}.usual()
 	for _, reached := range fates {
 		tr := &trial{workload: load, t: t, staged: staged}
 		n := 0
