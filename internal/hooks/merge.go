@@ -140,24 +140,22 @@ func mergeSpecific(all []dialect.Output) js.Object {
 // mergeFields implements [dialect.MergeFields]: the last hook's value of each field is used.
 // A later hook cannot undo a block or a stop, and a failed hook adds only its message.
 func mergeFields(results []HookResult) dialect.Output {
-	var merged dialect.Output
-	for _, o := range effective(results) {
-		specific := merged.Specific().Merged(o.Specific())
-		merged.Object = merged.Merged(replaceable(merged, o))
-		if specific.Len() > 0 {
-			merged.Object = merged.WithObject("hookSpecificOutput", specific)
-		}
-	}
-	return merged
+	return lastOfEach(effective(results), replaceable)
 }
 
 // mergeReplace implements [dialect.MergeReplace]: the last hook's value of each field is
 // used, even if an earlier hook blocked.
 func mergeReplace(results []HookResult) dialect.Output {
+	return lastOfEach(outputs(results), func(_, later dialect.Output) js.Object { return later.Object })
+}
+
+// lastOfEach returns the last value of each field, also of those in hookSpecificOutput. take returns
+// the fields of a later output that replace earlier ones.
+func lastOfEach(all []dialect.Output, take func(earlier, later dialect.Output) js.Object) dialect.Output {
 	var merged dialect.Output
-	for _, o := range outputs(results) {
+	for _, o := range all {
 		specific := merged.Specific().Merged(o.Specific())
-		merged.Object = merged.Merged(o.Object)
+		merged.Object = merged.Merged(take(merged, o))
 		if specific.Len() > 0 {
 			merged.Object = merged.WithObject("hookSpecificOutput", specific)
 		}
