@@ -184,8 +184,8 @@ func (r replay) fire(c *cobra.Command, s terminal.Streams, path string, processe
 	session := hooks.Session{ID: e.SessionID, Cwd: e.Cwd, Project: setup.project, TranscriptPath: e.TranscriptPath}
 	result := setup.engine(s, session, processes).Fire(c.Context(), string(e.Name), hooks.Input{Fields: e.Raw})
 	shown := struct {
-		Hooks int `json:"hooks"`
-		hooks.Compact
+		Hooks  int            `json:"hooks"`
+		Policy jsontext.Value `json:",embed"`
 	}{len(result.Results), result.Policy.Compact()}
 	return string(js.Marshal(shown)), nil
 }

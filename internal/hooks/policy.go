@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -185,31 +186,5 @@ func (p *Policy) changeToolConfig(f firing, out dialect.Output) {
 	}
 }
 
-// Compact is a policy whose JSON omits empty members.
-type Compact struct {
-	Verdict           string         `json:"verdict,omitzero"`
-	Blocking          bool           `json:"blocking,omitzero"`
-	Stop              bool           `json:"stop,omitzero"`
-	Reason            string         `json:"reason,omitzero"`
-	Decision          string         `json:"decision,omitzero"`
-	SystemMessage     string         `json:"systemMessage,omitzero"`
-	SuppressOutput    bool           `json:"suppressOutput,omitzero"`
-	AdditionalContext string         `json:"additionalContext,omitzero"`
-	SessionTitle      string         `json:"sessionTitle,omitzero"`
-	TerminalSequence  string         `json:"terminalSequence,omitzero"`
-	WatchPaths        []string       `json:"watchPaths,omitzero"`
-	Retry             bool           `json:"retry,omitzero"`
-	TailToolCall      jsontext.Value `json:"tailToolCall,omitzero"`
-	ClearContext      bool           `json:"clearContext,omitzero"`
-	Content           jsontext.Value `json:"content,omitzero"`
-	ToolInput         jsontext.Value `json:"toolInput,omitzero"`
-	ToolOutput        jsontext.Value `json:"toolOutput,omitzero"`
-	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"`
-	ModifiedRequest   jsontext.Value `json:"modifiedRequest,omitzero"`
-	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`
-	ToolConfig        jsontext.Value `json:"toolConfig,omitzero"`
-	Tools             jsontext.Value `json:"tools,omitzero"`
-}
-
-// Compact returns the policy in the form that tests and their authors read.
-func (p Policy) Compact() Compact { return Compact(p) }
+// Compact returns the members of the policy that are not empty, for tests and their authors.
+func (p Policy) Compact() jsontext.Value { return js.Marshal(p, json.OmitZeroStructFields(true)) }

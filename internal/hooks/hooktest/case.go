@@ -137,7 +137,7 @@ func unknownKey(name string, known []string) error {
 func (c Case) checkWant() error {
 	want, _ := js.ParseObject(jsontext.Value(c.section(wantSection)))
 	known := []string{"hooks", "failed"}
-	for field := range reflect.TypeFor[hooks.Compact]().Fields() {
+	for field := range reflect.TypeFor[hooks.Policy]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known = append(known, name)
 	}

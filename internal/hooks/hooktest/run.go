@@ -156,9 +156,9 @@ func sessionOf(event jsontext.Value, project string) (hooks.Session, error) {
 
 func (p place) got(r *hooks.Result, files map[string]string) (Got, error) {
 	shown := struct {
-		Hooks  int `json:"hooks"`
-		Failed int `json:"failed,omitzero"` // the hooks among them that failed
-		hooks.Compact
+		Hooks  int            `json:"hooks"`
+		Failed int            `json:"failed,omitzero"` // the hooks among them that failed
+		Policy jsontext.Value `json:",embed"`
 	}{len(r.Results), failedOf(r), r.Policy.Compact()}
 	text, err := json.Marshal(shown, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

@@ -263,8 +263,8 @@ func Bool(b bool) jsontext.Value {
 
 // Marshal returns v as JSON. It panics if v cannot be encoded: v is a value of this program,
 // so that is a bug.
-func Marshal(v any) jsontext.Value {
-	data, err := json.Marshal(v, jsonx.Tolerant)
+func Marshal(v any, options ...json.Options) jsontext.Value {
+	data, err := json.Marshal(v, append(options, jsonx.Tolerant)...)
 	if err != nil {
 		panic(err)
 	}
