@@ -150,20 +150,20 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 // are ErrNoChange, ErrUndone, ErrReplaced, those of txn.ReadHistory and of txn.Entry.Err, or
 // the file system's.
 func (l List) PlanUndo(id string, force bool) (Undoing, error) {
-	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.files()))
-	if err != nil {
-		return Undoing{}, err
-	}
-	return planUndo(l.files(), l.Dir, history, undoRequest{id: id, force: force, replaced: force})
+	return l.planUndo(undoRequest{id: id, force: force, replaced: force})
 }
 
 // PlanUndoBare returns what UndoBare would do, as PlanUndo does.
 func (l List) PlanUndoBare(id string, force bool) (Undoing, error) {
+	return l.planUndo(undoRequest{id: id, force: force, replaced: force, bare: true})
+}
+
+func (l List) planUndo(what undoRequest) (Undoing, error) {
 	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.files()))
 	if err != nil {
 		return Undoing{}, err
 	}
-	return planUndo(l.files(), l.Dir, history, undoRequest{id: id, force: force, replaced: force, bare: true})
+	return planUndo(l.files(), l.Dir, history, what)
 }
 
 func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
