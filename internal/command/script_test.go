@@ -92,6 +92,7 @@ func linkPrograms(t testing.TB, dir string) {
 // TestScript runs the sessions of testdata/script, each in its own directory with a
 // home that does not exist yet.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireUniqueNames:  true,

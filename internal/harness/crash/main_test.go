@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -58,6 +60,8 @@ func TestMain(m *testing.M) {
 	}
 	callers.Forget()
 	flag.Parse()
+	runtime.MemProfileRate = 0 // the tests allocate much and keep little
+	debug.SetGCPercent(400)
 	if err := forgetFiles(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -57,7 +57,7 @@ func (l limits) usual() limits {
 	if every() {
 		return l
 	}
-	return limits{exhaustive: min(l.exhaustive, 16), samples: min(l.samples, 4)}
+	return limits{exhaustive: min(l.exhaustive, 10), samples: min(l.samples, 3)}
 }
 
 // again returns the limits for power cuts of recoveries, of which there are many.
