@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -60,6 +61,8 @@ put into the session's task list:
                                     that was allowed but not carried out is forgotten
   UserPromptSubmit, PostToolBatch   such an update is forgotten here, too
   SessionStart (compact, resume)    the agent receives the state of the workflow
+  SessionStart (fork)               it hears that the workflow is in the list of the other
+                                    session
 
 For any other event, and in a session without a workflow, it does nothing: it prints
 nothing, and creates no file and no lock. When it refuses a call, it exits with 2 and
@@ -227,7 +230,7 @@ func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 // answer answers the event. If there is nothing else to say, the person is told of a list that was left.
 func (h *stepHook) answer(ctx context.Context) event.Answer {
 	a := h.judged(ctx)
-	if a != (event.Answer{}) || h.event.Name != event.PreToolUse && h.event.Name != event.Stop {
+	if a != (event.Answer{}) || !slices.Contains([]string{event.PreToolUse, event.Stop, event.SessionStart}, h.event.Name) {
 		return a
 	}
 	v := steps.Verdict{Trouble: h.left(ctx)}
@@ -235,19 +238,53 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 	return h.troubled(v.Trouble)
 }
 
-// left tells of the session's own list if a variable, which settings can set at any time, has given the client
-// another one while a workflow was under way.
+// left tells of the session's own list, or of a shared one in which the session has called a skill, if the client was
+// given another list while a workflow was under way: settings can set the variable at any time.
 func (h *stepHook) left(ctx context.Context) string {
-	own, err := tasklist.OfSession(withoutList(h.streams.Getenv), h.Session)
+	const text = `%s, and the client now has another task list, so these steps are not enforced. To go on with them, %s, and start ` +
+		`the session again`
+	if own, err := tasklist.OfSession(withoutList(h.streams.Getenv), h.Session); err == nil {
+		if open := h.Left(ctx, own, true); open != "" {
+			return fmt.Sprintf(text, open, "remove "+listVariable+` from "env" in the settings, or from the environment`)
+		}
+	}
+	e := h.event
+	if e.Name == event.PreToolUse && e.ToolName != "TaskUpdate" || e.Name != event.SessionStart && h.streams.Env(listVariable) == "" {
+		return "" // the other lists are looked at where that is rare
+	}
+	others, err := tasklist.Changed(h.streams.Getenv, h.List.Dir)
 	if err != nil {
 		return ""
 	}
-	open := h.Left(ctx, own)
-	if open == "" {
-		return ""
+	for _, dir := range others {
+		if open := h.Left(ctx, dir, false); open != "" {
+			return fmt.Sprintf(text, open, fmt.Sprintf(`give %s the value %s, in "env" in the settings or in the environment`, listVariable,
+				visible.Line(filepath.Base(dir))))
+		}
 	}
-	return fmt.Sprintf(`%s, and %s now gives the client another task list, so these steps are not enforced. To go on with them, remove the `+
-		`variable from "env" in the settings, or from the environment, and start the session again`, open, listVariable)
+	return ""
+}
+
+// forked tells the agent and the person that the list of a fork is not that of the session it was forked from. The
+// client has not written the fork's transcript yet: if its command line does not name that session, it is the one whose
+// transcript was written last.
+func (h *stepHook) forked(ctx context.Context) event.Answer {
+	client, _ := cmdline.ReadSwitches(h.streams.Getenv)
+	parent := transcript.Neighbour(h.event.TranscriptPath, client.Resume)
+	dir, err := tasklist.OfSession(h.streams.Getenv, parent)
+	if parent == "" || err != nil {
+		return event.Answer{}
+	}
+	open := h.Left(ctx, dir, true)
+	if open == "" {
+		return event.Answer{}
+	}
+	text := visible.Sprintf("this session was forked from %s and has a task list of its own. The workflow of that session (%s) stays there: "+
+		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew",
+		parent, open)
+	h.log(steps.Verdict{Trouble: text})
+	return event.Tell(event.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
+		"fsmtx: "+text)
 }
 
 // listVariable gives the client another list than the session's.
@@ -332,7 +369,11 @@ func (h *stepHook) endGrants(ctx context.Context) {
 }
 
 func (h *stepHook) resume(ctx context.Context) event.Answer {
-	if h.event.Source != "compact" && h.event.Source != "resume" {
+	switch h.event.Source {
+	case "fork":
+		return h.forked(ctx)
+	case "compact", "resume":
+	default:
 		return event.Answer{}
 	}
 	state, err := h.Resume(ctx, h.event.TranscriptPath)

@@ -91,13 +91,14 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
 }
 
-// Left returns for the person, once a session, which workflows are open in own, the session's own list, if this
-// is another one: the client was given it while they were under way.
-func (f *Frame) Left(ctx context.Context, own string) string {
-	if own == f.List.Dir {
+// Left returns for the person, once a session, which workflows are open in another list than that of the frame, which
+// the client was given while they were under way. In a list that is not the session's own, mine, they are those whose
+// skill the session has called.
+func (f *Frame) Left(ctx context.Context, dir string, mine bool) string {
+	if dir == f.List.Dir {
 		return ""
 	}
-	r, err := txn.OpenReader(own)
+	r, err := txn.OpenReader(dir)
 	if err != nil {
 		return "" // no workflow was ever in it
 	}
@@ -106,14 +107,17 @@ func (f *Frame) Left(ctx context.Context, own string) string {
 	if told, _ := toldOf(r); slices.Contains(told, key) {
 		return ""
 	}
-	s, err := LoadNow(ctx, own)
+	s, err := LoadNow(ctx, dir)
+	if err == nil && !mine {
+		s = s.Only(func(w *Workflow) bool { return w.Session == f.Session })
+	}
 	if err != nil || !s.HasOpen() {
 		return ""
 	}
 	there := *f
-	there.List.Dir = own
+	there.List.Dir = dir
 	if there.toldBefore(ctx, key) {
 		return ""
 	}
-	return s.summary() + " in " + own
+	return s.summary() + " in " + dir
 }

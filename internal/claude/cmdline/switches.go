@@ -16,6 +16,8 @@ type Switches struct {
 	Restricted bool
 
 	NoPersistence bool // the client writes no transcript
+
+	Resume string // --resume: the session that goes on or is forked, "" without it
 }
 
 // Persists reports whether the client that runs this process as a hook writes the transcript
@@ -46,6 +48,9 @@ func parseSwitches(args []string) (s Switches) {
 	for i := 1; i < len(args) && args[i] != "--"; i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		takes := name == "--settings" || name == "--setting-sources"
+		if name == "--resume" || name == "-r" { // without a value the client shows a list
+			takes = i+1 < len(args) && !isOption(args[i+1])
+		}
 		if takes && !given {
 			if i++; i == len(args) {
 				break
@@ -62,6 +67,8 @@ func parseSwitches(args []string) (s Switches) {
 					s.Sources = append(s.Sources, source)
 				}
 			}
+		case "--resume", "-r":
+			s.Resume = value
 		case "--bare":
 			s.Bare = true
 		case "--safe-mode":

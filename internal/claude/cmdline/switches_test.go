@@ -21,6 +21,11 @@ func TestParseSwitches(t *testing.T) {
 		"--setting-sources=":                   {Sources: []string{}},
 		"-- --bare":                            {},
 		"-p go --no-session-persistence":       {NoPersistence: true},
+		"--resume a --fork-session --bare":     {Resume: "a", Bare: true},
+		"-r a":                                 {Resume: "a"},
+		"--resume=a":                           {Resume: "a"},
+		"--resume --bare":                      {Bare: true},
+		"--bare -r":                            {Bare: true},
 	} {
 		assert.Equal(t, want, parseSwitches(strings.Fields("claude "+line)), line)
 	}

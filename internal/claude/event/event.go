@@ -70,7 +70,7 @@ type Event struct {
 	CommandSource string // command_source of UserPromptExpansion
 
 	Prompt               string         // prompt of UserPromptSubmit
-	Source               string         // source of SessionStart: startup, resume, clear, compact
+	Source               string         // source of SessionStart: startup, resume, clear, compact, fork
 	StopHookActive       bool           // stop_hook_active: a Stop hook has already blocked this stop
 	LastAssistantMessage string         // last_assistant_message of Stop and SubagentStop
 	AgentTranscriptPath  string         // agent_transcript_path of SubagentStop

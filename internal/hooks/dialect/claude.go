@@ -99,7 +99,7 @@ func claudeEvents() []Event {
 		{Name: "PostToolBatch", Meanings: silent, Blocks: true},
 		{Name: "UserPromptSubmit", Meanings: prompt, Blocks: true, Timeout: 30 * time.Second},
 		{Name: "UserPromptExpansion", Subject: "command_name", Meanings: context, Blocks: true},
-		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact"}, Meanings: context},
+		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact", "fork"}, Meanings: context},
 		{Name: "SessionEnd", Subject: "reason", Values: []string{"clear", "resume", "logout", "prompt_input_exit",
 			"bypass_permissions_disabled", "other"}, Meanings: silent, Timeout: 1500 * time.Millisecond},
 		{Name: "Setup", Subject: "trigger", Values: []string{"init", "maintenance"}, Meanings: silent},
