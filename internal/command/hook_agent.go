@@ -147,6 +147,9 @@ func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
 		if err == nil {
 			err = h.joins(ctx, skill.Name)
 		}
+		if err == nil { // a step may demand it that was not in progress at the first call
+			err = h.Calls(ctx, skill.Name, "")
+		}
 		if err == nil {
 			r.Context, err = h.state(ctx)
 		}
