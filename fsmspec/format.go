@@ -22,6 +22,8 @@ func otherFormat(data []byte, offset int) string {
 		return "the file is empty: write an array of tasks, such as [{\"id\": 1, \"subject\": \"Set up\"}]"
 	case bytes.HasPrefix(lines[0], []byte("```")), bytes.HasPrefix(lines[0], []byte("~~~")):
 		return "the file is a Markdown code block: remove the line before the array and the line after it"
+	case string(lines[0]) == "---" && slices.ContainsFunc(lines[1:], func(line []byte) bool { return string(line) == "---" }):
+		return "the file is Markdown with a frontmatter, or several YAML documents, and not a workflow"
 	case slices.ContainsFunc(lines[:min(len(lines), 3)], isYAML):
 		return "the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"
 	}

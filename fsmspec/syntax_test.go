@@ -15,6 +15,8 @@ func TestMalformed(t *testing.T) {
 		{"code block", "```json\n[]\n```\n", "1:1 - the file is a Markdown code block: remove the line before the array and the line after it"},
 		{"YAML list", "# steps\n- id: 1\n  subject: a\n", "1:1 - the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"},
 		{"YAML mapping", "tasks:\n  - id: 1\n", "1:2 - the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"},
+		{"Markdown", "---\nname: a\n---\n# A\n",
+			"1:2 - the file is Markdown with a frontmatter, or several YAML documents, and not a workflow"},
 		{"YAML document", "---\n- id: 1\n", "1:2 - the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"},
 		{"prose", "Here are the tasks:\n[]", "1:1 - invalid character 'H' at start of value: strings need double quotes"},
 		{"single quotes", "{'fsm': 2}", `1:2 - invalid character '\'' at start of value: strings need double quotes`},

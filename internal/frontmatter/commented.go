@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -13,12 +14,20 @@ import (
 // the same one.
 var errNotJSON = errors.New("the YAML has no form in JSON")
 
+// errSeveral is returned for YAML with a document behind the first, and so for Markdown with a frontmatter.
+var errSeveral = errors.New("there is text behind the first YAML document")
+
 // CommentedJSON returns a YAML document as JSON, indented by two spaces, with its comments as
-// lines that begin with two slashes. Errors are those of [Parse], and errNotJSON.
+// lines that begin with two slashes. Errors are those of [Parse], errNotJSON and errSeveral.
 func CommentedJSON(text []byte) ([]byte, error) {
 	v, err := parse(text)
 	if err != nil {
 		return nil, err
+	}
+	var next yaml.Node
+	all := yaml.NewDecoder(bytes.NewReader(text))
+	if err := all.Decode(&next); err == nil && !errors.Is(all.Decode(&next), io.EOF) {
+		return nil, errSeveral
 	}
 	c := commented{}
 	if err := c.value(v, "\n"); err != nil {

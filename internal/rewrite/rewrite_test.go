@@ -33,6 +33,8 @@ func TestFix(t *testing.T) {
 			"[\n  {\n    \"id\": 1,\n    \"subject\": \"A: b\\n\",\n    \"metadata\": {\n      \"comment\": \"all\\none\"\n    }\n  }\n]\n",
 			`converted YAML to JSON; replaced the object by its only member, the array "tasks"; moved comments into metadata`},
 		{"YAML that JSON cannot say", "- id: 1\n  subject: A\n  id: 2\n", "- id: 1\n  subject: A\n  id: 2\n", ""},
+		{"Markdown with a frontmatter", "---\nname: a\n---\n# A\n", "---\nname: a\n---\n# A\n", ""},
+		{"several YAML documents", "- id: 1\n---\n- id: 2\n", "- id: 1\n---\n- id: 2\n", ""},
 		{"text that is not YAML", "- id: [\n", "- id: [\n", ""},
 		{"a word", "steps\n", "steps\n", ""},
 		{"one task", "{\"id\": 1, \"subject\": \"A\"}\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "put the task into an array"},
