@@ -45,20 +45,22 @@ func (l *Locator) Workflows(cwd string) (all []Workflow, complete bool) {
 type Skill struct {
 	Command string `json:"command"` // the name by which the client calls it
 	Folder  string `json:"folder"`
+	Plugin  string `json:"plugin"` // the plugin of PluginDirs that has it, or ""
 }
 
-// Skills returns the skills that the client knows in cwd and that are not of plugins, in the
+// Skills returns the skills that the client knows in cwd, of plugins only those in PluginDirs, in the
 // order of [Locator.Workflows]. complete is false if there are more directories than are
 // searched for nested skills.
 func (l *Locator) Skills(cwd string) (all []Skill, complete bool) {
 	s := l.search("", cwd, &shared{})
 	found, complete := s.everySkill()
 	for _, known := range found {
-		if known.plugin != "" || !s.isSkill(known.folder) {
+		given := func(dir string) bool { return strings.HasPrefix(known.folder, dir+string(filepath.Separator)) }
+		if known.plugin != "" && !slices.ContainsFunc(s.PluginDirs, given) || !s.isSkill(known.folder) {
 			continue
 		}
 		if names := s.usable(known, func(string) bool { return true }); len(names) > 0 {
-			all = append(all, Skill{names[0], known.folder})
+			all = append(all, Skill{names[0], known.folder, known.plugin})
 		}
 	}
 	return all, complete

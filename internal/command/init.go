@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
@@ -27,9 +28,10 @@ import (
 )
 
 const initLong = `Init sets up a first skill, so that the agent is held to its steps. It lists the skills of
-this project and of the user, shows which of them describe steps, and writes the fsm.json of
-one, as "fsmtx new" does. It shows which parts of the text it left out, asks about each gate
-that the text seems to want, installs the hooks, and names the command to type next.
+this project and of the user, and in the directory of a plugin those of the plugin. It shows
+which of them describe steps, and writes the fsm.json of one, as "fsmtx new" does. It shows
+which parts of the text it left out, asks about each gate that the text seems to want,
+installs the hooks, and names the command to type next.
 
 SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
 describes steps.
@@ -119,8 +121,11 @@ func (f *initFlags) run(ctx context.Context, s terminal.Streams, wanted string) 
 			return err
 		}
 	}
-	return errors.Join(f.install(s, chosen.Command), context.Cause(ctx))
+	return errors.Join(f.install(s, chosen.Command, chosen.Plugin), context.Cause(ctx))
 }
+
+// isPlugin reports whether the client can load a directory with --plugin-dir.
+func isPlugin(dir string) bool { return exists(dir, plugins.ManifestPath) }
 
 // readSkills returns the skills that are visible here, or the one that is wanted.
 func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) {
@@ -132,15 +137,24 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 	if err != nil {
 		return nil, err
 	}
+	if client, ok := l.(*locator.Locator); ok && isPlugin(cwd) {
+		client.PluginDirs = []string{cwd}
+	}
 	skills, _ := l.Skills(cwd)
+	wanted = skillDir(wanted)
 	if info, err := os.Stat(wanted); wanted != "" && err == nil && info.IsDir() {
 		folder, err := filepath.Abs(wanted)
 		if err != nil {
 			return nil, err
 		}
-		skills = []locator.Skill{{Command: filepath.Base(folder), Folder: folder}}
+		skills = slices.DeleteFunc(skills, func(k locator.Skill) bool { return k.Folder != folder })
+		if len(skills) == 0 {
+			skills = []locator.Skill{{Command: filepath.Base(folder), Folder: folder}}
+		}
 	} else if wanted != "" {
-		skills = slices.DeleteFunc(skills, func(k locator.Skill) bool { return k.Command != wanted })
+		skills = slices.DeleteFunc(skills, func(k locator.Skill) bool {
+			return k.Command != wanted && (k.Plugin == "" || !strings.HasSuffix(k.Command, ":"+wanted))
+		})
 	}
 	quiet := s
 	quiet.Out, quiet.Err = io.Discard, io.Discard
@@ -153,7 +167,15 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 		all = append(all, t)
 	}
 	outside, _ := filepath.Glob(filepath.Join("skills", cmp.Or(wanted, "*"), "SKILL.md"))
-	if len(all) == 0 && len(outside) > 0 && !locator.IsExtension(locator.OS{}, cwd) {
+	if len(all) == 0 && len(outside) > 0 && locator.IsExtension(locator.OS{}, cwd) {
+		return nil, &exit{exitNo, fmt.Errorf("the client sees %s only where its plugin is installed", outside[0]),
+			"fsmtx new " + shell.Join(filepath.Dir(outside[0])) + " writes its workflow"}
+	}
+	if inside, _ := filepath.Glob(filepath.Join("plugins", "*", plugins.ManifestPath)); len(all) == 0 && wanted == "" && len(inside) > 0 {
+		return nil, &exit{exitNo, errors.New("there are no skills here, but there are plugins in plugins/"),
+			"fsmtx init -C " + shell.Join(filepath.Dir(filepath.Dir(inside[0]))) + " lists the skills of one"}
+	}
+	if len(all) == 0 && len(outside) > 0 {
 		return nil, &exit{exitNo, fmt.Errorf("the client does not see %s: it looks for the skills of a project in .claude/skills", outside[0]),
 			"mkdir -p .claude/skills && mv " + shell.Join(filepath.Dir(outside[0])) + " .claude/skills/, then fsmtx init"}
 	}
@@ -298,12 +320,12 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 		visible.Fprintf(s.Out, "%s: the skill with which an agent proposes them\n", filepath.Join(dir, "SKILL.md"))
 	}
 	visible.Fprintf(s.Out, "%s asks you before it writes anything.\n", sample.Writer)
-	return f.install(s, sample.Writer+" "+t.Command)
+	return f.install(s, sample.Writer+" "+t.Command, "")
 }
 
 // install installs the hooks where the person wants them, and says what to type: call, the name
-// of a skill with its arguments.
-func (f *initFlags) install(s terminal.Streams, call string) error {
+// of a skill with its arguments. plugin is the plugin in this directory that has the skill, or "".
+func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 	scope := f.scope.value
 	if scope == "ask" && !f.yes {
 		visible.Fprintf(s.Out, "\nWhere should the hooks be installed that hold the agent to the steps?\n"+
@@ -333,6 +355,12 @@ func (f *initFlags) install(s terminal.Streams, call string) error {
 		return err
 	}
 	visible.Fprintf(s.Out, "\n")
+	if plugin != "" {
+		visible.Fprintf(s.Out, "start claude --plugin-dir . here and type /%s; watch it in another terminal: %s status --watch\n",
+			call, install.Typed(s))
+		s.Hintf("who installs the plugin needs the hooks too: fsmtx install, or fsmtx new SKILL_DIR --self-contained puts them into the skill")
+		return nil
+	}
 	install.Next(s, r, call)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -100,7 +101,7 @@ func newNew(s terminal.Streams) *cobra.Command {
 				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)),
 					"for example: fsmtx new .claude/skills/release"}
 			}
-			f.dir = args[0]
+			f.dir = skillDir(args[0])
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -133,6 +134,9 @@ func newNew(s terminal.Streams) *cobra.Command {
 }
 
 func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
+	if err := isFolder(dir); err != nil {
+		return err
+	}
 	path := filepath.Join(dir, specName)
 	if err := sweepFile(path); err != nil {
 		return err
@@ -175,6 +179,26 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		return err
 	}
 	return f.print(s, dir, path, source, o)
+}
+
+// isFolder returns an error if dir is a file. A plugin's command can have a workflow in the folder of its
+// name; another command has to become a skill.
+func isFolder(dir string) error {
+	if info, err := os.Stat(dir); err != nil || info.IsDir() {
+		return nil
+	}
+	folder, isCommand := strings.CutSuffix(dir, ".md")
+	root := filepath.Dir(filepath.Dir(dir))
+	hint := "name the folder of the skill; --from takes the steps from a file"
+	switch skill := filepath.Join(root, "skills", filepath.Base(folder)); {
+	case !isCommand || filepath.Base(filepath.Dir(dir)) != "commands":
+	case isPlugin(root):
+		hint = "fsmtx new " + shell.Join(folder) + " --from " + shell.Join(dir) + " writes the workflow of this command"
+	default:
+		hint = fmt.Sprintf("only a skill has a workflow: mkdir -p %s && mv %s %s, then fsmtx new %s",
+			shell.Join(skill), shell.Join(dir), shell.Join(filepath.Join(skill, "SKILL.md")), shell.Join(skill))
+	}
+	return &exit{exitNo, fmt.Errorf("%s is a file, and new takes the folder of a skill", dir), hint}
 }
 
 // print validates the new file and prints what is in it and what to do next.

@@ -87,6 +87,7 @@ func specsOf(s terminal.Streams, args []string) ([]string, error) {
 	}
 	var paths []string
 	for _, arg := range args {
+		arg = skillDir(arg)
 		info, err := os.Stat(arg)
 		if errors.Is(err, fs.ErrNotExist) {
 			if named, err := findSpec(s, arg); err == nil { // else the error of reading it names the path
@@ -189,10 +190,19 @@ func misnamedIn(dir string) error {
 	return &exit{exitNo, fmt.Errorf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Join(m.Path) + " checks it"}
 }
 
+// skillDir returns the folder of a skill for the path of its SKILL.md, which people name too, and any
+// other argument as it is.
+func skillDir(arg string) string {
+	if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() && strings.EqualFold(filepath.Base(arg), "SKILL.md") {
+		return filepath.Dir(arg)
+	}
+	return arg
+}
+
 // findSpec returns the one fsm.json that an argument names: a file, the directory of a
 // skill, or the name of a skill that the client knows here.
 func findSpec(s terminal.Streams, arg string) (string, error) {
-	if arg == "-" {
+	if arg = skillDir(arg); arg == "-" {
 		return arg, nil
 	}
 	if info, err := os.Stat(arg); err == nil {
