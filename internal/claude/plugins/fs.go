@@ -59,3 +59,39 @@ func isDir(fsys FS, path string) bool {
 	info, err := fsys.Stat(path)
 	return err == nil && info.IsDir()
 }
+
+// resolver resolves symbolic links. It asks the file system once about each path: the plugins of a
+// registry have most of the directories above them in common.
+type resolver struct {
+	fs       FS
+	resolved map[string]string // by directory
+	links    map[string]link   // by path
+}
+
+// link is what FS.Readlink returned.
+type link struct {
+	to  string
+	err error
+}
+
+func newResolver(fsys FS) *resolver { return &resolver{fsys, map[string]string{}, map[string]link{}} }
+
+// resolve returns a directory without symbolic links. Names that do not exist are kept: a project
+// may have been deleted since its plugin was installed.
+func (r *resolver) resolve(dir string) string {
+	real, ok := r.resolved[dir]
+	if !ok {
+		real = safefile.ResolveWith(r.readlink, dir)
+		r.resolved[dir] = real
+	}
+	return real
+}
+
+func (r *resolver) readlink(path string) (string, error) {
+	l, ok := r.links[path]
+	if !ok {
+		l.to, l.err = r.fs.Readlink(path)
+		r.links[path] = l
+	}
+	return l.to, l.err
+}

@@ -19,17 +19,16 @@ type Plugin struct {
 	Dir  string
 
 	fs       FS
-	readlink func(path string) (string, error) // of fs; plugins of one registry ask once
-	skills   []string                          // directories: each of one skill, or of several in folders
-	commands []command                         // directories and files, in the client's order
-	anchors  []string                          // links may not lead out of these; nil if they may lead anywhere
+	links    *resolver // of fs; plugins of one registry share it
+	skills   []string  // directories: each of one skill, or of several in folders
+	commands []command // directories and files, in the client's order
+	anchors  []string  // links may not lead out of these; nil if they may lead anywhere
 	off      bool
 	needs    []string // names or keys of other plugins
 
 	commandNames map[string]string // that manifests give to files, by path
 
-	names    map[string]given  // by file
-	resolved map[string]string // by directory
+	names map[string]given // by file
 }
 
 // command is a place of commands.
@@ -48,7 +47,7 @@ const (
 // client does not; the plugin is then the one without the manifest.
 func (r *Registry) Load(in Installation) (*Plugin, error) {
 	root := r.Root(in)
-	p := &Plugin{Key: in.Key, Name: in.Plugin, Dir: root.Dir, fs: r.fs, readlink: r.readlink, anchors: []string{root.Dir}}
+	p := &Plugin{Key: in.Key, Name: in.Plugin, Dir: root.Dir, fs: r.fs, links: r.links, anchors: []string{root.Dir}}
 	if p.fs == nil {
 		return p, nil
 	}
@@ -67,7 +66,7 @@ func (r *Registry) Load(in Installation) (*Plugin, error) {
 // skills. Its error is the reason why the client does not load it; the plugin is then the one
 // without the manifest.
 func LoadDir(fsys FS, dir, marketplace string) (*Plugin, error) {
-	p := &Plugin{Name: filepath.Base(dir), Dir: dir, fs: fsys, readlink: fsys.Readlink}
+	p := &Plugin{Name: filepath.Base(dir), Dir: dir, fs: fsys, links: newResolver(fsys)}
 	err := p.loadFrom(marketplace)
 	p.Key = p.Name + "@" + marketplace
 	return p, err

@@ -124,7 +124,7 @@ func (m *marketplaces) source(in Installation) (string, error) {
 		return "", &FileError{market.path, err}
 	}
 	dir := filepath.Join(market.dir, relative)
-	switch inside := (&Plugin{Dir: market.dir, fs: m.fs, readlink: m.fs.Readlink, anchors: []string{market.dir}}); {
+	switch inside := (&Plugin{Dir: market.dir, fs: m.fs, anchors: []string{market.dir}}); {
 	case !isDir(m.fs, dir):
 		return "", &FileError{dir, fmt.Errorf("%w is not a directory", errGone)}
 	case slices.Contains(strings.Split(relative, "/"), ".."):

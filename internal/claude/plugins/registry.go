@@ -47,10 +47,9 @@ type Registry struct {
 	byPlugin     map[string][]string // the keys by plugin
 	array        *parser             // the array form; nil for an object
 	fs           FS                  // nil if the registry was parsed from bytes
+	links        *resolver           // of fs
 	configDir    string
-	marketplaces *marketplaces     // read on first use
-	resolved     map[string]string // by directory: the path without symbolic links
-	links        map[string]link   // by path, see readlink
+	marketplaces *marketplaces // read on first use
 }
 
 // RegistryPath returns the path of the registry in the configuration directory.
@@ -87,7 +86,7 @@ func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.fs, r.configDir = fsys, configDir
+	r.fs, r.links, r.configDir = fsys, newResolver(fsys), configDir
 	return r, nil
 }
 
@@ -252,40 +251,12 @@ func CompareScopes(a, b Installation) int {
 	return cmp.Compare(slices.Index(scopes, a.Scope), slices.Index(scopes, b.Scope))
 }
 
-// resolve resolves the symbolic links of each directory once. Names that do not exist
-// are kept: a project may have been deleted since its plugin was installed.
+// resolve resolves the symbolic links of a directory.
 func (r *Registry) resolve(dir string) string {
-	if r.fs == nil {
+	if r.links == nil {
 		return filepath.Clean(dir)
 	}
-	if done, ok := r.resolved[dir]; ok {
-		return done
-	}
-	if r.resolved == nil {
-		r.resolved = map[string]string{}
-	}
-	r.resolved[dir] = safefile.ResolveWith(r.readlink, dir)
-	return r.resolved[dir]
-}
-
-// link is what FS.Readlink returned.
-type link struct {
-	to  string
-	err error
-}
-
-// readlink asks the file system once about each path: the plugins have most of the directories
-// above them in common.
-func (r *Registry) readlink(path string) (string, error) {
-	l, ok := r.links[path]
-	if !ok {
-		if r.links == nil {
-			r.links = map[string]link{}
-		}
-		l.to, l.err = r.fs.Readlink(path)
-		r.links[path] = l
-	}
-	return l.to, l.err
+	return r.links.resolve(dir)
 }
 
 // contains reports whether dir is parent or below it. Both are clean.

@@ -271,18 +271,6 @@ func (s Skill) RealFile() string {
 	return safefile.ResolveWith(s.Plugin.fs.Readlink, s.File)
 }
 
-// resolve returns a directory without links. It resolves each once.
-func (p *Plugin) resolve(dir string) string {
-	if real, ok := p.resolved[dir]; ok {
-		return real
-	}
-	if p.resolved == nil {
-		p.resolved = map[string]string{}
-	}
-	p.resolved[dir] = safefile.ResolveWith(p.readlink, dir)
-	return p.resolved[dir]
-}
-
 func (p *Plugin) commandsIn(place command) []Skill {
 	if place.path == "" || !isDir(p.fs, place.path) {
 		if place.path != "" && (!strings.HasSuffix(place.path, ".md") || !p.isText(place.path)) {
@@ -323,7 +311,7 @@ func (p *Plugin) commandIn(top, dir, path string, entry fs.DirEntry) []Skill {
 	if info, err := entry.Info(); err != nil || info.Size() > maxSkill {
 		return nil
 	}
-	real := p.resolve(top) + strings.TrimPrefix(file, top)
+	real := p.links.resolve(top) + strings.TrimPrefix(file, top)
 	return []Skill{{Plugin: p, Name: commandName(top, path), File: file, IsCommand: true, real: real}}
 }
 
@@ -348,7 +336,7 @@ func (p *Plugin) skillsIn(dir string) (all []Skill) {
 			continue
 		case err != nil: // whoever reads the file gets the error
 		case entry.IsDir() && info.Mode().IsRegular() && info.Size() <= maxSkill:
-			skill.real = filepath.Join(p.resolve(dir), entry.Name(), SkillFile)
+			skill.real = filepath.Join(p.links.resolve(dir), entry.Name(), SkillFile)
 		case !p.isSkillFolder(entry, filepath.Dir(skill.File)):
 			continue
 		}
