@@ -272,7 +272,8 @@ func TestWarningsOfFlows(t *testing.T) {
 			`step change nothing: no "when" names them, and none leads back, stops or has gates`,
 		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}, {"id": 2, "subject": "B", "when": {"1": "a"}}, {"id": 3, ` +
 			`"subject": "C", "blockedBy": [2]}]}`: `1:159 /steps/2/blockedBy task 3 ("C"): it comes only after steps that are needed under one ` +
-			`condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`,
+			`condition (1 as a) and has none: it is also needed when they are not; give it the same "when", ` +
+			`or let it depend on step 1, too, if that is meant`,
 	} {
 		warnings := parsed(t, file).Warnings()
 		assert.Equal(t, want, strings.Join(lines(warnings), "\n"))

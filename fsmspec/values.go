@@ -458,7 +458,8 @@ func (v *valueProof) prove(m mention) {
 		}
 	case name == Item:
 		if !m.hasItem() {
-			p.noteMention(&p.problems, m, `%s names {item}, which only a step with each has (write {{item}} for the text itself)`, m.field)
+			p.noteMention(&p.problems, m, `%s names {item}, which only what is done for each line has: a step with each, or if it has a do, `+
+				`the steps in that (write {{item}} for the text itself)`, m.field)
 		}
 	case v.setters[name] == nil && m.in == inCommand:
 		p.noteMention(&p.warnings, m, "%s reads %s, which no value of this workflow sets%s", m.field, Variable(name),

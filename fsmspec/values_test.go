@@ -135,8 +135,8 @@ var refusedValues = map[string]string{
 		`which is not set before this step is completed`,
 	`"set": {"version": "x"}, "produces": ["a/[{version}]"]`: `/produces/0 task 2 ("B"): produces: "{version}" cannot stand between [ and ]`,
 	`"set": {"version": "x"}, "status": "completed"`:         `/set/version task 2 ("B"): a completed step gives no values`,
-	`"activeForm": "{item}"`: `/activeForm task 2 ("B"): activeForm names {item}, which only a step with ` +
-		`each has (write {{item}} for the text itself)`,
+	`"activeForm": "{item}"`: `/activeForm task 2 ("B"): activeForm names {item}, which only what is done for each line has: ` +
+		`a step with each, or if it has a do, the steps in that (write {{item}} for the text itself)`,
 	`"approval": "Take {thing}?"`: `/approval task 2 ("B"): approval names {thing}, which is not a value of this ` +
 		`workflow (write {{thing}} for the text itself)`,
 	`"check": {"run": "x", "dir": "{thing}"}`: `/check/dir task 2 ("B"): check.dir names {thing}, which is not a value of ` +
@@ -415,7 +415,7 @@ func TestValuesOfParts(t *testing.T) {
 			`"subject": "Use {v}", "blockedBy": [1]}`,
 			"subject names {v}, which is not set when this step starts: step 1 for each line gives one, which only the steps for that line can use"},
 		"the item of a join": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S"}]}`,
-			"which only a step with each has"},
+			"which only what is done for each line has: a step with each, or if it has a do, the steps in that "},
 		"the item, itself": {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}}`, ""},
 		"lines by a value": {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], ` +
 			`"each": {"lines": "specs/{v}/tasks"}}`, ""},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,7 +110,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		}
 	}
 	if err != nil {
-		return &exit{exitNo, err, "a hydration would fail with this error and change nothing"}
+		return &exit{exitNo, visible.Lines(err.Error()), "a hydration would fail with this error and change nothing"}
 	}
 	if h == nil {
 		return noWorkflow(request.Command)
@@ -242,6 +243,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 		for _, gate := range append(gatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
 			visible.Fprintf(&b, "         %s\n", gate)
 		}
+		perLine(&b, "         ", p.Steps[i].Each)
 	}
 	if p.Plan.Empty() {
 		b.WriteString("nothing to delete, nothing to create\n")
@@ -251,6 +253,23 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 		visible.Fprintf(&b, "warning: %s:%d:%d: %s\n", p.Spec, w.Line, w.Column, w.Message)
 	}
 	return b.String()
+}
+
+// perLine prints what is done for each line of a step: what it runs and demands. Its tasks, and so their numbers and their
+// order, come when the step is started.
+func perLine(b *strings.Builder, indent string, e *steps.Each) {
+	if e == nil {
+		return
+	}
+	for _, step := range e.ForEachLine() {
+		step.BlockedBy, step.When = nil, nil
+		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o steps.Outcome) bool { return len(o.Gates()) == 0 })
+		visible.Fprintf(b, "%seach %s\n", indent, step.Subject)
+		for _, gate := range append(gatesOf(&steps.Current{Step: step}), step.Ends(0)...) {
+			visible.Fprintf(b, "%s     %s\n", indent, gate)
+		}
+		perLine(b, indent+"     ", step.Each)
+	}
 }
 
 type shownPlan struct {

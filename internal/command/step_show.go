@@ -107,13 +107,13 @@ func workflowTitle(s *steps.State, w *steps.Workflow) string {
 }
 
 // lastWord returns the last decision about a step, in brackets, without a refusal that is past. That what was
-// allowed has reached the list says nothing more.
+// allowed has reached the list, or that it was completed once more, says nothing new.
 func lastWord(s *steps.State, c *steps.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
 			return "" // what came before is of an earlier round
 		}
-		if e.Step == c.ID && e.Verdict != steps.Shown && !e.Repeats() && (e.Verdict != steps.Deny || !s.Past(e)) {
+		if e.Step == c.ID && e.Verdict != steps.Shown && !e.Repeats() && e.Why != steps.DoneAlready && (e.Verdict != steps.Deny || !s.Past(e)) {
 			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why)+treeOf(e))
 		}
 	}
@@ -156,8 +156,14 @@ func deciderOf(s steps.Step) shownDecider {
 
 // flowOf returns how a step of a workflow with outcomes can end, a line each.
 func flowOf(s *steps.State, c *steps.Current) (lines []string) {
+	if c.Each != nil {
+		lines = append(lines, "for "+c.Each.String())
+	}
 	for _, w := range c.When {
 		lines = append(lines, fmt.Sprintf("needed if #%d ends as %s", w.Step, strings.Join(w.Outcomes, " or ")))
+	}
+	if c.Chooser != nil {
+		lines = append(lines, c.ChooserText())
 	}
 	for _, o := range s.Choosable(c) {
 		line := o.Name
@@ -175,7 +181,11 @@ func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 			if by == "machine" { // a check, a limit or a budget
 				by = "by itself"
 			}
-			lines = append(lines, "outcome "+line+" ("+by+")")
+			line += " (" + by + ")"
+			for _, g := range c.Declared(o.Name).Gates() {
+				line += "; " + g.String()
+			}
+			lines = append(lines, "outcome "+line)
 		}
 	}
 	for _, v := range c.Set {

@@ -88,7 +88,7 @@ func TestFaults(t *testing.T) {
 		`warning 0 outcomes: the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}},
 		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they ` +
-			`are not; give it the same "when"`: {
+			`are not; give it the same "when", or let it depend on step 1, too, if that is meant`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, BlockedBy: ids(2)}},
 		`warning 3 blockedBy: it comes only after steps that are not needed if step 1 ends as c, and has no condition: it is needed then, ` +
 			`too; give it a "when", or let it depend on step 1 if that is meant`: {

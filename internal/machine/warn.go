@@ -109,7 +109,8 @@ func (b *builder) warnLeak(i int) {
 		}
 	}
 	b.warning(i, at("blockedBy"), `it comes only after steps that are needed under one condition (%s) and has none: it is also needed when `+
-		`they are not; give it the same "when"`, conditions)
+		`they are not; give it the same "when", or let it depend on step %d, too, if that is meant`, conditions,
+		b.m.steps[before[0]].When[0].Step)
 }
 
 // warnNoBranch warns of a step that comes only after the branches of one step, where that can end so that none

@@ -92,12 +92,17 @@ func (c *call) decide(s *State) decision {
 	return c.decideOrder(s, target, append(lines, c.seen(s)...))
 }
 
+// DoneAlready is why a completion of a step that is done is allowed. It changes nothing.
+const DoneAlready = "it was done already"
+
 // ungated returns the verdict on an update that no gate decides about. ok is false for another.
 func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 	switch {
 	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
 		return isDone(s, target, c.listFlag()), true
-	case target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed:
+	case target.Done() && !target.Gone() && c.update.Status == completed:
+		return Verdict{Why: DoneAlready}, true
+	case target.Gone() || c.update.Status == pending:
 		return Verdict{Why: "no gate applies"}, true
 	}
 	return Verdict{}, false

@@ -38,6 +38,24 @@ func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
 	return all, p.PartOf()
 }
 
+// ForEachLine returns the steps that are done for each line of a step, with the parts of those that have some, and
+// with ITEM in the place of the line. Their numbers, and so their order, are those of the file.
+func (e *Each) ForEachLine() []Step {
+	spec, err := fsmspec.ForItem(e.Workflow, "ITEM")
+	if err != nil {
+		return nil // it was parsed before, for another line
+	}
+	p, err := spec.Plan("", fsmspec.Snapshot{}, fsmspec.Policy{})
+	if err != nil {
+		return nil
+	}
+	all, _ := PlannedSteps(p)
+	for i, c := range p.Creations() {
+		all[i].Subject = c.Subject
+	}
+	return all
+}
+
 // stepOf returns a task as a step, with numbers of the list.
 func stepOf(task fsmspec.Task, base int64) Step {
 	s := Step{

@@ -410,12 +410,15 @@ func (s Step) Ends(partOf int64) (lines []string) {
 		lines = append(lines, line)
 	}
 	if s.Chooser != nil {
-		lines = append(lines, Gate{Kind: commandDecides, Check: s.Chooser}.String())
+		lines = append(lines, s.ChooserText())
 	} else if s.Decides != "" {
 		lines = append(lines, "a "+s.Decides+" decides")
 	}
 	return append(lines, s.Gives()...)
 }
+
+// ChooserText describes the command that decides how the step ends.
+func (s Step) ChooserText() string { return Gate{Kind: commandDecides, Check: s.Chooser}.String() }
 
 // Gives describes, a line each, the values that the step sets and its time limit.
 func (s Step) Gives() (lines []string) {
