@@ -325,6 +325,9 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 	for _, told := range []string{"", `changes has led back as often as it may (once): #3 "Review" ends as disputed.`} {
 		l.end(1, "")
 		l.end(2, "")
+		s := l.state()
+		assert.Equal(t, told != "", strings.HasSuffix(s.ToDo(s.Step(3)),
+			" changes has led back as often as it may (once): it counts as disputed now."), "before it is chosen")
 		assert.Equal(t, told, l.end(3, "changes").Told)
 	}
 	assert.Equal(t, "disputed", l.state().Step(3).Outcome)

@@ -325,7 +325,7 @@ func (s *State) described(c *Current) string {
 }
 
 // ToDo returns the description of a step without what was done already: to start it for its lines,
-// or to call its skill, which would begin that anew.
+// or to call its skill, which would begin that anew. It adds which outcomes no longer lead back.
 func (s *State) ToDo(c *Current) string {
 	text := c.Description
 	if _, read := s.Expansion(c); read {
@@ -333,6 +333,15 @@ func (s *State) ToDo(c *Current) string {
 	}
 	if c.called {
 		text = fsmspec.WithoutDemand(text)
+	}
+	for _, o := range s.Choosable(c) {
+		switch {
+		case o.Back == 0 || o.Used < o.Max || o.ChosenBy == "machine":
+		case o.Then == "":
+			text += " " + spentText(c, o.Name) + ": the step cannot end so any more."
+		default:
+			text += " " + spentText(c, o.Name) + ": it counts as " + o.Then + " now."
+		}
 	}
 	return text
 }
