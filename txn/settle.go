@@ -22,10 +22,15 @@ import (
 // the history and settlingName.
 
 // postpone turns the journal into an entry of the history whose names the next Open makes
-// durable. If it fails, recovery completes the transaction.
+// durable. Without a second name for the journal, they are synced at once. If it fails,
+// recovery completes the transaction.
 func (t *transaction) postpone() error {
-	if err := t.files.Link(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {
-		return err
+	entry := t.statePath(donePrefix + t.id)
+	if t.files.Link(t.statePath(journalName), entry) != nil {
+		if err := t.files.Sync(t.d); err != nil {
+			return err
+		}
+		return cmp.Or(t.files.Rename(t.statePath(journalName), entry), t.files.Sync(t.s))
 	}
 	t.settling = true
 	return t.files.Rename(t.statePath(journalName), t.statePath(settlingName))

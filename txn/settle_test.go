@@ -263,7 +263,7 @@ func TestADamagedRecordOfTheLastTransaction(t *testing.T) {
 func TestEveryFailureToPostponeIsCompleted(t *testing.T) {
 	want := after(t)
 	for _, fails := range []func(faultfs.Step) bool{
-		func(s faultfs.Step) bool { return s.Op == "link" && strings.HasPrefix(filepath.Base(s.To), donePrefix) },
+		func(s faultfs.Step) bool { return strings.HasPrefix(filepath.Base(s.To), donePrefix) }, // link, then rename
 		func(s faultfs.Step) bool { return s.Op == "rename" && filepath.Base(s.To) == settlingName },
 	} {
 		for _, cut := range []bool{false, true} {
@@ -323,6 +323,29 @@ func TestAJournalWithAnEntryIsNotRolledBack(t *testing.T) {
 			require.NoFileExists(t, filepath.Join(stateDirOf(dir), settlingName))
 		})
 	}
+}
+
+// TestWithoutASecondNameTheNamesAreSyncedAtOnce: a journal that stays is rolled back if another
+// program has replaced a file meanwhile.
+func TestWithoutASecondNameTheNamesAreSyncedAtOnce(t *testing.T) {
+	dir, steps := newList(t), []string(nil)
+	require.NoError(t, commit(t, dir, replacing, WithLateSync(), WithFS(before(func(s faultfs.Step) error {
+		isEntry := strings.HasPrefix(filepath.Base(s.To), donePrefix)
+		if s.Op == "link" && isEntry {
+			return syscall.ENOSPC
+		} else if s.Op == "sync" || s.Op == "rename" && isEntry {
+			steps = append(steps, s.Op+" "+filepath.Base(s.Path))
+		}
+		return nil
+	}))))
+	list, state := filepath.Base(dir), filepath.Base(stateDirOf(dir))
+	require.Equal(t, []string{"sync " + list, "rename " + journalName, "sync " + state}, steps[max(0, len(steps)-3):])
+	require.NoFileExists(t, filepath.Join(stateDirOf(dir), journalName))
+	require.Len(t, history(t, dir), 1)
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	require.Equal(t, Clean, r.Outcome)
+	require.Equal(t, after(t), contents(t, dir))
 }
 
 // TestWithoutAHistoryTheNamesAreSyncedAtOnce: the record would be dropped.
