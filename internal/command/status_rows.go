@@ -109,6 +109,9 @@ func (st *status) workflowTo(v *view, w *steps.Workflow, depth int) {
 	done, all := st.progress(w)
 	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all,
 		bar(done, all, 20))
+	if n, m := st.steps.DoneCount(), len(st.steps.Steps); m > all && st.steps.Parent(w) == nil {
+		title += fmt.Sprintf(" (%d of %d in the list)", n, m)
+	}
 	if !v.folded && st.steps.Parent(w) == nil {
 		title = strings.TrimRight(title+" "+w.Spec, " ")
 	}

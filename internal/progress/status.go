@@ -223,7 +223,7 @@ func Waiting(s *steps.State) (lines []string) {
 func (f Full) text() string {
 	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
 	if f.Item != "" {
-		lines = append(lines, "It is done for: "+f.Item)
+		lines = append(lines, "It is for: "+f.Item)
 	}
 	if f.Items != "" {
 		lines = append(lines, "Its lines were read: "+f.Items)

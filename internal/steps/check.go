@@ -40,6 +40,9 @@ func (s Step) hasCheck(command string) bool {
 // check denies the completion of a step unless its check exited with 0.
 func check(c *Current, r Result) Verdict { return command(c, "its check", r) }
 
+// how returns in a few words how a command failed.
+func (r Result) how() string { return cmp.Or(r.failed, fmt.Sprintf("exit status %d", r.Exit)) }
+
 // command denies the completion of a step unless a command of it, named by what, exited with 0.
 func command(c *Current, what string, r Result) Verdict {
 	if r.interrupted {
@@ -52,7 +55,7 @@ func command(c *Current, what string, r Result) Verdict {
 	if r.passed() {
 		return Verdict{Check: &r}
 	}
-	how := cmp.Or(r.failed, fmt.Sprintf("exit status %d", r.Exit))
+	how := r.how()
 	reason := fmt.Sprintf("%s cannot be completed: %s failed (%s): %s", c.Name(), what, how, visible.Clip(visible.Words(r.Run), maxSubject))
 	if r.Dir != "" {
 		reason += "\nIt ran in " + visible.Words(r.Dir)

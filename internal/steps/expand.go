@@ -495,7 +495,7 @@ func (s *State) tellExpansion(e Evidence) string {
 			all = append(all, b)
 		}
 	}
-	text := visible.Clip(fmt.Sprintf("%s is done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
+	text := visible.Clip(fmt.Sprintf("%s is to be done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
 		c.Each.source(), names(all)), maxTurn) + "."
 	if ready := slices.DeleteFunc(s.Ready(), func(b *Current) bool { return !slices.Contains(all, b) }); len(ready) > 0 {
 		text += " Ready: " + withDescription(ready[0], "", s.ToDo(ready[0]))

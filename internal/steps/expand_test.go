@@ -88,7 +88,7 @@ func TestEachLine(t *testing.T) {
 	assert.Contains(t, l.denies(2, inProgress), `#1 "List" must be done first`)
 	l.end(1, "")
 	l.write("packages.txt", " b \n\na\nb\n")
-	assert.Equal(t, `#2 "Migrate" is done for 2 items of packages.txt. Their tasks are in the list now: #4 "Change b", #5 "Test b", `+
+	assert.Equal(t, `#2 "Migrate" is to be done for 2 items of packages.txt. Their tasks are in the list now: #4 "Change b", #5 "Test b", `+
 		`#6 "Change a" and #7 "Test a". Ready: #4 "Change b"
 Also ready: #6 "Change a"
 Complete #2 "Migrate" when they are done.`, l.begin(2))
@@ -118,7 +118,7 @@ Complete #2 "Migrate" when they are done.`, l.begin(2))
 	// A loop takes the copies out of the list, and reads the lines anew at the next start.
 	require.NotNil(t, l.end(3, "again").Turn)
 	assert.Equal(t, "1 List: completed\n2 Migrate (round 2 of 3): pending <1\n3 Look (round 2 of 3): pending <2", l.all())
-	assert.Contains(t, l.begin(2), `is done for 1 item of packages.txt. Their tasks are in the list now: #8 "Change c" and #9 "Test c"`)
+	assert.Contains(t, l.begin(2), `is to be done for 1 item of packages.txt. Their tasks are in the list now: #8 "Change c" and #9 "Test c"`)
 	assert.Contains(t, l.all(), "8 Change c: pending <1\n9 Test c: pending <8")
 	assert.Equal(t, []int64{8}, ready(l.state()))
 
@@ -156,7 +156,7 @@ func TestACompletionExpands(t *testing.T) {
 	assert.Nil(t, l.state().Step(4))
 	assert.Contains(t, l.denies(2, completed),
 		`#2 "Migrate" cannot be completed before the tasks for the lines of packages.txt. `+
-			`#2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
+			`#2 "Migrate" is to be done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	assert.Contains(t, l.denies(2, completed), "under it is")
 }
@@ -194,7 +194,7 @@ func TestWrongLines(t *testing.T) {
 			l.write("packages.txt", "a")
 			l.write("fail", "1")
 			if name != "a command" {
-				assert.Contains(t, l.begin(2), "is done for 1 item")
+				assert.Contains(t, l.begin(2), "is to be done for 1 item")
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestManyTasks(t *testing.T) {
 	l.write("a", numbersTo(100))
 	assert.Contains(t, l.denies(1, inProgress), "its 100 items need 1000 tasks, and the list, which has 2, may have at most 1000")
 	l.write("a", numbersTo(99))
-	assert.Contains(t, l.begin(1), "is done for 99 items of a.")
+	assert.Contains(t, l.begin(1), "is to be done for 99 items of a.")
 	assert.Len(t, l.state().Steps, 992)
 }
 
@@ -424,7 +424,8 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 			`started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
 	l.write("packages.txt", "a")
 	assert.Contains(t, l.denies(3, inProgress),
-		`before the tasks for the lines of packages.txt. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
+		`before the tasks for the lines of packages.txt. #2 "Migrate" is to be done for 1 item of packages.txt. `+
+			`Their tasks are in the list now: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	l.end(4, "")
 	l.write("a.ok", "1")

@@ -123,7 +123,10 @@ func TestACheckThatFailsLeadsBack(t *testing.T) {
 	v := l.end(2, "")
 	require.NotNil(t, v.Turn, "%+v", v)
 	assert.Equal(t, "Test: failed, time 1 of 2. #1 \"Implement\" and #2 \"Test\" are open again. "+
-		"Ready: #1 \"Implement\": How to do 1.\nThe check failed. The end of its output:\nbroken", v.Turn.Text)
+		"Ready: #1 \"Implement\": How to do 1.\nThe check failed (exit status 1): test -e pass || { echo broken; exit 1; }\n"+
+		"The end of its output:\nbroken", v.Turn.Text)
+	silent := failure("failed", &Result{Run: "test -e pass", Exit: 2})
+	assert.Equal(t, "\nThe check failed (exit status 2): test -e pass\nIt printed nothing.", silent)
 	l.end(1, "")
 	require.NotNil(t, l.end(2, "").Turn)
 	l.end(1, "")
@@ -348,7 +351,7 @@ func TestWhatIsTakenForASpentOutcomeIsTold(t *testing.T) {
 				assert.Equal(t, "stuck: its check failed", v.Why)
 			}
 			assert.Contains(t, text, "failed has led back as often as it may (once)")
-			assert.Contains(t, text, "\nThe check failed. The end of its output:\nbroken")
+			assert.Contains(t, text, "\nThe check failed (exit status 1): echo broken; false\nThe end of its output:\nbroken")
 		})
 	}
 }

@@ -160,16 +160,16 @@ func spentText(c *Current, outcome string) string {
 	return outcome + " has led back as often as it may (" + timesText(c.outcome(outcome).Max) + ")"
 }
 
-// failure returns the end of the output of a check that failed, for an outcome that follows from that.
+// failure returns which check failed, how, and the end of its output, for an outcome that follows from that.
 func failure(outcome string, r *Result) string {
 	if r == nil || outcome != machine.Failed {
 		return ""
 	}
-	tail := lastLines(r.output)
-	if tail == "" {
-		return ""
+	text := fmt.Sprintf("\nThe check failed (%s): %s\n", r.how(), visible.Clip(visible.Words(r.Run), maxSubject))
+	if tail := lastLines(r.output); tail != "" {
+		return text + "The end of its output:\n" + tail
 	}
-	return "\nThe check failed. The end of its output:\n" + tail
+	return text + "It printed nothing."
 }
 
 // nowReady tells the agent what is ready after a transition, with the description of the first.

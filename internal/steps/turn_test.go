@@ -71,7 +71,7 @@ func TestWhatTheAgentReadsAtATransition(t *testing.T) {
 	longest := 0
 	for name, text := range texts {
 		text = strings.Replace(text, strings.Repeat("D", 100), "", 1)
-		if at := strings.Index(text, "\nThe check failed."); at >= 0 {
+		if at := strings.Index(text, "\nThe check failed ("); at >= 0 {
 			text = text[:at]
 		}
 		n := utf8.RuneCountInString(text)
