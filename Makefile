@@ -55,9 +55,10 @@ demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
 
 # With -trimpath as the builds that some tests make: each package is compiled once.
-# make vet does what go test would do of go vet, and more.
+# make vet does what go test would do of go vet, and more. Some packages mostly wait, so four
+# are built or tested at a time; GOGC is for the compiler.
 test: ## run every test
-	go test -vet=off -trimpath -ldflags=-w ./...
+	GOGC=400 go test -p 4 -vet=off -trimpath -ldflags=-w ./...
 
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
