@@ -362,6 +362,9 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 		Step{Subject: "Look", Decides: "command", Chooser: &Check{Run: "echo more", Timeout: 9},
 			Outcomes: []Outcome{{Name: "nothing"}, {Name: "more", Back: 2, Max: 1}}})
 	for _, spent := range []bool{false, true} {
+		s := l.state()
+		assert.Equal(t, spent, strings.HasSuffix(s.ToDo(s.Step(1)),
+			" no has led back as often as it may (once): the step cannot end so any more."), "before it is chosen")
 		text, _ := l.Chosen(t.Context(), []Choice{{Chosen: "no"}}, ByQuestion, "")
 		v := l.end(1, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {

@@ -14,7 +14,7 @@ func Neighbour(path, session string) (id string) {
 	if path == "" {
 		return ""
 	}
-	entries, _ := os.ReadDir(filepath.Dir(path)) // without it there is no neighbour
+	entries, _ := os.ReadDir(filepath.Dir(path)) // a directory that cannot be read has none
 	var last time.Time
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), suffix)
