@@ -5,10 +5,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // inbox passes on the lines of the client that are messages, and answers the others with an
@@ -30,7 +34,7 @@ func (b *inbox) Read(p []byte) (int, error) {
 		code, why := fault(line, tooLong)
 		switch {
 		case why != "":
-			if _, err := fmt.Fprintf(b.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, why); err != nil {
+			if _, err := fmt.Fprintf(b.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`+"\n", idOf(line), code, why); err != nil {
 				return 0, err
 			}
 		case len(bytes.TrimSpace(line)) > 0:
@@ -45,11 +49,14 @@ func (b *inbox) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line reads one line. Of a line longer than maxLine it returns nothing.
+// maxKept is the limit on a line in bytes up to which its id is answered.
+const maxKept = 16 * maxLine
+
+// line reads one line. Of a line longer than maxKept it returns nothing.
 func (b *inbox) line() (line []byte, tooLong bool, err error) {
 	for {
 		part, err := b.lines.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > maxLine; tooLong {
+		if tooLong = tooLong || len(line)+len(part) > maxKept; tooLong {
 			line = nil
 		} else {
 			line = append(line, part...)
@@ -65,7 +72,7 @@ func (b *inbox) line() (line []byte, tooLong bool, err error) {
 func fault(line []byte, tooLong bool) (code int, why string) {
 	line = bytes.TrimSpace(line)
 	switch {
-	case tooLong:
+	case tooLong || len(line) > maxLine:
 		return jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is longer than %d bytes", maxLine)
 	case len(line) == 0:
 		return 0, ""
@@ -74,10 +81,33 @@ func fault(line []byte, tooLong bool) (code int, why string) {
 	case line[0] == '[':
 		return jsonrpc.CodeInvalidRequest, "batches are not supported: send one message per line"
 	}
-	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+	switch m, err := jsonrpc.DecodeMessage(line); {
+	case err != nil:
 		return jsonrpc.CodeInvalidRequest, "the line is not a message of JSON-RPC 2.0"
+	case changesID(m, idOf(line)):
+		return jsonrpc.CodeInvalidRequest, "the id has to be a text or a whole number below 2^53"
 	}
 	return 0, ""
+}
+
+// changesID reports whether the library would answer a request with another id than its own: it
+// reads numbers as floats.
+func changesID(m jsonrpc.Message, id string) bool {
+	r, ok := m.(*jsonrpc.Request)
+	n, err := strconv.ParseFloat(id, 64)
+	return ok && r.IsCall() && jsontext.Value(id).Kind() == '0' && (err != nil || n != math.Trunc(n) || math.Abs(n) >= 1<<53)
+}
+
+const maxID = 1000 // bytes of an id that is answered
+
+// idOf returns the id of a request as it is written, "null" if the line has none. The id of an
+// answer is the server's own: an error with it would end another request of the client.
+func idOf(line []byte) string {
+	members, _ := jsonx.Members(jsontext.Value(line))
+	if id := members["id"]; members["method"] != nil && len(id) <= maxID && (id.Kind() == '"' || id.Kind() == '0') {
+		return string(id)
+	}
+	return "null"
 }
 
 // outbox writes one message at a time.

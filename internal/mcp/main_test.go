@@ -92,7 +92,7 @@ func TestMainReadsAFile(t *testing.T) {
 
 // TestALineThatIsTooLongIsNotKept.
 func TestALineThatIsTooLongIsNotKept(t *testing.T) {
-	longest := strings.Repeat("x", maxLine-1) + "\n"
+	longest := strings.Repeat("x", maxKept-1) + "\n"
 	box := newInbox(io.NopCloser(strings.NewReader(longest+"x"+longest+strings.Repeat(longest, 2)[2:]+"short\n")), io.Discard)
 	line, tooLong, err := box.line()
 	require.NoError(t, err)

@@ -276,7 +276,7 @@ func TestServersBesideHooks(t *testing.T) {
 func TestInvalidMessages(t *testing.T) {
 	const ping = `{"jsonrpc": "2.0", "id": 7, "method": "ping"}` + "\n"
 	for name, input := range map[string]string{
-		"too long":  `{"jsonrpc": "2.0", "id": 1, "method": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
+		"too long":  `{"jsonrpc": "2.0", "method": "x", "id": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
 		"no JSON":   "hello\n",
 		"a number":  "17\n",
 		"a batch":   "[" + strings.TrimSpace(ping) + "]\n",
