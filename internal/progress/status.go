@@ -167,7 +167,11 @@ func (w Way) Message(s *steps.State) string {
 	case s.Word(now[0]) == "ready":
 		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
 	}
-	return text + " In progress: " + s.Placed(now) + ". " + w.toComplete(now[0])
+	text += " In progress: " + s.Placed(now) + ". "
+	if open := slices.IndexFunc(now, func(c *steps.Current) bool { return s.Word(c) != "checking" }); open >= 0 {
+		return text + w.toComplete(now[open])
+	}
+	return text + "Another call is completing it, and its check is running: wait until it ends."
 }
 
 // maxFull is how many steps a report has in full.

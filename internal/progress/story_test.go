@@ -307,6 +307,10 @@ func TestStatusForPrograms(t *testing.T) {
 		s.Pending = []steps.Pending{{Step: 6}}
 		s.Calls = append(s.Calls, steps.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: steps.Deny, Why: "only: x"})
 	}))
+	s, err := steps.LoadNow(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	s.Pending = []steps.Pending{{Step: 5}, {Step: 6}}
+	assert.Contains(t, w.Message(s), "Another call is completing it, and its check is running: wait until it ends.")
 }
 
 // TestWays: what each way is called, and what it says of itself.

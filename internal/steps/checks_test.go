@@ -66,6 +66,9 @@ func TestPendingIsNotDone(t *testing.T) {
 
 	require.Contains(t, l.denies(1, completed), `is being completed by another call, whose check is running: wait until it ends`)
 	require.Contains(t, l.denies(1, pending), `wait until it ends`)
+	for range maxRepeats {
+		assert.Regexp(t, `wait until it ends$`, l.denies(1, completed), "a person is not needed for that")
+	}
 	require.Contains(t, l.denies(2, inProgress), `The check of #1 "Step 1" is running in another call`)
 	l.allows(3, inProgress)
 	require.Equal(t, "checking", l.state().Word(l.state().Step(1)))
@@ -215,6 +218,12 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 	require.Contains(t, l.denies(1, completed), repeated+"5th time")
 	l.allows(3, inProgress)
 	require.NotContains(t, l.denies(1, completed), repeated, "something has changed")
+
+	l = hydrated(t, Step{Outcomes: []Outcome{{Name: "yes"}, {Name: "no"}}})
+	for _, word := range []string{"", "maybe", "", "perhaps", "perhaps"} {
+		require.NotContains(t, l.end(1, word).Reason, repeated, "the reasons differ")
+	}
+	require.Contains(t, l.end(1, "perhaps").Reason, repeated)
 }
 
 func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {

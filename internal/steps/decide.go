@@ -387,12 +387,17 @@ func (s *State) hasTwin(u Update, call string) bool {
 		func(p Pending) bool { return p.Use == u.Use && p.Call != call && itoa(p.Step) == u.Task })
 }
 
+// checkRuns is Why of a denial that ends by itself.
+const checkRuns = "its check is running"
+
 // running denies an update of a step whose check is running in another call.
 func running(s *State, c *Current) Verdict {
 	if !s.checking(c.ID) {
 		return Verdict{}
 	}
-	return deny(c, "its check is running", c.Name()+" is being completed by another call, whose check is running: wait until it ends")
+	v := deny(c, checkRuns, c.Name()+" is being completed by another call, whose check is running: wait until it ends")
+	v.past.none = true
+	return v
 }
 
 // seen counts as done the unverified steps that declare no gate of their completion, and
@@ -450,6 +455,7 @@ func (c *call) repeated(target *Current, v Verdict, n int) Verdict {
 	case v.Decision == Ask && c.Apply: // the caller asks the person itself, or says that it cannot
 	case v.Decision == Ask:
 		v.Reason += unanswered(n, approveCommand(target.ID, v.Outcome, c.listFlag()))
+	case v.Why == checkRuns:
 	case n >= maxRepeats:
 		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
 	}

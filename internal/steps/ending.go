@@ -291,15 +291,16 @@ func (e *ending) chosen(word string) (string, Verdict) {
 		return e.forward()[0], Verdict{}
 	}
 	choices = e.s.Offered(e.step)
-	what := "say how it ends"
+	what, why := "say how it ends", "no outcome"
 	if word != "" {
+		why = "no outcome " + quote(word)
 		what = "it cannot end as " + quote(word)
 		if slices.ContainsFunc(e.step.Outcomes, func(o Outcome) bool { return o.Name == word }) || word == machine.Skipped {
 			what = "nobody chooses " + quote(word)
 		}
 		choices = nearestFirst(word, choices)
 	}
-	return "", deny(e.step, "no outcome", fmt.Sprintf("%s cannot be completed: %s. %s", e.step.Name(), what, howToEnd(e.c.Via.How, choices)))
+	return "", deny(e.step, why, fmt.Sprintf("%s cannot be completed: %s. %s", e.step.Name(), what, howToEnd(e.c.Via.How, choices)))
 }
 
 // forward returns the outcomes that can be chosen and go forward.
