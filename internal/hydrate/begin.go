@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,6 +209,7 @@ func IsSkill(env Env, name, here string) bool {
 // its file is not valid or the list is in use.
 func notBegun(err error, result Result, env Env) error {
 	message, hint := Explain(err, result, env)
+	message, hint = strings.ReplaceAll(message, again, "begin it again"), strings.ReplaceAll(hint, again, "begin it again")
 	_, active := errors.AsType[*fsmspec.ActiveError](err)
 	_, invalid := errors.AsType[*fsmspec.InvalidError](err)
 	return &NotBegun{message, hint, active || invalid || errors.Is(err, steps.ErrOpenAbove)}
@@ -220,11 +222,32 @@ func (r Request) noSpec(result Result, env Env, program string) error {
 	}
 	hint := "fsmtx locate lists the workflows that are visible from here"
 	if f, err := FinderOf(env, program); err == nil {
-		if near := f.Near(r.Command, r.Cwd); len(near) > 0 {
-			hint = "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"
+		near, all := f.Near(r.Command, r.Cwd), usable(f, r.Cwd)
+		switch {
+		case len(near) > 0:
+			hint = "did you mean " + strings.Join(near[:min(len(near), maxHinted)], ", ") + "?"
+		case len(all) > maxHinted:
+			hint = fmt.Sprintf("%s and %d more have one: %s", strings.Join(all[:maxHinted], ", "), len(all)-maxHinted, hint)
+		case len(all) > 0:
+			hint = "these skills have one: " + strings.Join(all, ", ")
 		}
 	}
 	return &NotBegun{fmt.Sprintf("there is no skill with a workflow and no directory called %q", r.Command), hint, true}
+}
+
+// maxHinted limits the names of skills in a hint.
+const maxHinted = 5
+
+// usable returns the names of the skills with a workflow that can be begun, in order.
+func usable(f Finder, cwd string) (names []string) {
+	all, _ := f.Workflows(cwd)
+	for _, w := range all {
+		if !w.Unused && w.Off == "" {
+			names = append(names, w.Command)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // notRead returns the error of a file that is probably meant as an fsm.json.

@@ -87,14 +87,14 @@ none : none has no fsm.json; hint: name a skill, or a directory with an fsm.json
 ./none : ./none has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
 odd : HOME/project/odd/Fsm.json is not read as a workflow: the name has to be fsm.json, in lower case; hint: fsmtx validate HOME/project/odd/Fsm.json checks it; refused true []
 ./odd : HOME/project/odd/Fsm.json is not read as a workflow: the name has to be fsm.json, in lower case; hint: fsmtx validate HOME/project/odd/Fsm.json checks it; refused true []
-file : there is no skill with a workflow and no directory called "file"; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do file HOME/project]
+file : there is no skill with a workflow and no directory called "file"; hint: these skills have one: bad, empty, release, released; refused true [nothing to do file HOME/project]
 ./file : ./file is not a directory; hint: name a skill, or a directory with an fsm.json; refused true []
 ./missing : ./missing is not a directory; hint: name a skill, or a directory with an fsm.json; refused true []
-missing : there is no skill with a workflow and no directory called "missing"; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do missing HOME/project]
+missing : there is no skill with a workflow and no directory called "missing"; hint: these skills have one: bad, empty, release, released; refused true [nothing to do missing HOME/project]
 releas : there is no skill with a workflow and no directory called "releas"; hint: did you mean release, released?; refused true [nothing to do releas HOME/project]
-bad : HOME/.claude/skills/bad/fsm.json is not valid (1 problem); no task was changed. Correct the file, then invoke the skill again:
+bad : HOME/.claude/skills/bad/fsm.json is not valid (1 problem); no task was changed. Correct the file, then begin it again:
 HOME/.claude/skills/bad/fsm.json:1:2: task 1: missing "subject"; hint: ; refused true [failed bad HOME/project]
-plain : there is no skill with a workflow and no directory called "plain"; hint: fsmtx locate lists the workflows that are visible from here; refused true [nothing to do plain HOME/project]
+plain : there is no skill with a workflow and no directory called "plain"; hint: these skills have one: bad, empty, release, released; refused true [nothing to do plain HOME/project]
 . : . has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
 .. : .. has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
 asked codex: [25] [] one The skill asked has put its workflow into the task list: 1 task #25. [hydrated asked HOME/project]

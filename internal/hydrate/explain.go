@@ -16,6 +16,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
+// again is what a message advises when a skill's call put nothing into the list.
+const again = "invoke the skill again"
+
 // Explain returns the message about a failed hydration, for the agent and the person:
 // what failed, with which file, and in which state the task list is now. hint is what to
 // do about it; it may be empty.
