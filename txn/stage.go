@@ -58,7 +58,7 @@ func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data
 	if err := t.stageRestores(c.Restores); err != nil {
 		return err
 	}
-	if err := t.writeAll(ctx, c, nil); err != nil {
+	if err := t.stageAll(ctx, c); err != nil {
 		return err
 	}
 	if c.Prepare != nil {
@@ -253,18 +253,42 @@ func deleteError(name string, err error) error {
 	return &FileError{"delete", name, err}
 }
 
-// writeAll writes the staged files, makes the backup links and, without a whole record,
-// writes the journal and syncs all of them. The journal is written at the same time as the
-// staged files, which saves a wait for the disk. That is safe: D is changed only after both
-// barriers, and until then there is nothing to roll back.
+// stageAll writes the staged files and makes the backup links. Nothing is synced, so that to do one
+// after the other takes less time than to wake other threads.
+func (t *transaction) stageAll(ctx context.Context, c Change) error {
+	for _, do := range t.staging(c) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAll writes the staged files, makes the backup links, writes the journal and syncs all of
+// them. The journal is written at the same time as the staged files, which saves a wait for
+// the disk. That is safe: D is changed only after both barriers, and until then there is
+// nothing to roll back.
 func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
-	for _, f := range c.Creates {
+	for _, do := range append(t.staging(c), func() error { return t.writeJournal(journal) }) {
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
+			return do()
+		})
+	}
+	return g.Wait()
+}
+
+// staging returns the work of stageAll. Its parts can be done in any order, or at once.
+func (t *transaction) staging(c Change) (parts []func() error) {
+	for _, f := range c.Creates {
+		parts = append(parts, func() error {
 			if err := t.stageFile(f); err != nil {
 				return &FileError{"create", f.Name, err}
 			}
@@ -272,20 +296,14 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 		})
 	}
 	for _, name := range c.Deletes {
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
+		parts = append(parts, func() error {
 			if err := t.backUp(name); err != nil {
 				return deleteError(name, err)
 			}
 			return nil
 		})
 	}
-	if !t.whole {
-		g.Go(func() error { return t.writeJournal(journal) })
-	}
-	return g.Wait()
+	return parts
 }
 
 // writeJournal syncs S first: the name of the record before this journal, which the rename

@@ -68,7 +68,6 @@ func (o Outcome) Finish() {
 // Errors: those of the planner and of l.Record, errTimeout, *projection.BusyError, projection.ErrLockLost, and
 // those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
-	processors.Many()
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	options := append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))
@@ -97,7 +96,6 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 // leaves that open, without the client's locks, and does not shorten the history. Its errors
 // are those of Replace.
 func (l List) ReplaceIn(ctx context.Context, dir *txn.Dir, label Label, plan Planner) (o Outcome, err error) {
-	processors.Many()
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)
@@ -167,6 +165,9 @@ type replacement struct {
 	record func(*fsmspec.Plan) (string, error)
 }
 
+// fewTasks is the length of a list up to which one processor takes less time than several.
+const fewTasks = 50
+
 // lockAndPlan takes the list's lock, reads the list, plans, takes the locks of the
 // files to be deleted, and reads those again. It starts over, with the locks held,
 // if the locks were released in between or one of the files has changed.
@@ -182,6 +183,9 @@ func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 		plan, err := r.plan(snap)
 		if err != nil {
 			return nil, err
+		}
+		if len(snap.Tasks)+len(plan.Creations()) > fewTasks {
+			processors.Many()
 		}
 		kept, err := r.dir.Lock(ctx, r.names(plan.Deletions())...)
 		if err != nil {

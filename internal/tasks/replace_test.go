@@ -2,8 +2,10 @@ package tasks
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -333,4 +335,19 @@ func TestIdle(t *testing.T) {
 	}
 	_, err := List{Dir: "/dev/null"}.Idle(t.Context(), empty)
 	require.ErrorIs(t, err, syscall.ENOTDIR)
+}
+
+// TestALongListIsReplacedByManyProcessors, and a short one by as many as there are.
+func TestALongListIsReplacedByManyProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for n, many := range map[int]bool{10: false, 60: true} {
+		runtime.GOMAXPROCS(1)
+		steps := make([]string, n)
+		for i := range steps {
+			steps[i] = fmt.Sprintf(`{"id": %d, "subject": "a"}`, i+1)
+		}
+		_, err := newList(t).Replace(t.Context(), Label{}, planner(t, "["+strings.Join(steps, ",")+"]", nil))
+		require.NoError(t, err)
+		require.Equal(t, many, runtime.GOMAXPROCS(0) > 1, n)
+	}
 }
