@@ -127,18 +127,16 @@ func shownNames(names []string) (shown []string) {
 // current returns the steps to work on: those that are started or, if there are none, those
 // that are ready.
 func current(s *steps.State) []*steps.Current {
-	var started, ready []*steps.Current
-	for _, c := range s.Ready() {
-		if s.Word(c) == "ready" {
-			ready = append(ready, c)
-		} else {
-			started = append(started, c)
-		}
-	}
+	started := slices.DeleteFunc(s.Ready(), func(c *steps.Current) bool { return s.Word(c) == "ready" })
 	if len(started) > 0 {
 		return started
 	}
-	return ready
+	return ready(s)
+}
+
+// ready returns the steps that nobody has started and that can be.
+func ready(s *steps.State) []*steps.Current {
+	return slices.DeleteFunc(s.Ready(), func(c *steps.Current) bool { return s.Word(c) != "ready" })
 }
 
 // NoWorkflow is what an agent is told of a list without a workflow.
@@ -166,6 +164,9 @@ func (w Way) Message(s *steps.State) string {
 		return text + " " + steps.NoneReady + ": ask the person."
 	case s.Word(now[0]) == "ready":
 		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
+	}
+	if more := ready(s); len(more) > 0 { // the step in progress may be another agent's
+		text += " Ready: " + s.Placed(more) + "."
 	}
 	text += " In progress: " + s.Placed(now) + ". "
 	if open := slices.IndexFunc(now, func(c *steps.Current) bool { return s.Word(c) != "checking" }); open >= 0 {
@@ -206,19 +207,20 @@ func (w Way) Next(s *steps.State) string {
 // Waiting says, a line each, which steps wait, and for what.
 func Waiting(s *steps.State) (lines []string) {
 	for _, c := range s.Steps {
-		switch word := s.Word(c); word {
-		case "blocked":
-			var waits []string
-			for _, id := range stepOf(s, c).WaitsFor {
-				waits = append(waits, fmt.Sprintf("#%d", id))
-			}
-			lines = append(lines, fmt.Sprintf("%s waits for %s", c.Name(), strings.Join(waits, ", ")))
-		case "checking":
+		if c.Done() {
+			continue
+		}
+		var waits []string
+		for _, id := range stepOf(s, c).WaitsFor {
+			waits = append(waits, fmt.Sprintf("#%d", id))
+		}
+		switch {
+		case s.Word(c) == "checking":
 			lines = append(lines, c.Name()+" waits for its check, which is running")
-		default:
-			if !c.Done() && s.AwaitsPerson(c) {
-				lines = append(lines, c.Name()+" waits for a person")
-			}
+		case len(waits) > 0:
+			lines = append(lines, fmt.Sprintf("%s waits for %s", c.Name(), strings.Join(waits, ", ")))
+		case s.AwaitsPerson(c):
+			lines = append(lines, c.Name()+" waits for a person")
 		}
 	}
 	return lines

@@ -42,7 +42,19 @@ func TestStatusOfTwoWorkflows(t *testing.T) {
 	assert.True(t, strings.HasPrefix(got.Message, "A note. 2 of 5 steps are done."), got.Message)
 	assert.Equal(t, []int64{3, 1}, got.Steps[3].WaitsFor)
 	assert.Empty(t, got.Steps[4].WaitsFor, "it is done")
-	assert.Contains(t, got.Message, `In progress: #3 "S"`)
+	assert.Contains(t, got.Message, `Ready: #1 "S". In progress: #3 "S"`)
+}
+
+// TestNextNamesEveryOpenStep: several agents may ask, and the step in progress may be another's.
+func TestNextNamesEveryOpenStep(t *testing.T) {
+	f := hydrated(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Ask"},
+		{"id": 3, "subject": "Notes", "do": [{"id": 1, "subject": "Draft"}]}, {"id": 4, "subject": "Publish", "blockedBy": [1, 2, 3]}]}`)
+	require.True(t, f.Update(t.Context(), steps.Update{Task: "1", Status: Started}).Allowed())
+	s, err := steps.Load(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	text := Way{Kind: Commands}.Next(s)
+	assert.Contains(t, text, `Ready: #2 "Ask" and #5 "Draft" (part of #3). In progress: #1 "Collect". `)
+	assert.Contains(t, text, `#3 "Notes" waits for #5`)
 }
 
 func TestAReportHasAFewStepsInFull(t *testing.T) {

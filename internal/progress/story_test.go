@@ -232,7 +232,7 @@ func TestStatusForPrograms(t *testing.T) {
 	f.Update(t.Context(), steps.Update{Task: "3", Status: Started})
 	require.True(t, f.Update(t.Context(), steps.Update{Task: "5", Status: Started}).Allowed())
 	assert.Equal(t, `
-[◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
+[◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#3 "Migrate" waits for #6; #4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
 {
 	"skill": "release",
 	"message": "Note. 2 of 6 steps are done. In progress: #5 \"Decide\" and #6 \"Change a\" (for \"a\" of #3). Call step_complete when the work of a step is done.",
