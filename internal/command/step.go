@@ -266,8 +266,8 @@ func (h *stepHook) left(ctx context.Context) string {
 }
 
 // forked tells the agent and the person that the list of a fork is not that of the session it was forked from. The
-// client has not written the fork's transcript yet: if its command line does not name that session, it is the one whose
-// transcript was written last.
+// client has not written the fork's transcript yet: if its command line does not name that session, it is probably the one
+// whose transcript was written last.
 func (h *stepHook) forked(ctx context.Context) event.Answer {
 	client, _ := cmdline.ReadSwitches(h.streams.Getenv)
 	parent := transcript.Neighbour(h.event.TranscriptPath, client.Resume)
@@ -279,9 +279,13 @@ func (h *stepHook) forked(ctx context.Context) event.Answer {
 	if open == "" {
 		return event.Answer{}
 	}
+	from := parent
+	if parent != client.Resume {
+		from = "another one, it seems from " + parent + ", which was worked on last,"
+	}
 	text := visible.Sprintf("this session was forked from %s and has a task list of its own. The workflow of that session (%s) stays there: "+
 		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew",
-		parent, open)
+		from, open)
 	h.log(steps.Verdict{Trouble: text})
 	return event.Tell(event.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
 		"fsmtx: "+text)
