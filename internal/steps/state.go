@@ -279,13 +279,13 @@ const clockSkew = time.Second
 const updateDelay = 30 * time.Second
 
 // AwaitsPerson reports whether a person was asked about the step and has not said yes, or
-// the agent was told to ask one. About a step that waits for others there is nothing to say.
+// the agent was told to ask one. A step that waits for others, before or under it, waits for no person.
 func (s *State) AwaitsPerson(c *Current) bool {
 	if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && c.Status != completed {
 		return true
 	}
 	e, ok := s.latest(c.ID)
-	return ok && e.Verdict == Deny && s.repeats(e) >= maxRepeats && len(s.openBefore(c)) == 0
+	return ok && e.Verdict == Deny && s.repeats(e) >= maxRepeats && len(s.openFor(c, completed)) == 0
 }
 
 // latest returns the latest decision about the step. That its time is over decides nothing.

@@ -46,6 +46,19 @@ func nested(t testing.TB) *list {
 	return l
 }
 
+// TestNoPersonIsAwaitedForWhatIsUnderAStep, however often the agent tries to complete the step.
+func TestNoPersonIsAwaitedForWhatIsUnderAStep(t *testing.T) {
+	l := nested(t)
+	for range maxRepeats {
+		l.denies(2, completed)
+	}
+	assert.False(t, l.state().AwaitsPerson(l.state().Step(2)))
+	for range maxRepeats {
+		l.denies(12, completed)
+	}
+	assert.False(t, l.state().AwaitsPerson(l.state().Step(12)))
+}
+
 func ready(s *State) (ids []int64) {
 	for _, c := range s.Ready() {
 		ids = append(ids, c.ID)
