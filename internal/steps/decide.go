@@ -101,6 +101,9 @@ func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
 		return isDone(s, target, c.listFlag()), true
 	case target.Done() && !target.Gone() && c.update.Status == completed:
+		if word := outcomeIn(c.update.Metadata); target.flows() && word != "" && word != target.Outcome {
+			return isDone(s, target, c.listFlag()), true // the agent would take it for heard
+		}
 		return Verdict{Why: DoneAlready}, true
 	case target.Gone() || c.update.Status == pending:
 		return Verdict{Why: "no gate applies"}, true

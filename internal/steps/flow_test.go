@@ -88,6 +88,8 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 		`#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
 	assert.Contains(t, l.ask(4, pending).Reason, `#4 "Settle it" is not needed and is done`)
 	require.True(t, l.ask(3, completed).Allowed(), "completing it again is nothing")
+	require.True(t, l.end(3, "approved").Allowed())
+	assert.Contains(t, l.end(3, "changes").Reason, `#3 "Review" ended as approved and is done. A person can open it again`)
 	require.True(t, l.end(5, "").Allowed())
 	assert.Empty(t, l.state().Ready())
 }
