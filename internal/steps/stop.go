@@ -25,6 +25,7 @@ const (
 type Stopping struct {
 	Agent      string         // the id of the subagent; empty for the session's own agent
 	Background jsontext.Value // what runs in the background, as the client's event has it
+	Crons      jsontext.Value // what the client will wake the session for, as its event has it
 	Message    string         // the agent's last message
 	Transcript string         // path of the session's transcript
 	Prompt     string         // the id of the person's prompt
@@ -46,13 +47,14 @@ type Stopping struct {
 // stop returns the steps to which the agent is sent back, or none if it may stop.
 //
 // A subagent is sent back only to steps that it started itself. With Hold a question at the
-// end of the agent's message is not enough: any turn could end with one.
+// end of the agent's message, or that the agent has the client wake it, is not enough: any turn
+// could end so.
 func stop(s *State, x Stopping, last reminder) []*Current {
 	stalled := last.at == s.progress()
 	switch {
 	case x.Mode == StopOff, turn.OthersRun(x.Background, x.Agent):
 		return nil
-	case x.Mode != Hold && (stalled || turn.Question(x.Message) != ""):
+	case x.Mode != Hold && (stalled || turn.Question(x.Message) != "" || x.Agent == "" && turn.Wakes(x.Crons)):
 		return nil
 	case x.Mode == Hold && stalled && x.Turns > 0 && last.times >= x.Turns:
 		return nil

@@ -75,6 +75,7 @@ type Event struct {
 	LastAssistantMessage string         // last_assistant_message of Stop and SubagentStop
 	AgentTranscriptPath  string         // agent_transcript_path of SubagentStop
 	BackgroundTasks      jsontext.Value // background_tasks: an array of objects
+	SessionCrons         jsontext.Value // session_crons of Stop: an array of objects
 	WrongType            []string       // sorted names of fields whose value had the wrong type
 	Raw                  jsontext.Value // the whole object as it was read
 	members              map[string]jsontext.Value
@@ -172,6 +173,7 @@ func (e *Event) fill() {
 	e.ToolInput = e.members["tool_input"]
 	e.ToolResponse = e.members["tool_response"]
 	e.BackgroundTasks = e.members["background_tasks"]
+	e.SessionCrons = e.members["session_crons"]
 	slices.Sort(e.WrongType)
 }
 

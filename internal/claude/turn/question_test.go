@@ -47,9 +47,20 @@ func TestOthersRun(t *testing.T) {
 		`[{"status":["running"]}, {"state": "running"}]`:                            false,
 		`[{"type":"shell","status":"running"}]`:                                     false,
 		`[{"type":"shell","status":"running"},{"type":"agent","status":"running"}]`: true,
+		`[{"type":"monitor","status":"running"}]`:                                   false,
 		`[{"id":"me","type":"subagent","status":"running"}]`:                        false,
 		`[{"id":"you","type":"subagent","status":"running"}]`:                       true,
 	} {
 		assert.Equal(t, want, OthersRun([]byte(text), "me"), text)
+	}
+}
+
+func TestWakes(t *testing.T) {
+	for text, want := range map[string]bool{
+		``: false, `null`: false, `[]`: false, `[7]`: false, `[{}]`: false,
+		`[{"id":"a","schedule":"*/5 * * * *","recurring":true,"prompt":"p"}]`: false,
+		`[{"recurring":true},{"recurring":false}]`:                            true,
+	} {
+		assert.Equal(t, want, Wakes([]byte(text)), text)
 	}
 }

@@ -71,6 +71,26 @@ func TestATurnMayEndWithAQuestion(t *testing.T) {
 	assert.Zero(t, turns(r, len(begun())))
 }
 
+// What the client will wake the agent for once is waited for; with --stop hold it is not (fact 180).
+func TestATurnMayEndUntilAWakeUp(t *testing.T) {
+	for mode, want := range map[string]int{"remind": 0, "hold": 8} {
+		t.Run(mode, func(t *testing.T) {
+			s := held(t, steps("Release"), "--stop", mode)
+			s.Allow = append(s.Allow, "CronCreate")
+			main := append(begun(), Do(LoadTools("load cron", "CronCreate")),
+				Do(Call("later", "CronCreate", map[string]any{"cron": "0 0 1 1 *", "prompt": "look at the build", "recurring": false})))
+			for range want + 1 {
+				main = append(main, Say("I look again when the build is done."))
+			}
+
+			r := s.Prompt(Script{Main: main}, "go")
+
+			allowed(t, r, "later")
+			assert.Equal(t, want, turns(r, len(begun())+2))
+		})
+	}
+}
+
 // In print mode and by a message that is typed while the agent works.
 func TestThePersonSaysStop(t *testing.T) {
 	t.Run("in a later prompt", func(t *testing.T) {
