@@ -21,8 +21,7 @@ type progress struct {
 	outcome   string // empty while the step is open
 	notNeeded bool   // its conditions do not hold, or the workflow was ended
 	byStop    bool   // it is not needed because the workflow was ended
-	started   bool
-	round     int // how often it was opened again
+	round     int    // how often it was opened again
 }
 
 // Errors of the changes of a state.
@@ -204,19 +203,6 @@ func (m *Machine) inOrder(steps []int) (ids []int64) {
 	return ids
 }
 
-// Begin marks a step as in progress, or no longer so.
-//
-// Errors: errNoStep, errNotOpen.
-func (s State) Begin(id int64, started bool) (State, error) {
-	i, err := s.open(id)
-	if err != nil {
-		return s, err
-	}
-	s = s.clone()
-	s.steps[i].started = started
-	return s, nil
-}
-
 // Skip ends a step without its being worked on, because a person said so.
 //
 // Errors: errNoStep, errNotOpen.
@@ -280,20 +266,6 @@ func (s *State) Ready() (ids []int64) {
 	return ids
 }
 
-// blockers returns the open steps that come directly before a step.
-func (s *State) blockers(id int64) (ids []int64) {
-	i, ok := s.machine.index[id]
-	if !ok {
-		return nil
-	}
-	for _, b := range s.machine.before[i] {
-		if !s.done(b) {
-			ids = append(ids, s.machine.steps[b].ID)
-		}
-	}
-	return ids
-}
-
 // Outcome returns the outcome in which a step ended, or "" while it is open.
 func (s *State) Outcome(id int64) string {
 	if i, ok := s.machine.index[id]; ok {
@@ -306,12 +278,6 @@ func (s *State) Outcome(id int64) string {
 func (s *State) NotNeeded(id int64) bool {
 	i, ok := s.machine.index[id]
 	return ok && s.steps[i].notNeeded
-}
-
-// Started reports whether a step is in progress.
-func (s *State) Started(id int64) bool {
-	i, ok := s.machine.index[id]
-	return ok && s.steps[i].started
 }
 
 // Round returns 1 and how often a step was opened again.
@@ -330,9 +296,4 @@ func (s *State) Times(id int64, outcome string) int {
 		return 0
 	}
 	return s.counts[counter{i, s.machine.steps[i].outcome(outcome)}]
-}
-
-// over reports whether no step is open.
-func (s *State) over() bool {
-	return !slices.ContainsFunc(s.steps, func(p progress) bool { return p.outcome == "" })
 }
