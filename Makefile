@@ -54,14 +54,16 @@ notes: ## print the release notes of this version, from CHANGELOG.md
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
 
-# With -trimpath as the builds that some tests make: each package is compiled once.
 # make vet does what go test would do of go vet, and more. Some packages mostly wait, so four
-# are built or tested at a time; GOGC is for the compiler.
+# are built or tested at a time; GOGC is for the compiler. -trimpath is that of the builds which
+# some tests make: each package is compiled once.
+gotest = GOGC=400 go test -p 4 -vet=off
+
 test: ## run every test
-	GOGC=400 go test -p 4 -vet=off -trimpath -ldflags=-w ./...
+	$(gotest) -trimpath -ldflags=-w ./...
 
 race: ## run every test with the race detector
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(gotest) -race -timeout 30m ./...
 
 ci: tidy format vet staticcheck cross dist-check test race fuzz oracle e2e fidelity agents-sample together disks-sample mutants-sample ## everything that continuous integration runs
 
