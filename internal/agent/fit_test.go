@@ -161,6 +161,10 @@ func TestServerObstacles(t *testing.T) {
 		{"codex", table, ""},
 		{"codex", table + "enabled = true\n", ""},
 		{"codex", table + "enabled = false\n", `"enabled" of the server is false in `},
+		{"codex elsewhere", table, `XDG_STATE_HOME, below which the hooks have their lists, is not in "env_vars" of the server in `},
+		{"codex elsewhere", table + "env_vars = [\"A\", \"XDG_STATE_HOME\"]\n", ""},
+		{"codex elsewhere", table + "env_vars = [{name = \"XDG_STATE_HOME\"}]\n", ""},
+		{"codex elsewhere", table + "env = {XDG_STATE_HOME = \"/x\"}\n", ""},
 		{"opencode", `{"mcp": {"fsmtx": {"enabled": true}, "o": {"enabled": false}}}`, ""},
 		{"opencode", `{"mcp": {"fsmtx": {"enabled": false /* why */}}}`, `"enabled" of the server is false in `},
 		{"gemini", `{"mcp": {"excluded": ["o"], "allowed": []}}`, ""},
@@ -168,12 +172,20 @@ func TestServerObstacles(t *testing.T) {
 		{"gemini", `{"mcp": {"allowed": ["o"]}}`, `"allowed" of "mcp" does not name it in `},
 		{"gemini", `{"mcp": {"allowed": ["o", " Fsmtx"]}}`, ""},
 		{"qwen", `{"mcp": {"excluded": ["fsmtx"]}}`, ""},
+		{"gemini disabled", `{}`, "it is disabled in "},
 	} {
 		home := t.TempDir()
 		file := filepath.Join(home, ".gemini/settings.json")
 		require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
 		require.NoError(t, os.WriteFile(file, []byte(c.data), 0o600))
-		all := agent.Named(c.agent).ServerObstacles(agent.Trust{File: file, Data: []byte(c.data), Dir: t.TempDir(), Config: home})
+		if strings.HasSuffix(c.agent, " disabled") {
+			file = filepath.Join(home, ".gemini/mcp-server-enablement.json")
+			require.NoError(t, os.WriteFile(file, []byte(`{"fsmtx": {"enabled": false}}`), 0o600))
+			c.agent = "gemini"
+		}
+		name, elsewhere := strings.CutSuffix(c.agent, " elsewhere")
+		lookup := func(string) (string, bool) { return map[bool]string{true: "/state"}[elsewhere], elsewhere }
+		all := agent.Named(name).ServerObstacles(agent.Trust{File: file, Data: []byte(c.data), Dir: t.TempDir(), Config: home, Lookup: lookup})
 		if c.want == "" {
 			assert.Empty(t, all, "%v", c)
 			continue

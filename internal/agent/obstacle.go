@@ -19,7 +19,7 @@ import (
 // agent says nothing of it where a model is at work.
 type Obstacle struct{ What, Remedy string }
 
-// ServerObstacles returns what keeps the agent from starting the server of a file, which has it. Each was measured
+// ServerObstacles returns what keeps the agent from starting the server of a file, which has it, as it needs to be. Each was measured
 // with the agent's Version.
 func (a *Agent) ServerObstacles(t Trust) []Obstacle {
 	if a.serverOff == nil {
@@ -28,13 +28,25 @@ func (a *Agent) ServerObstacles(t Trust) []Obstacle {
 	return a.serverOff(t)
 }
 
-// serverOffInCodex: a member of the server.
-func serverOffInCodex(t Trust) []Obstacle {
+// serverOffInCodex: a member of the server, and a list of the variables that it is started with: without the
+// one that says where the lists are it has another list than the hooks.
+func serverOffInCodex(t Trust) (all []Obstacle) {
 	config, _ := decode(t.Data)
-	if config.server()["enabled"] != false {
-		return nil
+	server := config.server()
+	if server["enabled"] == false {
+		all = append(all, Obstacle{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"})
 	}
-	return []Obstacle{{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"}}
+	const state = "XDG_STATE_HOME"
+	vars, _ := server["env_vars"].([]any)
+	named := slices.ContainsFunc(vars, func(v any) bool {
+		of, _ := v.(map[string]any)
+		return v == state || of["name"] == state
+	})
+	if _, set := config.server().at("env")[state]; !set && !named && filepath.IsAbs(t.env(state)) {
+		all = append(all, Obstacle{state + `, below which the hooks have their lists, is not in "env_vars" of the server in ` + t.File,
+			fmt.Sprintf("name it there: env_vars = [%q]", state)})
+	}
+	return all
 }
 
 // serverOffInOpenCode: a member of the server.
@@ -46,7 +58,8 @@ func serverOffInOpenCode(t Trust) []Obstacle {
 	return []Obstacle{{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"}}
 }
 
-// serverOffInGemini: the lists of all settings. Gemini CLI compares names without regard to case (0.61.0).
+// serverOffInGemini: the lists of all settings, and the person's list of disabled servers. Gemini CLI compares
+// names without regard to case (0.61.0).
 func serverOffInGemini(t Trust) (all []Obstacle) {
 	for _, file := range settingsOfGemini(t) {
 		var lists struct {
@@ -60,6 +73,10 @@ func serverOffInGemini(t Trust) (all []Obstacle) {
 		if len(lists.Allowed) > 0 && !slices.ContainsFunc(lists.Allowed, isServer) {
 			all = append(all, Obstacle{`"allowed" of "mcp" does not name it in ` + file, "add " + serverName + " to the list"})
 		}
+	}
+	file := filepath.Join(t.Config, ".gemini", "mcp-server-enablement.json") // of gemini mcp disable
+	if isFalse(jsonx.Member(jsonx.Member(readPlain(file), serverName), "enabled")) {
+		all = append(all, Obstacle{"it is disabled in " + file, "enable it: gemini mcp enable " + serverName})
 	}
 	return all
 }

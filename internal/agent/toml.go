@@ -59,6 +59,13 @@ const (
 // mark is a byte order mark. Codex reads a file that begins with one (measured with 0.169.0).
 const mark = "\ufeff"
 
+// passedOn are the variables by which fsmtx finds its lists, its log and skills. Codex starts a server without
+// those that env_vars does not name (measured with 0.169.0), and a list elsewhere would be another one than
+// that of the hooks and the shell.
+func passedOn() []string {
+	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"}
+}
+
 // serverName is the name of the server.
 const serverName = "fsmtx"
 
@@ -166,14 +173,18 @@ func sections(data []byte) (found []section) {
 	return found
 }
 
-// values returns the program and the arguments as they are written in the file.
+// values returns the program, the arguments and the variables as they are written in the file.
 func (t Table) values() (map[string]string, error) {
 	command, err := json.Marshal(t.Command)
 	if err != nil {
 		return nil, err
 	}
 	args, err := json.Marshal(t.Args)
-	return map[string]string{"command": string(command), "args": string(args)}, err
+	if err != nil {
+		return nil, err
+	}
+	vars, err := json.Marshal(passedOn())
+	return map[string]string{"command": string(command), "args": string(args), "env_vars": string(vars)}, err
 }
 
 // ending returns the end of the lines of a file: that of its first line.
@@ -226,7 +237,8 @@ func (t Table) Add(data []byte) ([]byte, error) {
 	case len(data) > 0 && data[len(data)-1] != '\n':
 		head = "\n" + head + unended
 	}
-	table := head + "\n[mcp_servers." + serverName + "]\ncommand = " + values["command"] + "\nargs = " + values["args"] + "\n"
+	table := head + "\n[mcp_servers." + serverName + "]\ncommand = " + values["command"] + "\nargs = " + values["args"] +
+		"\nenv_vars = " + values["env_vars"] + "\n"
 	out := append(bytes.Clone(data), strings.ReplaceAll(table, "\n", ending(data))...)
 	after, err := decode(out)
 	if _, is := before["mcp_servers"]; is && err != nil {

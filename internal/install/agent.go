@@ -513,7 +513,7 @@ func (a agentInstall) obstacles(one agentFile, t agent.Trust) (all []agent.Obsta
 	}
 	if one.server != nil || one.table != nil {
 		for _, o := range a.agent.ServerObstacles(t) {
-			o.What = a.agent.Title + " does not start the MCP server: " + o.What
+			o.What = "the MCP server does not work in " + a.agent.Title + " as it is: " + o.What
 			all = append(all, o)
 		}
 	}

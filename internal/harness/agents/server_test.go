@@ -21,6 +21,7 @@ func TestTheServerHolds(t *testing.T) {
 		program := withWorkflow(t, w)
 		before, _ := os.ReadFile(w.Path(a.ServerFile()))
 		fsmtx(t, w, program, "install", "--agent", a.Program, "--mcp", "--stop", "off")
+		w.Env["XDG_STATE_HOME"] = w.Path("state")
 		step := func(n int) map[string]any { return map[string]any{"step": n} }
 
 		r := w.Prompt(Script{Main: []Turn{
@@ -33,6 +34,7 @@ func TestTheServerHolds(t *testing.T) {
 			Do(a.Served("approval", "step_complete", step(2))),
 			Do(a.Served("skip", "step_skip", map[string]any{"step": 2, "because": "no time"})),
 			Do(a.Served("status", "workflow_status", map[string]any{})),
+			Do(a.Bash("next", program+" next")),
 			Say("Done."),
 		}}, "ship it")
 
@@ -47,6 +49,7 @@ func TestTheServerHolds(t *testing.T) {
 			"approval": "approv",
 			"skip":     "is not skipped",
 			"status":   "1 of 4 steps are done",
+			"next":     "1 of 4 steps are done", // the list is that of the shell, too
 		})
 
 		fsmtx(t, w, program, "install", "--agent", a.Program, "--remove")
