@@ -274,6 +274,8 @@ func TestStop(t *testing.T) {
 		"a shell is running":       {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
 		"a question":               {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
 		"a question, held":         {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
+		"in plan mode":             {stateOf(one, working), Stopping{Mode: Remind, Planning: true}, nil},
+		"in plan mode, held":       {stateOf(one), Stopping{Mode: Hold, Planning: true}, []int64{1}},
 		"a wake-up":                {stateOf(one), Stopping{Mode: Remind, Crons: []byte(`[{"recurring": false}]`)}, nil},
 		"a wake-up, held":          {stateOf(one), Stopping{Mode: Hold, Crons: []byte(`[{"recurring": false}]`)}, []int64{1}},
 		"a wake-up, of a subagent": {stateOf(working).started("x", 3),

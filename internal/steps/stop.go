@@ -30,6 +30,7 @@ type Stopping struct {
 	Transcript string         // path of the session's transcript
 	Prompt     string         // the id of the person's prompt
 	Mode       StopMode
+	Planning   bool // the client is in plan mode, in which the work of a step cannot be done
 
 	// Words returns the words by which the person asks to stop. Nil is turn.DefaultWords.
 	Words func() turn.Words
@@ -47,14 +48,14 @@ type Stopping struct {
 // stop returns the steps to which the agent is sent back, or none if it may stop.
 //
 // A subagent is sent back only to steps that it started itself. With Hold a question at the
-// end of the agent's message, or that the agent has the client wake it, is not enough: any turn
-// could end so.
+// end of the agent's message, plan mode, or that the agent has the client wake it, is not enough:
+// any turn could end so.
 func stop(s *State, x Stopping, last reminder) []*Current {
 	stalled := last.at == s.progress()
 	switch {
 	case x.Mode == StopOff, turn.OthersRun(x.Background, x.Agent):
 		return nil
-	case x.Mode != Hold && (stalled || turn.Question(x.Message) != "" || x.Agent == "" && turn.Wakes(x.Crons)):
+	case x.Mode != Hold && (stalled || x.Planning || turn.Question(x.Message) != "" || x.Agent == "" && turn.Wakes(x.Crons)):
 		return nil
 	case x.Mode == Hold && stalled && x.Turns > 0 && last.times >= x.Turns:
 		return nil

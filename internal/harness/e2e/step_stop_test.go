@@ -71,6 +71,17 @@ func TestATurnMayEndWithAQuestion(t *testing.T) {
 	assert.Zero(t, turns(r, len(begun())))
 }
 
+// In plan mode the agent cannot do the work.
+func TestATurnMayEndInPlanMode(t *testing.T) {
+	s := held(t, steps("Release"), "--stop", "remind")
+
+	r := s.Prompt(Script{Main: append(begun(), Say("This is what I will do."))}, "go", "--permission-mode", "plan")
+	assert.Zero(t, turns(r, len(begun())))
+
+	r = s.Prompt(Script{Main: []Turn{Say("It is done."), Say("It is.")}}, "do it", "--permission-mode", "default")
+	assert.Equal(t, 1, turns(r, 0), "the reminder was not used up")
+}
+
 // What the client will wake the agent for once is waited for; with --stop hold it is not (fact 180).
 func TestATurnMayEndUntilAWakeUp(t *testing.T) {
 	for mode, want := range map[string]int{"remind": 0, "hold": 8} {
