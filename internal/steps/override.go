@@ -23,14 +23,6 @@ type Past struct {
 	WithBlockers bool              // skip the open steps before it, too
 }
 
-// Verb returns "done" or "skip".
-func (p Past) Verb() string {
-	if p.Done {
-		return "done"
-	}
-	return "skip"
-}
-
 func (p Past) why() string {
 	if p.Done {
 		return doneWord + p.Because

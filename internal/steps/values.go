@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -392,18 +391,6 @@ func (v Value) wants() string {
 		return "is " + visible.Clip(visible.Words(alternatives(v.OneOf)), maxSubject)
 	}
 	return "matches " + visible.Clip(visible.Words(v.Pattern), maxSubject)
-}
-
-// givenValues returns texts that a command line gives as Update.Values, nil for none.
-func givenValues(texts map[string]string) jsontext.Value {
-	if len(texts) == 0 {
-		return nil
-	}
-	object, err := json.Marshal(texts, jsonx.Tolerant, json.Deterministic(true))
-	if err != nil {
-		return nil // a map of texts can be marshalled
-	}
-	return object
 }
 
 // valueText returns the value that a text, a number or a boolean of JSON is.

@@ -216,7 +216,7 @@ func TestValuesAfterACrash(t *testing.T) {
 	l := versioned(t)
 	l.end(1, "major")
 	l.write("v/1.txt", "x")
-	v := l.Update(t.Context(), Update{Task: "2", Status: completed, Values: givenValues(map[string]string{"version": "1", "channel": "beta"})})
+	v := l.Update(t.Context(), Update{Task: "2", Status: completed, Values: jsontext.Value(`{"version":"1","channel":"beta"}`)})
 	require.True(t, v.Allowed(), "%+v", v)
 	l.set(2, completed) // the client's update, and no hook after it
 	assert.Equal(t, "Publish 1", l.state().Step(3).Subject, "whoever looks sees it as it will be")
