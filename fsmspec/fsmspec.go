@@ -314,7 +314,7 @@ func HasPatterns(field string) bool {
 // NeedsObject reports whether a field belongs only into a file of version WithOutcomes, or
 // into one of a newer version.
 func NeedsObject(field string) bool {
-	return isReserved(fieldIndex(field), field)
+	return isReserved(fieldIndex(field))
 }
 
 // FieldMeant returns the field of a task that an unknown field name probably means, because

@@ -89,8 +89,7 @@ func (p *parser) reserved(e *entry, at int, name string) {
 	})
 }
 
-// isReserved reports whether a name, which has the index i among the fields, needs the object
-// form.
-func isReserved(i int, name string) bool {
+// isReserved reports whether the field with this index needs the object form.
+func isReserved(i int) bool {
 	return i >= 0 && fields[i].use == outcomesOnly
 }

@@ -29,12 +29,12 @@ func (onlyType) read(p *parser, e *entry, name string, t token) {
 		return
 	}
 	if len(*rules) == 0 && !p.broken {
-		p.emptyOnly(e, name, t)
+		p.emptyOnly(name, t)
 	}
 }
 
 // emptyOnly notes that there is no rule, unless there was one that is wrong.
-func (p *parser) emptyOnly(e *entry, name string, t token) {
+func (p *parser) emptyOnly(name string, t token) {
 	if strings.Trim(string(p.data[t.start:p.end]), "[] \t\r\n") == "" {
 		p.problem(t.start, "%s is empty: leave it out, or name the calls that belong to this step", name)
 	}

@@ -243,7 +243,7 @@ func (p *parser) task(e *entry) {
 		name := p.text(key)
 		i := fieldIndex(name)
 		switch {
-		case p.version == Plain && isReserved(i, name):
+		case p.version == Plain && isReserved(i):
 			p.reserved(e, key.start, name)
 			continue
 		case i < 0:

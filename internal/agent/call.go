@@ -18,8 +18,7 @@ type Call struct {
 	Event   string // as the agent calls it
 	Session string
 	Cwd     string
-	Turn    string // id of the turn; empty if the agent has none
-	Resumed bool   // at Start: the session existed before
+	Resumed bool // at Start: the session existed before
 
 	Tool    string   // as the agent calls it
 	Use     string   // id of the tool call; empty if the agent has none
@@ -34,15 +33,14 @@ type Call struct {
 	Prompt  string // what the person has sent; at Stop only from some agents
 	Message string // the agent's last one, at Stop
 	Output  string // of the shell, after the tool has run
-	Again   bool   // at Stop: a hook has sent the agent back in this turn
 }
 
 // Read returns what the event says. ok is false for an event that needs no hook.
 func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
 	c = Call{
-		Moment: a.moment(e.Name), Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Turn: jsonx.StringMember(e.Raw, "turn_id"),
+		Moment: a.moment(e.Name), Event: e.Name, Session: e.SessionID, Cwd: e.Cwd,
 		Resumed: e.Source == "resume" || e.Source == "compact", Tool: e.ToolName, Use: e.ToolUseID,
-		Prompt: e.Prompt, Message: e.LastAssistantMessage, Again: e.StopHookActive,
+		Prompt: e.Prompt, Message: e.LastAssistantMessage,
 	}
 	if c.Message == "" {
 		c.Message = jsonx.StringMember(e.Raw, "prompt_response") // Gemini

@@ -25,7 +25,6 @@ type Hook struct {
 	Timeout time.Duration
 	Async   bool // runs in the background
 	Rewake  bool // with Async: exit 2 makes the model go on
-	Once    bool // of a skill: runs once for each call of the skill
 
 	If         string    // the permission rule that selects tool calls; empty if there is none
 	OnFailure  string    // "block": a failure blocks

@@ -226,7 +226,6 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 	}
 	h.Async = rules.Async && entry.IsTrue("async")
 	h.Rewake = rules.Async && entry.IsTrue("asyncRewake")
-	h.Once = rules.Once && entry.IsTrue("once")
 	if rules.If {
 		h.If = entry.Text("if")
 	}

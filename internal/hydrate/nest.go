@@ -18,12 +18,11 @@ import (
 
 // Nested says under which step a workflow came.
 type Nested struct {
-	ID        int64  // its number
-	Step      string // its number and subject
-	Skill     string // whose step it is
-	Early     bool   // the step demands the skill and is not in progress, so the call does not count for it
-	StartOver bool   // an earlier workflow of the same skill gave way to it
-	EndOuter  string // the command that ends the other workflow
+	ID       int64  // its number
+	Step     string // its number and subject
+	Skill    string // whose step it is
+	Early    bool   // the step demands the skill and is not in progress, so the call does not count for it
+	EndOuter string // the command that ends the other workflow
 }
 
 // planner returns what decides about the list: which tasks give way to the workflow, and the
@@ -147,7 +146,7 @@ func (h *Hydration) nested() *Nested {
 		return nil
 	}
 	frame := steps.Frame{List: h.list, Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
-	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, Early: h.place.Early, StartOver: len(h.place.Replaces) > 0,
+	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, Early: h.place.Early,
 		EndOuter: frame.EndCommand(p)}
 }
 

@@ -74,7 +74,6 @@ func TestNestedResult(t *testing.T) {
 
 	result, err = h.hydrateFor("inner", "", fsmspec.ScopeAll, false)
 	require.NoError(t, err)
-	assert.True(t, result.Nested.StartOver)
 	assert.Len(t, result.Deleted, 1)
 
 	result, err = h.hydrateFor("inner", "", fsmspec.ScopeAll, true)

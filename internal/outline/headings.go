@@ -124,7 +124,7 @@ var regexpDigits = pattern{text: `^\d+(\.\d+)*[a-z]?$`}
 // headingRuns returns the sequences of headings with numbers. A sequence goes on over other
 // headings, as long as its numbers grow.
 func (d *document) headingRuns() []*candidate {
-	r := runs{d: d, open: map[string]*candidate{}, last: map[string]float64{}}
+	r := runs{open: map[string]*candidate{}, last: map[string]float64{}}
 	for i, l := range d.lines {
 		if l.kind != heading {
 			continue
@@ -163,7 +163,6 @@ func (d *document) endHeadings(c *candidate) {
 
 // runs collects numbered lines to sequences.
 type runs struct {
-	d    *document
 	open map[string]*candidate // by form, word and level
 	last map[string]float64
 	all  []*candidate

@@ -186,7 +186,7 @@ func (d *document) orderedBetween(a, b int) bool {
 // labelRuns returns the sequences of lines that begin with the number of a step, in bold or
 // followed by a colon.
 func (d *document) labelRuns() []*candidate {
-	r := runs{d: d, open: map[string]*candidate{}, last: map[string]float64{}}
+	r := runs{open: map[string]*candidate{}, last: map[string]float64{}}
 	for i, l := range d.lines {
 		if l.kind != prose && (l.kind != item || l.depth > 0) {
 			continue

@@ -27,7 +27,7 @@ func (d *document) choose() (best *candidate, others, tied []*candidate) {
 	if tied = best.tied(all); len(tied) > 0 {
 		return nil, all, tied
 	}
-	best = d.prepared(d.finer(best, all), all)
+	best = d.prepared(d.finer(best), all)
 	return best, slices.DeleteFunc(all, func(c *candidate) bool { return c == best }), nil
 }
 
@@ -332,7 +332,7 @@ var exampleOf = pattern{text: `(?i)\b(?:examples?|samples?|templates?)\b|示例|
 const maxFiner = 16
 
 // finer returns the numbered headings below phases, if these carry the work, or else c.
-func (d *document) finer(c *candidate, all []*candidate) *candidate {
+func (d *document) finer(c *candidate) *candidate {
 	if c.form != stepHeadings && c.form != numberHeadings || c.word == "step" {
 		return c
 	}

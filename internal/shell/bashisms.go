@@ -16,7 +16,7 @@ func Bashisms(line string) []string {
 	if err != nil {
 		return nil
 	}
-	b := &bashisms{s: s}
+	var b bashisms
 	syntax.Walk(s.file, func(n syntax.Node) bool {
 		b.visit(n)
 		return true
@@ -25,7 +25,6 @@ func Bashisms(line string) []string {
 }
 
 type bashisms struct {
-	s      Script
 	found  []string
 	silent syntax.Command // of a statement that hides its errors, whose author knows that it may fail
 }

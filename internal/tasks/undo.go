@@ -30,7 +30,6 @@ var (
 
 // Undoing is the effect of undoing a change of a list.
 type Undoing struct {
-	ID       string   // of the change
 	Removed  []string // files that the change created and that are removed
 	Restored []string // files that the change deleted and that are restored: bytes, inode, mode and times
 	Kept     []Kept   // files that are left as they are
@@ -167,7 +166,7 @@ func (l List) planUndo(what undoRequest) (Undoing, error) {
 }
 
 func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
-	u := Undoing{ID: what.id}
+	var u Undoing
 	i := slices.IndexFunc(history, func(e txn.Entry) bool { return e.ID == what.id })
 	if i < 0 {
 		return u, ErrNoChange

@@ -34,7 +34,6 @@ type namedCommand struct {
 
 // entry is what a marketplace says about a plugin.
 type entry struct {
-	name   string
 	isRoot bool // its source is the marketplace's root
 	strict bool
 	components
@@ -44,7 +43,7 @@ type entry struct {
 func parseEntry(o object) (*entry, error) {
 	e := &entry{strict: true}
 	var err error
-	if e.name, err = o.pluginName(); err != nil {
+	if _, err = o.pluginName(); err != nil {
 		return nil, err
 	}
 	if err := o.check(textMembers, 't', 'f', "strict", "defaultEnabled"); err != nil {

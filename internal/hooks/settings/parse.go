@@ -78,8 +78,8 @@ func lineOffset(data []byte, line int) int {
 	return offset
 }
 
-// member returns a member of an object that Parse returned, nil if it is absent.
-func member(text jsontext.Value, name string) jsontext.Value {
+// hooksOf returns the member "hooks" of an object that Parse returned, nil if it is absent.
+func hooksOf(text jsontext.Value) jsontext.Value {
 	o, _ := js.SplitObject(text)
-	return o.Get(name)
+	return o.Get("hooks")
 }

@@ -46,7 +46,7 @@ func TestValuesKeepTheirOffsets(t *testing.T) {
 	value, err := Parse(dialect.LLxprt(), []byte(text))
 	require.NoError(t, err)
 	require.Len(t, value, len(text))
-	require.Equal(t, `{"a": 1 }`, string(member(value, "hooks")))
+	require.Equal(t, `{"a": 1 }`, string(hooksOf(value)))
 }
 
 // A named pipe and a file that does not parse are skipped and reported by Find; Given returns

@@ -71,7 +71,7 @@ func (f Finder) Find() Found {
 				trusted = append(trusted, text)
 			}
 			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
-			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"),
+			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text),
 				Loses: losses(f.Dialect, text)})
 		}
 	}
@@ -171,7 +171,7 @@ func (f Finder) given(path string) (source hooks.Source, text jsontext.Value, er
 
 // SourceOf returns the hooks in the content of a file, which Parse returned.
 func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source {
-	source := hooks.Source{Name: path, Hooks: member(text, "hooks")}
+	source := hooks.Source{Name: path, Hooks: hooksOf(text)}
 	if IsHooksFile(path) {
 		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
 		if d.Settings.Members != nil && !IsManifest(path) {
@@ -237,7 +237,7 @@ func (f Finder) extensions(found *Found, switches dialect.Switches) {
 			}
 			if text := f.read(found, path); text != nil {
 				found.Sources = append(found.Sources, hooks.Source{
-					Scope: dialect.Extensions, Name: path, Hooks: member(text, "hooks"), Root: filepath.Join(dir, e.Name()),
+					Scope: dialect.Extensions, Name: path, Hooks: hooksOf(text), Root: filepath.Join(dir, e.Name()),
 				})
 			}
 		}
@@ -263,7 +263,7 @@ func (f Finder) plugins(found *Found, trusted []jsontext.Value) {
 				if text == nil {
 					continue
 				}
-				file.Hooks = member(text, "hooks")
+				file.Hooks = hooksOf(text)
 			}
 			file.Scope, file.Root, file.Data = dialect.Extensions, p.Root, p.Data
 			file.Options = options
@@ -282,7 +282,7 @@ func (f Finder) hooksOf(found *Found, p Plugin) []hooks.Source {
 		return all
 	}
 	found.Files = found.Files[:len(found.Files)-1] // read added it, but it is not a settings file
-	values := []jsontext.Value{member(text, "hooks")}
+	values := []jsontext.Value{hooksOf(text)}
 	if items, isList := js.Array(values[0]); isList {
 		values = items
 	}

@@ -46,7 +46,7 @@ func SkillOf(path string, text jsontext.Value) hooks.Source {
 		source.Root = filepath.Dir(abs)
 	}
 	if text != nil {
-		source.Hooks = member(text, "hooks")
+		source.Hooks = hooksOf(text)
 	}
 	return source
 }
