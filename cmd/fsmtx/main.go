@@ -12,5 +12,6 @@ import (
 )
 
 func main() {
+	setHome()
 	os.Exit(command.Main(os.Args[1:], terminal.Process()))
 }

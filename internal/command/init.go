@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
@@ -127,18 +128,25 @@ func (f *initFlags) run(ctx context.Context, s terminal.Streams, wanted string) 
 // isPlugin reports whether the client can load a directory with --plugin-dir.
 func isPlugin(dir string) bool { return exists(dir, plugins.ManifestPath) }
 
-// readSkills returns the skills that are visible here, or the one that is wanted.
-func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) {
-	l, err := finder(s)
-	if err != nil {
-		return nil, err
+// finderHere returns what searches from the current directory, and in it if it is a plugin.
+func finderHere(s terminal.Streams) (l hydrate.Finder, cwd string, err error) {
+	if l, err = finder(s); err != nil {
+		return nil, "", err
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, err
+	if cwd, err = os.Getwd(); err != nil {
+		return nil, "", err
 	}
 	if client, ok := l.(*locator.Locator); ok && isPlugin(cwd) {
 		client.PluginDirs = []string{cwd}
+	}
+	return l, cwd, nil
+}
+
+// readSkills returns the skills that are visible here, or the one that is wanted.
+func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) {
+	l, cwd, err := finderHere(s)
+	if err != nil {
+		return nil, err
 	}
 	skills, _ := l.Skills(cwd)
 	wanted = skillDir(wanted)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/internal/workflows"
@@ -124,6 +126,10 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 	if err := printLocated(s, asJSON, result); err != nil {
 		return err
 	}
+	if !result.Found() && inPluginHere(s, cwd, name) != "" {
+		return &exit{exitNo, cmp.Or(lookupErr, fmt.Errorf("%q is a skill of the plugin in this directory, which is not installed", name)),
+			"fsmtx locate " + shell.Join(name) + " --plugin-dir . searches it too, as claude --plugin-dir . does"}
+	}
 	if lookupErr != nil {
 		return lookupErr
 	}
@@ -140,6 +146,16 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 		return &exit{exitNo, fmt.Errorf("no skill is called %q", name), didYouMean(near)}
 	}
 	return &exit{code: exitNo}
+}
+
+// inPluginHere returns the path of the fsm.json that the name has in the plugin in the current directory, or "".
+func inPluginHere(s terminal.Streams, cwd, name string) string {
+	l, here, err := finderHere(s)
+	if err != nil || here != cwd || !isPlugin(cwd) {
+		return ""
+	}
+	result, _ := l.Locate(name, cwd)
+	return result.Path
 }
 
 // didYouMean returns a hint with the first of several similar names.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,21 @@ const (
 	maxLeft = 8
 )
 
+// skillCalled returns the command for the skill that has the name dir and is in another folder, or "".
+func skillCalled(s terminal.Streams, dir string) string {
+	l, cwd, err := finderHere(s)
+	if err != nil || strings.ContainsRune(dir, filepath.Separator) {
+		return ""
+	}
+	skills, _ := l.Skills(cwd)
+	for _, k := range skills {
+		if k.Command == dir || k.Plugin != "" && strings.HasSuffix(k.Command, ":"+dir) {
+			return "fsmtx new " + shell.Join(relative(cwd, k.Folder)) + " writes the workflow of the skill " + visible.Text(k.Command)
+		}
+	}
+	return ""
+}
+
 // textOf returns the steps that a Markdown file describes, itself or in the files it names.
 // It returns an error if there are none: an author who finds the steps of something else in
 // the file has more work than one who finds none.
@@ -41,7 +57,7 @@ func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline
 	text, err := safefile.ReadFile(source, maxMarkdown, 0)
 	if errors.Is(err, fs.ErrNotExist) && from == "" {
 		return source, o, &exit{exitNo, fmt.Errorf("%s does not exist, so there are no steps to take from it", source),
-			"--from FILE takes the steps from another text; --template writes three examples to edit"}
+			cmp.Or(skillCalled(s, dir), "--from FILE takes the steps from another text; --template writes three examples to edit")}
 	}
 	if err != nil {
 		return source, o, err

@@ -230,6 +230,9 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 		return "", err
 	}
 	result, err := l.Locate(arg, cwd)
+	if path := inPluginHere(s, cwd, arg); path != "" && !result.Found() {
+		return relative(cwd, path), nil // a file that an author writes needs no installation
+	}
 	if err != nil {
 		return "", err
 	}

@@ -45,6 +45,14 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+func TestDotsOfCodeEndNoSentence(t *testing.T) {
+	text := "## Steps\n\n1. Run `docker build . -t app` and push. Then wait.\n2. Run `git add .`\n3. Build `a.b`.\n4. Copy it to ..\n" +
+		"5. Check the diff.\n"
+	steps := outline.Markdown([]byte(text)).Steps
+	assert.Equal(t, "Run docker build . -t app and push | Run git add . | Build a.b | Copy it to .. | Check the diff", subjects(steps))
+	assert.Equal(t, "Then wait.", steps[0].Description)
+}
+
 func TestDescriptions(t *testing.T) {
 	steps := outline.Markdown([]byte(`# Release
 

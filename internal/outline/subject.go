@@ -17,10 +17,21 @@ var (
 	runsOn   = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}`]"} // one word in bold, with which a sentence begins
 	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
 	emphasis = pattern{text: "(\\*\\*|__|`)"}
+	codeSpan = pattern{text: "`[^`]+`"}
+	sentence = pattern{text: `^.*?[^\s.]\.\s`}
 )
+
+// codeDot stands for a dot within code, which ends no sentence.
+const codeDot = "\uE000"
 
 // subject splits the text of a step into its subject and the rest.
 func subject(text string) (subject, rest string) {
+	text = codeSpan.compiled().ReplaceAllStringFunc(text, func(span string) string { return strings.ReplaceAll(span, ".", codeDot) })
+	subject, rest = split(text)
+	return strings.ReplaceAll(subject, codeDot, "."), strings.ReplaceAll(rest, codeDot, ".")
+}
+
+func split(text string) (subject, rest string) {
 	text = boxed.compiled().ReplaceAllString(strings.TrimSpace(text), "")
 	text = ordinal.compiled().ReplaceAllString(text, "")
 	switch m := bold.find(text); {
@@ -31,8 +42,8 @@ func subject(text string) (subject, rest string) {
 		return cut(clean(ordinal.compiled().ReplaceAllString(m[1], "")), m[2])
 	}
 	text = clean(text)
-	if i := strings.Index(text, ". "); i > 0 {
-		return cut(text[:i], strings.TrimSpace(text[i+1:]))
+	if end := sentence.compiled().FindStringIndex(text); end != nil {
+		return cut(text[:end[1]], strings.TrimSpace(text[end[1]:]))
 	}
 	return cut(text, "")
 }
@@ -56,7 +67,9 @@ func clean(text string) string {
 
 // cut shortens a long subject between words, and puts the whole subject before rest.
 func cut(subject, rest string) (string, string) {
-	subject = strings.TrimRight(subject, ".:;, ")
+	if subject = strings.TrimSpace(subject); !strings.HasSuffix(subject, " .") && !strings.HasSuffix(subject, " ..") { // a directory
+		subject = strings.TrimRight(subject, ".:;, ")
+	}
 	if len([]rune(subject)) <= maxSubject {
 		return subject, rest
 	}

@@ -27,6 +27,7 @@ type Workflow struct {
 
 	Unedited int  `json:"-"` // steps that are examples of fsmtx new
 	more     int  // problems
+	unread   bool // nobody knows what is in it
 	bare     bool // there is no SKILL.md
 }
 
@@ -118,7 +119,7 @@ func ofSkills() []locator.Rule {
 func read(files locator.FS, w locator.Workflow) Workflow {
 	data, err := locator.ReadSpec(files, w.Path, fsmspec.MaxBytes)
 	if err != nil {
-		return Workflow{Workflow: w, Problem: strings.TrimPrefix(err.Error(), w.Path+": ")} // whoever lists it shows the path
+		return Workflow{Workflow: w, unread: true, Problem: strings.TrimPrefix(err.Error(), w.Path+": ")} // whoever lists it shows the path
 	}
 	spec, err := fsmspec.Parse(data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
@@ -133,6 +134,8 @@ func read(files locator.FS, w locator.Workflow) Workflow {
 // State returns the number of steps, or the first error of an invalid file.
 func (v Workflow) State() string {
 	switch {
+	case v.unread:
+		return "cannot be read: " + v.Problem
 	case v.more > 0:
 		return fmt.Sprintf("not valid: %s … and %d more", v.Problem, v.more)
 	case !v.Valid:
