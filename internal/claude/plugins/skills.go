@@ -408,8 +408,10 @@ func isShown(name string) bool {
 // IsFolderName reports whether the client takes the name of a folder for that of a skill of the user or the
 // project. "synced" is the folder of the skills that it synchronizes (measured with 2.1.329, fact 177).
 func IsFolderName(name string) bool {
-	blank := func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
-	return isShown(strings.ReplaceAll(name, "\u200d", "")) && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, blank) &&
+	blank := func(r rune) bool {
+		return r != ' ' && unicode.IsSpace(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+	}
+	return isShown(withoutJoiners(name)) && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, blank) &&
 		!strings.EqualFold(strings.TrimRight(name, ". "), "synced")
 }
 
