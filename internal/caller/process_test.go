@@ -5,14 +5,13 @@ package caller
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
@@ -20,15 +19,13 @@ import (
 )
 
 // TestMain makes the test program say who calls it, if it is told to. With "orphan" it first
-// waits until its parent has ended.
+// waits for the end of its input.
 func TestMain(m *testing.M) {
 	switch os.Getenv("FSMTX_TEST_SAY") {
 	case "":
 		os.Exit(m.Run())
 	case "orphan":
-		for strconv.Itoa(os.Getppid()) == os.Getenv("PARENT") {
-			time.Sleep(time.Millisecond) // no event tells of it
-		}
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	c := Of(os.LookupEnv)
 	fmt.Printf("%s|%s|%v|%s|%s\n", c.Kind, c.Program, c.Shell, c.Terminal, c.Why)
@@ -96,12 +93,17 @@ func TestAnOrphan(t *testing.T) {
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	defer read.Close()
-	c := exec.Command("sh", "-c", `FSMTX_TEST_SAY=orphan PARENT=$$ "$SELF" & exit 0`)
+	parentRuns, ended, err := os.Pipe()
+	require.NoError(t, err)
+	c := exec.Command("sh", "-c", `FSMTX_TEST_SAY=orphan "$SELF" <&3 & exit 0`)
+	c.ExtraFiles = []*os.File{parentRuns}
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "SELF=" + self(t)}
 	c.Stdout = write
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	require.NoError(t, c.Run())
 	write.Close()
+	parentRuns.Close()
+	ended.Close()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
 	said := parsed(t, line)

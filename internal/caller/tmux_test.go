@@ -3,13 +3,12 @@
 package caller
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
@@ -29,8 +28,8 @@ func TestAWindowOfTmux(t *testing.T) {
 	require.NoError(t, err)
 	defer os.RemoveAll(dir)
 	socket, script, out := filepath.Join(dir, "s"), filepath.Join(dir, "run.sh"), filepath.Join(dir, "out")
-	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nFSMTX_TEST_SAY=1 '"+self(t)+"' > '"+out+".new' 2>&1\nmv '"+out+".new' '"+
-		out+"'\nsleep 600\n"), 0o755))
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nFSMTX_TEST_SAY=1 '"+self(t)+"' > '"+out+"' 2>&1\nsleep 600\n"), 0o755))
+	require.NoError(t, syscall.Mkfifo(out, 0o600))
 	env := []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "HOME=" + dir, "LANG=C.UTF-8"}
 	run := func(args ...string) {
 		c := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
@@ -39,14 +38,9 @@ func TestAWindowOfTmux(t *testing.T) {
 		require.NoError(t, err, "%s", text)
 	}
 	said := func() []string {
-		for t.Context().Err() == nil {
-			if text, err := os.ReadFile(out); err == nil && bytes.HasSuffix(text, []byte("\n")) {
-				require.NoError(t, os.Remove(out))
-				return parsed(t, string(text))
-			}
-			time.Sleep(10 * time.Millisecond) // no event tells of it
-		}
-		return nil
+		text, err := os.ReadFile(out) // waits for the script
+		require.NoError(t, err)
+		return parsed(t, string(text))
 	}
 	run("new-session", "-d", "-s", "one", script)
 	defer run("kill-server")
