@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -190,22 +189,18 @@ func nowReady(ready []*Current, description string) string {
 // brief names steps in a part of maxTurn. Those for whose subjects it has no room are numbers,
 // and those beyond a few only counted: TaskList shows them all.
 func brief(all []*Current) string {
-	const room, most = maxTurn / 5, 10
+	const room = maxTurn / 5
 	if text := names(all); utf8.RuneCountInString(text) <= room {
 		return text
 	}
-	var list []string
-	for i, c := range all {
-		if i == most {
-			list = append(list, fmt.Sprintf("%d more", len(all)-most))
-			break
-		}
-		list = append(list, "#"+itoa(c.ID))
+	if len(all) == 1 {
+		return "#" + itoa(all[0].ID) + ` "` + visible.Clip(visible.Words(all[0].Subject), room-20) + `"`
 	}
-	if len(list) == 1 {
-		return list[0] + ` "` + visible.Clip(visible.Words(all[0].Subject), room-20) + `"`
+	var numbers []string
+	for _, c := range all {
+		numbers = append(numbers, "#"+itoa(c.ID))
 	}
-	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+	return sentence(numbers)
 }
 
 func areOpen(n int) string {
