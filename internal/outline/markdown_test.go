@@ -53,6 +53,14 @@ func TestDotsOfCodeEndNoSentence(t *testing.T) {
 	assert.Equal(t, "Then wait.", steps[0].Description)
 }
 
+func TestAbbreviationsEndNoSentence(t *testing.T) {
+	text := "## Steps\n\n1. Pick a name, e.g. `fix-login`. Keep it short.\n2. Ask Dr. Smith\n3. Compare A vs. B. Take one.\n" +
+		"4. Tests prüfen, z. B. `make`. Danach weiter.\n5. Choose plan B. Then go.\n6. 建立檔案：\n"
+	steps := outline.Markdown([]byte(text)).Steps
+	assert.Equal(t, "Pick a name, e.g. fix-login | Ask Dr. Smith | Compare A vs. B | Tests prüfen, z. B. make | Choose plan B | 建立檔案",
+		subjects(steps))
+}
+
 func TestDescriptions(t *testing.T) {
 	steps := outline.Markdown([]byte(`# Release
 

@@ -18,11 +18,12 @@ var (
 	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
 	emphasis = pattern{text: "(\\*\\*|__|`)"}
 	codeSpan = pattern{text: "`[^`]+`"}
-	sentence = pattern{text: `^.*?[^\s.]\.\s`}
+	stop     = pattern{text: `[^\s.]\.\s`}
+	noStop   = pattern{text: `(?:^|[\s(])(?:\p{Ll}|z\. ?B|(?i:e\.g|i\.e|vs|cf|approx|incl|sec|fig|dr|mr|mrs|ms|bzw|ca|p\.ej))\.\s$`}
 )
 
 // codeDot stands for a dot within code, which ends no sentence.
-const codeDot = "\uE000"
+const codeDot = "\uFFFF"
 
 // subject splits the text of a step into its subject and the rest.
 func subject(text string) (subject, rest string) {
@@ -42,8 +43,10 @@ func split(text string) (subject, rest string) {
 		return cut(clean(ordinal.compiled().ReplaceAllString(m[1], "")), m[2])
 	}
 	text = clean(text)
-	if end := sentence.compiled().FindStringIndex(text); end != nil {
-		return cut(text[:end[1]], strings.TrimSpace(text[end[1]:]))
+	for _, end := range stop.compiled().FindAllStringIndex(text, -1) {
+		if !noStop.in(text[:end[1]]) {
+			return cut(text[:end[1]], strings.TrimSpace(text[end[1]:]))
+		}
 	}
 	return cut(text, "")
 }
@@ -68,7 +71,7 @@ func clean(text string) string {
 // cut shortens a long subject between words, and puts the whole subject before rest.
 func cut(subject, rest string) (string, string) {
 	if subject = strings.TrimSpace(subject); !strings.HasSuffix(subject, " .") && !strings.HasSuffix(subject, " ..") { // a directory
-		subject = strings.TrimRight(subject, ".:;, ")
+		subject = strings.TrimRight(subject, ".:;, ：")
 	}
 	if len([]rune(subject)) <= maxSubject {
 		return subject, rest
