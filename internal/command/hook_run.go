@@ -45,8 +45,8 @@ hydrate", "fsmtx step" and "fsmtx recover --hook" do; their help says more. With
 it enforces nothing.
 
 In other agents (docs/agents.md) the list is the project's. A skill whose workflow is already
-open continues it. The answer is in the form that the agent reads, with exit code 0. --checks, --limit, --announce, --plugin-dir and --add-dir have
-no effect there.
+open continues it. The answer is in the form that the agent reads, with exit code 0.
+--checks, --limit, --announce, --plugin-dir and --add-dir have no effect there.
 
 Without --agent the event shows which agent sent it. With --agent, hook ignores the events of
 other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported

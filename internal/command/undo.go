@@ -42,7 +42,8 @@ If an agent runs the command, only --dry-run works without the person's yes; the
 
 --json prints an object with list, hydration (number, id and skill), removed, restored,
 gone (arrays of names of task files), kept (name, subject, why), dry_run, and first (array
-of such objects: the hydrations under its steps, which are undone first). The exit code is 0 if the hydration was undone, or with --dry-run would be, and 1 otherwise.`
+of such objects: the hydrations under its steps, which are undone first). The exit code is 0
+if the hydration was undone, or with --dry-run would be, and 1 otherwise.`
 
 type undoFlags struct{ dryRun, force, json bool }
 
