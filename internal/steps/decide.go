@@ -101,10 +101,11 @@ func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
 		return isDone(s, target, c.listFlag()), true
 	case target.Done() && !target.Gone() && c.update.Status == completed:
+		v := Verdict{Why: DoneAlready}
 		if word := outcomeIn(c.update.Metadata); target.flows() && word != "" && word != target.Outcome {
-			return isDone(s, target, c.listFlag()), true // the agent would take it for heard
+			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else it would take the word for heard
 		}
-		return Verdict{Why: DoneAlready}, true
+		return v, true
 	case target.Gone() || c.update.Status == pending:
 		return Verdict{Why: "no gate applies"}, true
 	}

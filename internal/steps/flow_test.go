@@ -89,7 +89,14 @@ A person can go past this in a terminal outside the client: fsmtx step skip 3 --
 	assert.Contains(t, l.ask(4, pending).Reason, `#4 "Settle it" is not needed and is done`)
 	require.True(t, l.ask(3, completed).Allowed(), "completing it again is nothing")
 	require.True(t, l.end(3, "approved").Allowed())
-	assert.Contains(t, l.end(3, "changes").Reason, `#3 "Review" ended as approved and is done. A person can open it again`)
+	v = l.end(3, "changes")
+	require.True(t, v.Allowed(), "as is another word, which changes nothing")
+	assert.Contains(t, v.Told, `This changes nothing: #3 "Review" ended as approved and is done. A person can open it again`)
+	l.put(3, `{"id":"3","subject":"Review","status":"completed","blocks":["4","5"],"blockedBy":["2"],`+
+		`"metadata":{"fsm":"release","outcome":"changes"}}`)
+	assert.Empty(t, l.seen())
+	assert.Equal(t, "approved", l.state().Step(3).Outcome)
+	assert.Equal(t, completed, l.state().Step(3).Status)
 	require.True(t, l.end(5, "").Allowed())
 	assert.Empty(t, l.state().Ready())
 }
