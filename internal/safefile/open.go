@@ -137,9 +137,13 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// readAll does not trust the size that the file system reports, because the file may be growing.
+// readAll reads nothing of a file whose size is over the limit. It does not trust a smaller size that
+// the file system reports, because the file may be growing.
 func readAll(f io.Reader, size, limit int64) ([]byte, error) {
-	buf := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), limit)+bytes.MinRead))
+	if size > limit {
+		return nil, tooLarge(limit)
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, max(size, 0)+bytes.MinRead))
 	if err := readInto(buf, f, limit); err != nil {
 		return nil, err
 	}
@@ -149,10 +153,12 @@ func readAll(f io.Reader, size, limit int64) ([]byte, error) {
 func readInto(buf *bytes.Buffer, f io.Reader, limit int64) error {
 	_, err := buf.ReadFrom(io.LimitReader(f, max(limit, limit+1))) // limit may be the largest number
 	if err == nil && int64(buf.Len()) > limit {
-		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+		err = tooLarge(limit)
 	}
 	return err
 }
+
+func tooLarge(limit int64) error { return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit) }
 
 // ReadInto returns the content of a regular file in the open directory dir, valid until buf is
 // used again, and follows no link. Its errors are the system's without a path, ErrNotRegular,
@@ -163,6 +169,9 @@ func ReadInto(buf *bytes.Buffer, dir *os.File, name string, max int64) ([]byte, 
 		return nil, err
 	}
 	defer unix.Close(fd)
+	if st.Size > max {
+		return nil, tooLarge(max)
+	}
 	buf.Reset()
 	buf.Grow(readAhead)
 	err = readInto(buf, &raw{fd: fd, size: st.Size}, max)

@@ -2,10 +2,12 @@ package safefile
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,4 +55,19 @@ func TestReadInto(t *testing.T) {
 		_, err := ReadInto(&buf, dir, name, 4)
 		require.ErrorIs(t, err, want, name)
 	}
+}
+
+// TestNothingIsReadOfAFileOverTheLimit: a file's size costs neither memory nor time.
+func TestNothingIsReadOfAFileOverTheLimit(t *testing.T) {
+	_, err := readAll(iotest.ErrReader(errors.New("read")), 11, 10)
+	require.ErrorIs(t, err, ErrTooLarge)
+
+	d, _ := held(t, "eleven.....")
+	dir, err := d.List(".")
+	require.NoError(t, err)
+	defer dir.Close()
+	var buf bytes.Buffer
+	_, err = ReadInto(&buf, dir, "eleven.....", 10)
+	require.ErrorIs(t, err, ErrTooLarge)
+	assert.Zero(t, buf.Cap())
 }
