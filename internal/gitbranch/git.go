@@ -2,6 +2,7 @@ package gitbranch
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,18 +28,18 @@ func findGit(path string) string {
 	return ""
 }
 
-// askGit runs git to find the work tree and the branch. symbolic-ref fails if HEAD is
-// detached.
+// askGit runs git to find the work tree and the branch. symbolic-ref -q exits with 1 if HEAD is
+// detached. After any other failure, such as git's being too slow, the branch is not known.
 func askGit(git, dir string) (Place, bool) {
 	top, err := run(git, dir, "rev-parse", "--show-toplevel")
 	if err != nil || top == "" {
 		return Place{}, false
 	}
 	branch, err := run(git, dir, "symbolic-ref", "--short", "-q", "HEAD")
-	if err != nil {
-		branch = detached
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return Place{detached, top}, true
 	}
-	return Place{branch, top}, true
+	return Place{branch, top}, err == nil
 }
 
 func run(git, dir string, args ...string) (string, error) {

@@ -175,6 +175,20 @@ func TestBranchDuringARebase(t *testing.T) {
 	assert.NoFileExists(t, ran)
 }
 
+// TestOnlyItsExitCodeSaysThatHeadIsDetached: a git that was too slow and was killed has not said so.
+func TestOnlyItsExitCodeSaysThatHeadIsDetached(t *testing.T) {
+	for end, known := range map[string]bool{"exit 1": true, "exit 128": false, "kill -9 $$": false} {
+		git := filepath.Join(t.TempDir(), "git")
+		script := "#!/bin/sh\nif [ $3 = rev-parse ]; then echo /top; exit; fi\n" + end + "\n"
+		require.NoError(t, os.WriteFile(git, []byte(script), 0o755))
+		place, ok := askGit(git, "/")
+		assert.Equal(t, known, ok, end)
+		if known {
+			assert.Equal(t, Place{detached, "/top"}, place)
+		}
+	}
+}
+
 // TestAgreesWithGit compares with the real program.
 func TestAgreesWithGit(t *testing.T) {
 	git, err := exec.LookPath("git")
