@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -35,7 +36,9 @@ func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended c
 
 func nothingMore(string, string) {}
 
-func TestInTimeGivesUpOnAHeldLock(t *testing.T) {
+func TestInTimeGivesUpOnAHeldLock(t *testing.T) { synctest.Test(t, givesUpOnAHeldLock) }
+
+func givesUpOnAHeldLock(t *testing.T) {
 	list, result, err := hydrateInTime(t, 100*time.Millisecond, time.Hour, nil, make(chan struct{}), func(list, _ string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(list, ".lock.lock"), 0o755))
 		require.NoError(t, os.Chtimes(filepath.Join(list, ".lock.lock"), time.Now(), time.Now().Add(time.Hour)))
@@ -50,19 +53,25 @@ func TestInTimeGivesUpOnAHeldLock(t *testing.T) {
 // TestInTimeRollsBackOnASlowDisk: one operation takes until the context is cancelled.
 func TestInTimeRollsBackOnASlowDisk(t *testing.T) {
 	for _, op := range []string{"mkdir", "create", "sync", "link"} {
-		ended := make(chan struct{})
-		slow := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
-			if s.Op == op {
-				<-ended
-			}
-			return nil
-		}}
-		list, result, err := hydrateInTime(t, 100*time.Millisecond, time.Hour, slow, ended, nothingMore)
-		require.ErrorIs(t, err, hydrate.ErrDeadline, op)
-		message, _ := hydrate.Explain(err, result, env())
-		assert.Contains(t, message, "the task list is as it was before", op)
-		assert.Empty(t, names(t, list), "%s: rolled back", op)
+		t.Run(op, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { rollsBackOnASlow(t, op) }) })
 	}
+}
+
+func rollsBackOnASlow(t *testing.T, op string) {
+	ended, reached := make(chan struct{}), false
+	slow := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if s.Op == op {
+			reached = true
+			<-ended
+		}
+		return nil
+	}}
+	list, result, err := hydrateInTime(t, 100*time.Millisecond, time.Hour, slow, ended, nothingMore)
+	require.ErrorIs(t, err, hydrate.ErrDeadline)
+	require.True(t, reached)
+	message, _ := hydrate.Explain(err, result, env())
+	assert.Contains(t, message, "the task list is as it was before")
+	assert.Empty(t, names(t, list), "rolled back")
 }
 
 func TestInTimeAbandonsWorkOnADiskThatDoesNotAnswer(t *testing.T) {
