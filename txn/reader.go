@@ -1,11 +1,6 @@
 package txn
 
-import (
-	"bytes"
-	"fmt"
-
-	"github.com/fsmtx/fsmtx/txn/vfs"
-)
+import "github.com/fsmtx/fsmtx/txn/vfs"
 
 // Reader reads S without its lock, for readers that must not wait: what it reads may change
 // meanwhile. It reads from the directory that OpenReader found, even if another one is at
@@ -69,19 +64,7 @@ func (r *Reader) IsInterrupted() bool {
 //
 // Errors: those of Dir.AppendState.
 func (r *Reader) AppendUnlocked(name string, line []byte) error {
-	if err := r.d.checkState(name); err != nil {
-		return err
-	}
-	if bytes.ContainsRune(line, '\n') {
-		return fmt.Errorf("%s: the line contains a newline", r.d.statePath(name))
-	}
-	if err := r.files.AppendLine(r.d.statePath(name), line); err != nil {
-		return err
-	}
-	if err := r.files.Sync(r.d.statePath(name)); err != nil {
-		return err
-	}
-	return r.files.Sync(r.d.s)
+	return r.d.appendSynced(r.files, name, line)
 }
 
 // Close closes S. Closing a closed Reader does nothing.

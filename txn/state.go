@@ -133,38 +133,36 @@ func (d *Dir) replace(dir string, files []File) error {
 // Errors: ErrClosed, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge if the file
 // would be larger than vfs.MaxFileBytes, an error if line contains a newline, or the file
 // system's.
-func (d *Dir) AppendState(name string, line []byte) error {
-	if err := d.checkState(name); err != nil {
-		return err
-	}
-	if bytes.ContainsRune(line, '\n') {
-		return fmt.Errorf("%s: the line contains a newline", d.statePath(name))
-	}
-	there, err := d.exists(d.statePath(name))
-	if err != nil {
-		return err
-	}
-	if err := d.files.AppendLine(d.statePath(name), line); err != nil {
-		return err
-	}
-	if err := d.files.Sync(d.statePath(name)); err != nil || there {
-		return err
-	}
-	return d.files.Sync(d.s)
-}
+func (d *Dir) AppendState(name string, line []byte) error { return d.appendSynced(d.files, name, line) }
 
 // AppendStateLazily is AppendState without the syncs: a power cut may lose the line. It is
 // for lines whose loss does no harm.
 //
 // Errors: those of AppendState.
 func (d *Dir) AppendStateLazily(name string, line []byte) error {
+	return d.appendLine(d.files, name, line)
+}
+
+// appendSynced syncs S even if the file exists: AppendStateLazily may have created it, or a process
+// that died before its sync.
+func (d *Dir) appendSynced(files vfs.FS, name string, line []byte) error {
+	if err := d.appendLine(files, name, line); err != nil {
+		return err
+	}
+	if err := files.Sync(d.statePath(name)); err != nil {
+		return err
+	}
+	return files.Sync(d.s)
+}
+
+func (d *Dir) appendLine(files vfs.FS, name string, line []byte) error {
 	if err := d.checkState(name); err != nil {
 		return err
 	}
 	if bytes.ContainsRune(line, '\n') {
 		return fmt.Errorf("%s: the line contains a newline", d.statePath(name))
 	}
-	return d.files.AppendLine(d.statePath(name), line)
+	return files.AppendLine(d.statePath(name), line)
 }
 
 // OverwriteState replaces the content of a state file in place, or removes the file if data

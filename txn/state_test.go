@@ -108,7 +108,7 @@ func TestStateFilesAreSynced(t *testing.T) {
 		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/txn", "create S/txn/a~", "write S/txn/a~", "sync S/txn/a~",
 			"rename S/txn/a~ to S/a", "sync S", "remove S/txn"}},
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
-		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b"}},
+		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
 		{func() error { return d.RemoveState("b") }, []string{"remove S/b"}},
 	} {
