@@ -203,12 +203,17 @@ func (d *Dir) isKept(id string) bool {
 		return false
 	}
 	e, err := d.entry(id)
-	for _, invalid := range []error{ErrJournalTorn, ErrJournalForeign, ErrJournalInvalid, vfs.ErrNotRegular, vfs.ErrFileTooLarge} {
-		if errors.Is(err, invalid) {
-			return false
-		}
+	if err != nil {
+		return !isUseless(err)
 	}
-	return err != nil || d.keep(e)
+	return d.keep(e)
+}
+
+// isUseless reports whether an error of recordOf means that the record can never be read. Other errors
+// may be gone at the next try, or when another version of this program reads it.
+func isUseless(err error) bool {
+	return slices.ContainsFunc([]error{ErrJournalTorn, ErrJournalForeign, ErrJournalInvalid, vfs.ErrNotRegular, vfs.ErrFileTooLarge},
+		func(useless error) bool { return errors.Is(err, useless) })
 }
 
 // discard removes the directory of a transaction.

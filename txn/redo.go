@@ -337,26 +337,27 @@ func (r *redo) finish() error {
 }
 
 // repair looks once in every life whether a power cut has damaged files of committed
-// transactions, and restores them from the records.
+// transactions, and restores them from the records. If the life is unknown, it looks each time.
 func (d *Dir) repair(ctx context.Context, report *Report) error {
 	mark, err := d.files.ReadFile(d.statePath(lifeName))
-	if d.life() == "" || err == nil && string(mark) == d.life() {
+	if err == nil && d.life() != "" && string(mark) == d.life() {
 		return nil
 	}
 	ids, err := d.committed()
 	if err != nil || len(ids) == 0 {
 		return nil // as tidy, which looks at the same
 	}
-	if err := d.repairAll(ctx, ids, report); err != nil {
-		return err
+	all, err := d.repairAll(ctx, ids, report)
+	if err == nil && all && d.life() != "" {
+		_ = d.files.Overwrite(d.statePath(lifeName), []byte(d.life())) // without it the next Open looks again
 	}
-	_ = d.files.Overwrite(d.statePath(lifeName), []byte(d.life())) // without it the next Open looks again
-	return nil
+	return err
 }
 
 // repairAll begins with the newest transaction: of a name that several have used, only the
-// last use counts.
-func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) error {
+// last use counts. all is false if there is a record that can perhaps be read later.
+func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) (all bool, err error) {
+	all = true
 	used := map[string]bool{} // with what was just finished, which Inspect has not done
 	for _, name := range slices.Concat(report.Created, report.Deleted) {
 		used[name] = true
@@ -365,16 +366,17 @@ func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) error
 	for i := len(ids) - 1; i >= 0; i-- {
 		j, err := d.recordOf(ids[i])
 		if err != nil || !j.whole {
+			all = all && (err == nil || isUseless(err))
 			continue // History reports it
 		}
 		if err := d.newRedo(j).repair(ctx, used, report); err != nil {
-			return err
+			return false, err
 		}
 		for _, e := range j.entries() {
 			used[e.Name] = true
 		}
 	}
-	return nil
+	return all, nil
 }
 
 func (r *redo) repair(ctx context.Context, used map[string]bool, report *Report) error {

@@ -627,6 +627,43 @@ func TestAnEntryIsDroppedOnceItsFilesAreDurable(t *testing.T) {
 	require.Len(t, history(t, dir), 1)
 }
 
+// TestARecordThatCannotBeReadNowIsStillNeeded: a read fails that may succeed later. The bytes of the
+// files are looked at later, and until they are durable the record is kept.
+func TestARecordThatCannotBeReadNowIsStillNeeded(t *testing.T) {
+	dir, one := newList(t), WithHistory(1)
+	path := filepath.Join(dir, "7.json")
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("7"), 0o644}}}, one))
+	entry := filepath.Join(stateDirOf(dir), donePrefix+history0(t, dir).ID)
+	unreadable := WithFS(failing(syscall.EMFILE, func(s faultfs.Step) bool { return s.Op == "read" && s.Path == entry }))
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"8.json", nil, 0o644}}}, one, unreadable))
+	require.FileExists(t, entry, "nothing has made 7.json durable")
+	cutPower(t, dir)
+	require.NoError(t, os.Truncate(path, 0))
+	_, err := Recover(t.Context(), dir, unreadable)
+	require.NoError(t, err)
+	_, err = Recover(t.Context(), dir)
+	require.NoError(t, err)
+	require.Equal(t, "7", contents(t, dir)["7.json"])
+	require.NoError(t, os.WriteFile(entry, nil, 0o600))
+	require.NoError(t, commit(t, dir, Change{}, one))
+	require.NoFileExists(t, entry, "a damaged one is of no use")
+}
+
+// TestWithoutALifeThePowerMayHaveFailed: the kernel tells its boot id to one process, and not to the next.
+func TestWithoutALifeThePowerMayHaveFailed(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "3.json"), 0))
+	d, err := open(t.Context(), dir, newOptions(nil))
+	require.NoError(t, err)
+	d.lived.Do(func() {}) // lifeNow stays empty
+	r, err := d.recover(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	require.Equal(t, []string{"3.json"}, r.Created)
+	require.Equal(t, "new 3.json", contents(t, dir)["3.json"])
+}
+
 // TestAVersionThatIsNotIntactIsDamaged: what the caller does not take for whole is written again,
 // and nothing of it is lost. What no transaction creates stays.
 func TestAVersionThatIsNotIntactIsDamaged(t *testing.T) {

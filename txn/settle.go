@@ -121,7 +121,10 @@ func (d *Dir) mayHaveLost(j *journal) (bool, error) {
 // the files that it created, if they still exist, are durable.
 func (d *Dir) settle(id string) bool {
 	j, err := d.recordOf(id)
-	if err != nil || !j.whole {
+	if err != nil {
+		return isUseless(err) || errors.Is(err, ErrJournalVersion)
+	}
+	if !j.whole {
 		return true
 	}
 	var g errgroup.Group
