@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -309,7 +310,7 @@ func (r *redo) delete(e entry) error {
 	if !readable && !errors.Is(err, vfs.ErrNotRegular) && !errors.Is(err, vfs.ErrFileTooLarge) {
 		return ignoreNotExist(err)
 	}
-	stale := r.cut && readable && (r.damage(e, data) != whole || !info.ModTime().After(e.ModTime))
+	stale := r.cut && readable && (r.damage(e, data) != whole || !isNewer(info.ModTime(), e.ModTime))
 	if !stale && !(readable && e.matches(data)) {
 		return ignoreNotExist(r.quarantine(e.Name, whyUpdated))
 	}
@@ -317,6 +318,13 @@ func (r *redo) delete(e entry) error {
 		r.report.Deleted = append(r.report.Deleted, e.Name)
 	}
 	return ignoreNotExist(err)
+}
+
+// isNewer reports whether a file that was changed at a time has another version than the one of before,
+// and not one that a power cut has brought back. The clock may have been set back since.
+func isNewer(changed, before time.Time) bool {
+	booted, known := vfs.Booted()
+	return changed.After(before) || known && !changed.Before(booted)
 }
 
 // finish makes the completion durable and turns the journal into an entry of the history.

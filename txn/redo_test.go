@@ -528,6 +528,39 @@ func TestARecoveryLosesNothingOfAnotherProgram(t *testing.T) {
 	}
 }
 
+// TestAClockThatWasSetBackLosesNoLaterVersion: a power cut has brought back a file that the transaction
+// deletes. A version that another program has written since is kept, also if the clock was set back. An
+// older one, which the power cut has brought back as well, is deleted.
+func TestAClockThatWasSetBackLosesNoLaterVersion(t *testing.T) {
+	booted, known := vfs.Booted()
+	require.True(t, known)
+	for name, c := range map[string]struct {
+		written time.Time // the version that is there; the transaction has seen one of an hour from now
+		kept    bool
+	}{
+		"before this run of the kernel": {booted.Add(-time.Hour), false},
+		"in this run of the kernel":     {booted.Add(time.Second), true},
+	} {
+		dir := newList(t)
+		path := filepath.Join(dir, "2.json")
+		later := time.Now().Add(time.Hour)
+		require.NoError(t, os.Chtimes(path, later, later))
+		require.NoError(t, commit(t, dir, replacing, WithLateSync()))
+		cutPower(t, dir)
+		require.NoError(t, os.WriteFile(path, []byte("another version"), 0o640))
+		require.NoError(t, os.Chtimes(path, c.written, c.written))
+		r, err := Recover(t.Context(), dir)
+		require.NoError(t, err)
+		assert.NoFileExists(t, path, name)
+		assert.Equal(t, c.kept, len(r.Conflicts) == 1, name)
+		if c.kept {
+			aside, err := os.ReadFile(r.Conflicts[0].MovedTo)
+			require.NoError(t, err)
+			assert.Equal(t, "another version", string(aside))
+		}
+	}
+}
+
 // TestALostNameIsWrittenAgain: after a power cut nothing of what was not synced is left.
 func TestALostNameIsWrittenAgain(t *testing.T) {
 	want := after(t)
