@@ -443,10 +443,19 @@ func (u *rollback) remove(e entry) error {
 	return ignoreNotExist(err)
 }
 
-// quarantine moves a file of D into S/conflicts. It links and syncs the file there before
-// it removes the name in D, because a power cut during a rename between two directories
-// may lose both names. It returns fs.ErrNotExist if the file does not exist.
+// quarantine moves a file of D into S/conflicts. It returns fs.ErrNotExist if the file does not exist.
 func (u *rollback) quarantine(name, why string) error {
+	if err := u.keepAside(name, why); err != nil {
+		return err
+	}
+	return ignoreNotExist(u.files.Remove(u.filePath(name)))
+}
+
+// keepAside gives a file of D a name in S/conflicts, and reports it as moved there: its name in D is
+// removed or replaced next. It syncs the file and the name before, because a power cut during a
+// rename between two directories may lose both names. It returns fs.ErrNotExist if the file does
+// not exist.
+func (u *rollback) keepAside(name, why string) error {
 	dir, err := u.mkdirQuarantine(u.j.ID)
 	if err != nil {
 		return err
@@ -456,9 +465,6 @@ func (u *rollback) quarantine(name, why string) error {
 		return err
 	}
 	if err := u.syncQuarantine(dir); err != nil {
-		return err
-	}
-	if err := u.files.Remove(u.filePath(name)); ignoreNotExist(err) != nil {
 		return err
 	}
 	u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: name, MovedTo: target, Why: why})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -250,7 +249,7 @@ func (r *redo) mend(e entry) error {
 	if damage := r.damage(e, data); damage == whole {
 		return nil
 	} else if damage == doubtful {
-		if err := r.copyAside(e.Name, data); err != nil {
+		if err := r.keepAside(e.Name, whyPartial); err != nil {
 			return err
 		}
 	}
@@ -263,20 +262,6 @@ func (r *redo) mend(e entry) error {
 	}
 	r.report.Created = append(r.report.Created, e.Name)
 	return nil
-}
-
-// copyAside writes what is in a damaged file to the quarantine.
-func (r *redo) copyAside(name string, data []byte) error {
-	dir, err := r.mkdirQuarantine(r.j.ID)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, name)
-	if err := r.files.WriteFile(path, dir, data, 0o600); err != nil {
-		return err
-	}
-	r.report.Conflicts = append(r.report.Conflicts, Conflict{Name: name, MovedTo: path, Why: whyPartial})
-	return r.syncQuarantine(dir)
 }
 
 // How bytes that were found after a power cut compare with those that were written.

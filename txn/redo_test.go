@@ -660,6 +660,26 @@ func TestAnEntryIsDroppedOnceItsFilesAreDurable(t *testing.T) {
 	require.Len(t, history(t, dir), 1)
 }
 
+// TestTwoDamagedVersionsAreKept: the second power cut must not replace what was kept after the first.
+func TestTwoDamagedVersionsAreKept(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	path, kept := filepath.Join(dir, "3.json"), []string(nil)
+	for _, text := range []string{"first\x00", "second\x00"} {
+		cutPower(t, dir)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		r := recovered(t, dir)
+		require.Len(t, r.Conflicts, 1)
+		kept = append(kept, r.Conflicts[0].MovedTo)
+		require.Equal(t, "new 3.json", contents(t, dir)["3.json"])
+	}
+	for i, want := range []string{"first\x00", "second\x00"} {
+		text, err := os.ReadFile(kept[i])
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+	}
+}
+
 // TestARecordThatCannotBeReadNowIsStillNeeded: a read fails that may succeed later. The bytes of the
 // files are looked at later, and until they are durable the record is kept.
 func TestARecordThatCannotBeReadNowIsStillNeeded(t *testing.T) {
