@@ -61,7 +61,7 @@ put into the session's task list:
                                     that was allowed but not carried out is forgotten
   UserPromptSubmit, PostToolBatch   such an update is forgotten here, too
   SessionStart (compact, resume)    the agent receives the state of the workflow
-  SessionStart (fork)               it hears that the workflow is in the list of the other
+  SessionStart (fork, clear)        it hears that the workflow is in the list of the other
                                     session
 
 For any other event, and in a session without a workflow, it does nothing: it prints
@@ -265,27 +265,38 @@ func (h *stepHook) left(ctx context.Context) string {
 	return ""
 }
 
-// forked tells the agent and the person that the list of a fork is not that of the session it was forked from. The
-// client has not written the fork's transcript yet: if its command line does not name that session, it is probably the one
-// whose transcript was written last.
-func (h *stepHook) forked(ctx context.Context) event.Answer {
-	client, _ := cmdline.ReadSwitches(h.streams.Getenv)
-	parent := transcript.Neighbour(h.event.TranscriptPath, client.Resume)
-	dir, err := tasklist.OfSession(h.streams.Getenv, parent)
-	if parent == "" || err != nil {
+// separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in
+// that of the session it came from. That is a fork's, of which the client's command line may name the other session; or one
+// that follows after /clear, where the command line names the session with which the client once began. The client has
+// not written the new transcript yet (fact 26), so the other session is probably the one whose transcript was written last.
+func (h *stepHook) separated(ctx context.Context) event.Answer {
+	cleared, named := h.event.Source == "clear", ""
+	if !cleared {
+		client, _ := cmdline.ReadSwitches(h.streams.Getenv)
+		named = client.Resume
+	}
+	before := transcript.Neighbour(h.event.TranscriptPath, named)
+	dir, err := tasklist.OfSession(h.streams.Getenv, before)
+	if before == "" || err != nil {
 		return event.Answer{}
 	}
 	open := h.Left(ctx, dir, true)
 	if open == "" {
 		return event.Answer{}
 	}
-	from := parent
-	if parent != client.Resume {
-		from = "another one, it seems from " + parent + ", which was worked on last,"
+	var how, back string
+	switch {
+	case cleared: // that session has ended
+		how = "begins after /clear, it seems in place of " + before + ", which was worked on last,"
+		back = "; to go on with them, resume that session: claude --resume " + before
+	case before == named:
+		how = "was forked from " + before
+	default:
+		how = "was forked from another one, it seems from " + before + ", which was worked on last,"
 	}
-	text := visible.Sprintf("this session was forked from %s and has a task list of its own. The workflow of that session (%s) stays there: "+
-		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew",
-		from, open)
+	text := visible.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
+		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew%s",
+		how, open, back)
 	h.log(steps.Verdict{Trouble: text})
 	return event.Tell(event.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
 		"fsmtx: "+text)
@@ -375,8 +386,8 @@ func (h *stepHook) endGrants(ctx context.Context) {
 
 func (h *stepHook) resume(ctx context.Context) event.Answer {
 	switch h.event.Source {
-	case "fork":
-		return h.forked(ctx)
+	case "fork", "clear":
+		return h.separated(ctx)
 	case "compact", "resume":
 	default:
 		return event.Answer{}
