@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/install"
 )
 
@@ -36,13 +37,20 @@ func (d *doctor) unfit(a *agent.Agent) (found []Fault) {
 	return found
 }
 
+// unedited reports a file that install cannot read or edit. So running install repairs nothing, and the advice of
+// the error says what does, before it says that nothing was changed.
+func unedited(a *agent.Agent, err error) Fault {
+	advice, _, _ := strings.Cut(hint.Of(err), ";")
+	return Fault{Kind: "agents", What: strings.TrimSuffix(a.Title+": "+err.Error()+"; "+advice, "; ")}
+}
+
 func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile, err error) (found []Fault) {
 	repair := "fsmtx install --agent " + a.Name
 	if scope == install.Project {
 		repair += " --project"
 	}
 	if err != nil {
-		return []Fault{{Kind: "agents", What: a.Title + ": " + err.Error(), Command: repair}}
+		return []Fault{unedited(a, err)}
 	}
 	for _, one := range files {
 		commands := slices.DeleteFunc(settings.Calls(one.Data), func(c settings.Call) bool { return !c.Runs("hook") })

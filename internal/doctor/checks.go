@@ -93,7 +93,7 @@ func (p place) install() string {
 type hooked struct {
 	registered []place // whose hooks the client runs
 	unread     []place // whose hooks it does not read here
-	broken     []place // that it ignores as a whole, because of a mistake
+	broken     []place // that it ignores as a whole because of a mistake, or that cannot be read here
 	gone       []place // whose hooks run a program that is not there
 	tools      []place // registered, and install --task-tools was run for it
 	plugin     pluginHooks
@@ -111,7 +111,10 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 			continue
 		}
 		if err != nil {
-			found = append(found, Fault{Kind: "hooks", What: "cannot be read: " + err.Error(), File: p.path})
+			if p.read { // it may have hooks
+				h.broken = append(h.broken, p)
+			}
+			found = append(found, Fault{Kind: "hooks", What: settings.Unread(p.path, err).Error()})
 			continue
 		}
 		if why := invalid(data); why != "" && p.read {

@@ -203,7 +203,7 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 		return nil, err
 	}
 	if hooksPath != "" {
-		file, err := read(hooksPath)
+		file, err := settings.Read(hooksPath)
 		if err != nil {
 			return nil, err
 		}
@@ -317,7 +317,7 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 		one = files[i]
 		files = slices.Delete(files, i, i+1)
 	} else {
-		file, err := read(path)
+		file, err := settings.Read(path)
 		if err != nil {
 			return nil, err
 		}

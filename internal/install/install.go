@@ -11,10 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/edit"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/npm"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -72,16 +70,7 @@ func (j *job) open(s terminal.Streams) (*settings.File, error) {
 	case Project:
 		path = claude.ProjectSettings
 	}
-	return read(path)
-}
-
-// read reads a file of Claude Code or of another agent.
-func read(path string) (*settings.File, error) {
-	file, err := settings.Read(path)
-	if errors.Is(err, safefile.ErrNotRegular) {
-		err = hint.With(err, "move it away, or choose another file with --user, --project or --local")
-	}
-	return file, err
+	return settings.Read(path)
 }
 
 // installPlan is what install does to a settings file.
@@ -211,6 +200,9 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 		}
 		if served.report.State == settings.Installed {
 			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
+		}
+		if served.unknown != nil {
+			_ = served.printUnknown(s)
 		}
 		if j.printOff(s) {
 			return Off

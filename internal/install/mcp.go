@@ -17,22 +17,24 @@ import (
 // server is the MCP server and the file in which the client reads it for the chosen scope.
 type server struct {
 	settings.Server
-	file   *settings.File
-	report settings.Report
+	file    *settings.File
+	report  settings.Report
+	unknown error // why it is not known whether the file has the server; nil if it is
 }
 
-// findServer returns the MCP server. Without --mcp and --remove errors are ignored: a file
-// that cannot be read, or that has another server of this name, then counts as a file without
-// ours.
+// findServer returns the MCP server. Without --mcp and --remove a file that has another server of this
+// name counts as a file without ours, and of one that cannot be read or understood nothing is known.
 func (j *job) findServer(s terminal.Streams, command string) (server, error) {
 	found, err := j.readServer(s, command)
 	switch {
 	case err == nil || j.MCP:
 		return found, err
-	case j.verb == remove && !j.preview && !errors.Is(err, settings.ErrForeign):
+	case errors.Is(err, settings.ErrForeign):
+		return server{}, nil
+	case j.verb == remove && !j.preview:
 		return server{}, fmt.Errorf("cannot find out whether the MCP server fsmtx is registered, so it was not removed: %w", err)
 	}
-	return server{}, nil
+	return server{unknown: err}, nil
 }
 
 // readServer reads the file that has the MCP server or should have it.
@@ -51,7 +53,7 @@ func (j *job) readServer(s terminal.Streams, command string) (found server, err 
 		}
 		found.Path = []string{"projects", dir, "mcpServers"}
 	}
-	if found.file, err = read(path); err != nil {
+	if found.file, err = settings.Read(path); err != nil {
 		return found, err
 	}
 	found.report, err = settings.InspectServer(found.file.Data, found.Server)
@@ -73,6 +75,9 @@ func projectKey() (string, error) {
 // installServer registers the MCP server if --mcp is given, and updates an outdated
 // registration.
 func (j *job) installServer(s terminal.Streams, found server) error {
+	if found.unknown != nil && !j.preview {
+		return found.printUnknown(s)
+	}
 	if j.preview || !j.MCP && found.report.State != settings.Outdated {
 		return j.sweepServer(found)
 	}
@@ -93,6 +98,12 @@ func (j *job) installServer(s terminal.Streams, found server) error {
 		settings.Installed: "the MCP server fsmtx is already registered in %s\n",
 	}
 	_, err = visible.Fprintf(s.Out, done[found.report.State], found.file.Path)
+	return err
+}
+
+// printUnknown says why it is not known whether the server is registered.
+func (found server) printUnknown(s terminal.Streams) error {
+	_, err := visible.Fprintf(s.Out, "  it is not known whether the MCP server fsmtx is registered: %v\n", found.unknown)
 	return err
 }
 

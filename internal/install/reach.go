@@ -84,7 +84,7 @@ func (j *job) hasHooks(dir string, hooks []settings.Hook) bool {
 	if j.Scope == Project {
 		name = claude.ProjectSettings
 	}
-	file, err := read(filepath.Join(dir, name))
+	file, err := settings.Read(filepath.Join(dir, name))
 	if err != nil {
 		return false
 	}

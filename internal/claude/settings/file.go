@@ -1,15 +1,19 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxBytes bounds the size of a settings file; real ones have a few kilobytes.
-const maxBytes = 64 << 20
+// MaxBytes limits the size of a file that is read: a settings file, which has a few kilobytes, or the client's
+// file with its MCP servers and histories, which has more. It is one limit for all that read these files, so that
+// doctor says of a file what install does.
+const MaxBytes = 64 << 20
 
 // File is a settings file that was read.
 type File struct {
@@ -21,20 +25,29 @@ type File struct {
 }
 
 // Read reads the settings file. A missing file is not an error, nor is a symbolic link to
-// one. Read returns safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
+// one. Other errors are ErrUnread, which wraps safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	edit, err := edit.Read(safefile.Resolve(path), maxBytes)
+	edit, err := edit.Read(safefile.Resolve(path), MaxBytes)
 	if err != nil {
-		return nil, err
+		return nil, Unread(path, err)
 	}
 	if edit.Data == nil {
 		edit.Mode = 0o644
 	}
 	return &File{path, edit.Path, edit.Data, edit}, nil
+}
+
+// Unread returns ErrUnread for the file at path, with the reason. It repeats the path only if a link leads to
+// the file.
+func Unread(path string, err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path == path {
+		err = at.Err
+	}
+	return fmt.Errorf("%s: %w: %w", path, ErrUnread, err)
 }
 
 // Replace makes data the content of the file, atomically and durably, as edit.File

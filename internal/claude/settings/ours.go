@@ -11,9 +11,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// MaxBytes limits the size of a file with hooks that is only looked at.
-const MaxBytes = 8 << 20
-
 // Call is a call of this program by a hook in a settings file or in a plugin's hooks file.
 type Call struct {
 	Command string

@@ -29,8 +29,8 @@ type File struct {
 	ignored error  // the mistake for which the client ignores the file, with line and column
 }
 
-// maxBytes limits the size of a settings file that is read.
-const maxBytes = 16 << 20
+// maxBytes limits the size of a settings file that is read: that of package settings.
+const maxBytes = 64 << 20
 
 // newFile returns the settings file with this content. The client accepts one byte order
 // mark and a blank file, but no comments and no trailing commas (fact 97).
