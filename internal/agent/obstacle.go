@@ -28,25 +28,13 @@ func (a *Agent) ServerObstacles(t Trust) []Obstacle {
 	return a.serverOff(t)
 }
 
-// serverOffInCodex: a member of the server, and a list of the variables that it is started with: without the
-// one that says where the lists are it has another list than the hooks.
-func serverOffInCodex(t Trust) (all []Obstacle) {
+// serverOffInCodex: a member of the server.
+func serverOffInCodex(t Trust) []Obstacle {
 	config, _ := decode(t.Data)
-	server := config.server()
-	if server["enabled"] == false {
-		all = append(all, Obstacle{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"})
+	if config.server()["enabled"] != false {
+		return nil
 	}
-	const state = "XDG_STATE_HOME"
-	vars, _ := server["env_vars"].([]any)
-	named := slices.ContainsFunc(vars, func(v any) bool {
-		of, _ := v.(map[string]any)
-		return v == state || of["name"] == state
-	})
-	if _, set := config.server().at("env")[state]; !set && !named && filepath.IsAbs(t.env(state)) {
-		all = append(all, Obstacle{state + `, below which the hooks have their lists, is not in "env_vars" of the server in ` + t.File,
-			fmt.Sprintf("name it there: env_vars = [%q]", state)})
-	}
-	return all
+	return []Obstacle{{`"enabled" of the server is false in ` + t.File, "set it to true, or take it out"}}
 }
 
 // serverOffInOpenCode: a member of the server.

@@ -59,13 +59,6 @@ const (
 // mark is a byte order mark. Codex reads a file that begins with one (measured with 0.169.0).
 const mark = "\ufeff"
 
-// passedOn are the variables by which fsmtx finds its lists, its log and skills. Codex starts a server without
-// those that env_vars does not name (measured with 0.169.0), and a list elsewhere would be another one than
-// that of the hooks and the shell.
-func passedOn() []string {
-	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"}
-}
-
 // serverName is the name of the server.
 const serverName = "fsmtx"
 
@@ -173,18 +166,14 @@ func sections(data []byte) (found []section) {
 	return found
 }
 
-// values returns the program, the arguments and the variables as they are written in the file.
+// values returns the program and the arguments as they are written in the file.
 func (t Table) values() (map[string]string, error) {
 	command, err := json.Marshal(t.Command)
 	if err != nil {
 		return nil, err
 	}
 	args, err := json.Marshal(t.Args)
-	if err != nil {
-		return nil, err
-	}
-	vars, err := json.Marshal(passedOn())
-	return map[string]string{"command": string(command), "args": string(args), "env_vars": string(vars)}, err
+	return map[string]string{"command": string(command), "args": string(args)}, err
 }
 
 // ending returns the end of the lines of a file: that of its first line.
@@ -212,8 +201,8 @@ func withValue(line []byte, value string) []byte {
 }
 
 // Add returns the file with the server. data is nil if there is no file. Of a server of another
-// version only the program changes: further arguments, such as --checks off, are the person's. Errors are
-// ErrServer, ErrOneLine, ErrTable and ErrTOML.
+// version only the program changes, and the variables that it lacks are added: further arguments, such as
+// --checks off, and further variables are the person's. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
 func (t Table) Add(data []byte) ([]byte, error) {
 	if rest, marked := bytes.CutPrefix(data, []byte(mark)); marked {
 		out, err := t.Add(rest)
@@ -228,7 +217,10 @@ func (t Table) Add(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	if had {
-		return t.update(data, values["command"])
+		if data, err = t.update(data, values["command"]); err != nil {
+			return nil, err
+		}
+		return withVars(data)
 	}
 	head := comment
 	switch {
@@ -238,7 +230,7 @@ func (t Table) Add(data []byte) ([]byte, error) {
 		head = "\n" + head + unended
 	}
 	table := head + "\n[mcp_servers." + serverName + "]\ncommand = " + values["command"] + "\nargs = " + values["args"] +
-		"\nenv_vars = " + values["env_vars"] + "\n"
+		"\n" + envVars + " = [" + quotedList(passedOn()) + "]\n"
 	out := append(bytes.Clone(data), strings.ReplaceAll(table, "\n", ending(data))...)
 	after, err := decode(out)
 	if _, is := before["mcp_servers"]; is && err != nil {
@@ -256,12 +248,12 @@ func (t Table) Add(data []byte) ([]byte, error) {
 // update returns the file with the program of the server. It is the line with a command after which the
 // file has it and says the same otherwise.
 func (t Table) update(data []byte, command string) ([]byte, error) {
-	if why, _, err := t.Inspect(data); err != nil || why == "" {
-		return data, err
-	}
 	before, err := decode(data)
 	if err != nil {
 		return nil, err
+	}
+	if t.isProgram(before.server()) {
+		return data, nil
 	}
 	delete(before.server(), "command")
 	at := 0
@@ -269,8 +261,7 @@ func (t Table) update(data []byte, command string) ([]byte, error) {
 		end := at + len(line)
 		if one, err := decode(line); err == nil && one.sets("command") {
 			out := slices.Concat(data[:at], withValue(line, command), data[end:])
-			after, err := decode(out)
-			if why, _, wrong := t.Inspect(out); err == nil && wrong == nil && why == "" {
+			if after, err := decode(out); err == nil && t.isProgram(after.server()) {
 				delete(after.server(), "command")
 				if before.equal(after) {
 					return out, nil
@@ -281,6 +272,9 @@ func (t Table) update(data []byte, command string) ([]byte, error) {
 	}
 	return nil, fmt.Errorf("1:1: %w", ErrTable)
 }
+
+// isProgram reports whether a server is this very program.
+func (t Table) isProgram(server tables) bool { return server["command"] == t.Command }
 
 // sets reports whether a line, as it is decoded, sets a key, which may be one of a table.
 func (t tables) sets(key string) bool {
@@ -352,12 +346,19 @@ func withoutEnd(data []byte) (rest []byte) {
 // Inspect returns how the file differs from what Add would write: empty if it does not. had is
 // whether it has the server. Errors are ErrServer and ErrTOML.
 func (t Table) Inspect(data []byte) (why string, had bool, err error) {
-	all, had, err := t.find(bytes.TrimPrefix(data, []byte(mark)))
+	file, had, err := t.find(bytes.TrimPrefix(data, []byte(mark)))
 	if err != nil || !had {
 		return "", false, err
 	}
-	if command := all.server()["command"]; command != t.Command {
-		return fmt.Sprintf("MCP server: runs %v, want %s", command, t.Command), true, nil
+	var all []string
+	if !t.isProgram(file.server()) {
+		all = append(all, fmt.Sprintf("runs %v, want %s", file.server()["command"], t.Command))
 	}
-	return "", true, nil
+	if names := lacking(file.server()); len(names) > 0 {
+		all = append(all, envVars+" lacks "+strings.Join(names, ", ")+", and so it may look for lists elsewhere than the hooks do")
+	}
+	if len(all) == 0 {
+		return "", true, nil
+	}
+	return "MCP server: " + strings.Join(all, "; "), true, nil
 }

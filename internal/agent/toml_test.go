@@ -12,6 +12,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 )
 
+// vars and varsLine are the variables that the server gets, as Add writes them.
+const (
+	vars     = `env_vars = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"]`
+	varsLine = vars + "\n"
+)
+
 // TestTableIsRemovedToTheByte: from any file, and also after lines were added below it.
 func TestTableIsRemovedToTheByte(t *testing.T) {
 	table := agent.Table{Command: `/a "b"/\c`, Args: []string{"mcp"}}
@@ -57,7 +63,7 @@ func lineEnd(file []byte) string {
 // TestAMovedProgramChangesItsValueAlone: comments, spaces and the ends of lines stay.
 func TestAMovedProgramChangesItsValueAlone(t *testing.T) {
 	const file = "\ufeff[mcp_servers.fsmtx] # mine\r\n" +
-		"  'command'  = \"/old #1/fsmtx\"\t# why # so\r\nargs = [\r\n \"mcp\", # one\r\n]\r\n[b]\r\n"
+		"  'command'  = \"/old #1/fsmtx\"\t# why # so\r\nargs = [\r\n \"mcp\", # one\r\n]\r\n" + vars + "\r\n[b]\r\n"
 	table := agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}
 	updated, err := table.Add([]byte(file))
 	require.NoError(t, err)
@@ -67,10 +73,10 @@ func TestAMovedProgramChangesItsValueAlone(t *testing.T) {
 	assert.True(t, had)
 	assert.Equal(t, "\ufeff[b]\r\n", string(rest))
 
-	earlier := "[mcp_servers.fsmtx]\nargs = [\"mcp\", \"--x\"] # args\ncommand='/old/fsmtx'# command"
+	earlier := "[mcp_servers.fsmtx]\n" + varsLine + "args = [\"mcp\", \"--x\"] # args\ncommand='/old/fsmtx'# command"
 	updated, err = table.Add([]byte(earlier))
 	require.NoError(t, err)
-	assert.Equal(t, "[mcp_servers.fsmtx]\nargs = [\"mcp\", \"--x\"] # args\ncommand=\"/new/fsmtx\"# command", string(updated))
+	assert.Equal(t, "[mcp_servers.fsmtx]\n"+varsLine+"args = [\"mcp\", \"--x\"] # args\ncommand=\"/new/fsmtx\"# command", string(updated))
 
 	added, err := table.Add([]byte("[b]\r\n"))
 	require.NoError(t, err)
@@ -122,7 +128,7 @@ func TestTable(t *testing.T) {
 // TestCodexWritesInTheFileToo: what it and the person add to the file and to the server stays, and
 // the server is found without the comments, of which Codex drops some (measured with 0.169.0).
 func TestCodexWritesInTheFileToo(t *testing.T) {
-	const server = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n"
+	const server = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
 	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	for name, c := range map[string]struct{ file, rest string }{
 		"a table before the last comment": {
@@ -130,11 +136,13 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 			"a = 1\n\n[features]\nhooks = true\n"},
 		"no first comment": {"a = 1\n\n" + server + "\n[mcp_servers.o]\ncommand = \"o\"\n# fsmtx install: the MCP server ends\n",
 			"a = 1\n\n\n[mcp_servers.o]\ncommand = \"o\"\n"},
-		"no comment":     {"a = 1\n" + server + "[b]\n", "a = 1\n[b]\n"},
-		"its tools":      {server + "\n[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n\n[b]\n", "\n\n[b]\n"},
-		"apart":          {server + "[b]\nx = 1\n[mcp_servers.fsmtx.env]\nA = \"1\"\n# mine\n", "[b]\nx = 1\n# mine\n"},
-		"another order":  {"[mcp_servers.fsmtx]\n# why\nstartup_timeout_sec = 5\nargs = [\n \"mcp\",\n]\ncommand = '/bin/fsmtx'\n[b]\n", "[b]\n"},
-		"another format": {"[ mcp_servers . \"fsmtx\" ] # x\r\ncommand = '/bin/fsmtx'\r\nargs = ['mcp']\r\n\r\n[b]\r\n", "\r\n[b]\r\n"},
+		"no comment": {"a = 1\n" + server + "[b]\n", "a = 1\n[b]\n"},
+		"its tools":  {server + "\n[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n\n[b]\n", "\n\n[b]\n"},
+		"apart":      {server + "[b]\nx = 1\n[mcp_servers.fsmtx.env]\nA = \"1\"\n# mine\n", "[b]\nx = 1\n# mine\n"},
+		"another order": {"[mcp_servers.fsmtx]\n# why\n" + varsLine +
+			"startup_timeout_sec = 5\nargs = [\n \"mcp\",\n]\ncommand = '/bin/fsmtx'\n[b]\n", "[b]\n"},
+		"another format": {"[ mcp_servers . \"fsmtx\" ] # x\r\ncommand = '/bin/fsmtx'\r\n" + vars +
+			"\r\nargs = ['mcp']\r\n\r\n[b]\r\n", "\r\n[b]\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			why, had, err := table.Inspect([]byte(c.file))
@@ -151,12 +159,12 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 		})
 	}
 
-	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\nargs = " +
+	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\n" + varsLine + "args = " +
 		"[\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
 	out, err := table.Add([]byte(own))
 	require.NoError(t, err)
 	assert.Equal(t, strings.Replace(own, "/old/", "/bin/", 1), string(out), "only the program changes")
-	const several = "/fsmtx\"\nargs = [\n\"mcp\", \"--x\",\n]\n"
+	const several = "/fsmtx\"\n" + varsLine + "args = [\n\"mcp\", \"--x\",\n]\n"
 	out, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several))
 	require.NoError(t, err, "further arguments are the person's")
 	assert.Equal(t, "[mcp_servers.fsmtx]\ncommand = \"/bin"+several, string(out))
@@ -172,12 +180,12 @@ func TestAServerWithoutATable(t *testing.T) {
 	const tools = "[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n"
 	for name, c := range map[string]struct{ file, rest string }{
 		"dotted at the root": {"a = 1\nmcp_servers.fsmtx.command = \"/bin/fsmtx\" # fsmtx\n" +
-			"mcp_servers.fsmtx.args = [\"mcp\"]\nb = 1\n" + tools,
+			"mcp_servers.fsmtx.args = [\"mcp\"]\nmcp_servers.fsmtx." + varsLine + "b = 1\n" + tools,
 			"a = 1\nb = 1\n"},
 		"dotted in a table": {"[mcp_servers]\no.command = \"fsmtx\"\n" +
-			"fsmtx.command = \"/bin/fsmtx\"\nfsmtx.args = [\"mcp\"]\n[x]\nfsmtx.args = 1\n",
+			"fsmtx.command = \"/bin/fsmtx\"\nfsmtx.args = [\"mcp\"]\nfsmtx." + varsLine + "[x]\nfsmtx.args = 1\n",
 			"[mcp_servers]\no.command = \"fsmtx\"\n[x]\nfsmtx.args = 1\n"},
-		"in one line": {"[mcp_servers]\nfsmtx = {command = \"/bin/fsmtx\", args = [\"mcp\"]}\no = {command = \"o\"}\n",
+		"in one line": {"[mcp_servers]\nfsmtx = {command = \"/bin/fsmtx\", args = [\"mcp\"], " + vars + "}\no = {command = \"o\"}\n",
 			"[mcp_servers]\no = {command = \"o\"}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +216,7 @@ func TestAServerWithoutATable(t *testing.T) {
 
 func TestOnlyTheProgramIsUpdated(t *testing.T) {
 	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
-	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n"
+	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
 	const note = "note = \"\"\"\ncommand = \"/old/fsmtx\"\n\"\"\"\n"
 	for _, other := range []string{"[x]\ncommand = \"/old/fsmtx\"\n", "x = nan\n" + note, "[mcp_servers.fsmtx.env]\ncommand = \"1\"\n"} {
 		out, err := table.Add([]byte(other + old + note))
@@ -231,4 +239,54 @@ func TestNaNIsEqualToItself(t *testing.T) {
 		assert.True(t, had)
 		assert.Equal(t, file, string(rest))
 	}
+}
+
+// TestVariablesAreAdded: a server of an earlier version gets those that it lacks, and keeps everything else.
+func TestVariablesAreAdded(t *testing.T) {
+	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	const head, args = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\" # mine\n", "args = [\"mcp\", \"--checks\", \"off\"]\n"
+	const below = "startup_timeout_sec = 20\n[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n"
+	const other = "[mcp_servers.o]\ncommand = \"o\"\nenv_vars = [\"A\"]\n"
+	const front = `"CODEX_HOME", "FSMTX_LOG", `
+	const line, sources = "env_vars = [", `"A", {name = "XDG_STATE_HOME", source = "local"}, 'CLAUDE_CONFIG_DIR']` + "\n"
+	for name, c := range map[string]struct{ file, want string }{
+		"none": {other + head + args + below, other + head + varsLine + args + below},
+		"no end": {"[mcp_servers.fsmtx]\n" + args + "command = '/bin/fsmtx'",
+			"[mcp_servers.fsmtx]\n" + args + "command = '/bin/fsmtx'\n" + vars},
+		"indented":        {"[mcp_servers]\n[mcp_servers.fsmtx]\n\t\"command\" = '/bin/fsmtx'\r\n\targs=['mcp']\n", ""},
+		"an empty list":   {head + args + "env_vars = [ ]\n", head + args + strings.Replace(varsLine, "]", " ]", 1)},
+		"some":            {other + head + line + sources + args, other + head + line + front + sources + args},
+		"over many lines": {head + "'env_vars' = [ # why\n \"XDG_STATE_HOME\",\n]\n" + args, ""},
+		"set itself":      {head + "env = {XDG_STATE_HOME = \"/x\"}\n" + args, ""},
+		"dotted":          {"mcp_servers.fsmtx.command = \"/bin/fsmtx\"\nmcp_servers.fsmtx.args = [\"mcp\"]\n" + other, ""},
+		"in braces":       {other + "[mcp_servers]\nfsmtx = {command = \"/bin/fsmtx\", args = [\"mcp\"]} # mine\n", ""},
+		"a moved program": {strings.Replace(head+args, "/bin", "/old", 1), head + varsLine + args},
+		"a mark":          {"\ufeff" + head + args, "\ufeff" + head + varsLine + args},
+	} {
+		t.Run(name, func(t *testing.T) {
+			why, had, err := table.Inspect([]byte(c.file))
+			require.NoError(t, err)
+			assert.True(t, had)
+			assert.Regexp(t, `^MCP server: (runs /old/fsmtx, want /bin/fsmtx; )?env_vars lacks .*CODEX_HOME`, why)
+			out, err := table.Add([]byte(c.file))
+			require.NoError(t, err)
+			why, _, err = table.Inspect(out)
+			require.NoError(t, err)
+			assert.Empty(t, why)
+			if c.want != "" {
+				assert.Equal(t, c.want, string(out))
+			}
+			again, err := table.Add(out)
+			require.NoError(t, err)
+			assert.Equal(t, string(out), string(again))
+			rest, had, err := table.Remove(out)
+			require.NoError(t, err)
+			assert.True(t, had)
+			assert.NotContains(t, string(rest), "fsmtx")
+		})
+	}
+	const theirs = head + args + "env_vars = \"A\"\n"
+	out, err := table.Add([]byte(theirs))
+	require.NoError(t, err, "Codex judges a list of another kind")
+	assert.Equal(t, theirs, string(out))
 }
