@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -66,7 +68,7 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 		Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
 	}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log})
 	if err != nil {
-		return refusedToBegin(err)
+		return refusedToBegin(withPlugin(s, here, what, err))
 	}
 	for _, note := range hydrate.Notes(result) {
 		s.Errorf("%s", note)
@@ -76,6 +78,23 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 		out.shownWork = shownWork{l.shown(state), nil}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))
+}
+
+// withPlugin returns the error of a skill that was not found with the folder in which the plugin here has it: begin takes
+// that, too.
+func withPlugin(s terminal.Streams, here, what string, err error) error {
+	e, ok := errors.AsType[*hydrate.NotBegun](err)
+	l, noFinder := finder(s)
+	if !ok || noFinder != nil {
+		return err
+	}
+	if found, _ := l.Locate(what, here); found.Found() {
+		return err
+	}
+	if path := inPluginHere(s, here, what); path != "" {
+		e.Hint = "the plugin in this directory has it, and is not installed: fsmtx begin " + shell.Join("./"+relative(here, filepath.Dir(path)))
+	}
+	return err
 }
 
 // refusedToBegin returns the error of a workflow that was not begun, with its exit code.

@@ -27,8 +27,8 @@ that it waits for. It also prints the width, which is the largest number of step
 be worked on at the same time, and the critical path, which is the longest chain. Where all
 steps come one after another, it says so instead.
 
-PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name
-of a skill that the client knows here. With --session or --list, or without an argument,
+PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name of a
+skill that the client knows here, or that the plugin in this directory has. With --session or --list, or without an argument,
 graph draws a task list with the states of its steps. The list is found as by "fsmtx
 status".
 

@@ -126,9 +126,10 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 	if err := printLocated(s, asJSON, result); err != nil {
 		return err
 	}
-	if !result.Found() && inPluginHere(s, cwd, name) != "" {
-		return &exit{exitNo, cmp.Or(lookupErr, fmt.Errorf("%q is a skill of the plugin in this directory, which is not installed", name)),
-			"fsmtx locate " + shell.Join(name) + " --plugin-dir . searches it too, as claude --plugin-dir . does"}
+	if !result.Found() {
+		if err := notInstalled(s, cwd, "locate", name, lookupErr); err != nil {
+			return err
+		}
 	}
 	if lookupErr != nil {
 		return lookupErr
@@ -156,6 +157,17 @@ func inPluginHere(s terminal.Streams, cwd, name string) string {
 	}
 	result, _ := l.Locate(name, cwd)
 	return result.Path
+}
+
+// notInstalled returns the error about a skill that was not found, and that the plugin in the current directory has; nil
+// if it has none of that name. A command with the flag --plugin-dir searches it too. why is the error of the search,
+// which may be nil.
+func notInstalled(s terminal.Streams, cwd, command, name string, why error) error {
+	if inPluginHere(s, cwd, name) == "" {
+		return nil
+	}
+	return &exit{exitNo, cmp.Or(why, fmt.Errorf("%q is a skill of the plugin in this directory, which is not installed", name)),
+		"fsmtx " + command + " " + shell.Join(name) + " --plugin-dir . searches it too, as claude --plugin-dir . does"}
 }
 
 // didYouMean returns a hint with the first of several similar names.

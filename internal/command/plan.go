@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,11 @@ delete, the tasks that it would create with their numbers, order and gates, incl
 commands that the gates run, and how many tasks it would keep. It takes no lock and
 changes nothing. A call right after it does exactly that, unless the list changes first.
 
-The skill is SKILL, or that of an event of the client in FILE ("-" is standard input). The
-list is that of --session or --list, or of the event, or else the one that "fsmtx status"
+The skill is SKILL, or that of an event of the client in FILE ("-" is standard input), or that
+of PATH: an fsm.json or the directory of a skill; "-" is standard input. A word that can be both
+is the name of a skill.
+
+The list is that of --session or --list, or of the event, or else the one that "fsmtx status"
 finds. If there is none of these, plan assumes an empty list. --explain also prints how the
 fsm.json was found and why each task is deleted, created or kept.
 
@@ -52,15 +56,15 @@ type planFlags struct {
 func newPlan(s terminal.Streams) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
-		Use:   "plan SKILL | plan --event FILE",
+		Use:   "plan SKILL | plan PATH | plan --event FILE",
 		Short: "Show what a call of a skill would do to the task list",
 		Long:  planLong,
 		Example: example("fsmtx plan my-skill", "fsmtx plan my-plugin:my-skill --explain",
-			"fsmtx plan --event event.json --json"),
+			"fsmtx plan .claude/skills/release", "fsmtx plan --event event.json --json"),
 		ValidArgsFunction: completeSkills(s),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || (len(args) == 0) == (f.event == "") {
-				return &exit{exitNo, errors.New("plan takes either the name of one skill or --event"), "for example: fsmtx plan my-skill"}
+				return &exit{exitNo, errors.New("plan takes either one skill or path, or --event"), "for example: fsmtx plan my-skill"}
 			}
 			return nil
 		},
@@ -103,11 +107,14 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return err
 	}
 	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, Flat: f.nest == "off"}
-	h, result, err := hydrate.Find(request, s.Getenv, o)
-	if f.explain && !f.json {
+	h, result, err := f.find(s, &request, o)
+	if f.explain && !f.json && request.File == nil {
 		if err := f.explainSearch(s, request); err != nil {
 			return err
 		}
+	}
+	if e, ok := errors.AsType[*exit](err); ok {
+		return e
 	}
 	if err != nil {
 		return &exit{exitNo, visible.Lines(err.Error()), "a hydration would fail with this error and change nothing"}
@@ -142,6 +149,39 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	return err
 }
 
+// find returns what a call of the skill would do, nil if the skill has no workflow. A word that is not the name of a skill with one
+// may be a path; the request is then about the workflow there.
+func (f planFlags) find(s terminal.Streams, r *hydrate.Request, o hydrate.Options) (*hydrate.Hydration, hydrate.Result, error) {
+	h, result, err := hydrate.Find(*r, s.Getenv, o)
+	if h != nil || f.event != "" || result.Spec != "" {
+		return h, result, err
+	}
+	if not := notInstalled(s, r.Cwd, "plan", r.Command, err); not != nil && len(f.pluginDirs) == 0 {
+		return nil, result, not
+	}
+	if path, noPath := specAt(r.Command); noPath == nil {
+		if err := inFile(s, r, path); err != nil {
+			return nil, result, err
+		}
+		return hydrate.Find(*r, s.Getenv, o)
+	}
+	return nil, result, err
+}
+
+// inFile makes the request one about the workflow in a file, whose skill has the name that graph prints.
+func inFile(s terminal.Streams, r *hydrate.Request, path string) error {
+	data, err := readSpec(s, path)
+	if err != nil {
+		return err
+	}
+	r.Command, r.Folder = cmp.Or(titleOf(path), "stdin"), ""
+	if abs, err := filepath.Abs(path); err == nil && path != "-" {
+		path = abs
+	}
+	r.File = &hydrate.File{Path: path, Data: data}
+	return nil
+}
+
 // request returns the request that the hook would derive from the client's event. With
 // tasklist.ErrNoList it is that of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
@@ -156,9 +196,25 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 			return r, err
 		}
 	}
-	if f.event == "" && agent.Named(s.Who().Program) != nil {
-		if r.Folder, err = folderOf(s, skill, r.Cwd); err != nil {
+	switch {
+	case f.event != "":
+	case isSpecPath(skill):
+		path, err := specAt(skill)
+		if err == nil {
+			err = inFile(s, &r, path)
+		}
+		if err != nil {
 			return r, err
+		}
+	case agent.Named(s.Who().Program) != nil:
+		if r.Folder, err = folderOf(s, skill, r.Cwd); err != nil {
+			path, noPath := specAt(skill)
+			if noPath == nil {
+				err = inFile(s, &r, path)
+			}
+			if err != nil {
+				return r, err
+			}
 		}
 	}
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/edit"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -199,27 +200,41 @@ func skillDir(arg string) string {
 	return arg
 }
 
-// findSpec returns the one fsm.json that an argument names: a file, the directory of a
-// skill, or the name of a skill that the client knows here.
-func findSpec(s terminal.Streams, arg string) (string, error) {
+// isSpecPath reports whether an argument can only be the path of a workflow, and not the name of a skill.
+func isSpecPath(arg string) bool {
+	return arg == "-" || hydrate.IsPath(arg) || strings.HasSuffix(arg, ".json") || strings.EqualFold(arg, "SKILL.md")
+}
+
+// specAt returns the fsm.json that an argument names as a path: a file, the directory of a skill, or "-" for standard
+// input. The error is fs.ErrNotExist if nothing is there.
+func specAt(arg string) (string, error) {
 	if arg = skillDir(arg); arg == "-" {
 		return arg, nil
 	}
-	if info, err := os.Stat(arg); err == nil {
-		if !info.IsDir() {
-			return arg, nil
-		}
-		path := filepath.Join(arg, specName)
-		if _, err := os.Lstat(path); err != nil {
-			if err := misnamedIn(arg); err != nil {
-				return "", err
-			}
-			return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + shell.Join(arg) + " writes one"}
-		}
-		return path, nil
+	info, err := os.Stat(arg)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return "", fmt.Errorf("%s: %w", arg, failed.Err)
 	}
-	if strings.ContainsRune(arg, filepath.Separator) || strings.HasSuffix(arg, ".json") {
-		return "", fmt.Errorf("%s: no such file or directory", arg)
+	if err != nil || !info.IsDir() {
+		return arg, err
+	}
+	path := filepath.Join(arg, specName)
+	if _, err := os.Lstat(path); err != nil {
+		if err := misnamedIn(arg); err != nil {
+			return "", err
+		}
+		return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + shell.Join(arg) + " writes one"}
+	}
+	return path, nil
+}
+
+// findSpec returns the one fsm.json that an argument names: a file, the directory of a skill, or the name of a
+// skill that the client knows here. A directory without a workflow, such as one that a build writes, hides no skill
+// of its name.
+func findSpec(s terminal.Streams, arg string) (string, error) {
+	path, noPath := specAt(arg)
+	if noPath == nil || isSpecPath(arg) {
+		return path, noPath
 	}
 	l, err := finder(s)
 	if err != nil {
@@ -232,6 +247,9 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 	result, err := l.Locate(arg, cwd)
 	if path := inPluginHere(s, cwd, arg); path != "" && !result.Found() {
 		return relative(cwd, path), nil // a file that an author writes needs no installation
+	}
+	if !result.Found() && !errors.Is(noPath, fs.ErrNotExist) {
+		return "", noPath
 	}
 	if err != nil {
 		return "", err

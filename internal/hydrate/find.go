@@ -63,6 +63,10 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // findSpec finds, reads and parses the skill's fsm.json. It returns nil if the
 // skill has none.
 func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, error) {
+	if r.File != nil {
+		result.Spec = r.File.Path
+		return parseSpec(r.File.Path, r.Command, r.File.Data, result)
+	}
 	if r.Folder != "" {
 		return specIn(r.Folder, r.Command, result)
 	}
@@ -156,6 +160,11 @@ func readSpec(files locator.FS, path, skill string, result *Result) (*fsmspec.Sp
 		}
 		return nil, &SpecError{path, err}
 	}
+	return parseSpec(path, skill, data, result)
+}
+
+// parseSpec parses the content of an fsm.json, and sets result.SHA256. Its error is a *SpecError.
+func parseSpec(path, skill string, data []byte, result *Result) (*fsmspec.Spec, error) {
 	spec, err := fsmspec.ParseOf(skill, data)
 	if err != nil {
 		return nil, &SpecError{path, err}

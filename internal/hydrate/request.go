@@ -26,6 +26,7 @@ type Request struct {
 	List       string       // directory of the task list; empty is that of the session
 	Command    string       // the command name of the skill
 	Folder     string       // of the skill; empty if it is to be found by its name
+	File       *File        // the workflow itself, whatever the folder has; nil if it is to be read
 	Project    string       // the directory that paths of gates are relative to; empty is the client's
 	Args       string       // the arguments of its call
 	Cwd        string       // may be empty
@@ -36,6 +37,12 @@ type Request struct {
 	Invocation string       // identifies the call of the skill; empty if unknown
 	Way        progress.Way // by what the agent works on the steps, for the announcement
 	Stopped    bool         // a hook has already kept the agent from stopping
+}
+
+// File is a workflow that was read before, for a preview.
+type File struct {
+	Path string
+	Data []byte
 }
 
 // Understand returns the request in an event. skip, if not empty, is the reason why there
