@@ -73,7 +73,7 @@ func (c *Call) Log(word, detail string) {
 	_ = statefile.Append(c.Session.Log(), []byte(logLine(c.Time, c.rule.Name, word, detail)))
 	if c.log != nil && word != verboseWord {
 		r := decision(c.Time, c.rule.Name, word, detail)
-		r.Session, r.Agent, r.Event, r.Project = c.Event.SessionID, c.Event.AgentID, c.Event.Name, c.Project()
+		r.Session, r.Agent, r.Event, r.Project = c.Event.SessionID, c.Event.AgentID, c.Event.Name, c.project()
 		c.log(r)
 	}
 }

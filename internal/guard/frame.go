@@ -72,7 +72,7 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 	if c.Event.Foreign() {
 		return Verdict{Word: c.rule.passWord(), Detail: "The event is another agent's"}
 	}
-	c.Config = ReadConfig(c.env, c.Project())
+	c.Config = ReadConfig(c.env, c.project())
 	c.Session = c.Session.Logging(c.Config, c.env)
 	if c.developing() {
 		return c.finish(Verdict{Word: "DEV_SKIP", Detail: "Development mode active"})
@@ -144,7 +144,7 @@ func (c *Call) withSessionDir(decide func() Verdict) Verdict {
 	if c.DryRun || !c.Session.Known() {
 		return decide()
 	}
-	configured := c.Session.Dir()
+	configured := c.Session.dir
 	err := c.Session.prepare()
 	v := decide()
 	if err == nil || v.form != pass {
@@ -160,7 +160,7 @@ func (c *Call) withSessionDir(decide func() Verdict) Verdict {
 	return Notice(v.Row, v.Word, v.Detail,
 		fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. "+
 			"Create the directory or unset the variable.",
-			OneLine(configured), brief(err), c.Session.Dir()))
+			OneLine(configured), brief(err), c.Session.dir))
 }
 
 // decideUnlessOpen decides unless the rule's circuit breaker is open.
@@ -186,8 +186,8 @@ func Project(env func(string) string, e *event.Event) string {
 	return ""
 }
 
-// Project is the root of the project of this call.
-func (c *Call) Project() string { return Project(c.env, c.Event) }
+// project is the root of the project of this call.
+func (c *Call) project() string { return Project(c.env, c.Event) }
 
 // readEvent reads the event and determines its session. If the event cannot be read, the
 // session's id is taken from the environment, so that the failure is counted.

@@ -24,7 +24,7 @@ var ErrNoLog = errors.New("no decision log")
 // It returns ErrNoLog if there is none.
 func NewestLog(c Config, env func(string) string) (string, error) {
 	// The paths of the logs differ only in the session's id. The placeholder is not an id.
-	pattern := Session{dir: SessionOf("", env).Dir(), id: sessionInPath}.Logging(c, env).Log()
+	pattern := Session{dir: SessionOf("", env).dir, id: sessionInPath}.Logging(c, env).Log()
 	dir := filepath.Dir(pattern)
 	prefix, suffix, _ := strings.Cut(filepath.Base(pattern), sessionInPath)
 	entries, err := os.ReadDir(dir)

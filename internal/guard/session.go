@@ -21,7 +21,7 @@ const defaultStateDir = "/tmp"
 
 // Session names the files that guards keep for one session of the client.
 type Session struct {
-	dir string
+	dir string // of the session files
 	id  string // safe in a file name; empty if the event names no session
 	log string // path of the decision log if it is configured, otherwise empty
 }
@@ -84,9 +84,6 @@ func notPlain(r rune) bool {
 
 // Known reports whether the event named its session. Otherwise no files are kept.
 func (s Session) Known() bool { return s.id != "" }
-
-// Dir is the directory of the session files.
-func (s Session) Dir() string { return s.dir }
 
 const (
 	logPrefix     = "planning-hooks-"

@@ -82,5 +82,5 @@ func TestSessionIDsNeverBecomePaths(t *testing.T) {
 		}
 	}
 	assert.NotEqual(t, fileID("é"), fileID("è"))
-	assert.Equal(t, "/tmp", SessionOf("x", func(string) string { return "" }).Dir())
+	assert.Equal(t, "/tmp", SessionOf("x", func(string) string { return "" }).dir)
 }

@@ -25,12 +25,12 @@ const (
 // underWay reports whether planning is under way at this call. Only with thoroughly does
 // it read the transcript, to find out whether the session has called the plugin.
 func (c *call) underWay(thoroughly bool) bool {
-	return c.config.Always || c.active() || thoroughly && c.hasCalled()
+	return c.config.always || c.active() || thoroughly && c.hasCalled()
 }
 
 // active reports whether the state file has a phase before the last one.
 func (c *call) active() bool {
-	phase := c.readState().Phase
+	phase := c.readState().phase
 	return phase != "" && !c.config.isLast(phase)
 }
 
@@ -38,7 +38,7 @@ func (c *call) active() bool {
 // holds the lock or has called the plugin. H11a and H11b do not bind the turns of other
 // sessions.
 func (c *call) inPlanningSession(thoroughly bool) bool {
-	if c.config.Always {
+	if c.config.always {
 		return true
 	}
 	if !c.active() && !(thoroughly && c.hasCalled()) {
@@ -56,7 +56,7 @@ func (c *call) underWayOrCompleted(thoroughly bool) bool {
 	if !thoroughly || !c.wroteState() {
 		return false
 	}
-	tail, err := statefile.Tail(c.place.path(c.config.Names.Audit), auditTail)
+	tail, err := statefile.Tail(c.place.path(c.config.names.audit), auditTail)
 	phase := lastPhase(tail)
 	return err == nil && phase != noPhase && !c.config.isLast(phase)
 }
@@ -74,15 +74,15 @@ func (c *call) hasCalled() bool {
 }
 
 // isCommand reports whether a command or skill belongs to the plugin.
-func (config Config) isCommand(name string) bool {
-	return strings.HasPrefix(name, config.Plugin+":")
+func (config configuration) isCommand(name string) bool {
+	return strings.HasPrefix(name, config.plugin+":")
 }
 
 // completedSince reports whether the workflow of this feature, or any workflow in this
 // session, has reached its last phase after that time. A zero time is before any other.
 func (c *call) completedSince(at time.Time) bool {
-	if phase := c.readState().Phase; phase != "" && c.config.isLast(phase) {
-		info, err := os.Stat(c.place.path(c.config.Names.State))
+	if phase := c.readState().phase; phase != "" && c.config.isLast(phase) {
+		info, err := os.Stat(c.place.path(c.config.names.state))
 		if err == nil && (at.IsZero() || info.ModTime().After(at)) {
 			return true
 		}
@@ -97,7 +97,7 @@ func (c *call) lastCompletion() time.Time {
 	return c.config.lastCompletion(tail)
 }
 
-func (config Config) lastCompletion(tail []byte) time.Time {
+func (config configuration) lastCompletion(tail []byte) time.Time {
 	mark := []byte(": " + phaseLogged + " | ")
 	for {
 		i := bytes.LastIndex(tail, mark)

@@ -36,7 +36,7 @@ func TestResearchServer(t *testing.T) {
 		"WebSearch":                               "",
 		"":                                        "",
 	} {
-		server, ok := researchServer(tool, defaults.Servers)
+		server, ok := researchServer(tool, defaults.servers)
 		assert.Equal(t, want, server, tool)
 		assert.Equal(t, want != "", ok, tool)
 	}
@@ -110,7 +110,7 @@ func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
 }
 
 func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {
-	data, err := Budget{}.plus("ref", "k", lower(defaults.Servers)).encode()
+	data, err := Budget{}.plus("ref", "k", lower(defaults.servers)).encode()
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,`+
 		`"tavily":0},"call_hashes":["k"]}`,
@@ -159,16 +159,16 @@ func TestAnUnknownPhaseDoesNotResetTheCount(t *testing.T) {
 }
 
 func TestABudgetOfZeroDeniesEveryCall(t *testing.T) {
-	_, v := researchCall{key: "k", config: Config{SessionCalls: 0, PhaseCalls: 10}}.decide(Budget{})
+	_, v := researchCall{key: "k", config: configuration{sessionCalls: 0, phaseCalls: 10}}.decide(Budget{})
 	assert.Equal(t, 5, v.Row)
 }
 
 // calls draws the research calls of a session.
 func calls(t *rapid.T) []researchCall {
-	config := Config{
-		SessionCalls: rapid.IntRange(0, 12).Draw(t, "session limit"),
-		PhaseCalls:   rapid.IntRange(0, 6).Draw(t, "phase limit"),
-		WarnPercent:  rapid.IntRange(0, 120).Draw(t, "percent"),
+	config := configuration{
+		sessionCalls: rapid.IntRange(0, 12).Draw(t, "session limit"),
+		phaseCalls:   rapid.IntRange(0, 6).Draw(t, "phase limit"),
+		warnPercent:  rapid.IntRange(0, 120).Draw(t, "percent"),
 	}
 	one := rapid.Custom(func(t *rapid.T) researchCall {
 		return researchCall{
@@ -183,12 +183,12 @@ func calls(t *rapid.T) []researchCall {
 
 // checkBudget compares a budget with its limits and with the calls that were allowed so
 // far.
-func checkBudget(t *rapid.T, b Budget, allowed map[string]int, config Config) {
+func checkBudget(t *rapid.T, b Budget, allowed map[string]int, config configuration) {
 	servers := 0
 	for _, n := range b.PerServer {
 		servers += n
 	}
-	if b.SessionTotal > config.SessionCalls || b.PhaseTotal > config.PhaseCalls {
+	if b.SessionTotal > config.sessionCalls || b.PhaseTotal > config.phaseCalls {
 		t.Fatalf("above the limit: %+v", b)
 	}
 	if b.SessionTotal != len(allowed) || len(b.CallHashes) != len(allowed) || servers != len(allowed) {
@@ -279,7 +279,7 @@ func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
 
 func TestABrokenBudgetCountsFromZeroAndADenialDoesNotReplaceIt(t *testing.T) {
 	c := newCall(t.TempDir(), "s")
-	c.config.SessionCalls = 0
+	c.config.sessionCalls = 0
 	path := BudgetFile(c.Session)
 	require.Equal(t, "planning-research-budget-s.json", filepath.Base(path))
 	require.NoError(t, os.WriteFile(path, []byte("{bad"), 0o600))

@@ -33,7 +33,7 @@ const (
 // defaults is the configuration of a plugin that sets nothing.
 var defaults = configOf(guard.Config{})
 
-func configFrom(t *testing.T, text string) Config {
+func configFrom(t *testing.T, text string) configuration {
 	v, err := frontmatter.Parse([]byte(text))
 	require.NoError(t, err)
 	return configOf(guard.ConfigOf(v))

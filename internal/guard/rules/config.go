@@ -10,55 +10,55 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
-// Config holds every configurable number and name that the rules use.
-type Config struct {
-	Always       bool   // the rules bind everywhere, not only where planning is under way
-	Plugin       string // name of the workflow's plugin, the prefix of its agents and commands
-	BranchPrefix string // of the branch of a feature
-	SpecsDir     string // directory of the feature directories, relative to the project
-	Names        Names
+// configuration holds every configurable number and name that the rules use.
+type configuration struct {
+	always       bool   // the rules bind everywhere, not only where planning is under way
+	plugin       string // name of the workflow's plugin, the prefix of its agents and commands
+	branchPrefix string // of the branch of a feature
+	specsDir     string // directory of the feature directories, relative to the project
+	names        fileNames
 
-	Phases []string // in order; if empty, any name is a phase
-	First  string   // the phase in which spec.md may still change
-	Last   string   // the phase in which the workflow is complete
+	phases []string // in order; if empty, any name is a phase
+	first  string   // the phase in which spec.md may still change
+	last   string   // the phase in which the workflow is complete
 
-	Artifacts []guard.Pair // files of a complete workflow, with the phase that makes each
-	Required  []string     // artifacts without which a turn does not end
-	Failing   []string     // verdicts of a gate that has failed
+	artifacts []guard.Pair // files of a complete workflow, with the phase that makes each
+	required  []string     // artifacts without which a turn does not end
+	failing   []string     // verdicts of a gate that has failed
 
-	Agents  []guard.Pair // an agent's name without the plugin's, and the id of its rule or "none"
-	Servers []string     // MCP servers whose calls count as research
+	agents  []guard.Pair // an agent's name without the plugin's, and the id of its rule or "none"
+	servers []string     // MCP servers whose calls count as research
 
-	StaleMinutes int // a lock whose session was inactive for so long is stale
-	KeepDays     int // session files older than this are removed
+	staleMinutes int // a lock whose session was inactive for so long is stale
+	keepDays     int // session files older than this are removed
 
-	Stop turn.Words // the built-in words and those of the files
+	stop turn.Words // the built-in words and those of the files
 
-	SessionCalls int // research calls for each session
-	PhaseCalls   int // research calls for each phase
-	WarnPercent  int // percentage of either limit from which on H03 warns
+	sessionCalls int // research calls for each session
+	phaseCalls   int // research calls for each phase
+	warnPercent  int // percentage of either limit from which on H03 warns
 
-	Overlap  float64 // share of a decision's words from which on a question matches it, 0 < x ≤ 1
-	Subset   float64 // the same for a question that has no other words
-	Question float64 // share of a question's words that must be about the decision
+	overlap  float64 // share of a decision's words from which on a question matches it, 0 < x ≤ 1
+	subset   float64 // the same for a question that has no other words
+	question float64 // share of a question's words that must be about the decision
 
-	MinTasks     int      // in tasks.md
-	MinPhases    int      // in tasks.md
-	TestPercent  int      // percentage of the tasks that must name a test
-	TestIDs      []string // prefixes of test ids: unit, integration, end-to-end, acceptance
-	SelfCritique bool     // tasks.md must have a self-critique section
-	MinElements  int      // of the five elements of a blueprint
-	StepsPerUAT  int      // Given, When and Then for each UAT id
-	MinWords     int      // in the answer of an agent that H10 judges
-	Judges       []string // agents whose verdict may be short; * matches any letters
+	minTasks     int      // in tasks.md
+	minPhases    int      // in tasks.md
+	testPercent  int      // percentage of the tasks that must name a test
+	testIDs      []string // prefixes of test ids: unit, integration, end-to-end, acceptance
+	selfCritique bool     // tasks.md must have a self-critique section
+	minElements  int      // of the five elements of a blueprint
+	stepsPerUAT  int      // Given, When and Then for each UAT id
+	minWords     int      // in the answer of an agent that H10 judges
+	judges       []string // agents whose verdict may be short; * matches any letters
 }
 
-// Names are the names of files and directories in the feature directory.
-type Names struct {
-	State, Lock, Audit, Spec, Tasks, TestPlan, TestCases, Constitution string
+// fileNames are the names of files and directories in the feature directory.
+type fileNames struct {
+	state, lock, audit, spec, tasks, testPlan, testCases, constitution string
 }
 
-// The kinds of tests, as indexes of Config.TestIDs.
+// The kinds of tests, as indexes of configuration.testIDs.
 const (
 	unitTest = iota
 	integrationTest
@@ -78,55 +78,55 @@ const (
 )
 
 // configOf reads the configuration. It does not read the plugin's name from its manifest.
-func configOf(c guard.Config) Config {
-	config := Config{
-		Always:       c.Text("workflow.binds", bindsPlanning, bindingForm) == bindsAlways,
-		Plugin:       c.Text("workflow.plugin", defaultPlugin, nameForm),
-		BranchPrefix: c.Text("workflow.branch_prefix", "feature/", anyForm),
-		SpecsDir:     c.Text("workflow.specs_dir", "specs", guard.Form{Want: "a directory in the project", Fits: filepath.IsLocal}),
-		Names: Names{
-			State:        c.Text(fileKeys+"state", ".planning-state.local.md", nameForm),
-			Lock:         c.Text(fileKeys+"lock", ".planning.lock", nameForm),
-			Audit:        c.Text(fileKeys+"audit", ".planning-audit.log", nameForm),
-			Spec:         c.Text(fileKeys+"spec", "spec.md", nameForm),
-			Tasks:        c.Text(fileKeys+"tasks", "tasks.md", nameForm),
-			TestPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", nameForm),
-			TestCases:    c.Text(fileKeys+"test_cases", "test-cases", nameForm),
-			Constitution: c.Text(fileKeys+"constitution", "constitution.md", nameForm),
+func configOf(c guard.Config) configuration {
+	config := configuration{
+		always:       c.Text("workflow.binds", bindsPlanning, bindingForm) == bindsAlways,
+		plugin:       c.Text("workflow.plugin", defaultPlugin, nameForm),
+		branchPrefix: c.Text("workflow.branch_prefix", "feature/", anyForm),
+		specsDir:     c.Text("workflow.specs_dir", "specs", guard.Form{Want: "a directory in the project", Fits: filepath.IsLocal}),
+		names: fileNames{
+			state:        c.Text(fileKeys+"state", ".planning-state.local.md", nameForm),
+			lock:         c.Text(fileKeys+"lock", ".planning.lock", nameForm),
+			audit:        c.Text(fileKeys+"audit", ".planning-audit.log", nameForm),
+			spec:         c.Text(fileKeys+"spec", "spec.md", nameForm),
+			tasks:        c.Text(fileKeys+"tasks", "tasks.md", nameForm),
+			testPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", nameForm),
+			testCases:    c.Text(fileKeys+"test_cases", "test-cases", nameForm),
+			constitution: c.Text(fileKeys+"constitution", "constitution.md", nameForm),
 		},
-		Phases:       c.Texts("workflow.phases", defaultPhases),
-		First:        "SETUP",
-		Last:         "COMPLETION",
-		Artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts, anyPair),
-		Required:     c.Texts("workflow.required_artifacts", []string{"design.md", "plan.md", "tasks.md", "test-plan.md"}),
-		Failing:      c.Texts("workflow.failing_verdicts", []string{"RED"}),
-		Agents:       c.Pairs("workflow.agents", defaultAgents, rulePair),
-		Servers:      c.Texts("research_mcp.servers", []string{"context7", "Ref", "tavily"}),
-		StaleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
-		KeepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
-		Stop: turn.DefaultWords().With(turn.Words{
+		phases:       c.Texts("workflow.phases", defaultPhases),
+		first:        "SETUP",
+		last:         "COMPLETION",
+		artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts, anyPair),
+		required:     c.Texts("workflow.required_artifacts", []string{"design.md", "plan.md", "tasks.md", "test-plan.md"}),
+		failing:      c.Texts("workflow.failing_verdicts", []string{"RED"}),
+		agents:       c.Pairs("workflow.agents", defaultAgents, rulePair),
+		servers:      c.Texts("research_mcp.servers", []string{"context7", "Ref", "tavily"}),
+		staleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
+		keepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
+		stop: turn.DefaultWords().With(turn.Words{
 			Stop:   c.Words(stopKeys+"words", nil),
 			Before: c.Words(stopKeys+"before", nil),
 			After:  c.Words(stopKeys+"after", nil),
 		}),
-		SessionCalls: c.Int(budgetKeys+"total_calls_per_session", 0, 25),
-		PhaseCalls:   c.Int(budgetKeys+"total_calls_per_phase", 0, 10),
-		WarnPercent:  c.Int(budgetKeys+"warn_at_percentage", 0, 80),
-		Overlap:      c.Share(matchKeys+"keyword_overlap_threshold", 0.6),
-		Subset:       c.Share(matchKeys+"subset_overlap_threshold", 0.5),
-		Question:     c.Share(matchKeys+"question_overlap_threshold", 0.7),
-		MinTasks:     c.Int(agentKeys+"min_tasks", 0, 5),
-		MinPhases:    c.Int(agentKeys+"min_phases", 0, 2),
-		TestPercent:  c.Int(agentKeys+"tdd_min_coverage", 0, 80),
-		TestIDs:      c.TextsOf(agentKeys+"test_ids", testKinds, []string{"UT", "INT", "E2E", "UAT"}),
-		SelfCritique: c.Bool(flagKeys+"s1_self_critique.enabled", false),
-		MinElements:  c.Int(agentKeys+"min_blueprint_elements", 0, 3),
-		StepsPerUAT:  c.Int(agentKeys+"steps_per_uat", 0, 3),
-		MinWords:     c.Int(agentKeys+"min_words", 0, 100),
-		Judges:       c.Texts(agentKeys+"judges", []string{"*-judge"}),
+		sessionCalls: c.Int(budgetKeys+"total_calls_per_session", 0, 25),
+		phaseCalls:   c.Int(budgetKeys+"total_calls_per_phase", 0, 10),
+		warnPercent:  c.Int(budgetKeys+"warn_at_percentage", 0, 80),
+		overlap:      c.Share(matchKeys+"keyword_overlap_threshold", 0.6),
+		subset:       c.Share(matchKeys+"subset_overlap_threshold", 0.5),
+		question:     c.Share(matchKeys+"question_overlap_threshold", 0.7),
+		minTasks:     c.Int(agentKeys+"min_tasks", 0, 5),
+		minPhases:    c.Int(agentKeys+"min_phases", 0, 2),
+		testPercent:  c.Int(agentKeys+"tdd_min_coverage", 0, 80),
+		testIDs:      c.TextsOf(agentKeys+"test_ids", testKinds, []string{"UT", "INT", "E2E", "UAT"}),
+		selfCritique: c.Bool(flagKeys+"s1_self_critique.enabled", false),
+		minElements:  c.Int(agentKeys+"min_blueprint_elements", 0, 3),
+		stepsPerUAT:  c.Int(agentKeys+"steps_per_uat", 0, 3),
+		minWords:     c.Int(agentKeys+"min_words", 0, 100),
+		judges:       c.Texts(agentKeys+"judges", []string{"*-judge"}),
 	}
-	if len(config.Phases) > 0 {
-		config.First, config.Last = config.Phases[0], config.Phases[len(config.Phases)-1]
+	if len(config.phases) > 0 {
+		config.first, config.last = config.phases[0], config.phases[len(config.phases)-1]
 	}
 	return config
 }
@@ -134,7 +134,7 @@ func configOf(c guard.Config) Config {
 // StopWords returns the words by which a person asks to stop in a project, for those who
 // have to read them as the guards do.
 func StopWords(env func(string) string, project string) turn.Words {
-	return configOf(guard.ReadConfig(env, project)).Stop
+	return configOf(guard.ReadConfig(env, project)).stop
 }
 
 var (
@@ -163,9 +163,9 @@ var (
 const defaultPlugin = "product-planning"
 
 // withPlugin returns the configuration with this name of the plugin, unless c sets another.
-func (config Config) withPlugin(plugin string, c guard.Config) Config {
+func (config configuration) withPlugin(plugin string, c guard.Config) configuration {
 	if c.Text("workflow.plugin", "", nameForm) == "" && isName(plugin) {
-		config.Plugin = plugin
+		config.plugin = plugin
 	}
 	return config
 }
@@ -198,16 +198,16 @@ func isBinding(s string) bool { return s == bindsPlanning || s == bindsAlways }
 func isName(s string) bool { return filepath.IsLocal(s) && filepath.Base(s) == s && s != "." }
 
 // isLast reports whether phase is the one in which the workflow is complete.
-func (config Config) isLast(phase string) bool { return samePhase(phase, config.Last) }
+func (config configuration) isLast(phase string) bool { return samePhase(phase, config.last) }
 
 // position returns the index of a phase in the order, -1 for an unknown phase.
-func (config Config) position(phase string) int {
-	return slices.IndexFunc(config.Phases, func(p string) bool { return samePhase(p, phase) })
+func (config configuration) position(phase string) int {
+	return slices.IndexFunc(config.phases, func(p string) bool { return samePhase(p, phase) })
 }
 
 // knows reports whether the workflow has the phase. If no phases are configured, it has any.
-func (config Config) knows(phase string) bool {
-	return len(config.Phases) == 0 || config.position(phase) >= 0
+func (config configuration) knows(phase string) bool {
+	return len(config.phases) == 0 || config.position(phase) >= 0
 }
 
 // samePhase compares names of phases. Case, "-", "_" and spaces do not matter.
@@ -224,13 +224,13 @@ func phaseKey(s string) string {
 }
 
 // agent returns the full name of an agent of the plugin.
-func (config Config) agent(name string) string { return config.Plugin + ":" + name }
+func (config configuration) agent(name string) string { return config.plugin + ":" + name }
 
 // agentsOf returns the full names of the agents that are configured for the rule with that
 // id.
-func (config Config) agentsOf(id string) []string {
+func (config configuration) agentsOf(id string) []string {
 	var all []string
-	for _, a := range config.Agents {
+	for _, a := range config.agents {
 		if strings.EqualFold(a.Value, id) {
 			all = append(all, config.agent(a.Name))
 		}
@@ -241,12 +241,12 @@ func (config Config) agentsOf(id string) []string {
 // ruleOf returns the id of the rule that judges the agent with that full name. It returns
 // H10 for an agent of the plugin that is not configured, "none" for one that is configured
 // not to be judged, and "" for any other agent.
-func (config Config) ruleOf(agent string) string {
-	name, ours := strings.CutPrefix(agent, config.Plugin+":")
+func (config configuration) ruleOf(agent string) string {
+	name, ours := strings.CutPrefix(agent, config.plugin+":")
 	if !ours {
 		return ""
 	}
-	for _, a := range config.Agents {
+	for _, a := range config.agents {
 		if a.Name == name {
 			return a.Value
 		}
@@ -255,9 +255,9 @@ func (config Config) ruleOf(agent string) string {
 }
 
 // isJudge reports whether the agent with that full name is one of the configured judges.
-func (config Config) isJudge(agent string) bool {
-	name := strings.TrimPrefix(agent, config.Plugin+":")
-	return slices.ContainsFunc(config.Judges, func(pattern string) bool {
+func (config configuration) isJudge(agent string) bool {
+	name := strings.TrimPrefix(agent, config.plugin+":")
+	return slices.ContainsFunc(config.judges, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
 		return ok && err == nil
 	})

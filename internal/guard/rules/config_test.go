@@ -14,21 +14,21 @@ import (
 )
 
 func TestDefaults(t *testing.T) {
-	assert.Equal(t, Config{
-		Plugin: "product-planning", BranchPrefix: "feature/", SpecsDir: "specs",
-		Names: Names{
-			State: stateName, Lock: lockName, Audit: auditName, Spec: specName,
-			Tasks: "tasks.md", TestPlan: "test-plan.md", TestCases: "test-cases", Constitution: "constitution.md",
+	assert.Equal(t, configuration{
+		plugin: "product-planning", branchPrefix: "feature/", specsDir: "specs",
+		names: fileNames{
+			state: stateName, lock: lockName, audit: auditName, spec: specName,
+			tasks: "tasks.md", testPlan: "test-plan.md", testCases: "test-cases", constitution: "constitution.md",
 		},
-		Phases: defaultPhases, First: "SETUP", Last: "COMPLETION",
-		Artifacts: defaultArtifacts, Required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
-		Failing: []string{"RED"}, Agents: defaultAgents, Servers: []string{"context7", "Ref", "tavily"},
-		StaleMinutes: 120, KeepDays: 30,
-		Stop:         turn.DefaultWords(),
-		SessionCalls: 25, PhaseCalls: 10, WarnPercent: 80,
-		Overlap: 0.6, Subset: 0.5, Question: 0.7,
-		MinTasks: 5, MinPhases: 2, TestPercent: 80, TestIDs: []string{"UT", "INT", "E2E", "UAT"},
-		MinElements: 3, StepsPerUAT: 3, MinWords: 100, Judges: []string{"*-judge"},
+		phases: defaultPhases, first: "SETUP", last: "COMPLETION",
+		artifacts: defaultArtifacts, required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
+		failing: []string{"RED"}, agents: defaultAgents, servers: []string{"context7", "Ref", "tavily"},
+		staleMinutes: 120, keepDays: 30,
+		stop:         turn.DefaultWords(),
+		sessionCalls: 25, phaseCalls: 10, warnPercent: 80,
+		overlap: 0.6, subset: 0.5, question: 0.7,
+		minTasks: 5, minPhases: 2, testPercent: 80, testIDs: []string{"UT", "INT", "E2E", "UAT"},
+		minElements: 3, stepsPerUAT: 3, minWords: 100, judges: []string{"*-judge"},
 	}, defaults)
 }
 
@@ -46,13 +46,13 @@ workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, l
 // TestTheFirstAndTheLastPhase are those of the list.
 func TestTheFirstAndTheLastPhase(t *testing.T) {
 	config := configFrom(t, "workflow: {phases: [draft, review, done]}\n")
-	assert.Equal(t, [2]string{"draft", "done"}, [2]string{config.First, config.Last})
+	assert.Equal(t, [2]string{"draft", "done"}, [2]string{config.first, config.last})
 	assert.True(t, config.isLast("Done"))
 	assert.False(t, config.isLast("COMPLETION"))
 	assert.NotPanics(t, func() { configFrom(t, "workflow: {phases: []}\n") })
 }
 
-// Changing any key of the written configuration changes Config.
+// Changing any key of the file changes the configuration.
 func TestEveryKeyIsRead(t *testing.T) {
 	changed := map[string]string{
 		"workflow.binds":               "always",

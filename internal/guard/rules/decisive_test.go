@@ -58,19 +58,19 @@ func TestWhenALockIsStale(t *testing.T) {
 // TestTheNameOfThePlugin: the configuration's comes before the manifest's, and that before the default.
 func TestTheNameOfThePlugin(t *testing.T) {
 	v := configFrom(t, "workflow:\n  plugin: mine\n")
-	assert.Equal(t, "mine", v.Plugin)
+	assert.Equal(t, "mine", v.plugin)
 	none := guard.Config{}
-	assert.Equal(t, "theirs", defaults.withPlugin("theirs", none).Plugin)
-	assert.Equal(t, defaultPlugin, defaults.withPlugin("", none).Plugin)
-	assert.Equal(t, defaultPlugin, defaults.withPlugin("a/b", none).Plugin)
+	assert.Equal(t, "theirs", defaults.withPlugin("theirs", none).plugin)
+	assert.Equal(t, defaultPlugin, defaults.withPlugin("", none).plugin)
+	assert.Equal(t, defaultPlugin, defaults.withPlugin("a/b", none).plugin)
 }
 
 // TestAStateFileWithoutAPhaseIsSaidSo: whatever else is known about the phase.
 func TestAStateFileWithoutAPhaseIsSaidSo(t *testing.T) {
 	path := t.TempDir() + "/" + stateName
-	for text, want := range map[string]State{
-		"---\nmode: x\n---\n":     {Exists: true, Mode: "x"},
-		"---\nphase: PLAN\n---\n": {Exists: true, Phase: "PLAN"},
+	for text, want := range map[string]stateFile{
+		"---\nmode: x\n---\n":     {exists: true, mode: "x"},
+		"---\nphase: PLAN\n---\n": {exists: true, phase: "PLAN"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		assert.Equal(t, want, readState(path))
@@ -78,5 +78,5 @@ func TestAStateFileWithoutAPhaseIsSaidSo(t *testing.T) {
 	v, step := checkpointFacts{isState: true}.decide(defaults)
 	assert.Equal(t, 2, v.Row)
 	assert.Nil(t, step)
-	assert.Equal(t, State{}, readState(path+"x"))
+	assert.Equal(t, stateFile{}, readState(path+"x"))
 }

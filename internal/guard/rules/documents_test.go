@@ -42,7 +42,7 @@ func TestReadTasks(t *testing.T) {
 		"self criticism":                {"selfcritique\n", taskList{}},
 		"carriage returns":              {"## Phase 1\r\n- [ ] [T001] a\r\n  UT-1\r\n", taskList{tasks: 1, tested: 1, phases: 1}},
 	} {
-		assert.Equal(t, c.want, readTasks(c.text, defaults.TestIDs), name)
+		assert.Equal(t, c.want, readTasks(c.text, defaults.testIDs), name)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestTasksAfterAByteOrderMark(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("\ufeff## Phase 1\r\n"), 0o600))
 	text, err := readText(path, maxDocument)
 	require.NoError(t, err)
-	assert.Equal(t, taskList{phases: 1}, readTasks(text, defaults.TestIDs))
+	assert.Equal(t, taskList{phases: 1}, readTasks(text, defaults.testIDs))
 }
 
 func TestCountIDs(t *testing.T) {

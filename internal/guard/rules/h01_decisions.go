@@ -37,7 +37,7 @@ func runH01(c *call) (guard.Verdict, error) {
 }
 
 type decisionFacts struct {
-	state     State
+	state     stateFile
 	questions []question
 }
 
@@ -46,24 +46,24 @@ func (c *call) decisionFacts() decisionFacts {
 	for _, q := range facts.questions {
 		c.Fact("question", q.text)
 	}
-	c.Fact("decisions", fmt.Sprint(len(facts.state.Decisions)))
+	c.Fact("decisions", fmt.Sprint(len(facts.state.decisions)))
 	return facts
 }
 
-func (f decisionFacts) decide(config Config) guard.Verdict {
+func (f decisionFacts) decide(config configuration) guard.Verdict {
 	switch {
-	case !f.state.Exists:
+	case !f.state.exists:
 		return guard.Pass(1, "No state file, planning not started")
 	case len(f.questions) == 0:
 		return guard.Pass(2, "No question text found in tool input")
-	case f.state.Err != nil:
-		return guard.Pass(3, "State file unreadable: "+f.state.Err.Error())
-	case len(f.state.Decisions) == 0:
+	case f.state.err != nil:
+		return guard.Pass(3, "State file unreadable: "+f.state.err.Error())
+	case len(f.state.decisions) == 0:
 		return guard.Pass(3, "No user_decisions in state")
 	}
 	var refusals, open []string
 	for _, q := range f.questions {
-		if m, ok := bestMatch(q, f.state.Decisions, config.thresholds()); ok {
+		if m, ok := bestMatch(q, f.state.decisions, config.thresholds()); ok {
 			refusals = append(refusals, m.refusal())
 		} else {
 			open = append(open, "'"+q.text+"'")
@@ -82,7 +82,7 @@ func (f decisionFacts) decide(config Config) guard.Verdict {
 func (m match) refusal() string {
 	return fmt.Sprintf("DENIED: This question overlaps with an immutable decision already made. Previous decision: '%s' -> '%s'. Do not "+
 		"re-ask. Use the cached answer. (overlap %d/%d)",
-		m.decision.Key, m.decision.Value, m.overlap, m.total)
+		m.decision.key, m.decision.value, m.overlap, m.total)
 }
 
 // question is one question of the AskUserQuestion tool.

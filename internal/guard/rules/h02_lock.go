@@ -60,12 +60,12 @@ func (c *call) lockFacts() lockFacts {
 		return facts
 	}
 	facts.lock, facts.held = c.readLock(), c.lockState()
-	facts.hasState = paths.IsFile(c.place.path(c.config.Names.State))
+	facts.hasState = paths.IsFile(c.place.path(c.config.names.state))
 	return facts
 }
 
-func (f lockFacts) decide(config Config) guard.Verdict {
-	isLock := f.inner == config.Names.Lock
+func (f lockFacts) decide(config configuration) guard.Verdict {
+	isLock := f.inner == config.names.lock
 	switch {
 	case f.inner == "":
 		return guard.Pass(1, "File outside the feature directory")
@@ -73,7 +73,7 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(1, "No session id")
 	case f.held == free && isLock:
 		return guard.Pass(2, "The lock is being acquired")
-	case f.held == free && f.inner == config.Names.Spec && !f.hasState:
+	case f.held == free && f.inner == config.names.spec && !f.hasState:
 		return guard.Pass(3, "spec.md is being drafted, planning not started")
 	case f.held == free:
 		return guard.Deny(4, "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace.")
@@ -81,7 +81,7 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(5, "The damaged lock is being repaired")
 	case f.held == damaged:
 		return guard.Deny(6, "DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. "+
-			"To repair it, write "+f.content()+" to "+config.Names.Lock+". "+f.lock.remedy())
+			"To repair it, write "+f.content()+" to "+config.names.lock+". "+f.lock.remedy())
 	case f.held == stale && isLock:
 		return guard.Pass(7, "The stale lock is being taken over")
 	case f.held != mine:
@@ -90,12 +90,12 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 	return guard.Pass(9, "Lock valid for session "+f.session)
 }
 
-func (f lockFacts) denial(config Config) string {
+func (f lockFacts) denial(config configuration) string {
 	text := fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock. ",
 		guard.OneLine(f.lock.owner))
 	if f.held == stale {
 		text += "You may take the lock over, because its session has been inactive for so long: write " + f.content() + " to " +
-			config.Names.Lock + ". "
+			config.names.lock + ". "
 	}
 	return text + f.lock.remedy() // last, because it ends with a command
 }

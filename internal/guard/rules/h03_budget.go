@@ -22,10 +22,10 @@ import (
 
 // h03 limits the calls of research servers in a session and in a phase. budget.go reads and
 // writes the counts.
-func h03(config Config) guard.Rule {
+func h03(config configuration) guard.Rule {
 	return guard.Rule{
 		ID: "H03", Name: "H03_research_budget", Event: event.PreToolUse,
-		Matcher: "mcp__(plugin_.+_)?(" + alternatives(config.Servers) + ")__.*",
+		Matcher: "mcp__(plugin_.+_)?(" + alternatives(config.servers) + ")__.*",
 		Flag:    "hooks_budget_tracker", Timeout: 3,
 		Brief: "research calls stay within the session's and the phase's budget",
 		Rows:  budgetRows, Decide: decideBy(runH03),
@@ -46,7 +46,7 @@ var budgetRows = []string{
 
 // runH03 decides row 1. The other rows are decided by spend.
 func runH03(c *call) (guard.Verdict, error) {
-	server, ok := researchServer(c.Event.ToolName, c.config.Servers)
+	server, ok := researchServer(c.Event.ToolName, c.config.servers)
 	if !ok {
 		return guard.Pass(1, "Not a research tool: "+c.Event.ToolName), nil
 	}
@@ -56,7 +56,7 @@ func runH03(c *call) (guard.Verdict, error) {
 	request := researchCall{
 		key:    callKey(c.Event.ToolName, c.Event.ToolInput),
 		server: server,
-		phase:  c.readState().Phase,
+		phase:  c.readState().phase,
 		config: c.config,
 	}
 	c.Fact("server", server)
@@ -78,8 +78,8 @@ func (c *call) spend(request researchCall) (v guard.Verdict, broken, err error) 
 	err = c.Update(BudgetFile(c.Session), func(old []byte) ([]byte, error) {
 		var before, after Budget
 		before, broken = parseBudget(old)
-		c.Fact("session calls", fmt.Sprintf("%d/%d", before.SessionTotal, c.config.SessionCalls))
-		c.Fact("phase calls", fmt.Sprintf("%d/%d in %s", before.PhaseTotal, c.config.PhaseCalls, cmp.Or(before.CurrentPhase, "unknown")))
+		c.Fact("session calls", fmt.Sprintf("%d/%d", before.SessionTotal, c.config.sessionCalls))
+		c.Fact("phase calls", fmt.Sprintf("%d/%d in %s", before.PhaseTotal, c.config.phaseCalls, cmp.Or(before.CurrentPhase, "unknown")))
 		after, v = request.decide(before)
 		if after.SessionTotal == before.SessionTotal {
 			return nil, nil
@@ -94,7 +94,7 @@ type researchCall struct {
 	key    string // equal for equal calls
 	server string
 	phase  string // the workflow's, empty if unknown
-	config Config
+	config configuration
 }
 
 // decide is the table from row 3 on. It also returns the budget after the call, which
@@ -107,31 +107,31 @@ func (r researchCall) decide(b Budget) (Budget, guard.Verdict) {
 	switch {
 	case b.counted(r.key):
 		return before, guard.Pass(4, "Duplicate call (retry), not incrementing")
-	case b.SessionTotal >= r.config.SessionCalls:
+	case b.SessionTotal >= r.config.sessionCalls:
 		return before, guard.Deny(5, fmt.Sprintf("DENIED: Research MCP session budget exhausted (%d/%d calls). No more research "+
 			"calls allowed this session.",
-			b.SessionTotal, r.config.SessionCalls))
-	case b.PhaseTotal >= r.config.PhaseCalls:
+			b.SessionTotal, r.config.sessionCalls))
+	case b.PhaseTotal >= r.config.phaseCalls:
 		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or "+
 			"consolidate existing research.",
-			b.PhaseTotal, r.config.PhaseCalls))
+			b.PhaseTotal, r.config.phaseCalls))
 	}
-	b = b.plus(r.server, r.key, lower(r.config.Servers))
+	b = b.plus(r.server, r.key, lower(r.config.servers))
 	return b, b.verdict(r.config).Writing()
 }
 
 // verdict returns row 7 for the budget after the call.
-func (b Budget) verdict(config Config) guard.Verdict {
+func (b Budget) verdict(config configuration) guard.Verdict {
 	text := ""
-	if near(b.SessionTotal, config.SessionCalls, config.WarnPercent) {
-		text += fmt.Sprintf("WARNING: Session budget at %d/%d (%d%% threshold). ", b.SessionTotal, config.SessionCalls, config.WarnPercent)
+	if near(b.SessionTotal, config.sessionCalls, config.warnPercent) {
+		text += fmt.Sprintf("WARNING: Session budget at %d/%d (%d%% threshold). ", b.SessionTotal, config.sessionCalls, config.warnPercent)
 	}
-	if near(b.PhaseTotal, config.PhaseCalls, config.WarnPercent) {
-		text += fmt.Sprintf("WARNING: Phase budget at %d/%d. ", b.PhaseTotal, config.PhaseCalls)
+	if near(b.PhaseTotal, config.phaseCalls, config.warnPercent) {
+		text += fmt.Sprintf("WARNING: Phase budget at %d/%d. ", b.PhaseTotal, config.phaseCalls)
 	}
 	if text == "" {
-		return guard.Pass(7, fmt.Sprintf("Budget OK: session=%d/%d, phase=%d/%d", b.SessionTotal, config.SessionCalls, b.PhaseTotal,
-			config.PhaseCalls))
+		return guard.Pass(7, fmt.Sprintf("Budget OK: session=%d/%d, phase=%d/%d", b.SessionTotal, config.sessionCalls, b.PhaseTotal,
+			config.phaseCalls))
 	}
 	return guard.Warn(7, strings.TrimSpace(text), text+"Consider consolidating research before making more calls.")
 }

@@ -34,7 +34,7 @@ func runH04(c *call) (guard.Verdict, error) {
 type specFacts struct {
 	known  bool // there are a feature directory and a path
 	isSpec bool
-	state  State // read only if the path is the spec
+	state  stateFile // read only if the path is the spec
 }
 
 func (c *call) specFacts() specFacts {
@@ -42,28 +42,28 @@ func (c *call) specFacts() specFacts {
 	if c.place.feature == "" || path == "" {
 		return specFacts{}
 	}
-	if !safefile.Same(path, safefile.Resolve(c.place.path(c.config.Names.Spec))) {
+	if !safefile.Same(path, safefile.Resolve(c.place.path(c.config.names.spec))) {
 		return specFacts{known: true}
 	}
 	return specFacts{known: true, isSpec: true, state: c.readState()}
 }
 
-func (f specFacts) decide(config Config) guard.Verdict {
+func (f specFacts) decide(config configuration) guard.Verdict {
 	switch {
 	case !f.known:
 		return guard.Pass(1, "No feature directory or no path")
 	case !f.isSpec:
 		return guard.Pass(2, "Not the spec.md of this feature")
-	case !f.state.Exists:
+	case !f.state.exists:
 		return guard.Pass(3, "No state file, spec still editable")
-	case f.state.Err != nil:
-		return guard.Pass(4, "State file unreadable, spec still editable: "+f.state.Err.Error())
-	case f.state.Phase == "":
+	case f.state.err != nil:
+		return guard.Pass(4, "State file unreadable, spec still editable: "+f.state.err.Error())
+	case f.state.phase == "":
 		return guard.Pass(4, "Phase unknown, spec still editable")
-	case samePhase(f.state.Phase, config.First):
-		return guard.Pass(4, "Phase is "+config.First+", spec still editable")
+	case samePhase(f.state.phase, config.first):
+		return guard.Pass(4, "Phase is "+config.first+", spec still editable")
 	}
 	return guard.Deny(5, fmt.Sprintf("DENIED: spec.md is immutable after planning has started (current phase: %s). Modifying it would "+
 		"invalidate all downstream artifacts. If requirements changed, abort planning and restart.",
-		f.state.Phase))
+		f.state.phase))
 }

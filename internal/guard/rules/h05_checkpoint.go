@@ -66,14 +66,14 @@ func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
 		return checkpointFacts{}, noAudit()
 	}
 	read := c.readState()
-	facts := checkpointFacts{isState: true, phase: read.Phase, mode: read.Mode, session: c.Event.SessionID}
+	facts := checkpointFacts{isState: true, phase: read.phase, mode: read.mode, session: c.Event.SessionID}
 	if c.written == "" {
 		facts.phase = "" // the agent hears that the file has none, whatever the steps show
 	}
 	if facts.phase == "" {
 		return facts, noAudit()
 	}
-	audit := c.openAudit(c.place.path(c.config.Names.Audit))
+	audit := c.openAudit(c.place.path(c.config.names.audit))
 	facts.previous = lastPhase(audit.tail)
 	c.Fact("previous phase", facts.previous)
 	return facts, audit
@@ -89,7 +89,7 @@ func (c *call) writtenFile() string {
 // wroteState reports whether the tool call wrote the state file of the feature directory,
 // and the file exists.
 func (c *call) wroteState() bool {
-	written, state := c.writtenFile(), c.place.path(c.config.Names.State)
+	written, state := c.writtenFile(), c.place.path(c.config.names.state)
 	return written != "" && paths.IsFile(state) && safefile.Same(safefile.Resolve(written), safefile.Resolve(state))
 }
 
@@ -99,7 +99,7 @@ const malformedState = "ERROR: State file write detected but YAML frontmatter is
 const phaseLogged = "LOG"
 
 // decide also returns the transition to be logged, nil if there is none.
-func (f checkpointFacts) decide(config Config) (guard.Verdict, *transition) {
+func (f checkpointFacts) decide(config configuration) (guard.Verdict, *transition) {
 	if !f.isState {
 		return guard.Pass(1, "Not the state file"), nil
 	}

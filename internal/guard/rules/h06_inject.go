@@ -46,11 +46,11 @@ func summaryRows(last string) []string {
 // is put before the summary.
 func (f summaryFacts) decide(first int, word, lead string) guard.Verdict {
 	switch {
-	case !f.state.Exists:
+	case !f.state.exists:
 		return guard.Pass(first, "No state file")
-	case f.state.Err != nil:
-		return guard.Pass(first+1, "State file unreadable: "+f.state.Err.Error())
+	case f.state.err != nil:
+		return guard.Pass(first+1, "State file unreadable: "+f.state.err.Error())
 	}
-	detail := fmt.Sprintf("phase=%s, mode=%s, decisions=%d", f.state.Phase, f.state.Mode, len(f.state.Decisions))
+	detail := fmt.Sprintf("phase=%s, mode=%s, decisions=%d", f.state.phase, f.state.mode, len(f.state.decisions))
 	return guard.Inject(first+2, word, detail, lead+f.summary(maxContext-event.Length(lead)), "")
 }

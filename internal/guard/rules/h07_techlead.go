@@ -9,7 +9,7 @@ import (
 )
 
 // h07 judges the tasks.md that the tech lead leaves. tasklist.go counts its tasks.
-func h07(config Config) guard.Rule {
+func h07(config configuration) guard.Rule {
 	return guard.Rule{
 		ID: "H07", Name: "H07_tech_lead_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H07"),
 		Flag: agentFlag, Timeout: 10,
@@ -34,7 +34,7 @@ func runH07(c *call) (guard.Verdict, error) {
 	if !c.judges("H07") {
 		return guard.Pass(1, "Not the tech lead: "+c.Event.AgentType), nil
 	}
-	tasks, err := c.document(c.config.Names.Tasks)
+	tasks, err := c.document(c.config.names.tasks)
 	if err != nil {
 		return guard.Pass(0, "tasks.md unreadable: "+err.Error()), nil
 	}
@@ -47,34 +47,34 @@ type techLeadFacts struct {
 }
 
 // decide picks the row; that another agent is meant is decided before.
-func (f techLeadFacts) decide(config Config) guard.Verdict {
+func (f techLeadFacts) decide(config configuration) guard.Verdict {
 	switch {
 	case f.feature == "":
 		return guard.Pass(1, "No feature directory, cannot validate")
 	case !f.tasks.exists:
-		return guard.Block(2, config.Names.Tasks+" not found", "Tech-lead agent did not produce "+config.Names.Tasks+" in "+f.feature+
+		return guard.Block(2, config.names.tasks+" not found", "Tech-lead agent did not produce "+config.names.tasks+" in "+f.feature+
 			". Re-run task generation.")
 	case strings.TrimSpace(f.tasks.text) == "":
-		return guard.Block(3, config.Names.Tasks+" is empty", "Tech-lead agent produced an empty "+config.Names.Tasks+
+		return guard.Block(3, config.names.tasks+" is empty", "Tech-lead agent produced an empty "+config.names.tasks+
 			". Re-run task generation with more specific instructions.")
 	}
-	list := readTasks(f.tasks.text, config.TestIDs)
+	list := readTasks(f.tasks.text, config.testIDs)
 	switch percent := list.percent(); {
-	case list.tasks < config.MinTasks:
+	case list.tasks < config.minTasks:
 		return guard.Block(4, fmt.Sprintf("Too few tasks (%d)", list.tasks),
 			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. "+
 				"Re-run with more detailed breakdown.",
-				list.tasks, config.MinTasks))
-	case percent < config.TestPercent:
-		return guard.Block(5, fmt.Sprintf("Insufficient TDD integration: %d%% (need >=%d%%)", percent, config.TestPercent),
+				list.tasks, config.minTasks))
+	case percent < config.testPercent:
+		return guard.Block(5, fmt.Sprintf("Insufficient TDD integration: %d%% (need >=%d%%)", percent, config.testPercent),
 			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add %s references to task "+
 				"Definition of Done sections.",
-				list.tested, list.tasks, percent, config.TestPercent, strings.Join(config.TestIDs, "-/")+"-"))
-	case list.phases < config.MinPhases:
+				list.tested, list.tasks, percent, config.testPercent, strings.Join(config.testIDs, "-/")+"-"))
+	case list.phases < config.minPhases:
 		return guard.Block(6, "Missing phase structure",
 			fmt.Sprintf("%s has only %d '## Phase' headers. Expected at least %d implementation phases. Re-structure tasks into phased delivery.",
-				config.Names.Tasks, list.phases, config.MinPhases))
-	case config.SelfCritique && !list.critique:
+				config.names.tasks, list.phases, config.minPhases))
+	case config.selfCritique && !list.critique:
 		return guard.Block(7, "Missing self-critique section",
 			"s1_self_critique is enabled but tech-lead output has no self-critique section. Add self-assessment of task quality.")
 	}

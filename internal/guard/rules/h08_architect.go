@@ -8,7 +8,7 @@ import (
 )
 
 // h08 judges the blueprint in the architect's answer. blueprint.go finds its elements.
-func h08(config Config) guard.Rule {
+func h08(config configuration) guard.Rule {
 	return guard.Rule{
 		ID: "H08", Name: "H08_architect_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H08"),
 		Flag: agentFlag, Timeout: 10,
@@ -36,7 +36,7 @@ type architectFacts struct {
 }
 
 // decide picks the row; that another agent is meant is decided before.
-func (f architectFacts) decide(config Config) guard.Verdict {
+func (f architectFacts) decide(config configuration) guard.Verdict {
 	if strings.TrimSpace(f.output) == "" {
 		return guard.Pass(1, "No output to judge")
 	}
@@ -50,7 +50,7 @@ func (f architectFacts) decide(config Config) guard.Verdict {
 		}
 	}
 	missing := strings.Join(absent, ", ")
-	if found < config.MinElements {
+	if found < config.minElements {
 		return guard.Block(2, "Blueprint incomplete: missing "+missing, "Architect output lacks: "+missing+
 			". Re-run with more specific requirements.")
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // h09 judges the test cases and the test plan that the QA strategist leaves.
-func h09(config Config) guard.Rule {
+func h09(config configuration) guard.Rule {
 	return guard.Rule{
 		ID: "H09", Name: "H09_qa_strategist_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H09"),
 		Flag: agentFlag, Timeout: 10,
@@ -64,41 +64,41 @@ func (c *call) qaFacts() (qaFacts, error) {
 		{"e2e", endToEndTest, &facts.endToEnd},
 		{"uat", acceptanceTest, &facts.uat},
 	} {
-		texts, err := markdown(c.place.path(filepath.Join(c.config.Names.TestCases, kind.dir)))
+		texts, err := markdown(c.place.path(filepath.Join(c.config.names.testCases, kind.dir)))
 		if err != nil {
 			return facts, err
 		}
-		*kind.count = countIDs(texts, c.config.TestIDs[kind.id])
-		c.Fact(c.config.TestIDs[kind.id]+" ids", fmt.Sprint(*kind.count))
+		*kind.count = countIDs(texts, c.config.testIDs[kind.id])
+		c.Fact(c.config.testIDs[kind.id]+" ids", fmt.Sprint(*kind.count))
 		if kind.id == acceptanceTest {
 			facts.steps = countSteps(texts)
 		}
 	}
 	c.Fact("Given, When, Then", fmt.Sprint(facts.steps))
 	var err error
-	facts.plan, err = c.document(c.config.Names.TestPlan)
+	facts.plan, err = c.document(c.config.names.testPlan)
 	return facts, err
 }
 
 // decide is the table from row 2 on.
-func (f qaFacts) decide(config Config) guard.Verdict {
-	expected := config.StepsPerUAT * f.uat
+func (f qaFacts) decide(config configuration) guard.Verdict {
+	expected := config.stepsPerUAT * f.uat
 	switch {
 	case f.unit == 0:
-		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications ("+config.TestIDs[unitTest]+
-			"-xxx) in "+config.Names.TestCases+"/unit/. Re-run QA agent.")
+		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications ("+config.testIDs[unitTest]+
+			"-xxx) in "+config.names.testCases+"/unit/. Re-run QA agent.")
 	case f.uat == 0:
-		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts ("+config.TestIDs[acceptanceTest]+
-			"-xxx) in "+config.Names.TestCases+"/uat/. Re-run QA agent.")
+		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts ("+config.testIDs[acceptanceTest]+
+			"-xxx) in "+config.names.testCases+"/uat/. Re-run QA agent.")
 	case f.steps < expected:
 		return guard.Block(4, "UAT scripts missing Given-When-Then",
 			fmt.Sprintf("Found %d GWT markers for %d UAT scripts (expected at least %d). Ensure each UAT script has Given/When/Then sections.",
 				f.steps, f.uat, expected))
 	case !f.plan.exists:
-		return guard.Block(5, config.Names.TestPlan+" not found", "QA strategist did not produce "+config.Names.TestPlan+" in "+
+		return guard.Block(5, config.names.testPlan+" not found", "QA strategist did not produce "+config.names.testPlan+" in "+
 			f.feature+". Re-run QA agent.")
 	case !hasCoverageMatrix(f.plan.text):
-		return guard.Block(6, "Missing coverage matrix", config.Names.TestPlan+
+		return guard.Block(6, "Missing coverage matrix", config.names.testPlan+
 			" does not contain a coverage matrix. Add a section mapping acceptance criteria to test cases.")
 	}
 	return guard.Pass(7, fmt.Sprintf("UT=%d, INT=%d, E2E=%d, UAT=%d", f.unit, f.integration, f.endToEnd, f.uat))

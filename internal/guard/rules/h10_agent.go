@@ -16,9 +16,9 @@ import (
 const genericRule = "H10"
 
 // h10 judges the answer of every agent of the plugin that no other rule judges.
-func h10(config Config) guard.Rule {
+func h10(config configuration) guard.Rule {
 	return guard.Rule{
-		ID: genericRule, Name: "H10_agent_generic_validator", Event: event.SubagentStop, Matcher: "^" + regexp.QuoteMeta(config.Plugin) + ":",
+		ID: genericRule, Name: "H10_agent_generic_validator", Event: event.SubagentStop, Matcher: "^" + regexp.QuoteMeta(config.plugin) + ":",
 		Flag: agentFlag, Timeout: 10,
 		Brief: "every other agent of the plugin gives a substantial, structured answer",
 		Rows:  agentRows, Decide: decideBy(runH10),
@@ -33,7 +33,7 @@ const agentFlag = "hooks_agent_validation"
 var agentSettings = []string{"feature_flags." + agentFlag, "feature_flags.s1_self_critique", "workflow"}
 
 // matcherOf returns a matcher for the agents that the rule with that id judges.
-func matcherOf(config Config, id string) string {
+func matcherOf(config configuration, id string) string {
 	agents := config.agentsOf(id)
 	if len(agents) == 0 {
 		return config.agent("-") // the name of no agent; an empty matcher would match all
@@ -74,7 +74,7 @@ func (c *call) agentFacts() agentFacts {
 	c.Fact("agent", cmp.Or(facts.agent, "not named"))
 	if strings.EqualFold(c.config.ruleOf(facts.agent), genericRule) {
 		facts.answer = c.withNamedFiles(c.lastMessage())
-		c.Fact("words", fmt.Sprint(countWords(facts.answer, c.config.MinWords)))
+		c.Fact("words", fmt.Sprint(countWords(facts.answer, c.config.minWords)))
 	}
 	return facts
 }
@@ -87,9 +87,9 @@ func (c *call) lastMessage() string {
 	return transcript.LastAssistantText(paths.Absolute(c.Event.AgentTranscriptPath, c.place.cwd))
 }
 
-func (f agentFacts) decide(config Config) guard.Verdict {
+func (f agentFacts) decide(config configuration) guard.Verdict {
 	rule := config.ruleOf(f.agent)
-	words := countWords(f.answer, config.MinWords)
+	words := countWords(f.answer, config.minWords)
 	switch {
 	case f.agent == "":
 		return guard.Pass(1, "No agent named")
@@ -99,10 +99,10 @@ func (f agentFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(3, "Not an agent of this plugin: "+f.agent)
 	case config.isJudge(f.agent) && statesVerdict(f.answer):
 		return guard.Pass(4, "A verdict of "+f.agent)
-	case words < config.MinWords:
+	case words < config.minWords:
 		return guard.Block(5, fmt.Sprintf("Insufficient output (%d words)", words),
 			fmt.Sprintf("Agent %s produced only %d words. Minimum required: %d words. Re-run with more specific instructions.", f.agent, words,
-				config.MinWords))
+				config.minWords))
 	case !isStructured(f.answer):
 		return guard.Block(6, "No structured sections found",
 			fmt.Sprintf("Agent %s output lacks structure (no headers, lists, or tables). Agent output should use markdown formatting for clarity.",

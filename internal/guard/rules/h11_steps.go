@@ -40,8 +40,8 @@ func (c *call) standing() steps.Standing {
 // and the phases that the steps name in the place of the configured ones, where the session has
 // a planning workflow in its list: what the steps show is on record, and the state file is the
 // model's word.
-func (c *call) followSteps(s *State) {
-	if !s.Exists || c.config.Always {
+func (c *call) followSteps(s *stateFile) {
+	if !s.exists || c.config.always {
 		return
 	}
 	c.readPluginName()
@@ -49,40 +49,40 @@ func (c *call) followSteps(s *State) {
 	if phase == "" {
 		return
 	}
-	s.Phase, s.byStep = phase, true
-	c.config.Phases, c.config.First, c.config.Last = phases, phases[0], phases[len(phases)-1]
+	s.phase, s.byStep = phase, true
+	c.config.phases, c.config.first, c.config.last = phases, phases[0], phases[len(phases)-1]
 }
 
 // phasesOf returns the phases that the steps of the plugin's planning workflow name, in their order
 // and with the last phase behind them, and the phase of the current step: the last phase if every
 // step is done. They are empty for a workflow that does not begin with the first phase.
-func (config Config) phasesOf(all []steps.Stood) (phases []string, current string) {
+func (config configuration) phasesOf(all []steps.Stood) (phases []string, current string) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s steps.Stood) bool { return !config.isCommand(s.Command) })
 	latest := ""
 	for _, s := range all {
 		phase := config.phaseOf(s.Subject)
-		if phase != "" && !slices.Contains(phases, phase) && phase != config.Last {
+		if phase != "" && !slices.Contains(phases, phase) && phase != config.last {
 			phases = append(phases, phase)
 		}
 		if latest = cmp.Or(phase, latest); s.Current && current == "" {
 			current = latest
 		}
 	}
-	if len(phases) < 2 || !samePhase(phases[0], config.First) {
+	if len(phases) < 2 || !samePhase(phases[0], config.first) {
 		return nil, ""
 	}
-	if phases = append(phases, config.Last); !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
-		current = config.Last
+	if phases = append(phases, config.last); !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
+		current = config.last
 	}
 	return phases, current
 }
 
 // phaseOf returns the phase that a subject names, the first one if it names several: "Phase 6:
 // validation of the plan" is VALIDATION.
-func (config Config) phaseOf(subject string) (found string) {
+func (config configuration) phaseOf(subject string) (found string) {
 	best := -1
 	text := " " + strings.Join(turn.WordsOf(subject), " ") + " "
-	for _, phase := range config.Phases {
+	for _, phase := range config.phases {
 		at := strings.Index(text, " "+strings.Join(turn.WordsOf(phase), " ")+" ")
 		if at >= 0 && strings.TrimSpace(phase) != "" && (best < 0 || at < best) {
 			best, found = at, phase
@@ -111,15 +111,15 @@ func (f stopFacts) stopLike(v guard.Verdict) guard.Verdict {
 // doneBySteps returns the phases that the steps of the plugin's workflow show to be done:
 // those that the subjects of steps name, where each of these steps is done with evidence. If
 // every step of the workflow is done, so are all phases.
-func (config Config) doneBySteps(all []steps.Stood) (done []string) {
+func (config configuration) doneBySteps(all []steps.Stood) (done []string) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s steps.Stood) bool { return !config.isCommand(s.Command) })
 	if len(all) == 0 {
 		return nil
 	}
 	if !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
-		return config.Phases
+		return config.phases
 	}
-	for _, phase := range config.Phases {
+	for _, phase := range config.phases {
 		named, open := false, false
 		for _, s := range all {
 			if namesPhase(s.Subject, phase) {

@@ -38,7 +38,7 @@ const firstOwnRow = 5
 
 // stopFacts are the facts of the shared rows, and the state of a block.
 type stopFacts struct {
-	state    State
+	state    stateFile
 	running  bool      // a background agent is running
 	held     ownership // of the lock
 	said     turn.Said // the user's last message
@@ -51,7 +51,7 @@ type stopFacts struct {
 // stopFacts reads the facts. It reads the transcript only if row 4 is reached.
 func (c *call) stopFacts() stopFacts {
 	facts := stopFacts{state: c.readState()}
-	if !facts.state.Exists {
+	if !facts.state.exists {
 		return facts
 	}
 	facts.running = turn.OthersRun(c.Event.BackgroundTasks, c.Event.AgentID)
@@ -60,9 +60,9 @@ func (c *call) stopFacts() stopFacts {
 	if facts.running || facts.held == foreign || facts.held == stale {
 		return facts
 	}
-	facts.said = turn.LastSaid(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.Stop)
+	facts.said = turn.LastSaid(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.stop)
 	c.Fact("last user message", guard.Truncate(facts.said.Text, 200))
-	facts.progress, facts.steps, facts.always = c.progress(), c.standing(), c.config.Always
+	facts.progress, facts.steps, facts.always = c.progress(), c.standing(), c.config.always
 	facts.asked = guard.Truncate(turn.Question(c.Event.LastAssistantMessage), maxAsked)
 	return facts
 }
@@ -70,7 +70,7 @@ func (c *call) stopFacts() stopFacts {
 // decide is the shared part of the tables. It returns false if none of its rows applies.
 func (f stopFacts) decide() (guard.Verdict, bool) {
 	switch {
-	case !f.state.Exists:
+	case !f.state.exists:
 		return guard.Pass(1, "No state file, planning not started"), true
 	case f.running:
 		return guard.Pass(2, "A background agent is running"), true
@@ -88,8 +88,8 @@ func (f stopFacts) decide() (guard.Verdict, bool) {
 // artifacts that exist.
 func (c *call) progress() string {
 	sum := sha256.New()
-	fmt.Fprintln(sum, phaseKey(strings.ToUpper(c.readState().Phase)))
-	audit, _ := statefile.Tail(c.place.path(c.config.Names.Audit), auditTail) // a log that cannot be read has no checkpoints
+	fmt.Fprintln(sum, phaseKey(strings.ToUpper(c.readState().phase)))
+	audit, _ := statefile.Tail(c.place.path(c.config.names.audit), auditTail) // a log that cannot be read has no checkpoints
 	for line := range strings.Lines(string(audit)) {
 		if _, ok := phaseOf(line); ok {
 			fmt.Fprintln(sum, strings.TrimSpace(line))
@@ -103,8 +103,8 @@ func (c *call) progress() string {
 
 // artifacts returns the names of the artifacts that exist and are not empty.
 func (c *call) artifacts() []string {
-	wanted := slices.Clone(c.config.Required)
-	for _, a := range c.config.Artifacts {
+	wanted := slices.Clone(c.config.required)
+	for _, a := range c.config.artifacts {
 		wanted = append(wanted, a.Name)
 	}
 	slices.Sort(wanted)

@@ -34,7 +34,7 @@ func runH11a(c *call) (guard.Verdict, error) {
 	if v, ok := stop.decide(); ok {
 		return v, nil
 	}
-	return stop.stopLike(artifactFacts{stop.state.Phase, missing}.decide(c.config)), nil
+	return stop.stopLike(artifactFacts{stop.state.phase, missing}.decide(c.config)), nil
 }
 
 // artifactFacts is what H11a looks at besides the stop: the phase and the missing files.
@@ -45,7 +45,7 @@ type artifactFacts struct {
 
 func (c *call) missingArtifacts() []string {
 	var missing []string
-	for _, name := range c.config.Required {
+	for _, name := range c.config.required {
 		if !paths.HasContent(c.place.path(name)) {
 			missing = append(missing, name)
 		}
@@ -55,11 +55,11 @@ func (c *call) missingArtifacts() []string {
 
 // decide picks among the rows that only H11a has. Missing files block the turn even if the state
 // file cannot be read.
-func (f artifactFacts) decide(config Config) guard.Verdict {
+func (f artifactFacts) decide(config configuration) guard.Verdict {
 	phase, missing := cmp.Or(f.phase, "unknown"), strings.Join(f.missing, ", ")
 	switch {
 	case config.isLast(f.phase):
-		return guard.Pass(firstOwnRow, "Phase is "+config.Last)
+		return guard.Pass(firstOwnRow, "Phase is "+config.last)
 	case len(f.missing) > 0:
 		return guard.Block(firstOwnRow+1, "Missing artifacts: "+missing,
 			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate "+

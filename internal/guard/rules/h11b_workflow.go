@@ -44,22 +44,22 @@ func runH11b(c *call) (guard.Verdict, error) {
 
 // workflowFacts is what H11b looks at besides the stop: the state, and the phases that are done.
 type workflowFacts struct {
-	state State
+	state stateFile
 	done  []string // phases that steps with evidence show to be done
 }
 
 // decide picks among the rows that only H11b has.
-func (f workflowFacts) decide(config Config) guard.Verdict {
-	phase := f.state.Phase
-	if failed := failedGates(f.state, config.Failing); len(failed) > 0 {
-		return guard.Block(firstOwnRow, "Validation failed ("+strings.Join(config.Failing, ", ")+") at "+strings.Join(failed, ", "),
+func (f workflowFacts) decide(config configuration) guard.Verdict {
+	phase := f.state.phase
+	if failed := failedGates(f.state, config.failing); len(failed) > 0 {
+		return guard.Block(firstOwnRow, "Validation failed ("+strings.Join(config.failing, ", ")+") at "+strings.Join(failed, ", "),
 			"Needs revision before stopping.")
 	}
 	switch {
 	case phase == "":
 		return guard.Pass(firstOwnRow+1, "Phase unreadable")
 	case config.isLast(phase):
-		return guard.Pass(firstOwnRow+4, "Phase is "+config.Last+", no gate is "+strings.Join(config.Failing, ", "))
+		return guard.Pass(firstOwnRow+4, "Phase is "+config.last+", no gate is "+strings.Join(config.failing, ", "))
 	case !config.knows(phase):
 		return guard.Block(firstOwnRow+2, "Unknown phase "+phase, unknownPhase(phase, config)).Once()
 	}
@@ -67,7 +67,7 @@ func (f workflowFacts) decide(config Config) guard.Verdict {
 	if len(left) == 0 || len(left) == 1 && config.isLast(left[0]) { // only steps have done the present phase
 		return guard.Pass(firstOwnRow+4, "The steps of the workflow are done")
 	}
-	message := "Continue the planning workflow until phase " + config.Last + " before stopping."
+	message := "Continue the planning workflow until phase " + config.last + " before stopping."
 	if missing := slices.DeleteFunc(left, func(p string) bool { return samePhase(p, phase) }); len(missing) > 0 {
 		message += " Missing phases: " + strings.Join(missing, ", ") + "."
 	}
@@ -75,27 +75,27 @@ func (f workflowFacts) decide(config Config) guard.Verdict {
 }
 
 // from returns a copy of the phases from a phase on, nil for an unknown one.
-func (config Config) from(phase string) []string {
+func (config configuration) from(phase string) []string {
 	at := config.position(phase)
 	if at < 0 {
 		return nil
 	}
-	return slices.Clone(config.Phases[at:])
+	return slices.Clone(config.phases[at:])
 }
 
 // unknownPhase is the message to the model about a phase that the workflow does not have.
-func unknownPhase(phase string, config Config) string {
-	return "ERROR: " + config.Names.State + " names the phase '" + phase + "', which the workflow does not have. Its phases are " +
-		strings.Join(config.Phases, ", ") + ". Correct the phase."
+func unknownPhase(phase string, config configuration) string {
+	return "ERROR: " + config.names.state + " names the phase '" + phase + "', which the workflow does not have. Its phases are " +
+		strings.Join(config.phases, ", ") + ". Correct the phase."
 }
 
 // failedGates returns the phases of the gates that have one of the verdicts. A gate
 // without a phase has that of the workflow.
-func failedGates(state State, verdicts []string) []string {
+func failedGates(state stateFile, verdicts []string) []string {
 	var failed []string
-	for _, g := range state.Gates {
+	for _, g := range state.gates {
 		if g.failed(verdicts) {
-			failed = append(failed, cmp.Or(g.Phase, state.Phase, "unknown"))
+			failed = append(failed, cmp.Or(g.phase, state.phase, "unknown"))
 		}
 	}
 	return failed

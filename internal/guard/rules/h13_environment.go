@@ -39,7 +39,7 @@ func runH13(c *call) (guard.Verdict, error) {
 	v, exports := facts.decide()
 	if !c.DryRun {
 		c.export(exports)
-		guard.RemoveOld(c.Session, c.Time.AddDate(0, 0, -c.config.KeepDays), budgetPrefix)
+		guard.RemoveOld(c.Session, c.Time.AddDate(0, 0, -c.config.keepDays), budgetPrefix)
 	}
 	return v, nil
 }
@@ -68,7 +68,7 @@ func (c *call) environmentFacts() environmentFacts {
 	return environmentFacts{
 		branch:       cmp.Or(c.place.branch, "unknown"),
 		feature:      c.place.feature,
-		spec:         paths.IsFile(c.place.path(c.config.Names.Spec)),
+		spec:         paths.IsFile(c.place.path(c.config.names.spec)),
 		constitution: c.place.hasConstitution(c.config),
 		continued:    slices.Contains([]string{"compact", "resume", "clear"}, c.Event.Source),
 		summary:      c.summaryFacts(),
@@ -77,9 +77,9 @@ func (c *call) environmentFacts() environmentFacts {
 
 // hasConstitution reports whether the project's constitution is in the project's specs or
 // beside the feature directory.
-func (p place) hasConstitution(config Config) bool {
-	name := config.Names.Constitution
-	return paths.IsFile(filepath.Join(p.root, config.SpecsDir, name)) ||
+func (p place) hasConstitution(config configuration) bool {
+	name := config.names.constitution
+	return paths.IsFile(filepath.Join(p.root, config.specsDir, name)) ||
 		p.feature != "" && paths.IsFile(filepath.Join(filepath.Dir(p.feature), name))
 }
 
@@ -101,7 +101,7 @@ func (f environmentFacts) message() string {
 	state := f.summary.state
 	return fmt.Sprintf("Planning environment detected: branch=%s, feature_dir=%s, state=%t, phase=%s, spec=%t, constitution=%t",
 		guard.Truncate(guard.OneLine(f.branch), 300), guard.Truncate(guard.OneLine(cmp.Or(f.feature, "none")), 4096),
-		state.Exists, guard.Truncate(cmp.Or(state.Phase, "none"), maxWord), f.spec, f.constitution)
+		state.exists, guard.Truncate(cmp.Or(state.phase, "none"), maxWord), f.spec, f.constitution)
 }
 
 // exports returns the shell commands that set the variables. The values are quoted: the
@@ -115,9 +115,9 @@ func (f environmentFacts) exports() string {
 		{"FEATURE_DIR", f.feature},
 		{"SPEC_EXISTS", fmt.Sprint(f.spec)},
 		{"CONSTITUTION_EXISTS", fmt.Sprint(f.constitution)},
-		{"STATE_EXISTS", fmt.Sprint(state.Exists)},
-		{"CURRENT_PHASE", state.Phase},
-		{"CURRENT_MODE", state.Mode},
+		{"STATE_EXISTS", fmt.Sprint(state.exists)},
+		{"CURRENT_PHASE", state.phase},
+		{"CURRENT_MODE", state.mode},
 	} {
 		fmt.Fprintf(&b, "export PLANNING_%s=%s\n", v.name, shell.Quote(guard.OneLine(v.value)))
 	}

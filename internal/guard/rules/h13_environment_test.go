@@ -19,11 +19,11 @@ func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
 	facts := environmentFacts{branch: strings.Repeat("b", 9000), feature: "/" + strings.Repeat("f", 9000), continued: true,
 		summary: summaryFacts{state: inPhase("PLAN")}}
 	for i := range 200 {
-		facts.summary.state.Gates = append(facts.summary.state.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
+		facts.summary.state.gates = append(facts.summary.state.gates, gate{phase: fmt.Sprint(i), verdict: strings.Repeat("v", 90)})
 	}
-	facts.summary.state.Phase = strings.Repeat("p", 101)
+	facts.summary.state.phase = strings.Repeat("p", 101)
 	assert.Contains(t, facts.message(), "phase="+guard.Truncate(strings.Repeat("p", 101), 100)+", spec=")
-	facts.summary.state.Phase = "PLAN"
+	facts.summary.state.phase = "PLAN"
 	message := facts.verdict().Message
 	assert.LessOrEqual(t, event.Length(message), maxContext)
 	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", feature_dir=/"+strings.Repeat("f", 4095)+", ")
@@ -43,7 +43,7 @@ func TestTheConstitutionIsFoundInTheProjectOrBesideTheFeature(t *testing.T) {
 func TestASessionStartRemovesOldSessionFiles(t *testing.T) {
 	vars := map[string]string{"PLANNING_STATE_DIR": t.TempDir()}
 	old := guard.SessionOf("old", getenv(vars))
-	long := time.Now().AddDate(0, 0, -defaults.KeepDays-1)
+	long := time.Now().AddDate(0, 0, -defaults.keepDays-1)
 	for _, path := range []string{BudgetFile(old), old.Log()} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Chtimes(path, long, long))

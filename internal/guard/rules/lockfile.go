@@ -93,7 +93,7 @@ func (c *call) readLock() lockFile {
 	if c.lock == nil {
 		l := lockFile{}
 		if c.place.feature != "" {
-			l = readLock(c.place.path(c.config.Names.Lock), c.Time, func(session string) string {
+			l = readLock(c.place.path(c.config.names.lock), c.Time, func(session string) string {
 				return guard.SessionOf(session, c.Env).Logging(c.Config, c.Env).Log()
 			})
 		}
@@ -107,8 +107,8 @@ func (c *call) lockState() ownership {
 	return c.readLock().heldBy(c.Event.SessionID, c.config.staleAfter())
 }
 
-func (config Config) staleAfter() time.Duration {
-	return time.Duration(config.StaleMinutes) * time.Minute
+func (config configuration) staleAfter() time.Duration {
+	return time.Duration(config.staleMinutes) * time.Minute
 }
 
 // remedy names the lock's file, its age and the command that removes it. The command is

@@ -14,7 +14,7 @@ import (
 
 // match is a decision that a question asks about again.
 type match struct {
-	decision       Decision
+	decision       userDecision
 	overlap, total int // number of words in common, and of the decision
 }
 
@@ -36,8 +36,8 @@ type thresholds struct {
 	question float64 // of the question's words
 }
 
-func (config Config) thresholds() thresholds {
-	return thresholds{config.Overlap, config.Subset, config.Question}
+func (config configuration) thresholds() thresholds {
+	return thresholds{config.overlap, config.subset, config.question}
 }
 
 // forSubset is the share of the decision's words for a question that has no other words.
@@ -55,7 +55,7 @@ const margin = 0.1
 
 // bestMatch returns the best match of the question, and false if no decision matches. Of
 // equal matches it returns the first in the file.
-func bestMatch(q question, decisions []Decision, t thresholds) (best match, found bool) {
+func bestMatch(q question, decisions []userDecision, t thresholds) (best match, found bool) {
 	asked := q.subject()
 	for _, d := range decisions {
 		m, same := compare(asked, d, t)
@@ -74,8 +74,8 @@ func bestMatch(q question, decisions []Decision, t thresholds) (best match, foun
 // have few words that are in neither: such a word asks about something else ("How large
 // should the cache be?" is not about the decision "Cache"). If the question contains the
 // whole key, it must have no such word.
-func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
-	key, value := keywords(d.Key), keywords(d.Value)
+func compare(asked subject, d userDecision, t thresholds) (m match, same bool) {
+	key, value := keywords(d.key), keywords(d.value)
 	words := asked.with(key)
 	m = match{decision: d, overlap: common(words, key), total: len(key)}
 	novel := 0
@@ -84,7 +84,7 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 			novel++
 		}
 	}
-	if asked.aspect != "" && !slices.Contains(turn.WordsOf(d.Key), asked.aspect) {
+	if asked.aspect != "" && !slices.Contains(turn.WordsOf(d.key), asked.aspect) {
 		novel++
 	}
 	about := float64(len(words)-novel) / float64(max(1, len(words)))
@@ -96,7 +96,7 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	case m.overlap == 0:
 		// Only the value: "Shall we take PostgreSQL?"
 		named := common(words, value)
-		return m, novel == 0 && named > 0 && named == len(value) && !isYesOrNo(d.Value)
+		return m, novel == 0 && named > 0 && named == len(value) && !isYesOrNo(d.value)
 	case m.overlap == len(key):
 		return m, novel == 0
 	}
@@ -106,9 +106,9 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 // compareForeign compares in a language whose small words are not known. Short words and the
 // first word of the question then count for nothing, and the others by their letters. The
 // question must have two words of the decision: one may be only its topic.
-func compareForeign(asked subject, d Decision, t thresholds) (m match, same bool) {
-	key, value := keywords(d.Key), keywords(d.Value)
-	for word := range smallWords(d.Key) {
+func compareForeign(asked subject, d userDecision, t thresholds) (m match, same bool) {
+	key, value := keywords(d.key), keywords(d.value)
+	for word := range smallWords(d.key) {
 		if len(key) > 1 {
 			delete(key, word)
 		}

@@ -70,20 +70,20 @@ func TestTheDocumentedExamples(t *testing.T) {
 		{"Is Redis good?", "Use Redis for session caching in production", false},
 		{"Redis?", "Use Redis for session caching in production", false}, // it has no other words, but only a quarter of the decision's
 	} {
-		_, got := bestMatch(question{text: c.question}, []Decision{{Key: c.decision}}, defaults.thresholds())
+		_, got := bestMatch(question{text: c.question}, []userDecision{{key: c.decision}}, defaults.thresholds())
 		assert.Equal(t, c.want, got, c.question)
 	}
 }
 
 func TestTheBestMatchWins(t *testing.T) {
-	decisions := []Decision{{"alpha", "1"}, {"alpha beta", "2"}, {"beta alpha", "3"}, {"alpha beta gamma delta", "4"}}
+	decisions := []userDecision{{"alpha", "1"}, {"alpha beta", "2"}, {"beta alpha", "3"}, {"alpha beta gamma delta", "4"}}
 	m, ok := bestMatch(question{text: "alpha beta?"}, decisions, defaults.thresholds())
 	assert.True(t, ok)
-	assert.Equal(t, "2", m.decision.Value, "share first, then number, then order")
+	assert.Equal(t, "2", m.decision.value, "share first, then number, then order")
 }
 
 func TestALowerThresholdAppliesToSubsetsToo(t *testing.T) {
-	decision := []Decision{{Key: "alpha beta gamma delta epsilon"}}
+	decision := []userDecision{{key: "alpha beta gamma delta epsilon"}}
 	_, ok := bestMatch(question{text: "alpha beta"}, decision, thresholds{0.4, 0.5, 0.5})
 	assert.True(t, ok)
 	_, ok = bestMatch(question{text: "alpha beta zeta"}, decision, thresholds{0.4, 0.5, 0.5})
@@ -120,7 +120,7 @@ func TestPropertyADecisionMatchesItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decision := strings.Join(phrase().Draw(t, "decision"), " ")
 		threshold := rapid.Float64Range(0.01, 1).Draw(t, "threshold")
-		m, ok := bestMatch(question{text: strings.ToUpper(decision)}, []Decision{{Key: decision}}, thresholds{threshold, 0.5, 0.7})
+		m, ok := bestMatch(question{text: strings.ToUpper(decision)}, []userDecision{{key: decision}}, thresholds{threshold, 0.5, 0.7})
 		if ok != (len(keywords(decision)) > 0) || ok && m.overlap != m.total {
 			t.Fatalf("%v %d/%d", ok, m.overlap, m.total)
 		}
@@ -130,7 +130,7 @@ func TestPropertyADecisionMatchesItself(t *testing.T) {
 // A generic word of the question counts if the decision has it too.
 func TestADecisionOfGenericWordsMatchesItself(t *testing.T) {
 	for _, decision := range []string{"Plan B", "GO B", "caching strategy", "team project"} {
-		_, ok := bestMatch(question{text: decision}, []Decision{{Key: decision}}, thresholds{1, 0.5, 0.7})
+		_, ok := bestMatch(question{text: decision}, []userDecision{{key: decision}}, thresholds{1, 0.5, 0.7})
 		if !ok {
 			t.Errorf("%q does not match itself", decision)
 		}
@@ -140,7 +140,7 @@ func TestADecisionOfGenericWordsMatchesItself(t *testing.T) {
 func TestPropertyAHigherThresholdMatchesLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asked := strings.Join(phrase().Draw(t, "question"), " ")
-		decisions := []Decision{{Key: strings.Join(phrase().Draw(t, "decision"), " ")}}
+		decisions := []userDecision{{key: strings.Join(phrase().Draw(t, "decision"), " ")}}
 		low := rapid.Float64Range(0.01, 1).Draw(t, "low")
 		high := rapid.Float64Range(low, 1).Draw(t, "high")
 		_, atLow := bestMatch(question{text: asked}, decisions, thresholds{low, 0.5, 0.7})

@@ -24,7 +24,7 @@ type place struct {
 // findPlace finds the feature directory: PLANNING_FEATURE_DIR, else the one of the branch
 // feature/<name>. specs/<name> is searched for from the event's cwd upwards, because cwd
 // follows the model's cd (fact 21).
-func findPlace(cwd string, env func(string) string, config Config) place {
+func findPlace(cwd string, env func(string) string, config configuration) place {
 	p := place{}
 	if filepath.IsAbs(cwd) {
 		p.cwd = filepath.Clean(cwd)
@@ -33,12 +33,12 @@ func findPlace(cwd string, env func(string) string, config Config) place {
 		p.root = filepath.Clean(env("CLAUDE_PROJECT_DIR"))
 	}
 	p.cwd = cmp.Or(p.cwd, p.root)
-	repo, name := p.repository(env, config.BranchPrefix)
+	repo, name := p.repository(env, config.branchPrefix)
 	p.branch = repo.Branch
 	if dir := env("PLANNING_FEATURE_DIR"); dir != "" {
 		p.feature = paths.Absolute(dir, p.root)
 	} else if name != "" {
-		p.feature = p.specs(repo.Top, config.SpecsDir, name)
+		p.feature = p.specs(repo.Top, config.specsDir, name)
 	}
 	if p.feature != "" {
 		p.feature = filepath.Clean(p.feature)

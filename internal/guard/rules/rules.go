@@ -12,7 +12,7 @@ func All() []guard.Rule { return allFor(configOf(guard.Config{})) }
 
 // allFor returns the rules in the order of their ids, with the matchers that the
 // configuration results in.
-func allFor(config Config) []guard.Rule {
+func allFor(config configuration) []guard.Rule {
 	all := []guard.Rule{
 		h01(), h02(), h03(config), h04(), h05(), h06(),
 		h07(config), h08(config), h09(config), h10(config),
@@ -40,11 +40,11 @@ func Find(id string) (guard.Rule, bool) {
 // call is one run of one rule, with the facts that several rules need.
 type call struct {
 	*guard.Call
-	config Config
+	config configuration
 	place  place
 
 	// Caches of readState, readLock and hasCalled; nil before the first use.
-	state  *State
+	state  *stateFile
 	lock   *lockFile
 	called *bool
 
@@ -61,7 +61,7 @@ func callOf(g *guard.Call) *call {
 	}
 	config := configOf(g.Config)
 	if binds := g.Env("PLANNING_BINDS"); isBinding(binds) {
-		config.Always = binds == bindsAlways
+		config.always = binds == bindsAlways
 	}
 	c := &call{Call: g, config: config, place: findPlace(g.Event.Cwd, g.Env, config)}
 	g.Memo = c

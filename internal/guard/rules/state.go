@@ -11,79 +11,79 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
 
-// State is the content of the workflow's state file.
-type State struct {
-	Exists    bool
-	Err       error  // why an existing file cannot be read; the fields below are then empty
-	Phase     string // empty if missing or not a scalar
-	Mode      string
-	Decisions []Decision // in the order of the file
-	Gates     []gate
+// stateFile is the content of the workflow's state file.
+type stateFile struct {
+	exists    bool
+	err       error  // why an existing file cannot be read; the fields below are then empty
+	phase     string // empty if missing or not a scalar
+	mode      string
+	decisions []userDecision // in the order of the file
+	gates     []gate
 
-	byStep bool // Phase is that of the current step, not the file's word
+	byStep bool // phase is that of the current step, not the file's word
 }
 
 // readable reports whether the file exists and was read.
-func (s State) readable() bool { return s.Exists && s.Err == nil }
+func (s stateFile) readable() bool { return s.exists && s.err == nil }
 
-// Decision is one entry of user_decisions.
-type Decision struct{ Key, Value string }
+// userDecision is one entry of user_decisions.
+type userDecision struct{ key, value string }
 
 // gate is one entry of gate_results. Any field may be empty.
-type gate struct{ Phase, Verdict, Status, Score string }
+type gate struct{ phase, verdict, status, score string }
 
 // readState returns the state file of the feature directory. It reads it only once.
-func (c *call) readState() State {
+func (c *call) readState() stateFile {
 	if c.state == nil {
-		s := readState(c.place.path(c.config.Names.State))
+		s := readState(c.place.path(c.config.names.state))
 		c.state = &s
-		c.written = s.Phase
+		c.written = s.phase
 		c.followSteps(c.state)
 	}
 	s := *c.state
 	switch {
-	case !s.Exists:
+	case !s.exists:
 		c.Fact("state file", "none")
-	case s.Err != nil:
-		c.Fact("state file", "unreadable: "+s.Err.Error())
+	case s.err != nil:
+		c.Fact("state file", "unreadable: "+s.err.Error())
 	default:
-		c.Fact("phase", cmp.Or(s.Phase, "unknown"))
+		c.Fact("phase", cmp.Or(s.phase, "unknown"))
 	}
 	if s.byStep {
-		c.Fact("phase by the current step", s.Phase)
+		c.Fact("phase by the current step", s.phase)
 	}
 	return s
 }
 
-func readState(path string) State {
+func readState(path string) stateFile {
 	if !paths.IsFile(path) {
-		return State{}
+		return stateFile{}
 	}
 	v, err := frontmatter.Read(path)
 	if err != nil {
-		return State{Exists: true, Err: err}
+		return stateFile{exists: true, err: err}
 	}
 	return stateOf(v)
 }
 
-func stateOf(v frontmatter.Value) State {
-	s := State{Exists: true, Phase: scalar(v.At("phase")), Mode: scalar(v.At("mode"))}
-	s.Decisions = decisionsOf(v.At("user_decisions"))
-	s.Gates = gatesOf(v.At("gate_results"))
+func stateOf(v frontmatter.Value) stateFile {
+	s := stateFile{exists: true, phase: scalar(v.At("phase")), mode: scalar(v.At("mode"))}
+	s.decisions = decisionsOf(v.At("user_decisions"))
+	s.gates = gatesOf(v.At("gate_results"))
 	return s
 }
 
 // decisionsOf reads a mapping from questions to answers, or a list, because the model
 // writes either. The items of a list are such mappings, mappings with the question and the
 // answer under usual names, or texts.
-func decisionsOf(v frontmatter.Value) []Decision {
+func decisionsOf(v frontmatter.Value) []userDecision {
 	all := entriesOf(v)
 	for _, item := range v.Items() {
 		if question := member(item, "question", "key", "decision", "topic", "title", "name"); question != "" {
-			all = append(all, Decision{question, member(item, "answer", "value", "choice", "decision", "resolution", "selected")})
+			all = append(all, userDecision{question, member(item, "answer", "value", "choice", "decision", "resolution", "selected")})
 		} else if text := scalar(item); text != "" {
 			question, answer, _ := strings.Cut(text, ": ")
-			all = append(all, Decision{question, answer})
+			all = append(all, userDecision{question, answer})
 		} else {
 			all = append(all, entriesOf(item)...)
 		}
@@ -91,11 +91,11 @@ func decisionsOf(v frontmatter.Value) []Decision {
 	return all
 }
 
-func entriesOf(v frontmatter.Value) []Decision {
-	var all []Decision
+func entriesOf(v frontmatter.Value) []userDecision {
+	var all []userDecision
 	for _, m := range v.Members() {
 		if !m.Value.Null() { // a key without a value is an open question
-			all = append(all, Decision{guard.OneLine(m.Key), guard.OneLine(m.Value.String())})
+			all = append(all, userDecision{guard.OneLine(m.Key), guard.OneLine(m.Value.String())})
 		}
 	}
 	return all
@@ -132,16 +132,16 @@ func gatesOf(v frontmatter.Value) []gate {
 
 func gateOf(v frontmatter.Value, phase string) gate {
 	if text := scalar(v); text != "" {
-		return gate{Phase: phase, Verdict: text}
+		return gate{phase: phase, verdict: text}
 	}
-	return gate{Phase: phase, Verdict: scalar(v.At("verdict")), Status: scalar(v.At("status")), Score: scalar(v.At("score"))}
+	return gate{phase: phase, verdict: scalar(v.At("verdict")), status: scalar(v.At("status")), score: scalar(v.At("score"))}
 }
 
 // failed reports whether the gate's verdict or status begins with one of the verdicts:
 // "RED - needs revision" is RED.
 func (g gate) failed(verdicts []string) bool {
 	return slices.ContainsFunc(verdicts, func(verdict string) bool {
-		return beginsWith(g.Verdict, verdict) || beginsWith(g.Status, verdict)
+		return beginsWith(g.verdict, verdict) || beginsWith(g.status, verdict)
 	})
 }
 

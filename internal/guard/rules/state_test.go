@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
-func parseState(t *testing.T, text string) State {
+func parseState(t *testing.T, text string) stateFile {
 	v, err := frontmatter.Parse([]byte(text))
 	require.NoError(t, err)
 	return stateOf(v)
@@ -18,14 +18,14 @@ func parseState(t *testing.T, text string) State {
 
 func TestStateOf(t *testing.T) {
 	s := parseState(t, "phase: \" PLAN\\t1 \"\nmode: 7\nuser_decisions:\n  B: [x, y]\n  A: \"a\\nb\"\n  Open:\n  3: {k: v}\n  E: \"\"\n")
-	assert.Equal(t, "PLAN 1", s.Phase)
-	assert.Equal(t, "7", s.Mode)
-	assert.Equal(t, []Decision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.Decisions,
+	assert.Equal(t, "PLAN 1", s.phase)
+	assert.Equal(t, "7", s.mode)
+	assert.Equal(t, []userDecision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.decisions,
 		"in the order of the file, without open questions")
 	for _, text := range []string{"phase: [A]\n", "phase: {a: b}\n", "phase: ~\n", "phase:\n", "phase: \"\"\n", "x: y\n"} {
-		assert.Empty(t, parseState(t, text).Phase, text)
+		assert.Empty(t, parseState(t, text).phase, text)
 	}
-	for text, want := range map[string][]Decision{
+	for text, want := range map[string][]userDecision{
 		"[a]":                          {{"a", ""}},
 		"['Cache: Redis']":             {{"Cache", "Redis"}},
 		"[{question: A, answer: b}]":   {{"A", "b"}},
@@ -33,17 +33,17 @@ func TestStateOf(t *testing.T) {
 		"[{Cache: Redis, DB: }]":       {{"Cache", "Redis"}},
 		"7":                            nil,
 	} {
-		assert.Equal(t, want, parseState(t, "user_decisions: "+text+"\n").Decisions, text)
+		assert.Equal(t, want, parseState(t, "user_decisions: "+text+"\n").decisions, text)
 	}
 }
 
 func TestGates(t *testing.T) {
 	want := []gate{{"1", "PASS", "", "4.2"}, {"2", "", "RED", ""}, {"", "YELLOW", "red", ""}}
 	assert.Equal(t, want, parseState(t,
-		"gate_results:\n- {phase: 1, verdict: PASS, score: 4.2}\n- {phase: 2, status: RED}\n- {verdict: YELLOW, status: red}\n").Gates)
+		"gate_results:\n- {phase: 1, verdict: PASS, score: 4.2}\n- {phase: 2, status: RED}\n- {verdict: YELLOW, status: red}\n").gates)
 	want = []gate{{"1", "RED", "", ""}, {"8", "PASS", "", "3"}}
-	assert.Equal(t, want, parseState(t, "gate_results:\n  1: RED\n  x: {phase: 8, verdict: PASS, score: 3}\n").Gates)
-	assert.Empty(t, parseState(t, "gate_results: RED\n").Gates)
+	assert.Equal(t, want, parseState(t, "gate_results:\n  1: RED\n  x: {phase: 8, verdict: PASS, score: 3}\n").gates)
+	assert.Empty(t, parseState(t, "gate_results: RED\n").gates)
 }
 
 func TestQuestionsOf(t *testing.T) {

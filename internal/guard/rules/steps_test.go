@@ -32,7 +32,7 @@ func TestPhasesThatStepsShowToBeDone(t *testing.T) {
 			step("Tasks", false)}, []string{"RESEARCH", "TEST_STRATEGY"}},
 		"not every step of it is done":   {[]steps.Stood{step("Research the market", true), step("Research the code", false)}, nil},
 		"a part of a word, or of a name": {[]steps.Stood{step("Researching", true), step("Test plans", true), step("Tasks", false)}, nil},
-		"every step":                     {[]steps.Stood{step("Think", true), step("Write", true), foreign}, defaults.Phases},
+		"every step":                     {[]steps.Stood{step("Think", true), step("Write", true), foreign}, defaults.phases},
 	} {
 		assert.Equal(t, c.want, defaults.doneBySteps(c.steps), name)
 	}
@@ -44,7 +44,7 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 		done  []string
 		row   int
 	}{
-		"all phases":                        {"PLAN", defaults.Phases, 9},
+		"all phases":                        {"PLAN", defaults.phases, 9},
 		"all but the last, which is a word": {"TEST_COVERAGE", []string{"TEST_COVERAGE", "TASKS"}, 9},
 		"one is left":                       {"TEST_STRATEGY", []string{"TEST_STRATEGY", "TASKS"}, 8},
 		"the last and not the one before":   {"TASKS", []string{"COMPLETION"}, 8},
@@ -56,13 +56,13 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 	assert.Contains(t, workflowFacts{inPhase("TEST_STRATEGY"), []string{"TASKS"}}.decide(defaults).Message,
 		"Missing phases: TEST_COVERAGE, COMPLETION.")
 	red := inPhase("PLAN")
-	red.Gates = []gate{{Verdict: "RED"}}
-	assert.Equal(t, 5, workflowFacts{red, defaults.Phases}.decide(defaults).Row, "a failed gate comes first")
+	red.gates = []gate{{verdict: "RED"}}
+	assert.Equal(t, 5, workflowFacts{red, defaults.phases}.decide(defaults).Row, "a failed gate comes first")
 }
 
 func TestPhasesOfSteps(t *testing.T) {
 	config := defaults
-	config.Plugin = "product-planning"
+	config.plugin = "product-planning"
 	step := func(subject string, done, current bool) steps.Stood {
 		return steps.Stood{Command: "product-planning:planning", Subject: subject, Done: done, Current: current}
 	}
@@ -130,14 +130,14 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	} {
 		env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
 		call := &call{Call: guard.NewCall(&event.Event{SessionID: c.session}, guard.Config{}, time.Now(), env), config: defaults}
-		call.config.Plugin, call.config.Always = "product-planning", c.always
-		s := State{Exists: c.exists, Phase: "PLAN"}
+		call.config.plugin, call.config.always = "product-planning", c.always
+		s := stateFile{exists: c.exists, phase: "PLAN"}
 		call.followSteps(&s)
-		assert.Equal(t, c.want, s.Phase, name)
+		assert.Equal(t, c.want, s.phase, name)
 		assert.Equal(t, c.want != "PLAN", s.byStep, name)
 		if s.byStep {
-			assert.Equal(t, []string{"SETUP", "RESEARCH", "COMPLETION"}, call.config.Phases)
-			assert.Equal(t, [2]string{"SETUP", "COMPLETION"}, [2]string{call.config.First, call.config.Last})
+			assert.Equal(t, []string{"SETUP", "RESEARCH", "COMPLETION"}, call.config.phases)
+			assert.Equal(t, [2]string{"SETUP", "COMPLETION"}, [2]string{call.config.first, call.config.last})
 		}
 	}
 
@@ -148,7 +148,7 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
 	wrote := &call{Call: guard.NewCall(&event.Event{SessionID: "s1", ToolInput: jsontext.Value(`{"file_path":"` + written + `"}`)},
 		guard.Config{}, time.Now(), env), config: defaults}
-	wrote.config.Plugin, wrote.place = "product-planning", place{feature: feature, cwd: feature, root: feature}
+	wrote.config.plugin, wrote.place = "product-planning", place{feature: feature, cwd: feature, root: feature}
 	facts, audit := wrote.checkpointFacts()
 	audit.release()
 	assert.Equal(t, checkpointFacts{isState: true, mode: "x", session: "s1"}, facts)

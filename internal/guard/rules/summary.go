@@ -16,7 +16,7 @@ const maxContext = 9900
 
 // summaryFacts are the facts of H06 and H12, and of the summary that H13 gives.
 type summaryFacts struct {
-	state State
+	state stateFile
 	files []string // artifacts that exist, as the summary names them
 	lock  lockFile
 }
@@ -28,7 +28,7 @@ func (c *call) summaryFacts() summaryFacts {
 		return f
 	}
 	f.lock = c.readLock()
-	for _, a := range c.config.Artifacts {
+	for _, a := range c.config.artifacts {
 		if !paths.IsFile(c.place.path(a.Name)) {
 			continue
 		}
@@ -53,9 +53,9 @@ func (f summaryFacts) summary(max int) string {
 	tail := f.lockLines() + "</planning-state>"
 	t := &bounded{left: max - event.Length(tail)}
 	t.add("<planning-state>\n")
-	t.add("phase: " + contained(f.state.Phase, maxWord) + "\n")
-	t.add("mode: " + contained(f.state.Mode, maxWord) + "\n")
-	t.add(fmt.Sprintf("decisions_count: %d\n", len(f.state.Decisions)))
+	t.add("phase: " + contained(f.state.phase, maxWord) + "\n")
+	t.add("mode: " + contained(f.state.mode, maxWord) + "\n")
+	t.add(fmt.Sprintf("decisions_count: %d\n", len(f.state.decisions)))
 	t.list("immutable_decisions:\n", f.decisionLines())
 	t.list("artifacts_generated:\n", f.files)
 	t.list("gate_results:\n", f.gateLines())
@@ -64,18 +64,18 @@ func (f summaryFacts) summary(max int) string {
 
 func (f summaryFacts) decisionLines() []string {
 	var lines []string
-	for _, d := range f.state.Decisions[:min(maxDecisions, len(f.state.Decisions))] {
-		lines = append(lines, fmt.Sprintf(`"%s" -> "%s"`, contained(d.Key, maxKey), contained(d.Value, maxValue)))
+	for _, d := range f.state.decisions[:min(maxDecisions, len(f.state.decisions))] {
+		lines = append(lines, fmt.Sprintf(`"%s" -> "%s"`, contained(d.key, maxKey), contained(d.value, maxValue)))
 	}
 	return lines
 }
 
 func (f summaryFacts) gateLines() []string {
 	var lines []string
-	for _, g := range f.state.Gates {
-		line := fmt.Sprintf("gate_%s: %s", contained(g.Phase, maxWord), contained(cmp.Or(g.Verdict, g.Status), maxWord))
-		if g.Score != "" {
-			line += " (" + contained(g.Score, maxWord) + "/5.0)"
+	for _, g := range f.state.gates {
+		line := fmt.Sprintf("gate_%s: %s", contained(g.phase, maxWord), contained(cmp.Or(g.verdict, g.status), maxWord))
+		if g.score != "" {
+			line += " (" + contained(g.score, maxWord) + "/5.0)"
 		}
 		lines = append(lines, line)
 	}

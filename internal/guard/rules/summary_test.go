@@ -12,12 +12,12 @@ import (
 
 func TestASummaryIsBounded(t *testing.T) {
 	var s summaryFacts
-	s.state = State{Phase: strings.Repeat("p", 500), Mode: strings.Repeat("😀", 500)}
+	s.state = stateFile{phase: strings.Repeat("p", 500), mode: strings.Repeat("😀", 500)}
 	for i := range 200 {
-		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint(i, strings.Repeat("😀", 80)), strings.Repeat("😀", 200)})
-		s.state.Gates = append(s.state.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 200), Score: "1"})
+		s.state.decisions = append(s.state.decisions, userDecision{fmt.Sprint(i, strings.Repeat("😀", 80)), strings.Repeat("😀", 200)})
+		s.state.gates = append(s.state.gates, gate{phase: fmt.Sprint(i), verdict: strings.Repeat("v", 200), score: "1"})
 	}
-	for _, a := range defaults.Artifacts {
+	for _, a := range defaults.artifacts {
 		s.files = append(s.files, a.Name)
 	}
 	s.lock = lockFile{exists: true, owner: strings.Repeat("o", 300)}
@@ -34,7 +34,7 @@ func TestASummaryIsBounded(t *testing.T) {
 func TestASummaryListsTheFirstFortyDecisions(t *testing.T) {
 	var s summaryFacts
 	for i := range 60 {
-		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint("key ", i), strings.Repeat("v", 2*maxValue)})
+		s.state.decisions = append(s.state.decisions, userDecision{fmt.Sprint("key ", i), strings.Repeat("v", 2*maxValue)})
 	}
 	text := s.summary(maxContext)
 	assert.Contains(t, text, "decisions_count: 60\n")
@@ -43,7 +43,7 @@ func TestASummaryListsTheFirstFortyDecisions(t *testing.T) {
 }
 
 func TestValuesCannotBreakOutOfTheSummary(t *testing.T) {
-	s := summaryFacts{state: State{Phase: "A</planning-state>", Decisions: []Decision{{`a" -> "b`, "x\ny<b>"}}}}
+	s := summaryFacts{state: stateFile{phase: "A</planning-state>", decisions: []userDecision{{`a" -> "b`, "x\ny<b>"}}}}
 	text := s.summary(maxContext)
 	assert.Equal(t, 1, strings.Count(text, "</planning-state>"))
 	assert.Contains(t, text, `  - "a - b" -> "x yb"`+"\n")

@@ -16,17 +16,17 @@ import (
 // One test for each table. It has every row in the order of the table, with facts to which
 // a later row would apply as well.
 
-func inPhase(phase string) State { return State{Exists: true, Phase: phase, Mode: "complete"} }
+func inPhase(phase string) stateFile { return stateFile{exists: true, phase: phase, mode: "complete"} }
 
 // missing and unreadable return a state whose file is missing or cannot be read. They keep
 // the other fields, to show that these are not used.
-func missing(s State) State {
-	s.Exists = false
+func missing(s stateFile) stateFile {
+	s.exists = false
 	return s
 }
 
-func unreadable(s State) State {
-	s.Err = errors.New("broken")
+func unreadable(s stateFile) stateFile {
+	s.err = errors.New("broken")
 	return s
 }
 
@@ -41,10 +41,10 @@ func asking(texts ...string) []question {
 
 func TestTheTableOfH01(t *testing.T) {
 	decided := inPhase("PLAN")
-	decided.Decisions = []Decision{{"Primary database", "PostgreSQL"}}
+	decided.decisions = []userDecision{{"Primary database", "PostgreSQL"}}
 	again, other := asking("Which primary database?"), asking("Which font?")
 	for _, c := range []struct {
-		state     State
+		state     stateFile
 		questions []question
 		row       int
 		refuses   bool
@@ -64,7 +64,7 @@ func TestTheTableOfH01(t *testing.T) {
 }
 
 func TestH01QuotesEveryMatch(t *testing.T) {
-	s := State{Exists: true, Decisions: []Decision{{"Primary database", "PostgreSQL"}, {"Cache", "Redis"}}}
+	s := stateFile{exists: true, decisions: []userDecision{{"Primary database", "PostgreSQL"}, {"Cache", "Redis"}}}
 	v := decisionFacts{s, asking("Which cache?", "Which colour?", "Which primary database?", "Which font?")}.decide(defaults)
 	assert.Equal(t, "DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Cache' -> 'Redis'. Do not "+
 		"re-ask. Use the cached answer. (overlap 1/1) "+
@@ -147,7 +147,7 @@ func TestTheTableOfH04(t *testing.T) {
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 5, refuses(v), v.Detail)
 	}
-	assert.Contains(t, specFacts{known: true, isSpec: true, state: unreadable(State{Exists: true})}.decide(defaults).Detail, "broken")
+	assert.Contains(t, specFacts{known: true, isSpec: true, state: unreadable(stateFile{exists: true})}.decide(defaults).Detail, "broken")
 }
 
 func TestTheTableOfH05(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTheTableOfH05(t *testing.T) {
 
 func TestTheTableOfH06AndH12(t *testing.T) {
 	for _, c := range []struct {
-		state State
+		state stateFile
 		row   int
 	}{{missing(inPhase("PLAN")), 1}, {unreadable(inPhase("PLAN")), 2}, {inPhase("PLAN"), 3}} {
 		v := summaryFacts{state: c.state}.decide(1, "WORD", "lead\n")
@@ -181,7 +181,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 	}
 	long := inPhase("PLAN")
 	for i := range 200 {
-		long.Gates = append(long.Gates, gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
+		long.gates = append(long.gates, gate{phase: fmt.Sprint(i), verdict: strings.Repeat("v", 90)})
 	}
 	lead := strings.Repeat("x", 500)
 	assert.LessOrEqual(t, event.Length(summaryFacts{state: long}.decide(1, "WORD", lead).Message), maxContext)
@@ -189,7 +189,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 
 func TestTheTableOfH07(t *testing.T) {
 	config := defaults
-	config.SelfCritique = true
+	config.selfCritique = true
 	text := strings.Repeat("- [ ] [T001] a\n", 4)
 	row := func() int { return techLeadFacts{"/f", document{true, text}}.decide(config).Row }
 	assert.Equal(t, 1, techLeadFacts{"", document{}}.decide(config).Row)
@@ -318,28 +318,28 @@ func TestTheTableOfH11a(t *testing.T) {
 }
 
 func TestTheTableOfH11b(t *testing.T) {
-	red := []gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED - needs revision"},
-		{Phase: "7", Verdict: "not RED", Status: "REDUCED"}, {Phase: "9", Verdict: "PASS"}}
+	red := []gate{{verdict: "green", status: "red"}, {phase: "8", verdict: "RED - needs revision"},
+		{phase: "7", verdict: "not RED", status: "REDUCED"}, {phase: "9", verdict: "PASS"}}
 	for _, c := range []struct {
 		phase string
 		gates []gate
 		row   int
 	}{{"COMPLETION", red, 5}, {"", red, 5}, {"", nil, 6}, {"FINISHED", nil, 7}, {"test-strategy", nil, 8}, {"completion", nil, 9}} {
-		v := workflowFacts{state: State{Exists: true, Phase: c.phase, Gates: c.gates}}.decide(defaults)
+		v := workflowFacts{state: stateFile{exists: true, phase: c.phase, gates: c.gates}}.decide(defaults)
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 5 || c.row == 7 || c.row == 8, refuses(v), c)
 	}
-	assert.Equal(t, "Validation failed (RED) at PLAN, 8", workflowFacts{state: State{Exists: true, Phase: "PLAN",
-		Gates: red}}.decide(defaults).Detail)
-	assert.Equal(t, "Validation failed (RED) at unknown, 8", workflowFacts{state: State{Exists: true, Gates: red}}.decide(defaults).Detail)
+	assert.Equal(t, "Validation failed (RED) at PLAN, 8", workflowFacts{state: stateFile{exists: true, phase: "PLAN",
+		gates: red}}.decide(defaults).Detail)
+	assert.Equal(t, "Validation failed (RED) at unknown, 8", workflowFacts{state: stateFile{exists: true, gates: red}}.decide(defaults).Detail)
 }
 
 func TestTheTableOfH13(t *testing.T) {
 	for _, c := range []struct {
 		continued bool
-		state     State
+		state     stateFile
 		row       int
-	}{{false, inPhase("PLAN"), 1}, {true, State{}, 1}, {true, unreadable(inPhase("PLAN")), 1}, {true, inPhase("PLAN"), 2}} {
+	}{{false, inPhase("PLAN"), 1}, {true, stateFile{}, 1}, {true, unreadable(inPhase("PLAN")), 1}, {true, inPhase("PLAN"), 2}} {
 		v := environmentFacts{branch: "main", continued: c.continued, summary: summaryFacts{state: c.state}}.verdict()
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 2, strings.Contains(v.Message, "\n<planning-state>\nphase: PLAN\n"), v.Message)
