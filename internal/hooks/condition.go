@@ -17,20 +17,20 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-// Call is an event, as the permission rule in the field "if" of a hook sees it.
-type Call struct {
-	Event   dialect.Event
-	Fields  js.Object
-	Session Session
+// ruleCall is an event, as the permission rule in the field "if" of a hook sees it.
+type ruleCall struct {
+	event   dialect.Event
+	fields  js.Object
+	session Session
 }
 
 // mismatch returns why the rule of a hook does not match the call, "" if it does.
-func (c Call) mismatch(d dialect.Dialect, h Hook) string {
-	if why := h.IfNeverMatches(c.Event); why != "" {
+func (c ruleCall) mismatch(d dialect.Dialect, h Hook) string {
+	if why := h.IfNeverMatches(c.event); why != "" {
 		return why
 	}
 	r, _ := parseRule(h.If)
-	name := c.Fields.Text("tool_name")
+	name := c.fields.Text("tool_name")
 	switch {
 	case r.Tool != name && !slices.Contains(d.Aliases[name], r.Tool) && !(name == "Monitor" && r.Tool == "Bash"):
 		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If)
@@ -75,9 +75,9 @@ func ruledTools() []string {
 func hasContent(tool string) bool { return slices.Contains(ruledTools(), tool) }
 
 // matches reports whether the content of a rule matches the input of the tool.
-func (c Call) matches(content string) bool {
-	input := c.Fields.Object("tool_input")
-	switch c.Fields.Text("tool_name") {
+func (c ruleCall) matches(content string) bool {
+	input := c.fields.Object("tool_input")
+	switch c.fields.Text("tool_name") {
 	case "Bash", "Monitor", "PowerShell":
 		home, _ := os.UserHomeDir()
 		return matchesLine(content, shell.Look(input.Text("command"), home))
@@ -125,13 +125,13 @@ func matchesText(content, text string) bool { return permission.MatchText(js.Tri
 // .gitignore, whatever the case of letters. They are relative to the working directory; a prefix
 // changes that: / to the project, // to the root, ~/ to the home. A rule that is a whole path, or
 // begins with *, is tested on the whole path too.
-func (c Call) matchesPath(rule, file string) bool {
+func (c ruleCall) matchesPath(rule, file string) bool {
 	home, _ := os.UserHomeDir()
 	if below, ok := strings.CutPrefix(file, "~/"); ok {
 		file = filepath.Join(home, below)
 	}
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(c.Session.Cwd, file)
+		file = filepath.Join(c.session.Cwd, file)
 	}
 	file = filepath.Clean(file)
 	if (strings.HasPrefix(rule, "*") || !strings.Contains(rule, "*")) && matchesText(rule, file) {
@@ -143,13 +143,13 @@ func (c Call) matchesPath(rule, file string) bool {
 	case strings.HasPrefix(rule, "~/"):
 		return home != "" && matchesBelow(home, rule[2:], file)
 	case strings.HasPrefix(rule, "/"):
-		return matchesBelow(cmp.Or(c.Session.Project, c.Session.Cwd), rule[1:], file)
+		return matchesBelow(cmp.Or(c.session.Project, c.session.Cwd), rule[1:], file)
 	}
 	rule = strings.TrimPrefix(rule, "./")
 	if !strings.Contains(strings.TrimSuffix(rule, "/"), "/") {
 		rule = "**/" + rule
 	}
-	return matchesBelow(c.Session.Cwd, rule, file)
+	return matchesBelow(c.session.Cwd, rule, file)
 }
 
 // matchesBelow reports whether a pattern, relative to dir, matches a file or a directory

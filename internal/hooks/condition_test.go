@@ -51,7 +51,7 @@ func TestRules(t *testing.T) {
 		{"Edit(a?c)", "Edit", `{"file_path": "x/abc"}`, true},
 	} {
 		fields := js.Object{}.WithText("tool_name", c.tool).With("tool_input", jsontext.Value(c.input))
-		call := Call{Event: event, Fields: fields, Session: Session{Cwd: "/project/sub", Project: "/project"}}
+		call := ruleCall{event: event, fields: fields, session: Session{Cwd: "/project/sub", Project: "/project"}}
 		why := call.mismatch(d, Hook{If: c.rule})
 		assert.Equal(t, c.selects, why == "", "%s on %s: %s", c.rule, c.input, why)
 	}

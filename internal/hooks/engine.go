@@ -98,9 +98,9 @@ func (e *Engine) Init() error {
 	return e.err
 }
 
-// Registry returns the hooks of the configuration. errNotInitialized is returned if it has
+// loaded returns the hooks of the configuration. errNotInitialized is returned if it has
 // not been read.
-func (e *Engine) Registry() (*Registry, error) {
+func (e *Engine) loaded() (*Registry, error) {
 	if e == nil || e.registry.Load() == nil {
 		return nil, errNotInitialized
 	}
@@ -113,9 +113,9 @@ type Status struct {
 	TotalHooks  int  `json:"totalHooks"`
 }
 
-// Status returns the engine's status. It does not read the configuration.
-func (e *Engine) Status() Status {
-	r, err := e.Registry()
+// status returns the engine's status. It does not read the configuration.
+func (e *Engine) status() Status {
+	r, err := e.loaded()
 	if err != nil {
 		return Status{}
 	}
@@ -148,7 +148,7 @@ func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
 		return result
 	}
 	fields, request, response := in.read()
-	planned := registry.plan(d, name, subjectOf(event, fields), &Call{Event: event, Fields: fields, Session: e.config.Session})
+	planned := registry.plan(d, name, subjectOf(event, fields), &ruleCall{event: event, fields: fields, session: e.config.Session})
 	result.Skipped, result.Subject = planned.skipped, subjectOf(event, fields)
 	for _, note := range planned.notes {
 		result.warn(note)

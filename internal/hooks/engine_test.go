@@ -43,7 +43,7 @@ func TestDisabledEngineIsNilAndSafe(t *testing.T) {
 	e := New(Config{Dialect: dialect.LLxprt(), Load: func() ([]Source, error) { panic("read") }})
 	require.Nil(t, e)
 	require.Nil(t, e.Fire(t.Context(), dialect.BeforeTool, Input{}).Plan)
-	require.Equal(t, Status{}, e.Status())
+	require.Equal(t, Status{}, e.status())
 	require.ErrorIs(t, e.Init(), errNotInitialized)
 	request := jsontext.Value(`{"model":"m"}`)
 	run := e.RunModel(t.Context(), request, func(_ context.Context, sent jsontext.Value) (jsontext.Value, error) { return sent, nil })
@@ -62,7 +62,7 @@ func TestConfigurationIsReadOnceByTheFirstEvent(t *testing.T) {
 		reads.Add(1)
 		return []Source{{Hooks: jsontext.Value(`{"BeforeTool":[{"hooks":[{"type":"command","command":"true"},5]}]}`)}}, nil
 	}})
-	_, err := e.Registry()
+	_, err := e.loaded()
 	require.ErrorIs(t, err, errNotInitialized)
 	require.Zero(t, reads.Load(), "New reads nothing")
 
@@ -75,7 +75,7 @@ func TestConfigurationIsReadOnceByTheFirstEvent(t *testing.T) {
 	require.NoError(t, e.Init())
 	require.EqualValues(t, 1, reads.Load())
 	require.EqualValues(t, 1, warned.Load(), "a problem is reported once")
-	require.Equal(t, Status{true, 1}, e.Status())
+	require.Equal(t, Status{true, 1}, e.status())
 }
 
 // HOOK-113, HOOK-115, HOOK-147

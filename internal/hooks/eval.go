@@ -50,7 +50,7 @@ func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, er
 	if err != nil {
 		return nil, err
 	}
-	return append(result[:len(result)-1], fmt.Sprintf(`,"version":%d}`, Version)...), nil
+	return append(result[:len(result)-1], fmt.Sprintf(`,"version":%d}`, protocolVersion)...), nil
 }
 
 func (r evaluation) eval(ctx context.Context) (jsontext.Value, error) {
@@ -192,10 +192,10 @@ func (r evaluation) status() jsontext.Value {
 	if engine == nil {
 		return o.Raw()
 	}
-	before := engine.Status()
-	_, early := engine.Registry()
+	before := engine.status()
+	_, early := engine.loaded()
 	first, second := engine.Init(), engine.Init()
-	now, _ := js.ParseObject(js.Marshal(engine.Status()))
+	now, _ := js.ParseObject(js.Marshal(engine.status()))
 	return o.
 		With("before", js.Marshal(before)).
 		With("throwsBeforeInit", js.Bool(errors.Is(early, errNotInitialized))).

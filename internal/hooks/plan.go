@@ -30,7 +30,7 @@ type planned struct {
 // plan selects the hooks of an event for a subject, such as a tool's name. Every matcher
 // matches an empty subject. Of equal hooks the first one runs. call is nil if the input of the
 // event is not known; then no "if" is tested.
-func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) planned {
+func (r *Registry) plan(d dialect.Dialect, event, subject string, call *ruleCall) planned {
 	var p planned
 	seen := make(map[string]bool)
 	for _, h := range r.hooks[event] {
@@ -66,7 +66,7 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 }
 
 // notMatched says that the matcher does not match, and at an event names both.
-func (h Hook) notMatched(subject string, call *Call) string {
+func (h Hook) notMatched(subject string, call *ruleCall) string {
 	if call == nil || h.Matcher == "" {
 		return "its matcher does not match"
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Version is the version of the machine interface, that is of the members of its requests
+// protocolVersion is the version of the machine interface, that is of the members of its requests
 // and results. A new optional member does not change it.
-const Version = 1
+const protocolVersion = 1
 
 // requestMember is a member of a request, with the kind of its value: '"' a string, '{' an
 // object, '[' an array, '0' a number, '*' anything.
@@ -42,8 +42,8 @@ func requestMembers(mode string) []requestMember {
 // does not have, or a value of a wrong type.
 func checkRequest(o js.Object) error {
 	mode := cmp.Or(o.Text("mode"), "fire")
-	if version := o.Get("version"); version != nil && string(version) != fmt.Sprint(Version) {
-		return fmt.Errorf("its version is %s; this program speaks version %d", js.Excerpt(version), Version)
+	if version := o.Get("version"); version != nil && string(version) != fmt.Sprint(protocolVersion) {
+		return fmt.Errorf("its version is %s; this program speaks version %d", js.Excerpt(version), protocolVersion)
 	}
 	if err := checkMembers("", o, requestMembers(mode)); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // skillExcludes returns why a hook in the frontmatter of a skill does not run, "" if it runs
 // or comes from elsewhere. The agent adds a skill's hooks to the session when the skill is
 // called.
-func (h Hook) skillExcludes(d dialect.Dialect, call *Call) string {
+func (h Hook) skillExcludes(d dialect.Dialect, call *ruleCall) string {
 	switch {
 	case h.Skill == "":
 		return ""
@@ -18,7 +18,7 @@ func (h Hook) skillExcludes(d dialect.Dialect, call *Call) string {
 		return fmt.Sprintf("%s does not run hooks of a skill at %s", d.Title, h.Event)
 	case h.inactive:
 		return fmt.Sprintf("hooks of the skill %s run only after the skill was called; --skill %s runs them", h.Skill, h.Skill)
-	case call != nil && call.Fields.Has("agent_id"):
+	case call != nil && call.fields.Has("agent_id"):
 		return fmt.Sprintf("hooks of the skill %s do not run in a subagent", h.Skill)
 	}
 	return ""

@@ -45,7 +45,7 @@ func Claude() Dialect {
 
 			ManagedOnly: "allowManagedHooksOnly",
 
-			Switch:   Switch{Settings: []Path{{"disableAllHooks"}}, Disables: true, Default: true},
+			Switch:   Switch{settings: []Path{{"disableAllHooks"}}, disables: true, byDefault: true},
 			ToEnable: `no "disableAllHooks": true`,
 		},
 		Hooks: Hooks{

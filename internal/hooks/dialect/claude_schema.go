@@ -41,10 +41,10 @@ func claudeSchema() Schema {
 		specific[event] = context
 	}
 	return Schema{
-		Fields: map[string]Kind{
+		fields: map[string]Kind{
 			"continue": flag, "suppressOutput": flag, "stopReason": text, "reason": text, "systemMessage": text, "terminalSequence": text,
 			"decision": {Type: '"', OneOf: []string{"approve", "block"}}, "hookSpecificOutput": object, "async": flag, "asyncTimeout": any,
 		},
-		Specific: specific,
+		specific: specific,
 	}
 }

@@ -17,12 +17,12 @@ func Codex() Dialect {
 			{Scope: User, In: InHome, Path: ".codex/hooks.json"},
 		},
 		Reviewed: File{Scope: User, In: InHome, Path: ".codex/config.toml"},
-		Switch:   Switch{Settings: []Path{{"disabled"}}, Disables: true, Default: true},
+		Switch:   Switch{settings: []Path{{"disabled"}}, disables: true, byDefault: true},
 		ToEnable: `[features] hooks = true in config.toml`,
 		Members:  []string{"description", "hooks"},
 	}
 	d.Answers.Objects = ObjectsOnSuccess
-	d.Answers.Schema.Closed, d.Answers.Schema.AnyEvent = true, true
+	d.Answers.Schema.closed, d.Answers.Schema.anyEvent = true, true
 	d.Answers.NeedsReason, d.Answers.SilentReason, d.Answers.AskReason = true, "", false
 	d.Around.BlockAfterTool, d.Around.AfterFailure = BlockHidesResult, ""
 	d.Hooks = Hooks{

@@ -23,7 +23,7 @@ func LLxprt() Dialect {
 			},
 			Extensions: []string{".llxprt/extensions"},
 			Comments:   true,
-			Switch:     Switch{Settings: []Path{{"enableHooks"}}},
+			Switch:     Switch{settings: []Path{{"enableHooks"}}},
 			ToEnable:   `"enableHooks": true`,
 			Disabled:   []Path{{"disabledHooks"}},
 

@@ -59,14 +59,14 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	if out.IsTrue("async") {
 		return Answer{Notes: []string{`its output is {"async": true}: it continues in the background and cannot block`}}
 	}
-	if why := d.Answers.Schema.Violation(out); why != "" {
+	if why := d.Answers.Schema.violation(out); why != "" {
 		answer := d.readByExit(e, o, "")
 		answer.Notes = append(answer.Notes, d.discarded(e, out, why)...)
 		return answer
 	}
 	answer := d.withoutForeignFields(e, out)
 	answer.AnyExit = true
-	answer.Notes = append(answer.Notes, d.Answers.Schema.Hints(e, out)...)
+	answer.Notes = append(answer.Notes, d.Answers.Schema.hints(e, out)...)
 	if e.Action && !o.Exited(0) && answer.Output.Has("hookSpecificOutput") {
 		answer.Output.Object = answer.Output.Without("hookSpecificOutput")
 		answer.Notes = append(answer.Notes, fmt.Sprintf("hookSpecificOutput counts at %s only with exit 0", e.Name))
@@ -162,20 +162,20 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 // readObject reads the object on the standard output of a hook that exited with 0.
 func (d Dialect) readObject(e Event, value jsontext.Value) Answer {
 	out, _ := ParseOutput(value)
-	if why := d.Answers.Schema.Violation(out); why != "" {
+	if why := d.Answers.Schema.violation(out); why != "" {
 		return Answer{Notes: d.discarded(e, out, why)}
 	}
 	if d.Answers.NeedsReason && e.BlockedBy(out) && e.Reason(out) == "" {
 		return Answer{Notes: []string{"it blocks and gives no reason; the whole output is ignored"}}
 	}
 	answer := d.withoutForeignFields(e, out)
-	answer.Notes = append(answer.Notes, d.Answers.Schema.Hints(e, out)...)
+	answer.Notes = append(answer.Notes, d.Answers.Schema.hints(e, out)...)
 	return answer
 }
 
 // discarded returns the notes about an output that violates the schema.
 func (d Dialect) discarded(e Event, out Output, why string) []string {
-	return append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.Hints(e, out)...)
+	return append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.hints(e, out)...)
 }
 
 // hasDecision reports whether a line of a text would count if it were the whole text.
@@ -183,7 +183,7 @@ func (d Dialect) hasDecision(text string) bool {
 	for line := range strings.Lines(text) {
 		out, isObject := ParseOutput(jsontext.Value(js.Trim(line)))
 		for name := range out.All() {
-			if isObject && d.Answers.Schema.Fields != nil && d.Answers.Schema.Knows(name) {
+			if isObject && d.Answers.Schema.fields != nil && d.Answers.Schema.Knows(name) {
 				return true
 			}
 		}
@@ -226,7 +226,7 @@ func (a Answer) withNote(when bool, note string) Answer {
 // another event than the one that fired.
 func (d Dialect) withoutForeignFields(e Event, out Output) Answer {
 	name := out.Specific().Text("hookEventName")
-	if d.Answers.Schema.Fields == nil || d.Answers.Schema.AnyEvent || !out.Has("hookSpecificOutput") || name == e.Name {
+	if d.Answers.Schema.fields == nil || d.Answers.Schema.anyEvent || !out.Has("hookSpecificOutput") || name == e.Name {
 		return Answer{Output: &out}
 	}
 	note := fmt.Sprintf("its hookSpecificOutput names the event %q, not %s; it is ignored, and so is continue", name, e.Name)

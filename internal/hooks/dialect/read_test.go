@@ -92,7 +92,7 @@ func TestTablesAreComplete(t *testing.T) {
 		require.NotZero(t, d.Hooks.ToolMatcher)
 		require.NotZero(t, d.Hooks.OtherMatcher)
 		require.NotEmpty(t, d.Hooks.Identity)
-		require.NotEmpty(t, d.Settings.Switch.Settings)
+		require.NotEmpty(t, d.Settings.Switch.settings)
 	}
 }
 

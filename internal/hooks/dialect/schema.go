@@ -17,10 +17,10 @@ import (
 // field of a wrong type as a whole, and ignores unknown fields. The zero value accepts
 // everything.
 type Schema struct {
-	Closed   bool                       // the agent discards an output with an unknown field
-	AnyEvent bool                       // hookSpecificOutput may name another event
-	Fields   map[string]Kind            // of the output
-	Specific map[string]map[string]Kind // of hookSpecificOutput, by the event that it names
+	closed   bool                       // the agent discards an output with an unknown field
+	anyEvent bool                       // hookSpecificOutput may name another event
+	fields   map[string]Kind            // of the output
+	specific map[string]map[string]Kind // of hookSpecificOutput, by the event that it names
 }
 
 // Kind is the type of a field.
@@ -35,27 +35,27 @@ type Kind struct {
 
 // Knows reports whether the agent knows a field of the output.
 func (s Schema) Knows(name string) bool {
-	_, known := s.Fields[name]
-	return known || s.Fields == nil
+	_, known := s.fields[name]
+	return known || s.fields == nil
 }
 
 // KnowsInside reports whether the agent knows a field of hookSpecificOutput at an event.
 func (s Schema) KnowsInside(e Event, name string) bool {
-	fields, listed := s.Specific[e.Name]
+	fields, listed := s.specific[e.Name]
 	_, known := fields[name]
 	return known || !listed
 }
 
-// Violation returns why the agent discards an output, "" if it does not.
-func (s Schema) Violation(out Output) string {
-	if s.Fields == nil {
+// violation returns why the agent discards an output, "" if it does not.
+func (s Schema) violation(out Output) string {
+	if s.fields == nil {
 		return ""
 	}
-	if why := violation("", s.Fields, out.Object); why != "" {
+	if why := violation("", s.fields, out.Object); why != "" {
 		return why
 	}
 	for name := range out.All() {
-		if _, known := s.Fields[name]; s.Closed && !known {
+		if _, known := s.fields[name]; s.closed && !known {
 			return fmt.Sprintf("its %q is not a known field", name)
 		}
 	}
@@ -63,7 +63,7 @@ func (s Schema) Violation(out Output) string {
 		return ""
 	}
 	specific := out.Specific()
-	fields, known := s.Specific[specific.Text("hookEventName")]
+	fields, known := s.specific[specific.Text("hookEventName")]
 	switch {
 	case !specific.Has("hookEventName"):
 		return "its hookSpecificOutput has no hookEventName"
@@ -134,16 +134,16 @@ func (k Kind) String() string {
 	return "a string"
 }
 
-// Hints returns a note about each field that the agent does not know. It names what the
+// hints returns a note about each field that the agent does not know. It names what the
 // author probably meant: another spelling, or another place.
-func (s Schema) Hints(e Event, out Output) []string {
-	if s.Fields == nil {
+func (s Schema) hints(e Event, out Output) []string {
+	if s.fields == nil {
 		return nil
 	}
-	specific := s.Specific[e.Name]
+	specific := s.specific[e.Name]
 	var hints []string
 	for name := range out.All() {
-		_, known := s.Fields[name]
+		_, known := s.fields[name]
 		_, inside := specific[name]
 		switch {
 		case known || name == "hookSpecificOutput":
@@ -152,7 +152,7 @@ func (s Schema) Hints(e Event, out Output) []string {
 		case name == "approve" || name == "approved":
 			hints = append(hints, fmt.Sprintf("%q is not a field: \"decision\": \"block\" refuses", name))
 		default:
-			hints = append(hints, unknownField(name, slices.Sorted(maps.Keys(s.Fields))))
+			hints = append(hints, unknownField(name, slices.Sorted(maps.Keys(s.fields))))
 		}
 	}
 	for name := range out.Specific().All() {

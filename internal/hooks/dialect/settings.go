@@ -69,19 +69,19 @@ func (p Path) parent(settings js.Object) (parent js.Object, name string) {
 
 // Switch is a setting that turns all hooks on or off.
 type Switch struct {
-	Settings []Path // the first one that is set decides
-	Disables bool   // the value true turns hooks off
-	Default  bool   // whether hooks are on if none is set
+	settings  []Path // the first one that is set decides
+	disables  bool   // the value true turns hooks off
+	byDefault bool   // whether hooks are on if none is set
 }
 
 // On returns settings that turn hooks on.
 func (s Switch) On() js.Object {
-	if s.Default {
+	if s.byDefault {
 		return js.Object{}
 	}
 	var settings js.Object
-	path := s.Settings[0]
-	value := js.Bool(!s.Disables)
+	path := s.settings[0]
+	value := js.Bool(!s.disables)
 	for i := len(path) - 1; i >= 0; i-- {
 		settings = js.Object{}.With(path[i], value)
 		value = settings.Raw()
@@ -90,21 +90,21 @@ func (s Switch) On() js.Object {
 }
 
 func (s Switch) enabled(settings js.Object) bool {
-	for _, path := range s.Settings {
+	for _, path := range s.settings {
 		if parent, name := path.parent(settings); parent.Has(name) {
-			return parent.IsTrue(name) != s.Disables
+			return parent.IsTrue(name) != s.disables
 		}
 	}
-	return s.Default
+	return s.byDefault
 }
 
 // TurnsOff returns the setting with which a settings file turns all hooks off. off is false if it
 // does not.
 func (d Dialect) TurnsOff(file jsontext.Value) (path Path, off bool) {
 	o, _ := js.ParseObject(file)
-	for _, path := range d.Settings.Switch.Settings {
+	for _, path := range d.Settings.Switch.settings {
 		if parent, name := path.parent(o); parent.Has(name) {
-			return path, parent.IsTrue(name) == d.Settings.Switch.Disables
+			return path, parent.IsTrue(name) == d.Settings.Switch.disables
 		}
 	}
 	return nil, false

@@ -25,13 +25,13 @@ var errCase = errors.New("invalid case")
 
 // Case is one test.
 type Case struct {
-	Path    string // of the case file
-	Title   string // the first line
-	Event   string
-	Dialect dialect.Dialect
-	Config  []string // paths, absolute
-	Env     []string // NAME=VALUE
-	Ignore  []string // patterns of files and directories that may change
+	path    string // of the case file
+	title   string // the first line
+	event   string
+	dialect dialect.Dialect
+	config  []string // paths, absolute
+	env     []string // NAME=VALUE
+	ignore  []string // patterns of files and directories that may change
 	archive *txtar.Archive
 }
 
@@ -51,7 +51,7 @@ func Files(dir string) ([]string, error) {
 // ignores reports whether a pattern matches the file or a directory above it.
 func (c Case) ignores(name string) bool {
 	for ; name != "."; name = path.Dir(name) {
-		for _, pattern := range c.Ignore {
+		for _, pattern := range c.ignore {
 			if ok, _ := path.Match(pattern, name); ok {
 				return true
 			}
@@ -66,22 +66,22 @@ func Load(file string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Path: file, Dialect: dialect.Claude(), archive: archive}
+	c := Case{path: file, dialect: dialect.Claude(), archive: archive}
 	for line := range strings.Lines(string(archive.Comment)) {
 		if err := c.header(strings.TrimSpace(line)); err != nil {
 			return Case{}, fmt.Errorf("%s: %w: %w", file, errCase, err)
 		}
 	}
-	if _, known := c.Dialect.Event(c.Event); c.Event != "" && !known {
-		return Case{}, fmt.Errorf("%s: %w: %s has no event %q%s", file, errCase, c.Dialect.Title, c.Event, c.Dialect.Suggest(c.Event))
+	if _, known := c.dialect.Event(c.event); c.event != "" && !known {
+		return Case{}, fmt.Errorf("%s: %w: %s has no event %q%s", file, errCase, c.dialect.Title, c.event, c.dialect.Suggest(c.event))
 	}
 	if err := c.checkWant(); err != nil {
 		return Case{}, fmt.Errorf("%s: %w: %w", file, errCase, err)
 	}
 	switch {
-	case c.Event == "":
+	case c.event == "":
 		return Case{}, fmt.Errorf("%s: %w: missing event, as in \"event: PreToolUse\"", file, errCase)
-	case len(c.Config) == 0:
+	case len(c.config) == 0:
 		return Case{}, fmt.Errorf("%s: %w: missing configuration, as in \"config: ../hooks/hooks.json\"", file, errCase)
 	case c.section(eventSection) == "":
 		return Case{}, fmt.Errorf("%s: %w: missing section event.json", file, errCase)
@@ -96,22 +96,22 @@ func (c *Case) header(line string) (err error) {
 	value = strings.TrimSpace(value)
 	switch name {
 	case "event":
-		c.Event = value
+		c.event = value
 	case "dialect":
-		c.Dialect, err = dialect.Named(value)
+		c.dialect, err = dialect.Named(value)
 	case "config":
-		c.Config = append(c.Config, filepath.Join(filepath.Dir(c.Path), value))
+		c.config = append(c.config, filepath.Join(filepath.Dir(c.path), value))
 	case "env":
-		c.Env = append(c.Env, value)
+		c.env = append(c.env, value)
 	case "ignore":
 		_, err = path.Match(value, "")
-		c.Ignore = append(c.Ignore, value)
+		c.ignore = append(c.ignore, value)
 	default:
 		if isKey(line) {
 			return unknownKey(name, headKeys())
 		}
-		if c.Title == "" {
-			c.Title = line
+		if c.title == "" {
+			c.title = line
 		}
 	}
 	return err
@@ -195,7 +195,7 @@ func (c Case) Update(got Got) error {
 	for _, name := range got.names() {
 		archive.Files = append(archive.Files, txtar.File{Name: wantDirectory + name, Data: []byte(got.Files[name])})
 	}
-	path, err := filepath.Abs(c.Path)
+	path, err := filepath.Abs(c.path)
 	if err != nil {
 		return err
 	}

@@ -42,13 +42,13 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 	if err != nil {
 		return Got{}, err
 	}
-	enabled, sources, err := load(c.Dialect, c.Config)
+	enabled, sources, err := load(c.dialect, c.config)
 	if err != nil {
 		return Got{}, err
 	}
 	if !enabled {
-		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", errCase, c.Dialect.Title,
-			c.Dialect.Settings.ToEnable)
+		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", errCase, c.dialect.Title,
+			c.dialect.Settings.ToEnable)
 	}
 	before, err := snapshot(place.root)
 	if err != nil {
@@ -60,13 +60,13 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 		return Got{}, fmt.Errorf("%w: event.json:%w", errCase, jsonx.Explain(event, err))
 	}
 	engine := hooks.New(hooks.Config{
-		Dialect: c.Dialect,
+		Dialect: c.dialect,
 		Session: session,
 		Enabled: true,
 		Load:    func() ([]hooks.Source, error) { return sources, nil },
 		Environ: c.environ(environ, place),
 	})
-	result := engine.Fire(ctx, c.Event, hooks.Input{Fields: event})
+	result := engine.Fire(ctx, c.event, hooks.Input{Fields: event})
 	after, err := snapshot(place.root)
 	if err != nil {
 		return Got{}, err
@@ -82,7 +82,7 @@ type place struct{ root, project, home, dir string }
 
 // layOut creates the files of the case.
 func (c Case) layOut(root string) (place, error) {
-	dir, err := filepath.Abs(filepath.Dir(c.Path))
+	dir, err := filepath.Abs(filepath.Dir(c.path))
 	if err != nil {
 		return place{}, err
 	}
@@ -132,7 +132,7 @@ func (c Case) environ(inherited []string, p place) []string {
 		return strings.HasPrefix(v, "CLAUDE_") || strings.HasPrefix(v, "GEMINI_") || strings.HasPrefix(v, "LLXPRT_")
 	})
 	env = append(env, "HOME="+p.home)
-	for _, v := range c.Env {
+	for _, v := range c.env {
 		env = append(env, p.fill(v))
 	}
 	return env
