@@ -303,11 +303,11 @@ func (g *Graph) isChain() bool {
 	return g.Width == 1
 }
 
-// Summary returns one line with the numbers of steps and layers, the width, and how many
+// summary returns one line with the numbers of steps and layers, the width, and how many
 // steps are done.
-func (g *Graph) Summary() string {
+func (g *Graph) summary() string {
 	if g.whole != nil {
-		return g.whole.Summary()
+		return g.whole.summary()
 	}
 	if len(g.Steps) == 0 {
 		return "no steps"
@@ -331,11 +331,11 @@ func (g *Graph) Summary() string {
 	return text
 }
 
-// Path returns one line with the length and the steps of the critical path, or "" if there
+// path returns one line with the length and the steps of the critical path, or "" if there
 // are no steps, or nothing else.
-func (g *Graph) Path() string {
+func (g *Graph) path() string {
 	if g.whole != nil {
-		return g.whole.Path()
+		return g.whole.path()
 	}
 	if len(g.Steps) == 0 || g.isChain() {
 		return ""

@@ -41,8 +41,8 @@ func TestFigures(t *testing.T) {
 	assert.Equal(t, 4, g.Layers)
 	assert.Equal(t, 2, g.Width)
 	assert.Equal(t, []int64{1, 2, 4, 5}, g.Critical)
-	assert.Equal(t, "5 steps in 4 layers, width 2", g.Summary())
-	assert.Equal(t, "critical path of 4 steps: 1 → 2 → 4 → 5", g.Path())
+	assert.Equal(t, "5 steps in 4 layers, width 2", g.summary())
+	assert.Equal(t, "critical path of 4 steps: 1 → 2 → 4 → 5", g.path())
 	assert.Equal(t, []string{"not drawn: 1 dependency that follows from others"}, g.notes())
 }
 
@@ -50,9 +50,9 @@ func TestFigures(t *testing.T) {
 func TestAChainHasNoMarks(t *testing.T) {
 	chain, one, two := New("c", steps(nil, []int64{1}, []int64{2, 1})), New("o", steps(nil)), New("t", steps(nil, []int64{1}, nil))
 	assert.Equal(t, []int64{1, 2, 3}, chain.Critical)
-	assert.Equal(t, "3 steps, one after another", chain.Summary())
-	assert.Equal(t, "1 step", one.Summary())
-	assert.Equal(t, "3 steps in 2 layers, width 2", two.Summary())
+	assert.Equal(t, "3 steps, one after another", chain.summary())
+	assert.Equal(t, "1 step", one.summary())
+	assert.Equal(t, "3 steps in 2 layers, width 2", two.summary())
 	for g, marks := range map[*Graph]bool{chain: false, one: false, two: true} {
 		text, page := g.Text(60, false), g.HTML()
 		assert.Equal(t, marks, strings.Contains(text, "critical path (*) of 2 steps: 1 → 2\n"), text)

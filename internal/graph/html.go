@@ -35,8 +35,8 @@ func (g *Graph) HTML() string {
 	}
 	return strings.NewReplacer(
 		"{{title}}", html.EscapeString(visible.Line(g.Title)),
-		"{{summary}}", html.EscapeString(g.Summary()),
-		"{{path}}", html.EscapeString(plain(g.Path())),
+		"{{summary}}", html.EscapeString(g.summary()),
+		"{{path}}", html.EscapeString(plain(g.path())),
 		"{{notes}}", g.htmlNotes(),
 		"{{legend}}", g.legend(),
 		"{{drawing}}", drawing,

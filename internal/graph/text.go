@@ -21,11 +21,11 @@ func (g *Graph) Text(columns int, colour bool) string {
 	if title != "" {
 		title += ": "
 	}
-	fmt.Fprintln(&out, title+g.Summary())
+	fmt.Fprintln(&out, title+g.summary())
 	if len(g.Steps) == 0 {
 		return out.String()
 	}
-	if path := g.Path(); path != "" {
+	if path := g.path(); path != "" {
 		for _, line := range terminal.Wrap(strings.Replace(path, "path", "path (*)", 1), columns) {
 			fmt.Fprintln(&out, line)
 		}

@@ -46,7 +46,7 @@ type Full struct {
 
 // Of returns the status of the steps. note is put before the message.
 func (w Way) Of(s *steps.State, note string) Status {
-	status := Status{Message: w.Message(s), Steps: []Step{}}
+	status := Status{Message: w.message(s), Steps: []Step{}}
 	if note != "" {
 		status.Message = note + " " + status.Message
 	}
@@ -148,8 +148,8 @@ func (w Way) NoWorkflow() string {
 	return none + "Calling a skill that has an fsm.json puts one there, and so does: " + w.Command("begin") + " SKILL"
 }
 
-// Message says in two sentences how far the workflow is and what to do next.
-func (w Way) Message(s *steps.State) string {
+// message says in two sentences how far the workflow is and what to do next.
+func (w Way) message(s *steps.State) string {
 	if len(s.Steps) == 0 {
 		return w.NoWorkflow()
 	}
@@ -182,7 +182,7 @@ const maxFull = 3
 // message, by their names.
 func (w Way) Report(s *steps.State) string {
 	var b strings.Builder
-	b.WriteString(w.Message(s))
+	b.WriteString(w.message(s))
 	for i, c := range current(s) {
 		if i == maxFull {
 			break

@@ -63,7 +63,7 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			f := hydrated(t, story)
 			w := Way{Kind: kind, Program: "/bin/fsmtx", Prefix: "mcp__fsmtx__"}
-			f.Via.How = w.How()
+			f.Via.How = w.how()
 			project := filepath.Join(filepath.Dir(filepath.Dir(f.List.Dir)), "project")
 			write := func(name, text string) {
 				require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
@@ -310,7 +310,7 @@ func TestStatusForPrograms(t *testing.T) {
 	s, err := steps.LoadNow(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	s.Pending = []steps.Pending{{Step: 5}, {Step: 6}}
-	assert.Contains(t, w.Message(s), "Another call is completing it, and its check is running: wait until it ends.")
+	assert.Contains(t, w.message(s), "Another call is completing it, and its check is running: wait until it ends.")
 }
 
 // TestWays: what each way is called, and what it says of itself.
@@ -327,7 +327,7 @@ func TestWays(t *testing.T) {
 		{Way{Kind: Tools, Prefix: "mcp__fsmtx__"}, steps.ByMCP},
 		{Way{Kind: TaskTools}, steps.ByUpdate},
 	} {
-		assert.Equal(t, c.how, c.way.How())
+		assert.Equal(t, c.how, c.way.how())
 		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", ` +
 			`"b": "…", "a": "…"}. Go.`)
 		all += strings.Join([]string{"", c.way.Manual(), c.way.Rest(), c.way.NoWorkflow(), spoken}, "\n")

@@ -80,8 +80,8 @@ func (w Way) complete() string {
 	return "complete"
 }
 
-// How returns the way as the evidence names it.
-func (w Way) How() steps.How {
+// how returns the way as the evidence names it.
+func (w Way) how() steps.How {
 	switch w.Kind {
 	case Commands:
 		return steps.ByShell
@@ -158,7 +158,7 @@ func (w Way) toComplete(c *steps.Current) string {
 		line += " --outcome NAME, which is " + strings.Join(c.Choices(), " or ")
 	}
 	if given := c.Given(); len(given) > 0 {
-		line += ", with " + steps.Say(w.How(), "", given...)
+		line += ", with " + steps.Say(w.how(), "", given...)
 	}
 	return line
 }
@@ -183,7 +183,7 @@ func (w Way) Spoken(description string) string {
 	}
 	outcome := jsonx.StringMember(jsontext.Value(description[at+len(before):end]), "outcome")
 	delete(members, "outcome")
-	return description[:at] + steps.Say(w.How(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
+	return description[:at] + steps.Say(w.how(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
 }
 
 // outcomeOf returns an outcome of the step that the agent can choose, empty if it need not.

@@ -92,8 +92,8 @@ func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 	var sum time.Duration
 	for _, b := range checked {
 		for _, g := range b.Gates() {
-			if g.Check != nil {
-				sum += g.Check.Limit()
+			if g.check != nil {
+				sum += g.check.Limit()
 			}
 		}
 	}

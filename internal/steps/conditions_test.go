@@ -76,7 +76,7 @@ func TestGatesToPass(t *testing.T) {
 		c := &call{Frame: &Frame{NoChecks: noChecks}, update: Update{Status: to}}
 		passes := c.gatesToPass(&Current{Step: all, Workflow: w, Status: status}, []*Current{{Step: other, Workflow: w, Status: completed}})
 		for _, p := range passes {
-			kinds, ids = append(kinds, p.Kind), append(ids, p.step.ID)
+			kinds, ids = append(kinds, p.kind), append(ids, p.step.ID)
 		}
 		for _, f := range c.unknownFiles(passes) {
 			files = append(files, f.patterns...)
@@ -158,9 +158,9 @@ func TestSentence(t *testing.T) {
 }
 
 func TestTheGateOfACheckNamesItsEnvironment(t *testing.T) {
-	g := Gate{Kind: checkPasses, Check: &Check{Run: "make", Timeout: 60, Env: &[]string{"CI", "PATH"}}}
+	g := Gate{kind: checkPasses, check: &Check{Run: "make", Timeout: 60, Env: &[]string{"CI", "PATH"}}}
 	assert.Equal(t, "check (at most 1m0s, with CI, PATH, no other variable): make", g.String())
-	g.Check.Env = nil
+	g.check.Env = nil
 	assert.Equal(t, "check (at most 1m0s): make", g.String())
 }
 

@@ -247,7 +247,7 @@ type pass struct {
 func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
 	add := func(b *Current, at func(Moment) bool) {
 		for _, g := range b.Gates() {
-			if at(g.When) && !(g.Check != nil && c.NoChecks) {
+			if at(g.when) && !(g.check != nil && c.NoChecks) {
 				all = append(all, pass{b, g})
 			}
 		}
@@ -265,8 +265,8 @@ func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
 // unknownFiles returns the files that have to be looked for.
 func (c *call) unknownFiles(all []pass) (missing []lookup) {
 	for _, g := range all {
-		if _, known := c.facts[factKey{g.step.ID, g.Kind}]; len(g.Patterns) > 0 && !known {
-			missing = append(missing, lookup{g.step, g.Kind, g.Patterns})
+		if _, known := c.facts[factKey{g.step.ID, g.kind}]; len(g.patterns) > 0 && !known {
+			missing = append(missing, lookup{g.step, g.kind, g.patterns})
 		}
 	}
 	return missing
@@ -276,7 +276,7 @@ func (c *call) unknownFiles(all []pass) (missing []lookup) {
 func (c *call) fits(target *Current, all []pass) Verdict {
 	var checked []*Current
 	for _, g := range all {
-		if g.Check != nil && c.facts[factKey{g.step.ID, g.Kind}].result == nil && !slices.Contains(checked, g.step) {
+		if g.check != nil && c.facts[factKey{g.step.ID, g.kind}].result == nil && !slices.Contains(checked, g.step) {
 			checked = append(checked, g.step)
 		}
 	}
@@ -295,7 +295,7 @@ func (c *call) evaluate(b *Current, all []pass) (v Verdict, missing *run) {
 		}
 		now, ok := c.evaluateGate(g)
 		if !ok {
-			return v, &run{step: b, kind: g.Kind, Check: g.Check}
+			return v, &run{step: b, kind: g.kind, Check: g.check}
 		}
 		if now.Check == nil {
 			now.Check = v.Check
@@ -309,12 +309,12 @@ func (c *call) evaluate(b *Current, all []pass) (v Verdict, missing *run) {
 
 func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
 	switch {
-	case g.Kind == personApproves && g.step.ID != c.target.ID:
+	case g.kind == personApproves && g.step.ID != c.target.ID:
 		return unapproved(g.step), true
-	case g.Kind == personApproves && c.unattended:
+	case g.kind == personApproves && c.unattended:
 		return unattended(g.step), true
 	}
-	f, known := c.facts[factKey{g.step.ID, g.Kind}]
+	f, known := c.facts[factKey{g.step.ID, g.kind}]
 	return g.Gate.evaluate(g.step, f, known)
 }
 

@@ -138,8 +138,8 @@ func (e *ending) take(name string) (tr machine.Transition, ok bool) {
 	var approvals []string
 	if o := e.step.outcome(name); o != nil {
 		for _, g := range o.Gates() {
-			if g.Kind == personApproves {
-				approvals = append(approvals, g.Question)
+			if g.kind == personApproves {
+				approvals = append(approvals, g.question)
 			} else if !e.pass(g) {
 				return tr, false
 			}
@@ -172,11 +172,11 @@ func (e *ending) spent(name string) {
 // step can end so.
 func (e *ending) ownGates() (failed, ok bool) {
 	for _, g := range e.step.Gates() {
-		if g.When != atCompletion || g.Kind == personApproves || e.pass(g) { // a person is asked last
+		if g.when != atCompletion || g.kind == personApproves || e.pass(g) { // a person is asked last
 			continue
 		}
 		// without a result it did not run
-		if g.Kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.interrupted ||
+		if g.kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.interrupted ||
 			e.step.outcome(machine.Failed) == nil {
 			return false, false
 		}
@@ -192,21 +192,21 @@ func (e *ending) pass(g Gate) bool {
 		e.verdict = v
 		return false
 	}
-	if g.Check != nil && e.c.NoChecks {
+	if g.check != nil && e.c.NoChecks {
 		return true
 	}
-	f, known := e.c.facts[factKey{e.step.ID, g.Kind}]
+	f, known := e.c.facts[factKey{e.step.ID, g.kind}]
 	switch {
 	case known || !g.looks():
-	case g.Check != nil:
-		if left := e.c.left(); g.Check.Limit() > left {
-			e.verdict = slow(e.step, e.step, g.Check.Limit(), left)
+	case g.check != nil:
+		if left := e.c.left(); g.check.Limit() > left {
+			e.verdict = slow(e.step, e.step, g.check.Limit(), left)
 			return false
 		}
-		e.missing.check = &run{e.step, g.Kind, g.Check, e.s.variables(e.step, e.given)}
+		e.missing.check = &run{e.step, g.kind, g.check, e.s.variables(e.step, e.given)}
 		return false
 	default:
-		e.missing.files = []lookup{{e.step, g.Kind, g.Patterns}}
+		e.missing.files = []lookup{{e.step, g.kind, g.patterns}}
 		return false
 	}
 	v, _ := g.evaluate(e.step, f, true)
@@ -219,7 +219,7 @@ func (e *ending) pass(g Gate) bool {
 
 // choose returns the outcome that a command decides.
 func (e *ending) choose() (name string, ok bool) {
-	g := Gate{Kind: commandDecides, When: atCompletion, Check: e.step.Chooser}
+	g := Gate{kind: commandDecides, when: atCompletion, check: e.step.Chooser}
 	if e.c.NoChecks {
 		e.verdict = deny(e.step, "checks are off",
 			e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: fsmtx step done "+

@@ -50,7 +50,7 @@ func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, le
 	if x.Heard == nil {
 		s = f.own(s, x.Transcript, x.Prompt)
 	} else {
-		s = s.Called(x.Heard.Called)
+		s = s.onlyCalled(x.Heard.Called)
 	}
 	if x.Mode == StopOff || len(s.Ready()) == 0 {
 		return s, nil, nil
@@ -201,7 +201,7 @@ func (f *Frame) Report(ctx context.Context, session string) (string, error) {
 		return "", err
 	}
 	if heard, err := f.Heard(session); err == nil && heard.Works {
-		s = s.Called(heard.Called)
+		s = s.onlyCalled(heard.Called)
 	}
 	return resumed(s), nil
 }

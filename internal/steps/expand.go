@@ -108,7 +108,7 @@ func (c *Current) PartOf() int64 {
 // ItemsDone returns how many of the copies of a step are done.
 func (s *State) ItemsDone(c *Current) (n int) {
 	for _, w := range s.copies(c) {
-		if s.ofList().Finished(w) {
+		if s.ofList().finished(w) {
 			n++
 		}
 	}
@@ -130,7 +130,7 @@ func (s *State) awaitsLines(c *Current, status string) bool {
 func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision {
 	var start []pass
 	for _, g := range target.Gates() {
-		if g.When == atStart && target.Status == pending {
+		if g.when == atStart && target.Status == pending {
 			start = append(start, pass{target, g})
 		}
 	}

@@ -11,12 +11,12 @@ import (
 // Gate is a condition of a step, as a value: what it is, when it is evaluated, and what it
 // looks at. That a step comes after others is not a Gate: it depends on the whole list.
 type Gate struct {
-	Kind     GateKind
-	When     Moment
-	Patterns []string // of readyFiles and producedFiles
-	Check    *Check   // of the kinds with a command
-	Question string   // of personApproves
-	Skill    string   // of skillCalled
+	kind     GateKind
+	when     Moment
+	patterns []string // of readyFiles and producedFiles
+	check    *Check   // of the kinds with a command
+	question string   // of personApproves
+	skill    string   // of skillCalled
 }
 
 // GateKind is what a gate demands.
@@ -60,63 +60,63 @@ const (
 // Gates returns the gates of the step in the order in which they are evaluated.
 func (s Step) Gates() (all []Gate) {
 	if len(s.Ready) > 0 {
-		all = append(all, Gate{Kind: readyFiles, When: atStart, Patterns: s.Ready})
+		all = append(all, Gate{kind: readyFiles, when: atStart, patterns: s.Ready})
 	}
 	if s.Do != "" {
-		all = append(all, Gate{Kind: skillCalled, When: atCompletion, Skill: s.Do})
+		all = append(all, Gate{kind: skillCalled, when: atCompletion, skill: s.Do})
 	}
 	if len(s.Produces) > 0 {
-		all = append(all, Gate{Kind: producedFiles, When: atCompletion, Patterns: s.Produces})
+		all = append(all, Gate{kind: producedFiles, when: atCompletion, patterns: s.Produces})
 	}
 	if s.Check != nil {
-		all = append(all, Gate{Kind: checkPasses, When: atCompletion, Check: s.Check})
+		all = append(all, Gate{kind: checkPasses, when: atCompletion, check: s.Check})
 	}
 	if s.Approval != "" {
-		all = append(all, Gate{Kind: personApproves, When: atCompletion, Question: s.Approval})
+		all = append(all, Gate{kind: personApproves, when: atCompletion, question: s.Approval})
 	}
 	return all
 }
 
 // String describes the gate in a line, for people.
 func (g Gate) String() string {
-	if name := g.Kind.prints(); name != "" {
-		return fmt.Sprintf("sets %s by a command (at most %v): %s", name, g.Check.Limit(), g.Check.Run)
+	if name := g.kind.prints(); name != "" {
+		return fmt.Sprintf("sets %s by a command (at most %v): %s", name, g.check.Limit(), g.check.Run)
 	}
-	switch g.Kind {
+	switch g.kind {
 	case skillCalled:
-		return "calls the skill " + g.Skill
+		return "calls the skill " + g.skill
 	case readyFiles:
-		return "needs " + strings.Join(g.Patterns, ", ")
+		return "needs " + strings.Join(g.patterns, ", ")
 	case producedFiles, outcomeFiles:
-		return "produces " + strings.Join(g.Patterns, ", ")
+		return "produces " + strings.Join(g.patterns, ", ")
 	case checkPasses, outcomeCheck, commandDecides:
-		text := fmt.Sprintf("check (at most %v", g.Check.Limit())
-		if g.Kind == commandDecides {
-			text = fmt.Sprintf("a command decides (at most %v", g.Check.Limit())
+		text := fmt.Sprintf("check (at most %v", g.check.Limit())
+		if g.kind == commandDecides {
+			text = fmt.Sprintf("a command decides (at most %v", g.check.Limit())
 		}
-		if g.Check.Env != nil {
-			text += ", with " + strings.Join(append(slices.Clone(*g.Check.Env), "no other variable"), ", ")
+		if g.check.Env != nil {
+			text += ", with " + strings.Join(append(slices.Clone(*g.check.Env), "no other variable"), ", ")
 		}
-		return text + "): " + g.Check.Run
+		return text + "): " + g.check.Run
 	case personApproves:
-		return "approval: " + g.Question
+		return "approval: " + g.question
 	}
-	return string(g.Kind)
+	return string(g.kind)
 }
 
 // Label describes the gate in a few words, for a drawing.
 func (g Gate) Label() string {
-	switch g.Kind {
+	switch g.kind {
 	case skillCalled:
-		return "skill: " + g.Skill
+		return "skill: " + g.skill
 	case readyFiles:
-		return "ready: " + strings.Join(g.Patterns, ", ")
+		return "ready: " + strings.Join(g.patterns, ", ")
 	case producedFiles, outcomeFiles:
-		return "produces: " + strings.Join(g.Patterns, ", ")
+		return "produces: " + strings.Join(g.patterns, ", ")
 	case checkPasses, outcomeCheck:
-		return "check: " + g.Check.Run
+		return "check: " + g.check.Run
 	case personApproves:
-		return string(g.Kind)
+		return string(g.kind)
 	}
 	return g.String()
 }
@@ -124,7 +124,7 @@ func (g Gate) Label() string {
 // Condition tells the agent what the gate demands. It is empty if the agent reads that elsewhere:
 // in the step's description, or in the members of the kinds that have one of their own.
 func (g Gate) Condition() string {
-	switch g.Kind {
+	switch g.kind {
 	case skillCalled, readyFiles, producedFiles, checkPasses, personApproves:
 		return ""
 	}
@@ -142,7 +142,7 @@ type ShownGate struct {
 func ShownGates(gates []Gate) []ShownGate {
 	all := make([]ShownGate, 0, len(gates))
 	for _, g := range gates {
-		all = append(all, ShownGate{g.Kind, g.When, g.String()})
+		all = append(all, ShownGate{g.kind, g.when, g.String()})
 	}
 	return all
 }
@@ -200,7 +200,7 @@ type factKey struct {
 }
 
 // looks reports whether the gate depends on a fact: on files, or on how a command ends.
-func (g Gate) looks() bool { return len(g.Patterns) > 0 || g.Check != nil }
+func (g Gate) looks() bool { return len(g.patterns) > 0 || g.check != nil }
 
 // evaluate decides whether the gate lets its step pass. known reports whether the fact that
 // it depends on is known; if not, the verdict means nothing.
@@ -208,11 +208,11 @@ func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 	if g.looks() && !known {
 		return Verdict{}, false
 	}
-	switch g.Kind {
+	switch g.kind {
 	case skillCalled:
 		return called(c), true
 	case readyFiles, producedFiles, outcomeFiles:
-		return files(c, g.When, f), true
+		return files(c, g.when, f), true
 	case personApproves:
 		return approval(c), true
 	}
@@ -221,10 +221,10 @@ func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 
 // command names the command of the gate in a sentence about its step.
 func (g Gate) command() string {
-	switch name := g.Kind.prints(); {
+	switch name := g.kind.prints(); {
 	case name != "":
 		return "the command that gives " + name
-	case g.Kind == commandDecides:
+	case g.kind == commandDecides:
 		return "the command that decides how it ends"
 	}
 	return "its check"

@@ -17,7 +17,7 @@ func TestGatesSayThemselvesHowTheyAreShown(t *testing.T) {
 	require.NoError(t, err)
 	task := spec.Tasks()[0]
 	gates := append(GatesOf(task), GatesOfOutcome(task.Flow.Outcomes[0])...)
-	gates = append(gates, Gate{Kind: "new", When: atCompletion})
+	gates = append(gates, Gate{kind: "new", when: atCompletion})
 	var labels, conditions []string
 	for _, g := range gates {
 		labels, conditions = append(labels, g.Label()), append(conditions, g.Condition())

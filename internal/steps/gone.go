@@ -82,7 +82,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	if x.Heard == nil {
 		s = f.own(s, x.Transcript, x.Prompt)
 	} else { // there, a skill that is invoked again goes on
-		s, remedy = s.Called(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
+		s, remedy = s.onlyCalled(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
 	}
 	gone := s.Missing()
 	if len(gone) == 0 || f.toldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {

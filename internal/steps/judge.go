@@ -230,7 +230,7 @@ type owner struct {
 func (s *State) owners(p part) (all []owner) {
 	for _, l := range p.listed {
 		c := s.Step(l.step.ID)
-		if c == nil || c.Gone() || c.Outcome == machine.Skipped && !c.NotNeeded || s.Finished(c.Workflow) {
+		if c == nil || c.Gone() || c.Outcome == machine.Skipped && !c.NotNeeded || s.finished(c.Workflow) {
 			continue
 		}
 		if !slices.ContainsFunc(all, func(o owner) bool { return o.Current == c }) {

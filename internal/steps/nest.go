@@ -196,7 +196,7 @@ func (s *State) stepIn(w *Workflow, c *Current) *Current {
 // them.
 func (s *State) startedOver(at *Current, c Calling) (all []*Workflow) {
 	for _, w := range s.under[at.ID] {
-		if w.Command == c.Command && !w.part && (s.Finished(w) || w.Session == c.Session && w.Agent == c.Agent) {
+		if w.Command == c.Command && !w.part && (s.finished(w) || w.Session == c.Session && w.Agent == c.Agent) {
 			all = append(all, w)
 			all = append(all, s.below(w)...)
 		}
@@ -227,7 +227,7 @@ func endCommand(id int64, list string) string {
 // lostTo returns the workflows of other skills that have begun and are not finished.
 func (s *State) lostTo(command string) (all []*Workflow) {
 	for _, w := range s.Workflows() {
-		if w.Command != command && s.begun(w) && !s.Finished(w) {
+		if w.Command != command && s.begun(w) && !s.finished(w) {
 			all = append(all, w)
 		}
 	}

@@ -202,8 +202,8 @@ func TestPlaceLosesNothing(t *testing.T) {
 			if done := rapid.SampledFrom(s.Steps).Draw(t, "done"); rapid.Bool().Draw(t, "complete") && len(s.openFor(done, completed)) == 0 {
 				s.completedSteps(done.ID)
 			}
-			if d := slices.MaxFunc(s.Workflows(), func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) }); s.Depth(d) > maxDepth {
-				t.Fatalf("depth %d", s.Depth(d))
+			if d := slices.MaxFunc(s.Workflows(), func(a, b *Workflow) int { return s.depth(a) - s.depth(b) }); s.depth(d) > maxDepth {
+				t.Fatalf("depth %d", s.depth(d))
 			}
 		}
 	})

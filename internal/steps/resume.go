@@ -41,8 +41,8 @@ func resumed(s *State) string {
 	case len(ready) > 1:
 		fmt.Fprintf(&b, "Ready: %s\nAlso ready: %s\n", s.described(ready[0]), s.Placed(ready[1:]))
 	}
-	for _, c := range s.Startable() {
-		if len(s.Unfinished(c)) > 0 {
+	for _, c := range s.startable() {
+		if len(s.unfinished(c)) > 0 {
 			fmt.Fprintf(&b, "%s goes on when what is under it is done: %s.\n", c.Name(), s.describeUnder(c))
 		}
 	}
@@ -51,7 +51,7 @@ func resumed(s *State) string {
 		if s.checking(c.ID) {
 			what = "its check, which is running"
 		}
-		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name()+s.Belongs(c), what)
+		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name()+s.belongs(c), what)
 	}
 	if len(started)+len(ready)+len(waiting) == 0 {
 		if others := s.ofList().Ready(); len(others) > 0 {
@@ -71,7 +71,7 @@ func (s *State) openAgain() string {
 	var list []string
 	for _, c := range s.Steps {
 		if c.flows() && !c.Done() && c.Round > 1 {
-			list = append(list, c.Name()+s.Belongs(c)+c.Rounds())
+			list = append(list, c.Name()+s.belongs(c)+c.Rounds())
 		}
 	}
 	return sentence(list)

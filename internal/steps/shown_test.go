@@ -28,7 +28,7 @@ func said(t *testing.T, s *State) string {
 		add("", strings.TrimSpace(c.Rounds()))
 		add("", strings.TrimSpace(s.Items(c)))
 		add("item ", s.Item(c))
-		add("", strings.TrimSpace(s.Belongs(c)))
+		add("", strings.TrimSpace(s.belongs(c)))
 		add("", s.OverText(c)+s.overLimit(c))
 		if c.PartOf() != 0 {
 			add("in ", itoa(c.PartOf()))

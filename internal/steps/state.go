@@ -156,12 +156,12 @@ func (s *State) openFor(c *Current, status string) []*Current {
 // Ready returns the steps that can be worked on: not done, every blocker done, and nothing
 // unfinished under them.
 func (s *State) Ready() []*Current {
-	return slices.DeleteFunc(s.Startable(), func(c *Current) bool { return len(s.Unfinished(c)) > 0 })
+	return slices.DeleteFunc(s.startable(), func(c *Current) bool { return len(s.unfinished(c)) > 0 })
 }
 
-// Startable returns the steps that are not done and whose blockers are done. The work of some
+// startable returns the steps that are not done and whose blockers are done. The work of some
 // may be in the workflows under them.
-func (s *State) Startable() (all []*Current) {
+func (s *State) startable() (all []*Current) {
 	for _, c := range s.Steps {
 		if !c.Done() && len(s.openBlockers(c)) == 0 {
 			all = append(all, c)
@@ -334,7 +334,7 @@ func (s *State) unverified() (found []*Current) {
 
 // gated reports whether the step declares a gate of its completion.
 func (c *Current) gated() bool {
-	return c.flows() || slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.When == atCompletion })
+	return c.flows() || slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.when == atCompletion })
 }
 
 // passUngated marks as passed the unverified steps without a gate of completion, except one;

@@ -142,8 +142,8 @@ func (s *State) of(session string, called func(command string) bool) *State {
 	return s.Only(func(w *Workflow) bool { return w.Session == session || called(w.Command) })
 }
 
-// Called returns the state of the workflows of the skills for which called returns true.
-func (s *State) Called(called func(command string) bool) *State {
+// onlyCalled returns the state of the workflows of the skills for which called returns true.
+func (s *State) onlyCalled(called func(command string) bool) *State {
 	return s.Only(func(w *Workflow) bool { return called(w.Command) })
 }
 
@@ -196,7 +196,7 @@ func sentBack(s *State, left []*Current, x Stopping, questions string) (agent, p
 		what = "completed without passing its gates, so complete it again"
 	}
 	what += s.overLimit(next)
-	agent = fmt.Sprintf("%s. %s is %s.", s.summary(), next.Name()+s.Belongs(next)+next.Rounds(), what)
+	agent = fmt.Sprintf("%s. %s is %s.", s.summary(), next.Name()+s.belongs(next)+next.Rounds(), what)
 	if more := len(left) - 1; more > 0 {
 		agent += fmt.Sprintf(" %d more can be done.", more)
 	}
@@ -209,7 +209,7 @@ func sentBack(s *State, left []*Current, x Stopping, questions string) (agent, p
 	default:
 		agent += "ask with " + questions + ", or let them say that you may stop."
 	}
-	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.summary(), next.Name()+s.Belongs(next)+next.Rounds(), s.overLimit(next))
+	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.summary(), next.Name()+s.belongs(next)+next.Rounds(), s.overLimit(next))
 }
 
 // summary returns the names of the workflows and how many of their steps are done.

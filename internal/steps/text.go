@@ -33,7 +33,7 @@ func names(all []*Current) string {
 func (s *State) Placed(all []*Current) string {
 	var list []string
 	for _, c := range all {
-		list = append(list, c.Name()+s.Belongs(c))
+		list = append(list, c.Name()+s.belongs(c))
 	}
 	return sentence(list)
 }

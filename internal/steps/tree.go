@@ -79,9 +79,9 @@ func (s *State) Under(c *Current) (all []*Workflow) {
 // isOf reports whether a workflow under the step belongs to the step's present round.
 func (w *Workflow) isOf(c *Current) bool { return w.Round == 0 || w.Round == c.Round }
 
-// Depth returns how many workflows are one under the other up to this one: 1 for a workflow
+// depth returns how many workflows are one under the other up to this one: 1 for a workflow
 // that is under no step.
-func (s *State) Depth(w *Workflow) int { return 1 + len(s.Above(w)) }
+func (s *State) depth(w *Workflow) int { return 1 + len(s.Above(w)) }
 
 // Above returns the steps that a workflow is under, from the nearest one up.
 func (s *State) Above(w *Workflow) (all []*Current) {
@@ -91,8 +91,8 @@ func (s *State) Above(w *Workflow) (all []*Current) {
 	return all
 }
 
-// Finished reports whether every step of a workflow is done.
-func (s *State) Finished(w *Workflow) bool { return len(s.openIn(w)) == 0 }
+// finished reports whether every step of a workflow is done.
+func (s *State) finished(w *Workflow) bool { return len(s.openIn(w)) == 0 }
 
 // openIn returns the steps of a workflow that are not done.
 func (s *State) openIn(w *Workflow) (open []*Current) {
@@ -104,14 +104,14 @@ func (s *State) openIn(w *Workflow) (open []*Current) {
 	return open
 }
 
-// Unfinished returns the workflows under a step that keep it from being completed.
-func (s *State) Unfinished(c *Current) []*Workflow {
-	return slices.DeleteFunc(s.Under(c), s.ofList().Finished)
+// unfinished returns the workflows under a step that keep it from being completed.
+func (s *State) unfinished(c *Current) []*Workflow {
+	return slices.DeleteFunc(s.Under(c), s.ofList().finished)
 }
 
 // OpenUnder returns the open steps of the workflows under a step.
 func (s *State) OpenUnder(c *Current) (open []*Current) {
-	for _, w := range s.Unfinished(c) {
+	for _, w := range s.unfinished(c) {
 		open = append(open, s.ofList().openIn(w)...)
 	}
 	return open
@@ -130,7 +130,7 @@ func (s *State) downward() []*Workflow {
 			s.under[w.Parent] = append(s.under[w.Parent], w)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) })
+	slices.SortStableFunc(all, func(a, b *Workflow) int { return s.depth(a) - s.depth(b) })
 	return all
 }
 
@@ -254,7 +254,7 @@ func (s *State) whyClosed(w *Workflow) string {
 func (s *State) describeUnder(c *Current) string {
 	const most = 3 // what is under a step may be a hundred copies
 	var parts []string
-	all := s.Unfinished(c)
+	all := s.unfinished(c)
 	for i, w := range all {
 		if i == most && len(all) > most+1 {
 			parts = append(parts, fmt.Sprintf("%d more", len(all)-most))
@@ -294,16 +294,16 @@ func (w *Workflow) Level() string {
 	return w.title()
 }
 
-// Belongs returns ` (part of #3)` or ` (for "core" of #2)` for a step of what came with another
+// belongs returns ` (part of #3)` or ` (for "core" of #2)` for a step of what came with another
 // one, ` (its 2 items are done: complete it)` for one whose copies are done, and "" for any
 // other.
-func (s *State) Belongs(c *Current) string {
+func (s *State) belongs(c *Current) string {
 	w := c.Workflow
 	items, read := s.Expansion(c)
 	switch {
 	case read && !c.Done() && len(items) == 0:
 		return " (there is nothing to do it for: complete it)"
-	case read && !c.Done() && len(s.Unfinished(c)) == 0:
+	case read && !c.Done() && len(s.unfinished(c)) == 0:
 		return fmt.Sprintf(" (its %s %s done: complete it)", countItems(len(items)), isOrAre(len(items)))
 	case s.Parent(w) == nil || !w.part:
 		return ""
@@ -317,7 +317,7 @@ func (s *State) Belongs(c *Current) string {
 
 // described returns the name of a step, where it belongs, and what there is to do.
 func (s *State) described(c *Current) string {
-	place := s.Belongs(c)
+	place := s.belongs(c)
 	if c.called && !c.Done() {
 		place += " (the skill " + visible.Clip(visible.Words(c.Do), maxSubject) + " was called)"
 	}
@@ -360,12 +360,12 @@ func (s *State) Returned(id int64) string {
 		return ""
 	}
 	p := s.Parent(c.Workflow)
-	if p == nil || p.Done() || !c.Workflow.isOf(p) || !s.Finished(c.Workflow) {
+	if p == nil || p.Done() || !c.Workflow.isOf(p) || !s.finished(c.Workflow) {
 		return ""
 	}
 	text := c.Workflow.titleIs() + " done. "
 	switch {
-	case len(s.Unfinished(p)) > 0:
+	case len(s.unfinished(p)) > 0:
 		return text + p.Name() + " still waits for " + s.describeUnder(p) + ". " + s.possible()
 	case c.Workflow.Item != "":
 		return text + "Every item is. Go on with " + s.described(p)

@@ -225,7 +225,7 @@ func TestStopEndsTheInnermost(t *testing.T) {
 	s := l.state()
 	assert.Equal(t, "not needed", s.Word(s.Step(22)))
 	assert.Equal(t, []int64{11}, ready(s))
-	assert.Equal(t, 3, s.Depth(s.Step(21).Workflow))
+	assert.Equal(t, 3, s.depth(s.Step(21).Workflow))
 }
 
 func TestCopiesComeInOneRecord(t *testing.T) {
@@ -325,7 +325,7 @@ func TestATreeIsNeverStuckAndNothingIsLeftOut(t *testing.T) {
 				t.Fatalf("#%d is ready and refused: %s", c.ID, v.Reason)
 			}
 			for _, w := range s.Under(c) {
-				if !s.Finished(w) {
+				if !s.finished(w) {
 					t.Fatalf("#%d is ready, and %s under it is not finished", c.ID, w.Command)
 				}
 			}

@@ -189,9 +189,9 @@ func (c *Current) path(fill func(string, map[string]string) (string, error), tex
 
 // pathFault denies what depends on a path in which the name of a value cannot be replaced.
 func (s *State) pathFault(c *Current, g Gate, list string) Verdict {
-	paths := g.Patterns
-	if g.Check != nil {
-		paths = []string{g.Check.Dir}
+	paths := g.patterns
+	if g.check != nil {
+		paths = []string{g.check.Dir}
 	}
 	for _, path := range paths {
 		fault, ok := errors.AsType[*fsmspec.PathError](c.pathFaults[path])
@@ -199,7 +199,7 @@ func (s *State) pathFault(c *Current, g Gate, list string) Verdict {
 			continue
 		}
 		verb := "completed"
-		if g.When == atStart {
+		if g.when == atStart {
 			verb = "started"
 		}
 		text := fmt.Sprintf("%s cannot be %s: in %s, %v", c.Name(), verb, quote(path), fault)
@@ -265,7 +265,7 @@ func (s Step) paths() (all []string) {
 	}
 	commands := []*Check{s.Chooser}
 	for _, g := range gates {
-		all, commands = append(all, g.Patterns...), append(commands, g.Check)
+		all, commands = append(all, g.patterns...), append(commands, g.check)
 	}
 	for _, v := range s.Set {
 		commands = append(commands, v.Command)
@@ -455,7 +455,7 @@ func (e *ending) printed(v Value) bool {
 		return false
 	}
 	kind := printedBy(v.Name)
-	if !e.pass(Gate{Kind: kind, When: atCompletion, Check: v.Command}) {
+	if !e.pass(Gate{kind: kind, when: atCompletion, check: v.Command}) {
 		return false
 	}
 	r := e.c.facts[factKey{e.step.ID, kind}].result

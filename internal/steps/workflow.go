@@ -130,7 +130,7 @@ func (v Value) declared() fsmspec.Value {
 // String says what the value has to be, for people.
 func (v Value) String() string {
 	if v.Command != nil {
-		return Gate{Kind: printedBy(v.Name), Check: v.Command}.String()
+		return Gate{kind: printedBy(v.Name), check: v.Command}.String()
 	}
 	return "sets " + v.Name + " (" + v.declared().Wants() + ")"
 }
@@ -414,14 +414,14 @@ func (s Step) Ends(partOf int64) (lines []string) {
 	} else if s.Decides != "" {
 		lines = append(lines, "a "+s.Decides+" decides")
 	}
-	return append(lines, s.Gives()...)
+	return append(lines, s.gives()...)
 }
 
 // ChooserText describes the command that decides how the step ends.
-func (s Step) ChooserText() string { return Gate{Kind: commandDecides, Check: s.Chooser}.String() }
+func (s Step) ChooserText() string { return Gate{kind: commandDecides, check: s.Chooser}.String() }
 
-// Gives describes, a line each, the values that the step sets and its time limit.
-func (s Step) Gives() (lines []string) {
+// gives describes, a line each, the values that the step sets and its time limit.
+func (s Step) gives() (lines []string) {
 	for _, v := range s.Set {
 		lines = append(lines, v.String())
 	}
@@ -442,13 +442,13 @@ func (s Step) Declared(name string) Outcome {
 // Gates returns the gates of an outcome.
 func (o Outcome) Gates() (all []Gate) {
 	if len(o.Produces) > 0 {
-		all = append(all, Gate{Kind: outcomeFiles, When: atCompletion, Patterns: o.Produces})
+		all = append(all, Gate{kind: outcomeFiles, when: atCompletion, patterns: o.Produces})
 	}
 	if o.Check != nil {
-		all = append(all, Gate{Kind: outcomeCheck, When: atCompletion, Check: o.Check})
+		all = append(all, Gate{kind: outcomeCheck, when: atCompletion, check: o.Check})
 	}
 	if o.Approval != "" {
-		all = append(all, Gate{Kind: personApproves, When: atCompletion, Question: o.Approval})
+		all = append(all, Gate{kind: personApproves, when: atCompletion, question: o.Approval})
 	}
 	return all
 }
