@@ -22,14 +22,14 @@ func above(pid int) ([]process, error) {
 			return nil, err
 		}
 		if err != nil { // it has ended since its child was read
-			if again, err := read(chain[len(chain)-1].PID); err == nil && again.Parent != pid {
-				pid = again.Parent
+			if again, err := read(chain[len(chain)-1].pid); err == nil && again.parent != pid {
+				pid = again.parent
 				continue
 			}
-			p = process{PID: pid, Hidden: true}
+			p = process{pid: pid, hidden: true}
 		}
 		chain = append(chain, p)
-		pid = p.Parent
+		pid = p.parent
 	}
 	return chain, nil
 }
@@ -40,15 +40,15 @@ func read(pid int) (p process, err error) {
 		return p, err
 	}
 	p = process{
-		PID: pid, Parent: int(info.Eproc.Ppid), Group: int(info.Eproc.Pgid), Foreground: int(info.Eproc.Tpgid),
-		UID: int(info.Eproc.Ucred.Uid), Name: unix.ByteSliceToString(info.Proc.P_comm[:]),
+		pid: pid, parent: int(info.Eproc.Ppid), group: int(info.Eproc.Pgid), foreground: int(info.Eproc.Tpgid),
+		uid: int(info.Eproc.Ucred.Uid), comm: unix.ByteSliceToString(info.Proc.P_comm[:]),
 	}
-	p.Session, _ = unix.Getsid(pid)
+	p.session, _ = unix.Getsid(pid)
 	if info.Eproc.Tdev != -1 {
-		p.Terminal = terminalOf(info.Eproc.Tdev)
+		p.terminal = terminalOf(info.Eproc.Tdev)
 	}
 	if data, err := unix.SysctlRaw("kern.procargs2", pid); err == nil {
-		p.Args, p.Env = split(data)
+		p.args, p.env = split(data)
 	}
 	return p, nil
 }
@@ -87,7 +87,7 @@ func terminalOf(device int32) string {
 // program returns the name of the program that the process runs.
 func program(pid int) string {
 	p, _ := read(pid)
-	return p.Name
+	return p.comm
 }
 
 // processes returns the ids of all processes.

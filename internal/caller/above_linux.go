@@ -25,7 +25,7 @@ func above(pid int) ([]process, error) {
 	chain := []process{self}
 	for len(chain) < deepest {
 		last := chain[len(chain)-1]
-		if last.Parent == 0 {
+		if last.parent == 0 {
 			break
 		}
 		p, err := parentOf(last)
@@ -41,16 +41,16 @@ func above(pid int) ([]process, error) {
 // the process that has adopted its child; one that cannot be seen is another user's.
 func parentOf(child process) (process, error) {
 	for {
-		p, err := read(child.Parent)
+		p, err := read(child.parent)
 		if err == nil {
 			return p, nil
 		}
-		again, err := read(child.PID)
+		again, err := read(child.pid)
 		if err != nil {
 			return process{}, err
 		}
-		if again.Parent == child.Parent {
-			return process{PID: child.Parent, Hidden: true}, nil
+		if again.parent == child.parent {
+			return process{pid: child.parent, hidden: true}, nil
 		}
 		child = again
 	}
@@ -75,12 +75,12 @@ func read(pid int) (p process, err error) {
 		return p, fmt.Errorf("%s/stat: %d fields after the name, want at least 6", dir, len(fields))
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(fields[i]); return n }
-	p = process{PID: pid, Parent: number(1), Group: number(2), Session: number(3), Foreground: number(5), Name: string(stat[open+1 : end])}
-	p.Terminal = terminalOf(number(4))
+	p = process{pid: pid, parent: number(1), group: number(2), session: number(3), foreground: number(5), comm: string(stat[open+1 : end])}
+	p.terminal = terminalOf(number(4))
 	if info, err := os.Stat(dir); err == nil {
-		p.UID = int(info.Sys().(*syscall.Stat_t).Uid)
+		p.uid = int(info.Sys().(*syscall.Stat_t).Uid)
 	}
-	p.Args, p.Env = list(dir+"/cmdline"), list(dir+"/environ")
+	p.args, p.env = list(dir+"/cmdline"), list(dir+"/environ")
 	return p, nil
 }
 

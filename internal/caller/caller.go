@@ -45,15 +45,15 @@ func (c Caller) Imitates() bool { return c.Program == Claude && c.Shell }
 
 // process is one process. Fields that could not be read are zero.
 type process struct {
-	PID, Parent    int
-	Group, Session int
-	Foreground     int // process group in the foreground of its terminal; at most 0 without a terminal
-	UID            int
-	Name           string   // of the program, as the kernel has it
-	Args           []string // command line
-	Env            []string // NAME=value, as the program was started
-	Terminal       string   // path of the controlling terminal; empty if there is none
-	Hidden         bool     // it exists, but this user must not look at it
+	pid, parent    int
+	group, session int
+	foreground     int // process group in the foreground of its terminal; at most 0 without a terminal
+	uid            int
+	comm           string   // of the program, as the kernel has it
+	args           []string // command line
+	env            []string // NAME=value, as the program was started
+	terminal       string   // path of the controlling terminal; empty if there is none
+	hidden         bool     // it exists, but this user must not look at it
 }
 
 // Of returns who runs this process. lookup is os.LookupEnv or a stand-in for it.
@@ -80,7 +80,7 @@ func anyAgent(uid int) bool {
 	}
 	return slices.ContainsFunc(all, func(pid int) bool {
 		p, err := read(pid)
-		return err == nil && p.UID == uid && agentOf(p) != ""
+		return err == nil && p.uid == uid && agentOf(p) != ""
 	})
 }
 
@@ -108,9 +108,9 @@ func judge(chain []process, lookup func(string) (string, bool), uid int) Caller 
 		return Caller{Kind: Unknown, Why: fmt.Sprintf("%s is a child of %s and neither a terminal nor a login known to fsmtx, "+
 			"so what started it may have been an agent", t, top)}
 	}
-	leads := slices.ContainsFunc(chain, func(p process) bool { return p.PID == self.Session })
-	if self.Terminal != "" && leads && self.Group == self.Foreground {
-		return Caller{Kind: Person, Why: "it is in the foreground of " + self.Terminal, Terminal: self.Terminal}
+	leads := slices.ContainsFunc(chain, func(p process) bool { return p.pid == self.session })
+	if self.terminal != "" && leads && self.group == self.foreground {
+		return Caller{Kind: Person, Why: "it is in the foreground of " + self.terminal, Terminal: self.terminal}
 	}
 	return Caller{Kind: Script, Why: "it has no terminal of its own, and no agent is above it"}
 }
@@ -166,7 +166,7 @@ func isShell(value string) bool { return strings.HasSuffix(value, "_agent") }
 
 func environOf(p process) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		for _, v := range p.Env {
+		for _, v := range p.env {
 			if value, ok := strings.CutPrefix(v, name+"="); ok {
 				return value, true
 			}
@@ -191,19 +191,19 @@ func variable(lookup func(string) (string, bool)) (name string, ok bool) {
 // in the session in which it was started or is in one of its own.
 func grounded(chain []process, uid int) bool {
 	for _, p := range chain {
-		if p.Hidden || slices.Contains(terminals(), p.name()) {
+		if p.hidden || slices.Contains(terminals(), p.name()) {
 			return true
 		}
-		if p.PID > 1 && p.UID != uid && !isInit(p) && !slices.Contains(changers(), p.name()) {
+		if p.pid > 1 && p.uid != uid && !isInit(p) && !slices.Contains(changers(), p.name()) {
 			return true
 		}
 	}
 	t := topmost(chain)
-	if t.PID == 1 || t.Parent == 0 {
+	if t.pid == 1 || t.parent == 0 {
 		return true // a container's first process, or one that was put into the container
 	}
 	top := chain[len(chain)-1]
-	return isInit(top) && t.PID != chain[0].PID && t.Session == top.Session
+	return isInit(top) && t.pid != chain[0].pid && t.session == top.session
 }
 
 // topmost returns the last process below the one that adopts orphans.
@@ -218,18 +218,18 @@ func topmost(chain []process) process {
 
 // isInit reports whether orphans become children of the process.
 func isInit(p process) bool {
-	return p.PID == 1 || p.name() == "systemd" || p.name() == "launchd"
+	return p.pid == 1 || p.name() == "systemd" || p.name() == "launchd"
 }
 
 // holdsTerminal reports whether the process leads the session of a terminal, as the shell
 // that is the first process of a container does.
-func holdsTerminal(p process) bool { return p.Terminal != "" && p.Session == p.PID }
+func holdsTerminal(p process) bool { return p.terminal != "" && p.session == p.pid }
 
 // name returns the program's name as lists have it.
 func (p process) name() string {
-	name := p.Name
-	if len(p.Args) > 0 {
-		if full := strings.TrimPrefix(filepath.Base(p.Args[0]), "-"); strings.HasPrefix(full, name) {
+	name := p.comm
+	if len(p.args) > 0 {
+		if full := strings.TrimPrefix(filepath.Base(p.args[0]), "-"); strings.HasPrefix(full, name) {
 			name = full // the kernel keeps 15 characters
 		}
 	}
@@ -239,4 +239,4 @@ func (p process) name() string {
 	return strings.ToLower(name)
 }
 
-func (p process) String() string { return fmt.Sprintf("%s (process %d)", p.Name, p.PID) }
+func (p process) String() string { return fmt.Sprintf("%s (process %d)", p.comm, p.pid) }

@@ -28,7 +28,7 @@ func TestAnAgentThatOnlyItsVariablesShow(t *testing.T) {
 			return "", false
 		}
 		assert.Equal(t, c.want, judgeUnread(lookup, nil).Program, "%v", c.set)
-		found, ok := agentAbove([]process{{PID: 2, Name: "sh", Args: []string{"sh"}}, {PID: 1, Name: "init"}}, lookup)
+		found, ok := agentAbove([]process{{pid: 2, comm: "sh", args: []string{"sh"}}, {pid: 1, comm: "init"}}, lookup)
 		assert.Equal(t, len(c.set) > 0, ok)
 		assert.Equal(t, c.want, found.Program, "%v", c.set)
 	}

@@ -50,9 +50,9 @@ const Claude = "claude"
 // agentOf returns the agent that the process is, empty if it is none. The program may be
 // the agent itself, or an interpreter that runs it.
 func agentOf(p process) string {
-	texts := []string{p.Name}
-	if len(p.Args) > 0 {
-		texts = append(texts, p.Args[0], scriptOf(p.Args))
+	texts := []string{p.comm}
+	if len(p.args) > 0 {
+		texts = append(texts, p.args[0], scriptOf(p.args))
 	}
 	for _, text := range texts {
 		for _, a := range identities() {

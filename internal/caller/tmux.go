@@ -14,15 +14,15 @@ import (
 // server. It returns nothing for any other process.
 func throughTmux(chain []process) (whole [][]process) {
 	i := slices.IndexFunc(chain, func(p process) bool { return p.name() == "tmux" })
-	if i < 1 || chain[0].Terminal == "" {
+	if i < 1 || chain[0].terminal == "" {
 		return nil
 	}
 	value, _ := environOf(chain[i-1])("TMUX") // socket,pid of the server,session
 	socket, rest, _ := strings.Cut(value, ",")
-	if pid, _, _ := strings.Cut(rest, ","); pid != strconv.Itoa(chain[i].PID) {
+	if pid, _, _ := strings.Cut(rest, ","); pid != strconv.Itoa(chain[i].pid) {
 		return nil
 	}
-	for _, client := range attached(program(chain[i].PID), socket, chain[0].Terminal) {
+	for _, client := range attached(program(chain[i].pid), socket, chain[0].terminal) {
 		if above, err := above(client); err == nil {
 			whole = append(whole, slices.Concat(chain[:i], above))
 		}

@@ -112,7 +112,7 @@ func (d *Demo) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(d.Out, Tree(tasks))
+	_, err = io.WriteString(d.Out, drawTree(tasks))
 	return err
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Tree draws each task once, below one of the tasks that block it, and names the
+// drawTree draws each task once, below one of the tasks that block it, and names the
 // others beside it.
-func Tree(tasks []tasks.Task) string {
+func drawTree(tasks []tasks.Task) string {
 	if len(tasks) == 0 {
 		return "(no tasks)\n"
 	}

@@ -25,6 +25,6 @@ func TestTreeDrawsEachTaskOnce(t *testing.T) {
 		"cycle":         {[]tasks.Task{task("1", "2"), task("2", "1")}, "#1 [pending] s1\n└─ #2 [pending] s2\n"},
 		"blocks itself": {[]tasks.Task{task("1", "1")}, "#1 [pending] s1 (also after #1)\n"},
 	} {
-		assert.Equal(t, c.want, Tree(c.tasks), name)
+		assert.Equal(t, c.want, drawTree(c.tasks), name)
 	}
 }

@@ -4,8 +4,8 @@ package hint
 
 import "errors"
 
-// Advised is an error that says what to do about it.
-type Advised interface {
+// hinter is an error that says what to do about it.
+type hinter interface {
 	error
 	Hint() string
 }
@@ -38,7 +38,7 @@ func With(err error, advice string) error {
 
 // Of returns the advice of the outermost error in err that has some. It is empty if none has.
 func Of(err error) string {
-	if a, ok := errors.AsType[Advised](err); ok {
+	if a, ok := errors.AsType[hinter](err); ok {
 		return a.Hint()
 	}
 	return ""

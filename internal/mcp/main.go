@@ -55,7 +55,7 @@ func run(ctx context.Context, s terminal.Streams, f program.Flags) error {
 		return nil
 	}
 	in = joined{io.MultiReader(bytes.NewReader(first), in), in}
-	if err := serve(ctx, New(version.Get().Version, f, s.Getenv, os.Environ(), s.Who()), in, outputOf(s)); err != nil {
+	if err := serve(ctx, newServer(version.Get().Version, f, s.Getenv, os.Environ(), s.Who()), in, outputOf(s)); err != nil {
 		return fmt.Errorf("serving the client: %w", err)
 	}
 	return nil

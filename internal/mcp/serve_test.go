@@ -285,7 +285,7 @@ func TestInvalidMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			var out strings.Builder
-			err := serve(t.Context(), New("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(input+ping)), nopCloser{&out})
+			err := serve(t.Context(), newServer("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(input+ping)), nopCloser{&out})
 			assert.NoError(t, err)
 			assert.Less(t, out.Len(), 4096)
 			assert.Contains(t, out.String(), `"id":null,"error":{"code":-32`)
@@ -315,7 +315,7 @@ func TestProtocolVersions(t *testing.T) {
 {"jsonrpc": "2.0", "id": 5, "method": "tools/list"}
 {"jsonrpc": "2.0", "id": 6, "method": "resources/list"}
 `
-			require.NoError(t, serve(t.Context(), New("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(in)), nopCloser{&out}))
+			require.NoError(t, serve(t.Context(), newServer("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(in)), nopCloser{&out}))
 			answers := map[int]string{}
 			for line := range strings.Lines(out.String()) {
 				var m struct{ ID int }

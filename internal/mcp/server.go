@@ -19,10 +19,10 @@ const instructions = `Some skills come as a workflow: steps with an order, and c
 - step_skip: only if a step cannot or need not be done; a person is asked.
 Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
 
-// New returns a server with the five tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
+// newServer returns a server with the five tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, nobody is asked, because the answers would be its own.
-func New(version string, f program.Flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
+func newServer(version string, f program.Flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
 	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(),
 		spoken: who.Program != caller.Claude}}
 	w := &watch{text: t.next}

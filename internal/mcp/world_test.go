@@ -130,7 +130,7 @@ func (w *world) connect(options *mcp.ClientOptions) *client {
 	clientIn, serverOut := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		err := serve(context.Background(), New("v1.2.3", w.flags, w.lookup, os.Environ(), w.who), serverIn, serverOut)
+		err := serve(context.Background(), newServer("v1.2.3", w.flags, w.lookup, os.Environ(), w.who), serverIn, serverOut)
 		serverOut.Close()
 		served <- err
 	}()

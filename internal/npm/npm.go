@@ -28,8 +28,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// Launcher is the variable in which the launcher of the npm package says where it is.
-const Launcher = "FSMTX_LAUNCHER"
+// launcherVariable is the variable in which the launcher of the npm package says where it is.
+const launcherVariable = "FSMTX_LAUNCHER"
 
 // names are the programs of the copy. The server is included because "fsmtx mcp" looks for
 // it beside fsmtx.
@@ -303,7 +303,7 @@ func sweep(dir string) error {
 
 // IsOnPath reports whether the launcher that started this program is the fsmtx on PATH.
 func IsOnPath(getenv func(string) (string, bool)) bool {
-	launcher, _ := getenv(Launcher)
+	launcher, _ := getenv(launcherVariable)
 	found, err := exec.LookPath(names[0])
 	if err != nil || launcher == "" {
 		return false

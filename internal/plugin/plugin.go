@@ -110,24 +110,24 @@ func SkillFiles() Part {
 		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, because it already has\ntheir content as tasks."}
 }
 
-// File is one file of a plugin.
-type File struct {
-	Path   string // slashes, relative to the plugin's directory
-	Mode   fs.FileMode
-	Data   []byte
-	Keep   bool // an existing file belongs to the author and is never replaced
-	Sample bool // of a part with Sample
+// pluginFile is one file of a plugin.
+type pluginFile struct {
+	path   string // slashes, relative to the plugin's directory
+	mode   fs.FileMode
+	data   []byte
+	keep   bool // an existing file belongs to the author and is never replaced
+	sample bool // of a part with Sample
 
-	merged bool       // Data was merged with the existing file,
+	merged bool       // data was merged with the existing file,
 	from   []byte     // whose content this was
 	edit   *edit.File // the existing file as compare has read it
 }
 
-// Files returns the files of a new plugin in the order in which they must be written: the
+// files returns the files of a new plugin in the order in which they must be written: the
 // manifest first, so that an interrupted Write can be repeated; the hooks after the programs
 // that they run; the version of the programs last, as a sign that the plugin is complete. It
 // returns errName.
-func (p Plugin) Files() ([]File, error) {
+func (p Plugin) files() ([]pluginFile, error) {
 	if !nameShape.Regexp().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, errName)
 	}
@@ -135,7 +135,7 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{Path: plugins.ManifestPath, Mode: 0o644, Data: manifest}, {Path: readmePath, Mode: 0o644, Data: p.readme()}}
+	files := []pluginFile{{path: plugins.ManifestPath, mode: 0o644, data: manifest}, {path: readmePath, mode: 0o644, data: p.readme()}}
 	files = append(files, p.programs()...)
 	for _, part := range p.Parts {
 		if files, err = appendAll(files, part); err != nil {
@@ -151,13 +151,13 @@ func (p Plugin) Files() ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{Path: serverPath, Mode: 0o644, Data: server})
+		files = append(files, pluginFile{path: serverPath, mode: 0o644, data: server})
 	}
 	marketplace, err := p.marketplace()
 	return append(files,
-		File{Path: hooksPath, Mode: 0o644, Data: hooksFile},
-		File{Path: plugins.MarketplacePath, Mode: 0o644, Data: marketplace, Keep: true},
-		File{Path: versionPath, Mode: 0o644, Data: []byte(p.Version + "\n")}), err
+		pluginFile{path: hooksPath, mode: 0o644, data: hooksFile},
+		pluginFile{path: plugins.MarketplacePath, mode: 0o644, data: marketplace, keep: true},
+		pluginFile{path: versionPath, mode: 0o644, data: []byte(p.Version + "\n")}), err
 }
 
 // hooks returns the hooks of all parts, and one that reports if the program cannot run.
@@ -169,7 +169,7 @@ func (p Plugin) hooks() []settings.Hook {
 	return settings.Reporting(hooks)
 }
 
-func appendAll(files []File, part Part) ([]File, error) {
+func appendAll(files []pluginFile, part Part) ([]pluginFile, error) {
 	for i, from := range []fs.FS{part.Files, part.Skills} {
 		if from == nil {
 			continue
@@ -180,7 +180,7 @@ func appendAll(files []File, part Part) ([]File, error) {
 				return err
 			}
 			data, err := fs.ReadFile(from, name)
-			files = append(files, File{Path: path.Join(dir, name), Mode: 0o644, Data: data, Keep: true, Sample: part.Sample || dir == "skills"})
+			files = append(files, pluginFile{path: path.Join(dir, name), mode: 0o644, data: data, keep: true, sample: part.Sample || dir == "skills"})
 			return err
 		})
 		if err != nil {

@@ -111,7 +111,7 @@ func TestOnlyTheProgramIsExecutable(t *testing.T) {
 }
 
 func TestAnInterruptedWriteIsCompleted(t *testing.T) {
-	files, err := small().Files()
+	files, err := small().files()
 	require.NoError(t, err)
 	for n := range files {
 		dir := t.TempDir()
@@ -128,7 +128,7 @@ func TestAnInterruptedWriteIsCompleted(t *testing.T) {
 
 func TestWriteOverwritesOnlyWithForce(t *testing.T) {
 	dir := t.TempDir()
-	files, err := small().Files()
+	files, err := small().files()
 	require.NoError(t, err)
 	_, _, err = files[0].compare(dir)
 	require.NoError(t, err)
@@ -139,21 +139,21 @@ func TestWriteOverwritesOnlyWithForce(t *testing.T) {
 	_, err = small().Write(dir, false)
 	var differs *differsError
 	require.ErrorAs(t, err, &differs)
-	assert.Equal(t, []string{"README.md"}, differs.Paths)
+	assert.Equal(t, []string{"README.md"}, differs.paths)
 	assert.NoDirExists(t, filepath.Join(dir, "bin"))
 
 	_, err = small().Write(dir, true)
 	require.NoError(t, err)
 	data, err := os.ReadFile(mine)
 	require.NoError(t, err)
-	assert.Equal(t, string(files[1].Data), string(data))
+	assert.Equal(t, string(files[1].data), string(data))
 }
 
 func TestInvalidNamesAreRefused(t *testing.T) {
 	for _, name := range []string{"", "A", "a b", "-a", "a-", "a--b", "../a", "a/b", "ä"} {
 		p := small()
 		p.Name = name
-		_, err := p.Files()
+		_, err := p.files()
 		assert.ErrorIs(t, err, errName, "%q", name)
 	}
 }

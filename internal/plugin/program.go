@@ -73,10 +73,10 @@ var choose []byte
 
 // programs returns the files of the programs. A single program for this platform is in bin.
 // Otherwise the programs are in directories below bin, and bin has the script.
-func (p Plugin) programs() (files []File) {
+func (p Plugin) programs() (files []pluginFile) {
 	put := func(path string, data []byte) {
 		if data != nil {
-			files = append(files, File{Path: path, Mode: 0o755, Data: data})
+			files = append(files, pluginFile{path: path, mode: 0o755, data: data})
 		}
 	}
 	if len(p.Programs) == 1 && p.Programs[0].Platform == This() {

@@ -143,11 +143,11 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 }
 
 func TestASingleProgramHasNoScript(t *testing.T) {
-	files, err := small().Files()
+	files, err := small().files()
 	require.NoError(t, err)
 	for _, f := range files {
-		if f.Path == "bin/fsmtx" {
-			assert.Equal(t, "#!/bin/sh\n", string(f.Data))
+		if f.path == "bin/fsmtx" {
+			assert.Equal(t, "#!/bin/sh\n", string(f.data))
 			return
 		}
 	}
@@ -168,7 +168,7 @@ func TestPlatformsAreDroppedOnlyOnRequest(t *testing.T) {
 	_, err = p.Write(dir, false)
 	var differs *differsError
 	require.ErrorAs(t, err, &differs)
-	assert.Contains(t, differs.Paths, "bin/darwin-arm64/fsmtx")
+	assert.Contains(t, differs.paths, "bin/darwin-arm64/fsmtx")
 	_, err = p.Write(dir, true)
 	require.NoError(t, err)
 	assert.NoFileExists(t, filepath.Join(dir, "bin/darwin-arm64/fsmtx"))

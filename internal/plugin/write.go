@@ -38,12 +38,12 @@ var (
 // differsError is returned by Write when files of the plugin exist with other
 // content or another mode. Nothing was written.
 type differsError struct {
-	Dir   string
-	Paths []string // slashes, relative to Dir
+	dir   string
+	paths []string // slashes, relative to dir
 }
 
 func (e *differsError) Error() string {
-	return fmt.Sprintf("%s has files that would be overwritten: %s", e.Dir, strings.Join(e.Paths, ", "))
+	return fmt.Sprintf("%s has files that would be overwritten: %s", e.dir, strings.Join(e.paths, ", "))
 }
 
 // Hint says what to do about it.
@@ -160,7 +160,7 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	files, err := p.Files()
+	files, err := p.files()
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 		if err := f.write(dir); err != nil {
 			return written, err
 		}
-		written = append(written, f.Path)
+		written = append(written, f.path)
 	}
 	for _, path := range leftOver {
 		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(path))); err != nil {
@@ -224,12 +224,12 @@ func (e Existing) losesPlatforms(p Plugin) error {
 }
 
 // leftOver returns the programs that are no longer part of the plugin.
-func (e Existing) leftOver(files []File) (paths []string) {
+func (e Existing) leftOver(files []pluginFile) (paths []string) {
 	if !e.HasProgram() {
 		return nil
 	}
 	for _, path := range programPaths() {
-		if slices.ContainsFunc(files, func(f File) bool { return f.Path == path }) {
+		if slices.ContainsFunc(files, func(f pluginFile) bool { return f.path == path }) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(e.dir, filepath.FromSlash(path))); err == nil {
@@ -241,24 +241,24 @@ func (e Existing) leftOver(files []File) (paths []string) {
 
 // merge returns the files of the new plugin, merged with the author's changes. It leaves out
 // files that an existing plugin must not get.
-func (e Existing) merge(p Plugin, files []File) (merged []File, err error) {
+func (e Existing) merge(p Plugin, files []pluginFile) (merged []pluginFile, err error) {
 	for _, f := range files {
 		switch {
 		case e.Name == "":
-		case f.Path == plugins.ManifestPath:
+		case f.path == plugins.ManifestPath:
 			f.merged, f.from = true, e.manifest
-			f.Data, err = e.mergeManifest(p.Version)
-		case f.Path == hooksPath:
+			f.data, err = e.mergeManifest(p.Version)
+		case f.path == hooksPath:
 			f.merged, f.from = true, e.Hooks
-			f.Data, err = e.mergeHooks(p)
-		case f.Path == serverPath:
+			f.data, err = e.mergeHooks(p)
+		case f.path == serverPath:
 			f.merged, f.from = true, e.Server
-			if f.Data, err = settings.AddServer(e.Server, server()); err != nil {
+			if f.data, err = settings.AddServer(e.Server, server()); err != nil {
 				err = fmt.Errorf("%s:%w", filepath.Join(e.dir, serverPath), err)
 			}
-		case !e.Own && (f.Path == readmePath || f.Path == plugins.MarketplacePath):
+		case !e.Own && (f.path == readmePath || f.path == plugins.MarketplacePath):
 			continue
-		case f.Sample && (!e.Own || e.Programs != ""):
+		case f.sample && (!e.Own || e.Programs != ""):
 			continue
 		}
 		if err != nil {
@@ -320,7 +320,7 @@ func everyHook() []settings.Hook {
 
 // compare returns the files that must be written, and the paths of those that
 // replace an existing file.
-func compare(dir string, files []File) (outdated []*File, replaced []string, err error) {
+func compare(dir string, files []pluginFile) (outdated []*pluginFile, replaced []string, err error) {
 	for i := range files {
 		f := &files[i]
 		exists, same, err := f.compare(dir)
@@ -332,25 +332,25 @@ func compare(dir string, files []File) (outdated []*File, replaced []string, err
 		}
 		outdated = append(outdated, f)
 		if exists {
-			replaced = append(replaced, f.Path)
+			replaced = append(replaced, f.path)
 		}
 	}
 	return outdated, replaced, nil
 }
 
 // in returns the file's path in the directory.
-func (f *File) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
+func (f *pluginFile) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.path)) }
 
 // compare reads the existing file. It reports whether there is one, and whether it has the
 // same content and is executable if it should be. It returns edit.ErrChanged if the file
 // has changed since it was merged.
-func (f *File) compare(dir string) (exists, same bool, err error) {
+func (f *pluginFile) compare(dir string) (exists, same bool, err error) {
 	path := f.in(dir)
 	_, err = os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, false, err
 	}
-	if err == nil && f.Keep {
+	if err == nil && f.keep {
 		return true, true, nil
 	}
 	if f.edit, err = edit.Read(safefile.Resolve(path), maxFile); err != nil {
@@ -363,24 +363,24 @@ func (f *File) compare(dir string) (exists, same bool, err error) {
 		return false, false, nil
 	}
 	executable := f.edit.Mode&0o111 != 0
-	return true, executable == (f.Mode&0o111 != 0) && bytes.Equal(f.edit.Data, f.Data), nil
+	return true, executable == (f.mode&0o111 != 0) && bytes.Equal(f.edit.Data, f.data), nil
 }
 
 // write replaces the file that compare has read. It replaces a symbolic link instead of
 // following it, because the link may lead to a program that is used elsewhere. Only links to
 // merged files are followed.
-func (f *File) write(dir string) error {
+func (f *pluginFile) write(dir string) error {
 	path := f.in(dir)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !f.merged {
-		return safefile.Write(path, f.Data, safefile.LessUmask(f.Mode))
+		return safefile.Write(path, f.data, safefile.LessUmask(f.mode))
 	}
-	switch executable := f.Mode&0o111 != 0; {
+	switch executable := f.mode&0o111 != 0; {
 	case f.edit.Data == nil:
-		f.edit.Mode = f.Mode
+		f.edit.Mode = f.mode
 	case executable:
 		f.edit.Mode |= f.edit.Mode & 0o444 >> 2
 	default:
 		f.edit.Mode &^= 0o111
 	}
-	return f.edit.Replace(f.Data, 0)
+	return f.edit.Replace(f.data, 0)
 }

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Received is the cancellation cause of a context that a signal has cancelled.
-type Received struct{ Signal os.Signal }
+// signalError is the cancellation cause of a context that a signal has cancelled.
+type signalError struct{ signal os.Signal }
 
-func (r Received) Error() string { return fmt.Sprintf("%v signal received", r.Signal) }
+func (e signalError) Error() string { return fmt.Sprintf("%v signal received", e.signal) }
 
 // Context returns a context that is cancelled on SIGHUP, SIGINT or SIGTERM, with a
-// Received as its cause, for commands that block or must roll back. A signal that was
+// signalError as its cause, for commands that block or must roll back. A signal that was
 // ignored when the program was started, as under nohup, stays ignored. stop restores the
 // default behaviour of the signals.
 //
@@ -32,7 +32,7 @@ func Context(parent context.Context, grace time.Duration) (ctx context.Context, 
 	received, stopped := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(received, endingSignals()...)
 	end := func(s os.Signal) {
-		cancel(Received{s})
+		cancel(signalError{s})
 		time.AfterFunc(grace, func() { os.Exit(code(s)) })
 	}
 	go func() {

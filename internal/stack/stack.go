@@ -7,13 +7,13 @@
 // initialisers too. It imports nothing, so that it is initialised before most packages.
 package stack
 
-// size is what Grow makes room for, in bytes: as much as a hook that judges a step needs.
+// size is what grow makes room for, in bytes: as much as a hook that judges a step needs.
 const size = 24 << 10
 
-func init() { Grow() }
+func init() { grow() }
 
-// Grow makes the stack of the calling goroutine large, which should have called little yet.
-func Grow() { reserve(false) }
+// grow makes the stack of the calling goroutine large, which should have called little yet.
+func grow() { reserve(false) }
 
 // Go runs f in a goroutine whose stack is large before f needs it: a frame of f, however large, is on
 // it.
@@ -21,7 +21,7 @@ func Go(f func()) { go run(f) }
 
 //go:noinline
 func run(f func()) {
-	Grow()
+	grow()
 	f()
 }
 

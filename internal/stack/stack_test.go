@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheStackStaysWhereItIs: a goroutine that has called Grow uses what Grow makes room for
-// without its stack being copied; without Grow it is copied. The collector, which shrinks stacks, is off.
+// TestTheStackStaysWhereItIs: a goroutine that has called grow uses what grow makes room for
+// without its stack being copied; without grow it is copied. The collector, which shrinks stacks, is off.
 func TestTheStackStaysWhereItIs(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	require.True(t, isCopied(func() {}))
-	require.False(t, isCopied(Grow))
+	require.False(t, isCopied(grow))
 	require.False(t, isCopiedBy(Go, func() {}))
 }
 

@@ -36,8 +36,8 @@ const (
 var (
 	// ErrEmpty is returned when standard input holds nothing but white space.
 	ErrEmpty = errors.New("no event on standard input")
-	// ErrUnread is returned when standard input cannot be read.
-	ErrUnread = errors.New("reading standard input")
+	// errUnread is returned when standard input cannot be read.
+	errUnread = errors.New("reading standard input")
 	// ErrTooLarge is returned when the event is larger than MaxBytes.
 	ErrTooLarge = errors.New("event is larger than 64 MiB")
 	// ErrMalformed is returned when the event is not a JSON object. The error's
@@ -82,7 +82,7 @@ type Event struct {
 }
 
 // Read reads one event to the end of r. It returns ErrEmpty, ErrTooLarge,
-// ErrMalformed or ErrUnread. It accepts duplicate names, of which the last one
+// ErrMalformed or errUnread. It accepts duplicate names, of which the last one
 // counts, and invalid UTF-8, because tool inputs and results quote files.
 func Read(r io.Reader) (*Event, error) {
 	data, err := ReadAll(r)
@@ -92,11 +92,11 @@ func Read(r io.Reader) (*Event, error) {
 	return Parse(data)
 }
 
-// ReadAll reads r to its end. It returns ErrUnread, or ErrTooLarge for more than MaxBytes.
+// ReadAll reads r to its end. It returns errUnread, or ErrTooLarge for more than MaxBytes.
 func ReadAll(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnread, err)
+		return nil, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	if len(data) > MaxBytes {
 		return nil, ErrTooLarge

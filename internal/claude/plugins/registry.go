@@ -201,7 +201,7 @@ func (r *Registry) withSources(settings *Settings, all []Installation, wanted fu
 	if r.fs == nil {
 		return all
 	}
-	for _, key := range settings.Enabled() {
+	for _, key := range settings.enabled() {
 		plugin, marketplace, named := strings.Cut(key, "@")
 		if !named || !wanted(plugin) || r.has(key) {
 			continue

@@ -94,8 +94,8 @@ func (s *Settings) Rank(key string) int {
 	return len(s.ranks)
 }
 
-// Enabled returns the keys that the settings enable, by their rank.
-func (s *Settings) Enabled() []string {
+// enabled returns the keys that the settings enable, by their rank.
+func (s *Settings) enabled() []string {
 	if s == nil {
 		return nil
 	}

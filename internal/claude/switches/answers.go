@@ -17,7 +17,7 @@ import (
 // person when the client asks about a call of the tool (fact 164), "" if the settings have none.
 // What the hook answers is known only to the hook. Hooks of plugins are in AnswersOfPlugins.
 func (s Settings) AnswersFor(tool string) string {
-	for _, f := range slices.Concat(s.Managed, s.Flag, s.Others) {
+	for _, f := range slices.Concat(s.managed, s.flag, s.others) {
 		if at := f.answers(tool); at != "" {
 			return at
 		}
@@ -30,12 +30,12 @@ func (s Settings) AnswersFor(tool string) string {
 func AnswersOfPlugins(fsys safefile.FS, roots []string, tool string) string {
 	for _, root := range roots {
 		manifest := read(fsys, filepath.Join(root, filepath.FromSlash(plugins.ManifestPath)), User)
-		files := []File{read(fsys, filepath.Join(root, "hooks", "hooks.json"), User), manifest}
+		files := []file{read(fsys, filepath.Join(root, "hooks", "hooks.json"), User), manifest}
 		listed, _ := manifest.member("hooks")
 		for _, value := range append(items(listed), listed) {
 			var path string
 			if value.Kind() == '{' {
-				files = append(files, File{Path: manifest.Path, data: fmt.Appendf(nil, `{"hooks": %s}`, value)})
+				files = append(files, file{path: manifest.path, data: fmt.Appendf(nil, `{"hooks": %s}`, value)})
 			} else if json.Unmarshal(value, &path, jsonx.Tolerant) == nil && path != "" {
 				files = append(files, read(fsys, filepath.Join(root, filepath.FromSlash(path)), User))
 			}
@@ -50,12 +50,12 @@ func AnswersOfPlugins(fsys safefile.FS, roots []string, tool string) string {
 }
 
 // answers returns the place of a hook of PermissionRequest in the file that is for the tool, or "".
-func (f File) answers(tool string) string {
+func (f file) answers(tool string) string {
 	hooks, at := f.member("hooks")
-	groups, below := File{data: hooks}.member("PermissionRequest")
+	groups, below := file{data: hooks}.member("PermissionRequest")
 	for _, group := range items(groups) {
 		if matches(jsonx.StringMember(group, "matcher"), tool) {
-			return fmt.Sprintf("%s:%d", f.Path, at+below-1)
+			return fmt.Sprintf("%s:%d", f.path, at+below-1)
 		}
 	}
 	return ""

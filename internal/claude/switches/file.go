@@ -19,11 +19,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// File is a settings file.
-type File struct {
-	Path   string
-	Place  Place  // of the hooks in it; for a file of the user or the project
-	Broken string // why the client cannot use it, "" if it can
+// file is a settings file.
+type file struct {
+	path   string
+	place  Place  // of the hooks in it; for a file of the user or the project
+	broken string // why the client cannot use it, "" if it can
 
 	data    []byte // one JSON object, empty if the file is broken, ignored or missing
 	ignored error  // the mistake for which the client ignores the file, with line and column
@@ -34,16 +34,16 @@ const maxBytes = 64 << 20
 
 // newFile returns the settings file with this content. The client accepts one byte order
 // mark and a blank file, but no comments and no trailing commas (fact 97).
-func newFile(path string, place Place, content []byte) File {
+func newFile(path string, place Place, content []byte) file {
 	data := bytes.TrimPrefix(content, []byte("\ufeff"))
-	f := File{Path: path, Place: place}
+	f := file{path: path, place: place}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return f
 	}
 	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
-		f.Broken = "is not JSON (" + err.Error() + ")"
+		f.broken = "is not JSON (" + err.Error() + ")"
 	} else if kind := jsontext.Value(bytes.TrimSpace(data)).Kind(); kind != '{' {
-		f.Broken = "is not a JSON object"
+		f.broken = "is not a JSON object"
 	} else {
 		f.data = data
 	}
@@ -52,45 +52,45 @@ func newFile(path string, place Place, content []byte) File {
 
 // ofPerson returns the file as the client reads one that is not the organisation's: with a mistake in any
 // member it counts as missing (facts 114 and 162).
-func (f File) ofPerson() File {
+func (f file) ofPerson() file {
 	if err := plugins.CheckSettings(f.data); err != nil {
 		f.ignored, f.data = err, nil
 	}
 	return f
 }
 
-func read(fsys safefile.FS, path string, place Place) File {
+func read(fsys safefile.FS, path string, place Place) file {
 	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return File{Path: path, Place: place}
+		return file{path: path, place: place}
 	}
 	if err != nil {
-		return File{Path: path, Place: place, Broken: "cannot be read (" + err.Error() + ")"}
+		return file{path: path, place: place, broken: "cannot be read (" + err.Error() + ")"}
 	}
 	return newFile(path, place, data)
 }
 
-// Read reads the settings with which the client runs when it starts in dir: the
+// readSettings reads the settings with which the client runs when it starts in dir: the
 // organisation's in managed, the user's in config, those of the project, and the command
 // line of the client that runs this program. getenv is os.LookupEnv or a stand-in for it.
-func Read(fsys safefile.FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
-	s := Settings{Env: getenv}
+func readSettings(fsys safefile.FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
+	s := Settings{env: getenv}
 	if client, err := cmdline.ReadSwitches(getenv); err == nil {
-		s.Client = client
+		s.client = client
 	}
 	for _, path := range claude.ManagedFiles(fsys.ReadDir, managed) {
-		s.Managed = append(s.Managed, read(fsys, path, ManagedPlugin))
+		s.managed = append(s.managed, read(fsys, path, ManagedPlugin))
 	}
-	if text := s.Client.Settings; strings.HasPrefix(strings.TrimSpace(text), "{") {
-		s.Flag = []File{newFile("--settings", ManagedPlugin, []byte(text)).ofPerson()}
+	if text := s.client.Settings; strings.HasPrefix(strings.TrimSpace(text), "{") {
+		s.flag = []file{newFile("--settings", ManagedPlugin, []byte(text)).ofPerson()}
 	} else if text != "" {
 		if !filepath.IsAbs(text) {
 			text = filepath.Join(dir, text)
 		}
-		s.Flag = []File{read(fsys, text, ManagedPlugin).ofPerson()}
+		s.flag = []file{read(fsys, text, ManagedPlugin).ofPerson()}
 	}
 	for _, path := range claude.SettingsFiles(fsys, config, dir) {
-		s.Others = append(s.Others, read(fsys, path, placeOf(config, path)).ofPerson())
+		s.others = append(s.others, read(fsys, path, placeOf(config, path)).ofPerson())
 	}
 	return s
 }
@@ -106,7 +106,7 @@ func placeOf(config, path string) Place {
 
 // member returns the last value of a member of the file's object and its line, nil if there
 // is none.
-func (f File) member(name string) (v jsontext.Value, line int) {
+func (f file) member(name string) (v jsontext.Value, line int) {
 	for p, err := range jsonx.Parts(f.data) {
 		if err != nil {
 			return nil, 0
@@ -121,13 +121,13 @@ func (f File) member(name string) (v jsontext.Value, line int) {
 // Variable returns the value of a variable that the organisation's settings or the user's set
 // under "env", empty if they do not. Those of a project are left out: a repository brings them.
 func (s Settings) Variable(name string) string {
-	for _, f := range slices.Backward(s.Managed) {
+	for _, f := range slices.Backward(s.managed) {
 		if v, _ := f.env(name); v != "" {
 			return v
 		}
 	}
-	for _, f := range s.Others {
-		if v, _ := f.env(name); v != "" && f.Place == User {
+	for _, f := range s.others {
+		if v, _ := f.env(name); v != "" && f.place == User {
 			return v
 		}
 	}
@@ -135,12 +135,12 @@ func (s Settings) Variable(name string) string {
 }
 
 // env returns the value of a variable under "env", and its line.
-func (f File) env(name string) (value string, line int) {
+func (f file) env(name string) (value string, line int) {
 	env, at := f.member("env")
 	if env.Kind() != '{' {
 		return "", 0
 	}
-	v, line := File{data: env}.member(name)
+	v, line := file{data: env}.member(name)
 	if v.Kind() == '"' {
 		_ = json.Unmarshal(v, &value, jsonx.Tolerant)
 	} else {
@@ -150,14 +150,14 @@ func (f File) env(name string) (value string, line int) {
 }
 
 // off returns the member called name as a switch.
-func (f File) off(name, what, remedy string) Off {
+func (f file) off(name, what, remedy string) Off {
 	_, line := f.member(name)
-	return Off{File: f.Path, Line: line, What: what, Remedy: remedy}
+	return Off{File: f.path, Line: line, What: what, Remedy: remedy}
 }
 
 // lastBool returns the last of the files in which the member is true or false, and its value.
 // The client ignores other values.
-func lastBool(files []File, name string) (by File, on, set bool) {
+func lastBool(files []file, name string) (by file, on, set bool) {
 	for _, f := range files {
 		if v, _ := f.member(name); v.Kind() == 't' || v.Kind() == 'f' {
 			by, on, set = f, v.Kind() == 't', true
@@ -175,9 +175,9 @@ func items(list jsontext.Value) (all []jsontext.Value) {
 // key is plugin@marketplace, and Plugin otherwise.
 func (s Settings) PluginPlace(key string) Place {
 	place := Plugin
-	for _, f := range s.Managed {
+	for _, f := range s.managed {
 		enabled, _ := f.member("enabledPlugins")
-		v, _ := File{data: enabled}.member(key)
+		v, _ := file{data: enabled}.member(key)
 		switch v.Kind() {
 		case 't', '[', '{':
 			place = ManagedPlugin

@@ -11,7 +11,7 @@ var ManagedDir = claude.ManagedDir
 // Here reads the settings that decide whether a client that starts in dir runs hooks.
 func Here(getenv func(string) (string, bool), dir string) Settings {
 	config, _ := claude.ConfigDir(getenv)
-	return Read(locator.OS{}, ManagedDir(), config, dir, getenv)
+	return readSettings(locator.OS{}, ManagedDir(), config, dir, getenv)
 }
 
 // OffIn returns the switches that keep the client from running hooks in all of the places. One of

@@ -46,11 +46,11 @@ func (o Off) String() string {
 
 // Settings is what decides whether the client runs hooks.
 type Settings struct {
-	Managed []File // of the organisation, the lowest precedence first
-	Flag    []File // of the option --settings: at most one
-	Others  []File // the user's and the project's, the highest precedence first
-	Env     func(name string) (string, bool)
-	Client  cmdline.Switches // of the session that this program runs in, if it does
+	managed []file // of the organisation, the lowest precedence first
+	flag    []file // of the option --settings: at most one
+	others  []file // the user's and the project's, the highest precedence first
+	env     func(name string) (string, bool)
+	client  cmdline.Switches // of the session that this program runs in, if it does
 }
 
 // Off returns the switches that keep the client from running the hooks that are
@@ -70,9 +70,9 @@ func (s Settings) Off(place Place) []Off {
 
 // broken returns the files of the organisation with which the client does not start.
 func (s Settings) broken() (all []Off) {
-	for _, f := range s.Managed {
-		if f.Broken != "" {
-			all = append(all, Off{File: f.Path, What: "this file of your organisation " + f.Broken + ", so the client does not start",
+	for _, f := range s.managed {
+		if f.broken != "" {
+			all = append(all, Off{File: f.path, What: "this file of your organisation " + f.broken + ", so the client does not start",
 				Remedy: "ask your administrator to correct it"})
 		}
 	}
@@ -87,9 +87,9 @@ func (s Settings) modes() (all []Off) {
 		variable, option string
 		given, settable  bool
 	}{
-		{"CLAUDE_CODE_SIMPLE", "--bare", s.Client.Bare, true},
-		{"CLAUDE_CODE_SAFE_MODE", "--safe-mode", s.Client.SafeMode, true},
-		{"CLAUDE_CODE_RESTRICTED", "--restricted", s.Client.Restricted, false},
+		{"CLAUDE_CODE_SIMPLE", "--bare", s.client.Bare, true},
+		{"CLAUDE_CODE_SAFE_MODE", "--safe-mode", s.client.SafeMode, true},
+		{"CLAUDE_CODE_RESTRICTED", "--restricted", s.client.Restricted, false},
 	} {
 		if m.given {
 			all = append(all, Off{What: "this session was started with " + m.option, Remedy: "start it without this option",
@@ -104,12 +104,12 @@ func (s Settings) modes() (all []Off) {
 func (s Settings) variable(name string, settable bool) (Off, bool) {
 	if settable {
 		set := false
-		ofProject := func(f File) bool { return f.Place == Project || f.Place == Local } // it may not set these
-		for _, f := range slices.Concat(s.Managed, s.Flag, slices.DeleteFunc(slices.Clone(s.Others), ofProject)) {
+		ofProject := func(f file) bool { return f.place == Project || f.place == Local } // it may not set these
+		for _, f := range slices.Concat(s.managed, s.flag, slices.DeleteFunc(slices.Clone(s.others), ofProject)) {
 			value, line := f.env(name)
 			set = set || value != ""
 			if isTrue(value) {
-				return Off{File: f.Path, Line: line, What: fmt.Sprintf("it sets %s to %s", name, value),
+				return Off{File: f.path, Line: line, What: fmt.Sprintf("it sets %s to %s", name, value),
 					Remedy: "remove the variable from the file", spares: []Place{ManagedPlugin}}, true
 			}
 		}
@@ -117,7 +117,7 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 			return Off{}, false
 		}
 	}
-	value, _ := s.Env(name)
+	value, _ := s.env(name)
 	return Off{What: fmt.Sprintf("%s is %s in the environment", name, strings.TrimSpace(value)), Remedy: "unset " + name,
 		spares: []Place{ManagedPlugin}}, isTrue(value)
 }
@@ -131,7 +131,7 @@ const administrator = "only your administrator can change this file"
 
 // managedOff returns the organisation's disableAllHooks, which has no exception.
 func (s Settings) managedOff() []Off {
-	f, on, set := lastBool(s.Managed, disableAll)
+	f, on, set := lastBool(s.managed, disableAll)
 	if !set || !on {
 		return nil
 	}
@@ -161,9 +161,9 @@ func (s Settings) pluginsOnly() []Off {
 // lastManaged returns the switch name of the organisation's files, if it is on after the
 // last of them. on decides by a value that is not null, and by the state before it.
 func (s Settings) lastManaged(name, what string, spares []Place, on func(v jsontext.Value, before bool) bool) []Off {
-	var by File
+	var by file
 	isOn := false
-	for _, f := range s.Managed {
+	for _, f := range s.managed {
 		v, _ := f.member(name)
 		if len(v) == 0 || v.Kind() == 'n' {
 			continue
@@ -187,10 +187,10 @@ const disableAll = "disableAllHooks"
 // off returns disableAllHooks of the file with the highest precedence that sets it. The
 // organisation's own hooks run all the same.
 func (s Settings) off() []Off {
-	if _, _, set := lastBool(s.Managed, disableAll); set {
+	if _, _, set := lastBool(s.managed, disableAll); set {
 		return nil // true is managedOff; false overrules the other files
 	}
-	files := slices.Concat(s.Flag, slices.DeleteFunc(slices.Clone(s.Others), s.isLeftOut))
+	files := slices.Concat(s.flag, slices.DeleteFunc(slices.Clone(s.others), s.isLeftOut))
 	slices.Reverse(files)
 	f, on, set := lastBool(files, disableAll)
 	if !set || !on {
@@ -205,8 +205,8 @@ func (s Settings) off() []Off {
 // ignored returns the files that the client ignores because of a mistake, for the place whose hooks are in
 // them, unless the client reads another file for this place.
 func (s Settings) ignored() (all []Off) {
-	for _, f := range s.Others {
-		if f.ignored == nil || slices.ContainsFunc(s.Others, func(o File) bool { return o.Place == f.Place && len(o.data) > 0 }) {
+	for _, f := range s.others {
+		if f.ignored == nil || slices.ContainsFunc(s.others, func(o file) bool { return o.place == f.place && len(o.data) > 0 }) {
 			continue
 		}
 		var line int
@@ -214,9 +214,9 @@ func (s Settings) ignored() (all []Off) {
 		if n, _ := fmt.Sscanf(what, "%d:", &line); n == 1 {
 			_, what, _ = strings.Cut(what, ": ")
 		}
-		o := Off{File: f.Path, Line: line, What: what, Remedy: "correct it", spares: []Place{Plugin, ManagedPlugin}}
+		o := Off{File: f.path, Line: line, What: what, Remedy: "correct it", spares: []Place{Plugin, ManagedPlugin}}
 		for place := range sources() {
-			if place != f.Place {
+			if place != f.place {
 				o.spares = append(o.spares, place)
 			}
 		}
@@ -227,14 +227,14 @@ func (s Settings) ignored() (all []Off) {
 
 // leftOut returns the option --setting-sources for the places that it leaves out.
 func (s Settings) leftOut() []Off {
-	if s.Client.Sources == nil {
+	if s.client.Sources == nil {
 		return nil
 	}
-	o := Off{What: "this session was started with --setting-sources " + strings.Join(s.Client.Sources, ","),
+	o := Off{What: "this session was started with --setting-sources " + strings.Join(s.client.Sources, ","),
 		Remedy: "add the hooks to one of these sources, or start it without this option",
 		spares: []Place{Plugin, ManagedPlugin}}
 	for place, name := range sources() {
-		if slices.Contains(s.Client.Sources, name) {
+		if slices.Contains(s.client.Sources, name) {
 			o.spares = append(o.spares, place)
 		}
 	}
@@ -246,15 +246,15 @@ func sources() map[Place]string {
 	return map[Place]string{User: "user", Project: "project", Local: "local"}
 }
 
-func (s Settings) isLeftOut(f File) bool {
-	return s.Client.Sources != nil && !slices.Contains(s.Client.Sources, sources()[f.Place])
+func (s Settings) isLeftOut(f file) bool {
+	return s.client.Sources != nil && !slices.Contains(s.client.Sources, sources()[f.place])
 }
 
 // untrusted returns the variable that keeps the client in -p from running the hooks of
 // a project.
 func (s Settings) untrusted() []Off {
 	const name = "CLAUDE_CODE_IGNORE_PERSISTED_TRUST"
-	value, _ := s.Env(name)
+	value, _ := s.env(name)
 	if !isTrue(value) {
 		return nil
 	}
