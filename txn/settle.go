@@ -118,7 +118,8 @@ func (d *Dir) mayHaveLost(j *journal) (bool, error) {
 }
 
 // settle reports whether nothing depends on the record of a committed transaction any more:
-// the files that it created, if they still exist, are durable.
+// the files that it created, if they still exist, are durable. If a sync has failed, the record is kept
+// for the rest of this life: the next sync may succeed without having written anything.
 func (d *Dir) settle(id string) bool {
 	j, err := d.recordOf(id)
 	if err != nil {
@@ -127,15 +128,30 @@ func (d *Dir) settle(id string) bool {
 	if !j.whole {
 		return true
 	}
+	var left []string
+	for _, e := range j.Creates {
+		path := d.filePath(e.Name)
+		if there, err := d.exists(path); err != nil {
+			return false
+		} else if there {
+			left = append(left, path)
+		}
+	}
+	if len(left) == 0 {
+		return true
+	}
+	failed := d.txnPath(id, failedName)
+	if life, err := d.files.ReadFile(failed); err == nil && string(life) == d.life() {
+		return false
+	}
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	for _, e := range j.Creates {
-		g.Go(func() error {
-			if there, err := d.exists(d.filePath(e.Name)); !there {
-				return err
-			}
-			return ignoreNotExist(d.files.Sync(d.filePath(e.Name)))
-		})
+	for _, path := range left {
+		g.Go(func() error { return ignoreNotExist(d.files.Sync(path)) })
 	}
-	return g.Wait() == nil
+	if g.Wait() != nil {
+		_ = d.files.Overwrite(failed, []byte(d.life()))
+		return false
+	}
+	return true
 }
