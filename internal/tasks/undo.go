@@ -137,7 +137,7 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 		if _, err := dir.Lock(ctx, locked...); err != nil {
 			return Undoing{}, err
 		}
-		u, err := planUndo(l.files(), dir.Path(), history, what)
+		u, err := planUndo(dir.Files(), dir.Path(), history, what)
 		if err != nil || !slices.ContainsFunc(u.Removed, func(name string) bool { return !slices.Contains(locked, name) }) {
 			return u, err
 		}
