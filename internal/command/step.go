@@ -184,6 +184,9 @@ func (f stepFlags) judge(ctx context.Context, s terminal.Streams, e *event.Event
 // processBegan is a few milliseconds after the process began.
 var processBegan = time.Now()
 
+// planMode is the permission mode in which the agent only reads.
+const planMode = "plan"
+
 // stepHook is one call of the hook.
 type stepHook struct {
 	*steps.Frame
@@ -200,6 +203,7 @@ func newStepHook(s terminal.Streams, f stepFlags, e *event.Event, log *decisionL
 	}
 	frame.Limit, frame.Began = f.Limit, processBegan
 	frame.Forged = func() bool { return s.Who().Imitates() }
+	frame.Planning = e.PermissionMode == planMode
 	frame.NoChecks = f.Checks == "off" && s.Who().FromClient() // an agent may imitate the hook
 	log.event, frame.Log = e, log.adder()
 	return &stepHook{Frame: frame, streams: s, flags: f, event: e, decided: log}, nil
@@ -337,7 +341,7 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 	case event.Stop, event.SubagentStop:
 		agent, person, err := h.Stop(ctx, steps.Stopping{
 			Agent: e.AgentID, Background: e.BackgroundTasks, Crons: e.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
-			Planning: e.PermissionMode == "plan",
+			Planning: h.Planning,
 			Message:  e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
 			Words: func() turn.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})

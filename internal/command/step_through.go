@@ -20,14 +20,14 @@ import (
 
 // letThrough lets a command with which the agent works on a workflow run without a permission
 // question, if it stands alone: the gates decide about it. Everything else is left to the
-// client.
+// client. So are in plan mode the commands that change something, of which only the hook knows the mode.
 func (h *stepHook) letThrough(line string) event.Answer {
 	words, ok := shell.Call(line)
 	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.streams.Who().FromClient() {
 		return event.Answer{}
 	}
 	c, args, ok := commandFor(words[1:])
-	if !ok || !h.isWork(c, args) || !h.isAboutOwnList(c) {
+	if !ok || !h.isWork(c, args) || !h.isAboutOwnList(c) || h.Planning && c.Name() != "next" {
 		return event.Answer{}
 	}
 	return event.Allow("fsmtx: the gates of the workflow decide about " + c.CommandPath())

@@ -86,6 +86,26 @@ func lastLines(output string) string {
 	return text
 }
 
+// planning denies an update of c, to a status, that needs a command to run: in plan mode the agent only reads. The
+// other gates decide there as ever. The command may be that of another step, which was completed in another way.
+func planning(c *Current, r *run, status string) Verdict {
+	what := Gate{Kind: r.kind}.command()
+	switch {
+	case r.kind == eachLine:
+		what = "the command that prints its lines"
+	case r.step != c:
+		what = "the command of " + r.step.Name() + ", which was completed in another way,"
+	}
+	verb, done := "complete", "completed"
+	if status == inProgress {
+		verb, done = "start", "started"
+	}
+	v := deny(c, "plan mode", fmt.Sprintf("%s cannot be %s in plan mode: %s is not run there: %s\nLeave plan mode, then %s the step again",
+		c.Name(), done, what, visible.Clip(visible.Words(r.Run), maxSubject), verb))
+	v.past.none = true
+	return v
+}
+
 // fits denies an update whose checks may take longer than the rest of the call: if the
 // client kills the hook at its time limit, the decision is lost (fact 46, client 2.1.329).
 func fits(c *Current, checked []*Current, left time.Duration) Verdict {

@@ -35,3 +35,34 @@ func TestChecksAreOff(t *testing.T) {
 	require.Contains(t, flow.denies(2, completed), "commands are not run here (--checks off)")
 	require.NoFileExists(t, flow.project+"/ran")
 }
+
+// TestPlanMode: no command of a step is run, whatever it is for, and the update that needs one is refused. It is not
+// refused for good: outside of plan mode the same update runs it.
+func TestPlanMode(t *testing.T) {
+	mark := &Check{Run: "touch ran; echo a", Timeout: 9}
+	for name, c := range map[string]struct {
+		step Step
+		to   string
+		want string
+	}{
+		"check":         {Step{Check: mark}, completed, "its check is not run there"},
+		"with outcomes": {Step{Check: mark, Outcomes: []Outcome{{Name: "a"}, {Name: "done"}}}, completed, "its check is not run there"},
+		"decides": {Step{Decides: "command", Chooser: mark, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, completed,
+			"the command that decides how it ends is not run there"},
+		"value": {Step{Outcomes: []Outcome{{Name: "done"}}, Set: []Value{{Name: "version", Command: mark}}}, completed,
+			"the command that gives version is not run there"},
+		"lines": {Step{Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 1}},
+			Each: &Each{Run: mark, Workflow: `[{"id": 1, "subject": "S"}]`}}, inProgress,
+			"the command that prints its lines is not run there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hydrated(t, c.step)
+			l.Planning = true
+			require.Contains(t, l.denies(1, c.to), c.want)
+			require.NoFileExists(t, l.project+"/ran")
+			l.Planning = false
+			l.do(1, c.to)
+			require.FileExists(t, l.project+"/ran")
+		})
+	}
+}

@@ -56,6 +56,15 @@ const (
 // decide decides the update of the call. It owns s, and touches nothing else.
 func (c *call) decide(s *State) decision {
 	target := s.Step(c.target.ID)
+	d := c.decideAbout(s, target)
+	if d.check != nil && c.Planning {
+		return c.final(s, target, planning(target, d.check, c.update.Status), d.lines)
+	}
+	return d
+}
+
+// decideAbout is decide for any mode of the agent.
+func (c *call) decideAbout(s *State, target *Current) decision {
 	if v := keep(s, target, c.update); !v.Allowed() {
 		return c.final(s, target, v, nil)
 	}

@@ -37,6 +37,7 @@ type Frame struct {
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
 	NoChecks bool          // do not run checks
+	Planning bool          // the agent is in plan mode: an update that needs a command to run is denied
 
 	// Began is when the process began that serves this call only; zero is now.
 	Began time.Time

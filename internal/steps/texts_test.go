@@ -55,6 +55,8 @@ func modelTexts() map[string]struct {
 		"order, about to be":   {of(two, complete, order(&about, two, complete)), "try again in the next message"},
 		"check, interrupted": {of(three, complete, check(three, Result{Run: "make", Exit: -1, interrupted: true})),
 			"Complete the step again to run it anew"},
+		"plan mode": {of(three, Update{Task: "3", Status: completed}, planning(three, &run{step: three, kind: checkPasses,
+			Check: &Check{Run: "make"}}, completed)), "Leave plan mode, then complete the step again"},
 		"order, circle": {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
 		"ready": {of(one, Update{Task: "1", Status: inProgress},
 			files(one, atStart, fact{dir: "/p", missing: []string{"a"}})), "it needs a, which is missing or empty in /p"},

@@ -167,3 +167,16 @@ func TestAStrangerIsNotRemindedOfStepsInASharedList(t *testing.T) {
 	again := s.Prompt(Script{Main: []Turn{Say("done"), Say("done")}}, "and now")
 	assert.Equal(t, 1, turns(again, 0), "the owner's reminder was not used up")
 }
+
+// Facts 181 and 182: nothing is run in plan mode, also not the check of a step, which the client would not stop: it lets
+// TaskUpdate through.
+func TestNoCheckRunsInPlanMode(t *testing.T) {
+	s := held(t, `[{"id": 1, "subject": "Write", "check": "touch ran"}, {"id": 2, "subject": "Print"}]`)
+
+	r := s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("checked", "1", "completed")), Do(TaskUpdate("free", "2", "completed")),
+		Do(Bash("shell", fsmtx+" complete 1")), Say("done"))}, "go", "--permission-mode", "plan")
+	assert.Contains(t, denied(t, r, "checked"), "cannot be completed in plan mode")
+	allowed(t, r, "free")
+	denied(t, r, "shell")
+	assert.NoFileExists(t, s.Path("project/ran"))
+}
