@@ -226,6 +226,8 @@ func Waiting(s *steps.State) (lines []string) {
 	return lines
 }
 
+// text returns the step in full. The description that came with the file names the values and the time limit; one that
+// somebody has written in the task list since may not.
 func (f Full) text() string {
 	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
 	if f.Item != "" {
@@ -250,9 +252,12 @@ func (f Full) text() string {
 		lines = append(lines, "When it is completed, this must hold: "+visible.Block(what))
 	}
 	for _, what := range f.Sets {
+		if strings.Contains(f.Description, strings.TrimPrefix(what, "sets ")) {
+			continue
+		}
 		lines = append(lines, "When it is completed, it "+what+": give that when you complete it")
 	}
-	if f.TimeLimit != "" {
+	if f.TimeLimit != "" && !strings.Contains(f.Description, "Time limit: "+f.TimeLimit+" from its start") {
 		lines = append(lines, "Time limit from its start: "+f.TimeLimit)
 	}
 	if f.Approval != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // TestTextOfAStep: what a step needs is said until it is started.
@@ -24,6 +25,20 @@ func TestTextOfAStep(t *testing.T) {
 	full.State = "in progress"
 	assert.Equal(t, "#2 Write (in progress)\nHow.\n"+rest, full.text())
 	assert.Equal(t, "#2 Write (ready)", Full{Step: Step{Number: 2, Subject: "Write", State: "ready"}}.text())
+}
+
+// TestNothingIsSaidTwice: the description says which values a step sets and how long it may take, unless somebody has
+// written another one.
+func TestNothingIsSaidTwice(t *testing.T) {
+	full := Full{
+		Step: Step{Number: 2, Subject: "Write", State: "ready"}, Description: "How.\nSets: v (matches [0-9]{2}). Time limit: 30m from its start.",
+		Sets: []string{"sets v (matches [0-9]{2})"}, TimeLimit: "30m",
+	}
+	assert.Equal(t, "#2 Write (ready)\n"+visible.Block(full.Description), full.text())
+	full.TimeLimit = "30m, over by 2m"
+	assert.Contains(t, full.text(), "\nTime limit from its start: 30m, over by 2m")
+	full.Description = "Mine."
+	assert.Contains(t, full.text(), "\nWhen it is completed, it sets v (matches [0-9]{2}): give that when you complete it\n")
 }
 
 // TestStatusOfTwoWorkflows: they are named in the order of their steps, and a step waits for
