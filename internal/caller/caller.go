@@ -62,13 +62,24 @@ func Of(lookup func(string) (string, bool)) Caller {
 	if err != nil {
 		return judgeUnread(lookup, err)
 	}
-	for _, whole := range throughTmux(chain) {
-		if c := judge(whole, lookup, os.Getuid()); c.Kind == Person {
+	through, err := throughTmux(chain)
+	c := judgeAll(chain, through, err, lookup, os.Getuid())
+	c.Suspect = c.Kind == Unknown && anyAgent(os.Getuid())
+	return c
+}
+
+// judgeAll judges a process by its ancestors and, in tmux, by those through each terminal that shows it. err is why
+// tmux has not said which these are: who looks is then not known, and not nobody.
+func judgeAll(chain []process, through [][]process, err error, lookup func(string) (string, bool), uid int) Caller {
+	for _, whole := range through {
+		if c := judge(whole, lookup, uid); c.Kind == Person {
 			return c
 		}
 	}
-	c := judge(chain, lookup, os.Getuid())
-	c.Suspect = c.Kind == Unknown && anyAgent(os.Getuid())
+	c := judge(chain, lookup, uid)
+	if c.Kind == Unknown && err != nil {
+		c.Why = fmt.Sprintf("it could not be found out who looks at this window (%v)", err)
+	}
 	return c
 }
 

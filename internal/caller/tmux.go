@@ -1,7 +1,9 @@
 package caller
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -11,51 +13,61 @@ import (
 
 // throughTmux returns, for a process in the window that is shown of a session of tmux, the
 // chains through each terminal that is attached to the session, instead of through the
-// server. It returns nothing for any other process.
-func throughTmux(chain []process) (whole [][]process) {
+// server. It returns nothing for any other process. With an error tmux has not said all.
+func throughTmux(chain []process) (whole [][]process, err error) {
 	i := slices.IndexFunc(chain, func(p process) bool { return p.name() == "tmux" })
 	if i < 1 || chain[0].terminal == "" {
-		return nil
+		return nil, nil
 	}
 	value, _ := environOf(chain[i-1])("TMUX") // socket,pid of the server,session
 	socket, rest, _ := strings.Cut(value, ",")
 	if pid, _, _ := strings.Cut(rest, ","); pid != strconv.Itoa(chain[i].pid) {
-		return nil
+		return nil, nil
 	}
-	for _, client := range attached(program(chain[i].pid), socket, chain[0].terminal) {
+	clients, err := attached(program(chain[i].pid), socket, chain[0].terminal, tmuxLimit)
+	for _, client := range clients {
 		if above, err := above(client); err == nil {
 			whole = append(whole, slices.Concat(chain[:i], above))
 		}
 	}
-	return whole
+	return whole, err
 }
 
 // tmuxLimit bounds each call of tmux, which answers within milliseconds.
 const tmuxLimit = 2 * time.Second
 
-// attached returns the processes that show the pane with this terminal.
-func attached(tmux, socket, terminal string) (clients []int) {
-	for _, pane := range ask(tmux, socket, "list-panes", "-a", "-F", "#{session_id} #{pane_tty} #{window_active}#{pane_active}") {
+// attached returns the processes that show the pane with this terminal: those that are known, if tmux fails or takes
+// longer than the limit.
+func attached(tmux, socket, terminal string, limit time.Duration) (clients []int, err error) {
+	panes, err := ask(limit, tmux, socket, "list-panes", "-a", "-F", "#{session_id} #{pane_tty} #{window_active}#{pane_active}")
+	for _, pane := range panes {
 		session, shown, _ := strings.Cut(pane, " ")
 		if shown != terminal+" 11" {
 			continue
 		}
-		for _, client := range ask(tmux, socket, "list-clients", "-t", session, "-F", "#{client_pid}") {
+		all, failed := ask(limit, tmux, socket, "list-clients", "-t", session, "-F", "#{client_pid}")
+		err = cmp.Or(err, failed)
+		for _, client := range all {
 			if pid, err := strconv.Atoi(client); err == nil {
 				clients = append(clients, pid)
 			}
 		}
 	}
-	return clients
+	return clients, err
 }
 
-// ask returns the lines that tmux answers; none if it fails.
-func ask(tmux, socket string, args ...string) []string {
-	ctx, cancel := context.WithTimeout(context.Background(), tmuxLimit)
+// ask returns the lines that tmux answers.
+func ask(limit time.Duration, tmux, socket string, args ...string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, tmux, append([]string{"-S", socket}, args...)...).Output()
-	if err != nil {
-		return nil
+	c := exec.CommandContext(ctx, tmux, append([]string{"-S", socket}, args...)...)
+	c.WaitDelay = limit // what it has started may keep the pipe open
+	out, err := c.Output()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("tmux has not answered within %v", limit)
 	}
-	return strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil {
+		return nil, fmt.Errorf("tmux %s: %w", args[0], err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n"), nil
 }

@@ -15,6 +15,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// TestTmuxThatDoesNotAnswer: that nobody looks is not known then, and the reason is told.
+func TestTmuxThatDoesNotAnswer(t *testing.T) {
+	_, err := attached("/bin/sh", "/nowhere", "/dev/pts/1", 0)
+	require.EqualError(t, err, "tmux has not answered within 0s")
+	_, failed := attached("/nowhere/tmux", "/nowhere", "/dev/pts/1", tmuxLimit)
+	require.ErrorContains(t, failed, "tmux list-panes: ")
+
+	unset := func(string) (string, bool) { return "", false }
+	shell := process{PID: 300, Parent: 200, UID: 1000, Session: 300, Group: 300, Foreground: 300, Name: "sh", Terminal: "/dev/pts/1"}
+	server := process{PID: 200, Parent: 1, UID: 1000, Session: 200, Name: "tmux: server"}
+	first := process{PID: 1, Name: "systemd"}
+	chain := []process{shell, server, first}
+	assert.Equal(t, Caller{Kind: Unknown, Why: "it could not be found out who looks at this window (tmux has not answered within 0s)"},
+		judgeAll(chain, nil, err, unset, 1000))
+	assert.NotContains(t, judgeAll(chain, nil, nil, unset, 1000).Why, "found out", "tmux says that nobody looks")
+	looks := []process{shell, {PID: 400, Parent: 1, UID: 1000, Session: 400, Name: "sshd", Terminal: "/dev/pts/1"}, first}
+	assert.Equal(t, Person, judgeAll(chain, [][]process{looks}, err, unset, 1000).Kind, "one is known to look")
+}
+
 // In tmux it is a person who looks at the window, and nobody if none does.
 func TestAWindowOfTmux(t *testing.T) {
 	tmux, err := exec.LookPath("tmux")

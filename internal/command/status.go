@@ -52,8 +52,8 @@ project, and goes on to the list of the next one.
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
-(clean, rolled back, completed or committed: what "fsmtx recover" would report), pending_error and
-troubles (why the steps are not enforced, or not fully).
+(clean, rolled back, completed or committed: what "fsmtx recover" would report; or unknown, and then
+pending_error says why) and troubles (why the steps are not enforced, or not fully).
 A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
 are those of "fsmtx step show --json" with owner. With --all it prints an array of objects with list, session, skill,
 done, total, next (a subject) and time.`
@@ -147,6 +147,10 @@ type status struct {
 	pendingErr error
 }
 
+// pendingLimit is how long status waits to find out whether a change was interrupted: another program may be changing the
+// list, and what else is known is of more use at once.
+const pendingLimit = time.Second
+
 func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	st := &status{list: list}
 	var err error
@@ -170,7 +174,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 		st.target = &h
 		st.undo, st.undoErr = list.PlanUndo(h.ID, false)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
 	defer cancel()
 	st.pending, st.pendingErr = txn.Inspect(ctx, list.Dir)
 	return st, nil
@@ -321,7 +325,7 @@ func (st *status) lastTo(line func(string, ...any)) {
 	}
 	switch {
 	case errors.Is(st.pendingErr, txn.ErrLocked):
-		line("a hydration is under way")
+		line("it could not be found out whether a change was interrupted, because one is under way: %v", st.pendingErr)
 	case st.pendingErr != nil:
 		line("interrupted change: %v; run fsmtx recover for details", st.pendingErr)
 	case st.pending.Outcome == txn.RolledBack:
@@ -403,7 +407,7 @@ type shownStatus struct {
 	Manual     []tasks.Task       `json:"manual"`
 	Last       *history.Hydration `json:"last"`
 	Undo       shownUndo          `json:"undo"`
-	Pending    txn.Outcome        `json:"pending"`
+	Pending    string             `json:"pending"`
 	PendingErr string             `json:"pending_error"`
 	Troubles   []string           `json:"troubles"`
 }
@@ -433,14 +437,14 @@ func (st *status) shown() shownStatus {
 	out := shownStatus{
 		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
 		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept)},
-		Pending: cmp.Or(st.pending.Outcome, txn.Clean), Troubles: []string{},
+		Pending: string(cmp.Or(st.pending.Outcome, txn.Clean)), Troubles: []string{},
 	}
 	for _, trouble := range st.troubles {
 		out.Troubles = append(out.Troubles, trouble.Error())
 	}
 	out.Troubles = append(out.Troubles, st.off...)
 	if st.pendingErr != nil {
-		out.PendingErr = st.pendingErr.Error()
+		out.Pending, out.PendingErr = "unknown", st.pendingErr.Error()
 	}
 	for _, c := range st.steps.Ready() {
 		out.Next = append(out.Next, c.ID)

@@ -31,7 +31,8 @@ If such a program has the same content as one of the others, its version is know
 last line says how this program was installed, as far as its place tells, and how to upgrade
 it: Homebrew, mise, aqua, npm, go install, install.sh, a plugin, a checkout or an archive.
 With --json it prints an array of objects with where, path, version (empty if unknown), same,
-not_asked (why the program was not run) and, for this program, installed (by and upgrade).`
+not_asked (why the program was not run), failed (why a program that was run has not said its
+version) and, for this program, installed (by and upgrade).`
 
 func newVersion(s terminal.Streams) *cobra.Command {
 	asJSON, check := false, false

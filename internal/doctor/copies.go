@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,7 @@ type Copy struct {
 	Version  string `json:"version"`            // empty if unknown
 	Same     bool   `json:"same"`               // as this program's
 	NotAsked string `json:"not_asked,omitzero"` // why it was not run
+	Failed   string `json:"failed,omitzero"`    // why it has not said its version
 	Way      *Way   `json:"installed,omitzero"` // how it was installed; only of this program
 }
 
@@ -36,6 +38,9 @@ func (c Copy) String() string {
 	line := cmp.Or(c.Version, "unknown") + "  " + c.Path + "  " + c.Where
 	if c.NotAsked != "" {
 		line += "  (not run: " + c.NotAsked + ")"
+	}
+	if c.Failed != "" {
+		line += "  (its version could not be found out: " + c.Failed + ")"
 	}
 	return line
 }
@@ -139,7 +144,11 @@ func (l *copyList) ask(ctx context.Context, where, path string) {
 	if err != nil || l.has(path) {
 		return // doctor reports missing programs
 	}
-	*l = append(*l, Copy{Where: where, Path: path, Version: askVersion(ctx, path)})
+	c := Copy{Where: where, Path: path}
+	if c.Version, err = askVersion(ctx, path, askLimit); err != nil {
+		c.Failed = err.Error()
+	}
+	*l = append(*l, c)
 }
 
 // compare adds a program that may not be run. Its version is that of a listed program with
@@ -184,21 +193,29 @@ func resolved(path string) string {
 	return path
 }
 
-// askVersion returns the version that a program prints for --version, without the "v" of
-// early builds. It is empty if the program fails. The program runs in the root directory:
-// a shim on PATH would look in the working directory for what to run.
-func askVersion(ctx context.Context, path string) string {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+// askLimit bounds the run of a program that is asked for its version.
+const askLimit = 5 * time.Second
+
+// askVersion returns the version that a program prints for --version, without the "v" of early builds. The program
+// runs in the root directory: a shim on PATH would look in the working directory for what to run.
+func askVersion(ctx context.Context, path string, limit time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := exec.CommandContext(ctx, path, "--version")
 	c.Dir, c.WaitDelay = "/", time.Second
 	out, err := c.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("it has not answered within %v", limit)
+	}
 	if err != nil {
-		return ""
+		return "", err
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	line = strings.TrimPrefix(line, program.Name+" version ")
 	line = strings.TrimPrefix(line, settings.Program+" ")
 	word, _, _ := strings.Cut(line, " ")
-	return strings.TrimPrefix(word, "v")
+	if word = strings.TrimPrefix(word, "v"); word == "" {
+		return "", errors.New("it has printed none")
+	}
+	return word, nil
 }

@@ -45,6 +45,8 @@ func askGit(git, dir string) (Place, bool) {
 func run(git, dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...).Output()
+	c := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...)
+	c.WaitDelay = timeout / 4 // what git has started may keep the pipe open
+	out, err := c.Output()
 	return strings.TrimRight(string(out), "\r\n"), err
 }

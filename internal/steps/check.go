@@ -89,7 +89,7 @@ func lastLines(output string) string {
 // planning denies an update of c, to a status, that needs a command to run: in plan mode the agent only reads. The
 // other gates decide there as ever. The command may be that of another step, which was completed in another way.
 func planning(c *Current, r *run, status string) Verdict {
-	what := Gate{Kind: r.kind}.command()
+	what := Gate{kind: r.kind}.command()
 	switch {
 	case r.kind == eachLine:
 		what = "the command that prints its lines"
