@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -235,23 +236,28 @@ func (a agentInstall) inFile(file *settings.File, err error) error {
 	err = inFile(file, err)
 	plain, wrong := commented.Plain(file.Data)
 	if errors.Is(err, settings.ErrNotJSON) && wrong == nil && jsontext.Value(plain).IsValid() && a.mayHaveComments(file.Path) {
-		return hint.With(err, a.aboutComments())
+		return hint.With(err, a.aboutComments(file.Path))
 	}
 	return err
 }
 
 // mayHaveComments reports whether the agent reads a file with comments.
 func (a agentInstall) mayHaveComments(path string) bool {
-	files := a.agent.Hooks
-	if base := filepath.Base(path); base == filepath.Base(a.agent.Server.User) && base != filepath.Base(files.User) {
-		files = a.agent.Server
+	if a.isOfServer(path) {
+		return a.agent.Server.Comments
 	}
-	return files.Comments
+	return a.agent.Hooks.Comments
+}
+
+// isOfServer reports whether a file is the server's, and the hooks have another one.
+func (a agentInstall) isOfServer(path string) bool {
+	base := filepath.Base(path)
+	return base == filepath.Base(a.agent.Server.User) && base != filepath.Base(a.agent.Hooks.User)
 }
 
 // aboutComments returns the way out for a file with comments. When removing, isIrrelevant has seen
 // that it has something of this program.
-func (a agentInstall) aboutComments() string {
+func (a agentInstall) aboutComments(path string) string {
 	printed := "what this prints: " + cmp.Or(a.agent.Home.Variable, "HOME") + "=/nowhere fsmtx install --agent " + a.agent.Name
 	if a.Scope == Project {
 		printed = "what this prints in another directory: fsmtx install --agent " + a.agent.Name + " --project"
@@ -260,6 +266,9 @@ func (a agentInstall) aboutComments() string {
 		printed += " --mcp"
 	}
 	printed = strings.Join(append([]string{printed}, a.Steps.Applied(nil)...), " ") + " --print"
+	if a.isOfServer(path) && len(a.agent.Registrations) > 0 { // the hooks are printed first
+		printed = "the object with " + strconv.Quote(a.agent.ServerPath[0]) + " of " + printed
+	}
 	done, other := "edited", "put into it "+printed
 	switch a.verb {
 	case remove:
