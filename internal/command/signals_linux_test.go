@@ -131,7 +131,7 @@ func endStuck(t *testing.T, row stuck, s syscall.Signal) {
 	defer os.RemoveAll(home)
 	c := stuckProgram(t, home, row.args...)
 	out := fullPipe(t)
-	defer out.Close()
+	defer out.close()
 	c.Stdout, c.Stderr = out.write, out.write
 	fd, number := []string{"0x1", "0x2"}, uintptr(unix.SYS_WRITE)
 	if row.stdin == "" {
@@ -246,7 +246,7 @@ func tempFile(t *testing.T, dir, text string) *os.File {
 // pipe is a full pipe.
 type pipe struct{ read, write *os.File }
 
-func (p pipe) Close() { p.read.Close(); p.write.Close() }
+func (p pipe) close() { p.read.Close(); p.write.Close() }
 
 func fullPipe(t *testing.T) pipe {
 	var fds [2]int

@@ -315,7 +315,8 @@ func TestProtocolVersions(t *testing.T) {
 {"jsonrpc": "2.0", "id": 5, "method": "tools/list"}
 {"jsonrpc": "2.0", "id": 6, "method": "resources/list"}
 `
-			require.NoError(t, serve(t.Context(), newServer("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(in)), nopCloser{&out}))
+			server := newServer("", w.flags, w.lookup, nil, w.who)
+			require.NoError(t, serve(t.Context(), server, io.NopCloser(strings.NewReader(in)), nopCloser{&out}))
 			answers := map[int]string{}
 			for line := range strings.Lines(out.String()) {
 				var m struct{ ID int }

@@ -180,7 +180,8 @@ func appendAll(files []pluginFile, part Part) ([]pluginFile, error) {
 				return err
 			}
 			data, err := fs.ReadFile(from, name)
-			files = append(files, pluginFile{path: path.Join(dir, name), mode: 0o644, data: data, keep: true, sample: part.Sample || dir == "skills"})
+			files = append(files, pluginFile{path: path.Join(dir, name), mode: 0o644, data: data, keep: true,
+				sample: part.Sample || dir == "skills"})
 			return err
 		})
 		if err != nil {

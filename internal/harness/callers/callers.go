@@ -13,27 +13,27 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// Variable names who runs the program: "person", "script" or "unknown". FSMTX_TEST_SUSPECT
+// variable names who runs the program: "person", "script" or "unknown". FSMTX_TEST_SUSPECT
 // makes an unknown caller suspect.
-const Variable = "FSMTX_TEST_CALLER"
+const variable = "FSMTX_TEST_CALLER"
 
 // Environ returns the entry of an environment that names the caller.
-func Environ(kind caller.Kind) string { return Variable + "=" + string(kind) }
+func Environ(kind caller.Kind) string { return variable + "=" + string(kind) }
 
 // Script is who runs a command in tests that are about something else.
 func Script() caller.Caller { return caller.Caller{Kind: caller.Script} }
 
-// Named returns the streams of this process, with the caller that Variable names. Without
+// Named returns the streams of this process, with the caller that FSMTX_TEST_CALLER names. Without
 // it the caller is whoever really runs the process, as in a hook of a real client.
 func Named() terminal.Streams {
 	s := terminal.Process()
-	if s.Env(Variable) != "" {
+	if s.Env(variable) != "" {
 		s.Caller = func() caller.Caller { return named(s) }
 	}
 	return s
 }
 
-// Played returns the streams of this process, with the caller that Variable names. Without
+// Played returns the streams of this process, with the caller that FSMTX_TEST_CALLER names. Without
 // it the environment alone decides: the caller is an agent if CLAUDECODE or AI_AGENT is set
 // (FSMTX_TEST_PROGRAM names its program), and else a script. A test that passes on its own
 // environment calls Forget first.
@@ -41,7 +41,7 @@ func Played() terminal.Streams {
 	s := terminal.Process()
 	s.Caller = func() caller.Caller {
 		switch {
-		case s.Env(Variable) != "":
+		case s.Env(variable) != "":
 			return named(s)
 		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
 			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude),
@@ -53,7 +53,7 @@ func Played() terminal.Streams {
 }
 
 func named(s terminal.Streams) caller.Caller {
-	switch kind := caller.Kind(s.Env(Variable)); kind {
+	switch kind := caller.Kind(s.Env(variable)); kind {
 	case caller.Person:
 		return caller.Caller{Kind: kind, Terminal: "/dev/pts/7"}
 	case caller.Script:

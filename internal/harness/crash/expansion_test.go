@@ -58,14 +58,14 @@ func (w *flow) expanded(t require.TestingT) {
 // listed works up to the step for lines.
 func (w *flow) listed(t require.TestingT, lines string) {
 	w.lines(t, lines)
-	w.done(t, request{ID: 1})
+	w.done(t, request{id: 1})
 }
 
 // looked works up to the step that leads back.
 func (w *flow) looked(t require.TestingT) {
 	w.expanded(t)
 	w.copies(t)
-	w.done(t, request{ID: 2})
+	w.done(t, request{id: 2})
 	w.parts(t, 3)
 }
 
@@ -83,9 +83,9 @@ func (w *flow) parts(t require.TestingT, id int64) {
 		if len(open) == 0 {
 			return
 		}
-		r := request{ID: open[0].ID}
+		r := request{id: open[0].ID}
 		if len(open[0].Outcomes) > 0 {
-			r.Outcome = "fine"
+			r.outcome = "fine"
 		}
 		w.done(t, r)
 	}
@@ -155,7 +155,7 @@ var expansions = []transition{
 		act:    func(w *flow) { w.update(2, completed, "") },
 		half:   func(w *flow) { w.update(2, inProgress, "") }},
 	{name: "an expansion by a command", spec: items, atOnce: true, acting: true,
-		before: func(t require.TestingT, w *flow) { w.looked(t); w.done(t, request{ID: 3, Outcome: "fine"}) },
+		before: func(t require.TestingT, w *flow) { w.looked(t); w.done(t, request{id: 3, outcome: "fine"}) },
 		act:    func(w *flow) { w.update(4, inProgress, "") }},
 	{name: "a loop in a copy", spec: items, atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.expanded(t) },
@@ -163,7 +163,7 @@ var expansions = []transition{
 	{name: "the last part of a copy", spec: items,
 		before: func(t require.TestingT, w *flow) {
 			w.expanded(t)
-			w.done(t, request{ID: w.at("2[a].1"), Outcome: "fine"})
+			w.done(t, request{id: w.at("2[a].1"), outcome: "fine"})
 		},
 		act: func(w *flow) { w.update(w.at("2[a].2.1"), completed, "") }},
 	{name: "a loop around copies and parts", spec: items, atOnce: true,
@@ -172,7 +172,7 @@ var expansions = []transition{
 	{name: "the second expansion", spec: items, atOnce: true,
 		before: func(t require.TestingT, w *flow) {
 			w.looked(t)
-			w.done(t, request{ID: 3, Outcome: "again"})
+			w.done(t, request{id: 3, outcome: "again"})
 			w.lines(t, "b\nc\n")
 		},
 		act: func(w *flow) { w.update(2, inProgress, "") }},

@@ -189,8 +189,8 @@ func (x *tried) tryOn(crashed *flow, want []string, n int) (cases int, err error
 			unjudged := maps.Clone(crashed.unjudged)
 			if carried {
 				w.write(call)
-				unjudged[call.ID] = unjudged[call.ID] || x.acting
-				if call.ID == lastStep {
+				unjudged[call.id] = unjudged[call.id] || x.acting
+				if call.id == lastStep {
 					continue // nobody carries that out: it is denied
 				}
 			}

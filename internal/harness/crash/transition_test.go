@@ -125,14 +125,14 @@ func newFlow(t require.TestingT, base, spec string) *flow {
 
 // request is the input of a TaskUpdate of the agent.
 type request struct {
-	ID              int64
-	Status, Outcome string
+	id              int64
+	status, outcome string
 }
 
 func (r request) update() steps.Update {
-	u := steps.Update{Task: strconv.FormatInt(r.ID, 10), Status: r.Status}
-	if r.Outcome != "" {
-		u.Metadata = jsontext.Value(`{"outcome":"` + r.Outcome + `","version":7}`)
+	u := steps.Update{Task: strconv.FormatInt(r.id, 10), Status: r.status}
+	if r.outcome != "" {
+		u.Metadata = jsontext.Value(`{"outcome":"` + r.outcome + `","version":7}`)
 	}
 	return u
 }
@@ -150,7 +150,7 @@ func (w *flow) update(id int64, status, outcome string) bool {
 	}
 	w.unjudged[id] = v.Trouble != ""
 	if v.Turn != nil {
-		r.Status, r.Outcome = pending, ""
+		r.status, r.outcome = pending, ""
 	}
 	w.write(r)
 	w.frame().Seen(context.Background(), "", "")
@@ -159,29 +159,29 @@ func (w *flow) update(id int64, status, outcome string) bool {
 
 // write changes a task's file as the client does.
 func (w *flow) write(r request) {
-	data, err := os.ReadFile(w.task(r.ID))
+	data, err := os.ReadFile(w.task(r.id))
 	var members map[string]any
 	if err != nil || json.Unmarshal(data, &members) != nil {
 		panic(fmt.Sprint("the client cannot read its task: ", err, string(data)))
 	}
-	members["status"] = r.Status
+	members["status"] = r.status
 	metadata := members["metadata"].(map[string]any)
-	if delete(metadata, "outcome"); r.Outcome != "" {
-		metadata["outcome"], metadata["version"] = r.Outcome, 7
+	if delete(metadata, "outcome"); r.outcome != "" {
+		metadata["outcome"], metadata["version"] = r.outcome, 7
 	}
 	data, _ = json.Marshal(members, json.Deterministic(true), jsontext.WithIndent("  "))
-	if err := os.WriteFile(w.task(r.ID), data, 0o644); err != nil {
+	if err := os.WriteFile(w.task(r.id), data, 0o644); err != nil {
 		panic(err)
 	}
 	if w.wrote != nil {
-		w.wrote(w.task(r.ID), data)
+		w.wrote(w.task(r.id), data)
 	}
 }
 
 // done makes updates that have to be let through.
 func (w *flow) done(t require.TestingT, all ...request) {
 	for _, r := range all {
-		require.True(t, w.update(r.ID, completed, r.Outcome), "%+v", r)
+		require.True(t, w.update(r.id, completed, r.outcome), "%+v", r)
 	}
 }
 
@@ -192,16 +192,16 @@ func (w *flow) code(t require.TestingT) {
 // reviewed works up to the review, n times before which it was sent back.
 func (w *flow) reviewed(t require.TestingT, n int) {
 	w.code(t)
-	w.done(t, request{ID: 1}, request{ID: 2})
+	w.done(t, request{id: 1}, request{id: 2})
 	for range n {
-		w.done(t, request{ID: 3, Outcome: "changes"}, request{ID: 1}, request{ID: 2})
+		w.done(t, request{id: 3, outcome: "changes"}, request{id: 1}, request{id: 2})
 	}
 	require.True(t, w.update(3, inProgress, ""))
 }
 
 func (w *flow) disputed(t require.TestingT) {
 	w.reviewed(t, 2)
-	w.done(t, request{ID: 3, Outcome: "changes"})
+	w.done(t, request{id: 3, outcome: "changes"})
 }
 
 func (w *flow) chooses(outcome string) steps.Verdict {
@@ -229,7 +229,7 @@ var transitions = append([]transition{
 		act:    func(w *flow) { w.update(3, completed, "changes") }},
 	{name: "a check that fails", atOnce: true, acting: true,
 		before: func(t require.TestingT, w *flow) {
-			w.done(t, request{ID: 1}, request{ID: 2}, request{ID: 1})
+			w.done(t, request{id: 1}, request{id: 2}, request{id: 1})
 		},
 		act: func(w *flow) { w.update(2, completed, "") }},
 	{name: "a spent loop",
@@ -248,7 +248,7 @@ var transitions = append([]transition{
 		before: func(t require.TestingT, w *flow) { w.disputed(t); w.chooses("drop") },
 		act:    func(w *flow) { w.update(4, completed, "") }},
 	{name: "step reopen", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.done(t, request{ID: 3, Outcome: "approved"}) },
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.done(t, request{id: 3, outcome: "approved"}) },
 		act:    func(w *flow) { _, _ = w.frame().Reopen(context.Background(), 2, "it was wrong", person) }},
 	{name: "step end", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 0) },
@@ -260,7 +260,7 @@ var transitions = append([]transition{
 				Values: map[string]string{"version": "8"}}, person)
 		}},
 	{name: "step skip with blockers", atOnce: true,
-		before: func(t require.TestingT, w *flow) { w.done(t, request{ID: 1}) },
+		before: func(t require.TestingT, w *flow) { w.done(t, request{id: 1}) },
 		act: func(w *flow) {
 			_, _ = w.frame().GoPast(context.Background(), steps.Past{Step: 5, Because: "late", WithBlockers: true}, person)
 		}},

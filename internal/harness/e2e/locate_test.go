@@ -27,23 +27,23 @@ const layouts = 60
 
 // layout is a set of skills around the start directory BASE/a/b.
 type layout struct {
-	Base     string // "project", or "home/w" below HOME
-	Repo     string // the path of .git below Base, "" if there is none
-	Worktree bool   // .git is a file, as in a worktree
-	Skills   []skillFolder
-	Command  bool   // the project has the command x
-	Options  bool   // the client is given --add-dir and --plugin-dir
-	Read     bool   // the model reads a file beside each nested skill first
-	Call     string // the name that the model invokes
+	base     string // "project", or "home/w" below HOME
+	repo     string // the path of .git below base, "" if there is none
+	worktree bool   // .git is a file, as in a worktree
+	skills   []skillFolder
+	command  bool   // the project has the command x
+	options  bool   // the client is given --add-dir and --plugin-dir
+	read     bool   // the model reads a file beside each nested skill first
+	call     string // the name that the model invokes
 }
 
 // skillFolder is a folder with an fsm.json in a place.
 type skillFolder struct {
-	Place string
-	Name  string // of the folder
-	Own   string // the name in the frontmatter, "" if there is none
-	Skill bool   // whether it has a SKILL.md
-	Link  bool   // whether it is a symbolic link
+	place string
+	name  string // of the folder
+	own   string // the name in the frontmatter, "" if there is none
+	skill bool   // whether it has a SKILL.md
+	link  bool   // whether it is a symbolic link
 }
 
 // skillPlaces are the directories with skills/ by their names in a layout; BASE stands
@@ -68,29 +68,29 @@ func genLayout() *rapid.Generator[layout] {
 	places := slices.Sorted(maps.Keys(skillPlaces))
 	folder := rapid.Custom(func(t *rapid.T) skillFolder {
 		f := skillFolder{
-			Place: rapid.SampledFrom(places).Draw(t, "place"),
-			Name:  rapid.SampledFrom([]string{"x", "x", "m", "z"}).Draw(t, "name"),
-			Own:   rapid.SampledFrom([]string{"", "x", "x", "other", "plug:x", "web:x"}).Draw(t, "own"),
-			Skill: rapid.IntRange(0, 5).Draw(t, "skill") > 0,
-			Link:  rapid.IntRange(0, 4).Draw(t, "link") == 0,
+			place: rapid.SampledFrom(places).Draw(t, "place"),
+			name:  rapid.SampledFrom([]string{"x", "x", "m", "z"}).Draw(t, "name"),
+			own:   rapid.SampledFrom([]string{"", "x", "x", "other", "plug:x", "web:x"}).Draw(t, "own"),
+			skill: rapid.IntRange(0, 5).Draw(t, "skill") > 0,
+			link:  rapid.IntRange(0, 4).Draw(t, "link") == 0,
 		}
-		if slices.Contains(nestedPlaces, f.Place) && strings.Contains(f.Own, ":") {
-			f.Own = "" // the client knows this name; the locator does not look for it
+		if slices.Contains(nestedPlaces, f.place) && strings.Contains(f.own, ":") {
+			f.own = "" // the client knows this name; the locator does not look for it
 		}
 		return f
 	})
 	return rapid.Custom(func(t *rapid.T) layout {
 		l := layout{
-			Base:     rapid.SampledFrom([]string{"project", "home/w"}).Draw(t, "base"),
-			Repo:     rapid.SampledFrom([]string{"", ".git", "a/.git", "a/b/.git"}).Draw(t, "repo"),
-			Worktree: rapid.Bool().Draw(t, "worktree"),
-			Skills: rapid.SliceOfNDistinct(folder, 2, 6, func(f skillFolder) string { return f.Place + f.Name }).
+			base:     rapid.SampledFrom([]string{"project", "home/w"}).Draw(t, "base"),
+			repo:     rapid.SampledFrom([]string{"", ".git", "a/.git", "a/b/.git"}).Draw(t, "repo"),
+			worktree: rapid.Bool().Draw(t, "worktree"),
+			skills: rapid.SliceOfNDistinct(folder, 2, 6, func(f skillFolder) string { return f.place + f.name }).
 				Draw(t, "skills"),
-			Command: rapid.IntRange(0, 5).Draw(t, "command") == 0,
-			Options: rapid.IntRange(0, 3).Draw(t, "options") > 0,
-			Read:    rapid.Bool().Draw(t, "read"),
+			command: rapid.IntRange(0, 5).Draw(t, "command") == 0,
+			options: rapid.IntRange(0, 3).Draw(t, "options") > 0,
+			read:    rapid.Bool().Draw(t, "read"),
 		}
-		l.Call = rapid.SampledFrom(l.names()).Draw(t, "call")
+		l.call = rapid.SampledFrom(l.names()).Draw(t, "call")
 		return l
 	})
 }
@@ -99,45 +99,45 @@ func genLayout() *rapid.Generator[layout] {
 func (l layout) names() []string {
 	scopes := map[string]string{"web": "web:", "api": "apps/api:", "plug": "plug:", "plug 2": "second:"}
 	var names []string
-	for _, f := range l.Skills {
-		names = append(names, scopes[f.Place]+f.Name)
-		if f.Own != "" {
-			names = append(names, f.Own)
+	for _, f := range l.skills {
+		names = append(names, scopes[f.place]+f.name)
+		if f.own != "" {
+			names = append(names, f.own)
 		}
 	}
 	return append(names, "x")
 }
 
 // path returns the path of a layout's directory in the sandbox.
-func (l layout) path(name string) string { return strings.ReplaceAll(name, "BASE", l.Base) }
+func (l layout) path(name string) string { return strings.ReplaceAll(name, "BASE", l.base) }
 
 // write creates the layout and returns the client's arguments.
 func (l layout) write(t *testing.T, s *realclient.Sandbox) (plugins, added []string) {
 	t.Helper()
-	for i, f := range l.Skills {
-		folder := l.path(skillPlaces[f.Place]) + "/skills/" + f.Name
-		if f.Link {
+	for i, f := range l.skills {
+		folder := l.path(skillPlaces[f.place]) + "/skills/" + f.name
+		if f.link {
 			target := fmt.Sprintf("linked/%d", i)
 			require.NoError(t, os.MkdirAll(filepath.Dir(s.Path(folder)), 0o755))
 			require.NoError(t, os.MkdirAll(s.Path(target), 0o755))
 			require.NoError(t, os.Symlink(s.Path(target), s.Path(folder)))
 		}
 		s.Write(folder+"/fsm.json", "[]")
-		if f.Skill {
-			s.Write(folder+"/SKILL.md", "---\n"+own(f.Own)+"description: d\n---\nbody\n")
+		if f.skill {
+			s.Write(folder+"/SKILL.md", "---\n"+own(f.own)+"description: d\n---\nbody\n")
 		}
 	}
 	s.Write(l.path("BASE/a/b/file"), "")
 	s.Write(l.path("BASE/a/b/web/file"), "text")
 	s.Write(l.path("BASE/a/b/apps/api/file"), "text")
-	if l.Command {
+	if l.command {
 		s.Write(l.path("BASE/a/b/.claude/commands/x.md"), "---\ndescription: d\n---\nbody\n")
 	}
 	switch {
-	case l.Repo != "" && l.Worktree:
-		s.Write(l.Base+"/"+l.Repo, "gitdir: "+s.Path("elsewhere")+"\n")
-	case l.Repo != "":
-		s.Write(l.Base+"/"+l.Repo+"/HEAD", "ref: refs/heads/main\n")
+	case l.repo != "" && l.worktree:
+		s.Write(l.base+"/"+l.repo, "gitdir: "+s.Path("elsewhere")+"\n")
+	case l.repo != "":
+		s.Write(l.base+"/"+l.repo+"/HEAD", "ref: refs/heads/main\n")
 	}
 	for dir, name := range map[string]string{"plug": "plug", "plug2": "second"} {
 		s.Write(dir+"/.claude-plugin/plugin.json", `{"name": "`+name+`", "version": "1.0.0"}`)
@@ -145,7 +145,7 @@ func (l layout) write(t *testing.T, s *realclient.Sandbox) (plugins, added []str
 	s.Write("added1/file", "")
 	s.Write("added2/file", "")
 	s.Project = s.Path(l.path("BASE/a/b"))
-	if !l.Options {
+	if !l.options {
 		return nil, nil
 	}
 	return []string{s.Path("plug"), s.Path("plug2")}, []string{s.Path("added2"), s.Path("added1")}
@@ -163,10 +163,10 @@ func own(name string) string {
 func (l layout) undecided() bool {
 	scopes := map[string]string{"web": "web:", "api": "apps/api:"}
 	nested, named := false, false
-	for _, f := range l.Skills {
-		scope, below := scopes[f.Place]
-		nested = nested || f.Skill && below && (f.Name == l.Call || scope+f.Name == l.Call)
-		named = named || f.Skill && f.Own == l.Call
+	for _, f := range l.skills {
+		scope, below := scopes[f.place]
+		nested = nested || f.skill && below && (f.name == l.call || scope+f.name == l.call)
+		named = named || f.skill && f.own == l.call
 	}
 	return nested && named
 }
@@ -177,13 +177,13 @@ var baseDirectory = regexp.MustCompile(`Base directory for this skill: (\S+)`)
 // the name; the folder is "" if it runs a command.
 func (l layout) clientsChoice(s *realclient.Sandbox, plugins, added []string) (folder string, ok bool) {
 	var turns []Turn
-	if l.Read {
+	if l.read {
 		for i, place := range nestedPlaces {
 			file := s.Path(strings.TrimSuffix(l.path(skillPlaces[place]), ".claude") + "file")
 			turns = append(turns, Do(Call(fmt.Sprintf("read%d", i), "Read", map[string]any{"file_path": file})))
 		}
 	}
-	turns = append(turns, Do(Skill("skill", l.Call)), Say("done"))
+	turns = append(turns, Do(Skill("skill", l.call)), Say("done"))
 	var args []string
 	for _, dir := range plugins {
 		args = append(args, "--plugin-dir", dir)
@@ -207,7 +207,7 @@ func (l layout) ours(t *testing.T, s *realclient.Sandbox, plugins, added []strin
 	t.Helper()
 	result, err := (&locator.Locator{
 		FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home, PluginDirs: plugins, AddDirs: added,
-	}).Locate(l.Call, filepath.Join(s.Project, "web"))
+	}).Locate(l.call, filepath.Join(s.Project, "web"))
 	if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
 		require.NoError(t, err)
 	}

@@ -32,7 +32,7 @@ func kindOf(h http.Header, r *Request) Kind {
 		return Compaction
 	case len(r.Tools) == 0 || r.MaxTokens == 1:
 		return Side
-	case h.Get(agentHeader) != "" || strings.Contains(r.System.Text(), "cc_is_subagent=true"):
+	case h.Get(agentHeader) != "" || strings.Contains(r.System.text(), "cc_is_subagent=true"):
 		return Subagent
 	}
 	return Main

@@ -55,7 +55,7 @@ func (p *prompter) keyOf(r *Request) (string, bool) {
 func firstPrompt(r *Request) string {
 	for _, m := range r.Messages {
 		if m.Role == "user" {
-			return m.Content.Text()
+			return m.Content.text()
 		}
 	}
 	return ""

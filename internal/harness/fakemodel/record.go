@@ -12,7 +12,7 @@ import (
 type Record struct {
 	prefix    string // of the calls' IDs
 	exchanges []*Exchange
-	others    []string
+	others    []string // requests for other paths than those of the Messages API, as "METHOD /path"
 	faults    []string
 }
 
@@ -50,7 +50,7 @@ func (r Record) Result(id string) (Result, bool) {
 		return Result{}, false
 	}
 	c, _ := x.Request.result(r.prefix + id)
-	return Result{Text: c.Content.Text(), IsError: c.IsError}, true
+	return Result{Text: c.Content.text(), IsError: c.IsError}, true
 }
 
 // After returns the exchange in which the model got the result of a call, with the
@@ -67,10 +67,6 @@ func (r Record) After(id string) *Exchange {
 // Name returns the test's name for a call from the client's ID of it. The ID of a call
 // of another run is returned as it is.
 func (r Record) Name(id string) string { return strings.TrimPrefix(id, r.prefix) }
-
-// Others returns the requests for other paths than those of the Messages API, as
-// "METHOD /path".
-func (r Record) Others() []string { return r.others }
 
 // Faults returns the deviations from the script: requests beyond its end, turns that
 // were not requested, and attempts to connect to other machines.

@@ -69,15 +69,15 @@ func parseRequest(body []byte) (*Request, error) {
 	return &r, err
 }
 
-// Text returns the text of the blocks, results included, one block a line.
-func (c Contents) Text() string {
+// text returns the text of the blocks, results included, one block a line.
+func (c Contents) text() string {
 	var lines []string
 	for _, b := range c {
 		switch b.Type {
 		case "text":
 			lines = append(lines, b.Text)
 		case "tool_result":
-			lines = append(lines, b.Content.Text())
+			lines = append(lines, b.Content.text())
 		case "tool_reference":
 			lines = append(lines, b.ToolName)
 		}
@@ -94,7 +94,7 @@ func (r *Request) News() string {
 			lines = nil
 			continue
 		}
-		lines = append(lines, m.Content.Text())
+		lines = append(lines, m.Content.text())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -104,7 +104,7 @@ func (r *Request) News() string {
 func (r *Request) Text() string {
 	var lines []string
 	for _, m := range r.Messages {
-		lines = append(lines, m.Content.Text())
+		lines = append(lines, m.Content.text())
 	}
 	return strings.Join(lines, "\n")
 }

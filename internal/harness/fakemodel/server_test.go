@@ -272,7 +272,7 @@ func TestOtherRequestsAreAnswered(t *testing.T) {
 	code, other := do(t, http.DefaultClient, req)
 	assert.Equal(t, http.StatusOK, code)
 	assert.True(t, jsontext.Value(other).IsValid())
-	assert.Equal(t, []string{"GET /v1/models"}, m.Record().Others())
+	assert.Equal(t, []string{"GET /v1/models"}, m.Record().others)
 	assert.Empty(t, m.Record().Faults())
 }
 

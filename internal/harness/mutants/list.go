@@ -51,7 +51,7 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 	decided := map[token.Pos]bool{} // the comparisons of which both results are tried
 	add := func(kind string, at token.Pos, instead string) {
 		p := set.Position(at)
-		all = append(all, mutant{Type: kind, Line: p.Line, Column: p.Column, file: file, text: strings.TrimSpace(lines[p.Line-1]),
+		all = append(all, mutant{mutation: kind, line: p.Line, column: p.Column, file: file, text: strings.TrimSpace(lines[p.Line-1]),
 			instead: instead})
 	}
 	ast.Inspect(parsed, func(node ast.Node) bool {
@@ -86,7 +86,7 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 		return true
 	})
 	slices.SortStableFunc(all, func(a, b mutant) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Type, b.Type))
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column), cmp.Compare(a.mutation, b.mutation))
 	})
 	return all, nil
 }

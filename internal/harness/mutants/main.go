@@ -160,7 +160,7 @@ func sample(mutants [][]mutant, n int, seed uint64) {
 	draw := make([][]uint64, len(mutants))
 	for i := range mutants {
 		for _, m := range mutants[i] {
-			id := fmt.Sprint(seed, m.file, m.Type, m.instead, m.text)
+			id := fmt.Sprint(seed, m.file, m.mutation, m.instead, m.text)
 			seen[id]++ // there may be several on a line, or several such lines
 			h := fnv.New64a()
 			fmt.Fprint(h, id, seen[id])
@@ -225,9 +225,9 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 
 // mutant is one change of the source.
 type mutant struct {
-	Type   string // as in mutations, or one of the other constants there
-	Line   int
-	Column int // of the operator, the argument or the word range, in bytes, from 1
+	mutation string // as in mutations, or one of the other constants there
+	line     int
+	column   int // of the operator, the argument or the word range, in bytes, from 1
 
 	file string // relative to the module
 	text string // the source line, trimmed
@@ -237,7 +237,7 @@ type mutant struct {
 
 // isAt reports whether the mutant is in a file, or in a line of it.
 func (m mutant) isAt(place string) bool {
-	return place == m.file || place == fmt.Sprintf("%s:%d", m.file, m.Line)
+	return place == m.file || place == fmt.Sprintf("%s:%d", m.file, m.line)
 }
 
 func (m mutant) String() string {
@@ -245,5 +245,5 @@ func (m mutant) String() string {
 	if m.instead != "" {
 		to = " to " + m.instead
 	}
-	return fmt.Sprintf("%s:%d:%d: %s%s of %q", m.file, m.Line, m.Column, m.Type, to, m.text)
+	return fmt.Sprintf("%s:%d:%d: %s%s of %q", m.file, m.line, m.column, m.mutation, to, m.text)
 }

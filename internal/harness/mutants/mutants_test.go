@@ -19,15 +19,15 @@ import (
 
 func TestApplyChangesOneToken(t *testing.T) {
 	const source = "package p\n\nfunc f(a, b int) bool { return a <= b+1 }\n"
-	m := mutant{Type: "CONDITIONALS_BOUNDARY", Line: 3, Column: 34, file: "p.go"}
+	m := mutant{mutation: "CONDITIONALS_BOUNDARY", line: 3, column: 34, file: "p.go"}
 	got, err := m.apply(source)
 	require.NoError(t, err)
 	require.Equal(t, "package p\n\nfunc f(a, b int) bool { return a < b+1 }\n", got)
-	m.Type = "CONDITIONALS_NEGATION"
+	m.mutation = "CONDITIONALS_NEGATION"
 	got, err = m.apply(source)
 	require.NoError(t, err)
 	require.Contains(t, got, "a > b+1")
-	m.Type = "INCREMENT_DECREMENT"
+	m.mutation = "INCREMENT_DECREMENT"
 	_, err = m.apply(source)
 	require.ErrorContains(t, err, "p.go:3:34: cannot apply INCREMENT_DECREMENT")
 }
@@ -116,7 +116,7 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 		`for at := range map[string]bool{"": true} {`: true,
 	}, outside, "a constant, an element of a map, a sum of strings, and a range over a map")
 	for i, m := range mutants {
-		assert.True(t, b.in[i] || m.text != `if s+s == "yy" && a == b {` || m.Type == "ARITHMETIC_BASE", "%v stays", m)
+		assert.True(t, b.in[i] || m.text != `if s+s == "yy" && a == b {` || m.mutation == "ARITHMETIC_BASE", "%v stays", m)
 	}
 
 	binary, switchFile := filepath.Join(b.dir, "program"), filepath.Join(b.dir, "switch")
@@ -197,7 +197,7 @@ func f(a, b int, s string) bool {
 	require.NoError(t, err)
 	var got []string
 	for _, m := range mutants {
-		got = append(got, fmt.Sprintf("%d:%d %s", m.Line, m.Column, m.Type))
+		got = append(got, fmt.Sprintf("%d:%d %s", m.line, m.column, m.mutation))
 	}
 	assert.ElementsMatch(t, []string{
 		"4:3 INCREMENT_DECREMENT",
@@ -233,7 +233,7 @@ func f(all []int, a, b, c bool) {
 	require.NoError(t, err)
 	var got []string
 	for _, m := range mutants {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.line, m.column, m.mutation, m.instead)))
 	}
 	assert.Equal(t, []string{
 		"9:5 NEVER", "9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT",
@@ -282,7 +282,7 @@ func f(all []int, set map[int]bool) bool {
 	require.NoError(t, err)
 	var got []string
 	for _, m := range mutants {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.line, m.column, m.mutation, m.instead)))
 	}
 	assert.Equal(t, []string{
 		"4:5 ALWAYS", "4:5 NEVER", "5:12 ALWAYS", "5:12 NEVER", "7:21 CONDITIONALS_NEGATION", "7:28 DROP_RIGHT",
@@ -312,7 +312,7 @@ func TestConstantsOfThePackages(t *testing.T) {
 }
 
 func TestMutantsOfAPlace(t *testing.T) {
-	m := mutant{file: "txn/dir.go", Line: 97}
+	m := mutant{file: "txn/dir.go", line: 97}
 	assert.True(t, m.isAt("txn/dir.go"))
 	assert.True(t, m.isAt("txn/dir.go:97"))
 	assert.False(t, m.isAt("txn/dir.go:9"))
@@ -346,7 +346,7 @@ func TestSampleIsOfAll(t *testing.T) {
 func TestTheSampleDoesNotDependOnOtherLines(t *testing.T) {
 	of := func(from, to int) (all []mutant) {
 		for i := from; i < to; i++ {
-			all = append(all, mutant{file: "a.go", Line: i - from, text: strconv.Itoa(i / 2)}) // each line is there twice
+			all = append(all, mutant{file: "a.go", line: i - from, text: strconv.Itoa(i / 2)}) // each line is there twice
 		}
 		return all
 	}
@@ -368,8 +368,8 @@ func TestVerdict(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "survivors.txt")
 	require.NoError(t, os.WriteFile(path, []byte("# a comment\n\nfsmspec/a.go\tARITHMETIC_BASE\tx := a + b\tonly a size hint\n"), 0o600))
 	tried := []target{{pkg: "./fsmspec"}}
-	listed := mutant{Type: "ARITHMETIC_BASE", file: "fsmspec/a.go", text: "x := a + b"}
-	other := mutant{Type: "ARITHMETIC_BASE", file: "fsmspec/a.go", text: "y := a + b"}
+	listed := mutant{mutation: "ARITHMETIC_BASE", file: "fsmspec/a.go", text: "x := a + b"}
+	other := mutant{mutation: "ARITHMETIC_BASE", file: "fsmspec/a.go", text: "y := a + b"}
 	for name, c := range map[string]struct {
 		survive []mutant
 		most    int

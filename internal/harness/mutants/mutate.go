@@ -38,10 +38,10 @@ func (m mutant) apply(source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if mutations[m.Type] == nil {
+	if mutations[m.mutation] == nil {
 		return m.rewrite(source, at)
 	}
-	for _, change := range mutations[m.Type] {
+	for _, change := range mutations[m.mutation] {
 		if rest, ok := strings.CutPrefix(source[at:], change[0]); ok {
 			return source[:at] + change[1] + rest, nil
 		}
@@ -52,18 +52,18 @@ func (m mutant) apply(source string) (string, error) {
 // offset returns where in the source the mutant is.
 func (m mutant) offset(source string) (int, error) {
 	at := 0
-	for range m.Line - 1 {
+	for range m.line - 1 {
 		at += strings.Index(source[at:], "\n") + 1
 	}
-	at += m.Column - 1
+	at += m.column - 1
 	if at > len(source) {
-		return 0, fmt.Errorf("%s has no column %d in line %d", m.file, m.Column, m.Line)
+		return 0, fmt.Errorf("%s has no column %d in line %d", m.file, m.column, m.line)
 	}
 	return at, nil
 }
 
 func (m mutant) cannot() error {
-	return fmt.Errorf("%s:%d:%d: cannot apply %s to %q", m.file, m.Line, m.Column, m.Type, m.text)
+	return fmt.Errorf("%s:%d:%d: cannot apply %s to %q", m.file, m.line, m.column, m.mutation, m.text)
 }
 
 // rewrite applies a mutation that changes more than an operator.
@@ -78,9 +78,9 @@ func (m mutant) rewrite(source string, at int) (string, error) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		from, to, instead := -1, -1, ""
 		for _, o := range others(node) {
-			if m.Type == o.kind && offset(o.node.Pos()) == at {
+			if m.mutation == o.kind && offset(o.node.Pos()) == at {
 				from, to, instead = at, offset(o.node.End()), o.instead
-				if m.Type == dropStatement { // what it uses stays used
+				if m.mutation == dropStatement { // what it uses stays used
 					instead = "if false { " + source[from:to] + " }"
 				}
 			}
@@ -89,19 +89,19 @@ func (m mutant) rewrite(source string, at int) (string, error) {
 		case *ast.BinaryExpr:
 			switch {
 			case offset(node.OpPos) != at:
-			case m.Type == dropLeft:
+			case m.mutation == dropLeft:
 				from, to = offset(node.X.Pos()), offset(node.Y.Pos())
-			case m.Type == dropRight:
+			case m.mutation == dropRight:
 				from, to = offset(node.X.End()), offset(node.Y.End())
 			}
 		case *ast.RangeStmt:
-			if m.Type == turnRound && offset(node.Range) == at {
+			if m.mutation == turnRound && offset(node.Range) == at {
 				from, to = offset(node.X.Pos()), offset(node.X.End())
 				instead = turned(source[from:to], node.X)
 			}
 		case *ast.CallExpr:
 			for _, arg := range node.Args {
-				if (m.Type == changeArgument || m.Type == lessArgument) && offset(arg.Pos()) == at {
+				if (m.mutation == changeArgument || m.mutation == lessArgument) && offset(arg.Pos()) == at {
 					from, to, instead = at, offset(arg.End()), m.instead
 				}
 			}

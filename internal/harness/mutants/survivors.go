@@ -39,11 +39,11 @@ func readSurvivors(path string) (*survivors, error) {
 	return s, nil
 }
 
-func (s *survivors) lists(m mutant) bool { return s.listed[survivor{m.file, m.Type, m.text}] != 0 }
+func (s *survivors) lists(m mutant) bool { return s.listed[survivor{m.file, m.mutation, m.text}] != 0 }
 
 // expects notes that a mutant survived and reports whether it is listed.
 func (s *survivors) expects(m mutant) bool {
-	id := survivor{m.file, m.Type, m.text}
+	id := survivor{m.file, m.mutation, m.text}
 	if s.listed[id] == 0 {
 		s.others++
 		return false

@@ -133,7 +133,7 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 	var edits, ends []edit // at one offset ends come first, inner ones before outer ones
 	enclose := func(node ast.Node, m numbered, function, end string) {
 		between := ", "
-		if m.Type == dropStatement {
+		if m.mutation == dropStatement {
 			between = ") { "
 		}
 		edits = append(edits, edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d%s", function, m.n, between)})
@@ -149,7 +149,7 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 	ast.Inspect(file, func(node ast.Node) bool {
 		for _, o := range others(node) {
 			for _, m := range at(o.node.Pos()) {
-				if m.Type == o.kind {
+				if m.mutation == o.kind {
 					enclose(o.node, m, around[o.kind][0], around[o.kind][1])
 				}
 			}
@@ -162,7 +162,7 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 		case *ast.CallExpr:
 			for _, arg := range node.Args {
 				for _, m := range at(arg.Pos()) {
-					if m.Type == changeArgument || m.Type == lessArgument {
+					if m.mutation == changeArgument || m.mutation == lessArgument {
 						function, end := "mutantPick", ")"
 						if m.as != "" {
 							function, end = m.as+"(mutantPick", "))"
@@ -187,11 +187,11 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 			called := false
 			for _, m := range byType(at(node.OpPos)) {
 				switch {
-				case m.Type == dropLeft:
+				case m.mutation == dropLeft:
 					enclose(node.X, m, keeps[node.Op], ")")
-				case m.Type == dropRight:
+				case m.mutation == dropRight:
 					enclose(node.Y, m, keeps[node.Op], ")")
-				case m.Type == "CONDITIONALS_NEGATION":
+				case m.mutation == "CONDITIONALS_NEGATION":
 					wrap(node, m, "mutantBool", 0, 0, "")
 				case !called && functions[node.Op] != "":
 					called = true
@@ -200,7 +200,7 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 			}
 		case *ast.UnaryExpr:
 			for _, m := range at(node.OpPos) {
-				if m.Type == "INVERT_NEGATIVES" {
+				if m.mutation == "INVERT_NEGATIVES" {
 					wrap(node, m, "mutantMinus", node.OpPos, 1, "")
 				}
 			}
@@ -229,7 +229,7 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 // byType puts negations first: they go around the call that takes the operator's place.
 func byType(mutants []numbered) []numbered {
 	return slices.SortedStableFunc(slices.Values(mutants), func(a, b numbered) int {
-		return strings.Compare(b.Type, a.Type)
+		return strings.Compare(b.mutation, a.mutation)
 	})
 }
 

@@ -170,7 +170,7 @@ func (b *build) overlay(mutants []mutant) (string, error) {
 			byFile[m.file] = map[string][]numbered{}
 		}
 		if b.in[i] {
-			at := fmt.Sprintf("%d:%d", m.Line, m.Column)
+			at := fmt.Sprintf("%d:%d", m.line, m.column)
 			byFile[m.file][at] = append(byFile[m.file][at], numbered{m, i + 1, b.as[i+1]})
 		}
 	}
@@ -285,10 +285,10 @@ func (b *build) drop(mutants []mutant, output string) bool {
 		}
 		remove := func(meant func(kind string) bool) (removed bool) {
 			for i, m := range mutants {
-				if b.in[i] && m.Line == n && filepath.Base(m.file) == filepath.Base(fields[0]) && meant(m.Type) {
+				if b.in[i] && m.line == n && filepath.Base(m.file) == filepath.Base(fields[0]) && meant(m.mutation) {
 					delete(b.in, i)
 					removed = true
-					if m.Type == turnRound && strings.Contains(fields[3], "in call to mutantBackward") {
+					if m.mutation == turnRound && strings.Contains(fields[3], "in call to mutantBackward") {
 						b.never[i] = true
 					}
 				}

@@ -20,13 +20,13 @@ const Version = claude.Tested
 // npmPackage is the client's name in the registry.
 const npmPackage = "@anthropic-ai/claude-code"
 
-// ErrNoNPM is returned by Install when the client is not in the cache and npm is not
+// ErrNoNPM is returned when the client or a package is not in the cache and npm is not
 // installed.
 var ErrNoNPM = errors.New("npm is not installed; it is needed to install the client")
 
-// Cache returns the directory of installed clients, with one folder for each version:
+// cacheDir returns the directory of installed clients, with one folder for each version:
 // FSMTX_E2E_CACHE, or fsmtx-e2e in the user's cache directory.
-func Cache() (string, error) {
+func cacheDir() (string, error) {
 	if dir := os.Getenv("FSMTX_E2E_CACHE"); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -46,10 +46,10 @@ func Newest(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Install returns the path of the program of a version of the client and installs it if
+// installed returns the path of the program of a version of the client and installs it if
 // it is not in the cache. Version is pinned; other versions are what npm has under their
 // number. It returns ErrNoNPM, or an error with npm's output.
-func Install(ctx context.Context, cache, version string) (string, error) {
+func installed(ctx context.Context, cache, version string) (string, error) {
 	dir := filepath.Join(cache, version)
 	if err := intoCache(dir, func(building string) error { return install(ctx, building, version) }); err != nil {
 		return "", err

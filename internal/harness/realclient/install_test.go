@@ -43,9 +43,9 @@ func TestInstallFromNPM(t *testing.T) {
 	script(t, bin, "npm", `echo "$@" >> "`+bin+`/calls"`+installing(Version))
 	setPath(t, bin)
 
-	first, err := Install(t.Context(), cache, Version)
+	first, err := installed(t.Context(), cache, Version)
 	require.NoError(t, err)
-	second, err := Install(t.Context(), cache, Version)
+	second, err := installed(t.Context(), cache, Version)
 	require.NoError(t, err)
 
 	assert.Equal(t, filepath.Join(cache, Version, "node_modules", ".bin", "claude"), first)
@@ -59,7 +59,7 @@ func TestInstallFromNPM(t *testing.T) {
 func TestInstallWithoutNPM(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
-	_, err := Install(t.Context(), t.TempDir(), Version)
+	_, err := installed(t.Context(), t.TempDir(), Version)
 
 	assert.ErrorIs(t, err, ErrNoNPM)
 }
@@ -76,7 +76,7 @@ func TestInstallThatFailsLeavesNothing(t *testing.T) {
 			script(t, bin, "node", c.node)
 			setPath(t, bin)
 
-			_, err := Install(t.Context(), cache, Version)
+			_, err := installed(t.Context(), cache, Version)
 
 			assert.ErrorContains(t, err, c.want)
 			left, err := filepath.Glob(filepath.Join(cache, "[^l]*"))
@@ -93,7 +93,7 @@ func TestInstallWhereNPMRunsNoScripts(t *testing.T) {
 	script(t, bin, "node", `set -- x x "${1%/node_modules/*}"`+installing(Version))
 	setPath(t, bin)
 
-	program, err := Install(t.Context(), cache, Version)
+	program, err := installed(t.Context(), cache, Version)
 
 	require.NoError(t, err)
 	assert.FileExists(t, program)
@@ -103,12 +103,12 @@ func TestCacheIsOutsideTheTree(t *testing.T) {
 	t.Setenv("FSMTX_E2E_CACHE", "")
 	t.Setenv("HOME", "/home/someone")
 	t.Setenv("XDG_CACHE_HOME", "")
-	dir, err := Cache()
+	dir, err := cacheDir()
 	require.NoError(t, err)
 	assert.Regexp(t, `^/home/someone/.*/fsmtx-e2e$`, dir)
 
 	t.Setenv("FSMTX_E2E_CACHE", "/elsewhere")
-	dir, err = Cache()
+	dir, err = cacheDir()
 	require.NoError(t, err)
 	assert.Equal(t, "/elsewhere", dir)
 }

@@ -10,10 +10,10 @@ import (
 type Package struct{ Name, Version string }
 
 // Install returns a directory whose node_modules has the package, and installs it into
-// the cache if it is not there. It returns ErrNoNPM, ErrNotPinned, or an error with
+// the cache if it is not there. It returns ErrNoNPM, errNotPinned, or an error with
 // npm's output.
 func (p Package) Install(ctx context.Context) (string, error) {
-	cache, err := Cache()
+	cache, err := cacheDir()
 	if err != nil {
 		return "", err
 	}

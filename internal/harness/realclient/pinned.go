@@ -23,8 +23,8 @@ import (
 //go:embed pinned
 var pinned embed.FS
 
-// ErrNotPinned is returned for a package whose archives have no known digest.
-var ErrNotPinned = errors.New("the package is not pinned")
+// errNotPinned is returned for a package whose archives have no known digest.
+var errNotPinned = errors.New("the package is not pinned")
 
 // lockfile is the part of a package-lock.json that this package reads.
 type lockfile struct {
@@ -35,11 +35,11 @@ type lockfile struct {
 }
 
 // readPinned returns the package-lock.json of a version of a package. It returns
-// ErrNotPinned if there is none.
+// errNotPinned if there is none.
 func readPinned(name, version string) (data []byte, lock lockfile, err error) {
 	data, err = pinned.ReadFile("pinned/" + path.Base(name) + "-" + version + ".json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, lock, fmt.Errorf("%s %s: %w", name, version, ErrNotPinned)
+		return nil, lock, fmt.Errorf("%s %s: %w", name, version, errNotPinned)
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &lock)

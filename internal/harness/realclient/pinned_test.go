@@ -33,7 +33,7 @@ func TestAnotherDigestThanThePinnedOneIsAnError(t *testing.T) {
 	bin, cache := t.TempDir(), t.TempDir()
 	script(t, bin, "npm", installing(Version))
 	setPath(t, bin)
-	_, err := Install(t.Context(), cache, Version)
+	_, err := installed(t.Context(), cache, Version)
 	require.NoError(t, err)
 	noted := filepath.Join(cache, Version, "node_modules", ".package-lock.json")
 	data, err := os.ReadFile(noted)
@@ -50,7 +50,7 @@ func TestAnotherDigestThanThePinnedOneIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(noted, []byte(strings.ReplaceAll(string(data), change[0], change[1])), 0o644))
 
-			_, err := Install(t.Context(), cache, Version)
+			_, err := installed(t.Context(), cache, Version)
 
 			require.ErrorContains(t, err, "has the digest")
 		})
@@ -65,5 +65,5 @@ func TestAPackageThatIsNotPinnedIsNotInstalled(t *testing.T) {
 
 	_, err := Package{Name: "left-pad", Version: "1.0.0"}.Install(t.Context())
 
-	require.ErrorIs(t, err, ErrNotPinned)
+	require.ErrorIs(t, err, errNotPinned)
 }

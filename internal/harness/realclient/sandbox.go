@@ -81,9 +81,9 @@ func latest(ctx context.Context) (string, error) {
 // NewVersion is New for another version of the client.
 func NewVersion(t testing.TB, version string) *Sandbox {
 	t.Helper()
-	cache, err := Cache()
+	cache, err := cacheDir()
 	require.NoError(t, err)
-	program, err := Install(t.Context(), cache, version)
+	program, err := installed(t.Context(), cache, version)
 	if errors.Is(err, ErrNoNPM) {
 		t.Skipf("skipped: %v", err)
 	}

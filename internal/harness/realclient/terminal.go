@@ -23,7 +23,7 @@ import (
 
 // Terminal is a program in a pseudo-terminal, at which a test plays the person.
 type Terminal struct {
-	Model *fakemodel.Server // nil unless the program is the client
+	model *fakemodel.Server // nil unless the program is the client
 
 	s      *Sandbox
 	c      *exec.Cmd
@@ -45,7 +45,7 @@ func (s *Sandbox) Attend(script fakemodel.Script, args ...string) *Terminal {
 	s.trust()
 	args = append([]string{"--model", s.Model, "--session-id", s.Session}, args...)
 	t := s.terminal(m.URL(), s.program, args)
-	t.Model = m
+	t.model = m
 	return t
 }
 
@@ -215,4 +215,4 @@ func (t *Terminal) Wait() int {
 
 // Run returns what the model was asked so far and what it answered, as a run of the client
 // without the client's own output.
-func (t *Terminal) Run() *Run { return &Run{Record: t.Model.Record(), t: t.s.t} }
+func (t *Terminal) Run() *Run { return &Run{Record: t.model.Record(), t: t.s.t} }
