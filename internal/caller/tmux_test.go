@@ -23,14 +23,14 @@ func TestTmuxThatDoesNotAnswer(t *testing.T) {
 	require.ErrorContains(t, failed, "tmux list-panes: ")
 
 	unset := func(string) (string, bool) { return "", false }
-	shell := process{PID: 300, Parent: 200, UID: 1000, Session: 300, Group: 300, Foreground: 300, Name: "sh", Terminal: "/dev/pts/1"}
-	server := process{PID: 200, Parent: 1, UID: 1000, Session: 200, Name: "tmux: server"}
-	first := process{PID: 1, Name: "systemd"}
+	shell := process{pid: 300, parent: 200, uid: 1000, session: 300, group: 300, foreground: 300, comm: "sh", terminal: "/dev/pts/1"}
+	server := process{pid: 200, parent: 1, uid: 1000, session: 200, comm: "tmux: server"}
+	first := process{pid: 1, comm: "systemd"}
 	chain := []process{shell, server, first}
 	assert.Equal(t, Caller{Kind: Unknown, Why: "it could not be found out who looks at this window (tmux has not answered within 0s)"},
 		judgeAll(chain, nil, err, unset, 1000))
 	assert.NotContains(t, judgeAll(chain, nil, nil, unset, 1000).Why, "found out", "tmux says that nobody looks")
-	looks := []process{shell, {PID: 400, Parent: 1, UID: 1000, Session: 400, Name: "sshd", Terminal: "/dev/pts/1"}, first}
+	looks := []process{shell, {pid: 400, parent: 1, uid: 1000, session: 400, comm: "sshd", terminal: "/dev/pts/1"}, first}
 	assert.Equal(t, Person, judgeAll(chain, [][]process{looks}, err, unset, 1000).Kind, "one is known to look")
 }
 
