@@ -117,21 +117,11 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 // may have. There is more than one if a sync failed, or if an older program, which does not know
 // committingName, was interrupted too.
 func (d *Dir) finishInterrupted(ctx context.Context) (Report, error) {
-	r := Report{Outcome: Clean}
 	j, err := d.readJournal(journalName)
 	if err != nil {
-		return r, err
+		return Report{Outcome: Clean}, err
 	}
-	switch {
-	case j != nil && j.whole && d.isEntry(journalName): // postpone was interrupted
-		if err = d.files.Rename(d.statePath(journalName), d.statePath(settlingName)); err == nil {
-			r, err = d.finishSettling(ctx, j)
-		}
-	case j != nil && j.whole:
-		r, err = d.rollForward(ctx, j)
-	case j != nil:
-		r, err = d.rollBack(ctx, j)
-	}
+	r, err := d.finishJournal(ctx, j)
 	if err != nil {
 		return r, err
 	}
@@ -159,6 +149,25 @@ func (d *Dir) finishInterrupted(ctx context.Context) (Report, error) {
 		return r, err
 	}
 	return d.finishSettling(ctx, last)
+}
+
+// finishJournal completes or rolls back the transaction of the journal, if there is one.
+func (d *Dir) finishJournal(ctx context.Context, j *journal) (Report, error) {
+	switch {
+	case j == nil:
+		return Report{Outcome: Clean}, nil
+	case !j.whole:
+		return d.rollBack(ctx, j)
+	}
+	if entered, err := d.isEntry(journalName); err != nil {
+		return Report{Outcome: Clean}, err
+	} else if !entered {
+		return d.rollForward(ctx, j)
+	}
+	if err := d.files.Rename(d.statePath(journalName), d.statePath(settlingName)); err != nil { // postpone was interrupted
+		return Report{Outcome: Clean}, err
+	}
+	return d.finishSettling(ctx, j)
 }
 
 // add adds what was done after r.

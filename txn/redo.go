@@ -32,13 +32,15 @@ type redo struct {
 	cut bool // whether the power may have failed since, so that unsynced bytes and names may be lost
 }
 
-func (d *Dir) newRedo(j *journal) *redo {
-	r := &redo{rollback: rollback{Dir: d, j: j}, cut: j.Life != d.life()}
-	r.report = Report{Outcome: Completed, ID: j.ID, Time: j.Time, Label: j.Label}
-	if info, err := d.files.Lstat(d.txnPath(j.ID)); err != nil || inodeOf(info) != j.Inode {
-		r.cut = true // S is a copy
+func (d *Dir) newRedo(j *journal) (*redo, error) {
+	info, err := d.files.Lstat(d.txnPath(j.ID))
+	if ignoreNotExist(err) != nil {
+		return nil, err
 	}
-	return r
+	isCopy := err != nil || inodeOf(info) != j.Inode
+	r := &redo{rollback: rollback{Dir: d, j: j}, cut: isCopy || j.Life != d.life()}
+	r.report = Report{Outcome: Completed, ID: j.ID, Time: j.Time, Label: j.Label}
+	return r, nil
 }
 
 // rollForward completes an interrupted transaction under the locks of its files. It creates
@@ -50,7 +52,10 @@ func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
 		return Report{}, err
 	}
 	defer d.release()
-	r := d.newRedo(j)
+	r, err := d.newRedo(j)
+	if err != nil {
+		return Report{}, err
+	}
 	if taken, err := r.taken(); err != nil {
 		return r.report, err
 	} else if taken {
@@ -362,7 +367,11 @@ func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) (all 
 			all = all && (err == nil || isUseless(err))
 			continue // History reports it
 		}
-		if err := d.newRedo(j).repair(ctx, used, report); err != nil {
+		r, err := d.newRedo(j)
+		if err == nil {
+			err = r.repair(ctx, used, report)
+		}
+		if err != nil {
 			return false, err
 		}
 		for _, e := range j.entries() {

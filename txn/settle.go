@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -30,7 +29,10 @@ func (t *transaction) postpone() error {
 		if err := t.files.Sync(t.d); err != nil {
 			return err
 		}
-		return cmp.Or(t.files.Rename(t.statePath(journalName), entry), t.files.Sync(t.s))
+		if err := t.files.Rename(t.statePath(journalName), entry); err != nil {
+			return err
+		}
+		return t.files.Sync(t.s)
 	}
 	t.settling = true
 	return t.files.Rename(t.statePath(journalName), t.statePath(settlingName))
@@ -57,8 +59,12 @@ func (d *Dir) unsettled() (*journal, error) {
 		return nil, err
 	}
 	j, err := d.readJournal(settlingName)
-	if _, damaged := errors.AsType[*JournalError](err); damaged && d.isEntry(settlingName) {
-		return nil, d.settleLast() // History reports it
+	if _, damaged := errors.AsType[*JournalError](err); damaged {
+		if entered, lookErr := d.isEntry(settlingName); lookErr != nil {
+			return nil, lookErr
+		} else if entered {
+			return nil, d.settleLast() // History reports it
+		}
 	}
 	return j, err
 }
@@ -66,8 +72,12 @@ func (d *Dir) unsettled() (*journal, error) {
 // finishSettling makes durable what postpone left. If a power cut may have lost names since, it
 // completes the transaction once more.
 func (d *Dir) finishSettling(ctx context.Context, j *journal) (Report, error) {
-	if lost, err := d.mayHaveLost(j); err != nil || !lost {
-		return Report{Outcome: Clean}, cmp.Or(err, d.settleLast())
+	lost, err := d.mayHaveLost(j)
+	if err != nil {
+		return Report{Outcome: Clean}, err
+	}
+	if !lost {
+		return Report{Outcome: Clean}, d.settleLast()
 	}
 	r, err := d.rollForward(ctx, j)
 	if err == nil {
@@ -80,18 +90,23 @@ func (d *Dir) finishSettling(ctx context.Context, j *journal) (Report, error) {
 }
 
 // isEntry reports whether a file in S has a name in the history too.
-func (d *Dir) isEntry(name string) bool {
+func (d *Dir) isEntry(name string) (bool, error) {
 	file, err := d.files.Lstat(d.statePath(name))
 	if err != nil {
-		return false
+		return false, err
 	}
-	committed, _ := d.committed()
+	committed, err := d.committed()
+	if err != nil {
+		return false, err
+	}
 	for _, id := range committed {
-		if entry, err := d.files.Lstat(d.statePath(donePrefix + id)); err == nil && os.SameFile(file, entry) {
-			return true
+		if entry, err := d.files.Lstat(d.statePath(donePrefix + id)); err != nil {
+			return false, err
+		} else if os.SameFile(file, entry) {
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // lasting is the time after which a file system has written names by itself.
