@@ -200,21 +200,6 @@ func (d *Dir) filePath(name string) string { return filepath.Join(d.d, name) }
 // fromState returns the path of D relative to S, as journals contain it.
 func (d *Dir) fromState() string { return "../" + filepath.Base(d.d) }
 
-// mkdirQuarantine creates a directory inside S/conflicts and returns its path.
-func (d *Dir) mkdirQuarantine(name string) (string, error) {
-	path := d.statePath(quarantineName, name)
-	for _, dir := range []string{filepath.Dir(path), path} {
-		if err := d.files.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
-		// It may not exist: Inspect's file system creates nothing.
-		if err := ignoreNotExist(checkTrusted(d.files, dir)); err != nil {
-			return "", err
-		}
-	}
-	return path, nil
-}
-
 // exists reports whether path exists.
 func (d *Dir) exists(path string) (bool, error) {
 	_, err := d.files.Lstat(path)

@@ -231,6 +231,39 @@ func TestRestoringIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestCompletingIsTriedAgain: after the completion has looked at a name in D, and before it links the
+// created file there, another program creates a file of that name or deletes D.
+func TestCompletingIsTriedAgain(t *testing.T) {
+	for title, meddle := range map[string]func(dir string) error{
+		"created": func(dir string) error { return os.WriteFile(filepath.Join(dir, "3.json"), []byte("another's"), 0o644) },
+		"deleted": os.RemoveAll,
+	} {
+		dir, meddled := newList(t), false
+		freeze(t, dir, isLinkInto(dir))
+		r, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
+			if !isLinkInto(dir)(s) || meddled {
+				return nil
+			}
+			meddled = true
+			return meddle(dir)
+		})))
+		require.NoError(t, err, title)
+		require.True(t, meddled, title)
+		got := contents(t, dir)
+		assert.Equal(t, "new 3.json", got["3.json"], title)
+		assert.Equal(t, "new 4.json", got["4.json"], title)
+		if title == "deleted" {
+			assert.Empty(t, r.Conflicts)
+			continue
+		}
+		require.Len(t, r.Conflicts, 1)
+		assert.Equal(t, whyTaken, r.Conflicts[0].Why)
+		text, err := os.ReadFile(r.Conflicts[0].MovedTo)
+		require.NoError(t, err)
+		assert.Equal(t, "another's", string(text))
+	}
+}
+
 // TestCommitTakesAFileThatVanishesAsChanged: except for the file that another program
 // deleted, D is in the state before, and the error is ErrChanged, or in the state after.
 func TestCommitTakesAFileThatVanishesAsChanged(t *testing.T) {

@@ -1,0 +1,100 @@
+package txn
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// quarantine moves a file of D into S/conflicts. It returns fs.ErrNotExist if the file does not exist.
+func (u *rollback) quarantine(name, why string) error {
+	if err := u.keepAside(name, why); err != nil {
+		return err
+	}
+	return ignoreNotExist(u.files.Remove(u.filePath(name)))
+}
+
+// keepAside gives a file of D a name in S/conflicts, and reports it as moved there: its name in D is
+// removed or replaced next. It syncs the file and the name before, because a power cut during a
+// rename between two directories may lose both names. It returns fs.ErrNotExist if the file does
+// not exist.
+func (u *rollback) keepAside(name, why string) error {
+	dir, err := u.mkdirQuarantine(u.j.ID)
+	if err != nil {
+		return err
+	}
+	target, err := u.linkInto(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := u.syncQuarantine(dir); err != nil {
+		return err
+	}
+	u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: name, MovedTo: target, Why: why})
+	return nil
+}
+
+// syncQuarantine makes the names in a directory of mkdirQuarantine durable.
+func (d *Dir) syncQuarantine(dir string) error {
+	for _, dir := range []string{dir, filepath.Dir(dir), d.s} {
+		if err := d.files.Sync(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkInto links a file of D into dir, under a free name, and returns its path there. If an
+// interrupted attempt has linked it already, linkInto returns that path. A directory
+// cannot be linked and is renamed.
+func (u *rollback) linkInto(dir, name string) (string, error) {
+	here, err := u.files.Lstat(u.filePath(name))
+	if err != nil {
+		return "", err
+	}
+	for n := 0; ; n++ {
+		target := filepath.Join(dir, name)
+		if n > 0 {
+			target += "." + strconv.Itoa(n)
+		}
+		there, err := u.files.Lstat(target)
+		if errors.Is(err, fs.ErrNotExist) {
+			return target, u.addName(here, u.filePath(name), target)
+		}
+		if err != nil || os.SameFile(here, there) {
+			return target, err
+		}
+	}
+}
+
+// addName links the file described by info to a new name, or renames it if it is a
+// directory. It syncs a regular file, because the program that wrote it may not have.
+func (u *rollback) addName(info fs.FileInfo, from, to string) error {
+	if info.IsDir() {
+		return u.files.RenameNew(from, to)
+	}
+	if err := u.files.Link(from, to); err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() {
+		return u.files.Sync(to)
+	}
+	return nil
+}
+
+// mkdirQuarantine creates a directory inside S/conflicts and returns its path.
+func (d *Dir) mkdirQuarantine(name string) (string, error) {
+	path := d.statePath(quarantineName, name)
+	for _, dir := range []string{filepath.Dir(path), path} {
+		if err := d.files.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		// It may not exist: Inspect's file system creates nothing.
+		if err := ignoreNotExist(checkTrusted(d.files, dir)); err != nil {
+			return "", err
+		}
+	}
+	return path, nil
+}
