@@ -233,13 +233,33 @@ func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 
 // answer answers the event. If there is nothing else to say, the person is told of a list that was left.
 func (h *stepHook) answer(ctx context.Context) event.Answer {
-	a := h.judged(ctx)
+	a := h.displaced(ctx, h.judged(ctx))
 	if a != (event.Answer{}) || !slices.Contains([]string{event.PreToolUse, event.Stop, event.SessionStart}, h.event.Name) {
 		return a
 	}
 	v := steps.Verdict{Trouble: h.left(ctx)}
 	h.log(v)
 	return h.troubled(v.Trouble)
+}
+
+// displaced adds to an answer, once, that another session has replaced this one's workflow in the list that they share.
+// What the agent reads of a call that is refused is about that call only.
+func (h *stepHook) displaced(ctx context.Context, a event.Answer) event.Answer {
+	name := h.event.Name
+	if h.streams.Env(listVariable) == "" || a.Exit != event.ExitOK || h.event.AgentID != "" ||
+		!slices.Contains([]string{event.PreToolUse, event.UserPromptSubmit, event.Stop, event.SessionStart}, name) {
+		return a
+	}
+	text := h.ToldDisplaced(ctx)
+	if text == "" {
+		return a
+	}
+	h.log(steps.Verdict{Trouble: text})
+	agent := "Note: " + text + ". Ask the person what to do."
+	if name == event.Stop {
+		agent = "" // only a refusal of the stop would reach it
+	}
+	return event.Join(name, a, event.Tell(name, agent, "fsmtx: "+text))
 }
 
 // left tells of the session's own list, or of a shared one in which the session has called a skill, if the client was

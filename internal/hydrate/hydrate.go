@@ -55,8 +55,12 @@ type Result struct {
 	Spec   string // path of the fsm.json; empty if the skill has none
 	SHA256 string // of the fsm.json, in hexadecimal digits
 	tasks.Outcome
-	Nested   *Nested           // the step that the workflow came under; nil if it came under none
-	Lost     []string          // the skills whose workflows had begun, were not finished, and were replaced
+	Nested *Nested  // the step that the workflow came under; nil if it came under none
+	Lost   []string // the skills whose workflows had begun, were not finished, and were replaced
+	// Weaker is which gates the unfinished workflow of the same skill had that the new one does not have; usually empty.
+	Weaker    []string
+	Displaced []steps.Displaced // the unfinished workflows of other sessions that were replaced; usually empty
+
 	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
 	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
@@ -161,6 +165,9 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 		err = noteCall(ctx, h.request, h.list, nil)
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
+	if err != nil || h.result.Duplicate {
+		h.result.Weaker, h.result.Displaced = nil, nil
+	}
 	if len(h.result.Created) > 0 {
 		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })

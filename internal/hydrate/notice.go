@@ -27,6 +27,17 @@ func Notice(r Request, result Result) string {
 	case len(result.Lost) > 0:
 		parts = append(parts, clip(strings.Join(result.Lost, ", "))+" was not finished; fsmtx undo brings it back")
 	}
+	if n := len(result.Weaker); n > 0 {
+		text := "fsm.json has lost gates that the open steps had: " + strings.Join(result.Weaker[:min(n, maxWeaker)], ", ")
+		if n > maxWeaker {
+			text += fmt.Sprintf(" and of %s", terminal.Count(n-maxWeaker, "more step"))
+		}
+		parts = append(parts, text)
+	}
+	for _, d := range result.Displaced {
+		parts = append(parts, fmt.Sprintf("%s of %s were not finished, and another session's (%s), which is told at its next event",
+			d.Text(), clip(d.Command), clip(d.Session)))
+	}
 	for _, m := range result.Misnamed {
 		parts = append(parts, fmt.Sprintf("%s is not read, so the skill has no tasks: %s", visible.Words(m.Path), m.Why))
 	}

@@ -6,16 +6,21 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // record returns what the transaction records of the plan's workflow: its steps by their
 // numbers in the list, with their gates. It returns "" for a workflow without steps.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
+	gives := h.givingWay(plan)
 	if len(plan.Creations()) == 0 {
+		h.compare(gives, &steps.Workflow{})
 		return "", nil
 	}
 	w := steps.Planned(plan.Levels(), 0)[0]
+	h.compare(gives, &w)
+	w.Displaces = h.displaced(gives)
 	w.Command = h.request.tag()
 	w.Spec = h.result.Spec
 	w.SHA256 = h.result.SHA256
@@ -31,6 +36,47 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		delete(w.Vars, fsmspec.Args)
 	}
 	return w.Encode()
+}
+
+// givingWay returns the workflows that are not finished and that the plan replaces. If it replaces no open task, nothing has to
+// be read for that.
+func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
+	open := map[int64]bool{}
+	for _, d := range plan.Deletions() {
+		if d.Status != fsmspec.Completed.String() {
+			open[d.Number] = true
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	var opts []txn.Option
+	if h.list.FS != nil {
+		opts = append(opts, txn.WithFS(h.list.FS))
+	}
+	return steps.Recorded(h.list.Dir, func(id int64) bool { return open[id] }, opts...)
+}
+
+// compare finds out which gates an earlier workflow of the same skill had that w does not have: the fsm.json was changed
+// while its steps were open. The client may have run another folder than was predicted, which is no change.
+func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
+	h.result.Weaker = nil
+	for _, old := range replaced {
+		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
+			h.result.Weaker = append(h.result.Weaker, steps.Weaker(old, w)...)
+		}
+	}
+}
+
+// displaced returns the workflows of other sessions among those that are replaced: a list can be shared.
+func (h *Hydration) displaced(replaced []*steps.Workflow) (all []steps.Displaced) {
+	for _, old := range replaced {
+		if old.Session != "" && old.Session != h.request.Session {
+			all = append(all, old.Displaced())
+		}
+	}
+	h.result.Displaced = all
+	return all
 }
 
 // projectDir returns the directory that the paths of gates are relative to: the project

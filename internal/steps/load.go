@@ -132,6 +132,8 @@ type record struct {
 	steps  steps
 	broken []broken
 	unread bool // some of the steps are known from the list only
+
+	displaced []displaced // what hydrations have replaced of other sessions, unless that was undone
 }
 
 // broken is a part of the record that cannot be read.
@@ -197,6 +199,7 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 		}
 		for _, f := range e.Created {
 			inList[form.ID(f.Name)] = true
+			r.displaced = slices.DeleteFunc(r.displaced, func(d displaced) bool { return d.has(form.ID(f.Name)) })
 		}
 		if e.Record == "" {
 			continue
@@ -207,6 +210,9 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 			continue
 		}
 		keepSteps(known, &w)
+		for _, d := range w.Displaces {
+			r.displaced = append(r.displaced, displaced{d, &w})
+		}
 	}
 	r.steps = make(steps, 0, len(inList))
 	for _, h := range inOrder(known, inList) {

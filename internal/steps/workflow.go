@@ -61,6 +61,8 @@ type Workflow struct {
 	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
 	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
+	Displaces []Displaced `json:"displaces,omitempty"` // the unfinished workflows of other sessions that it has replaced
+
 	machine *machine.Machine // nil without Outcomes
 	part    bool             // it came with another one, in Under
 }

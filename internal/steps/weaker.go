@@ -1,0 +1,182 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Recorded returns the workflows that hydrations have put into the list in dir and of which it still has one of the
+// tasks, as recorded; no copies for lines. What cannot be read is left out.
+func Recorded(dir string, task func(id int64) bool, opts ...txn.Option) (all []*Workflow) {
+	src, err := txn.OpenReader(dir, opts...)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	history, err := src.History()
+	if err != nil {
+		return nil
+	}
+	steps := recordOf(tasks.Form(dir), history).steps
+	for _, e := range history {
+		w, err := ParseWorkflow(e.Record)
+		if err != nil || w.Expands != "" {
+			continue
+		}
+		if slices.ContainsFunc(steps, func(r recorded) bool { return task(r.ID) && w.has(r.ID) }) {
+			all = append(all, &w)
+		}
+	}
+	return all
+}
+
+// has reports whether a step, by its number, is one of the workflow or of what came with it.
+func (w *Workflow) has(id int64) bool {
+	return slices.ContainsFunc(w.all(), func(w *Workflow) bool {
+		return slices.ContainsFunc(w.Steps, func(s Step) bool { return s.ID == id })
+	})
+}
+
+// placed is a step with its place in the fsm.json.
+type placed struct {
+	Step
+	at    string // the ids of the steps that it is within, and its own
+	after []int  // the indices of the steps before it in its array, direct or not
+}
+
+// flat returns the steps of a workflow, those that they consist of, and those that are done for each line.
+func (w *Workflow) flat() (all []placed) {
+	var add func(within string, steps []Step, under []Workflow)
+	add = func(within string, steps []Step, under []Workflow) {
+		index := map[int64]int{}
+		for i, s := range steps {
+			index[s.ID] = len(all) + i
+		}
+		first := len(all)
+		for _, s := range steps {
+			all = append(all, placed{Step: s, at: within + "/" + itoa(s.Local)})
+		}
+		for i := range steps {
+			all[first+i].after = before(steps, steps[i], index)
+		}
+		for _, s := range steps {
+			at := within + "/" + itoa(s.Local)
+			if s.Each != nil {
+				add(at, s.Each.ForEachLine(), nil)
+			}
+			for _, u := range under {
+				if u.Parent == s.ID {
+					add(at, u.Steps, u.Under)
+				}
+			}
+		}
+	}
+	add("", w.Steps, w.Under)
+	return all
+}
+
+// before returns the places of the steps that come before s.
+func before(steps []Step, s Step, index map[int64]int) (all []int) {
+	seen := map[int64]bool{}
+	var follow func(Step)
+	follow = func(s Step) {
+		for _, id := range s.BlockedBy {
+			i := slices.IndexFunc(steps, func(o Step) bool { return o.ID == id })
+			if i < 0 || seen[id] {
+				continue
+			}
+			seen[id] = true
+			all = append(all, index[id])
+			follow(steps[i])
+		}
+	}
+	follow(s)
+	return all
+}
+
+// Weaker returns which gates a workflow had that the one in its place does not have, each with the step it was of. A step
+// is the same if its subject is, or else its place in the fsm.json.
+func Weaker(old, now *Workflow) (gone []string) {
+	were, are := old.flat(), now.flat()
+	var rules []string
+	for _, s := range are {
+		rules = append(rules, s.Only...)
+	}
+	same := make([]int, len(were))
+	for i, s := range were {
+		same[i] = s.among(are)
+	}
+	for i, s := range were {
+		var n placed
+		if same[i] >= 0 {
+			n = are[same[i]]
+		}
+		lost := lostGates(s.Gates(), n.Gates())
+		for _, o := range s.Outcomes {
+			if k := slices.IndexFunc(n.Outcomes, func(p Outcome) bool { return p.Name == o.Name }); k >= 0 { // else it cannot end so
+				lost = append(lost, lostGates(o.Gates(), n.Outcomes[k].Gates())...)
+			}
+		}
+		for _, r := range s.Only {
+			if !slices.Contains(rules, r) {
+				lost = append(lost, "only: "+r)
+			}
+		}
+		if s.Decides != "" && n.Decides == "" && same[i] >= 0 {
+			lost = append(lost, "a "+s.Decides+" decides how it ends")
+		}
+		for _, b := range s.BlockedBy { // of the order only what the file says itself
+			k := slices.IndexFunc(were, func(o placed) bool { return o.ID == b })
+			if same[i] >= 0 && k >= 0 && same[k] >= 0 && slices.Contains(s.after, k) && !slices.Contains(n.after, same[k]) {
+				lost = append(lost, "after "+quote(were[k].Subject))
+			}
+		}
+		if len(lost) > 0 {
+			gone = append(gone, fmt.Sprintf("%s (%s)", quote(s.Subject), strings.Join(lost, "; ")))
+		}
+	}
+	return gone
+}
+
+// among returns the index of the same step among others, or -1.
+func (s placed) among(others []placed) int {
+	for _, is := range []func(placed) bool{
+		func(o placed) bool { return o.Subject == s.Subject && o.at == s.at },
+		func(o placed) bool { return o.Subject == s.Subject },
+		func(o placed) bool { return o.at == s.at },
+	} {
+		if i := slices.IndexFunc(others, is); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// lostGates names the gates that are not there any more. A check that runs another command is one; that a person is
+// asked another question, or that a check may take another time, is none.
+func lostGates(old, now []Gate) (lost []string) {
+	for _, g := range old {
+		i := slices.IndexFunc(now, func(n Gate) bool { return n.Kind == g.Kind })
+		if i < 0 {
+			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject))
+			continue
+		}
+		switch n := now[i]; {
+		case g.Check != nil && (g.Check.Run != n.Check.Run || g.Check.Dir != n.Check.Dir):
+			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject)+", now "+visible.Clip(visible.Words(n.Check.Run), maxSubject))
+		case g.Skill != n.Skill:
+			lost = append(lost, visible.Words(g.Label()))
+		case len(g.Patterns) > 0:
+			g.Patterns = slices.DeleteFunc(slices.Clone(g.Patterns), func(p string) bool { return slices.Contains(n.Patterns, p) })
+			if len(g.Patterns) > 0 {
+				lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject))
+			}
+		}
+	}
+	return lost
+}

@@ -1,0 +1,61 @@
+package steps
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// planOf returns the workflow of an fsm.json as its hydration records it.
+func planOf(t *testing.T, text string) *Workflow {
+	t.Helper()
+	spec, err := fsmspec.Parse([]byte(text))
+	require.NoError(t, err)
+	p, err := spec.Plan("s", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(t, err)
+	return &Planned(p.Levels(), 0)[0]
+}
+
+func TestWeaker(t *testing.T) {
+	const whole = `{"fsm": 2, "steps": `
+	for name, c := range map[string]struct {
+		old, now string
+		want     []string
+	}{
+		"the same": {`[{"id": 1, "subject": "A", "check": "x"}]`, `[{"id": 1, "subject": "A", "check": "x"}]`, nil},
+		"moved": {`[{"id": 1, "subject": "A", "check": "x"}]`,
+			`[{"id": 1, "subject": "N"}, {"id": 2, "subject": "A", "check": "x"}]`, nil},
+		"another subject": {`[{"id": 1, "subject": "A", "check": "x"}]`, `[{"id": 1, "subject": "B", "check": "x"}]`, nil},
+		"step gone": {`[{"id": 1, "subject": "A", "check": "x"}, {"id": 2, "subject": "B"}]`,
+			`[{"id": 2, "subject": "B"}]`, []string{`"A" (check: x)`}},
+		"through another step": {
+			`[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
+			`[{"id": 1, "subject": "A"}, {"id": 3, "subject": "C", "blockedBy": [1]}, {"id": 2, "subject": "B", "blockedBy": [3]}]`, nil},
+		"order": {
+			`[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
+			`[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}]`, []string{`"B" (after "A")`}},
+		"question": {`[{"id": 1, "subject": "A", "approval": "x"}]`, `[{"id": 1, "subject": "A", "approval": true}]`, nil},
+		"of an outcome": {
+			whole + `[{"id": 1, "subject": "A", "outcomes": {"ok": {"check": "x"}, "no": {"check": "y"}}}]}`,
+			whole + `[{"id": 1, "subject": "A", "outcomes": {"ok": {}, "never": {}}}]}`, []string{`"A" (check: x)`}},
+		"of a part": {
+			whole + `[{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "check": "x"}]}]}`,
+			whole + `[{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B"}]}]}`, []string{`"B" (check: x)`}},
+		"for each line": {
+			whole + `[{"id": 1, "subject": "A", "each": {"lines": "f"}, "do": [{"id": 1, "subject": "B {item}", "check": "x"}]}]}`,
+			whole + `[{"id": 1, "subject": "A", "each": {"lines": "f"}, "do": [{"id": 1, "subject": "B {item}"}]}]}`,
+			[]string{`"B ITEM" (check: x)`}},
+		"calls": {
+			whole + `[{"id": 1, "subject": "A", "only": ["Bash(git push *)", "Bash(make *)"]}, {"id": 2, "subject": "B"}]}`,
+			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "only": ["Bash(make *)"]}]}`, []string{`"A" (only: Bash(git push *))`}},
+		"who decides": {
+			whole + `[{"id": 1, "subject": "A", "decides": "person", "outcomes": ["x", "y"]}]}`,
+			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}]}`, []string{`"A" (a person decides how it ends)`}},
+		"skill": {
+			whole + `[{"id": 1, "subject": "A", "do": "x"}]}`, whole + `[{"id": 1, "subject": "A", "do": "y"}]}`, []string{`"A" (skill: x)`}},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, Weaker(planOf(t, c.old), planOf(t, c.now))) })
+	}
+}
