@@ -11,8 +11,11 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -138,8 +141,26 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 		return printJSON(s.Out, newReport(path, "the template "+f.template, outlineOf(v.spec)))
 	}
 	visible.Fprintf(s.Out, "%s: %s from the template %s\n", path, terminal.Count(v.spec.Len(), "step"), f.template)
-	s.Hintf("fsmtx graph %s draws it; type /%s in the client to work by it", shell.Join(dir), name)
+	s.Hintf("fsmtx graph %s draws it; %s", shell.Join(dir), f.howToBegin(s, abs, name))
 	return nil
+}
+
+// howToBegin says how to work by the workflow in a directory: the client runs it only if it finds the skill there, and
+// has the hooks.
+func (f newFlags) howToBegin(s terminal.Streams, dir, name string) string {
+	l, cwd, err := finderHere(s)
+	if err != nil {
+		return fmt.Sprintf("fsmtx begin %s begins it", shell.Join(dir))
+	}
+	found, _ := l.Locate(name, cwd)
+	registered, err := doctor.Registered(s, cwd)
+	switch {
+	case !safefile.Same(filepath.Dir(found.Path), dir) || agent.Named(s.Who().Program) != nil:
+		return fmt.Sprintf("fsmtx begin %s begins it", shell.Join(relative(cwd, dir)))
+	case err == nil && !registered && !f.selfContained:
+		return fmt.Sprintf("fsmtx install registers the hooks; then type /%s in the client to work by it", name)
+	}
+	return fmt.Sprintf("type /%s in the client to work by it", name)
 }
 
 // outlineOf returns the steps of a workflow as those that were found in a text.

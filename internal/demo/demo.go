@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/sample"
@@ -52,7 +53,7 @@ type Demo struct {
 // ctx is cancelled.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.home, err = os.MkdirTemp("", "fsmtx-demo-"); err != nil {
-		return err
+		return hint.With(err, "set TMPDIR to a directory in which you may create files")
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
 	parts := d.story()

@@ -18,6 +18,13 @@ func Off(s terminal.Streams, dir string) ([]Fault, error) {
 	return d.off(h), nil
 }
 
+// Registered reports whether hooks of this program are where the client looks when it starts in dir, or may be.
+func Registered(s terminal.Streams, dir string) (bool, error) {
+	d := &doctor{Streams: s, cwd: dir}
+	h, _, err := d.look()
+	return h.isInstalled(), err
+}
+
 // off reports the switches that keep the client from running hooks. If none are registered
 // yet, it reports those for the place in which install registers them. Files that the client ignores
 // are reported where they are read.
