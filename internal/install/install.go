@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
@@ -126,6 +127,15 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 // colleagues share, its name. unusable is the reason why the command would not run this
 // program; it becomes an error only when hooks are written.
 func (j *job) program(s terminal.Streams) (command string, unusable, err error) {
+	command, unusable, err = j.find(s)
+	if err == nil && j.verb == put && !utf8.ValidString(command) {
+		err = fmt.Errorf("%w: %s", settings.ErrUnnamable, command)
+	}
+	return command, unusable, err
+}
+
+// find is program, whether or not a file can name what it finds.
+func (j *job) find(s terminal.Streams) (command string, unusable, err error) {
 	writes := j.verb == put
 	path, err := settings.Binary(os.Args[0])
 	if errors.Is(err, settings.ErrTemporary) && !writes {

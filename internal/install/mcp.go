@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -29,7 +31,7 @@ func (j *job) findServer(s terminal.Streams, command string) (server, error) {
 	switch {
 	case err == nil || j.MCP:
 		return found, err
-	case errors.Is(err, settings.ErrForeign):
+	case errors.Is(err, settings.ErrForeign), errors.Is(err, errNoKey):
 		return server{}, nil
 	case j.verb == remove && !j.preview:
 		return server{}, fmt.Errorf("cannot find out whether the MCP server fsmtx is registered, so it was not removed: %w", err)
@@ -60,6 +62,11 @@ func (j *job) readServer(s terminal.Streams, command string) (found server, err 
 	return found, inFile(found.file, err)
 }
 
+// errNoKey is returned for a project that the client's file cannot name. With U+FFFD in its place two such projects, or
+// two runs of install, would be one member twice, and then no program could edit the file any more.
+var errNoKey = hint.New("the path of this project is not valid UTF-8, so no MCP server can be registered for it alone",
+	"use --user or --project, or rename the directory")
+
 // projectKey returns the name of the working directory's project in the client's file.
 func projectKey() (string, error) {
 	here, err := os.Getwd()
@@ -69,7 +76,11 @@ func projectKey() (string, error) {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return "", err
 	}
-	return claude.ProjectKey(locator.OS{}, here), nil
+	key := claude.ProjectKey(locator.OS{}, here)
+	if !utf8.ValidString(key) {
+		return "", errNoKey
+	}
+	return key, nil
 }
 
 // installServer registers the MCP server if --mcp is given, and updates an outdated

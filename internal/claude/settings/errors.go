@@ -30,6 +30,9 @@ var (
 	// again: neither doctor nor install --remove would find what it writes.
 	ErrRenamed = hint.New("this program is not called "+Program+", the name by which its hooks are known",
 		"rename it to "+Program+", and run install with that program")
+	// ErrUnnamable is returned when the path of this program is not valid UTF-8, which is all that JSON can hold.
+	ErrUnnamable = hint.New("the path of this program is not valid UTF-8, so no file can name it",
+		"move it into another directory, and run install with that program")
 	// ErrTemporary is returned when go run built this program, and will delete it.
 	ErrTemporary = hint.New("this program was built by go run, which deletes it when it ends",
 		"run go install or make build, and run install with that program")
