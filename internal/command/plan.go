@@ -120,7 +120,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return &exit{exitNo, visible.Lines(err.Error()), "a hydration would fail with this error and change nothing"}
 	}
 	if h == nil {
-		return noWorkflow(request.Command)
+		return noWorkflow(s, request.Command, request.Cwd)
 	}
 	p, err := h.Preview(ctx)
 	if err != nil {
@@ -234,14 +234,18 @@ func folderOf(s terminal.Streams, skill, cwd string) (string, error) {
 	}
 	found, err := l.Locate(skill, cwd)
 	if err == nil && !found.Found() {
-		err = noWorkflow(skill)
+		err = noWorkflow(s, skill, cwd)
 	}
 	return filepath.Dir(found.Path), err
 }
 
-func noWorkflow(skill string) error {
-	return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", skill),
-		"fsmtx locate " + shell.Join(skill) + " shows where an fsm.json is searched for"}
+func noWorkflow(s terminal.Streams, skill, cwd string) error {
+	hint := "fsmtx locate " + shell.Join(skill) + " shows where an fsm.json is searched for"
+	if l, err := finder(s); err == nil {
+		found, _ := l.Locate(skill, cwd)
+		hint = cmp.Or(writesWorkflow(cwd, found), hint)
+	}
+	return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", skill), hint}
 }
 
 func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) {

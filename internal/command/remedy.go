@@ -2,6 +2,8 @@ package command
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -21,6 +23,9 @@ func remedyOf(errno syscall.Errno) string {
 
 // remedy returns the hint for an error of the system, empty if there is none.
 func remedy(err error) string {
+	if call, ok := errors.AsType[*os.SyscallError](err); ok && call.Syscall == "getwd" && errors.Is(err, fs.ErrNotExist) {
+		return "the current directory was removed; change to one that is there"
+	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return remedyOf(errno)
 	}

@@ -228,6 +228,14 @@ func specAt(arg string) (string, error) {
 	return path, nil
 }
 
+// writesWorkflow returns the command that writes a workflow for a skill that was found without one, "" if none was.
+func writesWorkflow(cwd string, r locator.Result) string {
+	if !strings.EqualFold(filepath.Base(r.Runs()), "SKILL.md") {
+		return ""
+	}
+	return "fsmtx new " + shell.Join(relative(cwd, filepath.Dir(r.Runs()))) + " writes one"
+}
+
 // findSpec returns the one fsm.json that an argument names: a file, the directory of a skill, or the name of a
 // skill that the client knows here. A directory without a workflow, such as one that a build writes, hides no skill
 // of its name.
@@ -256,6 +264,9 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 	}
 	if !result.Found() {
 		hint := "fsmtx locate " + shell.Join(arg) + " shows where it was searched for"
+		if writes := writesWorkflow(cwd, result); writes != "" {
+			return "", &exit{exitNo, fmt.Errorf("the skill %q has no workflow", arg), writes}
+		}
 		if near := l.Near(arg, cwd); len(near) > 0 {
 			hint = didYouMean(near)
 		}
