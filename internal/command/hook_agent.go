@@ -142,13 +142,13 @@ func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
 	if skill == nil {
 		return agent.Reply{}
 	}
-	if open, err := h.isOpen(ctx, skill); open || err != nil {
+	if open, under, err := h.isOpen(ctx, skill); open || err != nil {
 		r := agent.Reply{}
 		if err == nil {
 			err = h.joins(ctx, skill.Name)
 		}
 		if err == nil { // a step may demand it that was not in progress at the first call
-			err = h.Calls(ctx, skill.Name, "")
+			err = h.Calls(ctx, steps.SkillCall{Skill: skill.Name, Under: under})
 		}
 		if err == nil {
 			r.Context, err = h.state(ctx)
@@ -158,18 +158,25 @@ func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
 	return h.hydrate(ctx, skill, typed)
 }
 
-// isOpen reports whether the list has an unfinished workflow of the skill.
-func (h *agentHook) isOpen(ctx context.Context, skill *agent.Skill) (bool, error) {
+// isOpen reports whether the list has an unfinished workflow of the skill, and under which step;
+// that is 0 if it is under none.
+func (h *agentHook) isOpen(ctx context.Context, skill *agent.Skill) (open bool, under int64, err error) {
 	s, err := steps.LoadNow(ctx, h.List.Dir)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	for _, c := range s.Steps {
-		if c.Workflow.Command == skill.Name && !c.Done() {
-			return true, nil
+		if c.Workflow.Command != skill.Name || c.Done() {
+			continue
 		}
+		for _, p := range s.Above(c.Workflow) {
+			if p.Workflow.Command != skill.Name { // its parts and copies are under its own steps
+				return true, p.ID, nil
+			}
+		}
+		return true, 0, nil
 	}
-	return false, nil
+	return false, 0, nil
 }
 
 // joins records that the session works the workflows of a skill; an empty name stands for one that is

@@ -155,4 +155,10 @@ func (c check) is(invocation string) bool {
 }
 
 // corrects returns the invocation of a check that corrects the given one.
-func corrects(invocation string) string { return "check:" + invocation }
+func corrects(invocation string) string { return checked + invocation }
+
+// use identifies the call of the skill, also in a check that corrects it.
+func (r Request) use() string { return strings.TrimPrefix(r.Invocation, checked) }
+
+// checked begins the invocation of a check.
+const checked = "check:"

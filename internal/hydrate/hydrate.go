@@ -162,7 +162,11 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	var err error
 	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {
 		h.result.Finish() // the call is recorded under the lock
-		err = noteCall(ctx, h.request, h.list, nil)
+		under := int64(0)
+		if h.place.Parent != nil {
+			under = h.place.Parent.ID
+		}
+		err = noteCall(ctx, h.request, under, h.list, nil)
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if err != nil || h.result.Duplicate {
@@ -203,7 +207,7 @@ func Run(ctx context.Context, r Request, env Env, o Options) (Result, error) {
 }
 
 // NoteCall records that a skill was called for which Find has returned no hydration, for the
-// steps in progress that demand it; Apply does that for the others. found is the error of Find:
+// step in progress that demands it; Apply does that for the others. found is the error of Find:
 // a skill whose fsm.json is not valid has to be called again, but one of which it is not known
 // whether it has one was called. If there is no such step, NoteCall does nothing and takes no
 // lock.
@@ -217,12 +221,12 @@ func NoteCall(ctx context.Context, r Request, env Env, o Options, found error) e
 	if err != nil {
 		return cmp.Or(found, err)
 	}
-	return errors.Join(found, noteCall(ctx, r, tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS}, o.Forged))
+	return errors.Join(found, noteCall(ctx, r, 0, tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS}, o.Forged))
 }
 
-func noteCall(ctx context.Context, r Request, list tasks.List, forged func() bool) error {
+func noteCall(ctx context.Context, r Request, under int64, list tasks.List, forged func() bool) error {
 	f := steps.Frame{List: list, Session: r.Session, Forged: forged}
-	if err := f.Calls(ctx, r.tag(), r.Agent); err != nil {
+	if err := f.Calls(ctx, steps.SkillCall{Skill: r.tag(), Agent: r.Agent, Use: r.use(), Under: under}); err != nil {
 		return fmt.Errorf("a step demands the skill %s, and the call could not be recorded, so call it again: %w", r.tag(), err)
 	}
 	return nil

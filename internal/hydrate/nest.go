@@ -69,8 +69,8 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 		h.others = openOf(state, func(w *steps.Workflow) bool { return !mine(w) })
 		state = state.Only(func(w *steps.Workflow) bool { return mine(w) || wait[w] })
 	}
-	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed,
-		Flat: h.flat, Demands: h.spec.Skills()})
+	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Use: h.request.use(),
+		Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
 }
 
 // waiting returns the workflows with a step in progress that demands the skill. Whoever calls the skill may

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,11 +56,22 @@ func (s *State) underWay(c *Current) bool {
 	return ok && c.Status == pending && e.To == inProgress && e.Verdict == Allow && -clockSkew < age && age < updateDelay
 }
 
-// Calls records that a skill was called, for the steps in progress that demand it. It does
-// nothing, and takes no lock, if there is none, or if the event is forged.
-func (f *Frame) Calls(ctx context.Context, skill, agent string) error {
+// SkillCall is a call of a skill.
+type SkillCall struct {
+	Skill string
+	Agent string // the id of the subagent that called it
+	Use   string // identifies the call; empty if unknown
+	Under int64  // the step that the workflow of the skill came under; 0 if it came under none
+}
+
+// Calls records that a skill was called, for the step that the call counts for: the one that
+// the skill's workflow came under, or the step in progress that demands it and was started
+// last, by the same agent before others. A call counts for one step only: otherwise an agent
+// that starts the steps for all lines calls the skill once. Calls does nothing, and takes no
+// lock, if no step demands the skill, or if the event is forged.
+func (f *Frame) Calls(ctx context.Context, x SkillCall) error {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return fsmspec.SameSkill(r.Do, skill) }) || f.forged() {
+	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.forged() {
 		return err
 	}
 	return f.locked(ctx, func(dir *txn.Dir) error {
@@ -67,18 +79,54 @@ func (f *Frame) Calls(ctx context.Context, skill, agent string) error {
 		if err != nil {
 			return err
 		}
-		var lines []Evidence
-		for _, c := range s.Steps {
-			if fsmspec.SameSkill(c.Do, skill) && s.underWay(c) && !s.callNoted(c) {
-				lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Called,
-					Why: "the skill " + skill + " was called", Round: c.Round, Agent: agent,
-					By: By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: agent}})
-			}
+		c := s.countsFor(x, f.Session)
+		if c == nil {
+			return nil
 		}
-		if err := (&call{Frame: f}).write(dir, s, lines); err != nil {
+		line := Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Called,
+			Why: "the skill " + x.Skill + " was called", Round: c.Round, Agent: x.Agent, Use: x.Use,
+			By: By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: x.Agent}}
+		if err := (&call{Frame: f}).write(dir, s, []Evidence{line}); err != nil {
 			return err
 		}
-		f.log(s, lines)
+		f.log(s, []Evidence{line})
 		return nil
 	})
+}
+
+// countsFor returns the step that a call of a skill counts for, or nil.
+func (s *State) countsFor(x SkillCall, session string) *Current {
+	if s.counted(x.Use) { // the hook is registered twice, or a check corrects the tasks
+		return nil
+	}
+	var wanting []*Current
+	for _, c := range s.Steps {
+		if !fsmspec.SameSkill(c.Do, x.Skill) || !s.underWay(c) {
+			continue
+		}
+		switch {
+		case c.ID == x.Under && s.callNoted(c):
+			return nil // the skill starts over
+		case c.ID == x.Under:
+			return c
+		case !c.called:
+			wanting = append(wanting, c)
+		}
+	}
+	return cmp.Or(s.startedLast(wanting, &Calling{Session: session, Agent: x.Agent}), s.startedLast(wanting, nil))
+}
+
+// counted reports whether a call is on record.
+func (s *State) counted(use string) bool {
+	return use != "" && slices.ContainsFunc(s.Evidence, func(e Evidence) bool { return e.Verdict == Called && e.Use == use })
+}
+
+// wants reports whether a step demands the skill and waits for its call: also for this call, if
+// that is on record already.
+func (s *State) wants(b *Current, c Calling) bool {
+	if !c.demandedBy(b) {
+		return false
+	}
+	return !b.called || c.Use != "" && slices.ContainsFunc(s.Evidence,
+		func(e Evidence) bool { return e.Step == b.ID && e.Verdict == Called && e.Use == c.Use })
 }

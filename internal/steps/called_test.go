@@ -16,7 +16,7 @@ func demanding(t testing.TB) *list {
 
 func (l *list) calls(skill string) {
 	l.t.Helper()
-	require.NoError(l.t, l.Calls(l.t.Context(), skill, ""))
+	require.NoError(l.t, l.Calls(l.t.Context(), SkillCall{Skill: skill}))
 }
 
 func TestADemandedSkillHasToBeCalledWhileTheStepIsInProgress(t *testing.T) {
@@ -128,4 +128,65 @@ func TestACalledSkillIsNotDemandedAgain(t *testing.T) {
 	assert.Equal(t, `The workflow of notes is done. Go on with #1 "Write the notes" (the skill notes was called): In English.`, text)
 	assert.NotContains(t, resumed(l.state()), demand)
 	assert.Contains(t, l.state().Step(1).Description, demand, "the list keeps it")
+}
+
+// TestACallCountsForOneStep: otherwise an agent that has started the steps for all lines would call the
+// skill once.
+func TestACallCountsForOneStep(t *testing.T) {
+	demanding := func() *list {
+		l := hydrated(t, Step{Do: "notes"}, Step{Do: "notes"}, Step{Do: "notes"})
+		l.allows(1, inProgress)
+		l.allows(2, inProgress)
+		return l
+	}
+	called := func(l *list) (ids []int64) {
+		for _, c := range l.state().Steps {
+			if c.called {
+				ids = append(ids, c.ID)
+			}
+		}
+		return ids
+	}
+	calls := func(l *list, x SkillCall) {
+		x.Skill = "notes"
+		require.NoError(t, l.Calls(t.Context(), x))
+	}
+	for name, c := range map[string]struct {
+		calls []SkillCall
+		want  []int64
+	}{
+		"the step that was started last":            {[]SkillCall{{}}, []int64{2}},
+		"each call counts for one more":             {[]SkillCall{{}, {}}, []int64{1, 2}},
+		"not for one that is not in progress":       {[]SkillCall{{}, {}, {}}, []int64{1, 2}},
+		"the same call counts once":                 {[]SkillCall{{Use: "a"}, {Use: "a"}}, []int64{2}},
+		"the step that the workflow came under":     {[]SkillCall{{Under: 1}}, []int64{1}},
+		"a workflow that starts over there":         {[]SkillCall{{Under: 1}, {Under: 1}}, []int64{1}},
+		"one that came under a step without demand": {[]SkillCall{{Under: 99}}, []int64{2}},
+	} {
+		l := demanding()
+		for _, x := range c.calls {
+			calls(l, x)
+		}
+		assert.Equal(t, c.want, called(l), name)
+	}
+}
+
+// TestASkillComesUnderTheStepThatWaitsForIt: not under the one that was started last, and a check
+// that corrects the call comes to the same step.
+func TestASkillComesUnderTheStepThatWaitsForIt(t *testing.T) {
+	l := hydrated(t, Step{Do: "notes"}, Step{}, Step{Do: "notes"})
+	for id := range int64(3) {
+		l.allows(id+1, inProgress)
+	}
+	under := func(use string) int64 {
+		p, err := l.state().Place(Calling{Command: "notes", Use: use})
+		require.NoError(t, err)
+		return p.Parent.ID
+	}
+	require.EqualValues(t, 3, under("a"))
+	require.NoError(t, l.Calls(t.Context(), SkillCall{Skill: "notes", Use: "a", Under: 3}))
+	require.EqualValues(t, 1, under("b"))
+	require.EqualValues(t, 3, under("a"))
+	require.NoError(t, l.Calls(t.Context(), SkillCall{Skill: "notes", Use: "b", Under: 1}))
+	require.EqualValues(t, 3, under("c"), "no step waits for it")
 }

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ type Calling struct {
 	Command string // the name of the skill
 	Session string
 	Agent   string // id of the subagent that called it; empty for the session's own agent
+	Use     string // identifies the call; empty if unknown
 	Typed   bool   // a person typed it
 	Flat    bool   // it replaces what is there in any case
 
@@ -52,8 +54,9 @@ var ErrCircle = errors.New("the skills demand each other")
 // Place decides where the workflow of a skill comes. It comes under the step that is worked
 // on, if another skill's workflow has begun and is not finished: under the step in progress
 // that the same agent started last, else under the one that was started last, else, unless a
-// person typed the skill, under the first step that can be started. Of those that can be started
-// one that demands the skill goes first, and also if work on its workflow has not begun.
+// person typed the skill, under the first step that can be started. Of each of these a step that
+// demands the skill, and for which it was not called yet, goes first; of those that can be
+// started also if work on its workflow has not begun.
 //
 // Errors: ErrOpenAbove, ErrCircle.
 func (s *State) Place(c Calling) (Place, error) {
@@ -89,13 +92,16 @@ func (s *State) Place(c Calling) (Place, error) {
 
 // workedOn returns the step that is worked on when a skill is called, or nil.
 func (s *State) workedOn(c Calling) *Current {
-	var demanding, begun, started []*Current
+	var demanding, begun, started, wanting []*Current
 	for _, b := range s.Steps {
 		if b.Done() || b.Unread || !c.demandedBy(b) && !s.begun(b.Workflow) {
 			continue
 		}
 		if b.Status == inProgress {
 			started = append(started, b)
+			if s.wants(b, c) {
+				wanting = append(wanting, b)
+			}
 		}
 		switch {
 		case len(s.openBlockers(b)) > 0:
@@ -105,11 +111,10 @@ func (s *State) workedOn(c Calling) *Current {
 			begun = append(begun, b)
 		}
 	}
-	if at := s.startedLast(started, &c); at != nil {
-		return at
-	}
-	if at := s.startedLast(started, nil); at != nil {
-		return at
+	for _, by := range []*Calling{&c, nil} {
+		if at := cmp.Or(s.startedLast(wanting, by), s.startedLast(started, by)); at != nil {
+			return at
+		}
 	}
 	if begun = append(demanding, begun...); len(begun) > 0 && !c.Typed {
 		return begun[0]
