@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,7 +129,7 @@ func commandFor(args []string) (c *cobra.Command, rest []string, ok bool) {
 	return c, c.Flags().Args(), true
 }
 
-// pastOf returns the step that a command goes past, nil if the command is another one.
+// pastOf returns the step that a command decides about, nil if the command is another one.
 func pastOf(c *cobra.Command, args []string) *pastFlags {
 	because, session := c.Flags().Lookup("because"), c.Flags().Lookup("session")
 	if because == nil || len(args) != 1 {
@@ -137,6 +138,11 @@ func pastOf(c *cobra.Command, args []string) *pastFlags {
 	f := &pastFlags{session: session.Value.String()}
 	f.past.Done = c.Name() == "done"
 	f.past.Because = because.Value.String()
+	f.past.WithBlockers = isSet(c.Flags(), "with-blockers")
+	if outcome := c.Flags().Lookup("outcome"); outcome != nil {
+		f.past.Outcome = outcome.Value.String()
+		f.past.Values, _ = c.Flags().Lookup("set").Value.(valuesFlag)
+	}
 	if f.read(args) != nil {
 		return nil
 	}
@@ -219,12 +225,40 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 	if c == nil {
 		return "", false, nil
 	}
-	what := "skip"
-	if one.past.past.Done {
-		what = "count as done"
+	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), visible.Words(one.past.past.Because)), true, nil
+}
+
+// deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
+func (one held) deed(s *steps.State, c *steps.Current) string {
+	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), visible.Words(c.Workflow.Command))
+	switch one.rule.command {
+	case "step end":
+		level := c.Workflow.Level()
+		if level == "the workflow" {
+			level += " " + visible.Words(c.Workflow.Command)
+		}
+		open := slices.DeleteFunc(slices.Clone(s.Steps), func(o *steps.Current) bool { return o.Workflow != c.Workflow || o.Done() })
+		if len(open) == 0 {
+			return "end " + level + ", of which nothing is open"
+		}
+		return fmt.Sprintf("end %s, whose open steps are then not needed: %s", level, steps.Names(open))
+	case "step reopen":
+		return "open " + step + " again, and the steps that come after it"
 	}
-	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(),
-		c.Workflow.Command, visible.Words(one.past.past.Because)), true, nil
+	what, gates := "skip ", "its gates"
+	if p := one.past.past; p.Done {
+		what = "count as done "
+		if p.Outcome != "" {
+			step += ", as " + visible.Words(p.Outcome)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Values)) {
+			step += visible.Sprintf(", with %s %q", name, p.Values[name])
+		}
+	}
+	if one.past.past.WithBlockers {
+		step, gates = step+", and to skip the open steps before it", "their gates"
+	}
+	return what + step + ", past " + gates
 }
 
 // transcript returns the path of the transcript in which the calls of this agent are.
