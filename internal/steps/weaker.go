@@ -161,19 +161,19 @@ func (s placed) among(others []placed) int {
 // asked another question, or that a check may take another time, is none.
 func lostGates(old, now []Gate) (lost []string) {
 	for _, g := range old {
-		i := slices.IndexFunc(now, func(n Gate) bool { return n.Kind == g.Kind })
+		i := slices.IndexFunc(now, func(n Gate) bool { return n.kind == g.kind })
 		if i < 0 {
 			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject))
 			continue
 		}
 		switch n := now[i]; {
-		case g.Check != nil && (g.Check.Run != n.Check.Run || g.Check.Dir != n.Check.Dir):
-			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject)+", now "+visible.Clip(visible.Words(n.Check.Run), maxSubject))
-		case g.Skill != n.Skill:
+		case g.check != nil && (g.check.Run != n.check.Run || g.check.Dir != n.check.Dir):
+			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject)+", now "+visible.Clip(visible.Words(n.check.Run), maxSubject))
+		case g.skill != n.skill:
 			lost = append(lost, visible.Words(g.Label()))
-		case len(g.Patterns) > 0:
-			g.Patterns = slices.DeleteFunc(slices.Clone(g.Patterns), func(p string) bool { return slices.Contains(n.Patterns, p) })
-			if len(g.Patterns) > 0 {
+		case len(g.patterns) > 0:
+			g.patterns = slices.DeleteFunc(slices.Clone(g.patterns), func(p string) bool { return slices.Contains(n.patterns, p) })
+			if len(g.patterns) > 0 {
 				lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject))
 			}
 		}
