@@ -4,9 +4,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
-// ErrUnread is returned for a file that exists and cannot be read, such as a directory or another user's. Nobody
+// errUnread is returned for a file that exists and cannot be read, such as a directory or another user's. Nobody
 // knows then what is in it.
-var ErrUnread = hint.New("cannot be read", "make it a file that you can read, or move it away; it was not changed")
+var errUnread = hint.New("cannot be read", "make it a file that you can read, or move it away; it was not changed")
 
 // Errors about the content of a settings file. Their text begins with
 // "line:column: "; callers put the file's path and a colon before it.

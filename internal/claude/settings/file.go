@@ -25,7 +25,7 @@ type File struct {
 }
 
 // Read reads the settings file. A missing file is not an error, nor is a symbolic link to
-// one. Other errors are ErrUnread, which wraps safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
+// one. Other errors are errUnread, which wraps safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -41,13 +41,13 @@ func Read(path string) (*File, error) {
 	return &File{path, edit.Path, edit.Data, edit}, nil
 }
 
-// Unread returns ErrUnread for the file at path, with the reason. It repeats the path only if a link leads to
+// Unread returns errUnread for the file at path, with the reason. It repeats the path only if a link leads to
 // the file.
 func Unread(path string, err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path == path {
 		err = at.Err
 	}
-	return fmt.Errorf("%s: %w: %w", path, ErrUnread, err)
+	return fmt.Errorf("%s: %w: %w", path, errUnread, err)
 }
 
 // Replace makes data the content of the file, atomically and durably, as edit.File
