@@ -83,12 +83,13 @@ func (d *Dir) WriteState(name string, data []byte) error {
 	if len(data) > vfs.MaxFileBytes {
 		return fmt.Errorf("%s: %w", d.statePath(name), vfs.ErrFileTooLarge)
 	}
-	return d.replace(d.s, []File{{Name: name, Data: data}})
+	return d.replacing(d.s, func(scratch string) error { return d.files.WriteFile(d.statePath(name), scratch, data, 0o600) })
 }
 
 // ReplaceFiles replaces the content of files in D, which is not in the history then. After a
 // crash each file has either the old content or the new. The caller holds the Locker's locks
-// on the files, see Lock. Of a File only its name and data are used.
+// on the files, see Lock. Of a File only its name and data are used. A file that does not exist
+// is left out: another program has deleted it.
 //
 // It returns ErrRecoveryRequired if a Commit of this Dir left a journal to recover.
 //
@@ -105,22 +106,46 @@ func (d *Dir) ReplaceFiles(files ...File) error {
 			return fmt.Errorf("file %q: %w", f.Name, ErrName)
 		}
 	}
-	return d.replace(d.d, files)
+	return d.replacing(d.d, func(scratch string) error {
+		for _, f := range files {
+			if err := d.replaceFile(f, scratch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// replace replaces files in a directory, which is D or S, and syncs the directory. The temporary
-// files are in a directory that is named like a transaction's, so that tidy removes it after a
-// crash.
-func (d *Dir) replace(dir string, files []File) error {
+// replaceFile looks for the file in D again when the new content is on the disk, which takes long.
+func (d *Dir) replaceFile(f File, scratch string) error {
+	info, err := d.files.Lstat(d.filePath(f.Name))
+	if err != nil {
+		return ignoreNotExist(err)
+	}
+	perm := fs.FileMode(0o600)
+	if info.Mode().IsRegular() {
+		perm = info.Mode().Perm()
+	}
+	path := filepath.Join(scratch, f.Name)
+	if err := d.files.WriteFile(path, scratch, f.Data, perm); err != nil {
+		return err
+	}
+	if there, err := d.exists(d.filePath(f.Name)); !there {
+		return err
+	}
+	return d.files.Rename(path, d.filePath(f.Name))
+}
+
+// replacing calls do with a directory for temporary files, and syncs dir, in which do has replaced
+// files. The directory is named like a transaction's, so that tidy removes it after a crash.
+func (d *Dir) replacing(dir string, do func(scratch string) error) error {
 	id := unique(time.Now())
 	defer d.discard(id)
 	if err := d.files.Mkdir(d.txnPath(id), 0o700); err != nil {
 		return err
 	}
-	for _, f := range files {
-		if err := d.files.WriteFile(filepath.Join(dir, f.Name), d.txnPath(id), f.Data, 0o600); err != nil {
-			return err
-		}
+	if err := do(d.txnPath(id)); err != nil {
+		return err
 	}
 	return d.files.Sync(dir)
 }

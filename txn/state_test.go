@@ -322,3 +322,38 @@ func TestReplaceFiles(t *testing.T) {
 	require.NoError(t, d.Close())
 	require.ErrorIs(t, d.ReplaceFiles(one), ErrClosed)
 }
+
+// TestReplaceFilesLeavesOutWhatVanishes: another program deletes the file, which takes no lock. Only if
+// that happens between the last look and the rename, the file is back.
+func TestReplaceFilesLeavesOutWhatVanishes(t *testing.T) {
+	left, back := 0, []string(nil)
+	for n, done := 0, false; !done; n++ {
+		dir, deleted, when := newList(t), false, ""
+		path, begun := filepath.Join(dir, "1.json"), false
+		d, err := Open(t.Context(), dir, WithFS(&faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+			if !begun {
+				return nil
+			}
+			if left--; left == -1 {
+				when, deleted = s.String(), true
+				return os.Remove(path)
+			}
+			return nil
+		}}))
+		require.NoError(t, err)
+		begun, left = true, n
+		err = d.ReplaceFiles(File{Name: "1.json", Data: []byte("newer")})
+		begun = false
+		require.NoError(t, d.Close())
+		if done = !deleted; done {
+			require.NoError(t, err)
+			require.Equal(t, "newer", contents(t, dir)["1.json"])
+		} else if _, there := contents(t, dir)["1.json"]; there {
+			back = append(back, when)
+		}
+		if deleted && err != nil {
+			require.ErrorIs(t, err, fs.ErrNotExist, when) // it was replaced before
+		}
+	}
+	require.Equal(t, []string{"rename S/txn/1.json to 1.json"}, back)
+}
