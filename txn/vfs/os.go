@@ -56,30 +56,27 @@ func (o OS) Mkdir(name string, perm fs.FileMode) error {
 		}
 		return err
 	}
-	dir, rest, err := o.resolve("mkdir", name)
-	if err != nil {
-		return err
-	}
-	return dir.Mkdir(rest, perm)
+	return o.in("mkdir", name, func(dir *safefile.Dir, rest string) error { return dir.Mkdir(rest, perm) })
 }
 
 func (o OS) Remove(name string) error {
 	if d, _, rest := o.held.find(name); d != nil && rest == "" {
 		return os.Remove(name)
 	}
-	dir, rest, err := o.resolve("remove", name)
-	if err != nil {
-		return err
-	}
-	return dir.Remove(rest)
+	return o.in("remove", name, func(dir *safefile.Dir, rest string) error { return dir.Remove(rest) })
 }
 
 func (o OS) Chtimes(name string, mtime time.Time) error {
-	dir, rest, err := o.resolve("chtimes", name)
+	return o.in("chtimes", name, func(dir *safefile.Dir, rest string) error { return dir.Chtimes(rest, mtime) })
+}
+
+// in calls do with the directory from which name is resolved, and name relative to it.
+func (o OS) in(op, name string, do func(dir *safefile.Dir, rest string) error) error {
+	dir, rest, err := o.resolve(op, name)
 	if err != nil {
 		return err
 	}
-	return dir.Chtimes(rest, mtime)
+	return do(dir, rest)
 }
 
 func (o OS) Link(oldname, newname string) error {
@@ -122,33 +119,17 @@ func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
 }
 
 func (o OS) WriteNew(name string, data []byte, perm fs.FileMode) error {
-	dir, rest, err := o.resolve("open", name)
-	if err != nil {
-		return err
-	}
-	return dir.WriteNew(rest, data, perm)
+	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.WriteNew(rest, data, perm) })
 }
 
 func (o OS) Overwrite(name string, data []byte) error {
-	dir, rest, err := o.resolve("open", name)
-	if err != nil {
-		return err
-	}
-	return dir.Overwrite(rest, data)
+	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.Overwrite(rest, data) })
 }
 
 func (o OS) AppendLine(name string, line []byte) error {
-	dir, rest, err := o.resolve("open", name)
-	if err != nil {
-		return err
-	}
-	return dir.AppendLine(rest, line, MaxFileBytes)
+	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.AppendLine(rest, line, MaxFileBytes) })
 }
 
 func (o OS) Sync(name string) error {
-	dir, rest, err := o.resolve("open", name)
-	if err != nil {
-		return err
-	}
-	return dir.Sync(rest)
+	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.Sync(rest) })
 }
