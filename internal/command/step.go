@@ -341,6 +341,7 @@ func withoutList(lookup func(string) (string, bool)) func(string) (string, bool)
 
 func (h *stepHook) judged(ctx context.Context) event.Answer {
 	h.endGrants(ctx)
+	h.EndOrphans()
 	switch e := h.event; e.Name {
 	case event.PreToolUse:
 		return h.tool(ctx)

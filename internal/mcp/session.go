@@ -41,12 +41,14 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	if found.Newest {
 		note = fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, found.Session)
 	}
-	return &steps.Frame{
+	f = &steps.Frame{
 		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
 		Env: c.env, NoChecks: !c.flags.Checks && c.who.FromClient(), Apply: true, Via: steps.By{How: steps.ByMCP}, Log: c.log(),
 		Questions: found.Questions(),
 		Unnamed:   func() bool { return tasklist.Unnamed(ctx, c.lookup, found.Dir) },
-	}, note, nil
+	}
+	f.EndOrphans() // of a server that was killed
+	return f, note, nil
 }
 
 // log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. That it

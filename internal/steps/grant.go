@@ -6,9 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -85,10 +82,8 @@ type Seen struct {
 // EndGrants removes the grants that die with an event: those of its session whose call is
 // not one of the same message. It does nothing, and locks nothing, if there are no grants.
 func (f *Frame) EndGrants(ctx context.Context, e Seen) error {
-	if s, err := txn.StateDir(f.List.Dir); err == nil {
-		if _, err := os.Lstat(filepath.Join(s, grantsFile)); errors.Is(err, fs.ErrNotExist) {
-			return nil // as at nearly every event
-		}
+	if f.lacks(grantsFile) {
+		return nil // as at nearly every event
 	}
 	data, err := txn.ReadState(f.List.Dir, grantsFile)
 	all := parseGrants(data)

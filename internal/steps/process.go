@@ -3,7 +3,9 @@ package steps
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/go-json-experiment/json"
@@ -29,6 +31,31 @@ func writePending(dir *txn.Dir, all []Pending) error {
 		return err
 	}
 	return dir.OverwriteState(pendingFile, text)
+}
+
+// EndOrphans kills the checks of calls that were killed themselves, at an event that decides about no step: the agent may
+// not complete a step for long, and a check changes files meanwhile. If none is on record, as nearly always, that costs one
+// look. What cannot be read is left to the next call.
+func (f *Frame) EndOrphans() {
+	if f.lacks(pendingFile) {
+		return
+	}
+	data, err := txn.ReadState(f.List.Dir, pendingFile, f.options()...)
+	if err != nil {
+		return
+	}
+	_, dead, _ := parsePending(data)
+	endOrphans(dead)
+}
+
+// lacks reports whether a state file is certainly not there.
+func (f *Frame) lacks(name string) bool {
+	s, err := txn.StateDir(f.List.Dir)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(s, name))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // endOrphans kills the checks of calls that were killed themselves, because nobody else
