@@ -59,7 +59,8 @@ func (f *Frame) unknownRules(ctx context.Context, r *record) string {
 		f.List.Dir, why, Remedy)
 }
 
-// judge decides about a call that rules cover, and records the decision.
+// judge decides about a call that rules cover, and records the decision. If the time for that is over, it decides from
+// the state of then: a call is not let through because a step that may let it through has not started.
 func (c *call) judge(ctx context.Context, parts []part) Verdict {
 	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
 		v, wait := c.judgeNow(ctx, parts)
@@ -68,7 +69,9 @@ func (c *call) judge(ctx context.Context, parts []part) Verdict {
 		}
 		select {
 		case <-ctx.Done():
-			return c.trouble(context.Cause(ctx))
+			c.begun = time.Time{} // no further wait
+			v, _ = c.judgeNow(ctx, parts)
+			return v
 		case <-time.After(pause):
 		}
 	}
@@ -81,7 +84,7 @@ func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool
 	dir, s, err := c.open(ctx)
 	if err == nil {
 		defer c.release(dir)
-	} else if s, err = c.look(ctx); err != nil {
+	} else if s, err = c.look(context.WithoutCancel(ctx)); err != nil { // also if the wait for the lock has taken all the time
 		return c.trouble(err), false
 	}
 	v, lines, wait := c.decideCall(s, parts)
@@ -259,13 +262,13 @@ func (c *call) mayStart(s *State, owners []owner) bool {
 		return false
 	}
 	return slices.ContainsFunc(owners, func(o owner) bool {
+		if o.Done() || slices.ContainsFunc(s.openBlockers(o.Current), func(b *Current) bool { return !s.beingLetThrough(b) }) {
+			return false
+		}
 		e, ok := s.last(o.ID)
 		age := s.Time.Sub(e.Time)
-		if ok && o.Status == pending && e.To == inProgress && e.Verdict == Allow && -clockSkew < age && age < patience {
-			return true
-		}
-		blocked := slices.ContainsFunc(s.openBlockers(o.Current), func(b *Current) bool { return !s.beingLetThrough(b) })
-		return waited < grace && !o.Done() && !blocked
+		return waited < grace ||
+			ok && o.Status == pending && e.To == inProgress && e.Verdict == Allow && -clockSkew < age && age < patience
 	})
 }
 

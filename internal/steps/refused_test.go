@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,6 +92,10 @@ func TestACallWaitsForItsStep(t *testing.T) {
 		"it is in progress": {waited: grace, use: "u", status: inProgress, state: func(s *State) { s.ago(0, 2, inProgress, Allow) }},
 		"it is done":        {use: "u", status: completed, state: func(s *State) { s.Step(2).Passed = true }},
 		"it waits":          {use: "u", status: pending, state: func(s *State) { s.Step(1).Status = pending }},
+		"it waits again": {waited: grace, use: "u", status: pending, state: func(s *State) {
+			s.Step(1).Status = pending
+			s.ago(0, 2, inProgress, Allow)
+		}},
 		"for one that is being completed": {use: "u", status: pending, state: func(s *State) {
 			s.Step(1).Status = pending
 			s.Pending = []Pending{{Step: 1}}
@@ -227,4 +232,18 @@ func TestAStateThatCannotBeRead(t *testing.T) {
 	}
 	v := l.ask(2, inProgress)
 	assert.Equal(t, Deny, v.Decision, "%+v", v)
+}
+
+// TestACallIsRefusedWhenTheTimeIsOver: the start of its step was let through, and something else may have stopped it. The
+// client ends the hook soon, so it cannot wait longer; nor can it for the lock of the list.
+func TestACallIsRefusedWhenTheTimeIsOver(t *testing.T) {
+	l := released(t)
+	l.allows(1, inProgress)
+	l.allows(1, completed)
+	require.True(t, l.ask(2, inProgress).Allowed())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v := l.Call(ctx, push("toolu_1"))
+	assert.Equal(t, Deny, v.Decision, v.Trouble)
+	assert.Contains(t, v.Reason, "which is not in progress: start it first")
 }
