@@ -62,7 +62,8 @@ const flowLong = `
 In a workflow with outcomes, --outcome says how a step ends: a person may take any
 outcome, also one that the agent cannot choose. --set gives the values that the step sets,
 which have to be what the workflow says; a value that was given before may be left out.
-The steps before it must be done; --with-blockers skips those that are open.`
+The steps before it, and before the step that it is part of, must be done; --with-blockers
+skips those that are open.`
 
 func newStepReopen(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{do: (*steps.Frame).Reopen, word: "open again"}
@@ -70,7 +71,7 @@ func newStepReopen(s terminal.Streams) *cobra.Command {
 		Use:   "reopen N --because TEXT",
 		Short: "Open a step again",
 		Long: "Reopen opens step N of a workflow with outcomes again, and every step that comes after\n" +
-			"it. If the workflow was ended, it goes on.\n" + recordedLong,
+			"it. Those that are in progress are pending again. If the workflow was ended, it goes on.\n" + recordedLong,
 		Example: example(`fsmtx step reopen 43 --because "the review missed the tests"`),
 	})
 }
@@ -178,8 +179,11 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if len(opened) > 0 {
 		visible.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
 	}
+	if halted := haltedBy(before, state); len(halted) > 0 {
+		visible.Fprintf(s.Out, "not in progress any more: %s\n", steps.Names(halted))
+	}
 	if before != nil { // the lines of a step that is opened again are read anew
-		gone := slices.DeleteFunc(before.Steps, func(c *steps.Current) bool { return c.Gone() || state.Step(c.ID) != nil })
+		gone := slices.DeleteFunc(slices.Clone(before.Steps), func(c *steps.Current) bool { return c.Gone() || state.Step(c.ID) != nil })
 		if len(gone) > 0 {
 			visible.Fprintf(s.Out, "out of the list: %s\n", steps.Names(gone))
 		}
@@ -188,6 +192,19 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
+}
+
+// haltedBy returns the steps that were in progress and wait for others now.
+func haltedBy(before, after *steps.State) (halted []*steps.Current) {
+	if before == nil {
+		return nil
+	}
+	for _, c := range after.Steps {
+		if was := before.Step(c.ID); was != nil && before.Word(was) == "in progress" && after.Word(c) == "blocked" {
+			halted = append(halted, c)
+		}
+	}
+	return halted
 }
 
 // printEnded prints what the end of a workflow has made unnecessary.

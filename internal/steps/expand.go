@@ -61,7 +61,12 @@ func (s *State) expansion(c *Current) (e Evidence, ok bool) {
 // reopens reports whether the line is a person's word that opened a step again which comes
 // before the step: its lines are then read anew.
 func (e Evidence) reopens(s *State, c *Current) bool {
-	return e.Verdict == Override && strings.HasPrefix(e.Why, reopenWord) && s.comesAfter(c, e.Reopens)
+	return e.isReopen() && s.comesAfter(c, e.Reopens)
+}
+
+// isReopen reports whether the line is a person's word that opened a step again.
+func (e Evidence) isReopen() bool {
+	return e.Verdict == Override && strings.HasPrefix(e.Why, reopenWord)
 }
 
 // comesAfter reports whether one of the steps comes before the step, directly or not.

@@ -125,7 +125,7 @@ Complete #2 "Migrate" when they are done.`, l.begin(2))
 	// A person opens the step again: then it is read once more. What is skipped needs no copies.
 	_, err := l.Reopen(t.Context(), 1, "x", By{})
 	require.NoError(t, err)
-	assert.Equal(t, "1 List (round 2): pending\n2 Migrate (round 2 of 3): in_progress <1\n3 Look (round 2 of 3): pending <2", l.all())
+	assert.Equal(t, "1 List (round 2): pending\n2 Migrate (round 2 of 3): pending <1\n3 Look (round 2 of 3): pending <2", l.all())
 	l.end(1, "")
 	assert.Contains(t, l.denies(2, completed), `#10 "Change c"`)
 }

@@ -48,6 +48,9 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 		case e.lets() && s.restarts(w, e.Reopens):
 			f.restart(w)
 		}
+		if e.isReopen() {
+			f.halt(s, w, e.Step)
+		}
 	}
 	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
 	for _, c := range steps {
@@ -149,6 +152,18 @@ func (f *folding) reopened(e Evidence) {
 		delete(f.decided, id)
 		f.again(id)
 		f.stale[id], f.left[id], f.unshown = true, true, true
+	}
+}
+
+// halt takes the steps of a workflow that are under way, and come after a step that a person has opened again, back to
+// pending: they wait for it again, their calls do not go through, and their time does not run.
+func (f *folding) halt(s *State, w *Workflow, opened int64) {
+	for _, c := range s.Steps {
+		if c.Workflow == w && f.state.Outcome(c.ID) == "" && s.comesAfter(c, []int64{opened}) {
+			delete(f.decided, c.ID)
+			f.again(c.ID)
+			f.left[c.ID], f.unshown = true, true
+		}
 	}
 }
 

@@ -189,3 +189,22 @@ func TestRulesThatNobodyKnows(t *testing.T) {
 	l.Session = "s2"
 	assert.Equal(t, Verdict{}, l.call(push("")), "a list without marked tasks has no rules")
 }
+
+// TestTheTimeOfAStepThatWaitsAgainDoesNotRun: a person has opened a step before it again.
+func TestTheTimeOfAStepThatWaitsAgainDoesNotRun(t *testing.T) {
+	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: []int64{1}, Within: 3600, Outcomes: []Outcome{{Name: "late"}}},
+		Step{BlockedBy: []int64{2}})
+	l.end(1, "ok")
+	l.allows(2, inProgress)
+	require.False(t, l.state().Step(2).begun.IsZero())
+	_, err := l.Reopen(t.Context(), 1, "the tests were missing", By{})
+	require.NoError(t, err)
+	c := l.state().Step(2)
+	require.Equal(t, pending, c.Status)
+	require.True(t, c.begun.IsZero())
+	require.Equal(t, pending, l.file(2, "status"))
+	l.end(1, "ok")
+	l.allows(2, inProgress)
+	require.False(t, l.state().Step(2).begun.IsZero())
+	require.Equal(t, 1, l.state().Step(2).Round)
+}

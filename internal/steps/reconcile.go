@@ -249,7 +249,7 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	if err := target.passable(); err != nil {
 		return nil, err
 	}
-	if open := s.openBefore(target); len(open) > 0 && !p.WithBlockers {
+	if open := s.before(target); len(open) > 0 && !p.WithBlockers {
 		return nil, fmt.Errorf("%s: %w: %s", target.Name(), errBlocked, names(open))
 	}
 	outcome := machine.Skipped
@@ -302,9 +302,15 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	return append(lines, e), nil
 }
 
+// before returns the open steps before a step and before those that it is under. Steps of workflows without outcomes
+// are not among them: nothing opens those again.
+func (s *State) before(c *Current) []*Current {
+	return slices.DeleteFunc(s.openBlockers(c), func(b *Current) bool { return !b.flows() })
+}
+
 // firstBlockers returns the open steps before a step, directly or not, that can be skipped now.
 func (s *State) firstBlockers(c *Current) (first []*Current) {
-	for _, b := range s.openBefore(c) {
+	for _, b := range s.before(c) {
 		if before := s.firstBlockers(b); len(before) > 0 {
 			return before
 		}
