@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -161,6 +162,15 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	case who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude:
 		return refuse(who.Program + " cannot ask its person about a command. " + onlyAPerson(who, h.event.Cwd, found[0].person))
 	}
+	if len(found) == 1 { // of several, one may make the next one possible
+		why, err := h.futile(ctx, found[0])
+		if err != nil {
+			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", found[0].line, err)}, nil
+		}
+		if why != nil {
+			return refuse(strings.TrimSuffix(visible.Words(why.Error())+"; "+hint.Of(why), "; "))
+		}
+	}
 	var questions []string
 	var offers []string
 	rewritten := line
@@ -211,13 +221,7 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 	if one.past == nil {
 		return fmt.Sprintf("The agent wants to %s: %s", one.rule.what, one.line), true, nil
 	}
-	frame := h.Frame
-	if one.past.session != "" && one.past.session != h.Session {
-		if frame, err = frameOf(ctx, h.streams, one.past.session); err != nil {
-			return "", false, err
-		}
-	}
-	s, err := steps.LoadNow(ctx, frame.List.Dir)
+	s, err := h.stateFor(ctx, one)
 	if err != nil {
 		return "", false, err
 	}
@@ -226,6 +230,39 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 		return "", false, nil
 	}
 	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), visible.Words(one.past.past.Because)), true, nil
+}
+
+// stateFor returns the state of the list that a command decides about.
+func (h *stepHook) stateFor(ctx context.Context, one held) (_ *steps.State, err error) {
+	frame := h.Frame
+	if one.past.session != "" && one.past.session != h.Session {
+		if frame, err = frameOf(ctx, h.streams, one.past.session); err != nil {
+			return nil, err
+		}
+	}
+	return steps.LoadNow(ctx, frame.List.Dir)
+}
+
+// futile returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
+func (h *stepHook) futile(ctx context.Context, one held) (why, err error) {
+	if one.past == nil || one.hidden || one.token {
+		return nil, nil
+	}
+	s, err := h.stateFor(ctx, one)
+	if err != nil || len(s.Steps) == 0 { // without a workflow the hook says nothing, and the command itself refuses
+		return nil, err
+	}
+	switch step := one.past.past.Step; one.rule.command {
+	case "step skip", "step done":
+		return s.MayPass(one.past.past), nil
+	case "step reopen":
+		return s.MayReopen(step), nil
+	default:
+		if s.Step(step) == nil {
+			return s.MayPass(one.past.past), nil
+		}
+		return nil, nil
+	}
 }
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.

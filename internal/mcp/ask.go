@@ -134,6 +134,12 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	if o.Step.Done() {
 		return nil, nil, fmt.Errorf("%s is done already", name)
 	}
+	past := steps.Past{Step: in.Step, Because: because}
+	if s, err := steps.LoadNow(ctx, o.List.Dir); err != nil {
+		return nil, nil, err
+	} else if err := s.MayPass(past); err != nil { // the person would be asked in vain
+		return nil, nil, fmt.Errorf("nobody was asked, because the step cannot be skipped now: %w", err)
+	}
 	q := question{list: o.List.Dir, step: in.Step, to: "skip: " + because}
 	yes, answered := t.answer(r, q)
 	switch {
@@ -147,7 +153,7 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	case !yes:
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)
 	}
-	if _, err := o.GoPast(context.WithoutCancel(ctx), steps.Past{Step: in.Step, Because: because},
+	if _, err := o.GoPast(context.WithoutCancel(ctx), past,
 		steps.By{Who: steps.ThePerson, How: steps.ByElicitation}); err != nil {
 		return nil, nil, err
 	}

@@ -116,6 +116,36 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 	return nil
 }
 
+// MayPass returns why nobody can go past the step now, whatever the outcome and the values.
+//
+// Errors: errNoStep, errIsDone, errBlocked.
+func (s *State) MayPass(p Past) error {
+	c := s.Step(p.Step)
+	if c == nil {
+		return fmt.Errorf("#%d: %w", p.Step, errNoStep)
+	}
+	if err := c.passable(); err != nil {
+		return err
+	}
+	if open := s.before(c); c.flows() && len(open) > 0 && !p.WithBlockers {
+		return fmt.Errorf("%s: %w: %s", c.Name(), errBlocked, names(open))
+	}
+	return nil
+}
+
+// MayReopen returns why the step cannot be opened again now.
+//
+// Errors: errNoStep, errIsOpen.
+func (s *State) MayReopen(id int64) error {
+	switch c := s.Step(id); {
+	case c == nil:
+		return fmt.Errorf("#%d: %w", id, errNoStep)
+	case !c.Done():
+		return fmt.Errorf("%s: %w", c.Name(), errIsOpen)
+	}
+	return nil
+}
+
 // passable returns why nobody can go past the step any more.
 func (c *Current) passable() error {
 	switch {

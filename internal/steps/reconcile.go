@@ -246,11 +246,8 @@ func (f *Frame) goPastFlow(ctx context.Context, dir *txn.Dir, s *State, p Past, 
 // are refused, there are none.
 func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	target := s.Step(p.Step)
-	if err := target.passable(); err != nil {
+	if err := s.MayPass(p); err != nil {
 		return nil, err
-	}
-	if open := s.before(target); len(open) > 0 && !p.WithBlockers {
-		return nil, fmt.Errorf("%s: %w: %s", target.Name(), errBlocked, names(open))
 	}
 	outcome := machine.Skipped
 	if p.Done {
