@@ -118,7 +118,7 @@ func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, fl
 	if err != nil {
 		return nil, err
 	}
-	err = context.Cause(ctx)
+	err = safefile.Ended(ctx, "opening "+path)
 	if err == nil {
 		err = checkAtPath(files, path, info)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -51,6 +52,16 @@ func Lock(ctx context.Context, path string, opened fs.FileInfo) (unlock func(), 
 		case <-time.After(wait/2 + rand.N(wait)): // processes that began together do not stay together
 		}
 	}
+}
+
+// Ended returns why ctx has ended, nil if it has not, for work that waits for no lock. If a time limit has ended it, the
+// error says what took the time: else it would read as if another program held a lock.
+func Ended(ctx context.Context, work string) error {
+	cause := context.Cause(ctx)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("%s took too long, although no lock was in the way; the disk may be slow: %w", work, cause)
+	}
+	return cause
 }
 
 // NoWait returns a context for a Lock that does not wait.

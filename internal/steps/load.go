@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/projection"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
@@ -377,8 +378,8 @@ func (s *State) readRest(ctx context.Context, form projection.Form, dir string) 
 		if len(rest) > 0 {
 			time.Sleep(wait)
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := safefile.Ended(ctx, "reading the tasks in "+dir); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package tasks
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -285,6 +286,26 @@ func TestReplaceTimesOutOnAListThatKeepsChanging(t *testing.T) {
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
 		require.ErrorIs(t, err, errTimeout)
 		require.ErrorContains(t, err, "the last try: ")
+	})
+}
+
+// slowLstat is a file system on which a look at a file takes a second.
+type slowLstat struct{ vfs.OS }
+
+func (d slowLstat) Lstat(name string) (fs.FileInfo, error) {
+	time.Sleep(time.Second)
+	return d.OS.Lstat(name)
+}
+
+// TestASlowDiskIsNotTakenForALock: no other program holds a lock, so the error must not read as if one did.
+func TestASlowDiskIsNotTakenForALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newList(t)
+		l.Wait, l.FS = time.Second/2, slowLstat{}
+		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
+		require.ErrorIs(t, err, errTimeout)
+		require.ErrorContains(t, err, "took too long, although no lock was in the way; the disk may be slow: gave up waiting after 500ms")
+		require.ErrorContains(t, err, "opening /")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/projection"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Task is a task as the list shows it.
@@ -37,7 +38,7 @@ func Tasks(ctx context.Context, dir string) ([]Task, error) {
 		}
 	})
 	if err == nil {
-		err = context.Cause(ctx)
+		err = safefile.Ended(ctx, "reading the tasks in "+dir)
 	}
 	if err != nil {
 		return nil, err

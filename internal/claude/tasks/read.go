@@ -84,8 +84,8 @@ func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsms
 		g.Go(func() error {
 			var buf bytes.Buffer
 			for _, name := range part {
-				if ctx.Err() != nil {
-					return context.Cause(ctx)
+				if err := safefile.Ended(ctx, "reading the tasks in "+d.Name()); err != nil {
+					return err
 				}
 				task, kind, broken, err := classify(d, name, &buf)
 				if err != nil {
