@@ -159,11 +159,18 @@ func checkArguments(c *cobra.Command, misused func(*cobra.Command, error) error)
 	}
 }
 
-// plainFlagError says in plain words what cobra says of flags that exclude one another.
+// plainFlagError says in plain words what cobra and package strconv say of flags.
 func plainFlagError(err error) error {
-	if _, set, ok := strings.Cut(err.Error(), "none of the others can be; ["); ok {
+	text := err.Error()
+	if _, set, ok := strings.Cut(text, "none of the others can be; ["); ok {
 		set, _, _ = strings.Cut(set, "]")
 		return errors.New("--" + strings.Join(strings.Fields(set), " and --") + " cannot be combined")
+	}
+	for cause, want := range map[string]string{": strconv.ParseBool: ": "true or false", ": strconv.ParseInt: ": "a whole number",
+		": time: ": "a time such as 10s, 5m or 2h"} {
+		if flag, _, ok := strings.Cut(text, cause); ok {
+			return errors.New(flag + ": want " + want)
+		}
 	}
 	return err
 }
