@@ -70,16 +70,24 @@ func (d *Dir) entries() ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, id := range ids {
-		e, err := d.entry(id)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // pruned meanwhile
+		if e, ok := d.kept(id); ok {
+			entries = append(entries, e)
 		}
-		if err != nil {
-			e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
-		}
-		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// kept returns a transaction of the history, with why its journal cannot be read. It returns false if the transaction
+// was dropped meanwhile.
+func (d *Dir) kept(id string) (Entry, bool) {
+	e, err := d.entry(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, false
+	}
+	if err != nil {
+		e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
+	}
+	return e, true
 }
 
 // errNotEntry is returned by entry when the file is the journal of another transaction.

@@ -1,6 +1,10 @@
 package txn
 
-import "github.com/fsmtx/fsmtx/txn/vfs"
+import (
+	"slices"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
 
 // Reader reads S without its lock, for readers that must not wait: what it reads may change
 // meanwhile. It reads from the directory that OpenReader found, even if another one is at
@@ -36,6 +40,19 @@ func (r *Reader) Path() string { return r.d.d }
 
 // History is Dir.History; it may miss a transaction that commits meanwhile.
 func (r *Reader) History() ([]Entry, error) { return r.d.History() }
+
+// Backwards calls look for the transactions of History, the newest first, until it returns false.
+//
+// Errors: those of History.
+func (r *Reader) Backwards(look func(Entry) bool) error {
+	ids, err := r.d.committed()
+	for _, id := range slices.Backward(ids) {
+		if e, ok := r.d.kept(id); ok && !look(e) {
+			break
+		}
+	}
+	return err
+}
 
 // ReadState is Dir.ReadState.
 func (r *Reader) ReadState(name string) ([]byte, error) { return r.d.ReadState(name) }

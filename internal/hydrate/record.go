@@ -54,7 +54,7 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 	if h.list.FS != nil {
 		opts = append(opts, txn.WithFS(h.list.FS))
 	}
-	return steps.Recorded(h.list.Dir, func(id int64) bool { return open[id] }, opts...)
+	return steps.Recorded(h.list.Dir, open, opts...)
 }
 
 // compare finds out which gates an earlier workflow of the same skill had that w does not have: the fsm.json was changed

@@ -5,41 +5,39 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Recorded returns the workflows that hydrations have put into the list in dir and of which it still has one of the
-// tasks, as recorded; no copies for lines. What cannot be read is left out.
-func Recorded(dir string, task func(id int64) bool, opts ...txn.Option) (all []*Workflow) {
+// Recorded returns the workflows, as recorded, that hydrations have put into the list in dir and that have one of the tasks;
+// no copies for lines. It reads no further back than the tasks need, and leaves out what cannot be read. Tasks that it has found
+// are removed from tasks.
+func Recorded(dir string, tasks map[int64]bool, opts ...txn.Option) (all []*Workflow) {
 	src, err := txn.OpenReader(dir, opts...)
 	if err != nil {
 		return nil
 	}
 	defer src.Close()
-	history, err := src.History()
-	if err != nil {
-		return nil
-	}
-	steps := recordOf(tasks.Form(dir), history).steps
-	for _, e := range history {
+	_ = src.Backwards(func(e txn.Entry) bool {
 		w, err := ParseWorkflow(e.Record)
-		if err != nil || w.Expands != "" {
-			continue
-		}
-		if slices.ContainsFunc(steps, func(r recorded) bool { return task(r.ID) && w.has(r.ID) }) {
+		if err == nil && w.takeFrom(tasks) && w.Expands == "" {
 			all = append(all, &w)
 		}
-	}
+		return len(tasks) > 0
+	})
+	slices.Reverse(all)
 	return all
 }
 
-// has reports whether a step, by its number, is one of the workflow or of what came with it.
-func (w *Workflow) has(id int64) bool {
-	return slices.ContainsFunc(w.all(), func(w *Workflow) bool {
-		return slices.ContainsFunc(w.Steps, func(s Step) bool { return s.ID == id })
-	})
+// takeFrom removes the steps of the workflow, and of what came with it, from a set of tasks, and reports whether it had one.
+func (w *Workflow) takeFrom(tasks map[int64]bool) (had bool) {
+	for _, w := range w.all() {
+		for _, s := range w.Steps {
+			had = had || tasks[s.ID]
+			delete(tasks, s.ID)
+		}
+	}
+	return had
 }
 
 // placed is a step with its place in the fsm.json.
