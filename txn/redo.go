@@ -245,8 +245,8 @@ func (r *redo) delete(e entry) error {
 	return ignoreNotExist(err)
 }
 
-// isNewer reports whether a file that was changed at a time has another version than the one of before,
-// and not one that a power cut has brought back. The clock may have been set back since.
+// isNewer reports whether a file that was changed at a time is a later version of the one that the transaction read, and not
+// an older one that a power cut has brought back. The clock may have been set back, so a change in this run of the kernel counts.
 func isNewer(changed, before time.Time) bool {
 	booted, known := vfs.Booted()
 	return changed.After(before) || known && !changed.Before(booted)

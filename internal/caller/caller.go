@@ -69,7 +69,7 @@ func Of(lookup func(string) (string, bool)) Caller {
 }
 
 // judgeAll judges a process by its ancestors and, in tmux, by those through each terminal that shows it. err is why
-// tmux has not said which these are: who looks is then not known, and not nobody.
+// tmux did not list all of these terminals: a person may then be looking at one of them.
 func judgeAll(chain []process, through [][]process, err error, lookup func(string) (string, bool), uid int) Caller {
 	for _, whole := range through {
 		if c := judge(whole, lookup, uid); c.Kind == Person {

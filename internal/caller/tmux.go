@@ -13,7 +13,8 @@ import (
 
 // throughTmux returns, for a process in the window that is shown of a session of tmux, the
 // chains through each terminal that is attached to the session, instead of through the
-// server. It returns nothing for any other process. With an error tmux has not said all.
+// server. It returns nothing for any other process. With an error the chains may be
+// incomplete.
 func throughTmux(chain []process) (whole [][]process, err error) {
 	i := slices.IndexFunc(chain, func(p process) bool { return p.name() == "tmux" })
 	if i < 1 || chain[0].terminal == "" {

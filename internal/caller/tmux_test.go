@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTmuxThatDoesNotAnswer: that nobody looks is not known then, and the reason is told.
+// TestTmuxThatDoesNotAnswer: a person may be looking at the window, and the reason names tmux.
 func TestTmuxThatDoesNotAnswer(t *testing.T) {
 	_, err := attached("/bin/sh", "/nowhere", "/dev/pts/1", 0)
 	require.EqualError(t, err, "tmux has not answered within 0s")
@@ -29,7 +29,7 @@ func TestTmuxThatDoesNotAnswer(t *testing.T) {
 	chain := []process{shell, server, first}
 	assert.Equal(t, Caller{Kind: Unknown, Why: "it could not be found out who looks at this window (tmux has not answered within 0s)"},
 		judgeAll(chain, nil, err, unset, 1000))
-	assert.NotContains(t, judgeAll(chain, nil, nil, unset, 1000).Why, "found out", "tmux says that nobody looks")
+	assert.NotContains(t, judgeAll(chain, nil, nil, unset, 1000).Why, "found out", "tmux has answered")
 	looks := []process{shell, {pid: 400, parent: 1, uid: 1000, session: 400, comm: "sshd", terminal: "/dev/pts/1"}, first}
 	assert.Equal(t, Person, judgeAll(chain, [][]process{looks}, err, unset, 1000).Kind, "one is known to look")
 }

@@ -58,7 +58,7 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 }
 
 // compare finds out which gates an earlier workflow of the same skill had that w does not have: the fsm.json was changed
-// while its steps were open. The client may have run another folder than was predicted, which is no change.
+// while its steps were open. If the client ran another folder than was predicted, the two files are not compared.
 func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
 	h.result.Weaker = nil
 	for _, old := range replaced {

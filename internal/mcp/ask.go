@@ -138,7 +138,7 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	if s, err := steps.LoadNow(ctx, o.List.Dir); err != nil {
 		return nil, nil, err
 	} else if err := s.MayPass(past); err != nil { // the person would be asked in vain
-		return nil, nil, fmt.Errorf("nobody was asked, because the step cannot be skipped now: %w", err)
+		return nil, nil, fmt.Errorf("the person was not asked, because the step cannot be skipped now: %w", err)
 	}
 	q := question{list: o.List.Dir, step: in.Step, to: "skip: " + because}
 	yes, answered := t.answer(r, q)

@@ -110,7 +110,7 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-// TestSkipInVain: nobody is asked about a step that cannot be skipped.
+// TestSkipInVain: the person is not asked about a step that cannot be skipped.
 func TestSkipInVain(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", steps.Step{Subject: "Collect", Outcomes: []steps.Outcome{{Name: "ok"}}},
@@ -118,7 +118,7 @@ func TestSkipInVain(t *testing.T) {
 	var asked []string
 	c := w.connect(answering("accept", &asked))
 	assert.Contains(t, c.refuses("step_skip", args{"step": 2, "because": "no time"}),
-		`nobody was asked, because the step cannot be skipped now: #2 "Draft": the steps before it are open: #1 "Collect"`)
+		`the person was not asked, because the step cannot be skipped now: #2 "Draft": the steps before it are open: #1 "Collect"`)
 	assert.Empty(t, asked)
 }
 

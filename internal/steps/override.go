@@ -116,7 +116,7 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 	return nil
 }
 
-// MayPass returns why nobody can go past the step now, whatever the outcome and the values.
+// MayPass returns why the step cannot be skipped or marked as done now, whatever the outcome and the values.
 //
 // Errors: errNoStep, errIsDone, errBlocked.
 func (s *State) MayPass(p Past) error {

@@ -155,8 +155,8 @@ func (s placed) among(others []placed) int {
 	return -1
 }
 
-// lostGates names the gates that are not there any more. A check that runs another command is one; that a person is
-// asked another question, or that a check may take another time, is none.
+// lostGates names the gates that are gone. A check that runs another command counts as gone; another question to the
+// person, or another time limit of a check, does not.
 func lostGates(old, now []Gate) (lost []string) {
 	for _, g := range old {
 		i := slices.IndexFunc(now, func(n Gate) bool { return n.kind == g.kind })

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -28,9 +29,6 @@ type file struct {
 	data    []byte // one JSON object, empty if the file is broken, ignored or missing
 	ignored error  // the mistake for which the client ignores the file, with line and column
 }
-
-// maxBytes limits the size of a settings file that is read: that of package settings.
-const maxBytes = 64 << 20
 
 // newFile returns the settings file with this content. The client accepts one byte order
 // mark and a blank file, but no comments and no trailing commas (fact 97).
@@ -60,7 +58,7 @@ func (f file) ofPerson() file {
 }
 
 func read(fsys safefile.FS, path string, place Place) file {
-	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
+	data, err := safefile.ReadFileIn(fsys, path, settings.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return file{path: path, place: place}
 	}
