@@ -106,7 +106,7 @@ func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen(), Open
 // Codex is OpenAI's Codex. It runs hooks that nobody has trusted.
 func Codex() *Agent {
 	return &Agent{
-		Package: realclient.Package{Name: "@openai/codex", Version: "0.169.0"}, Program: "codex",
+		Package: realclient.Codex, Program: "codex",
 		Events: claudeEvents, hooksFile: ".codex/hooks.json", hooksForm: `{"hooks": %s}`,
 		pluginDir: "home/mk/p",
 		pluginFiles: [][2]string{

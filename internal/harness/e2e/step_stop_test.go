@@ -32,9 +32,12 @@ func TestAnAgentIsRemindedOfItsSteps(t *testing.T) {
 	for at, want := range map[int]string{3: "ready", 5: "in progress"} {
 		news := main[at].Request.News()
 		assert.Equal(t, 1, strings.Count(news, `release: 0 of 3 steps done. #1 "Release: collect" is `+want), "once in the request: %s", news)
-		assert.Less(t, len(news), 400)
 	}
-	assert.Len(t, r.Ran("Stop"), 3, "one hook each time")
+	stops := r.Ran("Stop")
+	assert.Len(t, stops, 3, "one hook each time")
+	for _, stop := range stops {
+		assert.Less(t, len(stop.Stderr), 200)
+	}
 }
 
 func TestAnAgentIsHeldToItsSteps(t *testing.T) {

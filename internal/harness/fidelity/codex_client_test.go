@@ -22,13 +22,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// codexPackage has the binary of Codex, at its pinned version.
-var codexPackage = realclient.Package{Name: "@openai/codex", Version: "0.169.0"}
-
 // TestCodex asks Codex about every case. Its binary runs without an account against a
 // fake model.
 func TestCodex(t *testing.T) {
-	wanted, dir := installed(t, codexPackage, "FSMTX_FIDELITY_CODEX")
+	wanted, dir := installed(t, realclient.Codex, "FSMTX_FIDELITY_CODEX")
 	binaries, err := filepath.Glob(filepath.Join(dir, "node_modules/@openai/codex-*/vendor/*/bin/codex"))
 	require.NoError(t, err)
 	if len(binaries) == 0 {
@@ -36,12 +33,12 @@ func TestCodex(t *testing.T) {
 	}
 	cases := readTable(t, "codex", codexSettings)
 	theirs := askCodex(t, cases, binaries[0])
-	if wanted == codexPackage && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
+	if wanted == realclient.Codex && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
 		writeAnswers(t, "codex", wanted.Version, cases, theirs)
 	}
 	pinned, recorded := readAnswers(t, "codex")
-	report(t, "codex", pinned, wanted.Version, cases, theirs, recorded, wanted == codexPackage)
-	if wanted == codexPackage {
+	report(t, "codex", pinned, wanted.Version, cases, theirs, recorded, wanted == realclient.Codex)
+	if wanted == realclient.Codex {
 		compare(t, "codex", wanted.Version, cases, recorded, fireAll(t, cases, fireAsCodex))
 	}
 }

@@ -9,6 +9,9 @@ import (
 // pinned holds its digests.
 type Package struct{ Name, Version string }
 
+// Codex is OpenAI's Codex.
+var Codex = Package{Name: "@openai/codex", Version: "0.169.0"}
+
 // Install returns a directory whose node_modules has the package, and installs it into
 // the cache if it is not there. It returns ErrNoNPM, errNotPinned, or an error with
 // npm's output.
