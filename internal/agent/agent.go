@@ -77,6 +77,7 @@ type Files struct {
 	User     string // below HOME, unless the variable of Home is set
 	Project  string // below the project's directory
 	Comments bool   // they may have comments
+	Marked   bool   // they may begin with a byte order mark
 }
 
 // Demands is what has to be done by hand after install.

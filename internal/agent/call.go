@@ -45,6 +45,9 @@ func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
 	if c.Message == "" {
 		c.Message = jsonx.StringMember(e.Raw, "prompt_response") // Gemini
 	}
+	if typed := jsonx.StringMember(e.Raw, "submitted_prompt"); typed != "" {
+		c.Prompt = typed // Qwen Code 0.24.4, whose prompt has the skill's text and more around it
+	}
 	if slices.Contains(a.shells, c.Tool) {
 		c.Command = jsonx.StringMember(e.ToolInput, "command")
 		_ = json.Unmarshal(e.ToolResponse, &c.Output, jsonx.Tolerant) // only Codex has a text here

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,20 +111,35 @@ func offInCopilot(at func(string) string, _ string) func(*Skill) string {
 // offInGemini reads the settings of the person and of a project that they trust. Measured with 0.61.0: the case
 // of a name does not count, the lists of both do, and the project's "enabled" wins.
 func offInGemini(at func(string) string, cwd string) func(*Skill) string {
+	off := disabledBy(settingsOfGemini(Trust{Config: at(""), Dir: cwd}))
+	return func(k *Skill) string { return off(k.Name) }
+}
+
+// offInQwen reads the settings of the person and of the project. As read in 0.24.4: the name may be without the
+// extension's, its case does not count, and the lists of both do. In 0.15.10 the list does nothing.
+func offInQwen(at func(string) string, cwd string) func(*Skill) string {
+	off := disabledBy(settingsOfQwen(at, cwd))
+	return func(k *Skill) string {
+		_, short, _ := strings.Cut(k.Name, ":")
+		return cmp.Or(off(k.Name), off(short))
+	}
+}
+
+// disabledBy reads "skills" in settings, of which the first "enabled" counts and each "disabled".
+func disabledBy(files []string) func(name string) string {
 	type settings struct {
 		Skills struct {
 			Enabled  jsontext.Value `json:"enabled"`
 			Disabled []string       `json:"disabled"`
 		} `json:"skills"`
 	}
-	files := settingsOfGemini(Trust{Config: at(""), Dir: cwd})
 	all := make([]settings, len(files))
 	for i, file := range files {
 		readCommented(file, &all[i])
 	}
-	return func(k *Skill) string {
+	return func(name string) string {
 		for i, one := range all {
-			if slices.ContainsFunc(one.Skills.Disabled, func(name string) bool { return strings.EqualFold(name, k.Name) }) {
+			if name != "" && slices.ContainsFunc(one.Skills.Disabled, func(d string) bool { return strings.EqualFold(d, name) }) {
 				return "switched off in " + files[i] + `: "disabled" of "skills"`
 			}
 		}

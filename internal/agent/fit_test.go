@@ -132,6 +132,7 @@ func TestObstacles(t *testing.T) {
 		{"gemini", `{"command": "/a hook --agent=gemini"}`, "home/.gemini/settings.json",
 			`{"hooksConfig": {"disabled": ["/a hook --agent=gemini"]}}`, `"disabled" of "hooksConfig" in`},
 		{"gemini", `{}`, "home/.gemini/settings.json", `{"hooksConfig": {"disabled": ["/b hook --agent=gemini", "x"]}}`, ""},
+		{"qwen", "\ufeff{}", "", "", ""},
 		{"qwen", `{}`, "home/settings.json", `{"disableAllHooks": true} // mine`, `"disableAllHooks" is true in ROOT/home`},
 		{"qwen", `{}`, "project/.qwen/settings.json", `{"disableAllHooks": "x"}`, `"disableAllHooks" is "x" in ROOT/project`},
 		{"qwen", `{}`, "home/settings.json", `{"disableAllHooks": false, "hooksConfig": {"enabled": false}}`, ""},
@@ -213,7 +214,9 @@ func TestSwitchedOff(t *testing.T) {
 		{"gemini", ".gemini/settings.json", `{"skills": {"disabled": ["X"]}} // mine`, true},
 		{"gemini", ".gemini/settings.json", `{"skills": {"enabled": false}}`, true},
 		{"gemini", "../project/.gemini/settings.json", `{"skills": {"disabled": ["x"]}}`, false},
-		{"qwen", ".qwen/settings.json", `{"skills": {"disabled": ["x"]}}`, false},
+		{"qwen", ".qwen/settings.json", `{"skills": {"enabled": ["y"], "disabled": ["X"]}} // mine`, true},
+		{"qwen", ".qwen/settings.json", `{"skills": {"enabled": ["y"], "disabled": ["y"]}}`, false},
+		{"qwen", "../project/.qwen/settings.json", `{"skills": {"disabled": ["x"]}}`, true},
 	} {
 		root := files(t, map[string]string{"project/.agents/skills/x/": "x", "home/" + c.file: c.text})
 		lookup, cwd := homeOnly(filepath.Join(root, "home")), filepath.Join(root, "project")

@@ -74,7 +74,7 @@ func isServer(name string) bool { return strings.EqualFold(strings.TrimSpace(nam
 // Obstacles returns what keeps the agent from running the hooks of a file, but for what it demands of the
 // person. Each was measured with the agent's Version.
 func (a *Agent) Obstacles(t Trust) (all []Obstacle) {
-	if bytes.HasPrefix(t.Data, []byte(mark)) {
+	if bytes.HasPrefix(t.Data, []byte(mark)) && !a.Hooks.Marked {
 		all = append(all, Obstacle{t.File + " begins with a byte order mark, and " + a.Title + " does not read it then", "take the mark out"})
 	}
 	if a.obstacles != nil {

@@ -3,7 +3,6 @@ package agent
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // OpenCode is opencode. It runs no commands as hooks, only plugins in JavaScript, so it gets
@@ -50,13 +49,7 @@ func pathsOfOpenCode(at func(string) string, cwd string) (all []plugin) {
 		readCommented(file, &settings)
 	}
 	for _, dir := range settings.Skills.Paths {
-		if rest, below := strings.CutPrefix(dir, "~/"); below {
-			dir = filepath.Join(home, rest)
-		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(cwd, dir)
-		}
-		all = append(all, plugin{"", "", []string{dir}})
+		all = append(all, plugin{"", "", []string{named(dir, home, cwd)}})
 	}
 	return all
 }

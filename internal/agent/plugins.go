@@ -136,6 +136,42 @@ func extensions(dot, name string) pluginsOf {
 	}
 }
 
+// pluginsOfQwen returns the directories of "skills.directories" in the settings of the person and of the project, and
+// the extensions. Measured with 0.24.4: the extension's name and a colon come before a skill's. In 0.15.10 they do
+// not, so a skill has both names here.
+func pluginsOfQwen(at func(string) string, cwd string) (all []plugin) {
+	for _, file := range settingsOfQwen(at, cwd) {
+		var settings struct {
+			Skills struct {
+				Directories []string `json:"directories"`
+			} `json:"skills"`
+		}
+		readCommented(file, &settings)
+		for _, dir := range settings.Skills.Directories {
+			if dir = strings.TrimSpace(dir); dir != "" {
+				all = append(all, plugin{"", "", []string{named(dir, at(""), cwd)}})
+			}
+		}
+	}
+	for _, p := range extensions(".qwen", "qwen")(at, cwd) {
+		all = append(all, plugin{p.name, p.name + ":", p.dirs}, p)
+	}
+	return all
+}
+
+// settingsOfQwen returns the settings of the project and of the person.
+func settingsOfQwen(at func(string) string, cwd string) []string {
+	return []string{filepath.Join(cwd, ".qwen", "settings.json"), at(".qwen/settings.json")}
+}
+
+// named returns the path of a directory that settings name: "~/" is the person's home, and a relative path begins in cwd.
+func named(dir, home, cwd string) string {
+	if rest, below := strings.CutPrefix(dir, "~/"); below {
+		return filepath.Join(home, rest)
+	}
+	return absolute(cwd, dir)
+}
+
 // linked returns the folder of an extension: the one that its install file leads to, if it is a
 // link.
 func linked(root, file string) string {

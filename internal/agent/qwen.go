@@ -11,10 +11,11 @@ import (
 //
 // It comes from the Gemini CLI, has Claude Code's names of events and its answers, and counts
 // time limits in milliseconds. UserPromptSubmit comes before every request to the model, with
-// an empty prompt after the first; SessionStart does not come in -p.
+// an empty prompt after the first. In -p SessionStart does not come (0.15.10) or tells the model
+// nothing (0.24.4).
 func Qwen() *Agent {
 	return &Agent{
-		Name: "qwen", Title: "Qwen Code", Version: "0.15.10",
+		Name: "qwen", Title: "Qwen Code", Version: "0.24.4",
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},
@@ -23,12 +24,12 @@ func Qwen() *Agent {
 			{"Stop", "", Stop},
 		},
 		TimeoutUnit: time.Millisecond,
-		Hooks:       Files{User: ".qwen/settings.json", Project: ".qwen/settings.json", Comments: true},
+		Hooks:       Files{User: ".qwen/settings.json", Project: ".qwen/settings.json", Comments: true, Marked: true},
 		Server:      Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"}, ServerPath: []string{"mcpServers"},
 		Home:    Home{".qwen", "QWEN_HOME"},
 		Skills:  Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}, Hidden: true},
 		heading: heading{named: filled, described: filled, marked: true},
-		plugins: extensions(".qwen", "qwen"), obstacles: obstaclesOfQwen,
+		plugins: pluginsOfQwen, off: offInQwen, obstacles: obstaclesOfQwen,
 		mine:   func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
 		take:   tool{"skill", "skill"},
 		shells: []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},

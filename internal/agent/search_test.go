@@ -148,7 +148,8 @@ enabled = false
 		found{"codex", "newest:ship", "elsewhere/plugins/cache/mk/newest/1.10.0/skills/group/dir"})
 }
 
-// TestExtensionsOfGeminiAndQwen: as measured with 0.61.0 and 0.15.10.
+// TestExtensionsOfGeminiAndQwen: as measured with 0.61.0 and with 0.15.10 and 0.24.4, which has the
+// extension's name before the skill's.
 func TestExtensionsOfGeminiAndQwen(t *testing.T) {
 	for _, name := range []string{"gemini", "qwen"} {
 		dir, manifest := "home/."+name+"/extensions/", "/"+name+"-extension.json"
@@ -174,7 +175,10 @@ func TestExtensionsOfGeminiAndQwen(t *testing.T) {
 		})
 		assertFound(t, root, homeOnly(filepath.Join(root, "home")),
 			found{name, "one", dir + "inst/skills/one"},
-			found{name, "inst:one", ""},
+			found{"gemini", "inst:one", ""},
+			found{"qwen", "inst:one", map[bool]string{true: dir + "inst/skills/one"}[name == "qwen"]},
+			found{"qwen", "inst:shared", map[bool]string{true: dir + "inst/skills/shared"}[name == "qwen"]},
+			found{name, "other:one", ""},
 			found{name, "deep", ""},
 			found{name, "shared", "project/.agents/skills/shared"},
 			found{name, "two", "src/skills/two"},
@@ -185,6 +189,26 @@ func TestExtensionsOfGeminiAndQwen(t *testing.T) {
 			found{"codex", "one", ""},
 		)
 	}
+}
+
+// TestDirectoriesOfQwen: as measured with 0.24.4.
+func TestDirectoriesOfQwen(t *testing.T) {
+	root := files(t, map[string]string{
+		"home/.qwen/settings.json":    `{"skills": {"directories": ["~/more", "ROOT/far", " "]}}`,
+		"project/.qwen/settings.json": `{"skills": {"directories": ["mine"]}} // and those of the person`,
+		"home/more/one/":              "one",
+		"far/two/":                    "two",
+		"project/mine/three/":         "three",
+		"project/four/":               "four",
+		"home/.qwen/skills/three/":    "three",
+	})
+	assertFound(t, root, homeOnly(filepath.Join(root, "home")),
+		found{"qwen", "one", "home/more/one"},
+		found{"qwen", "two", "far/two"},
+		found{"qwen", "three", "home/.qwen/skills/three"},
+		found{"qwen", "four", ""},
+		found{"gemini", "one", ""},
+	)
 }
 
 // TestPluginsOfCopilot: as measured with 1.0.102.

@@ -10,16 +10,17 @@ import (
 // Claude Code's names, and its session has none of our lists, so a hook does nothing with it
 // and prints nothing, because other agents read other things into an answer.
 //
-// The marks were measured with Codex 0.169.0, Copilot CLI 1.0.102, Gemini CLI 0.61.0 and Qwen
-// Code 0.15.10 (fact 128). An event without any of them counts as Claude Code's.
+// The marks were measured with Codex 0.169.0 and 0.171.0, Copilot CLI 1.0.102, Gemini CLI 0.61.0
+// and Qwen Code 0.15.10 and 0.24.4 (fact 128). An event without any of them counts as Claude
+// Code's.
 func (e *Event) Foreign() bool {
 	switch {
 	case e.Name == "":
 		return e.hasAny("hookName", "hookEventName", "sessionId", "toolName", "agent_action_name")
 	case isCamelCase(e.Name), strings.HasPrefix(e.Name, "Before"), strings.HasPrefix(e.Name, "After"):
 		return true // as Copilot, Cursor and Gemini name their events
-	case e.PromptID != "":
-		return false // no other agent sends one
+	case e.PromptID != "" && !strings.Contains(e.PromptID, "########"):
+		return false // Qwen Code 0.24.4 alone sends another one: SESSION########NUMBER
 	}
 	return e.hasAny("timestamp", "turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 }

@@ -46,6 +46,7 @@ func TestOnlyMarkedEventsAreForeign(t *testing.T) {
 		`{"hook_event_name": "Stop", "transcript_path": "/home/a/.claude/projects/rollout-x/s.jsonl"}`:     false,
 		`{"hook_event_name": "Stop", "timestamp": null}`:                                                   false,
 		`{"hook_event_name": "Stop", "timestamp": "2027-01-01T00:00:00Z"}`:                                 true,
+		`{"hook_event_name": "Stop", "prompt_id": "s########0", "timestamp": "2027-01-01T00:00:00Z"}`:      true,
 		`{"hook_event_name": "Stop", "turn_id": "t"}`:                                                      true,
 		`{"hook_event_name": "SessionStart", "transcript_path": "/c/sessions/2026/11/22/rollout-x.jsonl"}`: true,
 		`{"hook_event_name": "preToolUse", "conversation_id": "c"}`:                                        true,

@@ -195,9 +195,10 @@ func Gemini() *Agent {
 func Qwen() *Agent {
 	return &Agent{
 		resume:  "--continue",
-		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
+		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.24.4"}, Program: "qwen",
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
-		pluginDir: "home/.qwen/extensions/p", pluginFiles: [][2]string{{"home/.qwen/extensions/p/qwen-extension.json",
+		pluginPrefix: "p:",
+		pluginDir:    "home/.qwen/extensions/p", pluginFiles: [][2]string{{"home/.qwen/extensions/p/qwen-extension.json",
 			`{"name": "p", "version": "1.0.0"}`}},
 		serverFile: ".qwen/settings.json", serverPrefix: "mcp__fsmtx__",
 		skillTool: "skill", skillName: "skill",

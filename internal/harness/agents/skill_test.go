@@ -3,6 +3,7 @@
 package agents_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,12 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 			skills[name] = text
 		}
 		switchOff(w)
+		if a.Program == "qwen" {
+			for name, dir := range map[string]string{"below": "project/mine", "of-home": "home/more"} {
+				skills[name] = "name: " + name + "\ndescription: IS " + name
+				w.Write(dir+"/"+name+"/SKILL.md", "---\n"+skills[name]+"\n---\nBody\n")
+			}
+		}
 		var turns []Turn
 		if a.Program != "codex" {
 			for name := range skills {
@@ -51,7 +58,7 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 		for name := range skills {
 			takes := r.Exchanges(Main)[0].Request.Says("IS " + name)
 			if result, ok := r.Result(name); ok {
-				takes = !strings.Contains(result.Text, "not found") && !strings.Contains(result.Text, "allowed values")
+				takes = !containsAny(result.Text, "not found", "allowed values", "is disabled")
 			}
 			k := agent.Named(a.Program).Search(lookup).Find(name, w.Project)
 			require.NotNil(t, k, name)
@@ -70,5 +77,12 @@ func switchOff(w *agents.World) {
 	case "gemini":
 		w.Write("home/.gemini/settings.json",
 			`{"security": {"auth": {"selectedType": "gemini-api-key"}}, "skills": {"disabled": ["Switched-OFF"]}}`)
+	case "qwen":
+		w.Write("project/.qwen/settings.json", `{"skills": {"disabled": ["Switched-OFF"], "directories": ["mine", " "]}}`)
+		w.Write("home/.qwen/settings.json", `{"skills": {"directories": ["~/more"]}}`)
 	}
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }

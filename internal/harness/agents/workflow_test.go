@@ -129,7 +129,7 @@ func TestAMissingProgramStopsNoAgent(t *testing.T) {
 }
 
 // TestHeldAgentsEndTheirTurn: with --stop hold the hook counts by itself, because Codex and Gemini
-// never override it.
+// never override it, and Qwen Code did so after a hundred times in 0.15.10.
 func TestHeldAgentsEndTheirTurn(t *testing.T) {
 	each(t, func(t *testing.T, a *agents.Agent) {
 		w := a.New(t)
@@ -141,7 +141,11 @@ func TestHeldAgentsEndTheirTurn(t *testing.T) {
 		}
 		r := w.Prompt(Script{Main: turns}, "ship it")
 		require.Zero(t, r.Code)
-		assert.Len(t, r.Exchanges(Main), 10, "one to take it up, one end, and eight more")
+		requests := 10
+		if a.Program == "qwen" {
+			requests-- // it ends the turn itself at the eighth time
+		}
+		assert.Len(t, r.Exchanges(Main), requests, "one to take it up, one end, and eight more")
 	})
 }
 
@@ -232,7 +236,7 @@ func TestOnlyAndResume(t *testing.T) {
 		require.Zero(t, r.Code)
 		told := r.Exchanges(Main)[0].Request
 		assert.Equal(t, a.Program != "qwen", told.Says("has an unfinished workflow (ship: 0 of 2 steps done)"),
-			"Qwen Code has no SessionStart in -p")
+			"Qwen Code tells the model nothing of SessionStart in -p")
 		assertResults(t, r, map[string]string{"now": "PUBLISH NOW"})
 	})
 }
