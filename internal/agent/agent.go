@@ -211,9 +211,9 @@ func Of(e *event.Event) *Agent {
 	return nil
 }
 
-// Sent reports whether the event is this agent's.
+// Sent reports whether the event has this agent's marks. It may have those of Claude Code too.
 func (a *Agent) Sent(e *event.Event) bool {
-	return e.Foreign() && a.moment(e.Name) != "" && a.mine != nil && a.mine(e)
+	return a.moment(e.Name) != "" && a.mine != nil && a.mine(e)
 }
 
 // moment returns what an event is about, empty for an event that needs no hook.

@@ -158,15 +158,15 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	if err != nil { // there is an event, perhaps ahead of a call that a step refuses
 		return deliver(s, noticeTo(agent.Named(f.Agent), fmt.Errorf("no workflow was taken up and no step was enforced: %w", err)))
 	}
-	if !e.Foreign() {
-		if f.Agent != "" && f.Agent != caller.Claude {
-			return nil // the agent runs Claude Code's hooks, or Claude Code this agent's
-		}
-		return claudeHook{s, f, policy, e, begun}.run(ctx)
-	}
 	a := agent.Of(e)
 	if f.Agent != "" {
 		a = agent.Named(f.Agent) // nil for Claude Code, whose files other agents read too
+	}
+	if !e.Foreign() && (a == nil || !a.Sent(e)) {
+		if a != nil {
+			return nil // the agent runs Claude Code's hooks, or Claude Code this agent's
+		}
+		return claudeHook{s, f, policy, e, begun}.run(ctx)
 	}
 	if a == nil {
 		return nil
