@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // quarantine moves a file of D into S/conflicts. It returns fs.ErrNotExist if the file does not exist.
@@ -57,7 +59,7 @@ func (u *rollback) linkInto(dir, name string) (string, error) {
 	for n := 0; ; n++ {
 		target := filepath.Join(dir, name)
 		if n > 0 {
-			target += "." + strconv.Itoa(n)
+			target = filepath.Join(dir, safefile.Shortened(name)+"."+strconv.Itoa(n))
 		}
 		there, err := u.files.Lstat(target)
 		if errors.Is(err, fs.ErrNotExist) {

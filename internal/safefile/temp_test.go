@@ -159,12 +159,12 @@ func TestLookAlikesStay(t *testing.T) {
 }
 
 // TestAKilledSecondWriterIsSwept: two writers ran at once, and the one with the second name
-// was killed. The name is the longest to which renameio can add its number.
+// was killed. The name is too long for renameio to add its number.
 func TestAKilledSecondWriterIsSwept(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, strings.Repeat("n", 235))
+	path := filepath.Join(dir, strings.Repeat("n", 255))
 	require.NoError(t, os.Mkdir(tempPath(path, 1), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(tempPath(path, 1), "."+filepath.Base(path)+"0"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(tempPath(path, 1), "."+Shortened(filepath.Base(path))+"0"), nil, 0o600))
 	require.NoError(t, Replace(path, nil, Exactly(0o600)))
 	files.RequireOnly(t, dir, filepath.Base(path))
 }

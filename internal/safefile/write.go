@@ -36,16 +36,17 @@ func (d *Dir) Replace(name string, data []byte, mode Mode, temp *Dir, in string)
 		return pathError("open", temp.Path(in), err)
 	}
 	defer root.Close()
-	f, err := renameio.NewPendingFile(filepath.Base(name), append(mode.options, renameio.WithRoot(root))...)
+	base := Shortened(filepath.Base(name)) // the temporary file's name is longer
+	f, err := renameio.NewPendingFile(base, append(mode.options, renameio.WithRoot(root))...)
 	if err != nil {
-		return pathError("open", filepath.Join(temp.Path(in), "."+filepath.Base(name)), err)
+		return pathError("open", filepath.Join(temp.Path(in), "."+base), err)
 	}
 	if len(data) > 0 {
 		_, err = f.Write(data)
 	}
 	switch {
 	case err != nil:
-	case d == temp && filepath.Dir(name) == in:
+	case d == temp && filepath.Dir(name) == in && filepath.Base(name) == base:
 		err = pathError("rename", d.Path(name), f.CloseAtomicallyReplace())
 	default:
 		err = temp.move(f, in, d, name)
@@ -167,7 +168,7 @@ func Write(path string, data []byte, mode Mode) error {
 }
 
 // Replace creates or replaces the file at path, see Dir.Replace. What a killed Replace of the
-// file left is removed first. The file's name may have 235 bytes.
+// file left is removed first.
 func Replace(path string, data []byte, mode Mode) error {
 	SweepTemps(path)
 	temp, err := createTempDir(path)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -130,7 +131,7 @@ func (s *Steps) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) e
 	if info, err := s.FS.Lstat(name); err == nil && info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
 	}
-	temp := filepath.Join(tempDir, fmt.Sprintf(".%s%d", filepath.Base(name), rand.Int64N(9e15)+1e15))
+	temp := filepath.Join(tempDir, fmt.Sprintf(".%s%d", safefile.Shortened(filepath.Base(name)), rand.Int64N(9e15)+1e15))
 	var f *os.File
 	err := s.step(Step{Op: "create", Path: temp}, func() (err error) {
 		f, err = vfs.Create(s.FS, temp, perm)
