@@ -82,18 +82,14 @@ func (r *redo) taken() (bool, error) {
 	}
 	for _, e := range r.j.Creates {
 		ours, err := r.isOurs(r.j, e)
-		if err != nil {
+		if err == nil && !ours {
+			ours, err = r.matches(r.filePath(e.Name), e)
+		}
+		if ignoreNotExist(err) != nil {
 			return false, err
 		}
-		there, err := r.exists(r.filePath(e.Name))
-		if err != nil || !there || ours {
-			if err != nil {
-				return false, err
-			}
-			continue
-		}
-		if same, err := r.matches(r.filePath(e.Name), e); !same {
-			return true, ignoreNotExist(err)
+		if err == nil && !ours {
+			return true, nil
 		}
 	}
 	return false, nil

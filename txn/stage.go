@@ -395,11 +395,12 @@ func (d *Dir) ancestors(first bool) []string {
 	return dirs
 }
 
-// isOwn reports whether dir belongs to this user and can be opened.
+// isOwn reports whether dir belongs to this user and can be opened. If that cannot be found out
+// now, it is true: then the sync of dir fails, or shows that it can.
 func (d *Dir) isOwn(dir string) bool {
 	info, err := d.files.Lstat(dir)
 	if err != nil {
-		return false
+		return !errors.Is(err, fs.ErrPermission)
 	}
 	return ownerOf(info) == os.Geteuid() && info.Mode().Perm()&0o500 == 0o500
 }

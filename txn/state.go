@@ -2,7 +2,6 @@ package txn
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -205,21 +204,17 @@ func (d *Dir) OverwriteState(name string, data []byte) error {
 	return d.files.Overwrite(d.statePath(name), data)
 }
 
-// RemoveState removes a state file. It returns nil if the file does not exist.
+// RemoveState removes a state file, durably. It returns nil if the file does not exist.
 //
 // Errors: ErrClosed, ErrName, or the file system's.
 func (d *Dir) RemoveState(name string) error {
 	if err := d.checkState(name); err != nil {
 		return err
 	}
-	err := d.files.Remove(d.statePath(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := d.files.Remove(d.statePath(name)); ignoreNotExist(err) != nil {
 		return err
 	}
-	return d.files.Sync(d.s)
+	return d.files.Sync(d.s) // a process that removed it may have died before its sync
 }
 
 func (d *Dir) checkState(name string) error {

@@ -110,7 +110,7 @@ func TestStateFilesAreSynced(t *testing.T) {
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
-		{func() error { return d.RemoveState("b") }, []string{"remove S/b"}},
+		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
 	} {
 		steps = nil
 		require.NoError(t, c.do())
