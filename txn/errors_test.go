@@ -159,11 +159,6 @@ var documented = map[string][]errorCase{
 			call opener) error {
 			return call(t.Context(), newWorld(t).d)
 		}},
-		errorCase{name: "errors.ErrUnsupported", is: errors.ErrUnsupported, run: func(t *testing.T, call opener) error {
-			w := newWorld(t)
-			w.setJournal(t, nil)
-			return call(t.Context(), w.d, WithFS(failing(errors.ErrUnsupported, func(s faultfs.Step) bool { return s.Op == "rename" })))
-		}},
 	),
 	"StateDir": {
 		{name: "ErrName", is: ErrName, run: func(t *testing.T, _ opener) error {

@@ -70,61 +70,97 @@ func (readOnly) Overwrite(string, []byte) error                      { return ni
 func (readOnly) Chtimes(string, time.Time) error                     { return nil }
 func (readOnly) Sync(string) error                                   { return nil }
 
-// SetAside moves a journal that cannot be trusted, and the directories of
-// transactions that did not commit, into a quarantine directory in S, where this package
-// ignores them. It returns their new paths, or nil if there is no journal. Beside an
-// error it returns the paths of what was already moved.
+// SetAside moves journals that cannot be trusted, and the directories of transactions that
+// did not commit, into a quarantine directory in S, where this package ignores them. It
+// returns their new paths, or nil if there is no such journal. Beside an error it returns the
+// paths that it has already made.
 //
-// Errors: those of Open except *JournalError and *FileError, ErrJournalTrusted, and
-// errors.ErrUnsupported if the file system cannot rename without replacing.
+// Errors: those of Open except *JournalError and *FileError, and ErrJournalTrusted.
 func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error) {
 	d, err := open(ctx, dir, newOptions(opts))
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	j, err := d.readJournal(journalName)
-	if j != nil && err == nil {
-		return nil, ErrJournalTrusted
-	}
-	for _, name := range []string{committingName, settlingName} {
-		if err == nil {
-			_, err = d.readJournal(name)
+	var untrusted []string
+	for _, name := range []string{journalName, committingName, settlingName} {
+		j, err := d.readJournal(name)
+		if _, ok := errors.AsType[*JournalError](err); ok {
+			untrusted = append(untrusted, name)
+		} else if err != nil {
+			return nil, err
+		} else if j != nil && name == journalName {
+			return nil, ErrJournalTrusted
 		}
 	}
-	if _, untrusted := errors.AsType[*JournalError](err); !untrusted {
-		return nil, err
+	if untrusted == nil {
+		return nil, nil
 	}
-	return d.setAside(time.Now())
+	return d.setAside(time.Now(), untrusted)
 }
 
-// setAside moves the journal last. As long as the journal exists, Open fails, so that
+// setAside removes nothing before its name in the quarantine is durable, and the journals first:
+// what is left then is removed by the next Open. As long as there is a journal, Open fails, so that
 // setAside can be repeated after a crash.
-func (d *Dir) setAside(now time.Time) ([]string, error) {
+func (d *Dir) setAside(now time.Time, journals []string) (moved []string, err error) {
 	dir, err := d.mkdirQuarantine("journal-" + unique(now))
 	if err != nil {
 		return nil, err
 	}
-	names, err := d.uncommitted()
+	dirs, err := d.uncommitted()
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{settlingName, committingName, journalName} {
-		if there, err := d.exists(d.statePath(name)); err != nil {
-			return nil, err
-		} else if there {
-			names = append(names, name)
-		}
-	}
-	var moved []string
-	for _, name := range names {
+	for _, name := range append(dirs, journals...) {
 		to := filepath.Join(dir, name)
-		if err := d.files.RenameNew(d.statePath(name), to); err != nil {
+		if err := d.linkTree(d.statePath(name), to); err != nil {
 			return moved, err
 		}
 		moved = append(moved, to)
 	}
-	return moved, d.syncQuarantine(dir)
+	if err := d.syncQuarantine(dir); err != nil {
+		return moved, err
+	}
+	for _, name := range journals {
+		if err := d.files.Remove(d.statePath(name)); ignoreNotExist(err) != nil {
+			return moved, err
+		}
+	}
+	if err := d.files.Sync(d.s); err != nil {
+		return moved, err
+	}
+	for _, name := range dirs {
+		d.removeTree(d.statePath(name))
+	}
+	return moved, nil
+}
+
+// linkTree gives a file, or each file below a directory, a second name, in directories that it makes
+// and syncs. A file that cannot be linked is renamed.
+func (d *Dir) linkTree(from, to string) error {
+	info, err := d.files.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		if d.files.Link(from, to) == nil {
+			return nil
+		}
+		return d.files.Rename(from, to)
+	}
+	if err := d.files.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := d.files.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := d.linkTree(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	return d.files.Sync(to)
 }
 
 // uncommitted returns the names in S of the directories of transactions that did

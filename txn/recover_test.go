@@ -305,15 +305,44 @@ func TestSetAsideContinuesAfterAFault(t *testing.T) {
 	w := newWorld(t)
 	w.setJournal(t, nil)
 	moved, err := SetAside(t.Context(), w.d, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool {
-		return s.Op == "rename" && filepath.Base(s.Path) == journalName
+		return s.Op == "remove" && s.Path == w.in(journalName)
 	})))
 	require.ErrorIs(t, err, syscall.EIO)
-	require.Len(t, moved, 1, "what was moved before")
+	require.Len(t, moved, 2)
 	require.DirExists(t, moved[0])
+	require.DirExists(t, w.in(txnPrefix+w.id), "nothing is removed before the journal")
 	moved, err = SetAside(t.Context(), w.d)
 	require.NoError(t, err)
-	require.Len(t, moved, 1)
+	require.Len(t, moved, 2)
 	require.NoFileExists(t, w.in(journalName))
+	require.NoDirExists(t, w.in(txnPrefix+w.id))
+}
+
+// TestSetAsideWithoutLinks: they are not needed to read the journal and what it names.
+func TestSetAsideWithoutLinks(t *testing.T) {
+	w := newWorld(t)
+	w.setJournal(t, nil)
+	moved, err := SetAside(t.Context(), w.d, WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool { return s.Op == "link" })))
+	require.NoError(t, err)
+	require.Len(t, moved, 2)
+	require.Equal(t, []string{".", "2.json", "3.json"}, names(t, filepath.Join(moved[0], backupName)))
+	require.NoFileExists(t, w.in(journalName))
+}
+
+// TestSetAsideLeavesWhatCanBeTrusted: the names of the last transaction are not durable yet.
+func TestSetAsideLeavesWhatCanBeTrusted(t *testing.T) {
+	want := after(t)
+	dir, _ := postponed(t)
+	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(dir), committingName), []byte(journalMagic+" 9 of a later version\n"), 0o600))
+	_, err := Recover(t.Context(), dir)
+	require.ErrorIs(t, err, ErrJournalVersion)
+	moved, err := SetAside(t.Context(), dir)
+	require.NoError(t, err)
+	require.Len(t, moved, 1)
+	cutPower(t, dir)
+	require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
+	assert.Equal(t, Completed, recovered(t, dir).Outcome)
+	assert.Equal(t, want, contents(t, dir))
 }
 
 func TestSetAsideLeavesCommittedTransactions(t *testing.T) {
@@ -399,6 +428,10 @@ func TestAncestorsAreSyncedUpToTheirOwner(t *testing.T) {
 	require.NoError(t, os.Chmod(root+"/a/b", 0o300))
 	assert.Equal(t, want[:2], d.ancestors(true), "a directory that cannot be opened is left out")
 	require.NoError(t, os.Chmod(root+"/a/b", 0o755))
+
+	d.files = faultfs.Fail(vfs.OS{}, 0, syscall.EIO, nil)
+	assert.Equal(t, want, d.ancestors(true), "one that cannot be looked at now is not")
+	d.files = vfs.OS{}
 
 	require.NoError(t, os.Symlink("a/b/c/d", root+"/link"))
 	d.d = root + "/link/list"
