@@ -501,6 +501,40 @@ func TestOnlyTheLastUseOfANameIsRepaired(t *testing.T) {
 	assert.Equal(t, at.UnixNano(), info.ModTime().UnixNano(), "a restored file keeps its time")
 }
 
+// TestAStagedTransactionUsesNames, too: the file is of the last one, and not damaged.
+func TestAStagedTransactionUsesNames(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("the first"), 0o644}}}))
+	require.NoError(t, commit(t, dir, Change{Deletes: []string{"7.json"}}, staged))
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("the"), 0o644}}}, staged))
+	cutPower(t, dir)
+	assert.Equal(t, Report{Outcome: Clean}, recovered(t, dir))
+	assert.Equal(t, "the", contents(t, dir)["7.json"])
+}
+
+// TestTheLongestNameCanBeUsed, also where the file is written under another name first.
+func TestTheLongestNameCanBeUsed(t *testing.T) {
+	name := strings.Repeat("n", maxName)
+	for _, limit := range []int{0, DefaultRecordLimit} {
+		dir := newList(t)
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{name, []byte("text"), 0o644}}}, WithRecordLimit(limit)))
+		if limit > 0 {
+			cutPower(t, dir)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("a\x00"), 0o644))
+			assert.Len(t, recovered(t, dir).Conflicts, 1)
+			cutPower(t, dir)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("b\x00"), 0o644))
+			assert.Len(t, recovered(t, dir).Conflicts, 1)
+		}
+		require.Equal(t, "text", contents(t, dir)[name])
+		d, err := Open(t.Context(), dir)
+		require.NoError(t, err)
+		require.NoError(t, d.ReplaceFiles(File{Name: name, Data: []byte("replaced")}))
+		require.NoError(t, d.Close())
+		require.Equal(t, "replaced", contents(t, dir)[name])
+	}
+}
+
 // TestARecoveryLosesNothingOfAnotherProgram: after the death another program has written what
 // the transaction deletes, and has taken a name that it creates. So it is rolled back, unless
 // the power failed: then the file may be a later version of the one that was created.
@@ -708,6 +742,35 @@ func TestARecordThatCannotBeReadNowIsStillNeeded(t *testing.T) {
 	require.NoError(t, os.WriteFile(entry, nil, 0o600))
 	require.NoError(t, commit(t, dir, Change{}, one))
 	require.NoFileExists(t, entry, "a damaged one is of no use")
+}
+
+// TestWhatWasNotLookedAtIsStillNeeded: the look for damage fails once. What comes after it, which would
+// drop the record, does not.
+func TestWhatWasNotLookedAtIsStillNeeded(t *testing.T) {
+	for _, op := range []string{"read", "readdir"} {
+		dir, one := newList(t), WithHistory(1)
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("7"), 0o644}}}, one))
+		entry, s := filepath.Join(stateDirOf(dir), donePrefix+history0(t, dir).ID), stateDirOf(dir)
+		cutPower(t, dir)
+		require.NoError(t, os.Truncate(filepath.Join(dir, "7.json"), 0))
+		failed := false
+		files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(step faultfs.Step) error {
+			if !failed && step.Op == op && (step.Path == entry || step.Path == s) {
+				failed = true
+				return syscall.EIO
+			}
+			return nil
+		}}
+		d, err := Open(t.Context(), dir, one, WithFS(files))
+		if err == nil {
+			require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"8.json", nil, 0o644}}}))
+			require.NoError(t, d.Close())
+		}
+		require.True(t, failed)
+		_, err = Recover(t.Context(), dir)
+		require.NoError(t, err)
+		require.Equal(t, "7", contents(t, dir)["7.json"], op)
+	}
 }
 
 // TestWithoutALifeThePowerMayHaveFailed: the kernel tells its boot id to one process, and not to the next.

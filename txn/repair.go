@@ -21,19 +21,19 @@ func (d *Dir) repair(ctx context.Context, report *Report) error {
 	}
 	ids, err := d.committed()
 	if err != nil || len(ids) == 0 {
-		return nil // as tidy, which looks at the same
+		return err
 	}
-	all, err := d.repairAll(ctx, ids, report)
-	if err == nil && all && d.life() != "" {
+	err = d.repairAll(ctx, ids, report)
+	if err == nil && len(d.unread) == 0 && d.life() != "" {
 		_ = d.files.Overwrite(d.statePath(lifeName), []byte(d.life())) // without it the next Open looks again
 	}
 	return err
 }
 
 // repairAll begins with the newest transaction: of a name that several have used, only the
-// last use counts. all is false if there is a record that can perhaps be read later.
-func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) (all bool, err error) {
-	all = true
+// last use counts. It sets d.unread.
+func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) error {
+	d.unread = nil
 	used := map[string]bool{} // with what was just finished, which Inspect has not done
 	for _, name := range slices.Concat(report.Created, report.Deleted) {
 		used[name] = true
@@ -41,22 +41,26 @@ func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) (all 
 	defer d.release()
 	for i := len(ids) - 1; i >= 0; i-- {
 		j, err := d.recordOf(ids[i])
-		if err != nil || !j.whole {
-			all = all && (err == nil || isUseless(err))
-			continue // History reports it
+		if err != nil { // History reports it
+			if !isUseless(err) {
+				d.unread = append(d.unread, ids[i])
+			}
+			continue
 		}
-		r, err := d.newRedo(j)
-		if err == nil {
-			err = r.repair(ctx, used, report)
-		}
-		if err != nil {
-			return false, err
+		if j.whole {
+			r, err := d.newRedo(j)
+			if err == nil {
+				err = r.repair(ctx, used, report)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		for _, e := range j.entries() {
 			used[e.Name] = true
 		}
 	}
-	return all, nil
+	return nil
 }
 
 func (r *redo) repair(ctx context.Context, used map[string]bool, report *Report) error {

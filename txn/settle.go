@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,11 +22,13 @@ import (
 // the history and settlingName.
 
 // postpone turns the journal into an entry of the history whose names the next Open makes
-// durable. Without a second name for the journal, they are synced at once. If it fails,
-// recovery completes the transaction.
+// durable. They are synced at once without a second name for the journal, and if D may have been
+// changed so late that mayHaveLost would take the names for durable. If it fails, recovery completes
+// the transaction.
 func (t *transaction) postpone() error {
 	entry := t.statePath(donePrefix + t.id)
-	if t.files.Link(t.statePath(journalName), entry) != nil {
+	now := time.Now().Round(0) // by the clock of D's times, which goes on while the machine is asleep
+	if t.journal.isLate(now) || t.files.Link(t.statePath(journalName), entry) != nil {
 		if err := t.files.Sync(t.d); err != nil {
 			return err
 		}
@@ -112,6 +115,9 @@ func (d *Dir) isEntry(name string) (bool, error) {
 // lasting is the time after which a file system has written names by itself.
 const lasting = time.Minute
 
+// isLate reports whether a change of D at this time shows that the names of the transaction have lasted.
+func (j *journal) isLate(changed time.Time) bool { return changed.After(j.Time.Add(lasting)) }
+
 // mayHaveLost reports whether a power cut may have lost names of the transaction. It has not
 // if a later transaction was committed, or if there are later changes of D on the disk: then
 // a missing file was deleted by another program that has locked nothing, perhaps days ago.
@@ -123,13 +129,15 @@ func (d *Dir) mayHaveLost(j *journal) (bool, error) {
 	if err != nil || len(committed) > 0 && numberOf(committed[len(committed)-1]) > numberOf(j.ID) {
 		return false, err
 	}
+	if !slices.Contains(committed, j.ID) {
+		return true, nil // the name of its entry, which came later
+	}
 	info, err := d.files.Lstat(d.d)
 	if err != nil {
 		return false, ignoreNotExist(err) // its own name was synced before the commit
 	}
 	booted, known := vfs.Booted()
-	late := info.ModTime().After(j.Time.Add(lasting)) && info.ModTime().Before(booted)
-	return !known || !late, nil
+	return !known || !j.isLate(info.ModTime()) || !info.ModTime().Before(booted), nil
 }
 
 // settle reports whether nothing depends on the record of a committed transaction any more:
@@ -142,6 +150,9 @@ func (d *Dir) settle(id string) bool {
 	}
 	if !j.whole {
 		return true
+	}
+	if slices.Contains(d.unread, id) {
+		return false // a power cut may have damaged its files
 	}
 	var left []string
 	for _, e := range j.Creates {

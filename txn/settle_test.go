@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -220,6 +221,42 @@ func TestNamesThatLastedAreNotRestored(t *testing.T) {
 	require.NoError(t, err)
 	require.NoDirExists(t, dir)
 	require.NoFileExists(t, settling)
+}
+
+// TestALateChangeOfDIsSyncedAtOnce: the disk was slow, or the machine was asleep between the record and
+// the last change of D. That change must not show later that the names have lasted.
+func TestALateChangeOfDIsSyncedAtOnce(t *testing.T) {
+	for wait, late := range map[time.Duration]bool{lasting / 2: false, 2 * lasting: true} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, synced := newList(t), false
+			require.NoError(t, commit(t, dir, replacing, WithLateSync(), WithFS(before(func(s faultfs.Step) error {
+				if isRemovalFrom(dir)(s) {
+					time.Sleep(wait)
+				}
+				synced = synced || s.Op == "sync" && s.Path == dir
+				return nil
+			}))))
+			assert.Equal(t, late, synced, wait)
+			_, err := os.Lstat(filepath.Join(stateDirOf(dir), settlingName))
+			assert.Equal(t, late, err != nil, wait)
+			require.Len(t, history(t, dir), 1)
+		})
+	}
+}
+
+// TestWhereTheEntryIsLostNamesMayBe: D has changed later, but the record has lost its name in the
+// history, which came after it.
+func TestWhereTheEntryIsLostNamesMayBe(t *testing.T) {
+	dir, settling := postponed(t)
+	booted, known := vfs.Booted()
+	require.True(t, known)
+	began, later := booted.Add(-time.Hour), booted.Add(-time.Minute)
+	cutPower(t, dir)
+	rewrite(t, dir, settling, func(j *journal) { j.Time = began })
+	require.NoError(t, os.Remove(filepath.Join(stateDirOf(dir), donePrefix+history0(t, dir).ID)))
+	require.NoError(t, os.Chtimes(dir, later, later))
+	recovered(t, dir)
+	require.Len(t, history(t, dir), 1)
 }
 
 // TestADamagedRecordOfTheLastTransaction is reported by the history as any other. Without a name
