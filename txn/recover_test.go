@@ -318,6 +318,19 @@ func TestSetAsideContinuesAfterAFault(t *testing.T) {
 	require.NoDirExists(t, w.in(txnPrefix+w.id))
 }
 
+// TestADirectoryInThePlaceOfAJournalIsSetAside with what is in it.
+func TestADirectoryInThePlaceOfAJournalIsSetAside(t *testing.T) {
+	for _, name := range []string{journalName, committingName, settlingName} {
+		w := newWorld(t)
+		require.NoError(t, os.Remove(w.in(journalName)))
+		w.write(t, "tasks/.list.fsmtx/"+name+"/in/it", "text")
+		w.requireSetAside(t)
+		found, err := filepath.Glob(w.in(quarantineName) + "/*/" + name + "/in/it")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+	}
+}
+
 // TestSetAsideWithoutLinks: they are not needed to read the journal and what it names.
 func TestSetAsideWithoutLinks(t *testing.T) {
 	w := newWorld(t)
