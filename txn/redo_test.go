@@ -51,10 +51,8 @@ func cutPower(t testing.TB, dir string) {
 	if err := os.Remove(filepath.Join(stateDirOf(dir), lifeName)); err != nil {
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
-	failed, err := filepath.Glob(filepath.Join(stateDirOf(dir), txnPrefix+"*", failedName))
-	require.NoError(t, err)
-	for _, path := range failed {
-		require.NoError(t, os.WriteFile(path, []byte("an earlier one"), 0o600))
+	if failed := filepath.Join(stateDirOf(dir), failedName); os.Truncate(failed, 0) == nil {
+		require.NoError(t, os.WriteFile(failed, []byte("an earlier one"), 0o600))
 	}
 }
 
@@ -699,6 +697,33 @@ func TestAnEntryIsDroppedOnceItsFilesAreDurable(t *testing.T) {
 		require.NoError(t, d.Close())
 		require.Len(t, history(t, dir), want, "a sync that succeeds after one that failed shows nothing")
 		cutPower(t, dir)
+	}
+}
+
+// TestAFailedSyncOfATaskIsRemembered, whoever made it: a large transaction that was to delete the file, or
+// the one that drops the record, which has lost its directory.
+func TestAFailedSyncOfATaskIsRemembered(t *testing.T) {
+	one := WithHistory(1)
+	for name, fails := range map[string]func(dir string, files vfs.FS) error{
+		"to delete it": func(dir string, files vfs.FS) error {
+			return commit(t, dir, Change{Deletes: []string{"7.json"}}, staged, WithFS(files))
+		},
+		"to drop its record": func(dir string, files vfs.FS) error {
+			require.NoError(t, os.RemoveAll(filepath.Join(stateDirOf(dir), txnPrefix+history0(t, dir).ID)))
+			require.NoError(t, commit(t, dir, create("8.json"), one, WithFS(files)))
+			return syscall.EIO
+		},
+	} {
+		dir := newList(t)
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("7"), 0o644}}}, one))
+		require.ErrorIs(t, fails(dir, failing(syscall.EIO, func(s faultfs.Step) bool {
+			return s.Op == "sync" && s.Path == filepath.Join(dir, "7.json")
+		})), syscall.EIO, name)
+		require.NoError(t, commit(t, dir, create("9.json"), one))
+		cutPower(t, dir)
+		require.NoError(t, os.Truncate(filepath.Join(dir, "7.json"), 0)) // what the failed sync has lost
+		recovered(t, dir)
+		require.Equal(t, "7", contents(t, dir)["7.json"], name)
 	}
 }
 

@@ -176,7 +176,7 @@ func (u *rollback) remove(e entry) error {
 func (u *rollback) finish() error {
 	if u.j.whole { // nothing synced the restored files before they were deleted
 		for _, name := range u.report.Restored {
-			if err := u.files.Sync(u.filePath(name)); ignoreNotExist(err) != nil {
+			if err := u.syncFile(u.filePath(name)); ignoreNotExist(err) != nil {
 				return err
 			}
 		}

@@ -141,8 +141,8 @@ func (d *Dir) mayHaveLost(j *journal) (bool, error) {
 }
 
 // settle reports whether nothing depends on the record of a committed transaction any more:
-// the files that it created, if they still exist, are durable. If a sync has failed, the record is kept
-// for the rest of this life: the next sync may succeed without having written anything.
+// the files that it created, if they still exist, are durable. If a sync of any file of D has failed, that
+// cannot be found out in this life: the next sync may succeed without having written anything.
 func (d *Dir) settle(id string) bool {
 	j, err := d.recordOf(id)
 	if err != nil {
@@ -166,18 +166,22 @@ func (d *Dir) settle(id string) bool {
 	if len(left) == 0 {
 		return true
 	}
-	failed := d.txnPath(id, failedName)
-	if life, err := d.files.ReadFile(failed); err == nil && string(life) == d.life() {
+	if life, err := d.files.ReadFile(d.statePath(failedName)); err == nil && string(life) == d.life() {
 		return false
 	}
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for _, path := range left {
-		g.Go(func() error { return ignoreNotExist(d.files.Sync(path)) })
+		g.Go(func() error { return ignoreNotExist(d.syncFile(path)) })
 	}
-	if g.Wait() != nil {
-		_ = d.files.Overwrite(failed, []byte(d.life()))
-		return false
+	return g.Wait() == nil
+}
+
+// syncFile syncs a file of D, and remembers if that fails.
+func (d *Dir) syncFile(path string) error {
+	err := d.files.Sync(path)
+	if ignoreNotExist(err) != nil {
+		_ = d.files.Overwrite(d.statePath(failedName), []byte(d.life()))
 	}
-	return true
+	return err
 }

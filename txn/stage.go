@@ -332,7 +332,7 @@ func (t *transaction) stageFile(f File) error {
 // journal even if the bytes are on disk already.
 func (t *transaction) backUp(name string) error {
 	if !t.whole {
-		if err := t.files.Sync(t.filePath(name)); err != nil {
+		if err := t.syncFile(t.filePath(name)); err != nil {
 			return err
 		}
 	}

@@ -230,7 +230,7 @@ func (d *Dir) checkState(name string) error {
 // isStateName reports whether name may be the name of a state file. It must not be one of
 // this package's names in S; those that are not listed here contain a "-".
 func isStateName(name string) bool {
-	own := []string{lockName, journalName, committingName, settlingName, quarantineName, lockerName, lifeName}
+	own := []string{lockName, journalName, committingName, settlingName, quarantineName, lockerName, lifeName, failedName}
 	return name != "" && name[0] != '.' && len(name) <= maxName && !slices.Contains(own, name) &&
 		strings.Trim(name, ".abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -22,11 +22,11 @@ const (
 	stagedName     = "new"        // txn-<id>/new/: staged files
 	backupName     = "old"        // txn-<id>/old/: backup links to the deleted files
 	probeName      = "probe"      // txn-<id>/probe: a file to find out whether links can be made
-	failedName     = "failed"     // txn-<id>/failed: the life in which a sync of its created files failed, see settle
 	donePrefix     = "done-"      // done-<id>: the journal of a committed transaction
 	quarantineName = "conflicts"  // what was in the way of a rollback, and untrusted journals
 	lockerName     = "locks"      // the Locker's
 	lifeName       = "life"       // the life in which the history was last looked at, see repair
+	failedName     = "failed"     // the life in which a sync of a file of D last failed, see settle
 )
 
 const statePrefix, stateSuffix = ".", ".fsmtx"
