@@ -32,6 +32,7 @@ type sequence struct {
 	disk    *disk
 	rng     *rand.Rand
 	commits int
+	broken  bool // a sync of a file has failed since the last power cut
 	allowed []map[string]string
 	log     []string
 }
@@ -78,6 +79,7 @@ func (q *sequence) fail(s faultfs.Step) bool {
 		return false
 	}
 	q.disk.fail(at, func() bool { return q.rng.IntN(2) == 0 })
+	q.broken = true
 	return true
 }
 
@@ -98,7 +100,7 @@ func (q *sequence) transact() error {
 				return err
 			}
 		}
-		c, restored := q.change(dir, *failed == "")
+		c, restored := q.change(dir, *failed == "" && !q.broken)
 		err := dir.Commit(context.Background(), c)
 		q.note("commit %v, death at %q, failure of %q: %v", c, *died, *failed, err)
 		switch after := q.with(c, restored); {
@@ -247,7 +249,7 @@ func (q *sequence) cut() error {
 	require.NoError(q.t, err)
 	require.NoError(q.t, q.disk.cut(fate).build(home))
 	require.NoError(q.t, os.RemoveAll(q.home))
-	q.home = home
+	q.home, q.broken = home, false
 	q.disk, err = load(home)
 	require.NoError(q.t, err)
 	return nil
