@@ -126,13 +126,7 @@ func (r *redo) secure() error {
 // mkdirs creates those directories of the transaction that a power cut has lost.
 func (r *redo) mkdirs() error {
 	for _, dir := range []string{r.txnPath(r.j.ID), r.txnPath(r.j.ID, stagedName), r.txnPath(r.j.ID, backupName)} {
-		if there, err := r.exists(dir); there || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.files.Mkdir(dir, 0o700); err != nil {
+		if err := r.files.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

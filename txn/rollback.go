@@ -174,13 +174,6 @@ func (u *rollback) remove(e entry) error {
 
 // finish makes the rollback durable and then removes the journal.
 func (u *rollback) finish() error {
-	if u.j.whole { // nothing synced the restored files before they were deleted
-		for _, name := range u.report.Restored {
-			if err := u.syncFile(u.filePath(name)); ignoreNotExist(err) != nil {
-				return err
-			}
-		}
-	}
 	for _, dir := range append([]string{u.d}, u.unsynced...) { // with the parent of D, if create had to create D
 		if err := u.files.Sync(dir); ignoreNotExist(err) != nil {
 			return err

@@ -20,13 +20,7 @@ import (
 //
 // Errors: ErrClosed, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge, or the file
 // system's.
-func (d *Dir) ReadState(name string) ([]byte, error) {
-	if err := d.checkState(name); err != nil {
-		return nil, err
-	}
-	data, err := d.files.ReadFile(d.statePath(name))
-	return data, ignoreNotExist(err)
-}
+func (d *Dir) ReadState(name string) ([]byte, error) { return d.ReadStateFrom(name, 0) }
 
 // ReadState is Dir.ReadState without the lock, for readers that must not wait. It
 // creates nothing. With no state directory it returns nil.
