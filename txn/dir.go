@@ -35,7 +35,7 @@ type Dir struct {
 	settling   bool      // whether a Commit left names in D to be synced
 	untidy     bool      // whether a Commit left something to remove
 	tidied     []string  // committed transactions without staged files: this process, which has the lock, makes none of an old one
-	unread     []string  // committed transactions whose records repair could not read now
+	unread     []string  // committed transactions at which repair has not looked, because a record cannot be read now
 	closed     bool
 }
 

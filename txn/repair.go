@@ -41,11 +41,13 @@ func (d *Dir) repairAll(ctx context.Context, ids []string, report *Report) error
 	defer d.release()
 	for i := len(ids) - 1; i >= 0; i-- {
 		j, err := d.recordOf(ids[i])
-		if err != nil { // History reports it
-			if !isUseless(err) {
-				d.unread = append(d.unread, ids[i])
-			}
-			continue
+		switch {
+		case err == nil:
+		case isUseless(err):
+			continue // History reports it
+		default:
+			d.unread = ids[:i+1] // it may have used the names of earlier ones
+			return nil
 		}
 		if j.whole {
 			r, err := d.newRedo(j)
