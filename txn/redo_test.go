@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -499,6 +500,20 @@ func TestOnlyTheLastUseOfANameIsRepaired(t *testing.T) {
 	assert.Equal(t, at.UnixNano(), info.ModTime().UnixNano(), "a restored file keeps its time")
 }
 
+// TestAFileOfAnyTimeCanBeDeleted, also of a year that no JSON has.
+func TestAFileOfAnyTimeCanBeDeleted(t *testing.T) {
+	for _, seconds := range []int64{1e12, -1e11} {
+		dir := newList(t)
+		at := unix.NsecToTimespec(0)
+		at.Sec = seconds
+		require.NoError(t, unix.UtimesNanoAt(unix.AT_FDCWD, filepath.Join(dir, "2.json"), []unix.Timespec{at, at}, 0))
+		freeze(t, dir, isRemovalFrom(dir))
+		cutPower(t, dir)
+		recovered(t, dir)
+		assert.NoFileExists(t, filepath.Join(dir, "2.json"))
+	}
+}
+
 // TestAStagedTransactionUsesNames, too: the file is of the last one, and not damaged.
 func TestAStagedTransactionUsesNames(t *testing.T) {
 	dir := newList(t)
@@ -796,6 +811,25 @@ func TestWhatWasNotLookedAtIsStillNeeded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "7", contents(t, dir)["7.json"], op)
 	}
+}
+
+// TestAnUnreadRecordMayHaveUsedNames: the file is not of the earlier transaction, whose bytes it could be
+// a beginning of.
+func TestAnUnreadRecordMayHaveUsedNames(t *testing.T) {
+	dir := newList(t)
+	for _, text := range []string{"task 1", "task 2"} {
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte(text), 0o644}}}))
+		require.NoError(t, os.Remove(filepath.Join(dir, "7.json")))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "7.json"), []byte("task"), 0o644))
+	entry := filepath.Join(stateDirOf(dir), donePrefix+history(t, dir)[1].ID)
+	cutPower(t, dir)
+	unreadable := failing(syscall.EMFILE, func(s faultfs.Step) bool { return s.Op == "read" && s.Path == entry })
+	r, err := Recover(t.Context(), dir, WithFS(unreadable))
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r)
+	assert.Equal(t, []string{"7.json"}, recovered(t, dir).Created)
+	assert.Equal(t, "task 2", contents(t, dir)["7.json"])
 }
 
 // TestWithoutALifeThePowerMayHaveFailed: the kernel tells its boot id to one process, and not to the next.

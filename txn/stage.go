@@ -178,7 +178,9 @@ func (t *transaction) readEntry(path string) (entry, []byte, error) {
 		return entry{}, nil, err
 	}
 	e := newEntry(filepath.Base(path), data, info.Mode())
-	e.ModTime = info.ModTime().UTC() // the local time would need /etc/localtime
+	if at := info.ModTime().UTC(); 0 <= at.Year() && at.Year() <= 9999 { // JSON has no others; the local time would need /etc/localtime
+		e.ModTime = at
+	}
 	if t.seen != nil {
 		t.seen[e.Name] = info
 	}
