@@ -76,12 +76,13 @@ func (r *Reader) IsInterrupted() bool {
 	return false
 }
 
-// AppendUnlocked appends line and a newline to a state file without the lock, and syncs
-// both the file and S. It is for a file with a name of its own, which nobody else writes.
+// AppendUnlocked appends lines, each with a newline, to a state file without the lock, in one
+// write, and syncs both the file and S. It is for a file with a name of its own, which nobody
+// else writes. As long as it does not end with a newline, AppendUnlocked has not written it.
 //
 // Errors: those of Dir.AppendState.
-func (r *Reader) AppendUnlocked(name string, line []byte) error {
-	return r.d.appendSynced(r.files, name, line)
+func (r *Reader) AppendUnlocked(name string, lines ...[]byte) error {
+	return r.d.appendSynced(r.files, name, lines...)
 }
 
 // Close closes S. Closing a closed Reader does nothing.

@@ -158,13 +158,13 @@ func (d *Dir) AppendState(name string, line []byte) error { return d.appendSynce
 //
 // Errors: those of AppendState.
 func (d *Dir) AppendStateLazily(name string, line []byte) error {
-	return d.appendLine(d.files, name, line)
+	return d.appendLines(d.files, name, line)
 }
 
 // appendSynced syncs S even if the file exists: AppendStateLazily may have created it, or a process
 // that died before its sync.
-func (d *Dir) appendSynced(files vfs.FS, name string, line []byte) error {
-	if err := d.appendLine(files, name, line); err != nil {
+func (d *Dir) appendSynced(files vfs.FS, name string, lines ...[]byte) error {
+	if err := d.appendLines(files, name, lines...); err != nil {
 		return err
 	}
 	if err := files.Sync(d.statePath(name)); err != nil {
@@ -173,14 +173,14 @@ func (d *Dir) appendSynced(files vfs.FS, name string, line []byte) error {
 	return files.Sync(d.s)
 }
 
-func (d *Dir) appendLine(files vfs.FS, name string, line []byte) error {
+func (d *Dir) appendLines(files vfs.FS, name string, lines ...[]byte) error {
 	if err := d.checkState(name); err != nil {
 		return err
 	}
-	if bytes.ContainsRune(line, '\n') {
+	if slices.ContainsFunc(lines, func(line []byte) bool { return bytes.ContainsRune(line, '\n') }) {
 		return fmt.Errorf("%s: the line contains a newline", d.statePath(name))
 	}
-	return files.AppendLine(d.statePath(name), line)
+	return files.AppendLine(d.statePath(name), bytes.Join(lines, []byte("\n")))
 }
 
 // OverwriteState replaces the content of a state file in place, or removes the file if data

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -313,6 +314,32 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 		require.Empty(t, late, "the next holder of the lock merges it")
 		require.Greater(t, stateOfList(t, f).lines(), seen.lines())
 	}
+}
+
+// TestALateLineIsNotRemovedUnread: while the holder of the lock adds late lines to the evidence, the call
+// that wrote them writes another one, and another call has its file and is about to write.
+func TestALateLineIsNotRemovedUnread(t *testing.T) {
+	f := copied(t, enforced(t)["failing check"])
+	c := &call{Frame: f, id: newCallID()}
+	line := func(why string) Evidence {
+		return Evidence{Time: time.Now().UTC(), Step: 1, To: pending, Verdict: Override, Why: why}
+	}
+	require.NoError(t, c.writeLate([]Evidence{line("the first"), line("the second")}))
+	begun := filepath.Join(stateDirOf(f), lateName("begun"))
+	require.NoError(t, os.WriteFile(begun, nil, 0o600))
+	holder := stateOfList(t, f)
+	require.NoError(t, c.writeLate([]Evidence{line("the third")}))
+	text, err := line("the fourth").line()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(begun, append(text, '\n'), 0o600))
+	require.NoError(t, f.locked(t.Context(), holder.mergeLate))
+	seen := stateOfList(t, f)
+	for _, why := range []string{"the first", "the second", "the third", "the fourth"} {
+		require.True(t, slices.ContainsFunc(seen.Evidence, func(e Evidence) bool { return e.Why == why }), why)
+	}
+	late, err := filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
+	require.NoError(t, err)
+	require.Len(t, late, 2)
 }
 
 // TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at

@@ -317,7 +317,7 @@ func linesOf(all []Evidence) ([]byte, error) {
 	return text, nil
 }
 
-// late returns a name for a file with one line of evidence. State files have letters in
+// lateName returns a name for a file with evidence that is written without the lock. State files have letters in
 // their names only.
 func lateName(id string) string {
 	return latePrefix + strings.Map(func(r rune) rune {

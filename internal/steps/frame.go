@@ -430,26 +430,25 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 }
 
 // writeLate records lines without the lock, in a file of their own. The next call that has
-// the lock adds them to the evidence.
+// the lock adds them to the evidence and removes the file, so none is written to it later.
 func (c *call) writeLate(lines []Evidence) error {
 	if len(lines) == 0 {
 		return nil
+	}
+	var texts [][]byte
+	for _, e := range lines {
+		text, err := e.line()
+		if err != nil {
+			return err
+		}
+		texts = append(texts, text)
 	}
 	r, err := txn.OpenReader(c.List.Dir, c.options()...)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	for _, e := range lines {
-		line, err := e.line()
-		if err != nil {
-			return err
-		}
-		if err := r.AppendUnlocked(lateName(c.id), line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.AppendUnlocked(lateName(newCallID()), texts...)
 }
 
 // note adds one line to the evidence, if need be without the lock.

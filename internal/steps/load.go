@@ -26,7 +26,7 @@ import (
 const (
 	evidenceFile = "steps.jsonl"
 	snapshotFile = "steps.snapshot" // see snapshot
-	latePrefix   = "late."          // of a file with one line of evidence, written without the lock
+	latePrefix   = "late."          // of a file with evidence that was written without the lock
 	pendingFile  = "pending.json"
 	grantsFile   = "grants.json"
 	stopFile     = "stop.json"

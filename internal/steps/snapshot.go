@@ -81,7 +81,7 @@ func (s *State) readEvidence(src source, whole bool) {
 		}
 		data, err := src.ReadState(name)
 		trouble(err)
-		s.addLate(name, parseEvidence(data))
+		s.addLate(name, data)
 	}
 	slices.SortStableFunc(s.late, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
 	all := append(s.Evidence[:len(s.Evidence):len(s.Evidence)], s.late...)
@@ -120,10 +120,14 @@ func (s *State) took(all []Evidence, offset int64, tail []byte) {
 }
 
 // addLate adds the lines of a file that was written without the lock: they are the newest.
-// A crash may have left the file after its lines were merged.
-func (s *State) addLate(name string, lines []Evidence) {
+// A crash may have left the file after its lines were merged. One that does not end with a
+// newline is still being written.
+func (s *State) addLate(name string, data []byte) {
+	if !bytes.HasSuffix(data, []byte("\n")) {
+		return
+	}
 	s.lateFiles = append(s.lateFiles, name)
-	for _, e := range lines {
+	for _, e := range parseEvidence(data) {
 		if !slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Step == e.Step && o.Time.Equal(e.Time) }) {
 			s.late = append(s.late, e)
 		}
