@@ -55,7 +55,9 @@ func (q *sequence) files(steps int) (files vfs.FS, died, failed *string) {
 		if !ok {
 			return nil
 		}
-		n++
+		if n++; n == dies && filepath.Base(s.Path) == "failed" { // that a sync has failed, just before
+			dies++
+		}
 		if *died != "" || n == dies {
 			*died = cmp.Or(*died, s.String())
 			return faultfs.ErrFrozen
