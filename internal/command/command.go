@@ -194,8 +194,21 @@ func (sub subcommand) dress(s terminal.Streams, c *cobra.Command) *cobra.Command
 		}
 		return &exit{code: exitNo, err: err}
 	})
-	c.SetFlagErrorFunc(misused)
+	c.SetFlagErrorFunc(commandFirst(misused))
 	return c
+}
+
+// commandFirst lets a command that has subcommands say that it does not have the one before an unknown flag: the flag is
+// that of the subcommand that was meant.
+func commandFirst(misused func(*cobra.Command, error) error) func(*cobra.Command, error) error {
+	return func(c *cobra.Command, err error) error {
+		if args := c.Flags().Args(); len(args) > 0 && c.HasSubCommands() {
+			if unknown := c.ValidateArgs(args); unknown != nil {
+				return unknown
+			}
+		}
+		return misused(c, err)
+	}
 }
 
 // Main runs the program with the arguments after its name and returns its exit
@@ -254,7 +267,7 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	} else {
 		root = newProgram(s)
-		root.SetFlagErrorFunc(misusedFlags)
+		root.SetFlagErrorFunc(commandFirst(misusedFlags))
 		if len(behind) > 0 && !strings.HasPrefix(behind[0], "-") {
 			args = behind // cobra's help and completion, which are the same in every directory, have no -C
 		}
@@ -387,10 +400,13 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 // commandMeant returns the path of the command that a word probably means, "" if there is none:
 // what other programs call by it, a command of a group, or the one that is spelled most like it.
 func commandMeant(c *cobra.Command, word string) string {
+	if word == "" { // every name begins with it
+		return ""
+	}
+	if other := otherWord(word); other != "" && strings.HasPrefix("fsmtx "+other, c.CommandPath()+" ") {
+		return "fsmtx " + other
+	}
 	if !c.HasParent() {
-		if other := otherWord(word); other != "" {
-			return c.Name() + " " + other
-		}
 		for _, group := range c.Commands() {
 			if of, _, err := group.Find([]string{word}); err == nil && of != group {
 				return of.CommandPath()
