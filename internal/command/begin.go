@@ -35,7 +35,7 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 		ValidArgsFunction: completeSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return &exit{exitTrouble, fmt.Errorf("got %d arguments, want a skill or a directory", len(args)),
+				return &exit{exitTrouble, fmt.Errorf("got %s, want a skill or a directory", inWords(args)),
 					"for example: " + c.CommandPath() + " release"}
 			}
 			return nil

@@ -154,9 +154,17 @@ func checkArguments(c *cobra.Command, misused func(*cobra.Command, error) error)
 		case !strings.HasPrefix(err.Error(), "accepts ") && !strings.HasPrefix(err.Error(), "requires at "):
 			return err
 		}
-		return &exit{exitNo, fmt.Errorf("got %s, want: %s", terminal.Count(len(args), "argument"),
+		return &exit{exitNo, fmt.Errorf("got %s, want: %s", inWords(args),
 			strings.TrimSuffix(c.UseLine(), " [flags]")), "run " + c.CommandPath() + " --help"}
 	}
+}
+
+// inWords says how many arguments there are, and of a single one that it is empty, as that of a variable that is not set.
+func inWords(args []string) string {
+	if len(args) == 1 && args[0] == "" {
+		return "an empty argument"
+	}
+	return terminal.Count(len(args), "argument")
 }
 
 // plainFlagError says in plain words what cobra and package strconv say of flags.

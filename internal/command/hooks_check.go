@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks/check"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -73,8 +75,11 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 			Getenv:  s.Env,
 		}
 		findings, err := checker.File(path)
+		if errors.Is(err, safefile.ErrNotRegular) {
+			return nil, &exit{exitNo, unusable(path, err), "name the file with the hooks, such as " + filepath.Join(".claude", "settings.json")}
+		}
 		if err != nil {
-			return nil, err
+			return nil, unusable(path, err)
 		}
 		if len(findings) > 0 && f.dialect == "" {
 			s.Hintf("%s is checked as a file of %s; --dialect names another agent", path, d.Title)

@@ -53,7 +53,7 @@ func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) erro
 	}
 	paths, err := hooktest.Files(dir)
 	if err != nil {
-		return err
+		return unusable(dir, err)
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool { return !only.MatchString(p) })
 	if len(paths) == 0 {

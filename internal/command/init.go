@@ -156,7 +156,7 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 			return nil, err
 		}
 		skills = slices.DeleteFunc(skills, func(k locator.Skill) bool { return k.Folder != folder })
-		if len(skills) == 0 {
+		if len(skills) == 0 && (exists(folder, "SKILL.md") || exists(folder, specName)) {
 			skills = []locator.Skill{{Command: filepath.Base(folder), Folder: folder}}
 		}
 	} else if wanted != "" {

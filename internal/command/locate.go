@@ -131,6 +131,9 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 			return err
 		}
 	}
+	if _, isName := errors.AsType[*locator.NameError](lookupErr); isName {
+		return &exit{exitNo, lookupErr, "locate takes the name by which a skill is called, such as my-skill or my-plugin:my-skill"}
+	}
 	if lookupErr != nil {
 		return lookupErr
 	}

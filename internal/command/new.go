@@ -97,8 +97,8 @@ func newNew(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(args) != 1 {
-				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)),
+			if len(args) != 1 || args[0] == "" { // the current directory is "."
+				return &exit{exitNo, fmt.Errorf("got %s, want the directory of a skill", inWords(args)),
 					"for example: fsmtx new .claude/skills/release"}
 			}
 			f.dir = skillDir(args[0])

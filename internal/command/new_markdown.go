@@ -60,7 +60,7 @@ func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline
 			cmp.Or(skillCalled(s, dir), "--from FILE takes the steps from another text; --template writes three examples to edit")}
 	}
 	if err != nil {
-		return source, o, err
+		return source, o, unusable(source, err)
 	}
 	if !strings.EqualFold(filepath.Ext(source), ".md") { // Markdown may quote any of them
 		if format := foreign.Recognise(text); format != foreign.Unknown || isJSON(text) {

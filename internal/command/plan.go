@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -253,13 +254,21 @@ func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) 
 	if f.event != "-" {
 		file, err := os.Open(f.event)
 		if err != nil {
-			return r, err
+			return r, unusable(f.event, err)
 		}
 		defer file.Close()
 		streams.In = file
 	}
 	e, err := readEvent(streams)
-	if err != nil {
+	if _, failed := errors.AsType[*fs.PathError](err); failed {
+		return r, unusable(f.event, err)
+	}
+	switch { // the texts of these errors are about standard input
+	case f.event != "-" && errors.Is(err, event.ErrEmpty):
+		return r, fmt.Errorf("%s is empty", f.event)
+	case f.event != "-" && errors.Is(err, event.ErrMalformed):
+		return r, fmt.Errorf("%s:%w", f.event, errors.Unwrap(err))
+	case err != nil:
 		return r, fmt.Errorf("%s: %w", f.event, err)
 	}
 	r, skip, err := hydrate.Understand(e)

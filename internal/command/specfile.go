@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -90,10 +91,11 @@ func specsOf(s terminal.Streams, args []string) ([]string, error) {
 	for _, arg := range args {
 		arg = skillDir(arg)
 		info, err := os.Stat(arg)
-		if errors.Is(err, fs.ErrNotExist) {
-			if named, err := findSpec(s, arg); err == nil { // else the error of reading it names the path
-				arg = named
+		if errors.Is(err, fs.ErrNotExist) && !isSpecPath(arg) { // the error of reading a path says enough
+			if arg, err = findSpec(s, arg); err != nil {
+				return nil, err
 			}
+			info, err = os.Stat(arg)
 		}
 		if arg == "-" || err != nil || !info.IsDir() {
 			paths = append(paths, arg)
@@ -119,7 +121,7 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 	}
 	below := specsBelow(s, dir)
 	if len(below) == 0 {
-		return nil, &exit{exitUnread, fmt.Errorf("%s: no %s in this directory or below", dir, specName), "fsmtx new writes one for a skill"}
+		return nil, &exit{exitNo, fmt.Errorf("%s: no %s in this directory or below", dir, specName), "fsmtx new writes one for a skill"}
 	}
 	return below, nil
 }
@@ -165,7 +167,7 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, &exit{exitUnread, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName),
+		return nil, &exit{exitNo, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName),
 			"fsmtx init writes one for a skill that you have; fsmtx locate NAME shows where a skill is searched for"}
 	}
 	slices.Sort(paths)
@@ -212,11 +214,8 @@ func specAt(arg string) (string, error) {
 		return arg, nil
 	}
 	info, err := os.Stat(arg)
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return "", fmt.Errorf("%s: %w", arg, failed.Err)
-	}
 	if err != nil || !info.IsDir() {
-		return arg, err
+		return arg, unusable(arg, err)
 	}
 	path := filepath.Join(arg, specName)
 	if _, err := os.Lstat(path); err != nil {
@@ -226,6 +225,14 @@ func specAt(arg string) (string, error) {
 		return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + shell.Join(arg) + " writes one"}
 	}
 	return path, nil
+}
+
+// unusable returns the error of a file that an argument names, without the system call that failed.
+func unusable(arg string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", cmp.Or(arg, `""`), failed.Err)
+	}
+	return err
 }
 
 // writesWorkflow returns the command that writes a workflow for a skill that was found without one, "" if none was.

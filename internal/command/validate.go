@@ -113,8 +113,8 @@ func refuseToValidate(_ terminal.Streams, err error) error {
 }
 
 func unread(err error) error {
-	if _, ok := errors.AsType[*exit](err); ok {
-		return err
+	if e, ok := errors.AsType[*exit](err); ok {
+		return &exit{exitUnread, e.err, e.hint}
 	}
 	return &exit{code: exitUnread, err: err}
 }
