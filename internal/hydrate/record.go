@@ -10,17 +10,18 @@ import (
 )
 
 // record returns what the transaction records of the plan's workflow: its steps by their
-// numbers in the list, with their gates. It returns "" for a workflow without steps.
+// numbers in the list, with their gates. It returns "" for a workflow without steps, unless it replaces another session's.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
 	gives := h.givingWay(plan)
-	if len(plan.Creations()) == 0 {
-		h.compare(gives, &steps.Workflow{})
+	var w steps.Workflow
+	if len(plan.Creations()) > 0 {
+		w = steps.Planned(plan.Levels(), 0)[0]
+	}
+	h.compare(gives, &w)
+	if w.Displaces = h.displaced(gives); len(w.Steps)+len(w.Displaces) == 0 {
 		return "", nil
 	}
-	w := steps.Planned(plan.Levels(), 0)[0]
-	h.compare(gives, &w)
-	w.Displaces = h.displaced(gives)
 	w.Command = h.request.tag()
 	w.Spec = h.result.Spec
 	w.SHA256 = h.result.SHA256

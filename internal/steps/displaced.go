@@ -19,6 +19,7 @@ type Displaced struct {
 type displaced struct {
 	Displaced
 	by *Workflow
+	at int64 // the number of its hydration
 }
 
 func (d Displaced) has(task string) bool {
@@ -44,18 +45,22 @@ func (d Displaced) Text() string {
 	return fmt.Sprintf("steps #%d to #%d", slices.Min(d.Steps), slices.Max(d.Steps))
 }
 
-// ToldDisplaced returns, once, by which calls of skills in other sessions the unfinished workflows of this session were
+// ToldDisplaced returns, once each, by which calls of skills in other sessions the unfinished workflows of this session were
 // replaced in the list that they share.
 func (f *Frame) ToldDisplaced(ctx context.Context) (text string) {
 	src, r := openRecord(f.List.Dir, f.options()...)
 	defer src.close()
 	for _, d := range r.displaced {
-		if d.Session != f.Session || f.toldBefore(ctx, fmt.Sprintf("%s/displaced/%d", f.Session, slices.Min(d.Steps))) {
+		if d.Session != f.Session || f.toldBefore(ctx, fmt.Sprintf("%s/displaced/%d/%d", f.Session, d.at, slices.Min(d.Steps))) {
 			continue
 		}
-		text = both(text, visible.Sprintf("another session (%s) has called the skill %s in this shared task list. Its tasks took the place of "+
+		its := "Its tasks"
+		if len(d.by.Steps) == 0 {
+			its = "Its workflow, which has no steps,"
+		}
+		text = both(text, visible.Sprintf("another session (%s) has called the skill %s in this shared task list. %s took the place of "+
 			"the unfinished workflow %s of this session: the list does not have its %s any more. fsmtx undo brings them back, if the list "+
-			"was not changed since", d.by.Session, d.by.Command, d.Command, d.Text()))
+			"was not changed since", d.by.Session, d.by.Command, its, d.Command, d.Text()))
 	}
 	return text
 }

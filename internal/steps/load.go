@@ -212,7 +212,7 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 		}
 		keepSteps(known, &w)
 		for _, d := range w.Displaces {
-			r.displaced = append(r.displaced, displaced{d, &w})
+			r.displaced = append(r.displaced, displaced{d, &w, e.Number})
 		}
 	}
 	r.steps = make(steps, 0, len(inList))
