@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -125,8 +127,14 @@ func Weaker(old, now *Workflow) (gone []string) {
 				lost = append(lost, "only: "+r)
 			}
 		}
-		if s.Decides != "" && n.Decides == "" && same[i] >= 0 {
-			lost = append(lost, "a "+s.Decides+" decides how it ends")
+		if same[i] >= 0 {
+			lost = append(lost, lostChoice(s.Step, n.Step)...)
+		}
+		lost = append(lost, lostValues(s.Set, n.Set)...)
+		if s.Within > 0 && n.Within == 0 {
+			lost = append(lost, "within "+fsmspec.Duration(s.Limit()))
+		} else if s.Within > 0 && n.Within > s.Within {
+			lost = append(lost, "within "+fsmspec.Duration(s.Limit())+", now "+fsmspec.Duration(n.Limit()))
 		}
 		for _, b := range s.BlockedBy { // of the order only what the file says itself
 			k := slices.IndexFunc(were, func(o placed) bool { return o.ID == b })
@@ -155,24 +163,61 @@ func (s placed) among(others []placed) int {
 	return -1
 }
 
+// lostChoice says that a person, or a certain command, does not decide any more how a step ends.
+func lostChoice(old, now Step) []string {
+	text := "a " + old.Decides + " decides how it ends"
+	switch {
+	case old.Decides == "" || now.Decides == machine.Person.String():
+	case old.Decides != now.Decides:
+		return []string{text}
+	case old.Chooser.Run != now.Chooser.Run || old.Chooser.Dir != now.Chooser.Dir:
+		return []string{text + ": " + short(old.Chooser.Run) + ", now " + short(now.Chooser.Run)}
+	}
+	return nil
+}
+
+// lostValues names the values that are not demanded any more, or that have to be something else. Of an array of values only
+// further ones are a loss.
+func lostValues(old, now []Value) (lost []string) {
+	for _, v := range old {
+		i := slices.IndexFunc(now, func(n Value) bool { return n.Name == v.Name })
+		text := short(v.String())
+		if i < 0 {
+			lost = append(lost, text)
+			continue
+		}
+		n := now[i]
+		isSame := n.Pattern == v.Pattern && (n.Command == nil) == (v.Command == nil) && (n.OneOf == nil) == (v.OneOf == nil) &&
+			!slices.ContainsFunc(n.OneOf, func(one string) bool { return !slices.Contains(v.OneOf, one) }) &&
+			(n.Command == nil || n.Command.Run == v.Command.Run && n.Command.Dir == v.Command.Dir)
+		if !isSame {
+			lost = append(lost, text+", now "+short(n.String()))
+		}
+	}
+	return lost
+}
+
+// short is a text of a workflow as it is named among others.
+func short(text string) string { return visible.Clip(visible.Words(text), maxSubject) }
+
 // lostGates names the gates that are gone. A check that runs another command counts as gone; another question to the
 // person, or another time limit of a check, does not.
 func lostGates(old, now []Gate) (lost []string) {
 	for _, g := range old {
 		i := slices.IndexFunc(now, func(n Gate) bool { return n.kind == g.kind })
 		if i < 0 {
-			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject))
+			lost = append(lost, short(g.Label()))
 			continue
 		}
 		switch n := now[i]; {
 		case g.check != nil && (g.check.Run != n.check.Run || g.check.Dir != n.check.Dir):
-			lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject)+", now "+visible.Clip(visible.Words(n.check.Run), maxSubject))
+			lost = append(lost, short(g.Label())+", now "+short(n.check.Run))
 		case g.skill != n.skill:
 			lost = append(lost, visible.Words(g.Label()))
 		case len(g.patterns) > 0:
 			g.patterns = slices.DeleteFunc(slices.Clone(g.patterns), func(p string) bool { return slices.Contains(n.patterns, p) })
 			if len(g.patterns) > 0 {
-				lost = append(lost, visible.Clip(visible.Words(g.Label()), maxSubject))
+				lost = append(lost, short(g.Label()))
 			}
 		}
 	}

@@ -53,6 +53,33 @@ func TestWeaker(t *testing.T) {
 		"who decides": {
 			whole + `[{"id": 1, "subject": "A", "decides": "person", "outcomes": ["x", "y"]}]}`,
 			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}]}`, []string{`"A" (a person decides how it ends)`}},
+		"another command decides": {
+			whole + `[{"id": 1, "subject": "A", "decides": {"run": "x"}, "outcomes": ["x", "y"]}]}`,
+			whole + `[{"id": 1, "subject": "A", "decides": {"run": "echo x"}, "outcomes": ["x", "y"]}]}`,
+			[]string{`"A" (a command decides how it ends: x, now echo x)`}},
+		"a command instead of a person": {
+			whole + `[{"id": 1, "subject": "A", "decides": "person", "outcomes": ["x", "y"]}]}`,
+			whole + `[{"id": 1, "subject": "A", "decides": {"run": "x"}, "outcomes": ["x", "y"]}]}`,
+			[]string{`"A" (a person decides how it ends)`}},
+		"a person instead of a command": {
+			whole + `[{"id": 1, "subject": "A", "decides": {"run": "x"}, "outcomes": ["x", "y"]}]}`,
+			whole + `[{"id": 1, "subject": "A", "decides": "person", "outcomes": ["x", "y"]}]}`, nil},
+		"values": {
+			whole + `[{"id": 1, "subject": "A", "set": {"a": "^x$", "b": ["1", "2"], "c": {"run": "x"}, "d": "y", "e": ["1", "2"]}}]}`,
+			whole + `[{"id": 1, "subject": "A", "set": {"b": ["2", "3"], "c": {"run": "y"}, "d": ".*", "e": ["2"], "f": "z"}}]}`,
+			[]string{`"A" (sets a (matches ^x$); sets b (1 or 2), now sets b (2 or 3); sets c by a command (at most 5m0s): x, now sets c by a ` +
+				`command (at most 5m0s): y; sets d (matches y), now sets d (matches .*))`}},
+		"a value that is another kind of value": {
+			whole + `[{"id": 1, "subject": "A", "set": {"a": ["1", "2"], "b": {"run": "x"}}}]}`,
+			whole + `[{"id": 1, "subject": "A", "set": {"a": ".*", "b": ["1"]}}]}`,
+			[]string{`"A" (sets a (1 or 2), now sets a (matches .*); sets b by a command (at most 5m0s): x, now sets b (1))`}},
+		"time limit": {
+			whole + `[{"id": 1, "subject": "A", "within": 60}, {"id": 2, "subject": "B", "within": 60}, {"id": 3, "subject": "C", "within": 60}]}`,
+			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "within": 90}, {"id": 3, "subject": "C", "within": 30}]}`,
+			[]string{`"A" (within 1m)`, `"B" (within 1m, now 1m30s)`}},
+		"step gone with its value": {
+			whole + `[{"id": 1, "subject": "A", "set": {"a": "x"}, "within": 60}, {"id": 2, "subject": "B"}]}`,
+			whole + `[{"id": 2, "subject": "B"}]}`, []string{`"A" (sets a (matches x); within 1m)`}},
 		"skill": {
 			whole + `[{"id": 1, "subject": "A", "do": "x"}]}`, whole + `[{"id": 1, "subject": "A", "do": "y"}]}`, []string{`"A" (skill: x)`}},
 	} {
