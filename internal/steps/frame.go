@@ -328,14 +328,14 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		}
 	}
 	if err != nil { // the list never shows what is not on record
-		return c.withTroubles(v, s)
+		return c.withTroubles(dir, v, s)
 	}
 	s.fold()
 	if put := c.putRight(ctx, dir, s); put != "" {
 		v.Trouble = both(v.Trouble, put)
 	}
 	v.Trouble = both(v.Trouble, over)
-	return c.withTroubles(c.withLate(v, s, d), s)
+	return c.withTroubles(dir, c.withLate(v, s, d), s)
 }
 
 // withLate adds to a verdict what the agent has to know of steps that the clock has ended.
@@ -426,7 +426,7 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	} else {
 		c.log(s, d.lines)
 	}
-	return d, c.withTroubles(v, s)
+	return d, c.withTroubles(nil, v, s)
 }
 
 // writeLate records lines without the lock, in a file of their own. The next call that has
@@ -607,12 +607,16 @@ func notSentBack(c *Current, err error) Verdict {
 	return v
 }
 
-// withTroubles adds what could not be read to the verdict of a call that is not denied.
-func (c *call) withTroubles(v Verdict, s *State) Verdict {
+// withTroubles adds what could not be read to the verdict of a call that is not denied, and which steps are missing, once a
+// session. dir is nil if the list is not locked.
+func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *State) Verdict {
 	if v.Decision == Deny {
 		return v
 	}
 	for _, err := range slices.Concat(c.troubles, s.Troubles) {
+		if dir != nil && errors.Is(err, ErrMissing) && c.toldIn(dir, c.Session+keyOf("missing", s.missingHere())) {
+			continue
+		}
 		v.Trouble = both(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
 	}
 	return v

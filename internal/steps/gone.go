@@ -51,13 +51,22 @@ func (s *State) Otherwise(c *Current) string {
 	return ""
 }
 
-// addMissing adds the missing steps of workflows that the list still has to the troubles. Of a
-// workflow whose tasks are all gone there is nothing left to enforce.
-func (s *State) addMissing() {
-	gone := slices.DeleteFunc(s.Missing(), func(c *Current) bool {
+// missingHere returns the missing steps of workflows that the list still has. Of a workflow whose tasks are all gone
+// there is nothing left to enforce.
+func (s *State) missingHere() []*Current {
+	return slices.DeleteFunc(s.Missing(), func(c *Current) bool {
 		return !slices.ContainsFunc(s.Steps, func(o *Current) bool { return o.Workflow == c.Workflow && !o.Gone() })
 	})
-	if len(gone) > 0 {
+}
+
+// keyOf returns the key under which the person is told of steps that are missing: again if others are.
+func keyOf(what string, gone []*Current) string {
+	return fmt.Sprintf("/%s/%d-%d", what, len(gone), gone[len(gone)-1].ID)
+}
+
+// addMissing adds missingHere to the troubles.
+func (s *State) addMissing() {
+	if gone := s.missingHere(); len(gone) > 0 {
 		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; the steps after it do not wait for it", names(gone), ErrMissing))
 	}
 }
@@ -85,7 +94,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 		s, remedy = s.onlyCalled(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
 	}
 	gone := s.Missing()
-	if len(gone) == 0 || f.toldBefore(ctx, fmt.Sprintf("%s/gone/%d-%d", cmp.Or(x.Caller, f.Session), len(gone), gone[len(gone)-1].ID)) {
+	if len(gone) == 0 || f.toldBefore(ctx, cmp.Or(x.Caller, f.Session)+keyOf("gone", gone)) {
 		return ""
 	}
 	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy

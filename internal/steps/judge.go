@@ -102,7 +102,7 @@ func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool
 	} else {
 		c.log(s, lines)
 	}
-	return c.withTroubles(v, s), false
+	return c.withTroubles(dir, v, s), false
 }
 
 // isOnRecord reports whether another process, in which the same hook ran for the same call, has

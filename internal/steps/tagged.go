@@ -165,18 +165,26 @@ func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
 		return true
 	}
 	_ = f.locked(ctx, func(dir *txn.Dir) error {
-		sessions, err := toldOf(dir)
-		if told = slices.Contains(sessions, key); told || err != nil {
-			return err
-		}
-		sessions = append(sessions, key)
-		text, err := json.Marshal(sessions[max(0, len(sessions)-maxTold):], jsonx.Tolerant)
-		if err != nil {
-			return err
-		}
-		return dir.OverwriteState(toldFile, text)
+		told = f.toldIn(dir, key)
+		return nil
 	})
 	return told
+}
+
+// toldIn is toldBefore for a list that is locked.
+func (f *Frame) toldIn(dir *txn.Dir, key string) bool {
+	if f.forged() {
+		return true
+	}
+	sessions, err := toldOf(dir)
+	if err != nil || slices.Contains(sessions, key) {
+		return err == nil
+	}
+	sessions = append(sessions, key)
+	if text, err := json.Marshal(sessions[max(0, len(sessions)-maxTold):], jsonx.Tolerant); err == nil {
+		_ = dir.OverwriteState(toldFile, text) // else they are told again
+	}
+	return false
 }
 
 // toldOf returns the keys of toldBefore.
