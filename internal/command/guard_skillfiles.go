@@ -18,6 +18,9 @@ func newGuardSkillFiles(s terminal.Streams) *cobra.Command {
 		Example: example("fsmtx guard skill-files < event.json"),
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
+			if s.InputIsTerminal() {
+				return notFed("fsmtx guard skill-files")
+			}
 			return deliver(s, skillfiles.Run(s.In, s.Getenv))
 		},
 	}

@@ -21,8 +21,11 @@ var errOtherAgent = errors.New("the event is another agent's")
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
 // notFed is the error of a command that a person has typed without the event that it needs.
-func notFed(command string) error {
-	return &exit{exitNo, errors.New("standard input is a terminal; it must be an event"), command + " < event.json"}
+func notFed(command string) error { return unfed("an event", command+" < event.json") }
+
+// unfed is the error of a command that a person has typed without what it reads.
+func unfed(what, hint string) error {
+	return &exit{exitNo, errors.New("standard input is a terminal; it must be " + what), hint}
 }
 
 // readEvent reads the event of a hook from standard input. It returns errOtherAgent, errTyped or

@@ -21,6 +21,9 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 		Example: example(`fsmtx hooks eval < request.json`),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if s.InputIsTerminal() {
+				return unfed("a request", "fsmtx hooks eval < request.json; docs/hooks.md describes requests")
+			}
 			request, err := event.ReadAll(s.In)
 			if err != nil {
 				return err

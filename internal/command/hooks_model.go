@@ -39,6 +39,9 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 }
 
 func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []string) error {
+	if s.InputIsTerminal() {
+		return unfed("a GenerateContent request", "fsmtx hooks model -- COMMAND < request.json")
+	}
 	text, err := event.ReadAll(s.In)
 	if err != nil {
 		return err

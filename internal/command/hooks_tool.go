@@ -74,6 +74,9 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 // toolInput reads the input from the flag or from standard input.
 func toolInput(s terminal.Streams, flag string) (jsontext.Value, error) {
 	text := []byte(flag)
+	if flag == "-" && s.InputIsTerminal() {
+		return nil, unfed("the tool's input, a JSON object", "pass one with --input")
+	}
 	if flag == "-" {
 		var err error
 		if text, err = event.ReadAll(s.In); err != nil {

@@ -70,9 +70,7 @@ func newPlan(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := interruptible(c.Context())
-			defer stop()
-			return f.run(ctx, s, strings.Join(args, ""))
+			return f.run(c.Context(), s, strings.Join(args, ""))
 		},
 	}
 	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
@@ -103,6 +101,8 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return err
 	}
 	request, err := f.request(ctx, s, skill)
+	ctx, stop := interruptible(ctx) // now: while it reads an event, a signal ends it at once
+	defer stop()
 	newSession := errors.Is(err, tasklist.ErrNoList)
 	if err != nil && !newSession {
 		return err

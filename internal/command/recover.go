@@ -55,11 +55,11 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if f.hook {
+				return recoverHook(c.Context(), s, f)
+			}
 			ctx, stop := interruptible(c.Context())
 			defer stop()
-			if f.hook {
-				return recoverHook(ctx, s, f)
-			}
 			return runRecover(ctx, s, f)
 		},
 	}
@@ -136,9 +136,13 @@ func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error 
 	switch {
 	case errors.Is(err, errOtherAgent):
 		return nil
+	case errors.Is(err, errTyped):
+		return &exit{exitOK, err, "the client runs fsmtx recover --hook; fsmtx recover is for people"}
 	case err != nil:
 		return deliver(s, recovery.Answer(recovery.Report{}, err))
 	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
 	return deliver(s, recovery.Answer(recoverEvent(ctx, s, e, f.Options)))
 }
 

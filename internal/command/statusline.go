@@ -54,9 +54,7 @@ func newStatusline(s terminal.Streams) *cobra.Command {
 			"fsmtx install --statusline"),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(c.Context())
-			defer stop()
-			return runStatusline(ctx, s, also)
+			return runStatusline(c.Context(), s, also)
 		},
 	}
 	c.Flags().BoolVar(&also, "also", false, "also show the status line that the client's settings have besides this one")
@@ -74,6 +72,8 @@ func runStatusline(ctx context.Context, s terminal.Streams, also bool) error {
 		}
 		input = data
 	}
+	ctx, stop := interruptible(ctx) // now: while it reads, a signal ends it at once
+	defer stop()
 	wait := func() string { return "" }
 	if also && s.Env(nested) == "" {
 		if line := otherLine(s, input); line != "" {
