@@ -245,7 +245,7 @@ func (h *stepHook) stateFor(ctx context.Context, one held) (_ *steps.State, err 
 
 // futile returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
 func (h *stepHook) futile(ctx context.Context, one held) (why, err error) {
-	if one.past == nil || one.hidden || one.token {
+	if one.past == nil {
 		return nil, nil
 	}
 	s, err := h.stateFor(ctx, one)
