@@ -103,6 +103,36 @@ func TestUndo(t *testing.T) {
 	assert.Equal(t, before, l.listed(t))
 }
 
+// TestUndoIsPlannedInTheDirectoryThatIsHeld puts another directory at the path of the list once the locks of the tasks are
+// held: what lies there decides nothing.
+func TestUndoIsPlannedInTheDirectoryThatIsHeld(t *testing.T) {
+	l := newList(t)
+	id := l.replace(t, 2)
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.Mkdir(other, 0o755))
+	write(t, other, "1.json", task(manualTask, "1.json"))
+	reads := 0
+	l.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if s.Op != "read" || filepath.Base(s.Path) != "1.json" {
+			return nil
+		}
+		if reads++; reads == 2 { // the first time no lock was held
+			return errors.Join(os.Rename(l.Dir, l.Dir+".away"), os.Rename(other, l.Dir))
+		}
+		return nil
+	}}
+	dir, err := l.Open(t.Context())
+	require.NoError(t, err)
+	defer dir.Close()
+	history, err := dir.History()
+	require.NoError(t, err)
+	u, err := l.planLocked(t.Context(), dir, history, undoRequest{id: id})
+	require.NoError(t, err)
+	require.Equal(t, 2, reads)
+	assert.Equal(t, []string{"1.json", "2.json"}, u.Removed)
+	assert.Empty(t, u.Kept)
+}
+
 func inode(t *testing.T, path string) uint64 {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
