@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -245,8 +246,8 @@ func (t Table) Add(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// update returns the file with the program of the server. It is the line with a command after which the
-// file has it and says the same otherwise.
+// update returns the file with the program of the server: that of the ways in which the file has it and says the same
+// otherwise.
 func (t Table) update(data []byte, command string) ([]byte, error) {
 	before, err := decode(data)
 	if err != nil {
@@ -255,22 +256,36 @@ func (t Table) update(data []byte, command string) ([]byte, error) {
 	if t.isProgram(before.server()) {
 		return data, nil
 	}
-	delete(before.server(), "command")
+	old, _ := before.server()["command"].(string)
+	before.server()["command"] = t.Command
+	var ways [][]byte
 	at := 0
 	for line := range bytes.Lines(data) {
 		end := at + len(line)
 		if one, err := decode(line); err == nil && one.sets("command") {
-			out := slices.Concat(data[:at], withValue(line, command), data[end:])
-			if after, err := decode(out); err == nil && t.isProgram(after.server()) {
-				delete(after.server(), "command")
-				if before.equal(after) {
-					return out, nil
-				}
-			}
+			ways = append(ways, slices.Concat(data[:at], withValue(line, command), data[end:]))
 		}
 		at = end
 	}
+	for _, out := range append(ways, withText(data, old, command)...) {
+		if after, err := decode(out); err == nil && before.equal(after) {
+			return out, nil
+		}
+	}
 	return nil, fmt.Errorf("1:1: %w", ErrTable)
+}
+
+// withText returns the file with another value in each place where a text may be the value of a key: a server, or all of them,
+// may be in one line.
+func withText(data []byte, text, value string) (ways [][]byte) {
+	for _, quoted := range []string{strconv.Quote(text), "'" + text + "'"} {
+		for at := range data {
+			if rest, is := bytes.CutPrefix(data[at:], []byte(quoted)); is {
+				ways = append(ways, slices.Concat(data[:at], []byte(value), rest))
+			}
+		}
+	}
+	return ways
 }
 
 // isProgram reports whether a server is this very program.

@@ -199,13 +199,19 @@ func TestAServerWithoutATable(t *testing.T) {
 			assert.Equal(t, c.rest, string(rest))
 
 			moved, err := agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}.Add([]byte(c.file))
-			if name == "in one line" {
-				require.ErrorIs(t, err, agent.ErrTable)
-				return
-			}
 			require.NoError(t, err)
 			assert.Equal(t, strings.Replace(c.file, "/bin/", "/new/", 1), string(moved))
 		})
+	}
+	const mine = "x = '/old/fsmtx' # \"/old/fsmtx\"\nmcp_servers = {o = {command = '/old/fsmtx'}, "
+	for old, want := range map[string]string{
+		"fsmtx = {command = '/old/fsmtx', args = ['mcp', '--x']}} # mine": "fsmtx = {env_vars = [\"CLAUDE_CONFIG_DIR\", \"CODEX_HOME\", " +
+			"\"FSMTX_LOG\", \"XDG_STATE_HOME\"], command = \"/bin/fsmtx\", args = ['mcp', '--x']}} # mine",
+		"fsmtx = {args = ['mcp'], command = \"/old/fsmtx\", " + vars + "}}": "fsmtx = {args = ['mcp'], command = \"/bin/fsmtx\", " + vars + "}}",
+	} {
+		moved, err := table.Add([]byte(mine + old))
+		require.NoError(t, err, "only the program of this server changes")
+		assert.Equal(t, mine+want, string(moved))
 	}
 	const split = "mcp_servers.fsmtx.command = \"/bin/fsmtx\"\nmcp_servers.fsmtx.args = [\n\"mcp\"]\n"
 	rest, had, err := table.Remove([]byte(split))
