@@ -229,7 +229,8 @@ func (c *Current) shownStatus() string {
 func (c *Current) moved(what []string) bool {
 	return (c.flows() || c.NotNeeded) && c.hasShown(c.file.Subject, c.Subject, func(s *Step) string { return s.Subject }) &&
 		!slices.ContainsFunc(what, func(w string) bool {
-			return w != "subject" && w != "status" && w != "activeForm" && w != aroundIt && !(w == "blockedBy" && c.Each != nil) && // its copies come and go
+			return w != "subject" && w != "status" && w != "activeForm" && w != aroundIt &&
+				!(w == "blockedBy" && c.Each != nil) && // its copies come and go
 				(w != "description" || !c.hasShown(c.file.Description, c.Step.Description, func(s *Step) string { return s.Description }))
 		})
 }
