@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"slices"
@@ -20,7 +21,8 @@ import (
 // errSyntax is returned, with the commands that were found, if a part of the line cannot be
 // parsed.
 func Runs(line, home string) (commands [][]string, err error) {
-	r := &runner{home: home}
+	r := &runner{variables: map[string][]string{"HOME": {home}}, functions: map[string]string{},
+		feeds: map[*syntax.Stmt]feed{}}
 	r.line(line, 0)
 	return r.found, r.err
 }
@@ -31,76 +33,145 @@ const maxHanded = 5
 // maxNested is how deep substitutions and groups may be nested: what each prints is looked at in all around it.
 const maxNested = 20
 
+// maxWork is how much is looked at: words, and commands with each value that their variables may have.
+const maxWork = 100_000
+
 type runner struct {
-	home  string
 	found [][]string
 	err   error
+	work  int
+
+	variables map[string][]string // the values that the lines give to them
+	bound     map[string]string   // those of the variables that are looked at now
+	functions map[string]string   // the bodies of the functions that the lines define
+	feeds     map[*syntax.Stmt]feed
+}
+
+// feed is what a statement prints, if that is known; with variables of which the lines set one or more.
+type feed struct {
+	text    string
+	known   bool
+	varying bool
+}
+
+// spend adds to the work, and reports whether it is too much: the line is then refused like one that cannot be parsed.
+func (r *runner) spend(work int) (over bool) {
+	if r.work += work; r.work > maxWork {
+		r.err = cmp.Or(r.err, errSyntax)
+		return true
+	}
+	return false
 }
 
 // line adds the commands of a line. depth is how often it was handed on.
 func (r *runner) line(line string, depth int) {
 	if depth > maxHanded {
-		r.err = errors.Join(r.err, errSyntax)
+		r.err = cmp.Or(r.err, errSyntax)
+		return
+	}
+	if r.spend(len(line) / 4) {
 		return
 	}
 	s, err := parseAny(line)
+	if err == nil && nesting(s.file) > maxNested {
+		err = errSyntax
+	}
 	if err != nil {
 		r.err = errors.Join(r.err, err)
 		return
 	}
-	if nesting(s.file) > maxNested {
-		r.err = errors.Join(r.err, errSyntax)
-		return
-	}
-	computed := false
-	piped := map[*syntax.Stmt]*syntax.Redirect{}
+	r.learn(s)
+	piped := map[*syntax.Stmt]*syntax.Stmt{}
+	froms := []*syntax.Stmt{nil} // for each node that is being walked, the statement that it reads from
 	syntax.Walk(s.file, func(n syntax.Node) bool {
-		if pipe, ok := n.(*syntax.BinaryCmd); ok && (pipe.Op == syntax.Pipe || pipe.Op == syntax.PipeAll) {
-			if text, ok := printed(pipe.X); ok {
-				piped[pipe.Y] = hereString(text)
-			}
-		}
-		stmt, ok := n.(*syntax.Stmt)
-		if !ok {
+		if n == nil {
+			froms = froms[:len(froms)-1]
 			return true
 		}
-		if fed := piped[stmt]; fed != nil {
-			for _, inner := range grouped(stmt.Cmd) {
-				piped[inner] = fed
+		from := froms[len(froms)-1]
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				piped[n.Y] = n.X
+			}
+		case *syntax.Stmt:
+			from = cmp.Or(piped[n], from)
+			if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				r.call(call, n.Redirs, from, depth)
 			}
 		}
-		if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			var words []string
-			redirs := slices.Clip(stmt.Redirs)
-			for _, arg := range call.Args {
-				text := shown(arg)
-				if script, ok := substituted(arg); ok && len(words) > 0 && runsScripts(words[0]) {
-					text, redirs = stdin, append(redirs, hereString(script))
-				}
-				computed = computed || strings.Contains(text, Unknown)
-				if _, splits := onlyPart(arg).(*syntax.CmdSubst); splits {
-					words = append(words, strings.Fields(text)...)
-				} else {
-					words = append(words, text)
-				}
-			}
-			if fed := piped[stmt]; fed != nil {
-				redirs = append(redirs, fed)
-			}
-			r.command(words, redirs, depth)
-		}
+		froms = append(froms, from)
 		return true
 	})
-	if !computed {
-		return
+}
+
+// call adds a simple command, with each of the values that its variables may have. from is the statement whose output
+// it reads, or nil.
+func (r *runner) call(call *syntax.CallExpr, redirs []*syntax.Redirect, from *syntax.Stmt, depth int) {
+	defer func(outer map[string]string) { r.bound = outer }(r.bound)
+	if from != nil && (!slices.ContainsFunc(call.Args, r.mayRunInput) || !r.feed(from).known) {
+		from = nil
 	}
-	// The line may set the variables that it uses.
-	_, all := look(line, r.home)
-	for _, words := range all {
-		if !slices.ContainsFunc(r.found, func(f []string) bool { return slices.Equal(f, words) }) {
-			r.command(slices.Clone(words), nil, depth)
+	nodes := []syntax.Node{&syntax.Stmt{Cmd: call, Redirs: redirs}}
+	if from != nil && r.feed(from).varying {
+		nodes = append(nodes, from)
+	}
+	var before [][]string
+	for _, r.bound = range r.bindings(r.bound, nodes...) {
+		words, fed := r.words(call.Args), slices.Clip(redirs)
+		for i, arg := range call.Args {
+			if script, ok := r.substituted(arg); ok && i > 0 {
+				fed = append(fed, hereString(script))
+			}
+		}
+		if from != nil {
+			text := r.feed(from).text
+			if len(nodes) > 1 {
+				text, _ = r.printed(from)
+			}
+			fed = append(fed, hereString(text))
+		}
+		if from != nil || !slices.ContainsFunc(before, func(b []string) bool { return slices.Equal(b, words) }) {
+			before = append(before, slices.Clone(words))
+			r.command(words, fed, depth)
 		}
 	}
+}
+
+// words returns the words of a command. A file in the place of a script that <(…) prints is standard input.
+func (r *runner) words(args []*syntax.Word) (words []string) {
+	for _, arg := range args {
+		text := r.shown(arg)
+		if _, ok := r.substituted(arg); ok && slices.ContainsFunc(words, runsScripts) {
+			text = stdin
+		}
+		switch onlyPart(arg).(type) {
+		case *syntax.CmdSubst, *syntax.ParamExp:
+			words = append(words, strings.Fields(text)...)
+		default:
+			words = append(words, text)
+		}
+	}
+	return words
+}
+
+// mayRunInput reports whether a word of a command may be a program that runs what it reads.
+func (r *runner) mayRunInput(w *syntax.Word) bool {
+	text := r.shown(w)
+	return runsScripts(text) || strings.HasSuffix(text, "xargs") || strings.Contains(text, Unknown)
+}
+
+// feed returns what a statement prints.
+func (r *runner) feed(from *syntax.Stmt) feed {
+	if known, ok := r.feeds[from]; ok {
+		return known
+	}
+	var f feed
+	if f.text, f.known = r.printed(from); f.known {
+		f.varying = len(r.bindings(nil, from)) > 1
+	}
+	r.feeds[from] = f
+	return f
 }
 
 // nesting returns how deep substitutions and groups are nested.
@@ -138,38 +209,43 @@ func grouped(cmd syntax.Command) []*syntax.Stmt {
 
 // printed returns the text that a statement prints with echo, printf or cat with a here-document,
 // roughly: for printf it is the arguments, a line each.
-func printed(s *syntax.Stmt) (text string, ok bool) {
+func (r *runner) printed(s *syntax.Stmt) (text string, ok bool) {
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return printedBy(cmd, s.Redirs)
+		return r.printedBy(cmd, s.Redirs)
 	case *syntax.BinaryCmd:
 		if cmd.Op == syntax.AndStmt || cmd.Op == syntax.OrStmt {
-			return printedByAll([]*syntax.Stmt{cmd.X, cmd.Y})
+			return r.printedByAll([]*syntax.Stmt{cmd.X, cmd.Y})
 		}
-		if by, isCall := cmd.Y.Cmd.(*syntax.CallExpr); isCall && len(by.Args) > 0 && path.Base(shown(by.Args[0])) == "tee" {
-			return printed(cmd.X)
+		if by, isCall := cmd.Y.Cmd.(*syntax.CallExpr); isCall && len(by.Args) > 0 {
+			if name := path.Base(r.shown(by.Args[0])); name == "tee" || name == "cat" && len(by.Args) == 1 {
+				return r.printed(cmd.X)
+			}
 		}
 	}
-	return printedByAll(grouped(s.Cmd))
+	return r.printedByAll(grouped(s.Cmd))
 }
 
-func printedByAll(all []*syntax.Stmt) (text string, ok bool) {
+func (r *runner) printedByAll(all []*syntax.Stmt) (text string, ok bool) {
 	var lines []string
 	for _, s := range all {
-		if line, ok := printed(s); ok {
+		if line, ok := r.printed(s); ok {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n"), len(lines) > 0
 }
 
-func printedBy(call *syntax.CallExpr, redirs []*syntax.Redirect) (text string, ok bool) {
+func (r *runner) printedBy(call *syntax.CallExpr, redirs []*syntax.Redirect) (text string, ok bool) {
 	if len(call.Args) == 0 {
 		return "", false
 	}
 	var words []string
 	for _, arg := range call.Args {
-		words = append(words, strings.ReplaceAll(shown(arg), `\n`, "\n"))
+		words = append(words, decoded(r.shown(arg)))
+	}
+	for len(words) > 1 && (words[0] == "command" || words[0] == "builtin") {
+		words = words[1:]
 	}
 	switch path.Base(words[0]) {
 	case "echo":
@@ -181,7 +257,7 @@ func printedBy(call *syntax.CallExpr, redirs []*syntax.Redirect) (text string, o
 		return formatted(words[1:]), true
 	case "cat":
 		for _, redir := range redirs {
-			if text, ok := fed(redir); ok {
+			if text, ok := r.fed(redir); ok {
 				return text, true
 			}
 		}
@@ -210,17 +286,17 @@ func formatted(words []string) string {
 const stdin = "/dev/stdin"
 
 // substituted returns what is printed in <(…).
-func substituted(w *syntax.Word) (text string, ok bool) {
+func (r *runner) substituted(w *syntax.Word) (text string, ok bool) {
 	from, ok := onlyPart(w).(*syntax.ProcSubst)
 	if !ok || from.Op != syntax.CmdIn {
 		return "", false
 	}
-	return printedByAll(from.Stmts)
+	return r.printedByAll(from.Stmts)
 }
 
 // runsScripts reports whether a program is a shell or runs a file in this one.
 func runsScripts(program string) bool {
-	return slices.Contains(strings.Fields("sh bash dash zsh ksh mksh ash rbash fish . source"), path.Base(program))
+	return slices.Contains(strings.Fields("sh bash dash zsh ksh mksh ash rbash fish csh tcsh . source"), path.Base(program))
 }
 
 // hereString returns the redirection that feeds a text to a command.
@@ -241,15 +317,18 @@ func parseAny(line string) (Script, error) {
 
 // shown returns the text of a word, with Unknown for what is known only when the command
 // runs. A pattern stays as it is written.
-func shown(w *syntax.Word) string {
+func (r *runner) shown(w *syntax.Word) string {
+	if r.spend(1) {
+		return Unknown
+	}
 	var b strings.Builder
 	for _, part := range w.Parts {
-		showPart(&b, part)
+		r.showPart(&b, part)
 	}
 	return b.String()
 }
 
-func showPart(b *strings.Builder, part syntax.WordPart) {
+func (r *runner) showPart(b *strings.Builder, part syntax.WordPart) {
 	switch part := part.(type) {
 	case *syntax.Lit:
 		b.WriteString(unescaped(part.Value, ""))
@@ -265,27 +344,36 @@ func showPart(b *strings.Builder, part syntax.WordPart) {
 				b.WriteString(unescaped(lit.Value, "$`\"\\\n"))
 				continue
 			}
-			showPart(b, inner)
+			r.showPart(b, inner)
 		}
 	case *syntax.CmdSubst:
-		if text, ok := printedByAll(part.Stmts); ok && len(part.Stmts) == 1 {
+		if text, ok := r.printedByAll(part.Stmts); ok && len(part.Stmts) == 1 {
 			b.WriteString(strings.TrimRight(text, "\n"))
 			return
 		}
 		b.WriteString(Unknown)
+	case *syntax.ParamExp:
+		b.WriteString(r.value(part))
 	default:
 		b.WriteString(Unknown)
 	}
 }
 
-// decoded returns the text of $'…', or Unknown if it has an escape that Go does not have.
+// decoded returns a text with its escapes, as in $'…', in their meaning. Of others it drops the backslash.
 func decoded(text string) string {
 	var b strings.Builder
 	for text != "" {
 		c, wide, rest, err := strconv.UnquoteChar(text, 0)
 		switch {
+		case strings.HasPrefix(text, `\0`) && err != nil:
+			b.WriteByte(0)
+			rest = text[2:]
+		case err != nil && len(text) > 1 && text[0] == '\\':
+			b.WriteByte(text[1])
+			rest = text[2:]
 		case err != nil:
-			return Unknown
+			b.WriteByte(text[0])
+			rest = text[1:]
 		case wide:
 			b.WriteRune(c)
 		default:
@@ -301,12 +389,25 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 	for len(words) > 0 && (words[0] == "" || words[0] == "--") { // a variable without a value; the end of time's options
 		words = words[1:]
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || r.spend(1) {
 		return
 	}
 	r.found = append(r.found, words)
+	if words[0] == Unknown { // it may be nothing, as $SUDO often is
+		r.command(slices.Clone(words[1:]), redirs, depth)
+		return
+	}
+	if body, ok := r.functions[words[0]]; ok && len(words) > 1 && strings.Contains(body, "$") && depth < maxHanded {
+		delete(r.functions, words[0]) // it may call itself
+		r.line(positioned(body, words), depth+1)
+		r.functions[words[0]] = body
+	}
 	name := path.Base(words[0])
-	if w, ok := runners()[name]; ok {
+	w, ok := runners()[name]
+	if !ok { // the GNU programs on macOS, as gtimeout
+		w, ok = runners()[strings.TrimPrefix(name, "g")]
+	}
+	if ok {
 		rest, line := w.behind(words[1:])
 		if line != "" && name == "env" { // it splits the line into words, and the others follow them
 			rest, line = nil, line+" "+Join(rest...)
@@ -314,11 +415,8 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 		if line != "" {
 			r.line(line, depth+1)
 		}
-		if name == "xargs" && len(rest) > 0 && !strings.Contains(strings.Join(rest, " "), "{}") {
-			for _, redir := range redirs {
-				text, _ := fed(redir)
-				rest = append(slices.Clip(rest), strings.Fields(text)...)
-			}
+		if strings.HasSuffix(name, "xargs") && len(rest) > 0 {
+			rest = r.fedTo(rest, words[1:len(words)-len(rest)], redirs, depth)
 		}
 		if len(rest) > 0 {
 			r.command(rest, redirs, depth)
@@ -347,6 +445,26 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 	}
 }
 
+// fedTo adds what xargs runs with what it reads, and returns it with all of that behind it.
+func (r *runner) fedTo(command, options []string, redirs []*syntax.Redirect, depth int) []string {
+	for _, redir := range redirs {
+		text, _ := r.fed(redir)
+		all := replaced(options, command, text)
+		for _, words := range all {
+			r.command(words, nil, depth)
+		}
+		if all == nil {
+			if lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == 0 }); slices.ContainsFunc(lines, hasBlank) {
+				r.command(slices.Concat(command, lines), nil, depth) // as with -0 and -d
+			}
+			command = append(slices.Clip(command), strings.Fields(text)...)
+		}
+	}
+	return command
+}
+
+func hasBlank(text string) bool { return strings.Contains(text, " ") }
+
 // isStdin reports whether a file is standard input.
 func isStdin(name string) bool {
 	return slices.Contains([]string{stdin, "/dev/fd/0", "/proc/self/fd/0"}, name)
@@ -357,10 +475,16 @@ func isStdin(name string) bool {
 func (r *runner) switched(words []string, depth int) {
 	for i, word := range words {
 		line, joined := strings.CutPrefix(word, "--command=")
+		if !joined {
+			line, joined = strings.CutPrefix(word, "-c")
+			joined = joined && line != ""
+		}
 		switch {
 		case joined:
 			r.line(line, depth+1)
 		case i+1 == len(words):
+		case word == "-u" && words[0] == "runuser" && i+2 < len(words) && words[i+2] != "--":
+			r.command(slices.Clone(words[i+2:]), nil, depth)
 		case word == "--command", len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.HasSuffix(word, "c"):
 			r.line(words[i+1], depth+1)
 		case word == "--":
@@ -382,7 +506,7 @@ func withoutOptions(words []string, name string) []string {
 	if name == "eval" {
 		return behindDashes(append([]string{name}, words...))[1:]
 	}
-	rest, _ := wrapper{values: "nq"}.behind(words)
+	rest, _ := wrapper{values: "nq", long: "--interval --equexit"}.behind(words)
 	return rest
 }
 
@@ -427,7 +551,7 @@ func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
 		r.line(positioned(args[0], args[1:]), depth+1)
 	case !hasLine && (reads || len(args) == 0 || args[0] == "-" || isStdin(args[0])):
 		for _, redir := range redirs {
-			if text, ok := fed(redir); ok {
+			if text, ok := r.fed(redir); ok {
 				r.line(text, depth+1)
 			}
 		}
@@ -450,19 +574,19 @@ func positioned(line string, args []string) string {
 }
 
 // fed returns the text of a here-document or a here-string.
-func fed(r *syntax.Redirect) (text string, ok bool) {
+func (r *runner) fed(from *syntax.Redirect) (text string, ok bool) {
 	switch {
-	case r.Op == syntax.WordHdoc && r.Word != nil:
-		return shown(r.Word), true
-	case r.Op == syntax.RdrIn:
-		return substituted(r.Word)
-	case r.Hdoc == nil:
+	case from.Op == syntax.WordHdoc && from.Word != nil:
+		return r.shown(from.Word), true
+	case from.Op == syntax.RdrIn:
+		return r.substituted(from.Word)
+	case from.Hdoc == nil:
 		return "", false
 	}
-	if _, literal := onlyPart(r.Hdoc).(*syntax.Lit); literal {
-		return r.Hdoc.Lit(), true
+	if _, literal := onlyPart(from.Hdoc).(*syntax.Lit); literal {
+		return from.Hdoc.Lit(), true
 	}
-	return shown(r.Hdoc), true
+	return r.shown(from.Hdoc), true
 }
 
 // wrapper describes how a program that runs another one is called.
@@ -483,23 +607,25 @@ func runners() map[string]wrapper {
 		"command": {tells: "vV"}, "builtin": {}, "exec": {values: "a"}, "nohup": {}, "setsid": {}, "noglob": {}, "nocorrect": {}, "busybox": {},
 		"toybox":  {},
 		"nice":    {values: "n", long: "--adjustment"},
-		"timeout": {values: "sk", long: "--signal --kill-after", skip: 1}, "gtimeout": {values: "sk", long: "--signal --kill-after", skip: 1},
-		"time":   {values: "fo", long: "--format --output", assigns: true},
-		"coproc": {},
+		"timeout": {values: "sk", long: "--signal --kill-after", skip: 1},
+		"time":    {values: "fo", long: "--format --output", assigns: true},
+		"coproc":  {},
 		"sudo": {values: "ughpCDRrtTU",
 			long: "--user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user", assigns: true,
 			tells: "elv"},
 		"doas":   {values: "uC"},
 		"xargs":  {values: "adEILnPs", long: "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --replace"},
 		"stdbuf": {values: "ioe", long: "--input --output --error"},
-		"ionice": {values: "cn", long: "--class --classdata"}, "chrt": {skip: 1}, "taskset": {skip: 1}, "unbuffer": {},
+		"ionice": {values: "cn", long: "--class --classdata"}, "chrt": {values: "TPD", skip: 1}, "taskset": {skip: 1}, "unbuffer": {},
 		"caffeinate": {values: "tw"},
 		"chroot":     {skip: 1}, "flock": {values: "wE", long: "--timeout --conflict-exit-code", line: "-c --command", skip: 1},
-		"unshare": {values: "SGRw", long: "--setuid --setgid --root --wd"}, "setarch": {skip: 1}, "prlimit": {},
+		"unshare": {values: "SGRw", long: "--setuid --setgid --root --wd"}, "setarch": {skip: 1}, "linux32": {}, "linux64": {}, "prlimit": {},
 		"fakeroot": {values: "lsib"}, "chronic": {}, "pkexec": {long: "--user"},
-		"systemd-run": {values: "pEMu", long: "--property --setenv --machine --unit --slice --uid --gid"},
-		"parallel":    {values: "jnNa", long: "--jobs --arg-file"},
-		"strace":      {values: "eopsPI"}, "ltrace": {values: "eopsI"},
+		"systemd-run":      {values: "pEMu", long: "--property --setenv --machine --unit --slice --uid --gid --description --working-directory"},
+		"dbus-run-session": {}, "ssh-agent": {values: "atEP"}, "xvfb-run": {values: "efnsp"},
+		"setpriv":  {long: "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits"},
+		"parallel": {values: "jnNa", long: "--jobs --arg-file"},
+		"strace":   {values: "eopsPIEuaSOX", long: "--output --trace --env --user"}, "ltrace": {values: "eopsI"},
 	}
 }
 

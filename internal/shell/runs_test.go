@@ -33,7 +33,7 @@ func TestRuns(t *testing.T) {
 		`eval "$(echo git push)"`:                         "eval git push|git push|echo git push",
 		`echo "$(a; echo git push)"`:                      "echo ?|a|echo git push",
 		`$'\147it' $'pu\x73h'`:                            "git push",
-		`git commit -m $'don\'t'`:                         "git commit -m ?",
+		`git commit -m $'don\'t'`:                         "git commit -m don't",
 		`eval -- git push`:                                "eval -- git push|git push",
 		`trap -- 'git push' EXIT`:                         "trap -- git push EXIT|git push",
 		`time -p -- git push`:                             "git push",
@@ -119,7 +119,7 @@ func TestRuns(t *testing.T) {
 		`sudo -l git push`:                                "sudo -l git push",
 		`sudo env nice sh -c 'timeout 3 git push'`: "sudo env nice sh -c timeout 3 git push|env nice sh -c timeout 3 git push|nice sh " +
 			"-c timeout 3 git push|sh -c timeout 3 git push|timeout 3 git push|git push",
-		`echo a | xargs -n 1 -I {} git push {}`: "echo a|xargs -n 1 -I {} git push {}|git push {}",
+		`echo a | xargs -n 1 -I {} git push {}`: "echo a|xargs -n 1 -I {} git push {}|git push a|git push {}",
 		`find . -name x -exec git push \;`:      "find . -name x -exec git push ;|git push",
 		`flock /tmp/l git push`:                 "flock /tmp/l git push|git push",
 		`flock /tmp/l -c 'git push'`:            "flock /tmp/l -c git push|git push",
@@ -160,6 +160,13 @@ func TestRunsTellsWhatItCannotParse(t *testing.T) {
 		deep = "sh -c " + Quote(deep)
 	}
 	_, err = Runs(deep, "")
+	require.ErrorIs(t, err, errSyntax)
+
+	// So are lines that give their variables very many values, and pipes that go on for ever.
+	many := strings.Repeat("x=a; x=b; y=c; y=d; z=e; z=f; ", 20) + strings.Repeat("git $x $y $z; ", 5000)
+	_, err = Runs(many, "")
+	require.ErrorIs(t, err, errSyntax)
+	_, err = Runs("x='eval $x'; "+strings.Repeat(`x="eval $x; eval $x"; `, 30)+"eval $x", "")
 	require.ErrorIs(t, err, errSyntax)
 
 	// Nobody nests so deep, and the time grows with the cube of the depth.

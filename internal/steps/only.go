@@ -120,7 +120,20 @@ func runs(r permission.Rule, words []string) bool {
 	if r.Content == "" {
 		return filepath.Base(words[0]) != "fsmtx"
 	}
-	return slices.ContainsFunc(spellings(words), r.MatchLine)
+	return slices.ContainsFunc(spellings(words), r.MatchLine) ||
+		slices.ContainsFunc(words, isComputed) && slices.ContainsFunc(spellings(withoutComputed(words)), r.MatchLine)
+}
+
+func isComputed(word string) bool { return strings.Contains(word, shell.Unknown) }
+
+// withoutComputed returns a command as it is if what is computed in it is empty, as variables often are.
+func withoutComputed(words []string) (rest []string) {
+	for i, word := range words {
+		if text := strings.ReplaceAll(word, shell.Unknown, ""); text != "" || word == "" || i == 0 {
+			rest = append(rest, text)
+		}
+	}
+	return rest
 }
 
 // spellings returns a command as a rule may write it: as it is; with the program's name instead of

@@ -1,0 +1,146 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Limits of what a line may say about its variables: the values of one, their length, and in how many ways the
+// variables of one command are looked at.
+const (
+	maxValues = 20
+	maxValue  = 4 << 10
+	maxWays   = 32
+)
+
+// learn adds the variables that a script sets, wherever it does, and the functions that it defines.
+func (r *runner) learn(s Script) {
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil && n.Value != nil && n.Index == nil {
+				r.learnValue(n.Name.Value, n.Value, n.Append)
+			}
+		case *syntax.WordIter:
+			for _, item := range n.Items {
+				r.learnValue(n.Name.Value, item, false)
+			}
+		case *syntax.FuncDecl:
+			if n.Name != nil && n.Body != nil {
+				r.functions[n.Name.Value] = s.line[n.Body.Pos().Offset():n.Body.End().Offset()]
+			}
+		}
+		return true
+	})
+}
+
+// learnValue adds a value of a variable, or a text that is added to each of its values.
+func (r *runner) learnValue(name string, value *syntax.Word, added bool) {
+	defer func(outer map[string]string) { r.bound = outer }(r.bound)
+	before := []string{""}
+	if added && len(r.variables[name]) > 0 {
+		before = slices.Clone(r.variables[name])
+	}
+	for _, r.bound = range r.bindings(nil, value) {
+		text := r.shown(value)
+		for _, old := range before {
+			if all := r.variables[name]; len(all) < maxValues && len(old+text) <= maxValue && !slices.Contains(all, old+text) {
+				r.variables[name] = append(all, old+text)
+			}
+		}
+	}
+}
+
+// bindings returns the values that the variables in some nodes may have: first none, then each with each.
+func (r *runner) bindings(outer map[string]string, nodes ...syntax.Node) (all []map[string]string) {
+	all = []map[string]string{outer}
+	var names []string
+	for _, n := range nodes {
+		syntax.Walk(n, func(n syntax.Node) bool {
+			r.work++
+			p, ok := n.(*syntax.ParamExp)
+			if ok && p.Param != nil && len(r.variables[p.Param.Value]) > 0 && !slices.Contains(names, p.Param.Value) {
+				names = append(names, p.Param.Value)
+			}
+			return true
+		})
+	}
+	if len(names) == 0 {
+		return all
+	}
+	ways := all
+	for _, name := range names {
+		var more []map[string]string
+		if r.spend(len(ways)) {
+			return all
+		}
+		for _, way := range ways {
+			for _, value := range r.variables[name] {
+				next := maps.Clone(way)
+				if next == nil {
+					next = map[string]string{}
+				}
+				next[name] = value
+				more = append(more, next)
+			}
+		}
+		ways = more[:min(len(more), maxWays)]
+	}
+	return append(all, ways...)
+}
+
+// value returns the value of a variable, or else its default; Unknown if neither is known.
+func (r *runner) value(p *syntax.ParamExp) string {
+	if p.Param == nil || p.Length || p.Excl || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+		return Unknown
+	}
+	text, known := r.bound[p.Param.Value]
+	switch {
+	case p.Exp == nil && known:
+		return text
+	case p.Exp == nil:
+		return Unknown
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		switch {
+		case known:
+			return text
+		case p.Exp.Word != nil:
+			return r.shown(p.Exp.Word)
+		}
+	}
+	return Unknown
+}
+
+// replaced returns what xargs runs for each line of a text if its options name a text to be replaced by
+// the line; else nil.
+func replaced(options, command []string, text string) (all [][]string) {
+	mark := ""
+	for i, option := range options {
+		switch {
+		case option == "-i", option == "--replace":
+			mark = "{}"
+		case option == "-I" && i+1 < len(options):
+			mark = options[i+1]
+		case strings.HasPrefix(option, "-I"):
+			mark = option[2:]
+		case strings.HasPrefix(option, "--replace="):
+			mark = option[len("--replace="):]
+		}
+	}
+	if mark == "" {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		var words []string
+		for _, word := range command {
+			words = append(words, strings.ReplaceAll(word, mark, strings.TrimSpace(line)))
+		}
+		all = append(all, words)
+	}
+	return all
+}
