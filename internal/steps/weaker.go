@@ -116,7 +116,7 @@ func Weaker(old, now *Workflow) (gone []string) {
 		if same[i] >= 0 {
 			n = are[same[i]]
 		}
-		lost := lostGates(s.Gates(), n.Gates())
+		lost := lostGates(s.gates(), n.gates())
 		for _, o := range s.Outcomes {
 			if k := slices.IndexFunc(n.Outcomes, func(p Outcome) bool { return p.Name == o.Name }); k >= 0 { // else it cannot end so
 				lost = append(lost, lostGates(o.Gates(), n.Outcomes[k].Gates())...)
@@ -129,6 +129,7 @@ func Weaker(old, now *Workflow) (gone []string) {
 		}
 		if same[i] >= 0 {
 			lost = append(lost, lostChoice(s.Step, n.Step)...)
+			lost = append(lost, s.openedTo(n)...)
 		}
 		lost = append(lost, lostValues(s.Set, n.Set)...)
 		if s.Within > 0 && n.Within == 0 {
@@ -147,6 +148,32 @@ func Weaker(old, now *Workflow) (gone []string) {
 		}
 	}
 	return gone
+}
+
+// gates returns the gates of the step; a step that is completed from the beginning has none.
+func (s placed) gates() []Gate {
+	if s.Status == completed {
+		return nil
+	}
+	return s.Gates()
+}
+
+// openedTo returns by what ways the gates of the step, and of those after it, do not hold in the one in its place: it is not
+// needed in any case, it ends as failed when its check fails, or an outcome of it ends the workflow.
+func (s placed) openedTo(n placed) (ways []string) {
+	if len(s.When) == 0 && len(n.When) > 0 && (len(s.gates()) > 0 || len(s.Only) > 0) {
+		ways = append(ways, "needed in any case")
+	}
+	for _, o := range n.Outcomes {
+		k := slices.IndexFunc(s.Outcomes, func(p Outcome) bool { return p.Name == o.Name })
+		switch {
+		case k < 0 && o.Name == machine.Failed && o.Back == 0 && s.Check != nil:
+			ways = append(ways, "the check holds it up, now it ends as "+o.Name)
+		case o.Stop && (k < 0 || !s.Outcomes[k].Stop):
+			ways = append(ways, "the workflow goes on, now "+o.Name+" ends it")
+		}
+	}
+	return ways
 }
 
 // among returns the index of the same step among others, or -1.

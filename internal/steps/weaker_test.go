@@ -80,6 +80,23 @@ func TestWeaker(t *testing.T) {
 		"step gone with its value": {
 			whole + `[{"id": 1, "subject": "A", "set": {"a": "x"}, "within": 60}, {"id": 2, "subject": "B"}]}`,
 			whole + `[{"id": 2, "subject": "B"}]}`, []string{`"A" (sets a (matches x); within 1m)`}},
+		"done from the beginning": {`[{"id": 1, "subject": "A", "check": "x"}]`, `[{"id": 1, "subject": "A", "status": "completed", "check": "x"}]`,
+			[]string{`"A" (check: x)`}},
+		"not needed in any case": {
+			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}, {"id": 2, "subject": "B", "blockedBy": [1], "check": "x"}]}`,
+			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}, {"id": 2, "subject": "B", "when": {"1": "x"}, "check": "x"}]}`,
+			[]string{`"B" (needed in any case)`}},
+		"fails without effect": {
+			whole + `[{"id": 1, "subject": "A", "check": "x"}]}`,
+			whole + `[{"id": 1, "subject": "A", "check": "x", "outcomes": ["ok", "failed"]}]}`,
+			[]string{`"A" (the check holds it up, now it ends as failed)`}},
+		"fails and leads back": {
+			whole + `[{"id": 1, "subject": "A", "check": "x"}]}`,
+			whole + `[{"id": 1, "subject": "A", "check": "x", "outcomes": {"failed": {"back": 1, "max": 3}}}]}`, nil},
+		"ends the workflow": {
+			whole + `[{"id": 1, "subject": "A", "outcomes": ["ok", "no"]}, {"id": 2, "subject": "B", "blockedBy": [1]}]}`,
+			whole + `[{"id": 1, "subject": "A", "outcomes": {"ok": {}, "no": {"stop": true}}}, {"id": 2, "subject": "B", "blockedBy": [1]}]}`,
+			[]string{`"A" (the workflow goes on, now no ends it)`}},
 		"skill": {
 			whole + `[{"id": 1, "subject": "A", "do": "x"}]}`, whole + `[{"id": 1, "subject": "A", "do": "y"}]}`, []string{`"A" (skill: x)`}},
 	} {
