@@ -40,7 +40,7 @@ type Caller struct {
 func (c Caller) FromClient() bool { return c.Kind != Unknown && !(c.Kind == Agent && c.Shell) }
 
 // Imitates reports whether a hook that is this process was started in the agent's shell, and not by the client.
-// Only Claude Code's process and variables show that. Elsewhere it is not known, and the answer is no.
+// Only Claude Code's variables show that. Elsewhere a wrapper of the person's may have started it, and the answer is no.
 func (c Caller) Imitates() bool { return c.Program == Claude && c.Shell }
 
 // process is one process. Fields that could not be read are zero.
@@ -136,6 +136,9 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 		environs = append(environs, environ)
 		if i > 0 {
 			if program := agentOf(p); program != "" {
+				// Other agents than Claude Code start their hooks and servers themselves: what has a process in
+				// between, such as a shell, was started by a command.
+				shell = shell || program != Claude && i > 1
 				return Caller{Kind: Agent, Program: program, Shell: shell, Why: fmt.Sprintf("%s is above it", p)}, true
 			}
 			if name, found := variable(environ); found && !isSet {

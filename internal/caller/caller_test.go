@@ -179,3 +179,22 @@ func TestTheAgentsShell(t *testing.T) {
 	gemini := func(name string) (string, bool) { return map[string]string{"GEMINI_CLI": "1"}[name], true }
 	assert.False(t, judgeUnread(gemini, nil).Imitates(), "no process can be read")
 }
+
+// TestServersOfOtherAgents: an agent without Claude Code's variables is the parent of its hooks and servers. What a
+// command of its shell starts could play the person.
+func TestServersOfOtherAgents(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for _, agent := range []process{{comm: "codex"}, {comm: "MainThread", args: []string{"/usr/local/bin/copilot"}},
+		{comm: "node", args: []string{"node", "/usr/bin/gemini"}}, {comm: "opencode"}} {
+		server := judge(chainOf(initd, gnome, agent, program_), none, me)
+		assert.True(t, server.FromClient(), agent)
+		twice := judge(chainOf(initd, gnome, agent, agent, program_), none, me)
+		assert.True(t, twice.FromClient(), "%v has started itself again", agent)
+		for _, between := range []process{clean, {comm: "python3"}, {comm: "timeout"}} {
+			command := judge(chainOf(initd, gnome, agent, between, program_), none, me)
+			assert.Equal(t, Agent, command.Kind, agent)
+			assert.False(t, command.FromClient(), "%v %v", agent, between)
+			assert.False(t, command.Imitates())
+		}
+	}
+}

@@ -188,7 +188,7 @@ func (h *agentHook) joins(ctx context.Context, skill string) error {
 func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool) agent.Reply {
 	request := hydrate.Request{
 		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
-		Way: progress.Way{Program: ownPath()}, Typed: typed,
+		Way: progress.Way{Program: ownPath()}, Typed: typed && h.streams.Who().FromClient(), // an agent can write the event
 	}
 	f, start := hydrateFlags{h.flags.Hydrate}, time.Now()
 	heard, err := h.Heard(h.call.Session)
