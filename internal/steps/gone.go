@@ -71,6 +71,15 @@ func (s *State) addMissing() {
 	}
 }
 
+// toldMissing returns for the person that a call is not refused because the step that it belongs to is missing, unless the troubles of
+// the list say so.
+func (s *State) toldMissing(c *Current) string {
+	if slices.ContainsFunc(s.Troubles, func(err error) bool { return errors.Is(err, ErrMissing) }) {
+		return ""
+	}
+	return "a call that belongs to " + c.Name() + " is not refused: the step is " + ErrMissing.Error()
+}
+
 // tellMissing returns for the person which steps of the session's workflows are missing, once a session
 // as long as no further one is, or that nothing about its steps is on record. At its stop there may be no other
 // occasion.

@@ -130,6 +130,10 @@ func (c *call) decideCall(s *State, parts []part) (v Verdict, lines []Evidence, 
 		i := slices.IndexFunc(owners, func(o owner) bool { return s.lets(o.Current) })
 		switch {
 		case len(owners) == 0:
+			if gone, ok := s.missingOwner(p); ok {
+				lines = append(lines, c.callLine(s, gone, Verdict{Decision: Allow, Why: "its step is gone from the task list"}))
+				v.Trouble = s.toldMissing(gone.Current)
+			}
 		case i >= 0:
 			lines = append(lines, c.callLine(s, owners[i], Verdict{Decision: Allow, Why: "its step is in progress"}))
 			v.Step = owners[i].ID
@@ -241,6 +245,16 @@ func (s *State) owners(p part) (all []owner) {
 		}
 	}
 	return all
+}
+
+// missingOwner returns a step to which a part of a call would belong, had its task not been removed as a file.
+func (s *State) missingOwner(p part) (owner, bool) {
+	for _, l := range p.listed {
+		if c := s.Step(l.step.ID); c != nil && s.IsMissing(c) {
+			return owner{c, l.text}, true
+		}
+	}
+	return owner{}, false
 }
 
 // lets reports whether a step lets its calls through: it is in progress, or a step under it is;
