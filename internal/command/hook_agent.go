@@ -228,11 +228,19 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 			return agent.Reply{Deny: v.Reason}
 		}
 	}
-	if v := h.called(ctx); !v.Allowed() {
+	v := h.called(ctx)
+	if !v.Allowed() {
 		return agent.Reply{Deny: v.Reason}
-	} else if v.Trouble != "" {
-		return agent.Reply{Person: "fsmtx: " + v.Trouble}
 	}
+	r := h.ruled(ctx)
+	if v.Trouble != "" { // it concerns the calls of steps alone
+		r.Person = strings.TrimSpace("fsmtx: " + v.Trouble + "\n" + r.Person)
+	}
+	return r
+}
+
+// ruled judges a tool by the rules about itself.
+func (h *agentHook) ruled(ctx context.Context) agent.Reply {
 	switch {
 	case h.call.Task != nil:
 		return h.updated(ctx, *h.call.Task)
