@@ -59,6 +59,7 @@ type Agent struct {
 	typed     string                    // begins a word of a prompt that names a skill
 	inside    bool                      // that word may be anywhere in the prompt
 	reads     bool                      // a skill is taken up by reading its SKILL.md in the shell
+	patches   bool                      // the shell takes apply_patch for the tool that changes files
 	tasks     taskDir                   // where its own task list is; nil if it has none
 	update    taskUpdate                // what a tool does with a task of that list
 	denies    form                      // of a refusal

@@ -227,6 +227,9 @@ func TestWhatTakesUpASkill(t *testing.T) {
 }
 
 func TestWhatAToolChanges(t *testing.T) {
+	bash := func(lines ...string) string {
+		return `{"tool_name": "Bash", "cwd": "/p", "tool_input": {"command": "` + strings.Join(lines, `\n`) + `"}}`
+	}
 	for text, want := range map[string][]string{
 		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"file_path": "a"}}`: {"/p/a"},
 		`{"tool_name": "Write", "cwd": "/p", "tool_input": {"path": "/x/a"}}`:   {"/x/a"},
@@ -235,6 +238,9 @@ func TestWhatAToolChanges(t *testing.T) {
 		`{"tool_name": "apply_patch", "cwd": "/p", "tool_input": {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: ` +
 			`b\n*** Delete File: /c\n"}}`: {"/p/a",
 			"/p/b", "/c"},
+		bash("apply_patch <<'E'", "*** Begin Patch", "*** Add File: a", "+x", "*** End Patch", "E"): {"/p/a"},
+		bash("cd b && apply_patch <<'E'", "*** Begin Patch", "*** Add File: a", "E"):                {"/p/b/a"},
+		bash("cat > f <<'E'", "*** Begin Patch", "*** Add File: a", "E"):                            nil,
 	} {
 		e, err := event.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1)))
 		require.NoError(t, err)

@@ -9,7 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Call is one call of a hook, as far as fsmtx needs it.
@@ -55,8 +57,8 @@ func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
 	if c.Tool == a.take.name {
 		c.skill = jsonx.StringMember(e.ToolInput, a.take.field)
 	}
-	if slices.Contains(a.edits, c.Tool) {
-		c.Paths = changed(e)
+	if slices.Contains(a.edits, c.Tool) || a.patches && strings.Contains(c.Command, "apply") {
+		c.Paths = changed(e, directory(c))
 	}
 	if a.update != nil {
 		c.Task = a.update(e)
@@ -82,9 +84,21 @@ func (a *Agent) TasksOf(e *event.Event, lookup func(string) (string, bool)) stri
 	return a.tasks(e, filepath.Dir(a.UserFile(lookup, a.Hooks.User)))
 }
 
+// directory returns the one in which a command of the shell works that begins with cd, else that of the event.
+func directory(c Call) string {
+	script, _ := shell.Parse(c.Command)
+	if words := script.FirstCommand(); len(words) == 2 {
+		program, _ := words[0].Literal()
+		if dir, known := words[1].Literal(); known && program == "cd" {
+			return paths.Absolute(dir, c.Cwd)
+		}
+	}
+	return c.Cwd
+}
+
 // changed returns the files that a tool changes: the one that its input names, or those of a
-// patch in it.
-func changed(e *event.Event) (paths []string) {
+// patch in it, which are below dir.
+func changed(e *event.Event, dir string) (paths []string) {
 	for _, field := range []string{"file_path", "path", "notebook_path"} {
 		paths = append(paths, jsonx.StringMember(e.ToolInput, field))
 	}
@@ -94,7 +108,7 @@ func changed(e *event.Event) (paths []string) {
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	for i, path := range paths {
 		if !filepath.IsAbs(path) {
-			paths[i] = filepath.Join(e.Cwd, path)
+			paths[i] = filepath.Join(dir, path)
 		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return !filepath.IsAbs(path) })

@@ -41,7 +41,7 @@ func Codex() *Agent {
 		mine: func(e *event.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 		},
-		shells: []string{"Bash"}, edits: []string{"apply_patch", "Edit", "Write"},
+		shells: []string{"Bash"}, edits: []string{"apply_patch", "Edit", "Write"}, patches: true,
 		typed: "$", inside: true, reads: true,
 	}
 }

@@ -213,6 +213,7 @@ func TestOnlyAndResume(t *testing.T) {
 		program := withWorkflow(t, w)
 		w.Write("project/.agents/skills/ship/fsm.json", limited)
 		fsmtx(t, w, program, "install", "--agent", a.Program, "--stop", "off")
+		require.NoError(t, os.Mkdir(w.Path("project/release"), 0o755))
 		turns := []Turn{
 			Do(a.TakeUp("take", "ship")),
 			Do(a.Bash("early", "echo publish now")),
@@ -245,6 +246,9 @@ func TestOnlyAndResume(t *testing.T) {
 // that a model can be made to call here.
 func writes(a *agents.Agent, path string) (tool string, input map[string]any) {
 	switch a.Program {
+	case "codex":
+		const patch = "cd release && apply_patch <<'E'\n*** Begin Patch\n*** Add File: notes\n+x\n*** End Patch\nE"
+		return "exec_command", map[string]any{"cmd": patch}
 	case "copilot":
 		return "create", map[string]any{"path": path, "file_text": "x"}
 	case "gemini", "qwen":
