@@ -126,7 +126,7 @@ do, and --check knows it as far as it can be known.
 
 If an agent runs the command, the hook asks the person about --remove, --no-steps, --checks
 off, --stop remind and off, and after "--" about no flag at all, --history, --log,
---lock-timeout and --active=reset.`,
+--lock-timeout, --active=reset, --nest=off, --scope=all and --announce=false.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",

@@ -103,12 +103,13 @@ func lessEnforced(flags *pflag.FlagSet) bool {
 
 // dropsFlags reports whether the flags of hydrate that a person may have chosen are replaced by
 // these, after "--", with less than before: by none, or by those about what a hydration may
-// replace and what is kept of it.
+// replace, what is kept of it, and what is told.
 func dropsFlags(args []string) bool {
 	return len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool {
 		name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		return slices.Contains([]string{"history", "log", "lock-timeout"}, name) ||
-			name == "active" && value != "refuse" || name == "nest" && value != "on"
+			name == "active" && value != "refuse" || name == "nest" && value != "on" || name == "scope" && value != "skill" ||
+			name == "announce" && slices.Contains([]string{"false", "f", "F", "FALSE", "False", "0"}, value)
 	})
 }
 
