@@ -58,8 +58,9 @@ type Result struct {
 	Nested *Nested  // the step that the workflow came under; nil if it came under none
 	Lost   []string // the skills whose workflows had begun, were not finished, and were replaced
 	// Weaker is which gates the unfinished workflow of the same skill had that the new one does not have; usually empty.
-	Weaker    []string
-	Displaced []steps.Displaced // the unfinished workflows of other sessions that were replaced; usually empty
+	Weaker     []string
+	Unrecorded int               // how many open steps were replaced of which nothing is on record: what gates they had is not known
+	Displaced  []steps.Displaced // the unfinished workflows of other sessions that were replaced; usually empty
 
 	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
 	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
@@ -170,7 +171,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if err != nil || h.result.Duplicate {
-		h.result.Weaker, h.result.Displaced = nil, nil
+		h.result.Weaker, h.result.Displaced, h.result.Unrecorded = nil, nil, 0
 	}
 	if len(h.result.Created) > 0 {
 		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()

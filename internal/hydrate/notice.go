@@ -34,6 +34,9 @@ func Notice(r Request, result Result) string {
 		}
 		parts = append(parts, text)
 	}
+	if n := result.Unrecorded; n > 0 {
+		parts = append(parts, "nothing is on record of "+terminal.Count(n, "open step")+" that it replaces: which gates were lost is not known")
+	}
 	for _, d := range result.Displaced {
 		parts = append(parts, fmt.Sprintf("%s of %s were not finished, and another session's (%s), which is told at its next event",
 			d.Text(), clip(d.Command), clip(d.Session)))

@@ -2,6 +2,7 @@ package hydrate
 
 import (
 	"cmp"
+	"context"
 	"os"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -39,23 +40,38 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	return w.Encode()
 }
 
-// givingWay returns the workflows that are not finished and that the plan replaces. If it replaces no open task, nothing has to
-// be read for that.
+// givingWay returns the workflows that are not finished and that the plan replaces. If it replaces open tasks, the list shows which;
+// else only the record shows whether a script has completed or removed them.
 func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
-	open := map[int64]bool{}
+	h.result.Unrecorded = 0
+	open, deleted := map[int64]bool{}, map[int64]bool{}
 	for _, d := range plan.Deletions() {
+		deleted[d.Number] = true
 		if d.Status != fsmspec.Completed.String() {
 			open[d.Number] = true
 		}
-	}
-	if len(open) == 0 {
-		return nil
 	}
 	var opts []txn.Option
 	if h.list.FS != nil {
 		opts = append(opts, txn.WithFS(h.list.FS))
 	}
-	return steps.Recorded(h.list.Dir, open, opts...)
+	if len(open) == 0 {
+		s, err := steps.LoadNow(context.Background(), h.list.Dir, opts...)
+		if err != nil {
+			return nil
+		}
+		for _, c := range s.Steps {
+			if deleted[c.ID] && !c.Done() || s.IsMissing(c) && c.Workflow.Command == h.request.tag() {
+				open[c.ID] = true
+			}
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	all := steps.Recorded(h.list.Dir, open, opts...)
+	h.result.Unrecorded = len(open)
+	return all
 }
 
 // compare finds out which gates an earlier workflow of the same skill had that w does not have: the fsm.json was changed
