@@ -78,7 +78,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 		project = tasklist.Project(env, b.Here)
 	}
 	r = Request{
-		Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
+		Begun: true, Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
 		Cwd: b.Here, Project: project, Typed: b.Typed, Way: b.Way,
 	}
 	if folder := agent.Folder(b.Program, b.Skill, b.Here, env); folder != "" {
@@ -263,6 +263,9 @@ func begun(r Request, result Result) Begun {
 	b := Begun{Created: []int64{}, Deleted: []string{}, Text: Announcement(r, result)}
 	if b.Text == "" {
 		b.Text = "The workflow of " + visible.Words(r.Command) + " has no steps, so the task list was not changed.\n"
+	}
+	if lost := weakened(result); len(lost) > 0 {
+		b.Text += "\nTell the person: " + strings.Join(lost, "; ") + ".\n"
 	}
 	if result.Args != "" {
 		b.Text += "\nThe arguments " + visible.Clip(visible.Words(result.Args), maxShownArgs) +

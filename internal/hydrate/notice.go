@@ -27,16 +27,7 @@ func Notice(r Request, result Result) string {
 	case len(result.Lost) > 0:
 		parts = append(parts, clip(strings.Join(result.Lost, ", "))+" was not finished; fsmtx undo brings it back")
 	}
-	if n := len(result.Weaker); n > 0 {
-		text := "fsm.json has lost gates that the open steps had: " + strings.Join(result.Weaker[:min(n, maxWeaker)], ", ")
-		if n > maxWeaker {
-			text += fmt.Sprintf(" and of %s", terminal.Count(n-maxWeaker, "more step"))
-		}
-		parts = append(parts, text)
-	}
-	if n := result.Unrecorded; n > 0 {
-		parts = append(parts, "nothing is on record of "+terminal.Count(n, "open step")+" that it replaces: which gates were lost is not known")
-	}
+	parts = append(parts, weakened(result)...)
 	for _, d := range result.Displaced {
 		parts = append(parts, fmt.Sprintf("%s of %s were not finished, and another session's (%s), which is told at its next event",
 			d.Text(), clip(d.Command), clip(d.Session)))
@@ -98,4 +89,19 @@ func FailureNotice(r Request, err error, message string) string {
 		text = clip(r.Command) + ": " + visible.Words(headline)
 	}
 	return shorten(text, maxNotice, "…")
+}
+
+// weakened says which gates the workflow has lost, as parts of a sentence.
+func weakened(result Result) (parts []string) {
+	if n := len(result.Weaker); n > 0 {
+		text := "fsm.json has lost gates that the open steps had: " + strings.Join(result.Weaker[:min(n, maxWeaker)], ", ")
+		if n > maxWeaker {
+			text += fmt.Sprintf(" and of %s", terminal.Count(n-maxWeaker, "more step"))
+		}
+		parts = append(parts, text)
+	}
+	if n := result.Unrecorded; n > 0 {
+		parts = append(parts, "nothing is on record of "+terminal.Count(n, "open step")+" that it replaces: which gates were lost is not known")
+	}
+	return parts
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -11,7 +13,7 @@ import (
 )
 
 // record returns what the transaction records of the plan's workflow: its steps by their
-// numbers in the list, with their gates. It returns "" for a workflow without steps, unless it replaces another session's.
+// numbers in the list, with their gates. It returns "" for a workflow without steps of which nobody has to be told anything.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
 	gives := h.givingWay(plan)
@@ -20,7 +22,8 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		w = steps.Planned(plan.Levels(), 0)[0]
 	}
 	h.compare(gives, &w)
-	if w.Displaces = h.displaced(gives); len(w.Steps)+len(w.Displaces) == 0 {
+	w.Displaces, w.Weakened = h.displaced(gives), h.untold(gives)
+	if len(w.Steps)+len(w.Displaces)+len(w.Weakened) == 0 {
 		return "", nil
 	}
 	w.Command = h.request.tag()
@@ -83,6 +86,20 @@ func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
 			h.result.Weaker = append(h.result.Weaker, steps.Weaker(old, w)...)
 		}
 	}
+}
+
+// untold returns which gates were lost without a word to the person: by this call, or by those that have made what it replaces.
+func (h *Hydration) untold(replaced []*steps.Workflow) string {
+	var all []string
+	for _, old := range replaced {
+		if old.Weakened != "" && old.Command == h.request.tag() {
+			all = append(all, old.Weakened)
+		}
+	}
+	if h.request.Begun {
+		all = append(all, weakened(h.result)...)
+	}
+	return strings.Join(slices.Compact(all), "; ")
 }
 
 // displaced returns the workflows of other sessions among those that are replaced: a list can be shared.

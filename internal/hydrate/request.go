@@ -36,6 +36,7 @@ type Request struct {
 	Typed      bool         // a person typed the skill
 	Invocation string       // identifies the call of the skill; empty if unknown
 	Way        progress.Way // by what the agent works on the steps, for the announcement
+	Begun      bool         // a command or a tool of the agent began it, whose answer the agent alone reads
 	Stopped    bool         // a hook has already kept the agent from stopping
 }
 

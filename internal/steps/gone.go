@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -107,6 +108,21 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 		return ""
 	}
 	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
+}
+
+// tellWeakened returns for the person, once, which gates workflows have lost that a command or a tool of the agent has begun: its
+// answer reaches the agent alone.
+func (f *Frame) tellWeakened(ctx context.Context, s *State, x Stopping) string {
+	if x.Agent != "" {
+		return ""
+	}
+	var all []string
+	for _, w := range s.Workflows() {
+		if w.Weakened != "" && !f.toldBefore(ctx, fmt.Sprintf("weakened/%d/%s", w.Steps[0].ID, w.SHA256)) {
+			all = append(all, visible.Words(w.Command)+": "+w.Weakened)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which
