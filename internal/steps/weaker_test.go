@@ -80,8 +80,8 @@ func TestWeaker(t *testing.T) {
 		"step gone with its value": {
 			whole + `[{"id": 1, "subject": "A", "set": {"a": "x"}, "within": 60}, {"id": 2, "subject": "B"}]}`,
 			whole + `[{"id": 2, "subject": "B"}]}`, []string{`"A" (sets a (matches x); within 1m)`}},
-		"done from the beginning": {`[{"id": 1, "subject": "A", "check": "x"}]`, `[{"id": 1, "subject": "A", "status": "completed", "check": "x"}]`,
-			[]string{`"A" (check: x)`}},
+		"done from the beginning": {`[{"id": 1, "subject": "A", "check": "x"}]`,
+			`[{"id": 1, "subject": "A", "status": "completed", "check": "x"}]`, []string{`"A" (check: x)`}},
 		"not needed in any case": {
 			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}, {"id": 2, "subject": "B", "blockedBy": [1], "check": "x"}]}`,
 			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}, {"id": 2, "subject": "B", "when": {"1": "x"}, "check": "x"}]}`,
