@@ -174,7 +174,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, target.Name())
 	if f.do != nil {
-		opened = slices.DeleteFunc(opened, func(c *steps.Current) bool { return c == target })
+		opened = openedWith(target, before, state)
 	}
 	if len(opened) > 0 {
 		visible.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
@@ -192,6 +192,19 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
+}
+
+// openedWith returns the other steps that were done and are open now.
+func openedWith(target *steps.Current, before, after *steps.State) (opened []*steps.Current) {
+	if before == nil {
+		return nil
+	}
+	for _, c := range after.Steps {
+		if was := before.Step(c.ID); c != target && was != nil && was.Done() && !c.Done() {
+			opened = append(opened, c)
+		}
+	}
+	return opened
 }
 
 // haltedBy returns the steps that were in progress and wait for others now.

@@ -45,7 +45,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 		switch {
 		case e.Verdict == Shown, c != nil && c.Workflow == w:
 			f.add(e)
-		case e.lets() && s.restarts(w, e.Reopens):
+		case e.lets() && s.restarts(w, e.Reopens), e.isReopen() && s.partsAfter(w, e.Step) && f.anyDone(w):
 			f.restart(w)
 		}
 		if e.isReopen() {
@@ -145,6 +145,11 @@ func (f *folding) restart(w *Workflow) {
 		delete(f.decided, s.ID)
 		f.stale[s.ID], f.left[s.ID], f.unshown = true, true, true
 	}
+}
+
+// anyDone reports whether a step of the workflow is done.
+func (f *folding) anyDone(w *Workflow) bool {
+	return slices.ContainsFunc(w.Steps, func(s Step) bool { return f.state.Outcome(s.ID) != "" })
 }
 
 func (f *folding) reopened(e Evidence) {

@@ -228,6 +228,18 @@ func (s *State) restarts(w *Workflow, ids []int64) bool {
 	return false
 }
 
+// partsAfter reports whether a workflow is parts of a step, or of parts of it, that comes after the
+// step with this number in the same workflow.
+func (s *State) partsAfter(w *Workflow, id int64) bool {
+	c := s.Step(id)
+	for p := s.Parent(w); c != nil && p != nil && w.Round == 0; w, p = p.Workflow, s.Parent(p.Workflow) {
+		if p.Workflow == c.Workflow {
+			return s.comesAfter(p, []int64{id})
+		}
+	}
+	return false
+}
+
 // isClosed reports whether nothing of a workflow is needed any more: the step that it is
 // under is done, or has come round again.
 func (s *State) isClosed(w *Workflow) bool {
