@@ -138,16 +138,31 @@ func (g *graph) warnStarted() {
 			continue
 		}
 		for _, e := range g.edges[i] {
-			blocked := g.entries[e.to]
-			if blocked.task.Status != InProgress || warned[e.to] {
-				continue
-			}
-			warned[e.to] = true
-			g.warnings.note(blocked.statusAt, blocked, keepsMeaning, func() (pointer, text string) {
-				return blocked.pointer("status"), fmt.Sprintf("in_progress while blocked by %s, which is %s", blocker.name(), blocker.task.Status)
-			})
+			g.warnIfStarted(e.to, blocker, warned)
 		}
 	}
+	for k, e := range g.entries {
+		if e.task.Status != InProgress {
+			continue
+		}
+		for _, c := range e.task.Flow.When {
+			i := slices.IndexFunc(g.entries, func(on *entry) bool { return on.task.ID == c.Task })
+			if i >= 0 && g.entries[i].task.Status != Completed {
+				g.warnIfStarted(k, g.entries[i], warned)
+			}
+		}
+	}
+}
+
+func (g *graph) warnIfStarted(k int, blocker *entry, warned []bool) {
+	blocked := g.entries[k]
+	if blocked.task.Status != InProgress || warned[k] {
+		return
+	}
+	warned[k] = true
+	g.warnings.note(blocked.statusAt, blocked, keepsMeaning, func() (pointer, text string) {
+		return blocked.pointer("status"), fmt.Sprintf("in_progress while blocked by %s, which is %s", blocker.name(), blocker.task.Status)
+	})
 }
 
 // checkStart notes a problem if there are steps left to do and none of them can ever start:

@@ -51,6 +51,9 @@ func TestWarnings(t *testing.T) {
 		{"in progress while blocked by two",
 			`[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "status": "in_progress", "blockedBy": [2, 1]}]`,
 			`1:92 /2/status task 3 ("C"): in_progress while blocked by task 1 ("A"), which is pending`},
+		{"in progress while its condition is open", `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}, ` +
+			`{"id": 2, "subject": "B", "status": "in_progress", "when": {"1": "a"}}]}`,
+			`1:109 /steps/1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress with its blocker done",
 			`[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
 		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,

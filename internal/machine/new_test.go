@@ -85,6 +85,9 @@ func TestFaults(t *testing.T) {
 		`warning 2 when: this step is never needed: its conditions want different outcomes of step 1`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}, {ID: 2, When: []Condition{{1, []string{"a"}}}},
 			{ID: 3, When: []Condition{{2, []string{Done}}, {1, []string{"b"}}}}},
+		`warning 1 when/1: this step is never needed: when step 1 ends as quit, nothing comes after it`: {
+			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "quit", Stop: true}}}, {ID: 2, When: []Condition{{1, []string{"quit"}}}},
+			{ID: 3, When: []Condition{{1, []string{"quit", Skipped}}}}, {ID: 4, When: []Condition{{1, []string{"quit", "a"}}}}},
 		`warning 0 outcomes: the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`: {
 			{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}}}},
 		`warning 2 blockedBy: it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they ` +

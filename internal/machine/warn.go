@@ -11,6 +11,7 @@ func (b *builder) warn() {
 		return
 	}
 	b.warnDead()
+	b.warnStopped()
 	for i := range b.m.steps {
 		b.warnUseless(i)
 		b.warnTaken(i)
@@ -40,6 +41,20 @@ func (b *builder) warnDead() {
 		for k, outcomes := range needs[i] {
 			if len(outcomes) == 0 {
 				b.warning(i, at("when"), "this step is never needed: its conditions want different outcomes of step %d", b.m.steps[k].ID)
+				break
+			}
+		}
+	}
+}
+
+// warnStopped warns of steps that are needed only if another one ends in an outcome that stops.
+func (b *builder) warnStopped() {
+	for i, s := range b.m.steps {
+		for _, c := range s.When {
+			on := &b.m.steps[b.m.index[c.Step]]
+			if !slices.ContainsFunc(c.Outcomes, func(name string) bool { n := on.outcome(name); return n < 0 || !on.Outcomes[n].Stop }) {
+				b.warning(i, at("when", id(c.Step)), "this step is never needed: when step %d ends as %s, nothing comes after it", c.Step,
+					strings.Join(c.Outcomes, " or "))
 				break
 			}
 		}
