@@ -71,7 +71,8 @@ func replaceItem(text, item string) string {
 // ForItem returns what is done for one line of a step with Each, whose workflow is that of
 // [Each]. The line replaces {item} in subjects, descriptions, active forms, questions and
 // paths, where wildcards in it are literal. Behind a subject without {item} it stands after a
-// colon. {item} of a step that has lines of its own is left to them.
+// colon. {item} of a step that has lines of its own is left to them: the line stands behind its
+// subject, too.
 //
 // The error is an *InvalidError, for example if the line leads out of the project in a path.
 func ForItem(workflow, item string) (*Spec, error) {
@@ -94,15 +95,10 @@ func stepForItem(step jsontext.Value, item string) []byte {
 	return eachMember(step, func(name string, value jsontext.Value) []byte {
 		kind := value.Kind()
 		switch {
-		case name == "subject" && kind == '"' && !strings.Contains(textOf(value), itemName):
+		case name == "subject" && kind == '"' && (hasEach && !hasParts || !strings.Contains(textOf(value), itemName)):
 			return appendQuoted(nil, textOf(value)+": "+literally(item))
 		case name == "each" && kind == '{':
-			return eachMember(value, func(name string, value jsontext.Value) []byte {
-				if name == "lines" && value.Kind() == '"' {
-					return withItem(value, item)
-				}
-				return value
-			})
+			return pathsIn(value, item)
 		case hasEach && !hasParts: // the texts are those of its own lines
 			return value
 		case name == "do" && kind == '[' && !hasEach:
@@ -111,6 +107,10 @@ func stepForItem(step jsontext.Value, item string) []byte {
 			return withItem(value, item)
 		case HasPatterns(name) && kind == '[':
 			return pathsForItem(value, item)
+		case slices.Contains([]string{"check", "decides"}, name) && kind == '{':
+			return pathsIn(value, item)
+		case name == "set" && kind == '{':
+			return eachMember(value, func(_ string, want jsontext.Value) []byte { return pathsIn(want, item) })
 		case name == "outcomes" && kind == '{':
 			return eachMember(value, func(_ string, effects jsontext.Value) []byte { return effectsForItem(effects, item) })
 		}
@@ -127,6 +127,21 @@ func effectsForItem(effects jsontext.Value, item string) []byte {
 		case name == "produces" && value.Kind() == '[':
 			return pathsForItem(value, item)
 		case name == "approval" && value.Kind() == '"':
+			return withItem(value, item)
+		case name == "check":
+			return pathsIn(value, item)
+		}
+		return value
+	})
+}
+
+// pathsIn returns a command, or the source of lines, with the line in its directory or file.
+func pathsIn(object jsontext.Value, item string) []byte {
+	if object.Kind() != '{' {
+		return object
+	}
+	return eachMember(object, func(name string, value jsontext.Value) []byte {
+		if (name == "dir" || name == "lines") && value.Kind() == '"' {
 			return withItem(value, item)
 		}
 		return value

@@ -223,12 +223,30 @@ func TestForItem(t *testing.T) {
 	tasks = spec.Tasks()
 	assert.Equal(t, `q"`, tasks[0].Subject)
 	assert.Equal(t, `in q"`, tasks[0].Parts[0].Subject)
-	assert.Equal(t, "own {item}", tasks[1].Subject, "its texts are those of its own lines")
+	assert.Equal(t, `own {item}: q"`, tasks[1].Subject, "its texts are those of its own lines, and the line around them tells it apart")
 	assert.Equal(t, "{item}", tasks[1].ActiveForm)
 	assert.Equal(t, `join: q"`, tasks[2].Subject)
 	assert.Equal(t, `q"`, tasks[2].ActiveForm)
 	assert.Equal(t, "{item}", tasks[2].Parts[0].Subject)
 	assert.Equal(t, "echo {item}", tasks[2].Each.Run.Run)
+}
+
+// The directory of a command is a path like any other: a line may have several segments there.
+func TestItemsInDirectories(t *testing.T) {
+	file := parsed(t, flowCase(`"each": {"lines": "a"}, "do": [
+		{"id": 1, "subject": "A", "check": {"run": "x", "dir": "{item}"}, "set": {"v": {"run": "x", "dir": "in/{item}"}, "w": "."}},
+		{"id": 2, "subject": "B", "decides": {"run": "x", "dir": "{item}"}, "outcomes": {"a": {}, "b": {"check": {"run": "x", "dir": "{item}"}}}},
+		{"id": 3, "subject": "C", "each": {"run": "x", "dir": "{item}"}}]`)).Tasks()[1].Each.Workflow
+	spec, err := fsmspec.ForItem(file, "a/b")
+	require.NoError(t, err)
+	tasks := spec.Tasks()
+	assert.Equal(t, "a/b", tasks[0].Gates.Check.Dir)
+	assert.Equal(t, "in/a/b", tasks[0].Flow.Set[0].Command.Dir)
+	assert.Equal(t, "a/b", tasks[1].Flow.Chooser.Dir)
+	assert.Equal(t, "a/b", tasks[1].Flow.Outcomes[1].Gates.Check.Dir)
+	assert.Equal(t, "a/b", tasks[2].Each.Run.Dir)
+	_, err = fsmspec.ForItem(file, "../b")
+	assert.ErrorContains(t, err, "the path has to stay inside the project's directory")
 }
 
 // A line that would lead out of the project is refused, and so is one that cannot be in a path.
