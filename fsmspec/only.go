@@ -47,6 +47,10 @@ func (p *parser) rule(rules *[]string, name string, t token) {
 	if tool, empty := strings.CutSuffix(text, "()"); empty && wrong == "" { // older records may have it
 		wrong = fmt.Sprintf("nothing is in the parentheses: write %s for all its calls", tool)
 	}
+	if r, ok := permission.Parse(text); ok && wrong == "" && r.Tool == "Bash" && r.Content != "" && r.MatchLine("fsmtx complete 1") {
+		wrong = "an agent without task tools works on the steps with these commands of fsmtx, so they cannot belong to one step"
+	}
+	p.ruleUses(name, text, t)
 	switch {
 	case wrong != "":
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)

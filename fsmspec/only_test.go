@@ -55,6 +55,8 @@ func TestWrongRules(t *testing.T) {
 		`["mcp__"]`:      `only: "mcp__": want mcp__server__tool, or mcp__server__* for all tools of a server`,
 		`["TaskUpdate"]`: `only: "TaskUpdate": the workflow itself needs this tool, so it cannot belong to one step`,
 		`["Skill"]`:      `only: "Skill": the workflow itself needs this tool, so it cannot belong to one step`,
+		`["Bash(fsmtx *)"]`: `only: "Bash(fsmtx *)": an agent without task tools works on the steps with these commands of fsmtx, ` +
+			`so they cannot belong to one step`,
 		`["Write(../x)"]`: `only: "Write(../x)": .. is not allowed: write the path from the project's directory, ` +
 			`//path for one from the root, or ~/path`,
 		`["Bash()"]`:           `only: "Bash()": nothing is in the parentheses: write Bash for all its calls`,
@@ -79,6 +81,8 @@ func TestSuspiciousRules(t *testing.T) {
 		{onlyCase(`["Edit", "Edit"]`), `1:65 /steps/0/only/1 task 1 ("A"): only lists "Edit" more than once`},
 		{onlyCase(`["FutureTool"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTool": no tool is known by this name; ` +
 			`one of an MCP server is written mcp__server__tool`},
+		{`{"fsm": 2, "vars": {"v": "x"}, "steps": [{"id": 1, "subject": "A", "each": {"lines": "l"}, "only": ["Edit({item}/**)", "Edit({v,w})"]}]}`,
+			`1:101 /steps/0/only/0 task 1 ("A"): only has {item}, and nothing is replaced in rules: write * for it`},
 		{`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "status": "completed", "only": ["Edit"]}]}`,
 			`1:79 /steps/0/only task 1 ("A"): only: this step is completed from the start, so it never lets these calls through: unless another ` +
 				`step lists them, they are refused until the workflow is over`},
@@ -89,6 +93,7 @@ func TestSuspiciousRules(t *testing.T) {
 	} {
 		assert.Contains(t, lines(parsed(t, c.file).Warnings()), c.want)
 	}
+	assert.Empty(t, parsed(t, onlyCase(`["Bash(fsmtx install *)", "Edit({a}/**)"]`)).Warnings())
 }
 
 // TestNeedsObjectForOnly: an array with it is refused, and validate --fix wraps it.

@@ -301,6 +301,7 @@ const (
 	inPath              // also a pattern
 	inCommand           // which reads its variable
 	asText              // in a command, where {name} is not replaced
+	inRule              // in a permission rule, where it is not, either
 )
 
 // maxUses limits the uses that are proven.
@@ -338,6 +339,16 @@ func (p *parser) pathUses(field, text string, t token) {
 		} else if class {
 			p.problem(t.start, "%s: %s cannot stand between [ and ]", field, quoted(part.text))
 		}
+	}
+}
+
+// ruleUses finds {name} in a permission rule, where it is not replaced.
+func (p *parser) ruleUses(field, rule string, t token) {
+	if p.version != WithOutcomes || p.current == nil {
+		return
+	}
+	for _, name := range Named(rule) {
+		p.addMention(mention{p.current, name, field, t.start, "", whenStarted, inRule})
 	}
 }
 
@@ -443,8 +454,12 @@ func (v *valueProof) fixedFault(name string) string {
 func (v *valueProof) prove(m mention) {
 	p, name := v.p, m.name
 	switch {
-	case m.in == asText:
-		if name == Args || name == Round || name == Item && m.hasItem() || slices.Contains(v.known, name) {
+	case m.in == asText || m.in == inRule:
+		switch {
+		case name != Args && name != Round && (name != Item || !m.hasItem()) && !slices.Contains(v.known, name):
+		case m.in == inRule:
+			p.noteMention(&p.warnings, m, `%s has {%s}, and nothing is replaced in rules: write * for it`, m.field, name)
+		default:
 			p.noteMention(&p.warnings, m, `%s has {%s}, and nothing is replaced in commands: write "$%s"`, m.field, name, Variable(name))
 		}
 	case m.in == inPath && v.fixedFault(name) != "":
