@@ -403,12 +403,19 @@ type valueProof struct {
 	p       *parser
 	setters map[string][]*entry // of all levels
 	known   []string            // the names, those of vars first
+	given   map[given]bool      // what gives has found
+}
+
+// given is a value that an entry may give.
+type given struct {
+	entry *entry
+	name  string
 }
 
 // proveValues notes the uses of values that do not exist, or that are not set whenever they are
 // used.
 func (p *parser) proveValues() {
-	v := &valueProof{p: p, setters: map[string][]*entry{}}
+	v := &valueProof{p: p, setters: map[string][]*entry{}, given: map[given]bool{}}
 	for _, d := range p.declared {
 		v.known = append(v.known, d.Name)
 	}
@@ -521,43 +528,40 @@ func (v *valueProof) machine(e *entry) *machine.Machine {
 	return e.outer.machine
 }
 
-// gives reports whether the steps after an entry have the value that it, or a part of it, sets.
-// What is set for one line is known only there.
-func gives(e *entry, name string) bool {
-	return e.task.Each == nil && (sets(e, name) || slices.ContainsFunc(e.parts, func(part *entry) bool {
-		return len(part.task.Flow.When) == 0 && e.partGives(part, name) && (!part.ends(machine.Late) || e.givesIfLate(part, name))
-	}))
+// gives reports whether the steps after an entry have the value that it, or its parts, set. What
+// is set for one line is known only there.
+func (v *valueProof) gives(e *entry, name string) bool {
+	of := given{e, name}
+	if _, known := v.given[of]; !known {
+		v.given[of] = e.task.Each == nil && (sets(e, name) || len(e.parts) > 0 && v.partsGive(e, name))
+	}
+	return v.given[of]
 }
 
-// partGives reports whether a part that is worked on, and does not end as late, gives the value.
-func (e *entry) partGives(part *entry, name string) bool {
-	return gives(part, name) && !e.stopsBefore(part)
-}
-
-// givesIfLate reports whether another part, which is worked on if this one ends as late, gives the value.
-func (e *entry) givesIfLate(part *entry, name string) bool {
-	return slices.ContainsFunc(e.parts, func(x *entry) bool {
-		when := x.task.Flow.When
-		return len(when) == 1 && when[0].Task == part.task.ID && slices.Contains(when[0].Outcomes, machine.Late) &&
-			!x.ends(machine.Late) && e.partGives(x, name)
-	})
-}
-
-// ends reports whether a step can end in the outcome.
-func (e *entry) ends(outcome string) bool {
-	return slices.ContainsFunc(e.task.Flow.Outcomes, func(o Outcome) bool { return o.Name == outcome })
-}
-
-// stopsBefore reports whether an outcome of another part can end the parts while one of them is open. The
-// outcome of a part itself needs its values, too.
-func (e *entry) stopsBefore(part *entry) bool {
-	return slices.ContainsFunc(e.parts, func(x *entry) bool {
-		if x == part || !slices.ContainsFunc(x.task.Flow.Outcomes, func(o Outcome) bool { return o.Stop }) {
+// partsGive reports whether the parts of an entry have given the value whenever they are over, also
+// if one of them ends them all. Such an outcome of a part that gives the value needs it, too.
+func (v *valueProof) partsGive(e *entry, name string) bool {
+	from := v.settersOf(e.parts, name)
+	if len(from) == 0 || e.machine == nil || e.machine.UnsetAtEnd(from) {
+		return false
+	}
+	return !slices.ContainsFunc(e.parts, func(x *entry) bool {
+		if slices.Contains(from, x.task.ID) || !slices.ContainsFunc(x.task.Flow.Outcomes, func(o Outcome) bool { return o.Stop }) {
 			return false
 		}
-		_, before := e.machine.Unset(x.task.ID, []int64{part.task.ID})
+		_, before := e.machine.Unset(x.task.ID, from)
 		return before
 	})
+}
+
+// settersOf returns the ids of the entries of a level that give the value.
+func (v *valueProof) settersOf(level []*entry, name string) (ids []int64) {
+	for _, e := range level {
+		if v.gives(e, name) {
+			ids = append(ids, e.task.ID)
+		}
+	}
+	return ids
 }
 
 func sets(e *entry, name string) bool {
@@ -566,15 +570,10 @@ func sets(e *entry, name string) bool {
 
 // unset returns when a value is not set at an entry, or "" if it is always set.
 func (v *valueProof) unset(e *entry, name string, when moment) string {
-	if when == whenCompleted && (sets(e, name) || gives(e, name)) {
+	if when == whenCompleted && (sets(e, name) || v.gives(e, name)) {
 		return ""
 	}
-	var from []int64
-	for _, b := range v.level(e) {
-		if gives(b, name) {
-			from = append(from, b.task.ID)
-		}
-	}
+	from := v.settersOf(v.level(e), name)
 	how, unset := v.machine(e).Unset(e.task.ID, from)
 	if !unset || e.outer != nil && v.unset(e.outer, name, whenStarted) == "" {
 		return ""
@@ -592,7 +591,13 @@ func (v *valueProof) unset(e *entry, name string, when moment) string {
 	}
 	for _, x := range v.setters[name] {
 		for o := x.outer; o != nil; o = o.outer {
-			if o == e || o.outer != e.outer {
+			switch {
+			case o == e && when == whenCompleted:
+				return "when this step is completed: only " + v.where(name) + " in it gives it, and it is not sure that its parts end with it: " +
+					`give it a default in "vars"`
+			case o == e:
+				return "when this step starts: " + v.where(name) + " in it gives it, which is done later"
+			case o.outer != e.outer:
 				continue
 			}
 			if _, open := v.machine(e).Unset(e.task.ID, []int64{o.task.ID}); !open {

@@ -268,6 +268,21 @@ func TestValuesAreSet(t *testing.T) {
 			`{"id": 3, "subject": "E"}]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
 			"subject names {v}, which is not set when this step starts: only step 2 in step 2 gives it, and it is not sure " +
 				`that step 2 ends with it: give it a default in "vars"`},
+		"parts on every branch": {`{"id": 2, "subject": "D", "do": [` + choose + sets("2", `, "when": {"1": "a"}`) +
+			`{"id": 3, "subject": "E", "when": {"1": ["b", "c"]}, "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}]}]}, ` +
+			`{"id": 3, ` + use + `, "blockedBy": [2]}`, ""},
+		"parts on every branch, of which one stops": {`{"id": 2, "subject": "D", "do": [{"id": 1, "subject": "C", ` +
+			`"outcomes": {"a": {}, "b": {}, "over": {"stop": true}}}, ` + sets("2", `, "when": {"1": "a"}`) +
+			strings.TrimSuffix(sets("3", `, "when": {"1": "b"}`), ", ") + `]}, {"id": 3, ` + use + `, "blockedBy": [2]}`,
+			"subject names {v}, which is not set when this step starts: only step 2 or step 3 in step 2 gives it, and it is not sure " +
+				`that step 2 ends with it: give it a default in "vars"`},
+		"its own part": {`{"id": 2, "subject": "D", "produces": ["{v}"], "do": [` + strings.TrimSuffix(sets("1", ""), ", ") + `]}`, ""},
+		"its own part on a branch": {`{"id": 2, "subject": "D", "produces": ["{v}"], "do": [` + choose +
+			strings.TrimSuffix(sets("2", `, "when": {"1": "a"}`), ", ") + `]}`,
+			"produces names {v}, which is not set when this step is completed: only step 2 in it gives it, and it is not sure that its parts " +
+				`end with it: give it a default in "vars"`},
+		"its own part, too early": {`{"id": 2, ` + use + `, "do": [` + strings.TrimSuffix(sets("1", ""), ", ") + `]}`,
+			"subject names {v}, which is not set when this step starts: step 1 in it gives it, which is done later"},
 		"a default": {`{"id": 3, "subject": "Use {d}"}`, ""},
 		"a command, not set": {choose + sets("2", `, "when": {"1": "a"}`) +
 			`{"id": 3, "subject": "Use", "blockedBy": [1, 2], "check": "test \"$FSM_V\""}`,

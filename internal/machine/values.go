@@ -18,26 +18,42 @@ const maxTries = 20_000
 //
 // If there are too many ways, it reports false. The workflow has been proven; see New.
 func (m *Machine) Unset(id int64, setters []int64) (how []Ending, ok bool) {
-	w := &unsetWalk{m: m, setters: newSet(len(m.steps)), outcomes: make([]string, len(m.steps)), tries: maxTries, known: map[int][]string{}}
 	n := m.index[id]
-	for _, s := range setters {
-		if i := m.index[s]; m.past[n].has(i) {
-			w.setters.add(i)
-		}
-	}
-	w.order = m.relevant(n, w.setters)
+	w := m.walk(setters, func(i int) bool { return m.past[n].has(i) })
+	w.order, w.worked = m.relevant(w.setters, n), true
 	if !w.from(0) || w.tries < 0 {
 		return nil, false
 	}
 	return w.how, true
 }
 
-// relevant returns the setters and the step n, which comes after them, and the steps on
-// which it depends whether they are needed, each after those before it.
-func (m *Machine) relevant(n int, setters set) (order []int) {
+// UnsetAtEnd reports whether all steps can be done although none of the setters has given the
+// value; see Unset. What a stop leaves out is not thought of.
+func (m *Machine) UnsetAtEnd(setters []int64) bool {
+	w := m.walk(setters, func(int) bool { return true })
+	w.order = m.relevant(w.setters)
+	return w.from(0) && w.tries >= 0
+}
+
+// walk returns the beginning of a walk that looks for a way past those of the setters that count.
+func (m *Machine) walk(setters []int64, counts func(i int) bool) *unsetWalk {
+	w := &unsetWalk{m: m, setters: newSet(len(m.steps)), outcomes: make([]string, len(m.steps)), tries: maxTries, known: map[int][]string{}}
+	for _, s := range setters {
+		if i := m.index[s]; counts(i) {
+			w.setters.add(i)
+		}
+	}
+	return w
+}
+
+// relevant returns the setters and other steps, and the steps on which it depends whether they are
+// needed, each after those before it.
+func (m *Machine) relevant(setters set, others ...int) (order []int) {
 	in := newSet(len(m.steps))
 	in.addAll(setters)
-	in.add(n)
+	for _, n := range others {
+		in.add(n)
+	}
 	for _, i := range slices.Backward(m.order) {
 		if in.has(i) {
 			for _, c := range m.steps[i].When {
@@ -52,21 +68,25 @@ func (m *Machine) relevant(n int, setters set) (order []int) {
 type unsetWalk struct {
 	m        *Machine
 	setters  set
-	order    []int    // the steps; the last is the one that is to be worked on
+	order    []int    // the steps
+	worked   bool     // the last one is to be worked on
 	outcomes []string // by index
 	tries    int      // left
 	how      []Ending
 	known    map[int][]string // options of a step
 }
 
-// from reports whether the steps from the one with the index k in the order on can end so that
-// the last is needed and no setter has given its value.
+// from reports whether the steps from the one with the index k in the order on can end so that no
+// setter has given its value, and the last is needed if it is to be worked on.
 func (w *unsetWalk) from(k int) bool {
+	if k == len(w.order) {
+		return true
+	}
 	i := w.order[k]
 	needed := !slices.ContainsFunc(w.m.steps[i].When, func(c Condition) bool {
 		return !slices.Contains(c.Outcomes, w.outcomes[w.m.index[c.Step]])
 	})
-	if w.tries--; w.tries < 0 || k == len(w.order)-1 {
+	if w.tries--; w.tries < 0 || w.worked && k == len(w.order)-1 {
 		return w.tries >= 0 && needed
 	}
 	options := []string{Skipped}
