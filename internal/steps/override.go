@@ -40,16 +40,16 @@ var (
 	errIsOpen = hint.New("the step is open", "fsmtx step show lists the steps")
 	// errClosed is returned when a step is to be opened again that is under a step which is
 	// done: that one can be opened again.
-	errClosed = errors.New("what it is under goes on without it")
+	errClosed = errors.New("the step that it is under goes on without it")
 	// errBlocked is returned when the steps before a step are open.
 	errBlocked = hint.New("the steps before it are open", "--with-blockers skips these, too")
 	// errNoOutcome is returned when it was not said how a step ends, or it cannot end so.
-	errNoOutcome = hint.New("no outcome of the step", "fsmtx step show lists the steps")
+	errNoOutcome = hint.New("the outcome is missing or unknown", "fsmtx step show lists the steps")
 	// errSpent is returned for an outcome that has led back as often as it may.
 	errSpent = hint.New("the outcome has led back as often as it may",
 		"say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
 	// errNoValue is returned when a value that the step sets was not given, or cannot be.
-	errNoValue = hint.New("no value of the step", "fsmtx step show lists the steps")
+	errNoValue = hint.New("a value is missing or wrong", "fsmtx step show lists the steps")
 	// errNoOutcomes is returned for what only workflows with outcomes have.
 	errNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
 )

@@ -72,9 +72,9 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 #2 "Test": the step is open
 #1 "Implement": the step is done already
 #3 "Review": the steps before it are open: #2 "Test"
-#3 "Review": no outcome of the step: say with --outcome whether it ends as approved or changes
-#3 "Review": no outcome of the step: "no"; it ends as approved, changes or disputed
-#2 "Test": no value of the step: it does not set "a"
+#3 "Review": the outcome is missing or unknown: say with --outcome whether it ends as approved or changes
+#3 "Review": the outcome is missing or unknown: "no"; it ends as approved, changes or disputed
+#2 "Test": a value is missing or wrong: it does not set "a"
 #11 "Collect": the step is done already`, "\n"+strings.Join(all, "\n"))
 }
 

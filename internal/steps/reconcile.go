@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -372,7 +373,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 			return Evidence{}, fmt.Errorf("#%d: %w", id, errNoOutcomes)
 		}
 		if s.isClosed(c.Workflow) {
-			return Evidence{}, fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow))
+			return Evidence{}, hint.With(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
 		}
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		if err != nil {
@@ -380,6 +381,18 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 		}
 		return Evidence{To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Round: c.Round, By: by}, nil
 	})
+}
+
+// howToOpen says which step a person opens again so that a closed workflow is needed again.
+func (s *State) howToOpen(w *Workflow) string {
+	p := s.Parent(w)
+	for s.isClosed(p.Workflow) {
+		p = s.Parent(p.Workflow)
+	}
+	if !p.Done() {
+		return "its skill has to be called again"
+	}
+	return fmt.Sprintf(`open that one again: fsmtx step reopen %d --because "..."`, p.ID)
 }
 
 // OpenedAgain returns the steps that the last decision of a person about the step has opened again.
