@@ -41,17 +41,12 @@ func (c *Current) wrong(s *State) (what []string) {
 	}
 	if !c.waitsAsRecorded(s) {
 		what = append(what, "blockedBy")
-	} else if !c.waitsForAll(s, s.reopenedAround(c)) {
-		what = append(what, aroundIt)
 	}
 	if m := s.mark(c.file); m.hidden || !sameText(m.name, c.Workflow.Command) {
 		what = append(what, "metadata")
 	}
 	return what
 }
-
-// aroundIt is among what is wrong if the task of a part does not show that a step before the one around it was opened again.
-const aroundIt = "what the step around it waits for"
 
 // mark is what the metadata of a task says about it.
 type mark struct {
@@ -78,7 +73,7 @@ func (s *State) mark(t *projection.Task) mark {
 // client removes those that are gone (fact 7, client 2.1.197).
 func (c *Current) blockers(s *State) []string {
 	ids := []string{}
-	for _, id := range append(slices.Clone(s.waits(c)), s.reopenedAround(c)...) {
+	for _, id := range s.waits(c) {
 		if b := s.ofList().Step(id); b != nil && !b.Gone() {
 			ids = append(ids, itoa(id))
 		}
@@ -87,21 +82,14 @@ func (c *Current) blockers(s *State) []string {
 }
 
 // waitsAsRecorded reports whether the task waits for the steps before it and for nothing
-// else, unless that is before the step that it is a part of. Steps that are gone do not matter.
+// else. Steps that are gone do not matter.
 func (c *Current) waitsAsRecorded(s *State) bool {
 	waits := s.waits(c)
-	for _, id := range c.file.BlockedBy {
-		is := func(b int64) bool { return itoa(b) == id }
-		if !slices.ContainsFunc(waits, is) && !slices.ContainsFunc(s.around(c), is) {
-			return false
-		}
+	if slices.ContainsFunc(c.file.BlockedBy,
+		func(id string) bool { return !slices.ContainsFunc(waits, func(b int64) bool { return itoa(b) == id }) }) {
+		return false
 	}
-	return c.waitsForAll(s, waits)
-}
-
-// waitsForAll reports whether the task waits for each of these steps that the list still has.
-func (c *Current) waitsForAll(s *State, ids []int64) bool {
-	for _, id := range ids {
+	for _, id := range waits {
 		if b := s.ofList().Step(id); b != nil && !b.Gone() && !slices.Contains(c.file.BlockedBy, itoa(id)) {
 			return false
 		}
@@ -229,7 +217,7 @@ func (c *Current) shownStatus() string {
 func (c *Current) moved(what []string) bool {
 	return (c.flows() || c.NotNeeded) && c.hasShown(c.file.Subject, c.Subject, func(s *Step) string { return s.Subject }) &&
 		!slices.ContainsFunc(what, func(w string) bool {
-			return w != "subject" && w != "status" && w != "activeForm" && w != aroundIt &&
+			return w != "subject" && w != "status" && w != "activeForm" &&
 				!(w == "blockedBy" && c.Each != nil) && // its copies come and go
 				(w != "description" || !c.hasShown(c.file.Description, c.Step.Description, func(s *Step) string { return s.Description }))
 		})

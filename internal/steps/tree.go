@@ -182,31 +182,6 @@ func (s *State) outside(c *Current) []int64 {
 	return s.outside(p)
 }
 
-// around returns the numbers of the steps that come before the steps of which the step is a part or a copy.
-func (s *State) around(c *Current) (ids []int64) {
-	if !c.Workflow.cameWith() {
-		return nil
-	}
-	ids = slices.Clone(c.Workflow.After)
-	for _, p := range s.Above(c.Workflow) {
-		ids = append(append(ids, p.BlockedBy...), p.Workflow.After...)
-	}
-	return ids
-}
-
-// reopenedAround returns those of around that are open although nothing is that the list shows the step to wait for: a step before
-// the one that it is a part of was opened again.
-func (s *State) reopenedAround(c *Current) []int64 {
-	isOpen := func(id int64) bool {
-		b := s.ofList().Step(id)
-		return b != nil && !b.Done()
-	}
-	if c.Done() || slices.ContainsFunc(s.waits(c), isOpen) {
-		return nil
-	}
-	return slices.DeleteFunc(s.around(c), func(id int64) bool { return !isOpen(id) })
-}
-
 // last returns the numbers of the steps that no other step of the workflow comes after.
 func (w *Workflow) last() (ids []int64) {
 	for _, b := range w.Steps {
