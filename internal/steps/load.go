@@ -339,6 +339,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.readPending(src)
 	}
 	s.setPassed()
+	s.dropOver()
 	if r, ok := src.(*txn.Reader); ok {
 		s.interrupted = r.IsInterrupted()
 	}
@@ -355,6 +356,31 @@ func (s *State) dropReplaced(replaced map[*Workflow]bool) {
 		}
 	}
 	s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return replaced[c.Workflow] })
+}
+
+// dropOver drops workflows of which the list has no task any more, with what was under their steps, if a later
+// one has come in their place and they were done: the client removes the tasks of a list once all are completed. A skill
+// that is called again begins anew, whatever was done before.
+func (s *State) dropOver() {
+	outer := slices.DeleteFunc(s.Workflows(), func(w *Workflow) bool { return w.Parent != 0 }) // in the order in which they came
+	if len(outer) < 2 {
+		return
+	}
+	over := map[*Workflow]bool{}
+	for _, w := range outer[:len(outer)-1] {
+		over[w] = true
+	}
+	for _, c := range s.Steps {
+		w := s.root(c.Workflow)
+		again := func(o *Workflow) bool { return o.Command == w.Command }
+		if !c.Gone() || s.IsMissing(c) && !slices.ContainsFunc(outer[slices.Index(outer, w)+1:], again) {
+			delete(over, w)
+		}
+	}
+	if len(over) > 0 {
+		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return over[s.root(c.Workflow)] })
+		s.fold()
+	}
 }
 
 // readRest reads the tasks that have no status yet, with backoff while the files of some do not

@@ -91,6 +91,14 @@ func (s *State) Above(w *Workflow) (all []*Current) {
 	return all
 }
 
+// root returns the workflow in which a workflow is, or itself if it is under no step.
+func (s *State) root(w *Workflow) *Workflow {
+	if above := s.Above(w); len(above) > 0 {
+		return above[len(above)-1].Workflow
+	}
+	return w
+}
+
 // finished reports whether every step of a workflow is done.
 func (s *State) finished(w *Workflow) bool { return len(s.openIn(w)) == 0 }
 
