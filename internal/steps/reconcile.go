@@ -369,8 +369,11 @@ func (s *State) DoneCommand(c *Current) string {
 // Errors: errNoStep, errIsOpen, errNoOutcomes, errClosed, those of Load and of tasks.List.Open.
 func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*State, error) {
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
-		if c.Workflow.machine == nil {
+		switch {
+		case c.Workflow.machine == nil:
 			return Evidence{}, fmt.Errorf("#%d: %w", id, errNoOutcomes)
+		case c.Gone():
+			return Evidence{}, c.passable()
 		}
 		if s.isClosed(c.Workflow) {
 			return Evidence{}, hint.With(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
