@@ -200,6 +200,7 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 		}
 		for _, f := range e.Created {
 			inList[form.ID(f.Name)] = true
+			delete(replaced, known[form.ID(f.Name)].workflow) // an undo has brought it back
 			r.displaced = slices.DeleteFunc(r.displaced, func(d displaced) bool { return d.has(form.ID(f.Name)) })
 		}
 		if e.Record == "" {
