@@ -81,7 +81,8 @@ func TestSuspiciousRules(t *testing.T) {
 		{onlyCase(`["Edit", "Edit"]`), `1:65 /steps/0/only/1 task 1 ("A"): only lists "Edit" more than once`},
 		{onlyCase(`["FutureTool"]`), `1:57 /steps/0/only/0 task 1 ("A"): only: "FutureTool": no tool is known by this name; ` +
 			`one of an MCP server is written mcp__server__tool`},
-		{`{"fsm": 2, "vars": {"v": "x"}, "steps": [{"id": 1, "subject": "A", "each": {"lines": "l"}, "only": ["Edit({item}/**)", "Edit({v,w})"]}]}`,
+		{`{"fsm": 2, "vars": {"v": "x"}, "steps": [{"id": 1, "subject": "A", "each": {"lines": "l"}, ` +
+			`"only": ["Edit({item}/**)", "Edit({v,w})"]}]}`,
 			`1:101 /steps/0/only/0 task 1 ("A"): only has {item}, and nothing is replaced in rules: write * for it`},
 		{`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "status": "completed", "only": ["Edit"]}]}`,
 			`1:79 /steps/0/only task 1 ("A"): only: this step is completed from the start, so it never lets these calls through: unless another ` +

@@ -235,7 +235,8 @@ func TestForItem(t *testing.T) {
 func TestItemsInDirectories(t *testing.T) {
 	file := parsed(t, flowCase(`"each": {"lines": "a"}, "do": [
 		{"id": 1, "subject": "A", "check": {"run": "x", "dir": "{item}"}, "set": {"v": {"run": "x", "dir": "in/{item}"}, "w": "."}},
-		{"id": 2, "subject": "B", "decides": {"run": "x", "dir": "{item}"}, "outcomes": {"a": {}, "b": {"check": {"run": "x", "dir": "{item}"}}}},
+		{"id": 2, "subject": "B", "decides": {"run": "x", "dir": "{item}"},
+			"outcomes": {"a": {}, "b": {"check": {"run": "x", "dir": "{item}"}}}},
 		{"id": 3, "subject": "C", "each": {"run": "x", "dir": "{item}"}}]`)).Tasks()[1].Each.Workflow
 	spec, err := fsmspec.ForItem(file, "a/b")
 	require.NoError(t, err)
