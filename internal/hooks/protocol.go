@@ -17,17 +17,27 @@ import (
 const protocolVersion = 1
 
 // requestMember is a member of a request, with the kind of its value: '"' a string, '{' an
-// object, '[' an array, '0' a number, '*' anything.
+// object, '[' an array, '0' a number, 't' a boolean, '*' anything.
 type requestMember struct {
 	name string
 	kind jsontext.Kind
+}
+
+// violation returns what is wrong with the type of a value, "" if nothing is. null is accepted.
+func (m requestMember) violation(value jsontext.Value) string {
+	wants := map[jsontext.Kind]string{'"': "a string", '{': "an object", '[': "an array", '0': "a number", 't': "a boolean"}
+	got := value.Kind()
+	if want, typed := wants[m.kind]; typed && got != m.kind && got != 'n' && !(m.kind == 't' && got == 'f') {
+		return jsonx.Got(got, want)
+	}
+	return ""
 }
 
 // requestMembers returns the members that a request of a mode may have.
 func requestMembers(mode string) []requestMember {
 	shared := []requestMember{
 		{"version", '0'}, {"mode", '"'}, {"dialect", '"'}, {"session_id", '"'}, {"transcript_path", '"'}, {"cwd", '"'}, {"project", '"'},
-		{"settings", '*'}, {"extensions", '['}, {"plugins", '['},
+		{"settings", '{'}, {"extensions", '['}, {"plugins", '['},
 	}
 	return append(shared, map[string][]requestMember{
 		"fire":      {{"event", '"'}, {"input", '*'}, {"context", '{'}},
@@ -53,11 +63,14 @@ func checkRequest(o js.Object) error {
 		return err
 	}
 	for list, members := range map[string][]requestMember{
-		"extensions": {{"name", '"'}, {"isActive", '*'}, {"hooks", '*'}},
+		"extensions": {{"name", '"'}, {"isActive", 't'}, {"hooks", '*'}},
 		"plugins":    {{"name", '"'}, {"root", '"'}, {"data", '"'}, {"hooks", '*'}},
 	} {
 		for i, raw := range o.Array(list) {
-			one, _ := js.ParseObject(raw)
+			one, isObject := js.ParseObject(raw)
+			if !isObject {
+				return fmt.Errorf("%s.%d: %s", list, i, jsonx.Got(raw.Kind(), "an object"))
+			}
 			if err := checkMembers(fmt.Sprintf("%s.%d.", list, i), one, members); err != nil {
 				return err
 			}
@@ -73,15 +86,14 @@ func checkMembers(prefix string, o js.Object, members []requestMember) error {
 	}
 	for name, value := range o.All() {
 		at := slices.Index(names, name)
-		switch {
-		case at < 0:
+		if at < 0 {
 			if near := dialect.Near(name, names); near != "" {
 				return fmt.Errorf("unknown member %q; did you mean %q", prefix+name, prefix+near)
 			}
 			return fmt.Errorf("unknown member %q; known are %s", prefix+name, dialect.InWords(names))
-		case members[at].kind != '*' && value.Kind() != members[at].kind && value.Kind() != 'n':
-			want := map[jsontext.Kind]string{'"': "a string", '{': "an object", '[': "an array", '0': "a number"}[members[at].kind]
-			return fmt.Errorf("%s: %s", prefix+name, jsonx.Got(value.Kind(), want))
+		}
+		if why := members[at].violation(value); why != "" {
+			return fmt.Errorf("%s: %s", prefix+name, why)
 		}
 	}
 	return nil

@@ -89,11 +89,13 @@ func (c Command) Run(ctx context.Context) Outcome {
 	return o
 }
 
-// notStarted explains why the process could not be started. If its directory is missing,
-// the system's error blames the program, so the directory is checked first.
+// notStarted explains why the process could not be started. If its directory is missing or is
+// another kind of file, the system's error blames the program, so the directory is checked first.
 func (c Command) notStarted(err error) error {
-	if _, missing := os.Stat(c.Dir); c.Dir != "" && missing != nil {
+	if info, missing := os.Stat(c.Dir); c.Dir != "" && missing != nil {
 		err = missing
+	} else if c.Dir != "" && !info.IsDir() {
+		err = &os.PathError{Op: "chdir", Path: c.Dir, Err: syscall.ENOTDIR}
 	}
 	return fmt.Errorf("starting failed: %w", err)
 }

@@ -96,6 +96,7 @@ func TestCancellationStopsTheGroup(t *testing.T) {
 func TestStartFailures(t *testing.T) {
 	for name, i := range map[string]Command{
 		"directory": sh("true", "/does/not/exist", time.Second),
+		"file":      sh("true", "/dev/null", time.Second),
 		"program":   {Args: []string{"/does/not/exist"}, Timeout: time.Second},
 		"nul byte":  sh("true\x00", "", time.Second),
 	} {
@@ -103,6 +104,7 @@ func TestStartFailures(t *testing.T) {
 			o := i.Run(t.Context())
 			require.ErrorContains(t, o.Err, "starting failed: ")
 			require.Equal(t, name == "directory", strings.Contains(o.Err.Error(), "stat /does/not/exist"), o.Err)
+			require.Equal(t, name == "file", strings.HasSuffix(o.Err.Error(), "chdir /dev/null: not a directory"), o.Err)
 			require.False(t, o.Exited(0))
 		})
 	}
