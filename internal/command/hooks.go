@@ -158,6 +158,7 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session, processes *
 		Session: session,
 		Enabled: h.found.Enabled,
 		Load:    func() ([]hooks.Source, error) { return h.found.Sources, nil },
+		Environ: slices.Concat(os.Environ(), h.found.Env),
 
 		BeforeProcesses: processes.start,
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/hooktest"
+	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -126,9 +127,8 @@ func (t hookTests) differences(ctx context.Context, s terminal.Streams, path str
 }
 
 func loadCase(s terminal.Streams) hooktest.Loader {
-	return func(d dialect.Dialect, paths []string) (bool, []hooks.Source, error) {
-		found, err := hookFinder(s, d, "").Given(paths)
-		return found.Enabled, found.Sources, err
+	return func(d dialect.Dialect, paths []string) (settings.Found, error) {
+		return hookFinder(s, d, "").Given(paths)
 	}
 }
 

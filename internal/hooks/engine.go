@@ -210,6 +210,9 @@ func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []HookResult
 	result.Plan, result.Results = plan, all
 	result.Aggregated = aggregate(f.event, all)
 	result.Policy = policyOf(e.config.Dialect, f, result.Aggregated.FinalOutput)
+	if result.Policy.ignored != "" {
+		result.warn(f.event.Name + ": " + result.Policy.ignored)
+	}
 	for i, one := range all {
 		result.log(f.event.Name+" hook "+plan.Hooks[i].label(), one)
 	}

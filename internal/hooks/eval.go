@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -81,11 +83,13 @@ type evaluation struct {
 }
 
 func (r evaluation) engine() *Engine {
+	switches := r.dialect.Switches(r.Get("settings"))
 	return New(Config{
 		Dialect: r.dialect,
 		Session: Session{ID: r.Text("session_id"), Cwd: r.cwd, Project: r.Text("project"), TranscriptPath: r.Text("transcript_path")},
-		Enabled: r.dialect.Switches(r.Get("settings")).Enabled,
+		Enabled: switches.Enabled,
 		Load:    r.sources,
+		Environ: slices.Concat(os.Environ(), switches.Env),
 
 		BeforeProcesses: r.evaluator.BeforeProcesses,
 	})
@@ -96,7 +100,8 @@ func (r evaluation) engine() *Engine {
 func (r evaluation) sources() ([]Source, error) {
 	settings := r.Object.Object("settings")
 	disabled := r.dialect.Switches(r.Get("settings")).Disabled
-	sources := []Source{{Scope: dialect.Project, Hooks: settings.Get("hooks"), Disabled: disabled}}
+	sources := []Source{{Scope: dialect.Project, Hooks: settings.Get("hooks"), Disabled: disabled,
+		Mistakes: r.dialect.Settings.Mistakes(r.Get("settings"))}}
 	for _, raw := range r.Array("extensions") {
 		extension, ok := js.ParseObject(raw)
 		if ok && !extension.IsFalse("isActive") {

@@ -1,8 +1,10 @@
 package hooks
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,9 +36,6 @@ func Matches(d dialect.Dialect, e dialect.Event, pattern, subject string) bool {
 // matcherOf returns the matcher of a group of an event. The former names of a tool match
 // as well.
 func matcherOf(d dialect.Dialect, e dialect.Event, pattern string) matcher {
-	if d.Hooks.BlankMatchesNothing && pattern != "" && js.Trim(pattern) == "" {
-		return matchOnly()
-	}
 	match := compile(pattern, d.MatchingOf(e))
 	if e.Subject != dialect.ToolName || len(d.Aliases) == 0 {
 		return match
@@ -52,22 +51,44 @@ func matcherOf(d dialect.Dialect, e dialect.Event, pattern string) matcher {
 	}
 }
 
-// compile returns the matcher for a pattern, which is trimmed first.
+// compile returns the matcher for a pattern.
 func compile(pattern string, as dialect.Matching) matcher {
-	pattern = js.Trim(pattern)
+	if as == dialect.MatchRegexp || as == dialect.MatchExact {
+		pattern = js.Trim(pattern)
+	}
 	switch {
 	case pattern == "" || pattern == "*":
 		return func(string) (bool, error) { return true, nil }
 	case as == dialect.MatchExact:
 		return matchOnly(pattern)
-	case as == dialect.MatchNames && dialect.IsNameList(pattern):
+	case as.IsNameList(pattern):
 		names := strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' || c == ',' })
 		for i := range names {
 			names[i] = js.Trim(names[i])
 		}
 		return matchOnly(names...)
 	}
+	if as == dialect.MatchRustNames {
+		return matchRust(pattern)
+	}
 	return matchRegexp(pattern)
+}
+
+// matchRust matches an unanchored regular expression of Rust. An invalid one matches nothing. Rust and
+// Go write characters by number in different ways, and only Go has \Q. Intersections of sets and the
+// flag x, which only Rust has, are not supported.
+func matchRust(pattern string) matcher {
+	escapes := regexp.MustCompile(`\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|\\[uU]\{([0-9A-Fa-f]+)\}|\\.`)
+	re, err := regexp.Compile(escapes.ReplaceAllStringFunc(pattern, func(found string) string {
+		if m := escapes.FindStringSubmatch(found); cmp.Or(m[1:]...) != "" {
+			return `\x{` + cmp.Or(m[1:]...) + `}`
+		}
+		return found
+	}))
+	if err != nil || strings.Contains(pattern, `\Q`) {
+		return matchOnly()
+	}
+	return func(subject string) (bool, error) { return re.MatchString(subject), nil }
 }
 
 func matchOnly(names ...string) matcher {

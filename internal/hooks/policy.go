@@ -26,7 +26,7 @@ func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 	out := *final
 	p := Policy{
 		Verdict:           verdictOf(f),
-		Stop:              out.Stops() && !f.event.IgnoresStop,
+		Stop:              f.event.StoppedBy(out),
 		Decision:          decision(f.event, out),
 		SystemMessage:     out.SystemMessage(),
 		SuppressOutput:    out.SuppressesOutput(),
@@ -105,21 +105,29 @@ func (p *Policy) applyEffect(d dialect.Dialect, f firing, out dialect.Output) {
 	case dialect.ChangesToolConfig:
 		p.changeToolConfig(f, out)
 	case dialect.ChangesToolOutput:
-		p.changeToolOutput(f, out)
+		p.changeToolOutput(d, f, out)
+	case dialect.GrantsToolInput:
+		if changed := out.Specific().Object("decision").Get("updatedInput"); p.Verdict == dialect.Allow && changed.Kind() == '{' {
+			p.ToolInput = changed
+		}
 	}
 }
 
-// changeToolOutput sets what the model reads in place of the tool's result. A value of
-// another type than the result is ignored, because the agent could not show it. Results of
-// [Engine.ExecuteTool], which have llmContent, may be replaced by any value.
-func (p *Policy) changeToolOutput(f firing, out dialect.Output) {
+// changeToolOutput sets what the model reads in place of the tool's result. A value that is no
+// result of the tool is ignored, as the agent ignores it. Results of [Engine.ExecuteTool], which
+// have llmContent, may be replaced by any value.
+func (p *Policy) changeToolOutput(d dialect.Dialect, f firing, out dialect.Output) {
 	changed, result := out.Specific().Get("updatedToolOutput"), f.fields.Get("tool_response")
 	if mcp := out.Specific().Get("updatedMCPToolOutput"); mcp != nil && strings.HasPrefix(f.fields.Text("tool_name"), "mcp__") {
 		changed = mcp
 	}
 	object, _ := js.ParseObject(result)
-	if changed != nil && (result == nil || result.Kind() == changed.Kind() || object.Has("llmContent")) {
+	switch {
+	case changed == nil:
+	case object.Has("llmContent") || d.Around.Fits(f.fields.Text("tool_name"), result, changed):
 		p.ToolOutput = changed
+	default:
+		p.ignored = "the changed output of the tool is ignored: it has not the members of a result of " + f.fields.Text("tool_name")
 	}
 }
 

@@ -148,7 +148,8 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 		return
 	}
 	pattern := group.Get("matcher")
-	if pattern != nil && pattern.Kind() != 'n' && pattern.Kind() != '"' {
+	nullIsAbsent := s.dialect.Hooks.Entries == nil || s.dialect.Hooks.NullIsAbsent
+	if pattern != nil && pattern.Kind() != '"' && (pattern.Kind() != 'n' || !nullIsAbsent) {
 		s.drop(at.AppendToken("matcher"), s.fatal, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
 		return
 	}
@@ -218,6 +219,9 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 	if h.Timeout, kept = s.timeout(at.AppendToken("timeout"), *h, entry.Get("timeout")); !kept {
 		return false
 	}
+	if h.Timeout = max(h.Timeout, rules.MinTimeout); rules.TimerLimit > 0 && h.Timeout > rules.TimerLimit {
+		h.Timeout = 0
+	}
 	if rules.Args && entry.Has("args") {
 		h.Args = s.args(at.AppendToken("args"), entry.Get("args"))
 	}
@@ -256,6 +260,9 @@ func (s *sourceReader) timeout(at jsontext.Pointer, h Hook, value jsontext.Value
 		strings.ContainsAny(string(value), "-.eE"):
 		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a whole number of %s", js.Excerpt(value), s.dialect.UnitName()))
 		return 0, false
+	case !ok && rules.TimerLimit > 0:
+		s.mistyped(at, fmt.Sprintf("the timeout %s is not a positive number of %s; it expires at once", js.Excerpt(value), s.dialect.UnitName()))
+		return 0, true
 	case !ok:
 		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", js.Excerpt(value), s.dialect.UnitName(), timeout))
 		return timeout, true

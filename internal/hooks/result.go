@@ -89,6 +89,8 @@ type Policy struct {
 	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`  // AfterModel
 	ToolConfig        jsontext.Value `json:"toolConfig,omitzero"`        // BeforeToolSelection
 	Tools             jsontext.Value `json:"tools,omitzero"`             // BeforeToolSelection: the tools, unchanged
+
+	ignored string // for the log: the effect that an output does not have, and why
 }
 
 // The levels of log entries.

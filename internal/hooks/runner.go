@@ -12,7 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // runner runs the hooks of a plan and reads their answers.
@@ -99,9 +98,9 @@ func (r runner) read(f firing, h Hook, o process.Outcome) HookResult {
 		result.Error = "Hook " + o.Err.Error()
 	}
 	answer := r.dialect.Read(f.event, o)
-	result.Output, result.fromText, result.Notes = answer.Output, answer.FromText, answer.Notes
+	result.Output, result.fromText, result.Notes = answer.Output, answer.From != "", answer.Notes
 	result.answered = answer.AnyExit || o.Exited(dialect.ExitBlock)
-	result.Counted = counted(r.dialect, f.event, answer, o)
+	result.Counted = counted(r.dialect, f.event, answer)
 	if h.OnFailure == "block" && result.Failed() {
 		out := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
 		result.Output, result.answered = &out, true
@@ -111,26 +110,18 @@ func (r runner) read(f firing, h Hook, o process.Outcome) HookResult {
 }
 
 // counted names the parts of a hook's output that count.
-func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o process.Outcome) []string {
-	if answer.Output == nil {
+func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer) []string {
+	switch out := answer.Output; {
+	case out == nil:
 		return nil
-	}
-	if answer.FromText {
-		if js.Trim(o.Stdout)+js.Trim(o.Stderr) == "" {
-			return []string{fmt.Sprintf("exit code %d, as a block", o.ExitCode)}
-		}
-		from := "standard output"
-		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()),
-			strings.Trim(string(js.Quote(visible.FirstLine(text, 40))), `"…`)) {
-			from = "standard error"
-		}
-		switch {
-		case answer.Output.Blocks():
-			return []string{from + ", as the reason of a block"}
-		case answer.Output.Context() != "":
-			return []string{from + ", as context"}
-		}
-		return []string{from + ", as a system message"}
+	case answer.From == dialect.FromExit:
+		return []string{answer.From + ", as a block"}
+	case answer.From != "" && out.Blocks():
+		return []string{answer.From + ", as the reason of a block"}
+	case answer.From != "" && out.Context() != "":
+		return []string{answer.From + ", as context"}
+	case answer.From != "":
+		return []string{answer.From + ", as a system message"}
 	}
 	var names []string
 	for name := range answer.Output.All() {

@@ -55,7 +55,12 @@ func (s Source) lost(d dialect.Dialect, found []Hook) string {
 	if len(found) > 0 {
 		lost = append([]string{fmt.Sprintf("the valid hooks (%d)", len(found))}, lost...)
 	}
-	text := d.Title + " drops this whole file because of a mistake in its hooks"
+	text := d.Title + " drops this whole file because of a mistake in "
+	if len(s.Mistakes) > 0 {
+		text += "it"
+	} else {
+		text += "its hooks"
+	}
 	if len(lost) > 0 {
 		text += ", including " + dialect.InWords(lost)
 	}

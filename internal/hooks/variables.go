@@ -95,6 +95,8 @@ func (h Hook) value(v dialect.Value, s Session) (value string, set bool) {
 	case dialect.ValuePlans:
 		home, err := os.UserHomeDir()
 		return filepath.Join(home, ".gemini", "tmp", fmt.Sprintf("%x", sha256.Sum256([]byte(cmp.Or(s.Project, s.Cwd)))), "plans"), err == nil
+	case dialect.ValueOne:
+		return "1", true
 	case dialect.ValuePluginRoot:
 		return h.Root, h.Root != ""
 	case dialect.ValuePluginData:

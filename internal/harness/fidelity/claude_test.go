@@ -143,12 +143,12 @@ func fireAsClaude(t testing.TB, c fidelityCase) answer {
 		texts = nil // the person reads it
 	case a.verdict == stopped && isPrompt(c.event):
 		a.verdict, texts = denied, nil // for the client the same
-	case a.verdict == denied && isPrompt(c.event), a.verdict == stopped:
+	case a.verdict == denied && isPrompt(c.event), p.Stop:
 		texts = nil // the model is not asked any more
 	case a.verdict == denied, a.verdict == asks: // nobody can be asked
 		texts = append(texts, p.Reason)
 	}
-	if ranTool(c, a.verdict) {
+	if ranTool(c, a.verdict) || c.event == "PermissionRequest" && p.ToolInput != nil {
 		output := toolOutput
 		if p.ToolInput != nil {
 			output = string(p.ToolInput)

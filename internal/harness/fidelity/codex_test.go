@@ -37,12 +37,14 @@ func fireAsCodex(t testing.TB, c fidelityCase) answer {
 	a := answer{verdict: undecided, ran: ran}
 	texts := []string{p.AdditionalContext}
 	switch {
+	case p.Stop && c.event == "Stop":
+		texts = nil // the turn ends with and without it
 	case p.Blocking:
 		a.verdict, texts = denied, append(texts, p.Reason)
 	case p.Stop:
 		a.verdict, texts = stopped, append(texts, p.Reason)
 	}
-	if isPrompt(c.event) && a.verdict != undecided {
+	if (isPrompt(c.event) || c.event == "SessionStart") && a.verdict != undecided {
 		a.verdict, texts = denied, nil
 	}
 	if c.event == "PreToolUse" && a.verdict == undecided || c.event == "PostToolUse" && a.verdict == undecided {

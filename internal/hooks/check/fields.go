@@ -135,8 +135,7 @@ func (f *file) condition(event string, h hooks.Hook) {
 func (f *file) server(at jsontext.Pointer, pattern string) {
 	for _, name := range strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' || c == ',' || c == ' ' }) {
 		parts := strings.Split(name, "__")
-		if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames && len(parts) == 2 && parts[0] == "mcp" && parts[1] != "" &&
-			dialect.IsNameList(pattern) {
+		if len(parts) == 2 && parts[0] == "mcp" && parts[1] != "" && f.Dialect.Hooks.ToolMatcher.IsNameList(pattern) {
 			f.add(at, Warning, fmt.Sprintf("%q is a server, not a tool: the matcher matches nothing; write %s__.*", name, name))
 		}
 	}

@@ -36,10 +36,13 @@ func inMilliseconds(timeout time.Duration) bool {
 // matcher warns of a matcher that matches nothing or is ignored.
 func (f *file) matcher(event string, h hooks.Hook) {
 	e, _ := f.Dialect.Event(event)
-	pattern := strings.TrimSpace(h.Matcher)
+	pattern := h.Matcher
+	if f.Dialect.Hooks.ToolMatcher == dialect.MatchRegexp {
+		pattern = strings.TrimSpace(pattern)
+	}
 	at := h.Pointer.Parent().Parent().AppendToken("matcher")
 	switch {
-	case f.Dialect.Hooks.BlankMatchesNothing && h.Matcher != "" && pattern == "":
+	case pattern != "" && strings.TrimSpace(pattern) == "":
 		f.add(at, Warning, "a matcher of white space matches nothing; leave it out to match everything")
 		return
 	case pattern == "" || pattern == "*" || f.reported(at):
@@ -51,7 +54,7 @@ func (f *file) matcher(event string, h hooks.Hook) {
 		f.value(at, e, pattern)
 		return
 	}
-	if _, err := jsregex.Compile(pattern); err != nil {
+	if _, err := jsregex.Compile(pattern); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", pattern))
 		return
 	}

@@ -40,6 +40,10 @@ func Claude() Dialect {
 			Plugins: true,
 			Skills:  []File{{In: InProject, Path: ".claude"}, {In: InConfig}},
 
+			Kinds: map[string]Kind{"disableAllHooks": {Type: 't'}, "env": {Type: '{'}, "permissions": {Type: '{'},
+				"cleanupPeriodDays": {Type: '0'}}, // measured with 2.1.329
+			Env: "env",
+
 			Options:      "pluginConfigs",
 			OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
 
@@ -52,24 +56,24 @@ func Claude() Dialect {
 			Entries: claudeEntries(),
 			Types:   []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
 			// FieldRoot: two plugins may have the same command, each in its own directory.
-			Identity:            []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
-			Timeout:             600 * time.Second,
-			TimeoutUnit:         time.Second,
-			Args:                true,
-			Posix:               true, // fact 24
-			Async:               true,
-			Once:                true,
-			If:                  true,
-			OnFailure:           true,
-			Requests:            true,
-			PositiveTimeout:     true,
-			FinalNewline:        true,
-			BlankMatchesNothing: true,
-			NoUnsetBraces:       true,
-			ToolMatcher:         MatchNames,
-			OtherMatcher:        MatchNames,
-			Variables: []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID},
-				{"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+			Identity:        []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
+			Timeout:         600 * time.Second,
+			TimeoutUnit:     time.Second,
+			Args:            true,
+			Posix:           true, // fact 24
+			Async:           true,
+			Once:            true,
+			If:              true,
+			OnFailure:       true,
+			Requests:        true,
+			PositiveTimeout: true,
+			FinalNewline:    true,
+			NoUnsetBraces:   true,
+			ToolMatcher:     MatchNames,
+			OtherMatcher:    MatchNames,
+			Variables: []Variable{{"CLAUDECODE", ValueOne}, {"CLAUDE_PROJECT_DIR", ValueProject},
+				{"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot},
+				{"CLAUDE_PLUGIN_DATA", ValuePluginData}},
 		},
 		Answers: Answers{
 			Objects: ObjectsOnAnyExit, Schema: claudeSchema(),
@@ -80,6 +84,10 @@ func Claude() Dialect {
 			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterFailure: "PostToolUseFailure",
 			BlockAfterTool: BlockAddsReason, BlockFormat: "PostToolUse hook blocking error: %s",
 			ContextFormat: "<system-reminder>\n%s\n</system-reminder>",
+			Results: map[string]map[string]Kind{"Bash": {
+				"stdout": {Type: '"', Required: true}, "stderr": {Type: '"', Required: true}, "interrupted": {Type: 't', Required: true},
+				"isImage": {Type: 't'},
+			}},
 		},
 	}
 }
@@ -88,25 +96,25 @@ func Claude() Dialect {
 // that failed: Exit1, Failure and Signal mean Nothing.
 func claudeEvents() []Event {
 	silent := Meanings{Exit2: Block}
-	context := Meanings{Exit2: Block, Text: Context, OtherJSON: Context}
-	prompt := Meanings{Exit2: Block, Text: Context, OtherJSON: Context, Broken: Context}
+	context := Meanings{Exit2: Block, Text: Context, OtherJSON: Context, Broken: Context}
 	events := []Event{
 		{Name: "PreToolUse", Subject: ToolName, Meanings: silent, Blocks: true, Permissions: true, DropsFile: true, Effect: ChangesToolInput},
-		{Name: "PermissionRequest", Subject: ToolName, Blocks: true, Behavior: true, DropsFile: true},
+		{Name: "PermissionRequest", Subject: ToolName, Blocks: true, Behavior: true, DropsFile: true, Effect: GrantsToolInput},
 		{Name: "PermissionDenied", Subject: ToolName, Meanings: silent},
 		{Name: "PostToolUse", Subject: ToolName, Meanings: silent, Blocks: true, Effect: ChangesToolOutput},
 		{Name: "PostToolUseFailure", Subject: ToolName, Meanings: silent, Blocks: true, IgnoresStop: true},
 		{Name: "PostToolBatch", Meanings: silent, Blocks: true},
-		{Name: "UserPromptSubmit", Meanings: prompt, Blocks: true, Timeout: 30 * time.Second},
+		{Name: "UserPromptSubmit", Meanings: context, Blocks: true, Timeout: 30 * time.Second},
 		{Name: "UserPromptExpansion", Subject: "command_name", Meanings: context, Blocks: true},
-		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact", "fork"}, Meanings: context},
+		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact", "fork"}, Meanings: context,
+			IgnoresStop: true},
 		{Name: "SessionEnd", Subject: "reason", Values: []string{"clear", "resume", "logout", "prompt_input_exit",
 			"bypass_permissions_disabled", "other"}, Meanings: silent, Timeout: 1500 * time.Millisecond},
 		{Name: "Setup", Subject: "trigger", Values: []string{"init", "maintenance"}, Meanings: silent},
-		{Name: "Stop", Meanings: silent, Blocks: true},
+		{Name: "Stop", Meanings: silent, Blocks: true, ContextBlocks: true},
 		{Name: "StopFailure", Subject: "error", Meanings: silent},
-		{Name: "SubagentStart", Subject: "agent_type", Meanings: silent},
-		{Name: "SubagentStop", Subject: "agent_type", Meanings: silent, Blocks: true},
+		{Name: "SubagentStart", Subject: "agent_type", Meanings: silent, IgnoresStop: true},
+		{Name: "SubagentStop", Subject: "agent_type", Meanings: silent, Blocks: true, ContextBlocks: true},
 		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: context, Blocks: true, IgnoresStop: true,
 			Verbatim: true},
 		{Name: "PostCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: silent},
@@ -128,7 +136,7 @@ func claudeEvents() []Event {
 		{Name: "PostModelSwitch", Subject: "to_model", Meanings: silent},
 	}
 	for i := range events {
-		events[i].Merge = MergeVotes
+		events[i].Merge, events[i].OnlyBlocks = MergeVotes, !events[i].Permissions
 		switch events[i].Name {
 		case "SessionStart", "Setup", "CwdChanged", "FileChanged":
 			events[i].EnvFile = "CLAUDE_ENV_FILE"

@@ -12,12 +12,13 @@ func claudeSchema() Schema {
 		return all
 	}
 	permission := Kind{Type: '"', OneOf: []string{"allow", "deny", "ask", "defer"}}
+	grant := Kind{Type: '{', Members: map[string]Kind{"updatedInput": object, "message": text, "interrupt": flag}}
 	action := Kind{Type: '"', OneOf: []string{"accept", "decline", "cancel"}}
 	specific := map[string]map[string]Kind{
 		"PreToolUse": with(map[string]Kind{
 			"permissionDecision": permission, "permissionDecisionReason": text, "updatedInput": object,
 		}),
-		"PermissionRequest":   {"hookEventName": text, "decision": object},
+		"PermissionRequest":   {"hookEventName": text, "decision": grant},
 		"PermissionDenied":    {"hookEventName": text, "retry": flag},
 		"PostToolUse":         with(map[string]Kind{"updatedToolOutput": any, "updatedMCPToolOutput": any}),
 		"UserPromptSubmit":    with(map[string]Kind{"sessionTitle": text, "suppressOriginalPrompt": flag}),
@@ -43,7 +44,7 @@ func claudeSchema() Schema {
 	return Schema{
 		fields: map[string]Kind{
 			"continue": flag, "suppressOutput": flag, "stopReason": text, "reason": text, "systemMessage": text, "terminalSequence": text,
-			"decision": {Type: '"', OneOf: []string{"approve", "block"}}, "hookSpecificOutput": object, "async": flag, "asyncTimeout": any,
+			"decision": {Type: '"', OneOf: []string{"approve", "block"}}, "hookSpecificOutput": object, "async": any, "asyncTimeout": any,
 		},
 		specific: specific,
 	}

@@ -22,8 +22,8 @@ func Codex() Dialect {
 		Members:  []string{"description", "hooks"},
 	}
 	d.Answers.Objects = ObjectsOnSuccess
-	d.Answers.Schema.closed, d.Answers.Schema.anyEvent = true, true
-	d.Answers.NeedsReason, d.Answers.SilentReason, d.Answers.AskReason = true, "", false
+	d.Answers.Schema = codexSchema()
+	d.Answers.TextByLook, d.Answers.SilentReason, d.Answers.AskReason = true, "", false
 	d.Around.BlockAfterTool, d.Around.AfterFailure = BlockHidesResult, ""
 	d.Hooks = Hooks{
 		Types:        []string{CommandType, "mcp_tool", "prompt", "agent"},
@@ -33,9 +33,10 @@ func Codex() Dialect {
 		Timeout:      600 * time.Second,
 		TimeoutUnit:  time.Second,
 		WholeTimeout: true,
+		MinTimeout:   time.Second,
 		Async:        true,
-		ToolMatcher:  MatchNames,
-		OtherMatcher: MatchNames,
+		ToolMatcher:  MatchRustNames,
+		OtherMatcher: MatchRustNames,
 	}
 	return d
 }
@@ -57,7 +58,7 @@ func codexEvents() []Event {
 		{Name: "PostCompact", Subject: "trigger", Meanings: silent},
 	}
 	for i := range events {
-		events[i].Merge, events[i].DropsFile = MergeVotes, true
+		events[i].Merge, events[i].DropsFile, events[i].OnlyBlocks = MergeVotes, true, !events[i].Permissions
 	}
 	return events
 }

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
 // errUnknown is returned when no dialect has the name.
@@ -55,6 +59,11 @@ type Settings struct {
 	Marked     bool     // files may begin with a byte order mark
 	Members    []string // of a file with hooks alone, which the agent drops if it has another; nil: any
 
+	// Kinds are the types of members of a settings file. The agent drops a file in which one has
+	// another type. Only members that matter for hooks are here.
+	Kinds map[string]Kind
+	Env   string // the setting with variables that hooks get; "" if there is none
+
 	// Reviewed is the file in which the agent records the hooks that the user has reviewed.
 	// The agent runs no others. If the path is empty, no review is needed.
 	Reviewed File
@@ -100,9 +109,11 @@ type Hooks struct {
 	PositiveTimeout     bool     // a timeout that is not a positive number drops the hook
 	WholeTimeout        bool     // a timeout with a sign, a fraction or an exponent drops the hook
 
-	FinalNewline        bool // standard input ends in a newline
-	BlankMatchesNothing bool // a matcher of white space matches nothing; otherwise everything
-	NoUnsetBraces       bool // a hook that uses ${NAME} of a plugin's variable outside a plugin does not run
+	MinTimeout time.Duration // a shorter time limit is raised to it
+	TimerLimit time.Duration // a longer time limit, or a negative one, expires at once; 0: neither does
+
+	FinalNewline  bool // standard input ends in a newline
+	NoUnsetBraces bool // a hook that uses ${NAME} of a plugin's variable outside a plugin does not run
 
 	ToolMatcher  Matching // how matchers of tool names are read
 	OtherMatcher Matching // how matchers of other subjects are read
@@ -115,8 +126,8 @@ type Hooks struct {
 type Answers struct {
 	Objects      Objects
 	DecodesTwice bool   // a JSON string that contains JSON is read as that JSON
+	TextByLook   bool   // what begins with neither { nor [ is text, even if it is JSON
 	Schema       Schema // of objects
-	NeedsReason  bool   // an object that blocks without a reason is ignored
 
 	BlockDecision string // the decision that the meaning Block stands for
 	SilentReason  string // the reason of an exit 2 without standard error; "" makes it mean nothing
@@ -153,6 +164,10 @@ type Around struct {
 	MessagesToModel     bool   // system messages are for the model, otherwise for the user
 	ContextFormat       string // how additional context is shown to the model; %s is the context
 	AnswersWithoutBlock bool   // BeforeModel may answer for the model without blocking
+
+	// Results are the members of the results of tools. A hook may replace a result only by a value
+	// with these. For a tool that is not here they are those of the result itself.
+	Results map[string]map[string]Kind
 }
 
 // Field is a field of a hook's entry.
@@ -175,20 +190,57 @@ type Matching int
 
 const (
 	// MatchRegexp is an unanchored JavaScript regular expression. An invalid one is read
-	// as MatchExact.
+	// as MatchExact. White space around it does not count.
 	MatchRegexp Matching = iota + 1
 	// MatchExact matches the subject that equals the matcher.
 	MatchExact
-	// MatchNames is a list of exact names, separated by | or comma. A matcher that is not
-	// such a list, see IsNameList, is read as MatchRegexp.
+	// MatchNames is a list of exact names, separated by | or comma, with or without blanks. A
+	// matcher that is not such a list, see IsNameList, is an unanchored JavaScript regular
+	// expression.
 	MatchNames
+	// MatchRustNames is a list of exact names, separated by |. A matcher that is not such a list
+	// is an unanchored regular expression of Rust, which is nearly one of Go.
+	MatchRustNames
 )
 
 // IsNameList reports whether a matcher contains only characters of a list of names.
-func IsNameList(matcher string) bool {
-	return !strings.ContainsFunc(matcher, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_- ,|", c))
+func (m Matching) IsNameList(matcher string) bool {
+	more, isList := map[Matching]string{MatchNames: "_- ,|", MatchRustNames: "_|"}[m]
+	return isList && !strings.ContainsFunc(matcher, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(more, c))
 	})
+}
+
+// Fits reports whether the agent takes a changed result of a tool for a result. result is nil if it is
+// not known.
+func (a Around) Fits(tool string, result, changed jsontext.Value) bool {
+	object, isObject := js.ParseObject(changed)
+	kinds, known := a.Results[tool]
+	if !known || !isObject {
+		return hasForm(changed, result)
+	}
+	for name, kind := range kinds {
+		value := object.Get(name)
+		if value == nil && kind.Required || value != nil && kind.violation(value) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// hasForm reports whether a value has the type of another one and, with their types, its members.
+func hasForm(value, form jsontext.Value) bool {
+	if form == nil {
+		return true
+	}
+	object, _ := js.ParseObject(form)
+	members, _ := js.ParseObject(value)
+	for name, below := range object.All() {
+		if !members.Has(name) || !hasForm(members.Get(name), below) {
+			return false
+		}
+	}
+	return typeOf(value) == typeOf(form)
 }
 
 // AfterBlock is what a block after a tool does to the tool's result.
@@ -218,6 +270,7 @@ const (
 	ValuePluginRoot // the plugin's directory; only set for a plugin's hook
 	ValuePlans      // the directory of Gemini CLI's plans of the project
 	ValuePluginData // the plugin's data directory; only set for a plugin's hook
+	ValueOne        // "1"
 )
 
 // All returns the dialects.

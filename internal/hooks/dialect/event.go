@@ -54,6 +54,12 @@ type Event struct {
 	// IgnoresStop makes continue:false change nothing.
 	IgnoresStop bool
 
+	// OnlyBlocks makes a decision that does not block no decision: there is nothing to allow.
+	OnlyBlocks bool
+
+	// ContextBlocks makes additional context block as well: the agent goes on with it.
+	ContextBlocks bool
+
 	// Permissions adds hookSpecificOutput.permissionDecision to the fields that decide.
 	Permissions bool
 
@@ -171,4 +177,5 @@ const (
 	ChangesModelResponse
 	ChangesToolConfig
 	ChangesToolOutput
+	GrantsToolInput // the decision about a permission request may have another input
 )

@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"math"
+	"time"
+)
+
 // Gemini returns the dialect of Gemini CLI. LLxprt Code is derived from it, so only
 // the differences are here.
 func Gemini() Dialect {
@@ -28,6 +33,7 @@ func Gemini() Dialect {
 	d.Hooks.OtherMatcher = MatchExact
 	d.Hooks.Shell = []string{"bash", "-c"}
 	d.Hooks.ContinuesAfterBlock = true
+	d.Hooks.TimerLimit = math.MaxInt32 * time.Millisecond // of Node.js
 	d.Hooks.Variables = []Variable{{"GEMINI_PLANS_DIR", ValuePlans}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd},
 		{"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
 

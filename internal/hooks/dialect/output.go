@@ -55,6 +55,11 @@ func (o Output) WithSpecific(name string, value jsontext.Value) Output {
 
 // BlockedBy reports whether an output blocks the event.
 func (e Event) BlockedBy(o Output) bool {
+	return e.refusedBy(o) || e.ContextBlocks && o.Context() != ""
+}
+
+// refusedBy reports whether the decision of an output blocks the event.
+func (e Event) refusedBy(o Output) bool {
 	switch {
 	case e.Behavior:
 		return o.behavior() == "deny"
@@ -62,6 +67,14 @@ func (e Event) BlockedBy(o Output) bool {
 		return o.Blocks() || o.Specific().Text("action") == "decline" || o.Specific().Text("action") == "cancel"
 	}
 	return o.Blocks() || e.Permissions && o.denies()
+}
+
+// StoppedBy reports whether an output stops the agent at the event.
+func (e Event) StoppedBy(o Output) bool {
+	if e.Behavior {
+		return o.behavior() == "deny" && o.Specific().Object("decision").IsTrue("interrupt")
+	}
+	return o.Stops() && !e.IgnoresStop
 }
 
 // behavior returns the decision about a permission request.
@@ -84,7 +97,7 @@ func (e Event) Verdict(o Output) string {
 		return Deny
 	case e.Behavior && o.behavior() == "allow", e.Action && o.Specific().Text("action") == "accept":
 		return Allow
-	case e.Behavior || e.Action:
+	case e.Behavior || e.Action || e.OnlyBlocks:
 		return Undecided
 	case e.Permissions && (permission == Ask || permission == Defer || permission == Allow):
 		return permission
@@ -105,6 +118,9 @@ func (e Event) Reason(o Output) string {
 	}
 	if e.Behavior {
 		return o.Specific().Object("decision").Text("message")
+	}
+	if e.ContextBlocks && !o.Blocks() {
+		return o.Context()
 	}
 	return o.Text("reason")
 }

@@ -13,10 +13,10 @@ import (
 
 // Answer is what a hook's exit code and output mean.
 type Answer struct {
-	Output   *Output  // nil if there is none
-	Notes    []string // for the log: what was ignored, and why
-	AnyExit  bool     // the output counts although the hook may not have exited with 0
-	FromText bool     // the output is what Meanings makes of a text
+	Output  *Output  // nil if there is none
+	Notes   []string // for the log: what was ignored, and why
+	AnyExit bool     // the output counts although the hook may not have exited with 0
+	From    string   // the stream, or the exit code, that Meanings gives this output; "" if the output is the hook's object
 }
 
 // Read returns what the outcome of a hook means at an event. A hook that could not be
@@ -31,20 +31,22 @@ func (d Dialect) Read(e Event, o process.Outcome) Answer {
 	case ObjectsOnAnyExit:
 		return d.readAnyExit(e, o)
 	}
+	if d.Answers.TextByLook {
+		return d.readByExit(e, o, strings.TrimSpace(o.Stdout)) // a byte order mark is text
+	}
 	return d.readByExit(e, o, js.Trim(o.Stdout))
 }
 
-// readByExit reads a hook by its exit code. stdout is its trimmed standard output, which
+// readByExit reads a hook by its exit code. output is its trimmed standard output, which
 // is read only with exit 0.
-func (d Dialect) readByExit(e Event, o process.Outcome, stdout string) Answer {
+func (d Dialect) readByExit(e Event, o process.Outcome, output string) Answer {
 	if o.Exited(0) {
-		return d.readStdout(e, stdout)
+		return d.readStdout(e, output)
 	}
-	text := js.Trim(o.Stderr)
-	if text == "" && o.Exited(ExitBlock) {
-		text = d.Answers.SilentReason
+	if text := js.Trim(o.Stderr); text != "" || !o.Exited(ExitBlock) {
+		return d.meaning(e.Meanings.of(o), text, stderr)
 	}
-	return d.meaning(e.Meanings.of(o), text)
+	return d.meaning(e.Meanings.of(o), d.Answers.SilentReason, FromExit)
 }
 
 // readAnyExit reads a hook of an agent that reads an object on standard output whatever
@@ -59,7 +61,7 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	if out.IsTrue("async") {
 		return Answer{Notes: []string{`its output is {"async": true}: it continues in the background and cannot block`}}
 	}
-	if why := d.Answers.Schema.violation(out); why != "" {
+	if why := d.Answers.Schema.violation(e, out); why != "" {
 		answer := d.readByExit(e, o, "")
 		answer.Notes = append(answer.Notes, d.discarded(e, out, why)...)
 		return answer
@@ -74,7 +76,7 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	if e.Verbatim && o.Exited(0) && !e.BlockedBy(*answer.Output) {
 		answer.Output.Object = answer.Output.Without("decision", "continue", "stopReason")
 		whole := answer.Output.WithSpecific("additionalContext", js.Quote(text))
-		answer.Output, answer.FromText = &whole, true
+		answer.Output, answer.From = &whole, stdout
 		answer.Notes = append(answer.Notes, "the model reads the whole object as text")
 	}
 	if o.Exited(ExitBlock) {
@@ -86,7 +88,7 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 // addExitBlock adds to the object of a hook what its exit 2 means: a block, whose reason is
 // the object's if the object blocks itself, and standard error otherwise.
 func (d Dialect) addExitBlock(e Event, o process.Outcome, out *Output) {
-	if e.BlockedBy(*out) {
+	if e.refusedBy(*out) {
 		if !out.Has("decision") && e.Meanings.Exit2 == Block {
 			out.Object = out.WithText("decision", d.Answers.BlockDecision)
 		}
@@ -106,18 +108,20 @@ func (d Dialect) addExitBlock(e Event, o process.Outcome, out *Output) {
 // readAnyStream reads a hook of an agent that reads standard error if standard output is
 // empty, and an object on either whatever the exit.
 func (d Dialect) readAnyStream(e Event, o process.Outcome) Answer {
-	text := js.Trim(o.Stdout)
+	text, from := js.Trim(o.Stdout), stdout
 	if text == "" {
-		text = js.Trim(o.Stderr)
+		text, from = js.Trim(o.Stderr), stderr
 	}
 	value, isJSON := d.parse(text)
 	if !isJSON {
-		answer := d.meaning(e.Meanings.of(o), text)
+		answer := d.meaning(e.Meanings.of(o), text, from)
 		answer.AnyExit = answer.Output != nil
 		return answer
 	}
 	out, isObject := ParseOutput(value)
-	switch {
+	switch specific := out.Get("hookSpecificOutput"); {
+	case isObject && specific != nil && strings.ContainsRune(`"0t`, rune(specific.Kind())):
+		return Answer{Notes: []string{"its hookSpecificOutput: " + jsonx.Got(specific.Kind(), "an object") + "; the whole output is ignored"}}
 	case isObject:
 		return Answer{Output: &out, AnyExit: true}
 	case value.Kind() == '[':
@@ -142,31 +146,30 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 		return Answer{}
 	}
 	value, isJSON := d.parse(text)
+	looksLikeJSON := strings.HasPrefix(text, "{") || d.Answers.TextByLook && strings.HasPrefix(text, "[")
+	isJSON = isJSON && (looksLikeJSON || !d.Answers.TextByLook)
 	switch {
 	case isJSON && value.Kind() == '{':
 		return d.readObject(e, value)
 	case isJSON:
 		note := "its output is ignored: " + jsonx.Got(value.Kind(), "a JSON object")
-		return d.meaning(e.Meanings.OtherJSON, text).withNote(e.Meanings.ignoresJSON(value), note)
-	case strings.HasPrefix(text, "{"):
-		note := "its output begins with { and is not valid JSON; it is ignored"
+		return d.meaning(e.Meanings.OtherJSON, text, stdout).withNote(e.Meanings.ignoresJSON(value), note)
+	case looksLikeJSON:
+		note := fmt.Sprintf("its output begins with %c and is not valid JSON; it is ignored", text[0])
 		if e.Meanings.Broken == Context {
-			note = "its output begins with { and is not valid JSON; the model reads it as text"
+			note = fmt.Sprintf("its output begins with %c and is not valid JSON; the model reads it as text", text[0])
 		}
-		return d.meaning(e.Meanings.Broken, text).withNote(e.Meanings.Broken == Nothing || e.Meanings.Broken == Context, note)
+		return d.meaning(e.Meanings.Broken, text, stdout).withNote(e.Meanings.Broken == Nothing || e.Meanings.Broken == Context, note)
 	}
-	return d.meaning(e.Meanings.Text, text).withNote(d.hasDecision(text),
+	return d.meaning(e.Meanings.Text, text, stdout).withNote(d.hasDecision(text),
 		"a JSON object counts only if there is no other text on standard output: all of it is read as text")
 }
 
 // readObject reads the object on the standard output of a hook that exited with 0.
 func (d Dialect) readObject(e Event, value jsontext.Value) Answer {
 	out, _ := ParseOutput(value)
-	if why := d.Answers.Schema.violation(out); why != "" {
+	if why := d.Answers.Schema.violation(e, out); why != "" {
 		return Answer{Notes: d.discarded(e, out, why)}
-	}
-	if d.Answers.NeedsReason && e.BlockedBy(out) && e.Reason(out) == "" {
-		return Answer{Notes: []string{"it blocks and gives no reason; the whole output is ignored"}}
 	}
 	answer := d.withoutForeignFields(e, out)
 	answer.Notes = append(answer.Notes, d.Answers.Schema.hints(e, out)...)
@@ -197,8 +200,18 @@ func (m Meanings) ignoresJSON(value jsontext.Value) bool {
 	return m.OtherJSON == Nothing && m.Text != Nothing && value.Kind() != 'n'
 }
 
-// meaning returns the output that a text stands for. An empty text has none.
-func (d Dialect) meaning(m Meaning, text string) Answer {
+// What an output is made of, in messages.
+const (
+	stdout = "standard output"
+	stderr = "standard error"
+
+	// FromExit is for ExitBlock without a text.
+	FromExit = "exit code 2"
+)
+
+// meaning returns the output that a text stands for, which is from a stream or the exit code. An
+// empty text has none.
+func (d Dialect) meaning(m Meaning, text, from string) Answer {
 	var o Output
 	switch {
 	case m == Nothing || text == "":
@@ -212,7 +225,7 @@ func (d Dialect) meaning(m Meaning, text string) Answer {
 	case m == Block:
 		o.Object = o.WithText("decision", d.Answers.BlockDecision).WithText("reason", text)
 	}
-	return Answer{Output: &o, FromText: true}
+	return Answer{Output: &o, From: from}
 }
 
 func (a Answer) withNote(when bool, note string) Answer {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,9 +19,13 @@ import (
 // everything.
 type Schema struct {
 	closed   bool                       // the agent discards an output with an unknown field
+	nullable bool                       // null stands for an absent field, but for a boolean
 	anyEvent bool                       // hookSpecificOutput may name another event
 	fields   map[string]Kind            // of the output
 	specific map[string]map[string]Kind // of hookSpecificOutput, by the event that it names
+
+	// unsupported returns why the agent discards an output whose fields have the right types.
+	unsupported func(Event, Output) string
 }
 
 // Kind is the type of a field.
@@ -31,6 +36,8 @@ type Kind struct {
 	Required bool // of a hook's entry: it may not be absent
 	NotEmpty bool // the empty string is not allowed
 	Texts    bool // the members of an object must be strings
+
+	Members map[string]Kind // the members of an object
 }
 
 // Knows reports whether the agent knows a field of the output.
@@ -46,54 +53,73 @@ func (s Schema) KnowsInside(e Event, name string) bool {
 	return known || !listed
 }
 
-// violation returns why the agent discards an output, "" if it does not.
-func (s Schema) violation(out Output) string {
+// violation returns why the agent discards an output at an event, "" if it does not.
+func (s Schema) violation(e Event, out Output) string {
 	if s.fields == nil {
 		return ""
 	}
-	if why := violation("", s.fields, out.Object); why != "" {
+	if why := cmp.Or(s.violates("", s.fields, out.Object), s.violatesInside(e, out)); why != "" || s.unsupported == nil {
 		return why
 	}
-	for name := range out.All() {
-		if _, known := s.fields[name]; s.closed && !known {
-			return fmt.Sprintf("its %q is not a known field", name)
-		}
-	}
-	if out.Get("hookSpecificOutput") == nil {
+	return s.unsupported(e, out)
+}
+
+// violatesInside returns what is wrong with hookSpecificOutput.
+func (s Schema) violatesInside(e Event, out Output) string {
+	if value := out.Get("hookSpecificOutput"); value == nil || value.Kind() == 'n' {
 		return ""
+	}
+	if s.closed && s.specific[e.Name] == nil {
+		return "it has hookSpecificOutput, which " + e.Name + " does not know"
 	}
 	specific := out.Specific()
 	fields, known := s.specific[specific.Text("hookEventName")]
+	if s.anyEvent {
+		fields = s.specific[e.Name]
+	}
 	switch {
 	case !specific.Has("hookEventName"):
 		return "its hookSpecificOutput has no hookEventName"
 	case !known:
 		return fmt.Sprintf("its hookSpecificOutput names the event %s", js.Excerpt(specific.Get("hookEventName")))
 	}
-	return violation("hookSpecificOutput.", fields, specific)
+	return s.violates("hookSpecificOutput.", fields, specific)
 }
 
-func violation(prefix string, fields map[string]Kind, o js.Object) string {
+func (s Schema) violates(prefix string, fields map[string]Kind, o js.Object) string {
 	for name, value := range o.All() {
 		kind, known := fields[name]
-		if why := kind.violation(value); known && why != "" {
+		switch why := kind.violation(value); {
+		case !known && s.closed:
+			return fmt.Sprintf("its %q is not a known field", prefix+name)
+		case !known, s.nullable && value.Kind() == 'n' && kind.Type != 't':
+		case why != "":
 			return fmt.Sprintf("its %s%s: %s", prefix, name, why)
+		case kind.Members != nil:
+			object, _ := js.ParseObject(value)
+			if why := s.violates(prefix+name+".", kind.Members, object); why != "" {
+				return why
+			}
 		}
 	}
 	return ""
 }
 
-func (k Kind) violation(value jsontext.Value) string {
-	got := value.Kind()
-	if got == 'f' {
-		got = 't'
+// typeOf returns the type of a value, as in Kind.
+func typeOf(value jsontext.Value) byte {
+	if value.Kind() == 'f' {
+		return 't'
 	}
+	return byte(value.Kind())
+}
+
+func (k Kind) violation(value jsontext.Value) string {
 	text, _ := js.String(value)
 	items, _ := js.Array(value)
 	switch {
 	case k.Type == '*':
 		return ""
-	case byte(got) != k.Type:
+	case typeOf(value) != k.Type:
 		return jsonx.Got(value.Kind(), k.String())
 	case len(k.OneOf) > 0 && !slices.Contains(k.OneOf, text):
 		return fmt.Sprintf("got %s, want %s", js.Excerpt(value), k)
@@ -116,6 +142,19 @@ func hasOtherThanText(object jsontext.Value) bool {
 		}
 	}
 	return false
+}
+
+// Mistakes returns what is wrong with the members of a settings file for which the agent drops the file.
+func (s Settings) Mistakes(file jsontext.Value) (all []string) {
+	o, _ := js.ParseObject(file)
+	for _, name := range slices.Sorted(maps.Keys(s.Kinds)) {
+		if value := o.Get(name); value != nil {
+			if why := s.Kinds[name].violation(value); why != "" {
+				all = append(all, name+": "+why)
+			}
+		}
+	}
+	return all
 }
 
 func (k Kind) String() string {

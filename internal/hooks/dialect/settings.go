@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strconv"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
@@ -115,6 +117,7 @@ type Switches struct {
 	Enabled            bool     // hooks run at all
 	Disabled           []string // names or commands of hooks that do not run
 	DisabledExtensions []string
+	Env                []string // variables that hooks get, as NAME=VALUE
 }
 
 // Switches merges the contents of settings files, given in order of precedence, and reads
@@ -130,7 +133,29 @@ func (d Dialect) Switches(files ...jsontext.Value) Switches {
 		parent, name := path.parent(merged)
 		s.Disabled = append(s.Disabled, parent.Strings(name)...)
 	}
+	if d.Settings.Env != "" {
+		for name, value := range merged.Object(d.Settings.Env).All() {
+			if text, ok := variableText(value); ok {
+				s.Env = append(s.Env, name+"="+text)
+			}
+		}
+	}
 	return s
+}
+
+// variableText returns the value of a variable as JavaScript writes a value of JSON as a text. It
+// returns false for an object and an array.
+func variableText(value jsontext.Value) (text string, ok bool) {
+	switch value.Kind() {
+	case '"':
+		return js.String(value)
+	case '0':
+		number, err := strconv.ParseFloat(string(value), 64)
+		return strconv.FormatFloat(number, 'f', -1, 64), err == nil
+	case '{', '[':
+		return "", false
+	}
+	return string(value), true
 }
 
 // IsManagedOnly reports whether a settings file of the organisation disables all hooks

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -33,7 +34,7 @@ const removed = "(removed)\n"
 func (g Got) names() []string { return slices.Sorted(maps.Keys(g.Files)) }
 
 // Loader reads the configuration of a case.
-type Loader func(d dialect.Dialect, paths []string) (enabled bool, sources []hooks.Source, err error)
+type Loader func(d dialect.Dialect, paths []string) (settings.Found, error)
 
 // Run creates the files of the case in root, fires the event and returns the result. environ
 // is the environment that hooks inherit.
@@ -42,11 +43,11 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 	if err != nil {
 		return Got{}, err
 	}
-	enabled, sources, err := load(c.dialect, c.config)
+	found, err := load(c.dialect, c.config)
 	if err != nil {
 		return Got{}, err
 	}
-	if !enabled {
+	if !found.Enabled {
 		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", errCase, c.dialect.Title,
 			c.dialect.Settings.ToEnable)
 	}
@@ -63,8 +64,8 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 		Dialect: c.dialect,
 		Session: session,
 		Enabled: true,
-		Load:    func() ([]hooks.Source, error) { return sources, nil },
-		Environ: c.environ(environ, place),
+		Load:    func() ([]hooks.Source, error) { return found.Sources, nil },
+		Environ: append(c.environ(environ, place), found.Env...),
 	})
 	result := engine.Fire(ctx, c.event, hooks.Input{Fields: event})
 	after, err := snapshot(place.root)

@@ -49,6 +49,7 @@ type Found struct {
 	Files    []string // the files that exist, in order of precedence
 	Unusable []string // the files that exist and could not be read or parsed
 	Skills   []string // the names of the skills that have hooks
+	Env      []string // variables that the settings set for hooks, as NAME=VALUE
 
 	Unreviewed []string // files with hooks that the user has not reviewed in the agent
 	Elsewhere  []string // files with hooks that this program does not read
@@ -72,11 +73,11 @@ func (f Finder) Find() Found {
 			}
 			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
 			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text),
-				Loses: losses(f.Dialect, text)})
+				Mistakes: f.Dialect.Settings.Mistakes(text), Loses: losses(f.Dialect, text)})
 		}
 	}
 	switches := f.Dialect.Switches(f.withoutDropped(found.Sources, texts)...)
-	found.Enabled = switches.Enabled
+	found.Enabled, found.Env = switches.Enabled, switches.Env
 	f.extensions(&found, switches)
 	f.plugins(&found, trusted)
 	f.skills(&found)
@@ -152,7 +153,7 @@ func (f Finder) Given(paths []string) (Found, error) {
 	}
 	slices.Reverse(texts) // the last file on the command line has precedence
 	switches := f.Dialect.Switches(texts...)
-	found.Enabled = switches.Enabled || !hasSettings
+	found.Enabled, found.Env = switches.Enabled || !hasSettings, switches.Env
 	found.disable(switches.Disabled)
 	return found, nil
 }
@@ -178,7 +179,7 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 			source.Mistakes = mistakes(d, text)
 		}
 	} else {
-		source.Scope, source.Loses = dialect.Project, losses(d, text)
+		source.Scope, source.Mistakes, source.Loses = dialect.Project, d.Settings.Mistakes(text), losses(d, text)
 	}
 	return source
 }
