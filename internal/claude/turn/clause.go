@@ -36,10 +36,21 @@ func withoutCode(message string) string {
 	return message
 }
 
+// withoutQuotations removes the lines that Markdown quotes: somebody else said what they say.
+func withoutQuotations(message string) string {
+	var b strings.Builder
+	for line := range strings.Lines(message) {
+		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 // clauses splits a message after punctuation marks and line feeds. A mark inside a word, as
 // in a file's name, splits nothing.
 func clauses(message string) []clause {
-	text := withoutCode(message)
+	text := withoutCode(withoutQuotations(message))
 	var all []clause
 	begin := 0
 	for i, r := range text {
