@@ -22,6 +22,8 @@ const (
 	// pipeGrace is how long a background process may still write after the process has
 	// exited. It bounds the wait for a pipe that stays open.
 	pipeGrace = 250 * time.Millisecond
+	// groupPoll is how often a group that was told to end is looked at.
+	groupPoll = 10 * time.Millisecond
 )
 
 var (
@@ -189,22 +191,30 @@ func (p *process) finish(stop bool, grace time.Duration) {
 }
 
 // stop sends SIGTERM to the group, and then SIGKILL for members that ignore SIGTERM: when
-// grace is over, or as soon as the process has exited and its pipes are closed.
+// grace is over, or as soon as the process has exited and its pipes are closed. A process that
+// holds the pipes and has left the group is not waited for.
 func (p *process) stop(grace time.Duration) {
 	group := -p.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)
-	timer := time.NewTimer(grace)
+	timer, tick := time.NewTimer(grace), time.NewTicker(groupPoll)
 	defer timer.Stop()
+	defer tick.Stop()
 	for _, done := range []<-chan struct{}{p.exited, p.stdout.done, p.stderr.done} {
-		select {
-		case <-done:
-		case <-timer.C:
-			_ = syscall.Kill(group, syscall.SIGKILL)
-			<-p.exited
-			return
+		for waiting := true; waiting; {
+			select {
+			case <-done:
+				waiting = false
+			case <-tick.C:
+				waiting = syscall.Kill(group, 0) == nil
+			case <-timer.C:
+				_ = syscall.Kill(group, syscall.SIGKILL)
+				<-p.exited
+				return
+			}
 		}
 	}
 	_ = syscall.Kill(group, syscall.SIGKILL)
+	<-p.exited
 }
 
 func (p *process) outcome() Outcome {

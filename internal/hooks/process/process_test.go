@@ -79,6 +79,19 @@ func TestBackgroundProcessIsNeitherStoppedNorWaitedFor(t *testing.T) {
 	require.NoError(t, syscall.Kill(child, syscall.SIGKILL))
 }
 
+func TestProcessOutsideTheGroupIsNotWaitedFor(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("skipped: there is no program setsid")
+	}
+	dir := t.TempDir()
+	c := sh("setsid sh -c 'echo $$ > child; exec sleep 300' & wait", dir, 200*time.Millisecond)
+	c.Grace = 15 * time.Second
+	o := c.Run(t.Context())
+	require.ErrorIs(t, o.Err, ErrTimeout)
+	require.Less(t, o.Duration, 10*time.Second, "the process holds the pipes and left the group")
+	require.NoError(t, syscall.Kill(pidIn(t, filepath.Join(dir, "child")), syscall.SIGKILL))
+}
+
 func TestCancellationStopsTheGroup(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
