@@ -219,9 +219,7 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 	if h.Timeout, kept = s.timeout(at.AppendToken("timeout"), *h, entry.Get("timeout")); !kept {
 		return false
 	}
-	if h.Timeout = max(h.Timeout, rules.MinTimeout); rules.TimerLimit > 0 && h.Timeout > rules.TimerLimit {
-		h.Timeout = 0
-	}
+	h.Timeout = max(h.Timeout, rules.MinTimeout)
 	if rules.Args && entry.Has("args") {
 		h.Args = s.args(at.AppendToken("args"), entry.Get("args"))
 	}
@@ -266,6 +264,10 @@ func (s *sourceReader) timeout(at jsontext.Pointer, h Hook, value jsontext.Value
 	case !ok:
 		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", js.Excerpt(value), s.dialect.UnitName(), timeout))
 		return timeout, true
+	case rules.TimerLimit > 0 && given > rules.TimerLimit:
+		s.mistyped(at, fmt.Sprintf("the timeout %s is longer than a timer of %s can be, %d %s; it expires at once", js.Excerpt(value),
+			s.dialect.Title, rules.TimerLimit/rules.TimeoutUnit, s.dialect.UnitName()))
+		return 0, true
 	case value.Kind() == '"':
 		s.mistyped(at, fmt.Sprintf("the timeout %s is a string, want a number; %v is used", js.Excerpt(value), given))
 	}

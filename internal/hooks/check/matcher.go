@@ -16,7 +16,7 @@ import (
 // milliseconds.
 func (f *file) timeout(h hooks.Hook) {
 	at := h.Pointer.AppendToken("timeout")
-	if _, present := f.offsets[f.base+at]; !present {
+	if _, present := f.offsets[f.base+at]; !present || f.reported(at) {
 		return
 	}
 	switch unit := f.Dialect.Hooks.TimeoutUnit; {
