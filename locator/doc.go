@@ -37,9 +37,10 @@
 // and after all of these to a skill of the plugin whose frontmatter has the name. {plugin} is
 // the name in plugin.json, or else in the marketplace's entry. Where the two are different,
 // every plugin.json is read, after everything else. If the plugin has several
-// installations, the one that comes first in enabledPlugins takes precedence; among equals
-// local scope over project over user, then one that has the skill, then the one updated
-// last.
+// installations, the one that comes first in enabledPlugins takes precedence; of those of one
+// key there the first in the registry that is of everyone, of start or of its repository. Of
+// plugins that enabledPlugins does not name, which the client does not load, local scope takes
+// precedence over project over user, then one that has the skill, then the one updated last.
 //
 // # Cost
 //
@@ -79,7 +80,7 @@
 // it requires of a plugin in a project's folder of skills, is not read.
 //
 // The client's files are private to it and may change with any version: the order was
-// measured with 2.1.329 (facts 48 to 51, 59 to 61, 65 and 120 to 125 of
+// measured with 2.1.329 (facts 48 to 51, 59 to 61, 65, 120 to 125 and 185 of
 // docs/client-facts.md).
 // Settings of an organisation and those given with the client's --settings are not
 // read. [Result.Certain] reports whether the result depends on the client's --plugin-dir

@@ -20,6 +20,8 @@ type installed struct {
 	root     plugins.Root
 	hasSkill bool // even without an fsm.json
 	rank     int  // its place in enabledPlugins
+	enabled  bool // the settings enable it
+	gone     bool // they do, there are others, and its directory is missing
 }
 
 // inPlugin returns the plugin's command or skill of the name, of several plugins of one name
@@ -228,13 +230,12 @@ func (s *search) openRegistry() error {
 }
 
 func (s *search) readRegistry() error {
-	registry, err := plugins.ReadRegistry(s.FS, s.ConfigDir)
-	if err != nil {
+	var err error
+	s.registry, err = plugins.ReadRegistry(s.FS, s.ConfigDir)
+	if err != nil && (s.plugin != "" || !errors.Is(err, fs.ErrNotExist)) {
 		s.problem(RuleRegistry, OutcomeFailed, err)
-		return err
 	}
-	s.registry = registry
-	return nil
+	return err
 }
 
 // first returns the installation of the plugin that takes precedence in dir, or nil if none
@@ -264,12 +265,18 @@ func (s *search) preferred(dir string) []installed {
 
 func (s *search) prefer(dir string) []installed {
 	var applying []installed
-	for _, in := range s.applying(dir) {
+	all := s.applying(dir)
+	for _, in := range all {
 		root := s.registry.Root(in)
 		if root.Err != nil {
 			s.step(RuleMarketplace, in.InstallPath, OutcomeFailed, in.Key+": "+root.Err.Error()+"; reading the installed copy")
 		}
-		applying = append(applying, installed{in, root, s.hasSkill(in, root.Dir), s.switches().Rank(in.Key)})
+		enabled, _ := s.switches().Lookup(in.Key)
+		there := !enabled || len(all) == 1
+		if !there {
+			there, _ = exists(s.FS, root.Dir)
+		}
+		applying = append(applying, installed{in, root, s.hasSkill(in, root.Dir), s.switches().Rank(in.Key), enabled, !there})
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
@@ -291,8 +298,8 @@ func (s *search) applying(dir string) []plugins.Installation {
 	var applying []plugins.Installation
 	for _, in := range s.registry.WithSources(s.switches(), s.plugin) {
 		switch {
-		case !s.registry.Applies(in, dir) && !s.registry.EnabledElsewhere(s.switches(), in, dir):
-			s.skip(in, "its project "+in.ProjectPath+" does not contain "+quote(dir))
+		case !s.registry.Takes(s.switches(), in, dir):
+			s.skip(in, "its project "+in.ProjectPath+" is not that of "+quote(dir))
 		case s.switches().Disabled(in.Key):
 			s.skipDisabled(in)
 		case s.notEnabled(in):
@@ -355,17 +362,25 @@ func (s *search) byRank(a, b plugins.Installation) int {
 }
 
 // compare orders installations by their place in enabledPlugins (measured with 2.1.329,
-// fact 51), then by scope, then those with the skill first, then by plugins.Compare.
+// fact 51). Those of one plugin that the settings enable stay in the registry's order, but for
+// those whose directory is missing (fact 185). Others, which only the requirements load, are
+// ordered by scope, then those with the skill first, then by plugins.Compare.
 func compare(a, b installed) int {
+	if a.enabled && b.enabled && a.Key == b.Key {
+		return compareBools(a.gone, b.gone)
+	}
 	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b),
 		plugins.Compare(a.Installation, b.Installation))
 }
 
-func compareSkill(a, b installed) int {
+func compareSkill(a, b installed) int { return compareBools(!a.hasSkill, !b.hasSkill) }
+
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
 	switch {
-	case a.hasSkill == b.hasSkill:
+	case a == b:
 		return 0
-	case a.hasSkill:
+	case b:
 		return -1
 	}
 	return 1
@@ -389,6 +404,10 @@ func whySkipped(best, in installed) string {
 	switch {
 	case best.rank != in.rank:
 		return "the settings enable " + best.Key + " first"
+	case in.gone:
+		return "its directory is missing"
+	case best.enabled:
+		return "the registry has the other one first"
 	case best.Scope != in.Scope:
 		return "scope " + best.Scope + " takes precedence"
 	case best.hasSkill != in.hasSkill:

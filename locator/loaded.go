@@ -171,9 +171,7 @@ func (s *search) withNeeds(list []*plugins.Plugin) []*plugins.Plugin {
 
 // enabledInstallations returns the installations that the client loads, in its order.
 func (s *search) enabledInstallations() []plugins.Installation {
-	if found, _ := exists(s.FS, plugins.RegistryPath(s.ConfigDir)); !found || s.openRegistry() != nil {
-		return nil
-	}
+	s.registryErr = s.openRegistry()
 	for _, in := range s.registry.Applying(s.cwd, s.ProjectDir) {
 		if s.switches().Disabled(in.Key) {
 			s.skipDisabled(in)

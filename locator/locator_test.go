@@ -134,7 +134,7 @@ func TestPluginThatDoesNotApplyFallsBack(t *testing.T) {
 		w.skill("/cache/p/skills/s")
 		path := w.skill(project + "/.claude/skills/s")
 		result := w.finds(path, "p:s", project)
-		assert.Contains(t, explain(result), "/elsewhere does not contain")
+		assert.Contains(t, explain(result), "/elsewhere is not that of")
 	})
 }
 
@@ -249,6 +249,59 @@ func TestRegistryErrors(t *testing.T) {
 
 			_, err = w.Locate("my-skill", project)
 			assert.NoError(t, err, "a plain name does not need the registry")
+		})
+	}
+}
+
+// Fact 123: the client loads a plugin of a directory marketplace also where the registry is missing
+// or broken, which is so until its first start has written it.
+func TestPluginOfADirectoryMarketplaceWithoutARegistry(t *testing.T) {
+	for _, content := range []string{"", "{"} {
+		w := newWorld(t)
+		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
+		w.put(config+"/plugins/known_marketplaces.json", `{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}`)
+		w.put("/market/.claude-plugin/marketplace.json", `{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}`)
+		w.put("/market/p/skills/a/SKILL.md", "---\nname: named\n---\n")
+		if content != "" {
+			w.put(registry, content)
+		}
+		w.put("/market/p/skills/a/fsm.json", "[]")
+		for _, name := range []string{"p:a", "named"} {
+			w.finds("/market/p/skills/a/fsm.json", name, project)
+		}
+		_, err := w.Locate("p:gone", project)
+		require.ErrorAs(t, err, new(*locator.RegistryError))
+	}
+}
+
+// Fact 185: of several installations of a plugin that the settings enable the client takes the first
+// in the registry that is of everyone, of the start directory or of its repository.
+func TestInstallationOfAPluginThatTheSettingsEnable(t *testing.T) {
+	user := entry{"p@m", "user", "", "/cache/user", "2026-01-01T00:00:00Z"}
+	local := entry{"p@m", "local", project, "/cache/local", "2026-02-01T00:00:00Z"}
+	above := entry{"p@m", "project", "/projects", "/cache/above", ""}
+	gone := entry{"p@m", "project", project, "/cache/gone", ""}
+	for _, c := range []struct {
+		name    string
+		entries []entry
+		want    string
+		skipped string
+	}{
+		{"the user's first", []entry{user, local}, user.install, "the registry has the other one first"},
+		{"the project's first", []entry{local, user}, local.install, "the registry has the other one first"},
+		{"of a directory above", []entry{above, user}, user.install, "its project /projects is not that of"},
+		{"without its directory", []entry{gone, user}, user.install, "its directory is missing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
+				install(c.entries...)
+				w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
+				for _, in := range []entry{user, local, above} {
+					w.skill(in.install + "/skills/s")
+				}
+				result := w.finds(c.want+"/skills/s/fsm.json", "p:s", project)
+				assert.Contains(t, explain(result), c.skipped)
+			})
 		})
 	}
 }

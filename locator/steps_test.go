@@ -85,11 +85,11 @@ func TestStepsOfAPluginsSkill(t *testing.T) {
 
 	w.PluginDirs = nil
 	assert.Equal(t, steps(
-		"plugin registry | /b | skipped | p@b, scope project: its project /projects/myapp does not contain \"/projects/started\"",
+		"plugin registry | /b | skipped | p@b, scope project: its project /projects/myapp is not that of \"/projects/started\"",
 		"plugin registry | /c | found | p@c, scope local",
 		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-02T03:04:05Z: scope local takes precedence",
 		"nested skill | /projects/started/p/.claude/skills/s/SKILL.md | absent | ",
-		"plugin registry | /c | skipped | p@c, scope local: its project /projects/started does not contain \"/projects/myapp\"",
+		"plugin registry | /c | skipped | p@c, scope local: its project /projects/started is not that of \"/projects/myapp\"",
 		"marketplace | /b | failed | p@b: /src/market/.claude-plugin/marketplace.json: file does not exist; reading the installed copy",
 		"plugin registry | /b | found | p@b, scope project",
 		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-02T03:04:05Z: scope project takes precedence",

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -72,22 +73,31 @@ func DataDir(configDir, key string) string {
 
 // ReadRegistry reads the registry of the configuration directory. Its errors are
 // of type [*FileError]. They wrap fs.ErrNotExist if the file is missing or configDir is
-// empty, ErrMalformed if the file has no known form, or the error of reading it.
+// empty, ErrMalformed if the file has no known form, or the error of reading it. With an
+// error the registry has no entries, but WithSources and Enabled still return the plugins of
+// directory marketplaces, which the client loads (measured with 2.1.329, fact 123).
 func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 	path := RegistryPath(configDir)
 	if configDir == "" {
-		return nil, &FileError{path, fs.ErrNotExist}
+		return emptyRegistry(path), &FileError{path, fs.ErrNotExist}
 	}
 	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
 	if err != nil {
-		return nil, fileError(path, err)
+		err = fileError(path, err)
 	}
-	r, err := ParseRegistry(path, data)
+	r := emptyRegistry(path)
+	if err == nil {
+		r, err = ParseRegistry(path, data)
+	}
 	if err != nil {
-		return nil, err
+		r = emptyRegistry(path)
 	}
 	r.fs, r.links, r.configDir = fsys, newResolver(fsys), configDir
-	return r, nil
+	return r, err
+}
+
+func emptyRegistry(path string) *Registry {
+	return &Registry{path: path, parsed: map[string]*parser{}, byPlugin: map[string][]string{}}
 }
 
 // Installations returns the usable entries: of an array in its order, of an object
@@ -172,20 +182,33 @@ func (r *Registry) Applying(dirs ...string) []Installation {
 	return applying
 }
 
-// EnabledElsewhere reports whether the client loads an installation that does not apply in
-// any of the directories: the settings enable its key, which no installation that applies
-// has (fact 102, client 2.1.329).
-func (r *Registry) EnabledElsewhere(settings *Settings, in Installation, dirs ...string) bool {
-	if enabled, _ := settings.Lookup(in.Key); !enabled {
-		return false
+// Takes reports whether the client takes the installation for one of the directories, if it loads
+// the plugin. Of a plugin that the settings enable it takes those of everyone, of the directory
+// itself and of the same git repository, but not those of a directory above outside a repository
+// (measured with 2.1.329, fact 185). Of any other plugin, which only the requirements
+// load, those that apply.
+func (r *Registry) Takes(settings *Settings, in Installation, dirs ...string) bool {
+	if enabled, _ := settings.Lookup(in.Key); !enabled || r.fs == nil {
+		return r.Applies(in, dirs...)
 	}
-	return !slices.ContainsFunc(r.Of(in.Plugin), func(other Installation) bool {
-		return other.Key == in.Key && r.Applies(other, dirs...)
+	return in.everywhere() || r.Root(in).Live || slices.ContainsFunc(dirs, func(dir string) bool {
+		return filepath.IsAbs(dir) && r.isOfProject(in, r.resolve(dir))
 	})
 }
 
-// Enabled returns the plugins that the client loads in the directories: of each key
-// the first installation in order of precedence, unless the settings disable it.
+// isOfProject reports whether the installation's project is the directory, or is in the same
+// repository of git.
+func (r *Registry) isOfProject(in Installation, dir string) bool {
+	if in.ProjectPath == dir {
+		return true
+	}
+	_, main := claude.WorkTree(r.fs, dir)
+	_, others := claude.WorkTree(r.fs, in.ProjectPath)
+	return main != "" && main == others
+}
+
+// Enabled returns the plugins that the client loads in the directories: of each key that the
+// settings do not disable, the installation that it takes.
 func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
 	return r.enabled(r.withSources(settings, r.Installations(), func(string) bool { return true }), settings, dirs)
 }
@@ -222,16 +245,37 @@ func (r *Registry) has(key string) bool {
 }
 
 func (r *Registry) enabled(all []Installation, settings *Settings, dirs []string) []Installation {
-	loaded := slices.DeleteFunc(all, func(in Installation) bool {
-		return settings.Disabled(in.Key) || !r.Applies(in, dirs...) && !r.EnabledElsewhere(settings, in, dirs...)
-	})
-	slices.SortStableFunc(loaded, Compare)
-	seen := map[string]bool{}
-	return slices.DeleteFunc(loaded, func(in Installation) bool {
-		again := seen[in.Key]
-		seen[in.Key] = true
-		return again
-	})
+	loaded := slices.DeleteFunc(all, func(in Installation) bool { return settings.Disabled(in.Key) || !r.Takes(settings, in, dirs...) })
+	return r.first(settings, loaded)
+}
+
+// first returns of each key the installation that the client takes: of a plugin that the settings
+// enable the first in the registry whose directory exists (measured with 2.1.329, fact 185), of
+// another one, which only the requirements load, the first by Compare.
+func (r *Registry) first(settings *Settings, all []Installation) (first []Installation) {
+	of := map[string][]Installation{}
+	for _, in := range all {
+		of[in.Key] = append(of[in.Key], in)
+	}
+	for key, same := range of {
+		if enabled, _ := settings.Lookup(key); !enabled {
+			slices.SortStableFunc(same, Compare)
+		} else if len(same) > 1 {
+			same = append(slices.DeleteFunc(slices.Clone(same), r.isGone), same[0])
+		}
+		first = append(first, same[0])
+	}
+	slices.SortFunc(first, func(a, b Installation) int { return cmp.Or(Compare(a, b), cmp.Compare(a.Key, b.Key)) })
+	return first
+}
+
+// isGone reports whether the directory of the installation does not exist.
+func (r *Registry) isGone(in Installation) bool {
+	if r.fs == nil {
+		return false
+	}
+	_, err := r.fs.Lstat(r.Root(in).Dir)
+	return err != nil
 }
 
 // Compare orders installations that all apply by precedence. Of two projects that

@@ -171,22 +171,90 @@ func TestApplyingAndEnabled(t *testing.T) {
 	assert.Len(t, r.Installations(), 6, "Applying and Enabled leave the registry as it is")
 }
 
-// Fact 102.
+// Facts 102 and 185: which installations of a plugin that the settings enable the client may take.
 func TestInstallationsOfOtherProjectsThatTheSettingsEnable(t *testing.T) {
-	w := newWorld(t)
-	r := w.registry(`[
-		{"name": "here@m", "scope": "user", "installPath": "/here/user"},
-		{"name": "here@m", "scope": "local", "installPath": "/here/local", "projectPath": "/else"},
-		{"name": "on@m", "scope": "local", "installPath": "/on", "projectPath": "/else"},
-		{"name": "off@m", "scope": "local", "installPath": "/off", "projectPath": "/else"},
-		{"name": "unset@m", "scope": "project", "installPath": "/unset", "projectPath": "/else"}]`)
-	w.put(config+"/settings.json", `{"enabledPlugins": {"here@m": true, "on@m": true, "off@m": false}}`)
-	settings := plugins.ReadSettings(w, config, project)
+	for name, c := range map[string]struct {
+		project, dir string // of the installation, and in which the client is started
+		git          string // roots of repositories
+		takes        bool
+	}{
+		"the same":                          {"/p", "/p", "", true},
+		"another":                           {"/else", "/p", "", false},
+		"a parent without a repository":     {"/p", "/p/a", "", false},
+		"the root of the repository":        {"/p", "/p/a", "/p", true},
+		"below the root":                    {"/p/a", "/p", "/p", true},
+		"a sibling in the repository":       {"/p/b", "/p/a", "/p", true},
+		"a directory that is gone":          {"/p/gone/x", "/p/a", "/p", true},
+		"the repository around a submodule": {"/p", "/p/lib", "/p /p/lib", false},
+		"a submodule":                       {"/p/lib", "/p", "/p /p/lib", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for root := range strings.FieldsSeq(c.git) {
+				w.put(root+"/.git/HEAD", "")
+			}
+			r := w.registry(`{"version": 2, "plugins": {
+				"on@m": [{"scope": "local", "installPath": "/on", "projectPath": "` + c.project + `"}],
+				"off@m": [{"scope": "local", "installPath": "/off", "projectPath": "` + c.project + `"}]}}`)
+			w.put(config+"/settings.json", `{"enabledPlugins": {"on@m": true, "off@m": false}}`)
+			settings := plugins.ReadSettings(w, config, c.dir)
 
-	assert.Equal(t, []string{"/on", "/here/user"}, installPaths(r.Enabled(settings, project)))
-	assert.Equal(t, []string{"/here/user"}, installPaths(r.Enabled(nil, project)))
-	for _, in := range r.Installations() {
-		assert.Equal(t, in.InstallPath == "/on", r.EnabledElsewhere(settings, in, project), in.InstallPath)
+			assert.Equal(t, c.takes, slices.Equal([]string{"/on"}, installPaths(r.Enabled(settings, c.dir))))
+			assert.Equal(t, c.takes, r.Takes(settings, r.Of("on")[0], c.dir))
+			assert.False(t, r.Takes(settings, r.Of("on")[0], "relative"))
+		})
+	}
+}
+
+// Fact 185: of several installations of a plugin that the settings enable the client takes the
+// first, whatever their scopes and times are.
+func TestTheFirstInstallationOfAPluginThatTheSettingsEnable(t *testing.T) {
+	const (
+		user  = `{"scope": "user", "installPath": "/cache/user", "lastUpdated": "2026-01-01T00:00:00Z"}`
+		newer = `{"scope": "user", "installPath": "/cache/newer", "lastUpdated": "2026-02-01T00:00:00Z"}`
+		local = `{"scope": "local", "projectPath": "/projects/myapp", "installPath": "/cache/local"}`
+		other = `{"scope": "local", "projectPath": "/projects/other", "installPath": "/cache/other"}`
+		gone  = `{"scope": "local", "projectPath": "/projects/myapp", "installPath": "/gone"}`
+	)
+	for _, c := range []struct {
+		entries []string
+		want    string
+	}{
+		{[]string{user, local}, "/cache/user"},
+		{[]string{local, user}, "/cache/local"},
+		{[]string{user, newer}, "/cache/user"},
+		{[]string{other, user, local}, "/cache/user"},
+		{[]string{gone, user}, "/cache/user"},
+		{[]string{gone}, "/gone"},
+	} {
+		w := newWorld(t)
+		for _, dir := range []string{"user", "newer", "local", "other"} {
+			w.put("/cache/"+dir+"/skills/s/SKILL.md", "")
+		}
+		r := w.registry(`{"version": 2, "plugins": {"p@m": [` + strings.Join(c.entries, ", ") + `]}}`)
+		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
+
+		assert.Equal(t, []string{c.want}, installPaths(r.Enabled(plugins.ReadSettings(w, config, project), project)), c.entries)
+	}
+}
+
+// Fact 123: the client loads the plugins of directory marketplaces that the settings enable also
+// where the registry is missing or broken.
+func TestPluginsWithoutARegistry(t *testing.T) {
+	for _, content := range []string{"", "{", `{"version": 1, "plugins": {}}`} {
+		w := newWorld(t)
+		w.put("/market/.claude-plugin/marketplace.json", `{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}`)
+		w.put("/market/p/skills/s/SKILL.md", "")
+		w.put(config+"/plugins/known_marketplaces.json", `{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}`)
+		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
+		if content != "" {
+			w.put(registryPath, content)
+		}
+
+		r, err := plugins.ReadRegistry(w, config)
+
+		require.Error(t, err)
+		assert.Equal(t, []string{"/market/p"}, installPaths(r.Enabled(plugins.ReadSettings(w, config, project), project)))
 	}
 }
 

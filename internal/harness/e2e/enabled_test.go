@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,6 +54,83 @@ func TestPluginsEnabledInARepository(t *testing.T) {
 			assert.Equal(t, c.loaded, len(r.Ran("PostToolUse")) == 1)
 			assert.Equal(t, c.loaded, located.Code == 0, located)
 			assert.Equal(t, c.loaded, strings.Contains(r.Told("skill"), "#1 Check that the tree is clean"))
+		})
+	}
+}
+
+// Fact 185: which of several installations of a plugin the client loads. The marketplace is not a
+// directory: from one the client runs the source tree. The installation N is in cache/N.
+func TestTheInstallationThatTheClientLoads(t *testing.T) {
+	entry := func(n, scope, project string) string {
+		return fmt.Sprintf(`{"scope": %q, "projectPath": "ROOT/%s", "installPath": "ROOT/cache/%s", "version": "%s",
+			"installedAt": "2026-01-01T00:00:00Z", "lastUpdated": "2026-0%s-01T00:00:00Z"}`, scope, project, n, n, n)
+	}
+	user, newer, projects, gone := entry("1", "user", ""), entry("2", "user", ""), entry("2", "project", "project"), entry("9", "local", "project")
+	for name, c := range map[string]struct {
+		entries []string
+		from    string // where the client is started
+		git     bool   // project is a repository
+		want    string // "" if the client does not know the skill
+	}{
+		"the user's first":             {[]string{user, projects}, "project", false, "cache/1"},
+		"the project's first":          {[]string{projects, user}, "project", false, "cache/2"},
+		"the older first":              {[]string{user, newer}, "project", false, "cache/1"},
+		"without its directory":        {[]string{gone, user}, "project", false, "cache/1"},
+		"of a directory above":         {[]string{projects}, "project/a", false, ""},
+		"of the repository":            {[]string{projects}, "project/a", true, "cache/2"},
+		"of one in the repository":     {[]string{entry("2", "local", "project/b"), user}, "project/a", true, "cache/2"},
+		"of another project, and none": {[]string{entry("2", "local", "other")}, "project", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := realclient.New(t)
+			root := filepath.Dir(s.Home)
+			for _, n := range []string{"1", "2"} {
+				skill(s, "cache/"+n+"/skills", "a", steps("Of cache/"+n))
+			}
+			s.Write("market/.claude-plugin/marketplace.json",
+				`{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}`)
+			s.Write("home/.claude/settings.json", `{"enabledPlugins": {"p@m": true}}`)
+			s.Write("home/.claude/plugins/known_marketplaces.json", `{"m": {"source": {"source": "github", "repo": "someone/market"}, `+
+				`"installLocation": "`+s.Path("market")+`", "lastUpdated": "2026-01-01T00:00:00Z"}}`)
+			s.Write("home/.claude/plugins/installed_plugins.json",
+				strings.ReplaceAll(`{"version": 2, "plugins": {"p@m": [`+strings.Join(c.entries, ", ")+`]}}`, "ROOT", root))
+			if c.git {
+				require.Zero(t, s.Command("", "git", "init", "--quiet").Code)
+			}
+			s.Project = s.Path(c.from)
+			require.NoError(t, os.MkdirAll(s.Project, 0o755))
+			onPath(s)
+			hydrating(t, s, "--user")
+
+			r := s.Try(Script{Main: []Turn{Do(Skill("skill", "p:a")), Say("done")}}, "go")
+
+			assert.Equal(t, c.want != "", strings.Contains(r.Text("skill"), "Launching skill"))
+			if c.want != "" { // else the client installs it for the user, for its next start
+				assert.Contains(t, r.Told("skill"), "Base directory for this skill: "+s.Path(c.want)+"/")
+				assert.Contains(t, r.Told("skill"), "#1 Of "+c.want+":")
+			}
+		})
+	}
+}
+
+// Fact 123: the first start of the client writes the registry, and runs the skills of a directory
+// marketplace before it has.
+func TestASkillOfAPluginWithoutARegistryIsHydrated(t *testing.T) {
+	for name, registry := range map[string]string{"none": "", "broken": "{"} {
+		t.Run(name, func(t *testing.T) {
+			s := realclient.New(t)
+			c := parseCatalog(t, catalogs["two plugins of one root"])
+			c.write(t, s)
+			require.NoError(t, os.Remove(s.Path("home/.claude/plugins/installed_plugins.json")))
+			if registry != "" {
+				s.Write("home/.claude/plugins/installed_plugins.json", registry)
+			}
+			s.Write("market/skills/x/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
+			install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
+
+			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "p1:xname")), Say("done")}}, "go")
+
+			assert.Contains(t, r.Told("skill"), "#1 Weigh the anchor")
 		})
 	}
 }
