@@ -61,7 +61,7 @@ func skillIsComplete(document []byte) bool {
 // the beginning; the next three dashes end it, wherever they are (measured with 2.1.329, fact 168).
 func skillText(document []byte) (start int, text []byte) {
 	rest, opened := bytes.CutPrefix(bytes.TrimPrefix(document, bom), []byte("---"))
-	blank := rest[:len(rest)-len(bytes.TrimLeftFunc(rest, unicode.IsSpace))]
+	blank := rest[:len(rest)-len(bytes.TrimLeftFunc(rest, isSpace))]
 	begins := bytes.LastIndexByte(blank, '\n') + 1
 	text, _, closed := bytes.Cut(rest[begins:], []byte("---"))
 	if !opened || begins == 0 || !closed {
@@ -69,6 +69,9 @@ func skillText(document []byte) (start int, text []byte) {
 	}
 	return len(document) - len(rest) + begins, text
 }
+
+// isSpace reports whether JavaScript takes the character for white space.
+func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
 
 // CutSkill splits a SKILL.md at whole lines, for programs that edit it: head ends with the opening line of the frontmatter, text is
 // the frontmatter, and tail begins with the closing line. If there is no frontmatter, head
@@ -118,24 +121,24 @@ func SkillName(document []byte) (name string, isText bool, err error) {
 // more, with values in quotation marks that may be the reason, such as a description with a colon
 // (read in the code of 2.1.329 and measured, fact 168).
 func parseSkill(text []byte) (Value, error) {
-	v, err := parse(text)
+	v, err := parse(bytes.Map(acceptedByClient, text))
 	if !errors.Is(err, ErrSyntax) {
 		return v, err
 	}
-	text = bytes.Map(acceptedByClient, text)
-	if v, err := parse(text); err == nil {
-		return v, nil
-	}
-	if again, err := parse(quoteValues(text)); err == nil {
+	if again, err := parse(bytes.Map(acceptedByClient, quoteValues(text))); err == nil {
 		return again, nil
 	}
 	return Value{}, err
 }
 
-// acceptedByClient replaces what only the client's parser accepts: a character that is not UTF-8,
-// and a control character.
+// acceptedByClient replaces what the client's parser takes for a character like any other: one that
+// is not UTF-8, a control character, and what was a line break before YAML 1.2. The client strips
+// the last at the ends of a name, and accepts none in it, which is so for an em space too.
 func acceptedByClient(r rune) rune {
-	if unicode.IsControl(r) && !strings.ContainsRune("\x00\t\n\r", r) {
+	switch {
+	case r == '\u2028' || r == '\u2029':
+		return '\u2003'
+	case r == '\ufffe' || r == '\uffff' || unicode.IsControl(r) && !strings.ContainsRune("\x00\t\n\r", r):
 		return unicode.ReplacementChar
 	}
 	return r

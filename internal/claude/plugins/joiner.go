@@ -2,10 +2,11 @@ package plugins
 
 import "unicode"
 
-// The characters that join or separate their neighbours, and cannot be seen themselves.
+// The characters that join, separate or change their neighbours, and cannot be seen themselves.
 const (
 	nonJoiner = '\u200C'
 	joiner    = '\u200D'
+	asEmoji   = '\uFE0F' // shows the character before it as an emoji
 )
 
 // withoutJoiners returns the name of a folder without the joiners that the client accepts in it
@@ -15,7 +16,8 @@ func withoutJoiners(name string) string {
 	var kept []rune
 	letters := []rune(name)
 	for i, r := range letters {
-		if r != joiner && r != nonJoiner || !joins(letters[:i], r, letters[i+1:]) {
+		isEmoji := r == asEmoji && i > 0 && !isWord(letters[i-1])
+		if !isEmoji && (r != joiner && r != nonJoiner || !joins(letters[:i], r, letters[i+1:])) {
 			kept = append(kept, r)
 		}
 	}

@@ -258,7 +258,7 @@ func once(all []Skill, files map[string]bool) []Skill {
 		real := s.RealFile()
 		again := real != "" && files[real]
 		files[real] = true
-		return again || !isShown(s.FullName())
+		return again || !isShown(s.FullName()) || !isShown(s.Name)
 	})
 }
 
@@ -396,23 +396,25 @@ func inName(folder string) string {
 	return b.String()
 }
 
-// isShown reports whether the client accepts the name. It rejects names with characters
-// that cannot be seen or that could be taken for others (read in the code of 2.1.329).
+// isShown reports whether the client accepts the name of a skill or a command, be it that of a
+// folder, of a file or in a frontmatter. It rejects names with characters that cannot be seen or
+// that could be taken for others, and with a space at an end (measured with 2.1.329, fact 177).
 func isShown(name string) bool {
 	hidden := func(r rune) bool {
-		return r == '<' || r == '>' || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+		return r == '<' || r == '>' || r == blankBraille || r != ' ' && unicode.IsSpace(r) || unicode.IsControl(r) ||
+			unicode.In(r, unicode.Cf, unicode.Co, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 	}
-	return utf8.RuneCountInString(name) <= 256 && !strings.ContainsFunc(name, hidden) && !strings.Contains(name, "  ")
+	return utf8.RuneCountInString(name) <= 256 && !strings.ContainsFunc(withoutJoiners(name), hidden) && !strings.Contains(name, "  ") &&
+		strings.TrimSpace(name) == name
 }
+
+// blankBraille is a character of braille without dots.
+const blankBraille = '\u2800'
 
 // IsFolderName reports whether the client takes the name of a folder for that of a skill of the user or the
 // project. "synced" is the folder of the skills that it synchronizes (measured with 2.1.329, fact 177).
 func IsFolderName(name string) bool {
-	blank := func(r rune) bool {
-		return r != ' ' && unicode.IsSpace(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
-	}
-	return isShown(withoutJoiners(name)) && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, blank) &&
-		!strings.EqualFold(strings.TrimRight(name, ". "), "synced")
+	return isShown(name) && !strings.EqualFold(strings.TrimRight(name, ". "), "synced")
 }
 
 // SkillFolders returns what is in the folder of skills below root, sorted by name. It returns

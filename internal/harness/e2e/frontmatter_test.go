@@ -38,6 +38,11 @@ var frontmatters = []string{
 	"----\nname: NAME\n----\n",
 	"---\nname: NAME\n...\n",
 	"---\nname:NAME\n---\n",
+	"---\nname: NAME\ndescription: a\u2028b\n---\n",
+	"---\nname: NAME\ndescription: |\n  a\u2029b\n---\n",
+	"---\nname: NAME\ndescription: a\u2028b: c\n---\n",
+	"---\u0085\nname: NAME\n---\n",
+	"---\nname: \"NAME \"\n---\n",
 }
 
 // Fact 168: which frontmatter gives a skill its name.
