@@ -124,6 +124,14 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 			continue
 		}
 		calls := settings.Calls(data)
+		if _, err := settings.Inspect(data, settings.Hooks(settings.Program, nil, settings.Duty{})); p.read && errors.Is(err, settings.ErrShape) {
+			// The client reads the rest of the file, but install refuses it.
+			if !slices.ContainsFunc(calls, settings.Call.Hydrates) {
+				h.broken = append(h.broken, p)
+			}
+			line, what := cutLine(err.Error())
+			found = append(found, Fault{Kind: "hooks", What: what + ": correct it, then run fsmtx doctor again", File: p.path, Line: line})
+		}
 		if missing := missingPrograms(p.path, calls, p.install()); len(missing) > 0 {
 			h.gone, found = append(h.gone, p), append(found, missing...)
 		}

@@ -38,15 +38,16 @@ func (j *job) findReach(s terminal.Streams, file *settings.File) reach {
 }
 
 // projectAbove returns the nearest parent directory that is the root of a git
-// repository or has settings of the client. The user's home is not a project: its
-// .claude holds the user's settings.
+// repository, has settings of the client, or has dir in its .claude, where a person
+// writes a skill. The user's home is not a project: its .claude holds the user's settings.
 func projectAbove(s terminal.Streams, dir string) string {
 	for dir != filepath.Dir(dir) {
+		inClaude := filepath.Base(dir) == ".claude"
 		dir = filepath.Dir(dir)
 		if safefile.Same(dir, s.Env("HOME")) {
 			return ""
 		}
-		if exists(dir, ".git") || exists(dir, claude.ProjectSettings) || exists(dir, claude.LocalSettings) {
+		if inClaude || exists(dir, ".git") || exists(dir, claude.ProjectSettings) || exists(dir, claude.LocalSettings) {
 			return dir
 		}
 	}
