@@ -5,20 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // errNotJSON is returned for YAML that JSON cannot say: a key that is not text, or twice
 // the same one.
 var errNotJSON = errors.New("the YAML has no form in JSON")
 
+// errMissing is returned for text that was meant as JSON: YAML would make a name, a value and what
+// follows them one text where JSON lacks a comma or quotation marks.
+var errMissing = errors.New("the text is JSON in which a comma or quotation marks are missing")
+
 // errSeveral is returned for YAML with a document behind the first, and so for Markdown with a frontmatter.
 var errSeveral = errors.New("there is text behind the first YAML document")
 
 // CommentedJSON returns a YAML document as JSON, indented by two spaces, with its comments as
-// lines that begin with two slashes. Errors are those of [Parse], errNotJSON and errSeveral.
+// lines that begin with two slashes. Errors are those of [Parse], errNotJSON, errMissing and errSeveral.
 func CommentedJSON(text []byte) ([]byte, error) {
 	v, err := parse(text)
 	if err != nil {
@@ -29,6 +36,9 @@ func CommentedJSON(text []byte) ([]byte, error) {
 	if err := all.Decode(&next); err == nil && !errors.Is(all.Decode(&next), io.EOF) {
 		return nil, errSeveral
 	}
+	if n := v.resolve(); n != nil && n.Style&yaml.FlowStyle != 0 && joinsTokens(n) {
+		return nil, errMissing
+	}
 	c := commented{}
 	if err := c.value(v, "\n"); err != nil {
 		return nil, err
@@ -36,6 +46,15 @@ func CommentedJSON(text []byte) ([]byte, error) {
 	c.json.WriteByte('\n')
 	return c.json.Bytes(), nil
 }
+
+// joinsTokens reports whether a text without quotation marks in the node is empty, or looks like
+// several tokens of JSON.
+func joinsTokens(n *yaml.Node) bool {
+	plain := n.Kind == yaml.ScalarNode && n.Style == 0
+	return plain && (n.Value == "" || strings.ContainsAny(n.Value, `":#`) || tokens.Regexp().MatchString(n.Value)) || slices.ContainsFunc(n.Content, joinsTokens)
+}
+
+var tokens = pattern.New(`^[-0-9]\S*\s`)
 
 // commented writes YAML as JSON with comments. In each function line is a line break and the
 // indentation of the value.
