@@ -50,8 +50,10 @@ func CommentedJSON(text []byte) ([]byte, error) {
 // joinsTokens reports whether a text without quotation marks in the node is empty, or looks like
 // several tokens of JSON.
 func joinsTokens(n *yaml.Node) bool {
-	plain := n.Kind == yaml.ScalarNode && n.Style == 0
-	return plain && (n.Value == "" || strings.ContainsAny(n.Value, `":#`) || tokens.Regexp().MatchString(n.Value)) || slices.ContainsFunc(n.Content, joinsTokens)
+	if n.Kind == yaml.ScalarNode {
+		return n.Style == 0 && (n.Value == "" || strings.ContainsAny(n.Value, `":#`) || tokens.Regexp().MatchString(n.Value))
+	}
+	return slices.ContainsFunc(n.Content, joinsTokens)
 }
 
 var tokens = pattern.New(`^[-0-9]\S*\s`)
