@@ -144,7 +144,7 @@ func TestRefusedObjects(t *testing.T) {
 			`1:12 /stepz unknown member "stepz": the object has only fsm, vars and steps (did you mean "steps"?)`},
 		{"another object", `{"tasks": [` + step + `]}`,
 			`1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
-		{"malformed", `{"fsm": 2, "steps": [` + step, `1:47 /steps malformed JSON: unexpected end of file`},
+		{"malformed", `{"fsm": 2, "steps": [` + step, `1:47 /steps malformed JSON: unexpected end of file: the [ at 1:21 is not closed`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, strings.Join(lines(refused(t, c.file).Problems), "\n"))

@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 			"1:1 - the file must hold an array of tasks, not an object: put the tasks into one array, [{…}, {…}]\n2:1 - malformed JSON: " +
 				"unexpected text after the JSON value"},
 		{"root an object that is cut", `{"id": 1`,
-			"1:1 - the file must hold an array of tasks, not an object\n1:9 - malformed JSON: unexpected end of file"},
+			"1:1 - the file must hold an array of tasks, not an object\n1:9 - malformed JSON: unexpected end of file: the { at 1:1 is not closed"},
 
 		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the " +
 			"JSON value: a number cannot begin with 0"},
@@ -296,7 +296,7 @@ func TestRefused(t *testing.T) {
 		{"misspelled in an entry that is cut off", `[{"id": 1, "Subject": "A", "blocked_by": []`,
 			"1:12 /0/Subject task 1: unknown field \"Subject\": write \"subject\", or move it into metadata\n" +
 				"1:28 /0/blocked_by task 1: unknown field \"blocked_by\": write \"blockedBy\", or move it into metadata\n" +
-				`1:44 /0 task 1: malformed JSON: unexpected end of file`},
+				`1:44 /0 task 1: malformed JSON: unexpected end of file: the { at 1:2 is not closed`},
 
 		{"key twice", `[{"id": 1, "subject": "A", "subject": "A"}]`,
 			`1:28 /0/subject task 1 ("A"): duplicate key "subject" in one object, at 1:12 and again at 1:28`},

@@ -227,7 +227,7 @@ func TestInstallationWhoseSkillHasNoSpecTakesPrecedence(t *testing.T) {
 func TestRegistryErrors(t *testing.T) {
 	const prefix = "Skill 'my-plugin:my-skill' not found - installed_plugins.json is missing or malformed: " + registry
 	tests := []struct{ name, content, want string }{
-		{"torn", "{\n  \"version\": 2,\n", ":3:1: unexpected end of file"},
+		{"torn", "{\n  \"version\": 2,\n", ":3:1: unexpected end of file: the { at 1:1 is not closed"},
 		{"no version", `{"plugins": {}}`, `:1:1: "version" is missing`},
 		{"plugins is an array", `{"version": 2, "plugins": []}`, `:1:27: "plugins": got an array, want an object`},
 	}
@@ -259,7 +259,8 @@ func TestPluginOfADirectoryMarketplaceWithoutARegistry(t *testing.T) {
 	for _, content := range []string{"", "{"} {
 		w := newWorld(t)
 		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
-		w.put(config+"/plugins/known_marketplaces.json", `{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}`)
+		w.put(config+"/plugins/known_marketplaces.json",
+			`{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}`)
 		w.put("/market/.claude-plugin/marketplace.json", `{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}`)
 		w.put("/market/p/skills/a/SKILL.md", "---\nname: named\n---\n")
 		if content != "" {

@@ -53,7 +53,8 @@ func TestStepsOfAnAlias(t *testing.T) {
 		"parent skill | /.claude/skills/alias/SKILL.md | absent | ",
 		`plugin directory |  | skipped | "relative" is not an absolute path`,
 		"plugin directory | /gone | absent | ",
-		"plugin directory | /dev/p | failed | /dev/p/.claude-plugin/plugin.json:1:2: unexpected end of file; the client does not load the plugin",
+		"plugin directory | /dev/p | failed | /dev/p/.claude-plugin/plugin.json:1:2: unexpected end of file: the { at 1:1 is not closed; "+
+			"the client does not load the plugin",
 		"plugin registry | /off | skipped | off@m, scope user: disabled in "+settings,
 		"frontmatter |  | absent | no skill with an fsm.json gives itself this name",
 		"project skill | /projects/myapp/.claude/skills/alias/fsm.json | absent | ",

@@ -2,6 +2,8 @@ package jsonx
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -65,6 +67,33 @@ func unseparated(data []byte, offset int) string {
 		return "a comma is missing before it"
 	}
 	return ""
+}
+
+// endOfFile returns the error for a text that ends too early. It names the string, or else the
+// innermost array or object, that is not closed, if there is one.
+func endOfFile(data []byte) error {
+	var open []int // where strings, arrays and objects begin
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case quoted && c != '"':
+		case c == '"' && quoted, c == ']' || c == '}':
+			open, quoted = open[:max(len(open)-1, 0)], false
+		case c == '"' || c == '[' || c == '{':
+			open, quoted = append(open, i), c == '"'
+		}
+	}
+	const what = "unexpected end of file"
+	if len(open) == 0 {
+		return errors.New(what)
+	}
+	last := open[len(open)-1]
+	if quoted {
+		return fmt.Errorf("%s: the string that begins at %s is not closed", what, PositionAt(data, last))
+	}
+	return fmt.Errorf("%s: the %c at %s is not closed", what, data[last], PositionAt(data, last))
 }
 
 // beginsWord reports whether a text ends in the beginning of true, false or null where a value may

@@ -49,7 +49,7 @@ func Explain(data []byte, err error) error {
 		return newSyntaxError(data, int(semantic.ByteOffset), semanticCause(semantic))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return newSyntaxError(data, len(data), errors.New("unexpected end of file"))
+		return newSyntaxError(data, len(data), endOfFile(data))
 	}
 	return err
 }
@@ -61,7 +61,7 @@ func newSyntaxError(data []byte, offset int, cause error) *SyntaxError {
 func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 	switch {
 	case errors.Is(e.Err, io.ErrUnexpectedEOF):
-		return errors.New("unexpected end of file")
+		return endOfFile(data)
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
 		return fmt.Errorf("%w %q", jsontext.ErrDuplicateName, e.JSONPointer.LastToken())
 	}

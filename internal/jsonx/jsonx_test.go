@@ -38,7 +38,7 @@ func TestCheckReturnsThePosition(t *testing.T) {
 		`toml = 1`:         `1:2: invalid character 'o' in literal true (expecting 'r'): strings need double quotes`,
 		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
 		"[1,\n 2,]":        `2:4: invalid character ']' at start of value: a trailing comma before it: remove that`,
-		`[1`:               `1:3: unexpected end of file`,
+		`[1`:               `1:3: unexpected end of file: the [ at 1:1 is not closed`,
 		``:                 `1:1: unexpected end of file`,
 		"{} \n x":          `2:2: unexpected text after the JSON value`,
 		"[] // x":          `1:4: unexpected text after the JSON value: JSON has no comments: remove this one`,
@@ -89,10 +89,24 @@ func TestHints(t *testing.T) {
 }
 
 // TestHintForATrailingComma: a decoder that reads tokens stops at the comma itself.
+func TestWhatIsNotClosed(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                     "1:1: unexpected end of file",
+		`[{"a": 1}`:            "1:10: unexpected end of file: the [ at 1:1 is not closed",
+		"[\n {\"a\": [1, 2]":   "2:14: unexpected end of file: the { at 2:2 is not closed",
+		`["a\"]`:               `1:7: unexpected end of file: the string that begins at 1:2 is not closed`,
+		`["[{", "\\", {"b": [`: "1:21: unexpected end of file: the [ at 1:20 is not closed",
+	} {
+		if err := Check([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
 func TestHintForATrailingComma(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1 , ]`: `1:4: invalid character ',' at start of value: a trailing comma: remove it`,
-		`[1,`:    `1:4: unexpected end of file`,
+		`[1,`:    `1:4: unexpected end of file: the [ at 1:1 is not closed`,
 		`[,1]`:   `1:2: invalid character ',' at start of value`,
 	} {
 		decoder := jsontext.NewDecoder(strings.NewReader(text))

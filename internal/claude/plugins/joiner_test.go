@@ -22,7 +22,8 @@ func TestJoinersInTheNameOfAFolder(t *testing.T) {
 		"\u05d0\u200c\u05d1", "\u4e00\u200c\u4e8c",
 		"1\u200c2", "\u0645\u200c1", "\u0645-\u200c\u062e", "\U0001f469\u200da", "e\u200d\U0001f469", "\u0627\u200c\u0628",
 		"\u09b0\u200d\u09cd\u09af",
-		"\u0645\u200d\u200c\u062e", "a\u2060b", "a\u061cb", "\u115f", "\u3164", "a\u034fb", "a\ufe0fb", "\u2800", "a\u00a0b", "\u3000a", " a", "a "} {
+		"\u0645\u200d\u200c\u062e", "a\u2060b", "a\u061cb", "\u115f", "\u3164", "a\u034fb", "a\ufe0fb",
+		"\u2800", "a\u00a0b", "\u3000a", " a", "a "} {
 		assert.False(t, plugins.IsFolderName(name), "%+q", name)
 	}
 }

@@ -126,7 +126,7 @@ func TestUnusableKeysAreSkippedAndReported(t *testing.T) {
 func TestMalformedRegistry(t *testing.T) {
 	tests := []struct{ name, content, want string }{
 		{"empty", "", "1:1: unexpected end of file"},
-		{"torn", "{\n  \"version\": 2,\n", "3:1: unexpected end of file"},
+		{"torn", "{\n  \"version\": 2,\n", "3:1: unexpected end of file: the { at 1:1 is not closed"},
 		{"not JSON", `{"version": 2, plugins}`, "1:16: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
 		{"columns are characters", `{"ä": 2, plugins}`,
 			"1:10: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
@@ -245,7 +245,8 @@ func TestPluginsWithoutARegistry(t *testing.T) {
 		w := newWorld(t)
 		w.put("/market/.claude-plugin/marketplace.json", `{"name": "m", "plugins": [{"name": "p", "source": "./p"}]}`)
 		w.put("/market/p/skills/s/SKILL.md", "")
-		w.put(config+"/plugins/known_marketplaces.json", `{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}`)
+		w.put(config+"/plugins/known_marketplaces.json",
+			`{"m": {"source": {"source": "directory", "path": "/market"}, "installLocation": "/market"}}`)
 		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
 		if content != "" {
 			w.put(registryPath, content)

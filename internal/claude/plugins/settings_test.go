@@ -97,7 +97,8 @@ func TestUnusableSettingsAreReported(t *testing.T) {
 	}, texts(t, s.Problems()))
 
 	w.put(user, "{")
-	assert.Equal(t, []string{user + ":1:2: unexpected end of file"}, texts(t, plugins.ReadSettings(w, config, "").Problems()))
+	assert.Equal(t, []string{user + ":1:2: unexpected end of file: the { at 1:1 is not closed"},
+		texts(t, plugins.ReadSettings(w, config, "").Problems()))
 	assert.Len(t, plugins.ReadSettings(w, "", project).Problems(), 2)
 }
 

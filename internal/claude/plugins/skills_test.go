@@ -17,7 +17,7 @@ func TestName(t *testing.T) {
 		{"manifest", `{"name": "my-plugin"}`, "my-plugin", ""},
 		{"no manifest", "", "folder", ""},
 		{"manifest without a name", `{"version": "1"}`, "folder", ""},
-		{"torn manifest", `{"name": "my-pl`, "folder", ":1:16: unexpected end of file"},
+		{"torn manifest", `{"name": "my-pl`, "folder", ":1:16: unexpected end of file: the string that begins at 1:10 is not closed"},
 		{"name of another type", `{"name": 1}`, "folder", `:1:10: "name": got a number, want a string`},
 	}
 	for _, test := range tests {

@@ -63,10 +63,10 @@ func TestClassify(t *testing.T) {
 func TestClassifyNotJSON(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"empty", ``, `1:1: unexpected end of file`},
-		{"torn", "{\n  \"subject\": \"A", `2:16: unexpected end of file`},
+		{"torn", "{\n  \"subject\": \"A", `2:16: unexpected end of file: the string that begins at 2:14 is not closed`},
 		{"shorter file over a longer one", "{\"id\": \"1\"}\n}", `2:1: unexpected text after the JSON value`},
 		{"byte order mark", "\uFEFF{}", `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`},
-		{"many keys twice, then cut", "{" + strings.Repeat(`"a":1,`, 20_000), `1:120002: unexpected end of file`},
+		{"many keys twice, then cut", "{" + strings.Repeat(`"a":1,`, 20_000), `1:120002: unexpected end of file: the { at 1:1 is not closed`},
 		{"nested without end", strings.Repeat("[", 20_000), `1:10001: exceeded max depth`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -65,7 +65,8 @@ func TestTheInstallationThatTheClientLoads(t *testing.T) {
 		return fmt.Sprintf(`{"scope": %q, "projectPath": "ROOT/%s", "installPath": "ROOT/cache/%s", "version": "%s",
 			"installedAt": "2026-01-01T00:00:00Z", "lastUpdated": "2026-0%s-01T00:00:00Z"}`, scope, project, n, n, n)
 	}
-	user, newer, projects, gone := entry("1", "user", ""), entry("2", "user", ""), entry("2", "project", "project"), entry("9", "local", "project")
+	user, newer := entry("1", "user", ""), entry("2", "user", "")
+	projects, gone := entry("2", "project", "project"), entry("9", "local", "project")
 	for name, c := range map[string]struct {
 		entries []string
 		from    string // where the client is started
