@@ -20,26 +20,7 @@ import (
 // are the values of install.Status, too.
 const exitUnreadable = int(install.Unreadable)
 
-type installFlags struct {
-	user, project, local bool
-	check, print, remove bool
-	purge                bool
-	mcp                  bool
-	agents               []string // other agents, or claude, or all
-	steps                stepChoice
-	parts                partChoice
-	line, taskTools      switchChoice
-	hydrate              []string // flags after "--": nil without "--"
-}
-
-func newInstall(s terminal.Streams) *cobra.Command {
-	var f installFlags
-	c := &cobra.Command{
-		DisableFlagsInUseLine: true,
-		Use: "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--task-tools] [--no-steps] " +
-			"[--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
-		Short: "Add the hooks to a settings file of the client, or remove them",
-		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
+const installLong = `Adds hooks to one settings file of Claude Code. They run this program by its absolute
 path. With --project they run it by the name fsmtx, which must be this program on your
 PATH and on the PATH of everyone who shares the project. If npm has installed this
 program, the hooks run a copy of it in fsmtx/bin in XDG_DATA_HOME or ~/.local/share, which
@@ -126,7 +107,28 @@ do, and --check knows it as far as it can be known.
 
 If an agent runs the command, the hook asks the person about --remove, --no-steps, --checks
 off, --stop remind and off, and after "--" about no flag at all, --history, --log,
---lock-timeout, --active=reset, --nest=off, --scope=all and --announce=false.`,
+--lock-timeout, --active=reset, --nest=off, --scope=all and --announce=false.`
+
+type installFlags struct {
+	user, project, local bool
+	check, print, remove bool
+	purge                bool
+	mcp                  bool
+	agents               []string // other agents, or claude, or all
+	steps                stepChoice
+	parts                partChoice
+	line, taskTools      switchChoice
+	hydrate              []string // flags after "--": nil without "--"
+}
+
+func newInstall(s terminal.Streams) *cobra.Command {
+	var f installFlags
+	c := &cobra.Command{
+		DisableFlagsInUseLine: true,
+		Use: "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--task-tools] [--no-steps] " +
+			"[--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
+		Short: "Add the hooks to a settings file of the client, or remove them",
+		Long:  installLong,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",

@@ -20,29 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-type pluginFlags struct {
-	name      string
-	force     bool
-	mcp       bool
-	platforms []string
-	from      string
-	steps     stepChoice
-	with      []string
-}
-
-// extras returns the parts that a plugin has only with --with.
-func (f *pluginFlags) extras(dir string) map[string]plugin.Part {
-	return map[string]plugin.Part{"planning": plugin.Planning(f.name, dir), "skill-files": plugin.SkillFiles()}
-}
-
-func newPlugin(s terminal.Streams) *cobra.Command {
-	var f pluginFlags
-	c := &cobra.Command{
-		DisableFlagsInUseLine: true,
-		Use: "plugin [--platforms all] [--from RELEASE] [--name NAME] [--with PART] [--no-steps] " +
-			"[--only] [--mcp] [--force] DIR",
-		Short: "Write a plugin for the client that contains this program",
-		Long: `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
+const pluginLong = `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
 release-checklist, whose five steps become tasks when it is invoked.
 
@@ -74,7 +52,31 @@ and .mcp.json. The client starts it in every session of the plugin's users.
 
 --with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
 their configuration, config/planning-config.yaml. --with skill-files adds the hook
-that keeps the agent from reading the fsm.json of a skill.`,
+that keeps the agent from reading the fsm.json of a skill.`
+
+type pluginFlags struct {
+	name      string
+	force     bool
+	mcp       bool
+	platforms []string
+	from      string
+	steps     stepChoice
+	with      []string
+}
+
+// extras returns the parts that a plugin has only with --with.
+func (f *pluginFlags) extras(dir string) map[string]plugin.Part {
+	return map[string]plugin.Part{"planning": plugin.Planning(f.name, dir), "skill-files": plugin.SkillFiles()}
+}
+
+func newPlugin(s terminal.Streams) *cobra.Command {
+	var f pluginFlags
+	c := &cobra.Command{
+		DisableFlagsInUseLine: true,
+		Use: "plugin [--platforms all] [--from RELEASE] [--name NAME] [--with PART] [--no-steps] " +
+			"[--only] [--mcp] [--force] DIR",
+		Short: "Write a plugin for the client that contains this program",
+		Long:  pluginLong,
 		Example: example(
 			"fsmtx plugin ~/fsmtx-plugin",
 			"claude --plugin-dir ~/fsmtx-plugin                 # try it in one session",
