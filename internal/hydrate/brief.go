@@ -8,6 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -27,7 +28,7 @@ func (e *SpecError) Brief() string {
 	}
 	path := visible.Line(e.Path)
 	head := e.headline(invalid) + ". Correct the file, then invoke the skill again:"
-	more := " more: fsmtx validate " + quotePath(path)
+	more := " more: fsmtx validate " + shell.Join(path)
 	room := maxText - event.Length("fsmtx: \n\n… and 10000") - event.Length(head) - event.Length(more)
 	unlisted := len(invalid.Problems)
 	var lines strings.Builder
@@ -43,15 +44,4 @@ func (e *SpecError) Brief() string {
 		return head + lines.String()
 	}
 	return fmt.Sprintf("%s%s\n… and %d%s", head, lines.String(), unlisted, more)
-}
-
-// quotePath quotes the path for the agent's shell, if necessary.
-func quotePath(path string) string {
-	plain := func(r rune) bool {
-		return r > '~' || strings.ContainsRune("/._-+@%,:", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }

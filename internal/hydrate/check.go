@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -83,10 +82,8 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 	if _, err := os.Lstat(spec); err != nil {
 		spec = ""
 	}
-	if config, err := claude.ConfigDir(c.env); err == nil {
-		if predicted, err := locate(c.request, c.env, c.options, config); err == nil && safefile.Same(predicted.Path, spec) {
-			return nil, result, spec != "", nil
-		}
+	if predicted, err := locate(c.request, c.env, c.options); err == nil && safefile.Same(predicted.Path, spec) {
+		return nil, result, spec != "", nil
 	}
 	if result.List, err = tasklist.OfSession(c.env, c.request.Session); err != nil {
 		return nil, result, false, fmt.Errorf("%w: %w", ErrLookup, err)

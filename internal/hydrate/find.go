@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
@@ -70,11 +69,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 	if r.Folder != "" {
 		return specIn(r.Folder, r.Command, result)
 	}
-	config, err := claude.ConfigDir(env)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
-	}
-	found, err := locate(r, env, o, config)
+	found, err := locate(r, env, o)
 	if err != nil {
 		return nil, lookupError{err}
 	}
@@ -106,18 +101,13 @@ func specAt(path, skill string, result *Result) (*fsmspec.Spec, error) {
 
 // locate predicts the folder that the client runs. It searches the directories on the client's
 // command line only if that could change the result, because most sessions have none.
-func locate(r Request, env Env, o Options, config string) (locator.Result, error) {
-	l := &locator.Locator{
-		FS:         locator.OS{},
-		ConfigDir:  config,
-		ManagedDir: claude.ManagedDir(),
-		ProjectDir: env.get("CLAUDE_PROJECT_DIR"),
-		Home:       env.get("HOME"),
-		PluginDirs: Absolute(o.PluginDirs),
-		AddDirs:    Absolute(o.AddDirs),
-		Invoked:    true,
-		ListedAs:   r.listedAs,
+func locate(r Request, env Env, o Options) (locator.Result, error) {
+	l, err := ClientLocator(env)
+	if err != nil {
+		return locator.Result{}, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
+	l.PluginDirs, l.AddDirs = Absolute(o.PluginDirs), Absolute(o.AddDirs)
+	l.Invoked, l.ListedAs = true, r.listedAs
 	if client, err := cmdline.ReadSwitches(env); err == nil {
 		l.Sources = client.Sources
 	}

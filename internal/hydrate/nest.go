@@ -51,11 +51,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if !slices.ContainsFunc(snap.Tasks, func(e fsmspec.Existing) bool { return e.Tag != command }) {
 		return steps.Place{}, nil
 	}
-	var opts []txn.Option
-	if h.list.FS != nil {
-		opts = append(opts, txn.WithFS(h.list.FS))
-	}
-	state, err := steps.LoadNow(ctx, h.list.Dir, opts...)
+	state, err := steps.LoadNow(ctx, h.list.Dir, txn.WithFS(h.list.Files()))
 	if err == nil && !h.flat {
 		err = unread(state)
 	}

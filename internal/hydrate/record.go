@@ -54,12 +54,9 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 			open[d.Number] = true
 		}
 	}
-	var opts []txn.Option
-	if h.list.FS != nil {
-		opts = append(opts, txn.WithFS(h.list.FS))
-	}
+	files := txn.WithFS(h.list.Files())
 	if len(open) == 0 {
-		s, err := steps.LoadNow(context.Background(), h.list.Dir, opts...)
+		s, err := steps.LoadNow(context.Background(), h.list.Dir, files)
 		if err != nil {
 			return nil
 		}
@@ -72,7 +69,7 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 	if len(open) == 0 {
 		return nil
 	}
-	all := steps.Recorded(h.list.Dir, open, opts...)
+	all := steps.Recorded(h.list.Dir, open, files)
 	h.result.Unrecorded = len(open)
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Displaced is a workflow of another session that was not finished when a skill was called in the list that both share.
@@ -48,7 +49,7 @@ func (d Displaced) Text() string {
 // ToldDisplaced returns, once each, by which calls of skills in other sessions the unfinished workflows of this session were
 // replaced in the list that they share.
 func (f *Frame) ToldDisplaced(ctx context.Context) (text string) {
-	src, r := openRecord(f.List.Dir, f.options()...)
+	src, r := openRecord(f.List.Dir, txn.WithFS(f.List.Files()))
 	defer src.close()
 	for _, d := range r.displaced {
 		if d.Session != f.Session || f.toldBefore(ctx, fmt.Sprintf("%s/displaced/%d/%d", f.Session, d.at, slices.Min(d.Steps))) {

@@ -142,14 +142,6 @@ func (f *Frame) saidYes() string {
 	return "a person said yes"
 }
 
-// options returns the options with which S is read without its lock.
-func (f *Frame) options() []txn.Option {
-	if f.List.FS == nil {
-		return nil
-	}
-	return []txn.Option{txn.WithFS(f.List.FS)}
-}
-
 // isAsked reports whether the last decision about the step is a question to a person.
 func (s *State) isAsked(c *Current) bool {
 	e, ok := s.latest(c.ID)
@@ -160,7 +152,7 @@ func (s *State) isAsked(c *Current) bool {
 // begin returns the call of an update. If the update is not about a step, it returns nil and
 // the verdict.
 func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
-	src, r := openRecord(f.List.Dir, f.options()...)
+	src, r := openRecord(f.List.Dir, txn.WithFS(f.List.Files()))
 	src.close()
 	target := r.steps.find(u.Task)
 	if target == nil {
@@ -279,7 +271,7 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 
 // look reads the state of the list without its lock.
 func (c *call) look(ctx context.Context) (*State, error) {
-	r, err := txn.OpenReader(c.List.Dir, c.options()...)
+	r, err := txn.OpenReader(c.List.Dir, txn.WithFS(c.List.Files()))
 	var src source
 	if err == nil {
 		defer r.Close()
@@ -443,7 +435,7 @@ func (c *call) writeLate(lines []Evidence) error {
 		}
 		texts = append(texts, text)
 	}
-	r, err := txn.OpenReader(c.List.Dir, c.options()...)
+	r, err := txn.OpenReader(c.List.Dir, txn.WithFS(c.List.Files()))
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 // Call decides about a call of a tool: one that a step lists is denied unless such a step is
 // in progress. A call that no step lists is allowed; nothing is locked or written for it.
 func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
-	src, r := openRecord(f.List.Dir, f.options()...)
+	src, r := openRecord(f.List.Dir, txn.WithFS(f.List.Files()))
 	src.close()
 	unknown := f.unknownRules(ctx, r)
 	parts := x.covered(r.steps.only())

@@ -40,7 +40,7 @@ func (f *Frame) EndOrphans() {
 	if f.lacks(pendingFile) {
 		return
 	}
-	data, err := txn.ReadState(f.List.Dir, pendingFile, f.options()...)
+	data, err := txn.ReadState(f.List.Dir, pendingFile, txn.WithFS(f.List.Files()))
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ var errTimeout = errors.New("gave up waiting")
 
 // Read returns the state of the list, without a lock; see projection.Form.
 func (l List) Read(ctx context.Context) (snap fsmspec.Snapshot, torn []string, err error) {
-	return l.form().Read(ctx, l.files(), l.Dir)
+	return l.form().Read(ctx, l.Files(), l.Dir)
 }
 
 // Recover finishes an interrupted change of the list under the locks of its form. Its
@@ -61,7 +61,7 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(l.form().Locker()), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt),
+	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(l.form().Locker()), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt),
 		txn.WithIntact(isWhole)}
 }
 
@@ -74,7 +74,7 @@ func isWhole(data []byte) bool { return jsontext.Value(data).IsValid() }
 // lost. If a file's existence cannot be determined, isInUse returns true.
 func (l List) isInUse(e txn.Entry) bool {
 	return e.Record != "" && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool {
-		_, err := l.files().Lstat(filepath.Join(l.Dir, f.Name))
+		_, err := l.Files().Lstat(filepath.Join(l.Dir, f.Name))
 		return !errors.Is(err, fs.ErrNotExist)
 	})
 }
@@ -99,7 +99,8 @@ func (l List) ID(name string) string { return l.form().ID(name) }
 // Name returns the name of the file of a task.
 func (l List) Name(id string) string { return l.form().Name(id) }
 
-func (l List) files() vfs.FS {
+// Files returns the file operations with which the list is read and changed.
+func (l List) Files() vfs.FS {
 	if l.FS == nil {
 		return vfs.OS{}
 	}

@@ -144,14 +144,14 @@ func (l List) Idle(ctx context.Context, plan Planner) (bool, error) {
 // after it read the names, and the old ones, deleted before it read their files. Every
 // replacement creates the state directory before it changes the list.
 func (l List) mayBeReplaced() bool {
-	if _, err := l.files().Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := l.Files().Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
 	s, err := txn.StateDir(l.Dir)
 	if err != nil {
 		return true
 	}
-	_, err = l.files().Lstat(s)
+	_, err = l.Files().Lstat(s)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

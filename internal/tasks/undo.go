@@ -158,11 +158,11 @@ func (l List) PlanUndoBare(id string, force bool) (Undoing, error) {
 }
 
 func (l List) planUndo(what undoRequest) (Undoing, error) {
-	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.files()))
+	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.Files()))
 	if err != nil {
 		return Undoing{}, err
 	}
-	return planUndo(l.files(), l.Dir, history, what)
+	return planUndo(l.Files(), l.Dir, history, what)
 }
 
 func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
