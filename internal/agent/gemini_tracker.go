@@ -10,8 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent/tracker"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // trackerOf returns the directory of Gemini CLI's task tracker, if it is switched on. It is below
@@ -36,14 +34,7 @@ func trackerOf(e *event.Event, config string) string {
 
 // tracks returns what a settings file says about the tracker; known is false if it says nothing.
 func tracks(file string) (on, known bool) {
-	data, err := safefile.ReadFile(file, maxConfig, 0)
-	if err != nil {
-		return false, false
-	}
-	if data, err = commented.Plain(data); err != nil { // Gemini CLI allows comments
-		return false, false
-	}
-	value := jsonx.Member(jsonx.Member(data, "experimental"), "taskTracker")
+	value := jsonx.Member(jsonx.Member(readPlain(file), "experimental"), "taskTracker")
 	return value.Kind() == 't', value.Kind() == 't' || value.Kind() == 'f'
 }
 
