@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -212,11 +211,7 @@ func (f *pluginFlags) programs(ctx context.Context, want []plugin.Platform) (all
 		return all, nil
 	}
 	b := version.Get()
-	from := plugin.Source{Commit: b.Commit}
-	if !strings.Contains(b.Version, "-dev") && !strings.Contains(b.Version, "+") {
-		from.Tagged = "v" + b.Version
-	}
-	built, err := from.Build(ctx, others, f.mcp)
+	built, err := plugin.Source{Commit: b.Commit, Version: b.Version}.Build(ctx, others, f.mcp)
 	return append(all, built...), err
 }
 

@@ -32,10 +32,8 @@ var (
 
 // Source is the source from which the programs for other platforms are built.
 type Source struct {
-	Commit string // of this program; empty if unknown
-	// Tagged is this program's version for the Go command, such as "v1.2.3"; empty if this
-	// program does not belong to a release.
-	Tagged string
+	Commit  string // of this program; empty if unknown
+	Version string // of this program
 }
 
 // Build builds the programs for the platforms with the Go command: from the working directory
@@ -50,7 +48,7 @@ func (s Source) Build(ctx context.Context, platforms []Platform, mcp bool) ([]Pr
 	here := s.isHere(ctx)
 	commit := output(ctx, "git", "rev-parse", "HEAD")
 	switch {
-	case !here && s.Tagged == "":
+	case !here && !isRelease(s.Version):
 		return nil, errNoSource
 	case here && s.Commit != "" && commit != "" && !strings.HasPrefix(commit, s.Commit):
 		return nil, fmt.Errorf("%w: %s and %s", errOtherSource, commit, s.Commit)
@@ -110,7 +108,7 @@ func (s Source) build(ctx context.Context, here bool, dir string, p Platform, na
 		args = []string{"build", "-trimpath", "-ldflags", ldflags(ctx), "-o", path, pkg}
 	} else {
 		modules := output(ctx, "go", "env", "GOMODCACHE")
-		args = []string{"install", "-trimpath", "-ldflags", "-s -w", pkg + "@" + s.Tagged}
+		args = []string{"install", "-trimpath", "-ldflags", "-s -w", pkg + "@v" + s.Version}
 		env = append(env, "GOPATH="+dir, "GOMODCACHE="+modules, "GOBIN=")
 		path = filepath.Join(dir, "bin", system+"_"+arch, name)
 		if p == hostOf(ctx) {

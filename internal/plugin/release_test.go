@@ -144,7 +144,7 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 	// Elsewhere: the release of this program. No git looks at the files of that directory, as it runs what the
 	// configuration of a repository names for that.
 	tool(t, tools, "git", `echo "$1" >> "$0.log"`)
-	built, err := Source{Tagged: "v1.2.3"}.Build(context.Background(), both, true)
+	built, err := Source{Version: "1.2.3"}.Build(context.Background(), both, true)
 	require.NoError(t, err)
 	assert.Equal(t, want, built)
 	log := content(t, tools, "go.log")

@@ -20,7 +20,7 @@ func Mismatch(root, program, version string) string {
 	}
 	data, err := safefile.ReadFile(filepath.Join(root, filepath.FromSlash(versionPath)), maxVersion, 0)
 	written := strings.TrimSpace(string(data))
-	if err != nil || written == "" || written == version || !isRelease(written) || !isRelease(version) {
+	if err != nil || written == version || !isRelease(written) || !isRelease(version) {
 		return ""
 	}
 	return fmt.Sprintf("the plugin in %s was written by fsmtx %s, but its program is fsmtx %s, so its hooks may not be those that the "+
@@ -28,6 +28,7 @@ func Mismatch(root, program, version string) string {
 		visible.Line(root), visible.Line(written), visible.Line(version))
 }
 
+// isRelease reports whether a version is that of a release, and not of a build between two.
 func isRelease(version string) bool {
-	return !strings.Contains(version, "-dev") && !strings.Contains(version, "+")
+	return version != "" && !strings.Contains(version, "-dev") && !strings.Contains(version, "+")
 }
