@@ -462,6 +462,16 @@ func otherWord(name string) string {
 	}[name]
 }
 
+// takes returns the check of a command that takes from least to most arguments. want says which they are.
+func takes(least, most int, want, hint string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return &exit{exitNo, fmt.Errorf("got %d arguments, want %s", len(args), want), hint}
+		}
+		return nil
+	}
+}
+
 // noArguments returns an error for positional arguments.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {

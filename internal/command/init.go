@@ -64,13 +64,7 @@ func newInit(s terminal.Streams) *cobra.Command {
 			"fsmtx init",
 			"fsmtx init release",
 			"fsmtx init --yes --scope none .claude/skills/release"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &exit{exitNo, fmt.Errorf("got %d arguments, want the name or the folder of one skill", len(args)),
-					"for example: fsmtx init release"}
-			}
-			return nil
-		},
+		Args: takes(0, 1, "the name or the folder of one skill", "for example: fsmtx init release"),
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) (names []string, _ cobra.ShellCompDirective) {
 			all, _ := readSkills(s, "")
 			for _, t := range all {

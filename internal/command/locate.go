@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -83,12 +82,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 			"fsmtx locate                         # every workflow that is visible from here",
 			"fsmtx locate my-skill",
 			"fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &exit{exitNo, errors.New("locate takes one command name"), "for example: fsmtx locate my-plugin:my-skill"}
-			}
-			return nil
-		},
+		Args: takes(0, 1, "the name of one skill", "for example: fsmtx locate my-plugin:my-skill"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, cwd, err := f.finder(s)
 			if err != nil {

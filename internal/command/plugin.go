@@ -86,12 +86,7 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 			"fsmtx plugin --force ~/fsmtx-plugin                # after an upgrade",
 			"fsmtx plugin --with planning --name product-planning ~/product-planning",
 		),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &exit{exitNo, errors.New("plugin takes exactly one argument, a directory"), "run fsmtx plugin --help"}
-			}
-			return nil
-		},
+		Args: takes(1, 1, "one directory", "run fsmtx plugin --help"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.steps.validate(); err != nil {
 				return err

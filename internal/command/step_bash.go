@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
@@ -204,7 +203,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	}
 	slices.Reverse(questions)
 	slices.Reverse(offers)
-	input, err := withCommand(h.event.ToolInput, rewritten)
+	input, err := withMembers(h.event.ToolInput, map[string]any{"command": rewritten})
 	if err != nil {
 		return steps.Verdict{Trouble: err.Error()}, nil
 	}
@@ -305,18 +304,4 @@ func (h *stepHook) transcript() string {
 		return path
 	}
 	return filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents", "agent-"+h.event.AgentID+".jsonl")
-}
-
-// withCommand returns the input of a call of Bash with another command line.
-func withCommand(input jsontext.Value, line string) (jsontext.Value, error) {
-	members := map[string]jsontext.Value{}
-	if err := json.Unmarshal(input, &members, jsonx.Tolerant); err != nil {
-		return nil, err
-	}
-	command, err := json.Marshal(line, jsonx.Tolerant)
-	if err != nil {
-		return nil, err
-	}
-	members["command"] = command
-	return json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
 }

@@ -3,9 +3,6 @@ package command
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -21,23 +18,13 @@ import (
 // A folder is no skill that the client knows: its checks would be commands that nobody has been
 // asked about. So the person is asked, even if a rule of theirs allows the tool.
 func (h *stepHook) served() event.Answer {
-	members := map[string]jsontext.Value{}
-	if json.Unmarshal(h.event.ToolInput, &members, jsonx.Tolerant) != nil || members == nil {
-		return event.Answer{} // the tool itself reports invalid input
-	}
-	session, err := json.Marshal(h.event.SessionID, jsonx.Tolerant)
-	if err != nil {
-		return event.Answer{}
-	}
-	members["session"] = session
+	add := map[string]any{"session": h.event.SessionID}
 	if evaluatesGates(h.event.ToolName) && steps.InLinkedTree(h.event.Cwd) {
-		if members["cwd"], err = json.Marshal(h.event.Cwd, jsonx.Tolerant); err != nil {
-			return event.Answer{}
-		}
+		add["cwd"] = h.event.Cwd
 	}
-	input, err := json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
+	input, err := withMembers(h.event.ToolInput, add)
 	if err != nil {
-		return event.Answer{}
+		return event.Answer{} // the tool itself reports invalid input
 	}
 	if folder := jsonx.StringMember(h.event.ToolInput, "skill"); hydrate.IsPath(folder) {
 		return event.AskAbout(visible.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+

@@ -17,22 +17,11 @@ import (
 // the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
 // the person (fact 59, client 2.1.329).
 func (h *stepHook) turn(v steps.Verdict) event.Answer {
-	members := map[string]jsontext.Value{}
-	if json.Unmarshal(h.event.ToolInput, &members, jsonx.Tolerant) != nil || members == nil {
-		return event.Refuse(v.Turn.Text)
+	metadata, err := withMembers(jsonx.Member(h.event.ToolInput, "metadata"), map[string]any{"outcome": nil})
+	if err != nil {
+		metadata = jsontext.Value(`{"outcome":null}`) // nothing is kept of a value of another type
 	}
-	metadata := map[string]jsontext.Value{}
-	_ = json.Unmarshal(members["metadata"], &metadata, jsonx.Tolerant) // nothing else is kept of a value of another type
-	if metadata == nil {
-		metadata = map[string]jsontext.Value{}
-	}
-	metadata["outcome"] = jsontext.Value("null")
-	members["status"] = jsontext.Value(`"pending"`)
-	var err error
-	if members["metadata"], err = json.Marshal(metadata, jsonx.Tolerant, json.Deterministic(true)); err != nil {
-		return event.Refuse(v.Turn.Text)
-	}
-	input, err := json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
+	input, err := withMembers(h.event.ToolInput, map[string]any{"status": "pending", "metadata": metadata})
 	if err != nil {
 		return event.Refuse(v.Turn.Text)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -63,18 +62,10 @@ func pluginRoots(s terminal.Streams, cwd string) (roots []string) {
 	if root := s.Env("CLAUDE_PLUGIN_ROOT"); root != "" {
 		roots = append(roots, root)
 	}
-	config, err := claude.ConfigDir(s.Getenv)
-	if err != nil {
-		return roots
-	}
-	registry, err := plugins.ReadRegistry(locator.OS{}, config)
-	if err != nil {
-		return roots
-	}
-	set := plugins.ReadSettings(locator.OS{}, config, cwd)
-	for _, in := range registry.Enabled(set, cwd) {
-		if root := registry.Root(in).Dir; root != "" {
-			roots = append(roots, root)
+	installed, _ := clientPlugins(s, cwd)() // doctor reports a registry that cannot be read
+	for _, p := range installed {
+		if p.Root != "" {
+			roots = append(roots, p.Root)
 		}
 	}
 	return roots
