@@ -120,101 +120,135 @@ type edit struct {
 // the numbers of those to put in, by position "line:column"; lines stay as they are.
 // Mutants that cannot be switched at their place are left out and not in done.
 func switched(source string, on map[string][]numbered) (text string, done []int, err error) {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution)
+	s := switcher{files: token.NewFileSet(), on: on}
+	file, err := parser.ParseFile(s.files, "", source, parser.SkipObjectResolution)
 	if err != nil {
 		return "", nil, err
 	}
-	offset := func(p token.Pos) int { return files.Position(p).Offset }
-	at := func(p token.Pos) []numbered {
-		position := files.Position(p)
-		return on[fmt.Sprintf("%d:%d", position.Line, position.Column)]
+	ast.Inspect(file, s.visit)
+	return s.apply(source), s.done, nil
+}
+
+// switcher collects the edits of one file.
+type switcher struct {
+	files       *token.FileSet
+	on          map[string][]numbered
+	edits, ends []edit // at one offset ends come first, inner ones before outer ones
+	done        []int  // the numbers of the mutants that are put in
+}
+
+func (s *switcher) offset(p token.Pos) int { return s.files.Position(p).Offset }
+
+// at returns the mutants at a position.
+func (s *switcher) at(p token.Pos) []numbered {
+	position := s.files.Position(p)
+	return s.on[fmt.Sprintf("%d:%d", position.Line, position.Column)]
+}
+
+// put puts a mutant in by these edits.
+func (s *switcher) put(m numbered, edits ...edit) {
+	s.edits, s.done = append(s.edits, edits...), append(s.done, m.n)
+}
+
+// enclose puts a mutant in by a call of the function around the node.
+func (s *switcher) enclose(node ast.Node, m numbered, function, end string) {
+	between := ", "
+	if m.mutation == dropStatement {
+		between = ") { "
 	}
-	var edits, ends []edit // at one offset ends come first, inner ones before outer ones
-	enclose := func(node ast.Node, m numbered, function, end string) {
-		between := ", "
-		if m.mutation == dropStatement {
-			between = ") { "
+	s.put(m, edit{at: s.offset(node.Pos()), text: fmt.Sprintf("%s(%d%s", function, m.n, between)})
+	s.ends = append([]edit{{at: s.offset(node.End()), text: end}}, s.ends...)
+}
+
+// replace replaces an operator.
+func (s *switcher) replace(operator token.Pos, length int, instead string) {
+	s.edits = append(s.edits, edit{at: s.offset(operator), length: length, text: instead})
+}
+
+// visit puts in the mutants of a node, and reports whether those below it are to be put in.
+func (s *switcher) visit(node ast.Node) bool {
+	for _, o := range others(node) {
+		for _, m := range s.at(o.node.Pos()) {
+			if m.mutation == o.kind {
+				s.enclose(o.node, m, around[o.kind][0], around[o.kind][1])
+			}
 		}
-		edits = append(edits, edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d%s", function, m.n, between)})
-		ends = append([]edit{{at: offset(node.End()), text: end}}, ends...)
-		done = append(done, m.n)
 	}
-	wrap := func(node ast.Node, m numbered, function string, operator token.Pos, length int, instead string) {
-		enclose(node, m, function, ")")
-		if length > 0 {
-			edits = append(edits, edit{at: offset(operator), length: length, text: instead})
+	switch node := node.(type) {
+	case *ast.GenDecl:
+		return node.Tok != token.CONST
+	case *ast.ArrayType:
+		return false
+	case *ast.CallExpr:
+		for _, arg := range node.Args {
+			s.argument(arg)
+		}
+	case *ast.RangeStmt:
+		s.iteration(node)
+	case *ast.BinaryExpr:
+		s.binary(node)
+	case *ast.UnaryExpr:
+		for _, m := range s.at(node.OpPos) {
+			if m.mutation == "INVERT_NEGATIVES" {
+				s.enclose(node, m, "mutantMinus", ")")
+				s.replace(node.OpPos, 1, "")
+			}
+		}
+	case *ast.IncDecStmt:
+		for _, m := range s.at(node.TokPos) {
+			s.put(m, edit{at: s.offset(node.Pos()), text: fmt.Sprintf("%s(%d, &", functions[node.Tok], m.n)},
+				edit{at: s.offset(node.TokPos), length: 2, text: ")"})
 		}
 	}
-	ast.Inspect(file, func(node ast.Node) bool {
-		for _, o := range others(node) {
-			for _, m := range at(o.node.Pos()) {
-				if m.mutation == o.kind {
-					enclose(o.node, m, around[o.kind][0], around[o.kind][1])
-				}
-			}
+	return true
+}
+
+func (s *switcher) argument(arg ast.Expr) {
+	for _, m := range s.at(arg.Pos()) {
+		if m.mutation != changeArgument && m.mutation != lessArgument {
+			continue
 		}
-		switch node := node.(type) {
-		case *ast.GenDecl:
-			return node.Tok != token.CONST
-		case *ast.ArrayType:
-			return false
-		case *ast.CallExpr:
-			for _, arg := range node.Args {
-				for _, m := range at(arg.Pos()) {
-					if m.mutation == changeArgument || m.mutation == lessArgument {
-						function, end := "mutantPick", ")"
-						if m.as != "" {
-							function, end = m.as+"(mutantPick", "))"
-						}
-						enclose(arg, m, function, ", "+m.instead+end)
-					}
-				}
-			}
-		case *ast.RangeStmt:
-			for _, m := range at(node.Range) {
-				if !isBackward(node.X) {
-					enclose(node.X, m, "mutantBackward", ")")
-					continue
-				}
-				call := node.X.(*ast.CallExpr)
-				edits = append(edits,
-					edit{at: offset(call.Fun.Pos()), text: fmt.Sprintf("mutantForward(%d, ", m.n)},
-					edit{at: offset(call.Lparen), length: 1, text: ", "})
-				done = append(done, m.n)
-			}
-		case *ast.BinaryExpr:
-			called := false
-			for _, m := range byType(at(node.OpPos)) {
-				switch {
-				case m.mutation == dropLeft:
-					enclose(node.X, m, keeps[node.Op], ")")
-				case m.mutation == dropRight:
-					enclose(node.Y, m, keeps[node.Op], ")")
-				case m.mutation == "CONDITIONALS_NEGATION":
-					wrap(node, m, "mutantBool", 0, 0, "")
-				case !called && functions[node.Op] != "":
-					called = true
-					wrap(node, m, functions[node.Op], node.OpPos, len(node.Op.String()), ",")
-				}
-			}
-		case *ast.UnaryExpr:
-			for _, m := range at(node.OpPos) {
-				if m.mutation == "INVERT_NEGATIVES" {
-					wrap(node, m, "mutantMinus", node.OpPos, 1, "")
-				}
-			}
-		case *ast.IncDecStmt:
-			for _, m := range at(node.TokPos) {
-				edits = append(edits,
-					edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d, &", functions[node.Tok], m.n)},
-					edit{at: offset(node.TokPos), length: 2, text: ")"})
-				done = append(done, m.n)
-			}
+		function, end := "mutantPick", ")"
+		if m.as != "" {
+			function, end = m.as+"(mutantPick", "))"
 		}
-		return true
-	})
-	edits = append(ends, edits...)
+		s.enclose(arg, m, function, ", "+m.instead+end)
+	}
+}
+
+func (s *switcher) iteration(node *ast.RangeStmt) {
+	for _, m := range s.at(node.Range) {
+		if !isBackward(node.X) {
+			s.enclose(node.X, m, "mutantBackward", ")")
+			continue
+		}
+		call := node.X.(*ast.CallExpr)
+		s.put(m, edit{at: s.offset(call.Fun.Pos()), text: fmt.Sprintf("mutantForward(%d, ", m.n)},
+			edit{at: s.offset(call.Lparen), length: 1, text: ", "})
+	}
+}
+
+func (s *switcher) binary(node *ast.BinaryExpr) {
+	called := false
+	for _, m := range byType(s.at(node.OpPos)) {
+		switch {
+		case m.mutation == dropLeft:
+			s.enclose(node.X, m, keeps[node.Op], ")")
+		case m.mutation == dropRight:
+			s.enclose(node.Y, m, keeps[node.Op], ")")
+		case m.mutation == "CONDITIONALS_NEGATION":
+			s.enclose(node, m, "mutantBool", ")")
+		case !called && functions[node.Op] != "":
+			called = true
+			s.enclose(node, m, functions[node.Op], ")")
+			s.replace(node.OpPos, len(node.Op.String()), ",")
+		}
+	}
+}
+
+// apply returns the source with the edits.
+func (s *switcher) apply(source string) string {
+	edits := append(s.ends, s.edits...)
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
 	var b strings.Builder
 	last := 0
@@ -222,8 +256,7 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 		b.WriteString(source[last:e.at] + e.text)
 		last = e.at + e.length
 	}
-	b.WriteString(source[last:])
-	return b.String(), done, nil
+	return b.String() + source[last:]
 }
 
 // byType puts negations first: they go around the call that takes the operator's place.

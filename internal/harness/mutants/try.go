@@ -52,72 +52,88 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 	} else if err != nil {
 		return nil, err
 	}
-	for i := range mutants {
-		results[i] = survives
-		if b.in[i] {
-			continue
-		}
-		if b.never[i] {
-			results[i] = notViable
-		} else if viable, err := b.viable(i); ctx.Err() != nil {
-			results[i] = untried
-		} else if err != nil {
-			return nil, err
-		} else if !viable {
-			results[i] = notViable
-		} else if o.verbose {
-			fmt.Printf("%v is compiled by itself\n", mutants[i])
-		}
+	if err := b.judgeUncompiled(results, o); err != nil {
+		return nil, err
 	}
 	suites := append([]suite{{t.pkg, o.run}}, t.also...)
 	if o.run != "" {
 		suites = suites[:1]
 	}
 	for n, s := range suites {
-		var left []int
-		for i := range mutants {
-			if results[i] == survives {
-				left = append(left, i)
-			}
-		}
-		if len(left) == 0 {
-			break
-		}
-		ts, err := b.build(s, n, len(left) >= enoughToDivide)
-		if err != nil && ctx.Err() == nil {
-			return nil, err
-		}
-		found := noticed
-		if n > 0 {
-			found = elsewhere
-		}
-		err = b.each(len(left), func(worker, at int) error {
-			i := left[at]
-			if ctx.Err() != nil {
-				results[i] = untried
-				return nil
-			}
-			tries := o.tries
-			if listed(mutants[i]) {
-				tries = 1
-			}
-			failed, err := ts.fails(b, worker, i, tries)
-			switch {
-			case ctx.Err() != nil:
-				results[i] = untried
-				return nil
-			case failed:
-				results[i] = found
-			case o.verbose:
-				fmt.Printf("%v is not noticed by %s\n", mutants[i], s)
-			}
-			return err
-		})
-		if err != nil {
+		if err := b.test(n, s, results, listed, o); err != nil {
 			return nil, err
 		}
 	}
 	return results, nil
+}
+
+// judgeUncompiled sets the results of the mutants that are not behind a switch, and survives for all
+// others.
+func (b *build) judgeUncompiled(results []status, o options) error {
+	for i, m := range b.mutants {
+		results[i] = survives
+		if b.in[i] {
+			continue
+		}
+		viable, err := false, error(nil)
+		if !b.never[i] {
+			viable, err = b.viable(i)
+		}
+		switch {
+		case b.ctx.Err() != nil:
+			results[i] = untried
+		case err != nil:
+			return err
+		case !viable:
+			results[i] = notViable
+		case o.verbose:
+			fmt.Printf("%v is compiled by itself\n", m)
+		}
+	}
+	return nil
+}
+
+// test runs the tests of the suite with the number n for each mutant that survives so far.
+func (b *build) test(n int, s suite, results []status, listed func(mutant) bool, o options) error {
+	var left []int
+	for i, r := range results {
+		if r == survives {
+			left = append(left, i)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	ts, err := b.build(s, n, len(left) >= enoughToDivide)
+	if err != nil && b.ctx.Err() == nil {
+		return err
+	}
+	found := noticed
+	if n > 0 {
+		found = elsewhere
+	}
+	return b.each(len(left), func(worker, at int) error {
+		i := left[at]
+		if b.ctx.Err() != nil {
+			results[i] = untried
+			return nil
+		}
+		tries := o.tries
+		if listed(b.mutants[i]) {
+			tries = 1
+		}
+		failed, err := ts.fails(b, worker, i, tries)
+		switch {
+		case b.ctx.Err() != nil:
+			results[i] = untried
+			return nil
+		case failed:
+			results[i] = found
+		case o.verbose:
+			fmt.Printf("%v is not noticed by %s\n", b.mutants[i], s)
+		}
+		return err
+	})
 }
 
 // each calls do with the numbers below n, on as many goroutines as there are workers.
