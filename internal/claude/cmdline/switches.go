@@ -25,11 +25,16 @@ type Switches struct {
 // CLAUDE_CODE_SKIP_PROMPT_HISTORY in its environment, which hooks get (fact 166, client
 // 2.1.329). If nothing is known of the client, it does.
 func Persists(getenv func(string) (string, bool)) bool {
-	if skip, _ := getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"); slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(skip)) {
+	if skip, _ := getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"); IsTrue(skip) {
 		return false
 	}
 	s, _ := ReadSwitches(getenv)
 	return !s.NoPersistence
+}
+
+// IsTrue reports whether the client takes the value of a variable as true.
+func IsTrue(value string) bool {
+	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
 // ReadSwitches returns the options of the client that runs this process as a hook or in the

@@ -108,7 +108,7 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 		for _, f := range slices.Concat(s.managed, s.flag, slices.DeleteFunc(slices.Clone(s.others), ofProject)) {
 			value, line := f.env(name)
 			set = set || value != ""
-			if isTrue(value) {
+			if cmdline.IsTrue(value) {
 				return Off{File: f.path, Line: line, What: fmt.Sprintf("it sets %s to %s", name, value),
 					Remedy: "remove the variable from the file", spares: []Place{ManagedPlugin}}, true
 			}
@@ -119,12 +119,7 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 	}
 	value, _ := s.env(name)
 	return Off{What: fmt.Sprintf("%s is %s in the environment", name, strings.TrimSpace(value)), Remedy: "unset " + name,
-		spares: []Place{ManagedPlugin}}, isTrue(value)
-}
-
-// isTrue reports whether the client takes the value of a variable as true.
-func isTrue(value string) bool {
-	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(value)))
+		spares: []Place{ManagedPlugin}}, cmdline.IsTrue(value)
 }
 
 const administrator = "only your administrator can change this file"
@@ -255,7 +250,7 @@ func (s Settings) isLeftOut(f file) bool {
 func (s Settings) untrusted() []Off {
 	const name = "CLAUDE_CODE_IGNORE_PERSISTED_TRUST"
 	value, _ := s.env(name)
-	if !isTrue(value) {
+	if !cmdline.IsTrue(value) {
 		return nil
 	}
 	return []Off{{What: fmt.Sprintf("%s is %s in the environment, so the client runs no hooks of a project in -p", name, value),

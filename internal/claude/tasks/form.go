@@ -84,16 +84,7 @@ func (Form) Decode(data []byte) *projection.Task {
 		return nil
 	}
 	return &projection.Task{
-		ID: text(f.ID), Subject: f.Subject, Description: f.Description, ActiveForm: f.ActiveForm,
-		Status: f.Status, Owner: text(f.Owner), BlockedBy: f.BlockedBy, Metadata: f.Metadata,
+		ID: unquoted(f.ID), Subject: f.Subject, Description: f.Description, ActiveForm: f.ActiveForm,
+		Status: f.Status, Owner: unquoted(f.Owner), BlockedBy: f.BlockedBy, Metadata: f.Metadata,
 	}
-}
-
-// text returns a JSON string decoded, and "" for any other value.
-func text(value jsontext.Value) string {
-	if value.Kind() != '"' {
-		return ""
-	}
-	decoded, _ := jsontext.AppendUnquote(nil, value) // it is valid
-	return string(decoded)
 }

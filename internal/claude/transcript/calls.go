@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -86,9 +85,7 @@ type calledSkill struct{ name, args string }
 // of each call.
 func skillCalls(content jsontext.Value) iter.Seq2[string, calledSkill] {
 	return func(yield func(id string, call calledSkill) bool) {
-		var blocks []jsontext.Value
-		_ = json.Unmarshal(content, &blocks, jsonx.Tolerant) // content of another type has no calls
-		for _, b := range blocks {
+		for _, b := range blocksOf(content) {
 			if jsonx.StringMember(b, "type") != "tool_use" || jsonx.StringMember(b, "name") != "Skill" {
 				continue
 			}

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -42,9 +41,7 @@ func messageID(raw []byte) string {
 
 // hasBlock reports whether a message has a block of this type with this id.
 func hasBlock(content jsontext.Value, kind, field, id string) bool {
-	var blocks []jsontext.Value
-	_ = json.Unmarshal(content, &blocks, jsonx.Tolerant) // a text has no blocks
-	for _, b := range blocks {
+	for _, b := range blocksOf(content) {
 		if jsonx.StringMember(b, "type") == kind && jsonx.StringMember(b, field) == id {
 			return true
 		}

@@ -94,9 +94,7 @@ func AskedUser(path string) (asked bool) {
 		if !ok || l.IsSidechain {
 			return true
 		}
-		var blocks []jsontext.Value
-		_ = json.Unmarshal(l.Message.Content, &blocks, jsonx.Tolerant) // content of another type has no calls
-		for _, b := range slices.Backward(blocks) {
+		for _, b := range slices.Backward(blocksOf(l.Message.Content)) {
 			if jsonx.StringMember(b, "type") == "tool_use" {
 				asked = jsonx.StringMember(b, "name") == claude.QuestionTool
 				return false
@@ -212,10 +210,8 @@ func textOf(content jsontext.Value) string {
 	if json.Unmarshal(content, &text, jsonx.Tolerant) == nil {
 		return text
 	}
-	var blocks []jsontext.Value
-	_ = json.Unmarshal(content, &blocks, jsonx.Tolerant) // content of another type has no text
 	var texts []string
-	for _, b := range blocks {
+	for _, b := range blocksOf(content) {
 		text := jsonx.StringMember(b, "text")
 		switch kind := jsonx.StringMember(b, "type"); {
 		case kind == "tool_result":
@@ -225,4 +221,10 @@ func textOf(content jsontext.Value) string {
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+// blocksOf returns the blocks of a message's content, none of content of another type.
+func blocksOf(content jsontext.Value) (blocks []jsontext.Value) {
+	_ = json.Unmarshal(content, &blocks, jsonx.Tolerant)
+	return blocks
 }
