@@ -84,15 +84,16 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 
 // parseAge reads a duration, in which d is a day.
 func parseAge(text string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		return time.Duration(n) * 24 * time.Hour, err
-	}
 	age, err := time.ParseDuration(text)
-	if err == nil && age < 0 {
-		err = fmt.Errorf("got %v, want a duration of at least 0", age)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		age = time.Duration(n) * 24 * time.Hour
 	}
-	return age, err
+	if err != nil || age < 0 {
+		return 0, fmt.Errorf("got %q, want a duration of at least 0", text)
+	}
+	return age, nil
 }
 
 func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Duration) error {

@@ -58,11 +58,9 @@ func newLog(s terminal.Streams) *cobra.Command {
 		Long:              logLong,
 		Example:           example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		ValidArgsFunction: completeSessions(s),
+		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			session, number, err := sessionAndNumber(args)
-			if err != nil {
-				return err
-			}
+			session, number := sessionAndNumber(args)
 			if decided {
 				if number != "" {
 					return &exit{exitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),

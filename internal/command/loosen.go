@@ -216,7 +216,7 @@ func elsewhere(rule loosening, flags *pflag.FlagSet, args []string, line, sessio
 	case strings.HasPrefix(rule.command, "step ") && !isSet(flags, "session") && !isSet(flags, "list"):
 		return line + " --session=" + shell.Join(session)
 	case rule.command == "undo":
-		if named, _, err := sessionAndNumber(args); err == nil && named == "" {
+		if named, _ := sessionAndNumber(args); named == "" {
 			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shell.Join(session), 1)
 		}
 	}

@@ -45,8 +45,11 @@ func (f *newFlags) templateArgs(args []string) ([]string, error) {
 	if f.template == examples && len(args) == 2 {
 		i := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(known, arg) })
 		if i < 0 {
-			unknown := slices.IndexFunc(args, func(arg string) bool { return !strings.ContainsRune(arg, filepath.Separator) })
-			return nil, noTemplate(args[max(unknown, 0)], known)
+			words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.ContainsRune(arg, filepath.Separator) })
+			if len(words) == 0 {
+				words = args
+			}
+			return nil, noTemplate(known, words...)
 		}
 		f.template = args[i]
 		args = slices.Delete(slices.Clone(args), i, i+1)
@@ -56,20 +59,23 @@ func (f *newFlags) templateArgs(args []string) ([]string, error) {
 			"for example: fsmtx new .claude/skills/" + args[0] + " --template " + args[0]}
 	}
 	if f.isComplete() && !slices.Contains(known, f.template) {
-		return nil, noTemplate(f.template, known)
+		return nil, noTemplate(known, f.template)
 	}
 	return args, nil
 }
 
-func noTemplate(name string, known []string) error {
-	hint := "fsmtx new --list shows them"
+// noTemplate is the error of words of which one should be the name of a template.
+func noTemplate(known []string, words ...string) error {
+	err := fmt.Errorf("there is no template %q", words[0])
+	if len(words) > 1 {
+		err = fmt.Errorf("neither %q nor %q is a template", words[0], words[1])
+	}
 	for _, near := range known {
-		if spelling.Distance(name, near, 3) < 3 {
-			hint = "did you mean " + near + "? " + hint
-			break
+		if slices.ContainsFunc(words, func(word string) bool { return spelling.Distance(word, near, 3) < 3 }) {
+			return &exit{exitNo, err, "did you mean " + near + "? fsmtx new --list shows them"}
 		}
 	}
-	return &exit{exitNo, fmt.Errorf("there is no template %q", name), hint}
+	return &exit{exitNo, err, "fsmtx new --list shows them"}
 }
 
 // listTemplates prints each template with its steps and what it is for.

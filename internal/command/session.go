@@ -129,18 +129,16 @@ func completeSteps(s terminal.Streams, named *string, done bool) cobra.Completio
 	}
 }
 
-// sessionAndNumber splits the arguments [SESSION] [N]. A single argument of digits is N.
-func sessionAndNumber(args []string) (session, number string, err error) {
-	switch len(args) {
-	case 0:
-		return "", "", nil
-	case 1:
-		if strings.Trim(args[0], "0123456789") == "" {
-			return "", args[0], nil
-		}
-		return args[0], "", nil
-	case 2:
-		return args[0], args[1], nil
+// sessionAndNumber splits the arguments [SESSION] [N], of which there are at most two. A single argument
+// of digits is N.
+func sessionAndNumber(args []string) (session, number string) {
+	switch {
+	case len(args) == 0:
+		return "", ""
+	case len(args) > 1:
+		return args[0], args[1]
+	case strings.Trim(args[0], "0123456789") == "":
+		return "", args[0]
 	}
-	return "", "", errors.New("too many arguments, want at most a session and a number")
+	return args[0], ""
 }

@@ -55,11 +55,9 @@ func newUndo(s terminal.Streams) *cobra.Command {
 		Long:              undoLong,
 		Example:           example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 3 --force"),
 		ValidArgsFunction: completeSessions(s),
+		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			session, number, err := sessionAndNumber(args)
-			if err != nil {
-				return err
-			}
+			session, number := sessionAndNumber(args)
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			return runUndo(ctx, s, session, number, f)

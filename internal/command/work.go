@@ -88,7 +88,7 @@ type listWork struct {
 func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (*listWork, error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.list, Who: s.Who, Begins: begins})
 	if errors.Is(err, tasklist.ErrNoList) {
-		return nil, &exit{exitNo, err, progress.Way{}.NoWorkflow()}
+		return nil, &exit{exitNo, err, "call a skill that has an fsm.json, or run fsmtx begin SKILL"}
 	}
 	if err != nil {
 		return nil, err
