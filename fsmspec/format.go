@@ -70,7 +70,7 @@ func objectRemedy(data []byte) string {
 	if jsonx.Member(object, "id") != nil || jsonx.Member(object, "subject") != nil {
 		return ": put brackets around the task, [{…}]"
 	}
-	return ", nor is it " + objectForm
+	return ", or be " + objectForm
 }
 
 // objectEnd returns the offset of the end of the JSON value with which data begins. ok is

@@ -152,7 +152,7 @@ func TestBlockedByIsNotMirroredIntoBlocks(t *testing.T) {
 // Each way in which JSON can be an invalid file, with the position and the message.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
-		{"root an object", ` {"x": 1}`, `1:2 - the file must hold an array of tasks, not an object, nor is it {"fsm": 2, "steps": […]}`},
+		{"root an object", ` {"x": 1}`, `1:2 - the file must hold an array of tasks, not an object, or be {"fsm": 2, "steps": […]}`},
 		{"root one task", ` {"id": 1, "subject": "A"}`,
 			`1:2 - the file must hold an array of tasks, not an object: put brackets around the task, [{…}]`},
 		{"root an object with tasks", `{"version": 1, "tasks": [{"id": 1, "subject": "A"}]}`,
@@ -307,7 +307,7 @@ func TestRefused(t *testing.T) {
 		{"key twice in an unknown field", `[{"id": 1, "subject": "A", "x": [{"": 1, "": 1}]}]`,
 			`1:42 /0/x/0/ task 1 ("A"): duplicate key "" in one object, at 1:35 and again at 1:42`},
 		{"key twice outside of tasks", `{"k": {"k": 1}, "k": 2}`,
-			"1:1 - the file must hold an array of tasks, not an object, nor is it {\"fsm\": 2, " +
+			"1:1 - the file must hold an array of tasks, not an object, or be {\"fsm\": 2, " +
 				"\"steps\": […]}\n1:17 /k duplicate key \"k\" in one object, at 1:2 and again at 1:17"},
 
 		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]",
