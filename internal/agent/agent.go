@@ -48,8 +48,8 @@ type Agent struct {
 	heading heading  // of a SKILL.md that it takes for that of a skill
 	off     switches // nil if a skill cannot be switched off by itself
 
-	obstacles func(Trust) []Obstacle    // nil if nothing is known to keep it from running hooks
-	serverOff func(Trust) []Obstacle    // nil if nothing is known to keep it from starting the server
+	obstacles func(Trust) []Obstacle    // to running hooks; nil if none is known
+	serverOff func(Trust) []Obstacle    // to starting the server; nil if none is known
 	plugins   pluginsOf                 // nil if its plugins bring no skills
 	anyCase   bool                      // the case of a skill's name does not count
 	mine      func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's

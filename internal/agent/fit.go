@@ -14,8 +14,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// heading is what a SKILL.md has to begin with. An agent takes no other file for that of a skill, and
-// says nothing of it. Every agent demands frontmatter.
+// heading is what a SKILL.md has to begin with. An agent ignores a skill whose SKILL.md begins otherwise, and
+// does not report it. Every agent demands frontmatter.
 type heading struct {
 	named     need // of the name; without one the folder's counts
 	described need // of the description

@@ -16,11 +16,11 @@ import (
 )
 
 // Obstacle is what keeps an agent from running the hooks of a file or from starting the server, for people. The
-// agent says nothing of it where a model is at work.
+// agent does not report it in its sessions.
 type Obstacle struct{ What, Remedy string }
 
-// ServerObstacles returns what keeps the agent from starting the server of a file, which has it, as it needs to be. Each was measured
-// with the agent's Version.
+// ServerObstacles returns what keeps the agent from starting the server that a file has. Each was measured with the
+// agent's Version.
 func (a *Agent) ServerObstacles(t Trust) []Obstacle {
 	if a.serverOff == nil {
 		return nil

@@ -342,8 +342,8 @@ func (s Search) Workflows(cwd string) (all []locator.Workflow, complete bool) {
 	return all, true
 }
 
-// Unfit returns the folders with a workflow that the agent does not take for skills, though nothing
-// switches them off.
+// Unfit returns the folders with a workflow that the agent does not accept as skills, without those that
+// are switched off.
 func (s Search) Unfit(cwd string) (all []Skill) {
 	for _, k := range s.everySkill(cwd) {
 		if _, err := os.Lstat(filepath.Join(k.Dir, specName)); err == nil && k.Unfit != "" && k.Off == "" {

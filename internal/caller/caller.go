@@ -21,7 +21,7 @@ const (
 	Agent   Kind = "agent"   // a process above this one is an agent, or the environment is an agent's
 	Person  Kind = "person"  // this process is in the foreground of a terminal outside any agent
 	Script  Kind = "script"  // outside any agent, without a terminal: a person's script, CI
-	Unknown Kind = "unknown" // nothing above this process shows where it comes from: an orphan, a scheduler
+	Unknown Kind = "unknown" // no process above this one shows where it comes from: an orphan, a scheduler
 )
 
 // Caller is who runs this process.
@@ -154,9 +154,9 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 	return Caller{}, false
 }
 
-// only returns the agent to which every variable of an agent in the environments belongs: in a sandbox
-// with processes of its own nothing else shows it. It is empty if there are several, and for Claude
-// Code, whose person is asked only where its process is seen.
+// only returns the agent to which every variable of an agent in the environments belongs. In a sandbox
+// with processes of its own this is the only sign of the agent. It is empty if there are several agents,
+// and for Claude Code, whose person is asked only where its process is seen.
 func only(environs ...func(string) (string, bool)) (program string) {
 	for _, a := range identities() {
 		for _, environ := range environs {
@@ -200,8 +200,8 @@ func variable(lookup func(string) (string, bool)) (name string, ok bool) {
 }
 
 // grounded reports whether something above the process shows where it comes from: a
-// terminal or login that is known, a process of another user, or a chain up to the first
-// process that nothing was cut out of. An orphan is adopted by the first process, but stays
+// terminal or login that is known, a process of another user, or a complete chain up to the
+// first process. An orphan is adopted by the first process, but stays
 // in the session in which it was started or is in one of its own.
 func grounded(chain []process, uid int) bool {
 	for _, p := range chain {

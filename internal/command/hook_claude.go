@@ -78,7 +78,7 @@ func (h claudeHook) decides() bool {
 }
 
 // judged returns the answer of the rules about steps. Unless a check may run, which has a time
-// limit of its own, the answer comes in time: the client tells nobody that it has ended a hook
+// limit of its own, the answer comes in time: the client does not report that it has ended a hook
 // (fact 46, client 2.1.329).
 func (h claudeHook) judged(ctx context.Context, log *decisionLog) event.Answer {
 	if h.flags.Steps == "off" || !h.decides() {

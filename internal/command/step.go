@@ -386,8 +386,8 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 	return event.Answer{}
 }
 
-// over reports whether an earlier call of the agent is over. Of a subagent's calls the
-// transcript says nothing.
+// over reports whether an earlier call of the agent is over. It is false for the calls of a subagent,
+// which this transcript does not have.
 func (h *stepHook) over(use string) bool {
 	over, known := transcript.Over(h.event.TranscriptPath, use)
 	return over && known

@@ -15,8 +15,8 @@ import (
 // 2.1.329). Where gates are evaluated it adds the agent's directory, too, if that is in a linked work
 // tree: the server's does not change when the agent enters one.
 //
-// A folder is no skill that the client knows: its checks would be commands that nobody has been
-// asked about. So the person is asked, even if a rule of theirs allows the tool.
+// A folder is not a skill that the client knows, so the person has never allowed the commands of its
+// checks. They are asked, even if a rule of theirs allows the tool.
 func (h *stepHook) served() event.Answer {
 	add := map[string]any{"session": h.event.SessionID}
 	if evaluatesGates(h.event.ToolName) && steps.InLinkedTree(h.event.Cwd) {

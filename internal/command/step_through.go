@@ -75,8 +75,8 @@ func (h *stepHook) isAboutOwnList(c *cobra.Command) bool {
 }
 
 // isWork reports whether the command is one with which an agent works on a workflow. A
-// directory is no skill that the client knows: its checks would be commands that nobody has
-// been asked about.
+// directory is not: the client does not know it as a skill, so the person has never allowed the
+// commands of its checks.
 func (h *stepHook) isWork(c *cobra.Command, args []string) bool {
 	if c.ValidateArgs(args) != nil {
 		return false // it would fail

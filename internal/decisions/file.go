@@ -160,8 +160,8 @@ func examine(path string, info fs.FileInfo) (torn bool, err error) {
 // pages, so another process's write is seen in parts.
 const settling = 5 * time.Millisecond
 
-// endsTorn reports whether a file of this size ends without the end of a line, and nobody is
-// about to write that.
+// endsTorn reports whether a file of this size ends in an incomplete line that no process is still
+// writing.
 func endsTorn(f *os.File, size int64) bool {
 	last := make([]byte, 1)
 	if _, err := f.ReadAt(last, size-1); err != nil || last[0] == '\n' {

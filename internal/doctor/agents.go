@@ -29,7 +29,8 @@ func (d *doctor) agents(context.Context) (found []Fault, err error) {
 	return found, nil
 }
 
-// unfit reports the workflows of folders that an agent does not take for skills: it says nothing of them.
+// unfit reports the workflows in folders that the agent does not accept as skills. The agent itself does not
+// report them.
 func (d *doctor) unfit(a *agent.Agent) (found []Fault) {
 	for _, k := range a.Search(d.Getenv).Unfit(d.cwd) {
 		found = append(found, Fault{Kind: "workflow", What: k.Why(a), File: filepath.Join(k.Dir, "SKILL.md")})
@@ -37,8 +38,8 @@ func (d *doctor) unfit(a *agent.Agent) (found []Fault) {
 	return found
 }
 
-// unedited reports a file that install cannot read or edit. So running install repairs nothing, and the advice of
-// the error says what does, before it says that nothing was changed.
+// unedited reports a file that install cannot read or edit. Running install again does not help, so the fault has
+// no command, and the advice of the error up to the words that the file was not changed.
 func unedited(a *agent.Agent, err error) Fault {
 	advice, _, _ := strings.Cut(hint.Of(err), ";")
 	return Fault{Kind: "agents", What: strings.TrimSuffix(a.Title+": "+err.Error()+"; "+advice, "; ")}

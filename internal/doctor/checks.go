@@ -317,8 +317,8 @@ func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
 }
 
 // taskTools reports that install --task-tools was run here, and the variable of the task tools is
-// off or not set all the same. Without it nothing is wrong: models without task tools have the
-// commands. It says nothing if a file that the client ignores may set the variable.
+// nevertheless off or not set. Where install --task-tools was not run, the variable is not needed: models
+// without task tools have the commands. If a file that the client ignores may set the variable, there is no report.
 func (d *doctor) taskTools(context.Context) ([]Fault, error) {
 	h, _, err := d.look()
 	if err != nil || len(h.tools) == 0 {

@@ -11,9 +11,9 @@ const (
 	minAbreast = 6
 )
 
-// Fold returns the graph with what is done as one step, the inside of each long chain as one, and
-// many steps between the same ones as one: nobody works there. Steps of loops and parts of other steps stay. It returns false if the graph
-// has at most most steps, or nothing to fold.
+// Fold returns a graph in which the steps that are done, the inside of each long chain, and many parallel
+// steps between the same ones are one step each. Steps that are ready or in progress, steps of loops and parts of
+// other steps stay as they are. It returns false if the graph has at most most steps, or if there is nothing to fold.
 func (g *Graph) Fold(most int) (*Graph, bool) {
 	if len(g.Steps) <= most {
 		return g, false
@@ -74,8 +74,8 @@ func standsFor(all []Step) Step {
 	return s
 }
 
-// foldable reports by index which steps may be folded: those that are not in a loop, nor consist of
-// others, nor are a part.
+// foldable reports by index which steps may be folded: those that are in no loop, have no parts and are
+// not parts themselves.
 func (g *Graph) foldable() []bool {
 	can := make([]bool, len(g.Steps))
 	groups := g.groups()

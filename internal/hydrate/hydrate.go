@@ -32,8 +32,8 @@ type Options struct {
 	Mine func(command string) bool
 	// FromClient reports whether a check's event comes from the client. Nil: it does.
 	FromClient func() bool
-	// Forged reports whether the event was written in the agent's shell: then a call without a hydration, of which
-	// nothing but the event tells, is not recorded. Nil: it was not.
+	// Forged reports whether the event was written in the agent's shell. A call without a hydration is then not
+	// recorded, because the event is the only evidence of it. Nil: it was not.
 	Forged func() bool
 	Late   bool // leave what is done last to Result.Finish, so that the caller can answer first
 

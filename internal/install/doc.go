@@ -54,7 +54,7 @@ const (
 // Steps says what is installed to enforce the steps of a workflow. An empty text keeps the value
 // that is registered, or else stands for the default of fsmtx step.
 type Steps struct {
-	None         bool   // nothing
+	None         bool   // no hooks that enforce steps
 	Only         bool   // judge the calls of every tool that a workflow can list
 	Stop, Checks string // one of the words of StepValues
 }
@@ -90,5 +90,5 @@ type job struct {
 	Request
 	verb    verb
 	preview bool // print the resulting file instead of writing it
-	quiet   bool // say nothing of files from which there is nothing to remove
+	quiet   bool // do not mention files that have nothing to remove
 }

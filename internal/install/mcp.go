@@ -24,8 +24,8 @@ type server struct {
 	unknown error // why it is not known whether the file has the server; nil if it is
 }
 
-// findServer returns the MCP server. Without --mcp and --remove a file that has another server of this
-// name counts as a file without ours, and of one that cannot be read or understood nothing is known.
+// findServer returns the MCP server. Without --mcp and --remove, a file that has another server of this
+// name counts as a file without ours, and a file that cannot be read or understood gives a server that is unknown.
 func (j *job) findServer(s terminal.Streams, command string) (server, error) {
 	found, err := j.readServer(s, command)
 	switch {

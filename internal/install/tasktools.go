@@ -23,8 +23,8 @@ type TaskTools struct {
 }
 
 // findTaskTools decides whether the file should set the variable: it already does, or the request
-// wants it and no other setting that applies to the users of the file sets it. Without it nothing
-// is missing: models without task tools have the commands.
+// wants it and no other setting that applies to the users of the file sets it. The
+// variable is optional: models without task tools have the commands.
 func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []settings.Hook) (TaskTools, error) {
 	here, err := settings.Variable(file.Data, hooks)
 	switch {

@@ -13,8 +13,8 @@ const maxTries = 20_000
 
 // Unset reports whether a step can be worked on although none of the setters, which give a
 // value when they are completed, has done so; and how the steps before it end in that case.
-// A setter that is not needed gives no value, nor does one that ends as late: nobody
-// completes it. That a person skips a step is thought of only where a condition names it.
+// A setter that is not needed, or that ends as late, is never completed and gives no value. That a person
+// skips a step is considered only where a condition names that.
 //
 // If there are too many ways, it reports false. The workflow has been proven; see New.
 func (m *Machine) Unset(id int64, setters []int64) (how []Ending, ok bool) {

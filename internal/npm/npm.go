@@ -123,7 +123,7 @@ func (c Copy) checkDir() error {
 	return nil
 }
 
-// untrusted says why another user can change what info describes. It is empty if nobody but
+// untrusted says why another user can change what info describes. It is empty if only this user and
 // root can. A shared directory holds data of other programs: there a group may write, which
 // is often the user's own (umask 002), and all may if the sticky bit keeps them from
 // renaming.

@@ -134,7 +134,7 @@ func current(s *steps.State) []*steps.Current {
 	return ready(s)
 }
 
-// ready returns the steps that nobody has started and that can be.
+// ready returns the steps that can be started and have not been.
 func ready(s *steps.State) []*steps.Current {
 	return slices.DeleteFunc(s.Ready(), func(c *steps.Current) bool { return s.Word(c) != "ready" })
 }

@@ -112,8 +112,8 @@ func (o *Work) after(ctx context.Context, sentence string) string {
 	return sentence + " " + o.Way.Report(s)
 }
 
-// toThePerson asks the agent to pass on what the person has to know: nothing else reaches
-// them.
+// toThePerson asks the agent to pass on what the person has to know: there is no other way to
+// reach them.
 func toThePerson(v steps.Verdict) string {
 	if v.Trouble == "" {
 		return ""

@@ -27,7 +27,7 @@ type Query struct {
 	// Agent is the agent whose event this is, as caller.Programs names it. If it is empty, Who
 	// is asked, unless Session is set.
 	Agent string
-	Who   func() caller.Caller // nil is nobody in particular
+	Who   func() caller.Caller // nil: the caller is unknown
 
 	Serves bool // for an agent that may not be known: a server
 	Begins bool // a workflow is begun, so the list need not exist
@@ -38,7 +38,7 @@ type Found struct {
 	Dir     string // absolute; it need not exist
 	Session string // the id of the session that called the skill; the list's name if it is a project's list
 	Project string // the root of the project; empty if the list is a session's
-	Newest  bool   // nothing named it: it is the list of the project that was hydrated last
+	Newest  bool   // it was not named: it is the list of the project that was hydrated last
 }
 
 // Questions returns the tool by which the agent of the list asks its person, if hooks hear the

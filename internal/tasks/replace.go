@@ -51,7 +51,7 @@ type Outcome struct {
 }
 
 // Finish removes what the change no longer needs and unlocks the list, if that was left to it; see
-// List.Late. The caller can answer first. Until then nobody, this process included, can lock the list.
+// List.Late. The caller can answer first. Until then the list stays locked, for this process too.
 func (o Outcome) Finish() {
 	if o.late != nil {
 		_ = o.late.Close() // what could fail is in Unreleased; a second call does nothing

@@ -37,7 +37,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SurviveBrokenPipe makes writing return an error if nobody reads what is written any more. If the
+// SurviveBrokenPipe makes writing return an error once the reader of a pipe is gone. If the
 // writer is standard output or error, package os ends the program then, with SIGPIPE. A handler of
 // the signal would prevent that too, but costs a thread; and a process that ignores it passes
 // that on to its children.

@@ -27,7 +27,7 @@ type Workflow struct {
 
 	Unedited int  `json:"-"` // steps that are examples of fsmtx new
 	more     int  // problems
-	unread   bool // nobody knows what is in it
+	unread   bool // it cannot be read, so its content is unknown
 	bare     bool // there is no SKILL.md
 }
 
@@ -54,8 +54,8 @@ func (c Caller) Note() string {
 	return ""
 }
 
-// CallerOf returns who alone can call the skill with this SKILL.md or command file. A file that
-// cannot be read says nothing.
+// CallerOf returns who alone can call the skill with this SKILL.md or command file. It is
+// empty for a file that cannot be read.
 func CallerOf(files locator.FS, document string) Caller {
 	data, err := readHead(files, document)
 	if err != nil {

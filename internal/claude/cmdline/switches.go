@@ -23,7 +23,7 @@ type Switches struct {
 // Persists reports whether the client that runs this process as a hook writes the transcript
 // that its events name. It does not with --no-session-persistence, nor with
 // CLAUDE_CODE_SKIP_PROMPT_HISTORY in its environment, which hooks get (fact 166, client
-// 2.1.329). If nothing is known of the client, it does.
+// 2.1.329). If the client is unknown, Persists returns true.
 func Persists(getenv func(string) (string, bool)) bool {
 	if skip, _ := getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"); IsTrue(skip) {
 		return false

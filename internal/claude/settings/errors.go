@@ -4,8 +4,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
-// errUnread is returned for a file that exists and cannot be read, such as a directory or another user's. Nobody
-// knows then what is in it.
+// errUnread is returned for a file that exists and cannot be read, such as a directory or another user's. Its
+// content is unknown.
 var errUnread = hint.New("cannot be read", "make it a file that you can read, or move it away; it was not changed")
 
 // Errors about the content of a settings file. Their text begins with
