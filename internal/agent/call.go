@@ -126,8 +126,8 @@ func patched(patch string) (paths []string) {
 	return paths
 }
 
-// nameIn returns a name that begins a text: letters, digits and what else skills' names have. A
-// path is no name.
+// nameIn returns a name that begins a text: letters, digits and what else skills' names have. It is
+// empty for a path.
 func nameIn(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r))

@@ -2,7 +2,7 @@
 // neither. It looks at the processes above this one and not only at the environment, which
 // a command line can change.
 //
-// It is no wall. A program of the same user can imitate a terminal, type into one that is
+// It does not stop a determined program. A program of the same user can imitate a terminal, type into one that is
 // open, or use a name space in which the agent's processes are not visible.
 package caller
 
@@ -36,7 +36,7 @@ type Caller struct {
 
 // FromClient reports whether a hook or server that is this process was started by a client,
 // and not by the agent itself, which could then play the person: its shell is not above it,
-// and it is no orphan of one. It is decided by the same processes as Kind.
+// and it has not been orphaned by one. It is decided by the same processes as Kind.
 func (c Caller) FromClient() bool { return c.Kind != Unknown && !(c.Kind == Agent && c.Shell) }
 
 // Imitates reports whether a hook that is this process was started in the agent's shell, and not by the client.

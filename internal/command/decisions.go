@@ -88,7 +88,7 @@ func (l *decisionLog) verdict(v steps.Verdict, f *steps.Frame) {
 	l.records = append(l.records, r)
 }
 
-// write appends the lines to the log. That it cannot does not fail a call.
+// write appends the lines to the log. An error is reported and does not fail the call.
 func (l *decisionLog) write() {
 	if !l.on() {
 		return

@@ -401,8 +401,8 @@ func (h *stepHook) lapse(ctx context.Context, p steps.Pause) event.Answer {
 	return event.Answer{}
 }
 
-// endGrants removes the grants of calls that are over. That it cannot is no trouble: a grant
-// is checked again when it is used.
+// endGrants removes the grants of calls that are over. It ignores errors: a grant is checked
+// again when it is used.
 func (h *stepHook) endGrants(ctx context.Context) {
 	e := h.event
 	between := e.Name == event.Stop || e.Name == event.SessionStart

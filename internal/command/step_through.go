@@ -49,7 +49,7 @@ func (h *stepHook) isOrdinary() bool {
 }
 
 // isOwn reports whether the program in a line of the agent's shell is this one: its whole
-// path, or its name if that leads to it. A relative path is none: it depends on the directory.
+// path, or its name if that leads to it. A relative path does not count: it depends on the directory.
 func isOwn(program string) bool {
 	self, err := os.Executable()
 	if err != nil {

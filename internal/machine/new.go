@@ -22,7 +22,7 @@ type Fault struct {
 // again or left out. It returns what is wrong and what is suspicious, in the order of the
 // steps. The machine is nil unless all of it is warnings.
 //
-// A cycle of a workflow that has neither conditions nor outcomes is no fault: its steps wait
+// A cycle of a workflow that has neither conditions nor outcomes is not a fault: its steps wait
 // for each other for ever. The client's own list accepts that.
 func New(steps []Step) (*Machine, []Fault) {
 	b := &builder{m: &Machine{steps: steps, index: make(map[int64]int, len(steps))}}

@@ -13,7 +13,7 @@ type Rule struct {
 }
 
 // Parse parses a permission rule. In the content a backslash escapes parentheses. ok is false
-// for a text that is no rule. The name of an MCP tool may have *.
+// for a text that is not a rule. The name of an MCP tool may have *.
 func Parse(text string) (r Rule, ok bool) {
 	if !strings.ContainsAny(text, "()") {
 		return Rule{Tool: text}, IsToolName(text) || IsMCP(text) && IsToolName(strings.ReplaceAll(text, "*", "x"))

@@ -81,7 +81,7 @@ func (o *Output) Err() error {
 	return o.err
 }
 
-// Forget drops the error: it was reported and is no failure.
+// Forget drops the error: it was reported and is not a failure.
 func (o *Output) Forget() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

@@ -184,7 +184,7 @@ func goesOn(words []string) bool {
 }
 
 // kindOfStatement tells remarks and statements from other clauses. What is wanted or has to
-// be is no statement.
+// be is not a statement.
 func kindOfStatement(c clause) kind {
 	w := c.words
 	switch {
