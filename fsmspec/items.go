@@ -150,7 +150,7 @@ func pathsIn(object jsontext.Value, item string) []byte {
 
 // pathsForItem returns an array of patterns with the line in them, in which it stands for itself.
 func pathsForItem(patterns jsontext.Value, item string) []byte {
-	literal := strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `\`, `\\`).Replace(item)
+	literal := escapeWildcards(item)
 	return eachElement(patterns, func(v jsontext.Value) []byte { return withItem(v, literal) })
 }
 

@@ -18,7 +18,7 @@ const (
 // objectForm is how messages write a file of version WithOutcomes.
 const objectForm = `{"fsm": 2, "steps": […]}`
 
-// version reads the version of a file that holds an object. It reports false, and notes why,
+// objectVersion reads the version of a file that holds an object. It reports false, and notes why,
 // if the object is not a workflow that this package can read.
 func (p *parser) objectVersion(t token) bool {
 	keys := topLevel(p.data[t.start:])

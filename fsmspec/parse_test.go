@@ -340,7 +340,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFieldMeantIsAFieldOfATask: a member of check, which Parse recognises too, is none.
+// TestFieldMeantIsAFieldOfATask: a member of check is not, though Parse recognises it too.
 func TestFieldMeantIsAFieldOfATask(t *testing.T) {
 	for name, want := range map[string]string{"depends_on": "blockedBy", "Subject": "subject", "timeout": "", "cwd": "", "colour": ""} {
 		assert.Equal(t, want, fsmspec.FieldMeant(name), name)

@@ -103,7 +103,7 @@ func TestRefusedParts(t *testing.T) {
 	}
 }
 
-// TestSoundParts: what is allowed, and of which nothing is said.
+// TestSoundParts: what is allowed, without a warning.
 func TestSoundParts(t *testing.T) {
 	for _, members := range []string{
 		`"each": {"lines": "a"}, "check": "x", "outcomes": {"failed": {"back": 2, "max": 2}}}, {"id": 3, "subject": "C", ` +

@@ -245,7 +245,7 @@ func (p *parser) regexp(full string, t token) {
 	p.problem(t.start, "%s: %s is not a regular expression: %s", full, quoted(text), why)
 }
 
-// vars reads the values that the workflow has from its beginning.
+// readVars reads the values that the workflow has from its beginning.
 func (p *parser) readVars(t token) {
 	if t.kind != '{' {
 		p.problem(t.start, `vars must be an object of names and default texts, such as {"goal": "{args}"}, not %s`, p.describe(t))
@@ -653,7 +653,7 @@ func (v *valueProof) warn(w mention) {
 	}
 }
 
-// wildcard keeps a pattern of produces with a wildcard for a directory, for warnWildcards.
+// wildcard keeps a pattern of produces with a wildcard for a directory, for valueProof.warn.
 func (p *parser) wildcard(field, text string, t token) {
 	dir, _, ok := cutLast(text, "/")
 	if ok && p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") &&

@@ -40,7 +40,7 @@ func TestWhatIsASkill(t *testing.T) {
 	}
 }
 
-// TestASkillThatIsTakenComesFirst: what the agent does not take shadows nothing, and is found last.
+// TestASkillThatIsTakenComesFirst: a skill that the agent does not take is found last, and hides no other.
 func TestASkillThatIsTakenComesFirst(t *testing.T) {
 	root := files(t, map[string]string{
 		"project/.agents/skills/a/SKILL.md": "no frontmatter", "project/.agents/skills/a/fsm.json": "[]",

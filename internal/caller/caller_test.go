@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// at makes processes from the top down: each is the child of the one before it.
+// chainOf returns processes from the top down: each is the child of the one before it.
 func chainOf(all ...process) []process {
 	var chain []process
 	for i, p := range all {

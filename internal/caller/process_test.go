@@ -88,7 +88,7 @@ func TestAnAgentsVariableAbove(t *testing.T) {
 	assert.Equal(t, "true", said[2], said)
 }
 
-// An orphan is nobody, with a terminal of its own too.
+// The caller of an orphan is unknown, also if it has a terminal of its own.
 func TestAnOrphan(t *testing.T) {
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestAnAgentIsRunning(t *testing.T) {
 	assert.False(t, anyAgent(os.Getuid()+1))
 }
 
-// In a terminal it is a person, unless an agent is above or nothing is.
+// In a terminal it is a person, unless there is an agent or no process above.
 func TestATerminal(t *testing.T) {
 	master, terminal, err := pty.Open()
 	require.NoError(t, err)

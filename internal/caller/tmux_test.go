@@ -34,7 +34,7 @@ func TestTmuxThatDoesNotAnswer(t *testing.T) {
 	assert.Equal(t, Person, judgeAll(chain, [][]process{looks}, err, unset, 1000).Kind, "one is known to look")
 }
 
-// In tmux it is a person who looks at the window, and nobody if none does.
+// In tmux it is a person if one looks at the window, and unknown otherwise.
 func TestAWindowOfTmux(t *testing.T) {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A command that is killed before any of its calls leaves nothing that the same command, run
-// again, does not remove, and nothing that doctor --fix does not remove.
+// A command is killed before each of its calls. The same command, run again, removes all that
+// it left, and so does doctor --fix.
 func TestALaterCommandRemovesWhatAKilledOneLeft(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fsmtx")
 	self, err := os.Executable()

@@ -15,8 +15,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// TestStatusWhileAnotherProgramChangesTheList: whether a change was interrupted is not known then, and so it is not said that
-// none was.
+// TestStatusWhileAnotherProgramChangesTheList: it is not known then whether a change was
+// interrupted, so status does not answer that question.
 func TestStatusWhileAnotherProgramChangesTheList(t *testing.T) {
 	home := t.TempDir()
 	list := filepath.Join(home, ".claude", "tasks", "s1")

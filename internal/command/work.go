@@ -186,9 +186,6 @@ outcome leads back), text (as without --json) and the members that "fsmtx next -
 prints of the state after it.
 `
 
-// maxNote limits a note, in bytes.
-const maxNote = 4000
-
 func newComplete(s terminal.Streams) *cobra.Command {
 	f := &workFlags{}
 	c := f.command(s, &cobra.Command{
@@ -208,8 +205,8 @@ client refuses every shell command that contains the word complete.
 			`fsmtx complete 43 --outcome changes --note "the tests are missing"`),
 		Args: oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
-		if len(f.note) > maxNote {
-			return &exit{exitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), maxNote), ""}
+		if len(f.note) > steps.MaxNote {
+			return &exit{exitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), steps.MaxNote), ""}
 		}
 		return l.update(ctx, args[0], steps.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
 			Values: f.set.object()})

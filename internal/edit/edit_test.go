@@ -66,8 +66,8 @@ func TestNoConcurrentWriteIsLost(t *testing.T) {
 				case err := <-done:
 					require.NoError(t, err)
 					requireMarks(t, path, marks)
-					// How many edits were made in between is the scheduler's matter; one that nobody
-					// disturbs is made, unless two writes at once have left a version to look at.
+					// How many edits were made in between is the scheduler's matter; one without
+					// another beside it is made, unless two writes at once have left a version to look at.
 					err = edit(t, path, func(old []byte) []byte { return append(old, "last edit\n"...) })
 					if !errors.Is(err, errKept) { // until the version that was kept is removed
 						require.NoError(t, err)

@@ -156,7 +156,7 @@ func TestAProgramThatBeginsToWrite(t *testing.T) {
 	}
 }
 
-// TestWithoutAttributesOrLocks: a file system may have neither. One that has them and fails is no such one.
+// TestWithoutAttributesOrLocks: a file system may have neither. One whose calls fail in another way is not taken for such a one.
 func TestWithoutAttributesOrLocks(t *testing.T) {
 	for _, c := range []struct {
 		call  int32

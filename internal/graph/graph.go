@@ -332,7 +332,7 @@ func (g *Graph) summary() string {
 }
 
 // path returns one line with the length and the steps of the critical path, or "" if there
-// are no steps, or nothing else.
+// are no steps or all of them are on it.
 func (g *Graph) path() string {
 	if g.whole != nil {
 		return g.whole.path()

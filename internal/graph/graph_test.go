@@ -46,7 +46,7 @@ func TestFigures(t *testing.T) {
 	assert.Equal(t, []string{"not drawn: 1 dependency that follows from others"}, g.notes())
 }
 
-// The critical path of a chain is every step: to mark it would say nothing.
+// The critical path of a chain is every step, so it is not marked.
 func TestAChainHasNoMarks(t *testing.T) {
 	chain, one, two := New("c", steps(nil, []int64{1}, []int64{2, 1})), New("o", steps(nil)), New("t", steps(nil, []int64{1}, nil))
 	assert.Equal(t, []int64{1, 2, 3}, chain.Critical)

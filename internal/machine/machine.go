@@ -102,7 +102,7 @@ func (m *Machine) Choices(id int64) []string {
 	return slices.Clone(m.choices[i])
 }
 
-// chosenBy tells whether an outcome can be chosen: the machine takes the others.
+// choosable reports whether an agent or a person can choose an outcome: the machine takes the others.
 func (s *Step) choosable(name string) bool {
 	if name == Failed || name == Late {
 		return false

@@ -134,10 +134,10 @@ func TestInvalidArguments(t *testing.T) {
 	}
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_undo"})
 	require.ErrorContains(t, err, `unknown tool "step_undo"`)
-	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", maxNote+1)}),
+	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", steps.MaxNote+1)}),
 		"note has 4001 bytes; shorten it to 4000")
-	assert.NoError(t, fits("note", strings.Repeat("x", maxNote)))
-	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", maxNote+1)}), "because has 4001 bytes")
+	assert.NoError(t, fits("note", strings.Repeat("x", steps.MaxNote)))
+	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", steps.MaxNote+1)}), "because has 4001 bytes")
 	assert.Empty(t, w.evidence("s1"))
 	for i := 1; i <= 3; i++ {
 		assert.Equal(t, "pending", w.status("s1", i))
@@ -186,7 +186,7 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 	assert.Equal(t, "completed", w.status("s1", 1))
 }
 
-// An agent that starts the server itself, and answers its questions, is no person, and its flags are not a person's.
+// An agent that starts the server itself, and answers its questions, is not a person, and its flags are not a person's.
 func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 	for name, who := range map[string]caller.Caller{"its shell": {Kind: caller.Agent, Shell: true}, "an orphan": {Kind: caller.Unknown}} {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 }
 
-// TestInvalidMessages: a line that is no message is answered with an error, without echoing
+// TestInvalidMessages: a line that is not a message is answered with an error, without echoing
 // it, and the server goes on.
 func TestInvalidMessages(t *testing.T) {
 	const ping = `{"jsonrpc": "2.0", "id": 7, "method": "ping"}` + "\n"

@@ -51,8 +51,8 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	return f, note, nil
 }
 
-// log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. That it
-// cannot changes no answer.
+// log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. An
+// error of the log does not change an answer.
 func (c chooser) log() func(decisions.Record) {
 	path, _ := c.lookup(decisions.Variable)
 	home, _ := c.lookup("HOME")

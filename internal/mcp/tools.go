@@ -41,9 +41,6 @@ type (
 // byTools is how the server's texts name what the agent can do.
 var byTools = progress.Way{Kind: progress.Tools}
 
-// maxNote limits a note and a reason, in bytes.
-const maxNote = 4000
-
 // tools has the handlers. A refusal is an error of the tool and not of the protocol, so the
 // model reads it and can act on it.
 type tools struct {
@@ -90,8 +87,8 @@ func valuesOf(r *mcp.CallToolRequest) jsontext.Value {
 
 // fits returns an error if the text is too long.
 func fits(name, text string) error {
-	if len(text) > maxNote {
-		return fmt.Errorf("%s has %d bytes; shorten it to %d", name, len(text), maxNote)
+	if len(text) > steps.MaxNote {
+		return fmt.Errorf("%s has %d bytes; shorten it to %d", name, len(text), steps.MaxNote)
 	}
 	return nil
 }

@@ -324,7 +324,7 @@ func TestInTime(t *testing.T) {
 	assert.Equal(t, "done", l.state().Step(1).Outcome)
 	assert.True(t, l.state().Step(2).NotNeeded)
 
-	// A clock that was set back, a pause, and a second start make nobody late, or early.
+	// A clock that was set back, a pause, and a second start do not make a step late, or early.
 	l = limited(t, Outcome{Name: "late"})
 	l.began(-time.Hour)
 	assert.Zero(t, l.state().Over(l.state().Step(1)))

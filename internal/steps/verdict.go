@@ -30,6 +30,9 @@ const (
 	Expanded Decision = "expanded" // the tasks for the lines are in the list
 )
 
+// MaxNote limits a note and the reason for a skipped step, in bytes.
+const MaxNote = 4000
+
 // Update is a requested change of a task of the list.
 type Update struct {
 	Task     string         // its number in the only spelling that the client's TaskUpdate finds (fact 55, client 2.1.329)
@@ -43,7 +46,7 @@ type Update struct {
 
 	Agent string // the id of the subagent that asks; empty for the session's own agent
 	Cwd   string // the directory in which the agent is; empty if unknown
-	Note  string // kept as evidence; may be empty
+	Note  string // kept as evidence; may be empty, and commands and tools limit it to MaxNote
 
 	Values  jsontext.Value // an object of values, beside those in Metadata; nil if there are none
 	Outcome string         // how the step ends, unless Metadata says it; empty if it was not said

@@ -261,7 +261,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestRegistryParsesOnePlugin: an entry of another plugin that cannot be used is no problem of
+// TestRegistryParsesOnePlugin: an entry of another plugin that cannot be used is not a problem of
 // this one.
 func TestRegistryParsesOnePlugin(t *testing.T) {
 	w := newWorld(t)

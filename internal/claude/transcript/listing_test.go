@@ -121,7 +121,7 @@ func TestToolsWaitsForTheFirstWord(t *testing.T) {
 
 // TestOnlyATranscriptThatTheClientWritesIsWaitedFor: there may be no file yet where the client
 // keeps its transcripts, but a path elsewhere is that of a program without one, and a client may
-// write none.
+// not write transcripts.
 func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "projects/-p/none.jsonl")
 	old := write(t, strings.Replace(fmt.Sprintf(prompted, "of an earlier turn"), `{"type"`, `{"promptId":"0","type"`, 1))

@@ -86,7 +86,7 @@ func workflow(project string) steps.Workflow {
 		Dir: project, Steps: all}
 }
 
-// lastStep is a step to which nobody comes: an update of it changes nothing.
+// lastStep is a step that is never reached: an update of it changes nothing.
 const lastStep = 9
 
 // newFlow makes a home with the workflow, as a hydration does: the one in spec, or else that of
