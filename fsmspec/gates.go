@@ -127,8 +127,7 @@ func (p *parser) pattern(patterns *[]string, name string, t token) {
 
 // patternFault returns why text is not a pattern for files of the project, or "". Patterns
 // have the syntax of package path, element by element. Syntax that only other programs
-// support is refused: taken literally the pattern would match nothing, or not what its
-// author meant.
+// support is refused: taken literally the pattern would not match what its author meant.
 func patternFault(text string) string {
 	if wrong := pathFault(text); wrong != "" {
 		return wrong

@@ -412,8 +412,7 @@ type given struct {
 	name  string
 }
 
-// proveValues notes the uses of values that do not exist, or that are not set whenever they are
-// used.
+// proveValues notes the uses of values that do not exist, or that may be unset when they are used.
 func (p *parser) proveValues() {
 	v := &valueProof{p: p, setters: map[string][]*entry{}, given: map[given]bool{}}
 	for _, d := range p.declared {

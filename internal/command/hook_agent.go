@@ -40,7 +40,7 @@ type agentHook struct {
 	agent   *agent.Agent
 	call    agent.Call
 	decided *decisionLog
-	own     string // the directory of the agent's own task list; empty if it has none, or none that is switched on
+	own     string // the directory of the agent's own task list; empty if the agent has no list or it is switched off
 }
 
 func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call,

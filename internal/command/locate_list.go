@@ -57,8 +57,8 @@ func namesOf(w workflows.Workflow) string {
 	return fmt.Sprintf("%s (%s)", w.Command, strings.Join(w.Others, ", "))
 }
 
-// unusedNote says behind a path why the client does not run the workflow, if it does not, or for
-// whom alone it does.
+// unusedNote returns what follows a path: why the client does not run the workflow, or who alone
+// can run it. It is "" if neither is the case.
 func unusedNote(w workflows.Workflow) string {
 	if why := cmp.Or(w.Reason(), w.Only.Note()); why != "" {
 		return "  (" + why + ")"

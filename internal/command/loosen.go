@@ -55,8 +55,8 @@ func loosenings() []loosening {
 	}
 }
 
-// ruleOf returns the rule about the command, which takes nothing away if the table does not
-// have it.
+// ruleOf returns the rule about the command. A command that is not in the table takes nothing
+// away.
 func ruleOf(c *cobra.Command) loosening {
 	path := strings.TrimPrefix(c.CommandPath(), "fsmtx ")
 	all := loosenings()

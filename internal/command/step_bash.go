@@ -103,9 +103,8 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 	return one, true
 }
 
-// runsNothing reports whether the program of a command only prints or looks at its arguments. Of
-// other programs it is not known that they do not run them; what the hook does not see, the command
-// itself refuses.
+// runsNothing reports whether the program of a command only prints or looks at its arguments. Any
+// other program may run them. If the hook does not see it, the command itself refuses.
 func runsNothing(program shell.Word) bool {
 	text, _ := program.Literal()
 	return slices.Contains([]string{":", "[", "cat", "cp", "diff", "echo", "egrep", "fgrep", "grep", "head", "ls", "man", "mkdir", "mv",

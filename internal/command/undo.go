@@ -201,9 +201,9 @@ func toUndo(list tasks.List, number string) (h history.Hydration, inner []histor
 		"fsmtx log lists the hydrations that are on record"}
 }
 
-// lastToUndo returns the last hydration that is neither undone nor an undo. One under a step
-// of another hydration may have gone with that, or with the round of the step. What took the tasks for
-// the lines of a step out is not undone: the step would take them out again.
+// lastToUndo returns the last hydration that is neither undone nor an undo. It leaves out those
+// under a step of another hydration that went with it or with a round of the step, and those that
+// only removed the tasks for the lines of a step: the step would remove them again.
 func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
 		if h.State != history.Undone && h.State != history.Undoing && !(h.Step != 0 && len(h.Created) == 0) &&

@@ -316,9 +316,9 @@ func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
 	return registry, plugins.ReadSettings(locator.OS{}, config, d.cwd), err
 }
 
-// taskTools reports that install --task-tools was run here, and the variable of the task tools is
-// nevertheless off or not set. Where install --task-tools was not run, the variable is not needed: models
-// without task tools have the commands. If a file that the client ignores may set the variable, there is no report.
+// taskTools reports that install --task-tools was run here, but the variable of the task tools is
+// off or unset. Elsewhere the variable is not needed: models without task tools have the commands.
+// It reports nothing if a file that the client ignores may set the variable.
 func (d *doctor) taskTools(context.Context) ([]Fault, error) {
 	h, _, err := d.look()
 	if err != nil || len(h.tools) == 0 {

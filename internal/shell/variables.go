@@ -123,7 +123,7 @@ func handed(words []Word) (line Script, names []string) {
 	switch {
 	case len(texts) > 2 && slices.Contains([]string{"sh", "bash", "dash", "zsh"}, texts[0][strings.LastIndexByte(texts[0], '/')+1:]) &&
 		texts[1] == "-c":
-		line, _ = Parse(texts[2]) // if it does not parse, nothing is known of it
+		line, _ = Parse(texts[2]) // empty if it does not parse
 	case len(texts) > 0 && texts[0] == "read":
 		names = texts[1:]
 	}

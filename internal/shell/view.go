@@ -54,7 +54,7 @@ func look(line, home string) (view View, words [][]string) {
 	}
 	s, err := parse(line, syntax.LangBash)
 	if err != nil {
-		line += "'" // a quote that is not closed hides nothing
+		line += "'" // close a quote that is open
 		if s, err = parse(line, syntax.LangBash); err != nil {
 			return View{}, nil
 		}

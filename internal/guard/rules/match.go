@@ -168,7 +168,7 @@ type subject struct {
 	all       map[string]bool // words and the generic ones
 	answers   map[string]bool // words of the offered answers, which are not part of the subject
 	shortened bool            // generic words were left out of words
-	small     map[string]bool // words that count for nothing, if the language is not known
+	small     map[string]bool // if the language is not known, the words that do not count
 	aspect    string          // a word such as "where" or "why", if the question does not ask for a choice
 }
 

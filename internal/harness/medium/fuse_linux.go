@@ -80,7 +80,7 @@ type (
 )
 
 // Device opens what a process reads the kernel's requests from. It fails with ErrMissing if
-// this machine does not have that, or not for this user.
+// this user cannot open /dev/fuse on this machine.
 func Device() (*os.File, error) {
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -151,8 +151,8 @@ func Abort() {
 }
 
 // Serve answers the kernel's requests for the file of a device, one at a time, so that a flush
-// covers exactly the writes that were answered before it. It returns when the file was mounted and
-// is not any more, or when stop is closed while it is not mounted yet.
+// covers exactly the writes that were answered before it. It returns when the file is
+// unmounted, or when stop is closed before it is mounted.
 func (m *Medium) Serve(device *os.File, stop <-chan struct{}) error {
 	defer runtime.KeepAlive(device)
 	return (&fuseServer{m, int(device.Fd())}).run(stop)

@@ -206,7 +206,7 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 	counts := map[status]int{}
 	for i, m := range mutants {
 		counts[results[i]]++
-		if results[i] != notViable { // what the time did not suffice for is not held against the tests
+		if results[i] != notViable { // those for which there was no time count as noticed: a few cannot show a percentage
 			known.tried++
 		}
 		if results[i] == survives && !known.expects(m) {
