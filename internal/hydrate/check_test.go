@@ -36,6 +36,25 @@ func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
 	return found, result
 }
 
+// typesNear hydrates the skill near, which the person types.
+func (h *home) typesNear() {
+	r, skip, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
+		PromptID: "p1", ExpansionType: "slash_command", CommandName: "near"})
+	require.NoError(h.t, err)
+	require.Empty(h.t, skip)
+	_, err = hydrate.Run(h.t.(*testing.T).Context(), r, h.env, hydrate.Options{})
+	require.NoError(h.t, err)
+}
+
+// runsFar is the transcript of a client that runs the skill in elsewhere/far after the person typed
+// the name.
+func (h *home) runsFar(typed string) string {
+	return fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user",`+
+		`"content":"<command-message>%[1]s</command-message>\n<command-name>/%[1]s</command-name>"}}`+"\n"+
+		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: %[2]s`+
+		`/elsewhere/far\n\nDo it."}]},"isMeta":true}`+"\n", typed, h.dir)
+}
+
 // TestCheckFindsAWrongPrediction: for a skill in the predicted folder the history of the
 // list does not matter. The skills of a turn are checked from the last one back to the
 // first that has a workflow.
@@ -73,17 +92,9 @@ func TestCheckFindsATypedSkillByItsPrompt(t *testing.T) {
 	h.write(folder+"/SKILL.md", "---\nname: other\n---\n")
 	h.write(folder+"/fsm.json", `[{"id": 1, "subject": "a"}]`)
 	h.write("elsewhere/far/SKILL.md", "")
-	r, skip, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
-		PromptID: "p1", ExpansionType: "slash_command", CommandName: "near"})
-	require.NoError(t, err)
-	require.Empty(t, skip)
-	_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
-	require.NoError(t, err)
+	h.typesNear()
 
-	found, result := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user",` +
-		`"content":"<command-message>other</command-message>\n<command-name>/other</command-name>"}}` + "\n" +
-		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir +
-		`/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
+	found, result := h.checked(h.runsFar("other"))
 	require.NotNil(t, found, "the tasks of near are found although other was typed")
 	assert.Equal(t, filepath.Join(h.dir, folder, "fsm.json"), result.Mistake.Taken)
 }
@@ -100,22 +111,14 @@ func TestACorrectedPredictionIsNotCorrectedAgain(t *testing.T) {
 			if spec != "" {
 				h.write("elsewhere/far/fsm.json", spec)
 			}
-			r, skip, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
-				PromptID: "p1", ExpansionType: "slash_command", CommandName: "near"})
-			require.NoError(t, err)
-			require.Empty(t, skip)
-			_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
-			require.NoError(t, err)
+			h.typesNear()
 			check := func() *hydrate.Hydration {
-				found, _ := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user",` +
-					`"content":"<command-message>near</command-message>\n<command-name>/near</command-name>"}}` + "\n" +
-					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` +
-					h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
+				found, _ := h.checked(h.runsFar("near"))
 				return found
 			}
 			found := check()
 			require.NotNil(t, found)
-			_, err = found.Apply(t.Context())
+			_, err := found.Apply(t.Context())
 			require.NoError(t, err)
 			corrected := h.tasks()
 			assert.Nil(t, check())

@@ -70,20 +70,26 @@ func TestListedNameWaitsForTheListing(t *testing.T) {
 		"a listing is there":  {firstListing, laterListing, "p:b", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := write(t, c.before)
-			synctest.Test(t, func(t *testing.T) {
-				begun := time.Now()
-				go func() {
-					time.Sleep(90 * time.Millisecond)
-					assert.NoError(t, os.WriteFile(path, []byte(c.before+"\n"+c.later+"\n"), 0o600))
-				}()
-				assert.Equal(t, c.want, ListedName(path, "1", "ship"))
-				assert.WithinDuration(t, begun.Add(c.waits), time.Now(), waitStep)
-				synctest.Wait()
-				time.Sleep(time.Second)
-			})
+			whileWriting(t, c.before, c.later, c.waits, func(path string) { assert.Equal(t, c.want, ListedName(path, "1", "ship")) })
 		})
 	}
+}
+
+// whileWriting fails unless read takes the time waits, while later is written behind before in the
+// transcript.
+func whileWriting(t *testing.T, before, later string, waits time.Duration, read func(path string)) {
+	path := write(t, before)
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		go func() {
+			time.Sleep(90 * time.Millisecond)
+			assert.NoError(t, os.WriteFile(path, []byte(before+"\n"+later+"\n"), 0o600))
+		}()
+		read(path)
+		assert.WithinDuration(t, begun.Add(waits), time.Now(), waitStep)
+		synctest.Wait()
+		time.Sleep(time.Second)
+	})
 }
 
 // TestToolsWaitsForTheFirstWord: the same answer can make the call whose hook asks for the tools.
@@ -103,18 +109,7 @@ func TestToolsWaitsForTheFirstWord(t *testing.T) {
 		"a word is there":     {word, "", has, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := write(t, c.before)
-			synctest.Test(t, func(t *testing.T) {
-				begun := time.Now()
-				go func() {
-					time.Sleep(90 * time.Millisecond)
-					assert.NoError(t, os.WriteFile(path, []byte(c.before+"\n"+c.later+"\n"), 0o600))
-				}()
-				assert.Equal(t, c.want, Tools(path, "1"))
-				assert.WithinDuration(t, begun.Add(c.waits), time.Now(), waitStep)
-				synctest.Wait()
-				time.Sleep(time.Second)
-			})
+			whileWriting(t, c.before, c.later, c.waits, func(path string) { assert.Equal(t, c.want, Tools(path, "1")) })
 		})
 	}
 }
