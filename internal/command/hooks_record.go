@@ -100,14 +100,17 @@ type replay struct {
 const resultsFile = "results.json"
 
 func (r replay) run(c *cobra.Command, s terminal.Streams) error {
-	paths, err := filepath.Glob(filepath.Join(r.dir, "*.json"))
+	files, err := os.ReadDir(r.dir)
 	if err != nil {
 		return err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool {
-		name := filepath.Base(p)
-		return name == resultsFile || name[0] == '.' // a killed replay leaves a hidden directory
-	})
+	var paths []string
+	for _, f := range files {
+		name := f.Name()
+		if filepath.Ext(name) == ".json" && name != resultsFile && name[0] != '.' { // a killed replay leaves a hidden directory
+			paths = append(paths, filepath.Join(r.dir, name))
+		}
+	}
 	if len(paths) == 0 {
 		return &exit{exitNo, fmt.Errorf("no events in %s", r.dir), "fsmtx hooks record prints settings that record events"}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -238,7 +239,11 @@ func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, err
 
 // listedByPlugin returns the tools of the calls that the workflows of the plugin in dir list.
 func listedByPlugin(dir string) settings.Only {
-	paths, _ := filepath.Glob(filepath.Join(dir, "skills", "*", specName)) // the pattern is valid
+	skills, _ := os.ReadDir(filepath.Join(dir, "skills")) // a plugin may have none
+	var paths []string
+	for _, e := range skills {
+		paths = append(paths, filepath.Join(dir, "skills", e.Name(), specName))
+	}
 	return install.ListedIn(paths)
 }
 
