@@ -67,6 +67,8 @@ func (f *hookFlags) add(c *cobra.Command) {
 		"also run the hooks in the frontmatter of this skill, as if it had been called (repeatable)")
 	f.addDialect(c, "llxprt")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.MarkFlagsMutuallyExclusive("config", "plugin-dir")
+	c.MarkFlagsMutuallyExclusive("config", "skill")
 }
 
 func (f *hookFlags) addDialect(c *cobra.Command, unlessGiven string) {
@@ -102,6 +104,9 @@ func (f *hookFlags) find(s terminal.Streams, cwd string) (hookSetup, error) {
 	if err != nil {
 		return hookSetup{}, err
 	}
+	if err := f.checkPlugins(d); err != nil {
+		return hookSetup{}, err
+	}
 	project := projectDir(s, cwd)
 	finder := hookFinder(s, d, project)
 	finder.Plugins = withPluginDirs(s, finder.Plugins, f.plugins)
@@ -121,6 +126,24 @@ func (f *hookFlags) find(s terminal.Streams, cwd string) (hookSetup, error) {
 		s.Errorf("%v", trouble)
 	}
 	return setup, nil
+}
+
+// checkPlugins returns an error if a directory in --plugin-dir would not add hooks.
+func (f *hookFlags) checkPlugins(d dialect.Dialect) error {
+	if len(f.plugins) > 0 && !d.Settings.Plugins {
+		return &exit{exitNo, fmt.Errorf("--plugin-dir: fsmtx hooks does not read plugins of %s", d.Title),
+			"--dialect claude reads those of Claude Code"}
+	}
+	for _, dir := range f.plugins {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return fmt.Errorf("--plugin-dir: %w", err)
+		}
+		if !info.IsDir() {
+			return fmt.Errorf("--plugin-dir: %s is not a directory", dir)
+		}
+	}
+	return nil
 }
 
 // noSuchSkill returns the error for a skill that has no hooks.
