@@ -28,12 +28,13 @@ func TestPowerLossLosesNothingThatIsSetAside(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(list, "1.json"), []byte(kept[0]), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(list, "2.json"), []byte(kept[1]), 0o644))
 	dead := false
-	dir, err := txn.Open(t.Context(), list, txn.WithRecordLimit(0), txn.WithFS(&faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 		if dead = dead || s.Op == "rename" && s.Path == journal; dead {
 			return faultfs.ErrFrozen
 		}
 		return nil
-	}}))
+	}}
+	dir, err := txn.Open(t.Context(), list, txn.WithRecordLimit(0), txn.WithFS(files))
 	require.NoError(t, err)
 	require.ErrorIs(t, dir.Commit(context.Background(), txn.Change{Deletes: []string{"1.json", "2.json"},
 		Creates: []txn.File{{Name: "3.json", Data: []byte(kept[2]), Mode: 0o644}}}), txn.ErrRecoveryRequired)

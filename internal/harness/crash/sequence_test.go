@@ -143,7 +143,7 @@ func (q *sequence) change(dir *txn.Dir, mayRestore bool) (c txn.Change, restored
 	history, _ := dir.History()
 	for _, e := range history {
 		for _, f := range e.Deleted {
-			if data, err := os.ReadFile(filepath.Join(e.Backups, f.Name)); err == nil && free[f.Name] {
+			if data, err := os.ReadFile(filepath.Join(e.Backups, f.Name)); err == nil && len(data) > 0 && free[f.Name] {
 				c.Restores = append(c.Restores, txn.Restore{ID: e.ID, Name: f.Name})
 				free[f.Name], restored[f.Name] = false, string(data)
 			}
