@@ -151,7 +151,8 @@ func TestAPersonGivesValues(t *testing.T) {
 		values map[string]string
 		want   string
 	}{
-		"none": {nil, `#2 "Write the version": a value is missing or wrong: say with --set version=TEXT what version is, which matches ^[0-9.]+$`},
+		"none": {nil, `#2 "Write the version": a value is missing or wrong: say with --set version=TEXT what version is, ` +
+			`which matches ^[0-9.]+$`},
 		"wrong": {map[string]string{"version": "x", "channel": "beta"},
 			`#2 "Write the version": a value is missing or wrong: version is "x", and it does not match ^[0-9.]+$`},
 		"not there": {map[string]string{"version": "1", "channel": "beta", "chanel": "x"},
