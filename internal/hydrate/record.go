@@ -13,7 +13,7 @@ import (
 )
 
 // record returns what the transaction records of the plan's workflow: its steps by their
-// numbers in the list, with their gates. It returns "" for a workflow without steps of which nobody has to be told anything.
+// numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
 	gives := h.givingWay(plan)
