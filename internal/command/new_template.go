@@ -66,7 +66,7 @@ func (f *newFlags) templateArgs(args []string) ([]string, error) {
 
 // noTemplate is the error of words of which one should be the name of a template.
 func noTemplate(known []string, words ...string) error {
-	err := fmt.Errorf("there is no template %q", words[0])
+	err := fmt.Errorf("unknown template %q", words[0])
 	if len(words) > 1 {
 		err = fmt.Errorf("neither %q nor %q is a template", words[0], words[1])
 	}

@@ -210,8 +210,8 @@ func Run(ctx context.Context, r Request, env Env, o Options) (Result, error) {
 // NoteCall records that a skill was called for which Find has returned no hydration, for the
 // step in progress that demands it; Apply does that for the others. found is the error of Find:
 // with ErrLookup it is not known whether the skill has an fsm.json, and the call counts; with
-// another error the skill has to be called again. If there is no such step, NoteCall does nothing
-// and takes no lock.
+// another error the skill has to be called again. Without such a step, NoteCall returns at once and
+// does not take the lock.
 //
 // Errors: found, and that the call could not be recorded.
 func NoteCall(ctx context.Context, r Request, env Env, o Options, found error) error {

@@ -112,7 +112,7 @@ func (o *Work) after(ctx context.Context, sentence string) string {
 	return sentence + " " + o.Way.Report(s)
 }
 
-// toThePerson asks the agent to pass on what the person has to know: there is no other way to
+// toThePerson asks the agent to pass on what the person has to know, because only the agent can
 // reach them.
 func toThePerson(v steps.Verdict) string {
 	if v.Trouble == "" {

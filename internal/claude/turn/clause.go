@@ -36,7 +36,7 @@ func withoutCode(message string) string {
 	return message
 }
 
-// withoutQuotations removes the lines that Markdown quotes: somebody else said what they say.
+// withoutQuotations removes the lines that Markdown quotes, which are not the person's own words.
 func withoutQuotations(message string) string {
 	var b strings.Builder
 	for line := range strings.Lines(message) {

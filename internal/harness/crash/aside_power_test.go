@@ -51,7 +51,7 @@ func TestPowerLossLosesNothingThatIsSetAside(t *testing.T) {
 			require.NoError(t, err)
 			defer os.RemoveAll(state)
 			require.NoError(t, c.build(state))
-			for range 2 { // the second time nothing is left to do
+			for range 2 { // a second recovery changes nothing
 				require.Subset(t, texts(t, state), kept, "%s", s)
 				_, err = txn.Recover(t.Context(), filepath.Join(state, listPath))
 				if _, untrusted := errors.AsType[*txn.JournalError](err); untrusted {

@@ -81,7 +81,7 @@ func TestBackgroundProcessIsNeitherStoppedNorWaitedFor(t *testing.T) {
 
 func TestProcessOutsideTheGroupIsNotWaitedFor(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("skipped: there is no program setsid")
+		t.Skip("skipped: setsid is not installed")
 	}
 	dir := t.TempDir()
 	c := sh("setsid sh -c 'echo $$ > child; exec sleep 300' & wait", dir, 200*time.Millisecond)
