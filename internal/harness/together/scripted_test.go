@@ -161,7 +161,7 @@ func (d *director) raise() {
 // process that is killed, because the kill comes before a later step.
 func (d *director) record(s faultfs.Step) {
 	switch name := filepath.Base(cmp.Or(s.To, s.Path)); {
-	case s.Op == "mkdir" && strings.HasPrefix(name, "txn-"):
+	case s.Op == "mkdir" && strings.HasPrefix(name, "txn-") && !isThere(s.Path): // a recovery makes sure that it is there
 		d.report, d.own = report{}, true // a transaction begins, perhaps not the first
 	case !d.own: // the steps of a recovery
 	case s.Op == "create" && filepath.Base(filepath.Dir(s.Path)) == "new" && name[0] != '.':
@@ -177,6 +177,11 @@ func (d *director) record(s faultfs.Step) {
 	case s.Op == "remove" && name == "journal":
 		d.report.Committed = false
 	}
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func (o *outcome) readReport(t *testing.T) {
