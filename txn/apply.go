@@ -65,18 +65,19 @@ func (t *transaction) link(name string) error {
 	return t.linkError(err)
 }
 
-// linkErrors are the errors of link(2) that mean ErrNoLinks: EPERM, EXDEV and EMLINK as
+// isLinkError reports whether an error of link(2) means ErrNoLinks: EPERM, EXDEV and EMLINK as
 // its manual says, the others from FUSE and network file systems. EPERM also has other
 // causes.
-func linkErrors() []error {
-	return []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
+func isLinkError(err error) bool {
+	errnos := []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
+	return slices.ContainsFunc(errnos, func(errno error) bool { return errors.Is(err, errno) })
 }
 
 func (t *transaction) linkError(err error) error {
 	switch {
 	case errors.Is(err, syscall.EPERM) && t.canLink():
 		return fmt.Errorf("%w: %w", ErrProtected, err)
-	case slices.ContainsFunc(linkErrors(), func(errno error) bool { return errors.Is(err, errno) }):
+	case isLinkError(err):
 		return fmt.Errorf("%w: %w", ErrNoLinks, err)
 	}
 	return err

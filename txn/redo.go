@@ -42,8 +42,8 @@ func (d *Dir) newRedo(j *journal) (*redo, error) {
 
 // rollForward completes an interrupted transaction under the locks of its files. It creates
 // before it deletes, as the transaction does. If another program has taken the name of a file
-// that is still to be created, nothing was deleted yet, and the transaction is rolled back:
-// nobody was told that it has happened.
+// that is still to be created, or files cannot be linked into D, nothing was deleted yet, and the
+// transaction is rolled back: nobody was told that it has happened.
 func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
 	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
 		return Report{}, err
@@ -56,13 +56,17 @@ func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
 	if taken, err := r.taken(); err != nil {
 		return r.report, err
 	} else if taken {
-		return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
+		return d.undoDead(j)
 	}
 	if err := r.secure(); err != nil {
 		return r.report, err
 	}
 	for _, e := range j.Creates {
-		if err := r.again(func() error { return r.create(e) }); err != nil {
+		err := r.again(func() error { return r.create(e) })
+		if isLinkError(err) && !r.cut { // the transaction could not create it either, and died before it was rolled back
+			return d.undoDead(j)
+		}
+		if err != nil {
 			return r.report, &FileError{"create", e.Name, err}
 		}
 	}

@@ -104,6 +104,37 @@ func TestADurableRecordIsCompleted(t *testing.T) {
 	}
 }
 
+// TestWhatCannotBeLinkedIsRolledBack: where files cannot be linked into D, a transaction that creates
+// files alone finds that out after its commit, and dies before it is rolled back. If D was hidden by
+// a mount since a power cut, the transaction may have happened: it is completed where it did.
+func TestWhatCannotBeLinkedIsRolledBack(t *testing.T) {
+	noLinks := func(dir string) Option { return WithFS(failing(syscall.EXDEV, isLinkInto(dir))) }
+	create := Change{Creates: replacing.Creates}
+	for _, cut := range []bool{false, true} {
+		dir := newList(t)
+		want := contents(t, dir)
+		interruptAt(t, dir, create, isLinkInto(dir))
+		if cut {
+			cutPower(t, dir)
+			_, err := Recover(t.Context(), dir, noLinks(dir))
+			require.ErrorIs(t, err, syscall.EXDEV)
+			for _, f := range create.Creates {
+				want[f.Name] = string(f.Data)
+			}
+			r, err := Recover(t.Context(), dir)
+			require.NoError(t, err)
+			require.Equal(t, Completed, r.Outcome)
+		} else {
+			r, err := Recover(t.Context(), dir, noLinks(dir))
+			require.NoError(t, err)
+			require.Equal(t, RolledBack, r.Outcome)
+		}
+		require.Equal(t, want, contents(t, dir))
+		_, err := Open(t.Context(), dir, noLinks(dir))
+		require.NoError(t, err)
+	}
+}
+
 // freeze stops replacing as a death does: the rollback does not run either.
 func freeze(t testing.TB, dir string, is func(faultfs.Step) bool) {
 	t.Helper()

@@ -15,6 +15,11 @@ func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
 		return Report{}, err
 	}
 	defer d.release()
+	return d.undoDead(j)
+}
+
+// undoDead is undo for a transaction whose process has died.
+func (d *Dir) undoDead(j *journal) (Report, error) {
 	return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
 }
 
