@@ -11,7 +11,7 @@ import (
 // its path now. A Reader is not safe for concurrent use.
 type Reader struct {
 	d     *Dir
-	files vfs.FS // of S, for AppendUnlocked
+	files vfs.FS // of S, for WriteUnlocked
 }
 
 // OpenReader opens the state directory of dir. It creates nothing. The caller closes the
@@ -76,13 +76,18 @@ func (r *Reader) IsInterrupted() bool {
 	return false
 }
 
-// AppendUnlocked appends lines, each with a newline, to a state file without the lock, in one
-// write, and syncs both the file and S. It is for a file with a name of its own, which nobody
-// else writes. As long as it does not end with a newline, AppendUnlocked has not written it.
+// WriteUnlocked is Dir.WriteState without the lock. It is for a file with a name of its own, which
+// nobody else writes. A process that is killed leaves at most a file that StateNames does not list.
 //
-// Errors: those of Dir.AppendState.
-func (r *Reader) AppendUnlocked(name string, lines ...[]byte) error {
-	return r.d.appendSynced(r.files, name, lines...)
+// Errors: those of Dir.WriteState.
+func (r *Reader) WriteUnlocked(name string, data []byte) error {
+	if err := r.d.checkState(name); err != nil {
+		return err
+	}
+	if err := r.files.WriteFile(r.d.statePath(name), r.d.s, data, 0o600); err != nil {
+		return err
+	}
+	return r.files.Sync(r.d.s)
 }
 
 // Close closes S. Closing a closed Reader does nothing.

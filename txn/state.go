@@ -151,36 +151,28 @@ func (d *Dir) replacing(dir string, do func(scratch string) error) error {
 // Errors: ErrClosed, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge if the file
 // would be larger than vfs.MaxFileBytes, an error if line contains a newline, or the file
 // system's.
-func (d *Dir) AppendState(name string, line []byte) error { return d.appendSynced(d.files, name, line) }
+func (d *Dir) AppendState(name string, line []byte) error {
+	if err := d.AppendStateLazily(name, line); err != nil {
+		return err
+	}
+	if err := d.files.Sync(d.statePath(name)); err != nil {
+		return err
+	}
+	return d.files.Sync(d.s) // also if the file exists: AppendStateLazily may have created it, or a process that died before its sync
+}
 
 // AppendStateLazily is AppendState without the syncs: a power cut may lose the line. It is
 // for lines whose loss does no harm.
 //
 // Errors: those of AppendState.
 func (d *Dir) AppendStateLazily(name string, line []byte) error {
-	return d.appendLines(d.files, name, line)
-}
-
-// appendSynced syncs S even if the file exists: AppendStateLazily may have created it, or a process
-// that died before its sync.
-func (d *Dir) appendSynced(files vfs.FS, name string, lines ...[]byte) error {
-	if err := d.appendLines(files, name, lines...); err != nil {
-		return err
-	}
-	if err := files.Sync(d.statePath(name)); err != nil {
-		return err
-	}
-	return files.Sync(d.s)
-}
-
-func (d *Dir) appendLines(files vfs.FS, name string, lines ...[]byte) error {
 	if err := d.checkState(name); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(lines, func(line []byte) bool { return bytes.ContainsRune(line, '\n') }) {
+	if bytes.ContainsRune(line, '\n') {
 		return fmt.Errorf("%s: the line contains a newline", d.statePath(name))
 	}
-	return files.AppendLine(d.statePath(name), bytes.Join(lines, []byte("\n")))
+	return d.files.AppendLine(d.statePath(name), line)
 }
 
 // OverwriteState replaces the content of a state file in place, or removes the file if data

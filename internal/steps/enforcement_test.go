@@ -316,30 +316,41 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 	}
 }
 
-// TestALateLineIsNotRemovedUnread: while the holder of the lock adds late lines to the evidence, the call
-// that wrote them writes another one, and another call has its file and is about to write.
+// TestALateLineIsNotRemovedUnread: while a call writes late lines, the holder of the lock adds to the evidence
+// what it finds of them. If the call is killed there, nothing of it stays to be read again.
 func TestALateLineIsNotRemovedUnread(t *testing.T) {
-	f := copied(t, enforced(t)["failing check"])
-	c := &call{Frame: f, id: newCallID()}
-	line := func(why string) Evidence {
-		return Evidence{Time: time.Now().UTC(), Step: 1, To: pending, Verdict: Override, Why: why}
+	for _, killed := range []bool{false, true} {
+		for n, more := 0, true; more; n++ {
+			f := copied(t, enforced(t)["failing check"])
+			merge := func() { require.NoError(t, f.locked(t.Context(), stateOfList(t, f).mergeLate)) }
+			writer := *f
+			c := &call{Frame: &writer, id: newCallID()}
+			left := n
+			writer.List.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+				if left--; left < 0 && killed {
+					return faultfs.ErrFrozen
+				} else if left == -1 {
+					merge()
+				}
+				return nil
+			}}
+			var lines []Evidence
+			for _, why := range []string{"the first", "the second"} {
+				lines = append(lines, Evidence{Time: time.Now().UTC(), Step: 1, To: pending, Verdict: Override, Why: why})
+			}
+			err := c.writeLate(lines)
+			more = left < 0
+			merge()
+			seen := stateOfList(t, f)
+			for _, e := range lines {
+				found := slices.ContainsFunc(seen.Evidence, func(o Evidence) bool { return e.Why == o.Why })
+				require.True(t, found || err != nil, "%s: merged at step %d", e.Why, n)
+			}
+			late, err := filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
+			require.NoError(t, err)
+			require.Empty(t, late, "killed: %t, step %d", killed, n)
+		}
 	}
-	require.NoError(t, c.writeLate([]Evidence{line("the first"), line("the second")}))
-	begun := filepath.Join(stateDirOf(f), lateName("begun"))
-	require.NoError(t, os.WriteFile(begun, nil, 0o600))
-	holder := stateOfList(t, f)
-	require.NoError(t, c.writeLate([]Evidence{line("the third")}))
-	text, err := line("the fourth").line()
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(begun, append(text, '\n'), 0o600))
-	require.NoError(t, f.locked(t.Context(), holder.mergeLate))
-	seen := stateOfList(t, f)
-	for _, why := range []string{"the first", "the second", "the third", "the fourth"} {
-		require.True(t, slices.ContainsFunc(seen.Evidence, func(e Evidence) bool { return e.Why == why }), why)
-	}
-	late, err := filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
-	require.NoError(t, err)
-	require.Len(t, late, 2)
 }
 
 // TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at

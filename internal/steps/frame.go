@@ -427,20 +427,16 @@ func (c *call) writeLate(lines []Evidence) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	var texts [][]byte
-	for _, e := range lines {
-		text, err := e.line()
-		if err != nil {
-			return err
-		}
-		texts = append(texts, text)
+	text, err := linesOf(lines)
+	if err != nil {
+		return err
 	}
 	r, err := txn.OpenReader(c.List.Dir, txn.WithFS(c.List.Files()))
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return r.AppendUnlocked(lateName(newCallID()), texts...)
+	return r.WriteUnlocked(lateName(newCallID()), text)
 }
 
 // note adds one line to the evidence, if need be without the lock.

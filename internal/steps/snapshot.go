@@ -120,12 +120,8 @@ func (s *State) took(all []Evidence, offset int64, tail []byte) {
 }
 
 // addLate adds the lines of a file that was written without the lock: they are the newest.
-// A crash may have left the file after its lines were merged. One that does not end with a
-// newline is still being written.
+// A crash may have left the file after its lines were merged.
 func (s *State) addLate(name string, data []byte) {
-	if !bytes.HasSuffix(data, []byte("\n")) {
-		return
-	}
 	s.lateFiles = append(s.lateFiles, name)
 	for _, e := range parseEvidence(data) {
 		if !slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Step == e.Step && o.Time.Equal(e.Time) }) {
