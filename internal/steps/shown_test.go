@@ -96,10 +96,10 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
 3 blocked; undecided; after [2]; again by person to 2, 0 of 2; fine by person
 4 not needed; as skipped; because #1 ended as some; after [1]
 5 blocked; after [3 4]
-6 ready; item a; (for "a" of #2); in 2; after [1 8]
+6 blocked; item a; (for "a" of #2); in 2; after [1 8]
 7 blocked; item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 0 of 1, then parked; parked by machine
 8 in progress; item a; (part of #6, for "a"); 1 h 3 min over, 1 h 3 min over its time limit of 1h; in 6; after [1]
-9 ready; item b; (for "b" of #2); in 2; after [1 11]
+9 blocked; item b; (for "b" of #2); in 2; after [1 11]
 10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
 11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, s))
 	assert.Equal(t, "", s.Returned(1)+s.Returned(8)+s.Returned(99))
@@ -120,7 +120,7 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
 6 done; as done; (round 2 of 2); item a; (for "a" of #2); in 2; after [1 8]
 7 done; as parked; (round 2 of 2); item a; (for "a" of #2); in 2; after [6]; failed by machine to 6, 1 of 1, then parked; parked by machine
 8 done; as done; (round 2); item a; (part of #6, for "a"); in 6; after [1]
-9 ready; item b; (for "b" of #2); in 2; after [1 11]
+9 blocked; item b; (for "b" of #2); in 2; after [1 11]
 10 blocked; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
 11 ready; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
 	assert.Equal(t, `The item "a" is done. #2 "Migrate" still waits for the item "b", of which #9 "Change b" and #10 "Test b" are `+

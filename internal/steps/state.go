@@ -204,6 +204,8 @@ func (s *State) Word(c *Current) string {
 		return "unchecked"
 	case c.Status == inProgress:
 		return "in progress"
+	case len(s.unfinished(c)) > 0: // as Ready and the list have it
+		return "blocked"
 	}
 	return "ready"
 }
