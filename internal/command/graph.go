@@ -277,6 +277,17 @@ func stateOf(status string) graph.State {
 	return ""
 }
 
+// stateOfWord returns the state in which a drawing shows a step of a list.
+func stateOfWord(word string) graph.State {
+	switch word {
+	case "skipped":
+		return graph.Done
+	case "checking", "unchecked": // completed, but its gates have not passed
+		return graph.InProgress
+	}
+	return graph.State(word)
+}
+
 // labels describes gates, those of an outcome with its name.
 func labels(gates []steps.Gate, outcome string) (words []string) {
 	for _, g := range gates {
@@ -316,15 +327,12 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Gone() || state.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: state.Waits(c),
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOfWord(state.Word(c)), BlockedBy: state.Waits(c),
 			Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
 		if items, ok := state.Expansion(c); ok {
 			step.Items = &graph.Items{Count: len(items), Done: state.ItemsDone(c)}
 		} else if c.Each != nil {
 			step.Each = strings.TrimPrefix(c.Each.String(), "each ")
-		}
-		if c.Status == "completed" && !c.Done() {
-			step.State = graph.InProgress // completed, but its gates have not passed
 		}
 		addProgress(&step, state, c)
 		addOnly(&step, c.Only)
@@ -347,12 +355,6 @@ func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
 	outcomes := state.Choosable(c)
 	if len(outcomes) == 0 {
 		return
-	}
-	switch {
-	case c.NotNeeded:
-		step.State = graph.NotNeeded
-	case c.Done():
-		step.State = graph.Done
 	}
 	step.Outcome, step.Round, step.Rounds = c.Outcome, c.Round, c.MaxRounds()
 	for _, o := range outcomes {

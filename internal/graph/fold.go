@@ -53,11 +53,6 @@ func (g *Graph) Fold(most int) (*Graph, bool) {
 	}
 	folded := New(g.Title, all)
 	folded.whole = g
-	for i, s := range folded.Steps {
-		if len(s.Folded) > 0 {
-			folded.Steps[i].State = folds[s.ID][0].State // the first of a chain may be ready, the others are not
-		}
-	}
 	return folded, true
 }
 

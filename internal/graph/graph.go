@@ -19,7 +19,7 @@ const (
 	Done       State = "done"
 	InProgress State = "in progress"
 	Ready      State = "ready"   // every step before it is done
-	Blocked    State = "blocked" // a step before it is not done
+	Blocked    State = "blocked" // a step before it, or under it, is not done
 	NotNeeded  State = "not needed"
 )
 
@@ -90,9 +90,8 @@ type Graph struct {
 	whole *Graph // what this one is folded from; nil if it is not
 }
 
-// New returns the graph of the steps. A State other than Done, NotNeeded and InProgress is
-// replaced by Ready or Blocked; Layer and Critical are set. Blockers that are not among the
-// steps count as done and are removed.
+// New returns the graph of the steps. An empty State becomes Ready or Blocked; Layer and Critical
+// are set. Blockers that are not among the steps count as done and are removed.
 func New(title string, steps []Step) *Graph {
 	g := &Graph{Title: title, Steps: slices.Clone(steps), Critical: []int64{}, Cyclic: [][2]int64{}}
 	g.connect()
@@ -276,7 +275,7 @@ func (g *Graph) antichain() int {
 // isDone reports whether the steps after a step in this state may start.
 func (s State) isDone() bool { return s == Done || s == NotNeeded }
 
-// setStates sets the state of steps that are neither done nor in progress.
+// setStates sets the states that are not known.
 func (g *Graph) setStates() {
 	done := map[int64]bool{}
 	for _, s := range g.Steps {
@@ -284,7 +283,7 @@ func (g *Graph) setStates() {
 	}
 	for i := range g.Steps {
 		s := &g.Steps[i]
-		if s.State.isDone() || s.State == InProgress {
+		if s.State != "" {
 			continue
 		}
 		s.State = Ready
