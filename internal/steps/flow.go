@@ -45,7 +45,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 		switch {
 		case e.Verdict == Shown, c != nil && c.Workflow == w:
 			f.add(e)
-		case e.lets() && s.restarts(w, e.Reopens), e.isReopen() && s.partsAfter(w, e.Step) && f.anyDone(w):
+		case e.lets() && s.restarts(w, e.Reopens), e.isReopen() && s.isAfter(w, e.Step) && f.anyDone(w):
 			f.restart(w)
 		}
 		if e.isReopen() {

@@ -211,11 +211,11 @@ func (s *State) restarts(w *Workflow, ids []int64) bool {
 	return false
 }
 
-// partsAfter reports whether a workflow is parts of a step, or of parts of it, that comes after the
-// step with this number in the same workflow.
-func (s *State) partsAfter(w *Workflow, id int64) bool {
+// isAfter reports whether a workflow is under a step that comes after the step with this number, directly
+// or not: as parts, or because its skill was called in the present round of that step.
+func (s *State) isAfter(w *Workflow, id int64) bool {
 	c := s.Step(id)
-	for p := s.Parent(w); c != nil && p != nil && w.Round == 0; w, p = p.Workflow, s.Parent(p.Workflow) {
+	for p := s.Parent(w); c != nil && p != nil && (w.Round == 0 || !w.part && w.isOf(p)); w, p = p.Workflow, s.Parent(p.Workflow) {
 		if p.Workflow == c.Workflow {
 			return s.comesAfter(p, []int64{id})
 		}

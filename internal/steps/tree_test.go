@@ -160,6 +160,34 @@ func TestReadyInsideNeedsReadyOutside(t *testing.T) {
 	assert.Equal(t, "blocked", l.state().Word(l.state().Step(11)))
 }
 
+// TestReopenBeforeACalledSkill: what was done in it is open again, as parts of the step would be, unless it is of an earlier round.
+func TestReopenBeforeACalledSkill(t *testing.T) {
+	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}},
+		Step{BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 2, Max: 3}}})
+	l.end(1, "ok")
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 1, Outcomes: true, Steps: []Step{{ID: 11}}})
+	l.end(11, "")
+	l.end(2, "again")
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 2, Outcomes: true, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
+	l.end(21, "")
+	l.allows(22, inProgress)
+	_, err := l.Reopen(t.Context(), 1, "again", By{})
+	require.NoError(t, err)
+	assert.Equal(t, "Step 21 (round 2): pending", l.shown(21))
+	assert.Equal(t, "Step 22 (round 2): pending", l.shown(22))
+	assert.Equal(t, "Step 11: completed", l.shown(11), "it belonged to round 1")
+	l.end(1, "ok")
+	assert.Equal(t, []int64{21}, ready(l.state()))
+	for _, id := range []int64{21, 22} {
+		l.end(id, "")
+	}
+	l.end(2, "ok")
+	assert.Empty(t, ready(l.state()))
+	assert.False(t, l.state().HasOpen())
+}
+
 // looping is a workflow whose first step comes round again, with workflows under it: one that
 // was called in the first round, and parts.
 func looping(t testing.TB) *list {
