@@ -300,6 +300,25 @@ func TestAConditionOfParts(t *testing.T) {
 	assert.Equal(t, []int64{4}, ready(l.state()))
 }
 
+// TestReopenBeforeACopyInTurn: a step for the next line that is in progress waits again, and the list shows it.
+func TestReopenBeforeACopyInTurn(t *testing.T) {
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Ask", "each": {"run": "printf 'a\nb\nc\n'", "inTurn": true}, "do": [
+ {"id": 1, "subject": "Write"}, {"id": 2, "subject": "Send", "blockedBy": [1], "do": [{"id": 1, "subject": "Seal"}]}]}]}`)
+	l.begin(1)
+	for _, id := range []int64{2, 4, 3} {
+		l.end(id, "")
+	}
+	l.end(5, "")
+	for _, id := range []int64{6, 7} {
+		l.begin(id)
+	}
+	_, err := l.Reopen(t.Context(), 2, "x", By{})
+	require.NoError(t, err)
+	assert.Contains(t, l.all(), "6 Send: b: pending")
+	assert.Contains(t, l.all(), "7 Seal: b: pending")
+	assert.Equal(t, []int64{2}, ready(l.state()))
+}
+
 // TestAPersonAndCopies: a person may skip a copy, and the step with open copies.
 func TestAPersonAndCopies(t *testing.T) {
 	l := ofSpec(t, migration)

@@ -164,7 +164,7 @@ func (f *folding) reopened(e Evidence) {
 // pending: they wait for it again, their calls do not go through, and their time does not run.
 func (f *folding) halt(s *State, w *Workflow, opened int64) {
 	for _, c := range s.Steps {
-		if c.Workflow == w && f.state.Outcome(c.ID) == "" && s.comesAfter(c, []int64{opened}) {
+		if c.Workflow == w && f.state.Outcome(c.ID) == "" && (s.comesAfter(c, []int64{opened}) || s.isInTurnAfter(w, opened)) {
 			delete(f.decided, c.ID)
 			f.again(c.ID)
 			f.left[c.ID], f.unshown = true, true
