@@ -21,9 +21,8 @@ import (
 // errSyntax is returned, with the commands that were found, if a part of the line cannot be
 // parsed.
 func Runs(line, home string) (commands [][]string, err error) {
-	r := &runner{variables: map[string][]string{"HOME": {home}}, functions: map[string]string{},
-		feeds: map[*syntax.Stmt]feed{}}
-	r.line(line, 0)
+	r := &runner{variables: map[string][]string{"HOME": {home}}, functions: map[string]string{}}
+	r.line(line, nil, 0)
 	return r.found, r.err
 }
 
@@ -44,14 +43,48 @@ type runner struct {
 	variables map[string][]string // the values that the lines give to them
 	bound     map[string]string   // those of the variables that are looked at now
 	functions map[string]string   // the bodies of the functions that the lines define
-	feeds     map[*syntax.Stmt]feed
+	args      []string            // $0, $1 and so on of the line that is looked at now; empty if they are not known
 }
 
-// feed is what a statement prints, if that is known; with variables of which the lines set one or more.
-type feed struct {
-	text    string
-	known   bool
-	varying bool
+// input is where a statement reads from: what another one prints, or else its redirections, or else a text. Where these do not
+// tell it, as of a cat in a group, it is outer.
+type input struct {
+	from   *syntax.Stmt
+	redirs []*syntax.Redirect
+	text   string
+	outer  *input
+}
+
+// nodes returns what the text depends on.
+func (in *input) nodes() (all []syntax.Node) {
+	for ; in != nil; in = in.outer {
+		if in.from != nil {
+			all = append(all, in.from)
+		}
+		for _, redir := range in.redirs {
+			all = append(all, redir)
+		}
+	}
+	return all
+}
+
+// read returns the text of an input, empty if it is not known.
+func (r *runner) read(in *input) string {
+	for ; in != nil; in = in.outer {
+		if in.from != nil {
+			text, _ := r.printed(in.from, in.outer)
+			return text
+		}
+		for _, redir := range in.redirs {
+			if text, ok := r.fed(redir); ok {
+				return text
+			}
+		}
+		if in.text != "" {
+			return in.text
+		}
+	}
+	return ""
 }
 
 // spend adds to the work, and reports whether it is too much: the line is then refused like one that cannot be parsed.
@@ -63,8 +96,11 @@ func (r *runner) spend(work int) (over bool) {
 	return false
 }
 
-// line adds the commands of a line. depth is how often it was handed on.
-func (r *runner) line(line string, depth int) {
+// line adds the commands of a line that reads in. depth is how often it was handed on.
+func (r *runner) line(line string, in *input, depth int) {
+	if line == "" {
+		return
+	}
 	if depth > maxHanded {
 		r.err = cmp.Or(r.err, errSyntax)
 		return
@@ -81,59 +117,60 @@ func (r *runner) line(line string, depth int) {
 		return
 	}
 	r.learn(s)
-	piped := map[*syntax.Stmt]*syntax.Stmt{}
-	froms := []*syntax.Stmt{nil} // for each node that is being walked, the statement that it reads from
+	type place struct{ reads, prints *input } // prints is what >(…) reads
+	piped := map[*syntax.Stmt]*input{}
+	places := []place{{reads: in}} // of each node that is being walked
 	syntax.Walk(s.file, func(n syntax.Node) bool {
 		if n == nil {
-			froms = froms[:len(froms)-1]
+			places = places[:len(places)-1]
 			return true
 		}
-		from := froms[len(froms)-1]
+		at := places[len(places)-1]
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				piped[n.Y] = n.X
+				piped[n.Y] = &input{from: n.X, outer: at.reads}
+			}
+		case *syntax.ProcSubst:
+			if n.Op == syntax.CmdOut {
+				at.reads = at.prints
 			}
 		case *syntax.Stmt:
-			from = cmp.Or(piped[n], from)
+			at.reads = cmp.Or(piped[n], at.reads)
+			if len(n.Redirs) > 0 {
+				at.reads = &input{redirs: n.Redirs, outer: at.reads}
+			}
+			at.prints = &input{from: n, outer: at.reads}
 			if call, ok := n.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-				r.call(call, n.Redirs, from, depth)
+				r.call(call, at.reads, depth)
 			}
 		}
-		froms = append(froms, from)
+		places = append(places, at)
 		return true
 	})
 }
 
-// call adds a simple command, with each of the values that its variables may have. from is the statement whose output
-// it reads, or nil.
-func (r *runner) call(call *syntax.CallExpr, redirs []*syntax.Redirect, from *syntax.Stmt, depth int) {
+// call adds a simple command, with each of the values that its variables may have.
+func (r *runner) call(call *syntax.CallExpr, in *input, depth int) {
 	defer func(outer map[string]string) { r.bound = outer }(r.bound)
-	if from != nil && (!slices.ContainsFunc(call.Args, r.mayRunInput) || !r.feed(from).known) {
-		from = nil
-	}
-	nodes := []syntax.Node{&syntax.Stmt{Cmd: call, Redirs: redirs}}
-	if from != nil && r.feed(from).varying {
-		nodes = append(nodes, from)
+	nodes, reads := []syntax.Node{call}, slices.ContainsFunc(call.Args, r.mayRunInput)
+	if reads {
+		nodes = append(nodes, in.nodes()...)
 	}
 	var before [][]string
 	for _, r.bound = range r.bindings(r.bound, nodes...) {
-		words, fed := r.words(call.Args), slices.Clip(redirs)
-		for i, arg := range call.Args {
-			if script, ok := r.substituted(arg); ok && i > 0 {
-				fed = append(fed, hereString(script))
+		words, text := r.words(call.Args), ""
+		if reads {
+			text = r.read(in)
+			for _, arg := range call.Args[1:] {
+				if script, ok := r.substituted(arg); ok {
+					text += "\n" + script
+				}
 			}
 		}
-		if from != nil {
-			text := r.feed(from).text
-			if len(nodes) > 1 {
-				text, _ = r.printed(from)
-			}
-			fed = append(fed, hereString(text))
-		}
-		if from != nil || !slices.ContainsFunc(before, func(b []string) bool { return slices.Equal(b, words) }) {
-			before = append(before, slices.Clone(words))
-			r.command(words, fed, depth)
+		if all := append(slices.Clone(words), text); !slices.ContainsFunc(before, func(b []string) bool { return slices.Equal(b, all) }) {
+			before = append(before, all)
+			r.command(words, text, depth)
 		}
 	}
 }
@@ -141,6 +178,10 @@ func (r *runner) call(call *syntax.CallExpr, redirs []*syntax.Redirect, from *sy
 // words returns the words of a command. A file in the place of a script that <(…) prints is standard input.
 func (r *runner) words(args []*syntax.Word) (words []string) {
 	for _, arg := range args {
+		if all, ok := r.arguments(arg); ok {
+			words = append(words, all...)
+			continue
+		}
 		text := r.shown(arg)
 		if _, ok := r.substituted(arg); ok && slices.ContainsFunc(words, runsScripts) {
 			text = stdin
@@ -155,23 +196,12 @@ func (r *runner) words(args []*syntax.Word) (words []string) {
 	return words
 }
 
-// mayRunInput reports whether a word of a command may be a program that runs what it reads.
+// mayRunInput reports whether a word of a command may be a program that runs what it reads, or a line with one.
 func (r *runner) mayRunInput(w *syntax.Word) bool {
 	text := r.shown(w)
-	return runsScripts(text) || strings.HasSuffix(text, "xargs") || strings.Contains(text, Unknown)
-}
-
-// feed returns what a statement prints.
-func (r *runner) feed(from *syntax.Stmt) feed {
-	if known, ok := r.feeds[from]; ok {
-		return known
-	}
-	var f feed
-	if f.text, f.known = r.printed(from); f.known {
-		f.varying = len(r.bindings(nil, from)) > 1
-	}
-	r.feeds[from] = f
-	return f
+	_, isFunction := r.functions[text]
+	return isFunction || strings.Contains(text, "sh") || strings.Contains(text, Unknown) || runsScripts(text) || becomesShell(text) ||
+		strings.HasSuffix(text, "xargs")
 }
 
 // nesting returns how deep substitutions and groups are nested.
@@ -207,45 +237,47 @@ func grouped(cmd syntax.Command) []*syntax.Stmt {
 	return nil
 }
 
-// printed returns the text that a statement prints with echo, printf or cat with a here-document,
-// roughly: for printf it is the arguments, a line each.
-func (r *runner) printed(s *syntax.Stmt) (text string, ok bool) {
+// printed returns the text that a statement prints that reads in: with echo or printf, or with cat or tee, which print
+// what they read; roughly: for printf it is the arguments, a line each.
+func (r *runner) printed(s *syntax.Stmt, in *input) (text string, ok bool) {
+	if r.spend(1) {
+		return "", false
+	}
+	if len(s.Redirs) > 0 {
+		in = &input{redirs: s.Redirs, outer: in}
+	}
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return r.printedBy(cmd, s.Redirs)
+		return r.printedBy(cmd, in)
 	case *syntax.BinaryCmd:
 		if cmd.Op == syntax.AndStmt || cmd.Op == syntax.OrStmt {
-			return r.printedByAll([]*syntax.Stmt{cmd.X, cmd.Y})
+			return r.printedByAll([]*syntax.Stmt{cmd.X, cmd.Y}, in)
 		}
-		if by, isCall := cmd.Y.Cmd.(*syntax.CallExpr); isCall && len(by.Args) > 0 {
-			if name := path.Base(r.shown(by.Args[0])); name == "tee" || name == "cat" && len(by.Args) == 1 {
-				return r.printed(cmd.X)
-			}
-		}
+		return r.printed(cmd.Y, &input{from: cmd.X, outer: in})
 	}
-	return r.printedByAll(grouped(s.Cmd))
+	return r.printedByAll(grouped(s.Cmd), in)
 }
 
-func (r *runner) printedByAll(all []*syntax.Stmt) (text string, ok bool) {
+func (r *runner) printedByAll(all []*syntax.Stmt, in *input) (text string, ok bool) {
 	var lines []string
 	for _, s := range all {
-		if line, ok := r.printed(s); ok {
+		if line, ok := r.printed(s, in); ok && !r.spend(len(line)/4) {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n"), len(lines) > 0
 }
 
-func (r *runner) printedBy(call *syntax.CallExpr, redirs []*syntax.Redirect) (text string, ok bool) {
-	if len(call.Args) == 0 {
-		return "", false
-	}
+func (r *runner) printedBy(call *syntax.CallExpr, in *input) (text string, ok bool) {
 	var words []string
-	for _, arg := range call.Args {
-		words = append(words, decoded(r.shown(arg)))
+	for _, word := range r.words(call.Args) {
+		words = append(words, decoded(word))
 	}
 	for len(words) > 1 && (words[0] == "command" || words[0] == "builtin") {
 		words = words[1:]
+	}
+	if len(words) == 0 {
+		return "", false
 	}
 	switch path.Base(words[0]) {
 	case "echo":
@@ -255,12 +287,9 @@ func (r *runner) printedBy(call *syntax.CallExpr, redirs []*syntax.Redirect) (te
 		return strings.Join(words, " "), true
 	case "printf":
 		return formatted(words[1:]), true
-	case "cat":
-		for _, redir := range redirs {
-			if text, ok := r.fed(redir); ok {
-				return text, true
-			}
-		}
+	case "cat", "tee":
+		text = r.read(in)
+		return text, text != ""
 	}
 	return "", false
 }
@@ -291,7 +320,7 @@ func (r *runner) substituted(w *syntax.Word) (text string, ok bool) {
 	if !ok || from.Op != syntax.CmdIn {
 		return "", false
 	}
-	return r.printedByAll(from.Stmts)
+	return r.printedByAll(from.Stmts, nil)
 }
 
 // runsScripts reports whether a program is a shell or runs a file in this one.
@@ -299,9 +328,10 @@ func runsScripts(program string) bool {
 	return slices.Contains(strings.Fields("sh bash dash zsh ksh mksh ash rbash fish csh tcsh . source"), path.Base(program))
 }
 
-// hereString returns the redirection that feeds a text to a command.
-func hereString(text string) *syntax.Redirect {
-	return &syntax.Redirect{Op: syntax.WordHdoc, Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: text}}}}
+// becomesShell reports whether a program is a shell where it is given no command.
+func becomesShell(program string) bool {
+	return slices.Contains(strings.Fields("su sudo doas runuser chroot unshare setarch linux32 linux64 fakeroot script"),
+		path.Base(program))
 }
 
 // parseAny parses a line as any of the shells that the client may use.
@@ -347,7 +377,7 @@ func (r *runner) showPart(b *strings.Builder, part syntax.WordPart) {
 			r.showPart(b, inner)
 		}
 	case *syntax.CmdSubst:
-		if text, ok := r.printedByAll(part.Stmts); ok && len(part.Stmts) == 1 {
+		if text, ok := r.printedByAll(part.Stmts, nil); ok && len(part.Stmts) == 1 {
 			b.WriteString(strings.TrimRight(text, "\n"))
 			return
 		}
@@ -384,22 +414,23 @@ func decoded(text string) string {
 	return b.String()
 }
 
-// command adds a command and what it runs. redirs are the redirections of its statement.
-func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
+// command adds a command and what it runs. read is what it reads, as far as that is known.
+func (r *runner) command(words []string, read string, depth int) {
 	for len(words) > 0 && (words[0] == "" || words[0] == "--") { // a variable without a value; the end of time's options
 		words = words[1:]
 	}
-	if len(words) == 0 || r.spend(1) {
+	if len(words) == 0 || r.spend(1+len(words)/8) {
 		return
 	}
 	r.found = append(r.found, words)
 	if words[0] == Unknown { // it may be nothing, as $SUDO often is
-		r.command(slices.Clone(words[1:]), redirs, depth)
+		r.command(slices.Clone(words[1:]), read, depth)
 		return
 	}
-	if body, ok := r.functions[words[0]]; ok && len(words) > 1 && strings.Contains(body, "$") && depth < maxHanded {
+	in := &input{text: read}
+	if body, ok := r.functions[words[0]]; ok && (len(words) > 1 && strings.Contains(body, "$") || read != "") && depth < maxHanded {
 		delete(r.functions, words[0]) // it may call itself
-		r.line(positioned(body, words), depth+1)
+		r.withArguments(words, body, in, depth+1)
 		r.functions[words[0]] = body
 	}
 	name := path.Base(words[0])
@@ -413,54 +444,56 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 			rest, line = nil, line+" "+Join(rest...)
 		}
 		if line != "" {
-			r.line(line, depth+1)
+			r.line(line, in, depth+1)
 		}
 		if strings.HasSuffix(name, "xargs") && len(rest) > 0 {
-			rest = r.fedTo(rest, words[1:len(words)-len(rest)], redirs, depth)
+			rest = r.fedTo(rest, words[1:len(words)-len(rest)], read, depth)
 		}
 		if len(rest) > 0 {
-			r.command(rest, redirs, depth)
+			r.command(rest, read, depth)
+		} else if line == "" && becomesShell(name) {
+			r.line(read, nil, depth+1)
 		}
 		return
 	}
 	switch name {
 	case ".", "source":
 		if len(words) > 1 && isStdin(words[1]) {
-			r.shell(nil, redirs, depth)
+			r.line(read, nil, depth+1)
 		}
 	case "eval", "watch":
-		r.line(strings.Join(withoutOptions(words[1:], name), " "), depth+1)
+		r.line(strings.Join(withoutOptions(words[1:], name), " "), in, depth+1)
 	case "su", "runuser", "script":
-		r.switched(words, depth)
+		r.switched(words, read, depth)
 	case "trap":
 		if words = behindDashes(words); len(words) > 2 && words[1] != "-" {
-			r.line(words[1], depth+1)
+			r.line(words[1], in, depth+1)
 		}
 	case "find":
-		r.executed(words, depth)
+		r.executed(words, read, depth)
 	default:
 		if runsScripts(name) {
-			r.shell(words[1:], redirs, depth)
+			r.shell(words[1:], read, depth)
 		}
 	}
 }
 
 // fedTo adds what xargs runs with what it reads, and returns it with all of that behind it.
-func (r *runner) fedTo(command, options []string, redirs []*syntax.Redirect, depth int) []string {
-	for _, redir := range redirs {
-		text, _ := r.fed(redir)
-		all := replaced(options, command, text)
-		for _, words := range all {
-			r.command(words, nil, depth)
-		}
-		if all == nil {
-			if lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == 0 }); slices.ContainsFunc(lines, hasBlank) {
-				r.command(slices.Concat(command, lines), nil, depth) // as with -0 and -d
-			}
-			command = append(slices.Clip(command), strings.Fields(text)...)
-		}
+func (r *runner) fedTo(command, options []string, read string, depth int) []string {
+	if read == "" || r.spend(len(read)/16) {
+		return command
 	}
-	return command
+	all := replaced(options, command, read)
+	for _, words := range all {
+		r.command(words, "", depth)
+	}
+	if all != nil {
+		return command
+	}
+	if lines := strings.FieldsFunc(read, func(c rune) bool { return c == '\n' || c == 0 }); slices.ContainsFunc(lines, hasBlank) {
+		r.command(slices.Concat(command, lines), "", depth) // as with -0 and -d
+	}
+	return append(slices.Clip(command), strings.Fields(read)...)
 }
 
 func hasBlank(text string) bool { return strings.Contains(text, " ") }
@@ -470,9 +503,10 @@ func isStdin(name string) bool {
 	return slices.Contains([]string{stdin, "/dev/fd/0", "/proc/self/fd/0"}, name)
 }
 
-// switched adds what su, runuser and script run: the line behind -c, or, of runuser, the command
-// behind --.
-func (r *runner) switched(words []string, depth int) {
+// switched adds what su, runuser and script run: the line behind -c, or, of runuser, the command behind --; else what
+// the shell reads.
+func (r *runner) switched(words []string, read string, depth int) {
+	in, found := &input{text: read}, false
 	for i, word := range words {
 		line, joined := strings.CutPrefix(word, "--command=")
 		if !joined {
@@ -481,15 +515,22 @@ func (r *runner) switched(words []string, depth int) {
 		}
 		switch {
 		case joined:
-			r.line(line, depth+1)
+			r.line(line, in, depth+1)
 		case i+1 == len(words):
+			continue
 		case word == "-u" && words[0] == "runuser" && i+2 < len(words) && words[i+2] != "--":
-			r.command(slices.Clone(words[i+2:]), nil, depth)
+			r.command(slices.Clone(words[i+2:]), read, depth)
 		case word == "--command", len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.HasSuffix(word, "c"):
-			r.line(words[i+1], depth+1)
+			r.line(words[i+1], in, depth+1)
 		case word == "--":
-			r.command(slices.Clone(words[i+1:]), nil, depth)
+			r.command(slices.Clone(words[i+1:]), read, depth)
+		default:
+			continue
 		}
+		found = true
+	}
+	if !found {
+		r.line(read, nil, depth+1)
 	}
 }
 
@@ -511,7 +552,7 @@ func withoutOptions(words []string, name string) []string {
 }
 
 // executed adds the commands that find runs.
-func (r *runner) executed(words []string, depth int) {
+func (r *runner) executed(words []string, read string, depth int) {
 	for i, word := range words {
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, word) {
 			continue
@@ -521,14 +562,14 @@ func (r *runner) executed(words []string, depth int) {
 			rest = rest[:end]
 		}
 		if len(rest) > 0 {
-			r.command(slices.Clone(rest), nil, depth)
+			r.command(slices.Clone(rest), read, depth)
 		}
 	}
 }
 
 // shell adds the commands that a shell is given: the line behind -c, or else, unless it runs a
-// file, what it reads from a here-document.
-func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
+// file, what it reads.
+func (r *runner) shell(args []string, read string, depth int) {
 	hasLine, reads := false, false
 	for len(args) > 0 && len(args[0]) > 1 && strings.ContainsRune("-+", rune(args[0][0])) && args[0] != "--" {
 		option := args[0]
@@ -548,29 +589,23 @@ func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
 	}
 	switch {
 	case hasLine && len(args) > 0:
-		r.line(positioned(args[0], args[1:]), depth+1)
-	case !hasLine && (reads || len(args) == 0 || args[0] == "-" || isStdin(args[0])):
-		for _, redir := range redirs {
-			if text, ok := r.fed(redir); ok {
-				r.line(text, depth+1)
-			}
-		}
+		r.withArguments(args[1:], args[0], &input{text: read}, depth+1)
+	case !hasLine && reads:
+		r.withArguments(append([]string{""}, args...), read, nil, depth+1)
+	case !hasLine && (len(args) == 0 || args[0] == "-" || isStdin(args[0])):
+		r.line(read, nil, depth+1)
 	}
 }
 
-// positioned returns a line with the arguments of its shell, $0 first, in the place of $0 to $9, "$@"
-// and $*, as a text: it is only looked at.
-func positioned(line string, args []string) string {
-	if len(args) == 0 || !strings.Contains(line, "$") {
-		return line
+// withArguments adds the commands of a line with its arguments, $0 first; also with fewer of them if it shifts them away.
+func (r *runner) withArguments(args []string, line string, in *input, depth int) {
+	defer func(outer []string) { r.args = outer }(r.args)
+	r.args = args
+	r.line(line, in, depth)
+	for len(r.args) > 2 && strings.Contains(line, "shift") {
+		r.args = slices.Delete(slices.Clone(r.args), 1, 2)
+		r.line(line, in, depth)
 	}
-	all := Join(args[1:]...)
-	pairs := []string{`"$@"`, all, `"$*"`, all, "$@", all, "$*", all}
-	for i, arg := range args[:min(len(args), 10)] {
-		name := "$" + string(rune('0'+i))
-		pairs = append(pairs, `"`+name+`"`, Join(arg), name, Join(strings.Fields(arg)...))
-	}
-	return strings.NewReplacer(pairs...).Replace(line)
 }
 
 // fed returns the text of a here-document or a here-string.

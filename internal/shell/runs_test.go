@@ -169,6 +169,12 @@ func TestRunsTellsWhatItCannotParse(t *testing.T) {
 	_, err = Runs("x='eval $x'; "+strings.Repeat(`x="eval $x; eval $x"; `, 30)+"eval $x", "")
 	require.ErrorIs(t, err, errSyntax)
 
+	// Nor is it looked at for ever what is printed many times over, or what is shifted away.
+	_, err = Runs("echo git push"+strings.Repeat(" | { cat; cat; cat; }", maxNested)+" | sh", "")
+	require.ErrorIs(t, err, errSyntax)
+	_, err = Runs(`f() { shift; "$@"; g "$@"; }; g() { shift; f "$@"; }; f `+strings.Repeat("a ", 5000), "")
+	require.ErrorIs(t, err, errSyntax)
+
 	// Nobody nests so deep, and the time grows with the cube of the depth.
 	line := "git push"
 	for range 1000 {

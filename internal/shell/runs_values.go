@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -28,6 +29,11 @@ func (r *runner) learn(s Script) {
 			for _, item := range n.Items {
 				r.learnValue(n.Name.Value, item, false)
 			}
+			for _, arg := range r.args[min(1, len(r.args)):] {
+				if !n.InPos.IsValid() {
+					r.add(n.Name.Value, arg)
+				}
+			}
 		case *syntax.FuncDecl:
 			if n.Name != nil && n.Body != nil {
 				r.functions[n.Name.Value] = s.line[n.Body.Pos().Offset():n.Body.End().Offset()]
@@ -45,12 +51,21 @@ func (r *runner) learnValue(name string, value *syntax.Word, added bool) {
 		before = slices.Clone(r.variables[name])
 	}
 	for _, r.bound = range r.bindings(nil, value) {
-		text := r.shown(value)
-		for _, old := range before {
-			if all := r.variables[name]; len(all) < maxValues && len(old+text) <= maxValue && !slices.Contains(all, old+text) {
-				r.variables[name] = append(all, old+text)
+		texts, ok := r.arguments(value)
+		if !ok {
+			texts = []string{r.shown(value)}
+		}
+		for _, text := range texts {
+			for _, old := range before {
+				r.add(name, old+text)
 			}
 		}
+	}
+}
+
+func (r *runner) add(name, value string) {
+	if all := r.variables[name]; len(all) < maxValues && len(value) <= maxValue && !slices.Contains(all, value) {
+		r.variables[name] = append(all, value)
 	}
 }
 
@@ -60,12 +75,11 @@ func (r *runner) bindings(outer map[string]string, nodes ...syntax.Node) (all []
 	var names []string
 	for _, n := range nodes {
 		syntax.Walk(n, func(n syntax.Node) bool {
-			r.work++
 			p, ok := n.(*syntax.ParamExp)
 			if ok && p.Param != nil && len(r.variables[p.Param.Value]) > 0 && !slices.Contains(names, p.Param.Value) {
 				names = append(names, p.Param.Value)
 			}
-			return true
+			return !r.spend(1)
 		})
 	}
 	if len(names) == 0 {
@@ -92,12 +106,46 @@ func (r *runner) bindings(outer map[string]string, nodes ...syntax.Node) (all []
 	return append(all, ways...)
 }
 
+// arguments returns the words for which "$@", $* or "${@:2}" stands, if the arguments of the line are known.
+func (r *runner) arguments(w *syntax.Word) (all []string, ok bool) {
+	part := onlyPart(w)
+	quoted, isQuoted := part.(*syntax.DblQuoted)
+	if isQuoted && len(quoted.Parts) == 1 {
+		part = quoted.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Param.Value != "@" && p.Param.Value != "*" || len(r.args) == 0 || p.Length || p.Exp != nil || p.Repl != nil {
+		return nil, false
+	}
+	all = r.args[1:]
+	if p.Slice != nil {
+		offset, _ := p.Slice.Offset.(*syntax.Word)
+		if offset == nil || p.Slice.Length != nil {
+			return nil, false
+		}
+		from, err := strconv.Atoi(offset.Lit())
+		if err != nil || from < 0 {
+			return nil, false
+		}
+		all = r.args[min(from, len(r.args)):]
+	}
+	if isQuoted {
+		return all, true
+	}
+	return strings.Fields(strings.Join(all, " ")), true
+}
+
 // value returns the value of a variable, or else its default; Unknown if neither is known.
 func (r *runner) value(p *syntax.ParamExp) string {
 	if p.Param == nil || p.Length || p.Excl || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
 		return Unknown
 	}
 	text, known := r.bound[p.Param.Value]
+	if at, err := strconv.Atoi(p.Param.Value); err == nil && at < len(r.args) {
+		text, known = r.args[at], true
+	} else if (p.Param.Value == "@" || p.Param.Value == "*") && len(r.args) > 0 {
+		text, known = strings.Join(r.args[1:], " "), true
+	}
 	switch {
 	case p.Exp == nil && known:
 		return text
@@ -105,6 +153,10 @@ func (r *runner) value(p *syntax.ParamExp) string {
 		return Unknown
 	}
 	switch p.Exp.Op {
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if known {
+			return text
+		}
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
 		case known:
