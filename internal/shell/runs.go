@@ -330,7 +330,7 @@ func runsScripts(program string) bool {
 
 // becomesShell reports whether a program is a shell where it is given no command.
 func becomesShell(program string) bool {
-	return slices.Contains(strings.Fields("su sudo doas runuser chroot unshare setarch linux32 linux64 fakeroot script"),
+	return slices.Contains(strings.Fields("su sudo doas newgrp sg runuser chroot unshare nsenter setarch linux32 linux64 fakeroot script"),
 		path.Base(program))
 }
 
@@ -440,6 +440,11 @@ func (r *runner) command(words []string, read string, depth int) {
 	}
 	if ok {
 		rest, line := w.behind(words[1:])
+		for _, word := range words[1 : len(words)-len(rest)] {
+			if name, value, ok := strings.Cut(word, "="); ok && w.assigns && syntax.ValidName(name) {
+				r.add(name, value)
+			}
+		}
 		if line != "" && name == "env" { // it splits the line into words, and the others follow them
 			rest, line = nil, line+" "+Join(rest...)
 		}
@@ -448,6 +453,10 @@ func (r *runner) command(words []string, read string, depth int) {
 		}
 		if strings.HasSuffix(name, "xargs") && len(rest) > 0 {
 			rest = r.fedTo(rest, words[1:len(words)-len(rest)], read, depth)
+		}
+		if name == "setarch" && len(rest) > 1 { // the architecture may be left out
+			behind, _ := w.behind(rest[1:])
+			r.command(behind, read, depth)
 		}
 		if len(rest) > 0 {
 			r.command(rest, read, depth)
@@ -463,7 +472,7 @@ func (r *runner) command(words []string, read string, depth int) {
 		}
 	case "eval", "watch":
 		r.line(strings.Join(withoutOptions(words[1:], name), " "), in, depth+1)
-	case "su", "runuser", "script":
+	case "su", "runuser", "script", "sg", "newgrp":
 		r.switched(words, read, depth)
 	case "trap":
 		if words = behindDashes(words); len(words) > 2 && words[1] != "-" {
@@ -503,8 +512,8 @@ func isStdin(name string) bool {
 	return slices.Contains([]string{stdin, "/dev/fd/0", "/proc/self/fd/0"}, name)
 }
 
-// switched adds what su, runuser and script run: the line behind -c, or, of runuser, the command behind --; else what
-// the shell reads.
+// switched adds what su, runuser, sg and script run: the line behind -c or, of sg, behind the group; of runuser, the
+// command behind --; else what the shell reads.
 func (r *runner) switched(words []string, read string, depth int) {
 	in, found := &input{text: read}, false
 	for i, word := range words {
@@ -529,7 +538,11 @@ func (r *runner) switched(words []string, read string, depth int) {
 		}
 		found = true
 	}
-	if !found {
+	switch {
+	case found:
+	case len(words) > 2 && path.Base(words[0]) == "sg":
+		r.line(words[2], in, depth+1)
+	default:
 		r.line(read, nil, depth+1)
 	}
 }
@@ -654,7 +667,8 @@ func runners() map[string]wrapper {
 		"ionice": {values: "cn", long: "--class --classdata"}, "chrt": {values: "TPD", skip: 1}, "taskset": {skip: 1}, "unbuffer": {},
 		"caffeinate": {values: "tw"},
 		"chroot":     {skip: 1}, "flock": {values: "wE", long: "--timeout --conflict-exit-code", line: "-c --command", skip: 1},
-		"unshare": {values: "SGRw", long: "--setuid --setgid --root --wd"}, "setarch": {skip: 1}, "linux32": {}, "linux64": {}, "prlimit": {},
+		"unshare": {values: "SGRw", long: "--setuid --setgid --root --wd"}, "setarch": {}, "linux32": {}, "linux64": {}, "i386": {}, "x86_64": {},
+		"prlimit": {}, "nsenter": {values: "tSG", long: "--target --setuid --setgid"}, "choom": {values: "n", long: "--adjust"},
 		"fakeroot": {values: "lsib"}, "chronic": {}, "pkexec": {long: "--user"},
 		"systemd-run":      {values: "pEMu", long: "--property --setenv --machine --unit --slice --uid --gid --description --working-directory"},
 		"dbus-run-session": {}, "ssh-agent": {values: "atEP"}, "xvfb-run": {values: "efnsp"},
