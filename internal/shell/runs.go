@@ -414,9 +414,13 @@ func decoded(text string) string {
 	return b.String()
 }
 
+// assigned matches A[0]=1 before a command, and what follows it there: only bash takes it for an assignment.
+var assigned = expression{text: `^[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=`}
+
 // command adds a command and what it runs. read is what it reads, as far as that is known.
 func (r *runner) command(words []string, read string, depth int) {
-	for len(words) > 0 && (words[0] == "" || words[0] == "--") { // a variable without a value; the end of time's options
+	for len(words) > 0 && (words[0] == "" || words[0] == "--" || // a variable without a value; the end of time's options
+		strings.Contains(words[0], "=") && assigned.in(words[0])) {
 		words = words[1:]
 	}
 	if len(words) == 0 || r.spend(1+len(words)/8) {
