@@ -158,11 +158,17 @@ func spellings(words []string) []string {
 		if i == len(words) || len(words[i]) < 2 || words[i][0] != '-' {
 			return
 		}
+		if words[i] == "--" { // what follows is no option
+			if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+				add(words[i+1:])
+			}
+			return
+		}
 		isGit := name == "git"
 		if !isGit || !gitOption(words[i]) {
 			from(i + 1)
 		}
-		if isGit && gitOption(words[i]) || !isGit && !strings.Contains(words[i], "=") {
+		if isGit && gitOption(words[i]) || !isGit && !strings.Contains(words[i], "=") && i+1 < len(words) && words[i+1] != "--" {
 			from(i + 2) // its value is the next word
 		}
 	}
@@ -176,7 +182,7 @@ const maxOptions = 50
 // gitOption reports whether the value of an option of git is the next word.
 func gitOption(word string) bool {
 	return slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
-		"--attr-source"}, word)
+		"--attr-source", "--shallow-file"}, word)
 }
 
 // mentions reports whether a line that cannot be parsed has the words of a rule, in their order.

@@ -204,6 +204,19 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestOptions: whether Bash(rm -rf *) covers a line. What stands behind -- is no option.
+func TestOptions(t *testing.T) {
+	rule, ok := permission.Parse("Bash(rm -rf *)")
+	require.True(t, ok)
+	list := []listing{{&recorded{workflow: &Workflow{Dir: "/p"}}, "Bash(rm -rf *)", rule}}
+	for line, want := range map[string]bool{
+		"rm -rf x": true, "rm -rf -- x": true, "rm -v -rf x": true, "rm -f -- '-rf'": false, "rm -- -rf x": false, "rm -f -v -- -rf": false,
+		"rm -- x": false,
+	} {
+		assert.Equal(t, want, len(ToolCall{Tool: "Bash", Line: line}.covered(list)) > 0, line)
+	}
+}
+
 // TestPaths: whether a file is covered by a rule. The project is a link to real; in it src is a
 // directory, link a link to it, out a link to a directory elsewhere, and file a link to src/a.go.
 func TestPaths(t *testing.T) {
