@@ -54,13 +54,12 @@ func trackerUpdate(e *event.Event) *TaskUpdate {
 		json.Unmarshal(e.ToolInput, &input, jsonx.Tolerant) != nil {
 		return nil
 	}
-	form := tracker.Form{}
-	u := &TaskUpdate{ID: form.ID(input.ID), Status: tracker.Status(input.Status), Subject: input.Title, Description: input.Description}
+	u := &TaskUpdate{ID: tracker.ID(input.ID), Status: tracker.Status(input.Status), Subject: input.Title, Description: input.Description}
 	if e.ToolName == "tracker_add_dependency" {
-		u, input.Dependencies = &TaskUpdate{ID: form.ID(input.TaskID)}, []string{input.DependencyID}
+		u, input.Dependencies = &TaskUpdate{ID: tracker.ID(input.TaskID)}, []string{input.DependencyID}
 	}
 	for _, id := range input.Dependencies {
-		if known := form.ID(id); known != "" {
+		if known := tracker.ID(id); known != "" {
 			id = known
 		}
 		u.After = append(u.After, id)

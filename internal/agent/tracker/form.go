@@ -16,26 +16,19 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
-	"github.com/fsmtx/fsmtx/txn"
 )
-
-// Form is the form of a task in the tracker.
-type Form struct{}
-
-var _ projection.Texts = Form{}
 
 // maxID is the largest number of a task that can be shown: an id has six characters.
 const maxID = 999_999
 
 const suffix = ".json"
 
-// Name returns "000003.json" for "3".
-func (Form) Name(id string) string { return fmt.Sprintf("%06s%s", id, suffix) }
+// idOf returns the tracker's id of a step: "000003" for 3.
+func idOf(n int64) string { return fmt.Sprintf("%06d", n) }
 
 // ID returns "3" for "000003.json" and for "000003". It is "" if the id is not a number, as those
 // that the tracker itself gives.
-func (Form) ID(name string) string {
+func ID(name string) string {
 	digits := strings.TrimSuffix(name, suffix)
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if len(digits) != 6 || err != nil || n < 1 {
@@ -72,28 +65,19 @@ func Status(word string) string {
 	return ""
 }
 
-// File returns the file as the tracker writes it.
-func (f Form) File(c fsmspec.Creation) txn.File {
-	id := strconv.FormatInt(c.ID, 10)
-	t := task{strings.TrimSuffix(f.Name(id), suffix), c.Subject, c.Description, "task", statuses[c.Status], []string{},
-		jsontext.Value(c.Metadata)}
+// text returns the file of a step as the tracker writes it.
+func text(c fsmspec.Creation) []byte {
+	t := task{idOf(c.ID), c.Subject, c.Description, "task", statuses[c.Status], []string{}, jsontext.Value(c.Metadata)}
 	for _, b := range c.BlockedBy {
-		t.Dependencies = append(t.Dependencies, strings.TrimSuffix(f.Name(strconv.FormatInt(b, 10)), suffix))
+		t.Dependencies = append(t.Dependencies, idOf(b))
 	}
 	// There is no error: Metadata is an object, or empty.
 	data, _ := json.Marshal(t, jsonx.Tolerant, jsontext.WithIndent("  "))
-	return txn.File{Name: f.Name(id), Data: data, Mode: 0o666}
+	return data
 }
 
-// Decode returns nil if data is not a task.
-func (f Form) Decode(data []byte) *projection.Task {
+// isStepFile reports whether a file of the tracker shows a step.
+func isStepFile(data []byte) bool {
 	var t task
-	if json.Unmarshal(data, &t, jsonx.Tolerant) != nil || t.ID == "" {
-		return nil
-	}
-	got := &projection.Task{ID: f.ID(t.ID), Subject: t.Title, Description: t.Description, Status: Status(t.Status), Metadata: t.Metadata}
-	for _, id := range t.Dependencies {
-		got.BlockedBy = append(got.BlockedBy, f.ID(id))
-	}
-	return got
+	return json.Unmarshal(data, &t, jsonx.Tolerant) == nil && ID(t.ID) != "" && jsonx.Member(t.Metadata, fsmspec.Tag) != nil
 }

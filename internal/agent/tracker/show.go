@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // maxBytes limits the size of a file that is read.
@@ -25,10 +24,7 @@ const maxBytes = 16 << 20
 // left alone. A directory is created only if there is a step. Errors are the file system's; what
 // can be shown is shown nevertheless.
 func Show(dir string, all []projection.Task) error {
-	wanted := map[string][]byte{}
-	for _, f := range files(all) {
-		wanted[f.Name] = f.Data
-	}
+	wanted := files(all)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -71,9 +67,9 @@ func put(path string, data []byte) error {
 	return safefile.Unheld.Replace(path, data, safefile.LessUmask(0o666), beside, ".")
 }
 
-// files returns the files of the steps. A step waits only for those that are shown, too: the
+// files returns the files of the steps by their names. A step waits only for those that are shown, too: the
 // tracker refuses to close a task whose dependency it does not have.
-func files(all []projection.Task) (list []txn.File) {
+func files(all []projection.Task) map[string][]byte {
 	var steps []fsmspec.Creation
 	shown := map[int64]bool{}
 	for _, t := range all {
@@ -82,11 +78,12 @@ func files(all []projection.Task) (list []txn.File) {
 			steps, shown[c.ID] = append(steps, c), true
 		}
 	}
+	texts := make(map[string][]byte, len(steps))
 	for _, c := range steps {
 		c.BlockedBy = slices.DeleteFunc(c.BlockedBy, func(id int64) bool { return !shown[id] })
-		list = append(list, Form{}.File(c))
+		texts[idOf(c.ID)+suffix] = text(c)
 	}
-	return list
+	return texts
 }
 
 // creation returns the task as one to create. ok is false if it is not a step or cannot be shown.
@@ -105,10 +102,4 @@ func creation(t projection.Task) (c fsmspec.Creation, ok bool) {
 		}
 	}
 	return c, true
-}
-
-// isStepFile reports whether a file of the tracker shows a step.
-func isStepFile(data []byte) bool {
-	t := Form{}.Decode(data)
-	return t != nil && t.ID != "" && jsonx.Member(t.Metadata, fsmspec.Tag) != nil
 }
