@@ -114,7 +114,7 @@ func (h *home) checkCreated(created []fsmspec.Creation) {
 	require.Len(h.t, names, len(created)+1)
 	require.FileExists(h.t, h.path(list+"/7.json"))
 	for _, c := range created {
-		want := tasks.Form(h.path(list)).File(c)
+		want := tasks.Form.File(c)
 		data, err := os.ReadFile(h.path(list + "/" + want.Name))
 		require.NoError(h.t, err)
 		require.Equal(h.t, string(want.Data), string(data))
@@ -161,7 +161,7 @@ func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) 
 	var all []string
 	for _, c := range created {
 		var task map[string]jsontext.Value
-		require.NoError(t, json.Unmarshal(tasks.Form("").File(c).Data, &task))
+		require.NoError(t, json.Unmarshal(tasks.Form.File(c).Data, &task))
 		task["id"] = local(t, task["id"], base)
 		for _, field := range []string{"blocks", "blockedBy"} {
 			var ids []jsontext.Value
@@ -180,7 +180,7 @@ func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) 
 	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
 	require.NoError(t, err)
 	for i, c := range plan.Creations() {
-		require.Equal(t, string(tasks.Form("").File(created[i]).Data), string(tasks.Form("").File(c).Data))
+		require.Equal(t, string(tasks.Form.File(created[i]).Data), string(tasks.Form.File(c).Data))
 	}
 	require.Len(t, plan.Creations(), len(created))
 }

@@ -393,12 +393,11 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	if mark, raise := p.Plan.HighWater(); raise {
 		out.HighWater = mark
 	}
-	form := tasks.Form(p.List)
 	for _, d := range p.Plan.Deletions() {
-		out.Deleted = append(out.Deleted, shownDeleted{form.Name(d.ID), d.Subject, d.Status})
+		out.Deleted = append(out.Deleted, shownDeleted{tasks.Form.Name(d.ID), d.Subject, d.Status})
 	}
 	for i, c := range p.Plan.Creations() {
-		step, file := p.Steps[i], form.File(c)
+		step, file := p.Steps[i], tasks.Form.File(c)
 		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check,
 			step.Approval, string(file.Data), steps.ShownGates(step.Gates()), step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When,
 			append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})

@@ -174,7 +174,7 @@ func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all
 	var b strings.Builder
 	visible.Fprintf(&b, "%s\n", chosen)
 	for _, u := range all {
-		u.text(&b, list)
+		u.text(&b)
 	}
 	if _, err := io.WriteString(s.Out, b.String()); err != nil {
 		return err
@@ -215,10 +215,10 @@ func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
 }
 
 // subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.
-func subjectsOf(h history.Hydration, list tasks.List) map[string]string {
+func subjectsOf(h history.Hydration) map[string]string {
 	subjects := map[string]string{}
 	for _, t := range slices.Concat(h.Created, h.Deleted) {
-		subjects[list.Name(t.ID)] = t.Subject
+		subjects[tasks.Form.Name(t.ID)] = t.Subject
 	}
 	return subjects
 }
@@ -252,7 +252,7 @@ func (u undoneHydration) shown(list tasks.List) shownUndoing {
 		First:   []shownUndoing{},
 		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...), Gone: append([]string{}, u.Gone...),
 	}
-	subjects := subjectsOf(u.Hydration, list)
+	subjects := subjectsOf(u.Hydration)
 	for _, k := range u.Kept {
 		out.Kept = append(out.Kept, shownKeptOnUndo{k.Name, subjects[k.Name], k.Why})
 	}
@@ -260,8 +260,8 @@ func (u undoneHydration) shown(list tasks.List) shownUndoing {
 }
 
 // text describes what undoing the hydration did, or would do.
-func (u undoneHydration) text(b *strings.Builder, list tasks.List) {
-	subjects := subjectsOf(u.Hydration, list)
+func (u undoneHydration) text(b *strings.Builder) {
+	subjects := subjectsOf(u.Hydration)
 	of := fmt.Sprintf("hydration %s of %s", nameOf(u.Hydration), quoted(u.Skill))
 	if u.inner {
 		of += fmt.Sprintf(" first, which is under #%d", u.Parent)
@@ -277,7 +277,7 @@ func (u undoneHydration) text(b *strings.Builder, list tasks.List) {
 		visible.Fprintf(b, "undid %s\n", of)
 	}
 	line := func(verb, name, why string) {
-		visible.Fprintf(b, "  %s #%s %s%s\n", verb, list.ID(name), subjects[name], why)
+		visible.Fprintf(b, "  %s #%s %s%s\n", verb, tasks.Form.ID(name), subjects[name], why)
 	}
 	for _, name := range u.Restored {
 		line(restored, name, "")

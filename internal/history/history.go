@@ -220,13 +220,12 @@ func (r *reader) task(i int, name string) Task {
 // read reads the task in a file of the list, which is in dir. A file that is not a task has only
 // an id.
 func (r *reader) read(dir, name string) (Task, error) {
-	form := tasks.Form(r.dir)
-	t := Task{ID: form.ID(name)}
+	t := Task{ID: tasks.Form.ID(name)}
 	data, err := safefile.ReadFile(filepath.Join(dir, name), vfs.MaxFileBytes, 0)
 	if err != nil {
 		return t, err
 	}
-	if file := form.Decode(data); file != nil {
+	if file := tasks.Form.Decode(data); file != nil {
 		t.Subject, t.Status = file.Subject, file.Status
 	}
 	return t, nil

@@ -25,12 +25,12 @@ const again = "invoke the skill again"
 func Explain(err error, r Result, env Env) (message, hint string) {
 	message = visible.Error(err)
 	if failed, ok := errors.AsType[*txn.FileError](err); ok && failed.Op == "delete" {
-		message = visible.Sprintf("Failed to delete task %s: %v", tasks.List{Dir: r.List}.ID(failed.Name), failed.Err)
+		message = visible.Sprintf("Failed to delete task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
 		if errors.Is(err, txn.ErrRecoveryRequired) {
 			message += visible.Sprintf(". Manual cleanup required at %s/", tilde(r.List, env))
 		}
 	} else if ok && failed.Op == "create" {
-		message = visible.Sprintf("Failed to write task %s: %v", tasks.List{Dir: r.List}.ID(failed.Name), failed.Err)
+		message = visible.Sprintf("Failed to write task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
 	}
 	switch {
 	case errors.Is(err, txn.ErrRecoveryRequired):

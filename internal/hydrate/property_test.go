@@ -246,7 +246,7 @@ func TestHydrationDoesWhatItsPreviewReturned(t *testing.T) {
 		require.Equal(t, p.Plan.Creations(), result.Created)
 		require.Equal(t, p.Plan.Deletions(), result.Deleted)
 		for _, c := range p.Plan.Creations() {
-			want := tasks.Form(p.List).File(c)
+			want := tasks.Form.File(c)
 			data, err := os.ReadFile(filepath.Join(p.List, want.Name))
 			require.NoError(t, err)
 			require.Equal(t, string(want.Data), string(data))

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -132,7 +131,7 @@ func (r Report) withSubjects() Report {
 		if err != nil {
 			continue
 		}
-		if t := tasks.Form(r.List).Decode(data); t != nil {
+		if t := tasks.Form.Decode(data); t != nil {
 			r.subjects[name] = strings.Join(strings.Fields(t.Subject), " ")
 		}
 	}
@@ -184,7 +183,7 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 
 func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
-	busy, isBusy := errors.AsType[*projection.BusyError](err)
+	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
 	case isBusy && busy.Abandoned(): // the reason contains the remedy
 	case errors.Is(err, txn.ErrJournalVersion):
@@ -262,7 +261,7 @@ func (r Report) String() string {
 func (r Report) tasks(names []string) []string {
 	list := make([]string, len(names))
 	for i, name := range names {
-		list[i] = strings.TrimSpace("#" + tasks.Form(r.List).ID(name) + " " + r.subjects[name])
+		list[i] = strings.TrimSpace("#" + tasks.Form.ID(name) + " " + r.subjects[name])
 	}
 	return list
 }

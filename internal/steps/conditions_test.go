@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // TestAnAnswerToAQuestionThatIsOutOfDate: a yes counts for the update that the person was
@@ -107,7 +105,7 @@ func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
 // TestATaskThatCannotBeRead counts as pending: so its gates apply.
 func TestATaskThatCannotBeRead(t *testing.T) {
 	for _, text := range []string{"", "{", `{"id":"1","status":"done"}`, `{"id":"1"}`} {
-		assert.Nil(t, parseTask(tasks.Form(""), []byte(text)), text)
+		assert.Nil(t, parseTask([]byte(text)), text)
 		l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}})
 		l.put(1, text)
 		s := l.state()

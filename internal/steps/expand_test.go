@@ -56,7 +56,7 @@ func (l *list) all() string {
 			continue
 		}
 		line := fmt.Sprintf("%d %s: %s", id, jsonx.StringMember(data, "subject"), jsonx.StringMember(data, "status"))
-		if t := parseTask(tasks.Form(""), data); len(t.BlockedBy) > 0 {
+		if t := parseTask(data); len(t.BlockedBy) > 0 {
 			line += " <" + strings.Join(t.BlockedBy, " ")
 		}
 		lines = append(lines, line)

@@ -15,8 +15,8 @@ import (
 // tag is the key of a task's metadata that marks a step, with the name of its workflow.
 const tag = fsmspec.Tag
 
-// hidden returns the key by which a task's metadata hides the task. All lists have the same.
-func hidden() string { return tasks.Form("").Hides() }
+// hidden returns the key by which a task's metadata hides the task.
+func hidden() string { return tasks.Form.Hides() }
 
 // keep denies what would make a step something else than its workflow made it: its deletion
 // and a change of its tag, without which a hydration does not recognise it; a change of what

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -37,7 +36,6 @@ const (
 // source reads the state directory of a list: under its lock, as *txn.Dir does, or without,
 // as *txn.Reader does.
 type source interface {
-	Path() string
 	History() ([]txn.Entry, error)
 	ReadState(name string) ([]byte, error)
 	ReadStateFrom(name string, offset int64) ([]byte, error)
@@ -176,13 +174,13 @@ func readRecord(src source) *record {
 	if err != nil {
 		return &record{broken: []broken{{err: err}}}
 	}
-	return recordOf(tasks.Form(src.Path()), history)
+	return recordOf(history)
 }
 
 // recordOf follows a history from its beginning: a transaction removes the files that it
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
-func recordOf(form projection.Form, history []txn.Entry) *record {
+func recordOf(history []txn.Entry) *record {
 	r := &record{}
 	known, inList := map[string]hydratedStep{}, map[string]bool{}
 	replaced := map[*Workflow]bool{}
@@ -195,20 +193,20 @@ func recordOf(form projection.Form, history []txn.Entry) *record {
 			continue
 		}
 		for _, f := range e.Deleted {
-			delete(inList, form.ID(f.Name))
-			replaced[known[form.ID(f.Name)].workflow] = true
+			delete(inList, tasks.Form.ID(f.Name))
+			replaced[known[tasks.Form.ID(f.Name)].workflow] = true
 		}
 		for _, f := range e.Created {
-			inList[form.ID(f.Name)] = true
-			delete(replaced, known[form.ID(f.Name)].workflow) // an undo has brought it back
-			r.displaced = slices.DeleteFunc(r.displaced, func(d displaced) bool { return d.has(form.ID(f.Name)) })
+			inList[tasks.Form.ID(f.Name)] = true
+			delete(replaced, known[tasks.Form.ID(f.Name)].workflow) // an undo has brought it back
+			r.displaced = slices.DeleteFunc(r.displaced, func(d displaced) bool { return d.has(tasks.Form.ID(f.Name)) })
 		}
 		if e.Record == "" {
 			continue
 		}
 		w, err := ParseWorkflow(e.Record)
 		if err != nil {
-			r.broken = append(r.broken, broken{err, tasksIn(form, e.Created)})
+			r.broken = append(r.broken, broken{err, tasksIn(e.Created)})
 			continue
 		}
 		keepSteps(known, &w)
@@ -246,10 +244,10 @@ func (r *record) sort() {
 	slices.SortFunc(r.steps, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-func tasksIn(form projection.Form, files []txn.EntryFile) map[string]bool {
+func tasksIn(files []txn.EntryFile) map[string]bool {
 	ids := map[string]bool{}
 	for _, f := range files {
-		ids[form.ID(f.Name)] = true
+		ids[tasks.Form.ID(f.Name)] = true
 	}
 	return ids
 }
@@ -321,17 +319,17 @@ func (all steps) afterRecovery(src source) steps {
 // Unless it is whole, the evidence is that part of it on which decisions depend.
 func (all steps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
-	form, names := tasks.Form(dir), make([]string, 0, len(all))
+	names := make([]string, 0, len(all))
 	replaced := map[*Workflow]bool{}
 	for _, r := range all.afterRecovery(src) {
 		replaced[r.workflow] = r.replaced
 		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
-		names = append(names, form.Name(itoa(r.ID)))
+		names = append(names, tasks.Form.Name(itoa(r.ID)))
 	}
-	if err := form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(form, data) }); err != nil {
+	if err := tasks.Form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
 		return nil, err
 	}
-	if err := s.readRest(ctx, form, dir); err != nil {
+	if err := s.readRest(ctx, dir); err != nil {
 		return nil, err
 	}
 	s.dropReplaced(replaced)
@@ -387,7 +385,7 @@ func (s *State) dropOver() {
 // readRest reads the tasks that have no status yet, with backoff while the files of some do not
 // contain a task: the client does not write atomically (fact 16, client 2.1.197). It waits for all
 // of them together, because a power cut can empty many files.
-func (s *State) readRest(ctx context.Context, form projection.Form, dir string) error {
+func (s *State) readRest(ctx context.Context, dir string) error {
 	var rest []*Current
 	for _, c := range s.Steps {
 		if c.Status == "" {
@@ -396,7 +394,7 @@ func (s *State) readRest(ctx context.Context, form projection.Form, dir string) 
 	}
 	for wait := time.Millisecond; len(rest) > 0; wait *= 2 {
 		rest = slices.DeleteFunc(rest, func(c *Current) bool {
-			known, err := c.read(form, dir, wait > longestWrite)
+			known, err := c.read(dir, wait > longestWrite)
 			if err != nil {
 				s.Troubles = append(s.Troubles, err)
 			}
@@ -415,10 +413,10 @@ func (s *State) readRest(ctx context.Context, form projection.Form, dir string) 
 // read reads the task's file, and reports whether that is all there is to know. Only at the last
 // look a file that is not a task counts as a pending one, because the client hides it; so does one
 // that cannot be read, whose error is returned.
-func (c *Current) read(form projection.Form, dir string, last bool) (known bool, err error) {
-	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, form.Name(itoa(c.ID))))
+func (c *Current) read(dir string, last bool) (known bool, err error) {
+	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, tasks.Form.Name(itoa(c.ID))))
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && c.parse(form, data):
+	case errors.Is(err, fs.ErrNotExist), err == nil && c.parse(data):
 		return true, nil
 	case last || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge):
 		c.Status, c.file = pending, nil
@@ -431,8 +429,8 @@ func (c *Current) read(form projection.Form, dir string, last bool) (known bool,
 const longestWrite = 30 * time.Millisecond
 
 // parseTask returns nil unless data is a task.
-func parseTask(form projection.Form, data []byte) *projection.Task {
-	t := form.Decode(data)
+func parseTask(data []byte) *tasks.Task {
+	t := tasks.Form.Decode(data)
 	if t == nil || !slices.Contains([]string{pending, inProgress, completed}, t.Status) {
 		return nil
 	}
@@ -441,8 +439,8 @@ func parseTask(form projection.Form, data []byte) *projection.Task {
 
 // parse sets the status and the description from the text of a task, and reports whether it
 // is one.
-func (c *Current) parse(form projection.Form, data []byte) bool {
-	t := parseTask(form, data)
+func (c *Current) parse(data []byte) bool {
+	t := parseTask(data)
 	if t == nil {
 		return false
 	}

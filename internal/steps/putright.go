@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -55,7 +54,7 @@ type mark struct {
 }
 
 // mark reads a text once: the tasks of a workflow have the same, nearly all of them.
-func (s *State) mark(t *projection.Task) mark {
+func (s *State) mark(t *tasks.Task) mark {
 	m, known := s.marks[string(t.Metadata)]
 	if known {
 		return m
@@ -116,8 +115,8 @@ func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told strin
 	}
 	waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), putRightWait)
 	defer cancel()
-	err := rewriteTasks(waiting, dir, ids, func(form projection.Form, id int64, data []byte) ([]byte, error) {
-		return form.Edit(data, s.Step(id).right(s))
+	err := rewriteTasks(waiting, dir, ids, func(id int64, data []byte) ([]byte, error) {
+		return tasks.Form.Edit(data, s.Step(id).right(s))
 	})
 	if err != nil {
 		return "" // the next event tries again
@@ -126,8 +125,8 @@ func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told strin
 }
 
 // right returns what makes the task of the step say what the workflow says.
-func (c *Current) right(s *State) func(*projection.Task) error {
-	return func(t *projection.Task) error {
+func (c *Current) right(s *State) func(*tasks.Task) error {
+	return func(t *tasks.Task) error {
 		t.Subject, t.BlockedBy = c.shownSubject(), c.blockers(s)
 		if status := c.shownStatus(); status != "" {
 			t.Status = status
@@ -168,11 +167,10 @@ func (c *Current) rightMetadata(metadata jsontext.Value) (jsontext.Value, error)
 // rewriteTasks replaces the content of tasks' files under the client's locks. Each file is
 // replaced by a rename, so a crash leaves the old one or the new one. A file that cannot be
 // changed does not keep the others from it; its error is returned.
-func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(form projection.Form, id int64, data []byte) ([]byte,
-	error)) error {
-	form, names := tasks.Form(dir.Path()), []string{}
+func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(id int64, data []byte) ([]byte, error)) error {
+	names := []string{}
 	for _, id := range ids {
-		names = append(names, form.Name(itoa(id)))
+		names = append(names, tasks.Form.Name(itoa(id)))
 	}
 	if _, err := dir.Lock(ctx, names...); err != nil {
 		return err
@@ -182,7 +180,7 @@ func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(fo
 	for i, name := range names {
 		data, err := dir.Files().ReadFile(filepath.Join(dir.Path(), name))
 		if err == nil {
-			data, err = change(form, ids[i], data)
+			data, err = change(ids[i], data)
 		}
 		if err != nil {
 			errs = append(errs, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/projection"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // State is the input of the gates: the steps of a list, and what was decided before.
@@ -68,7 +68,7 @@ type Current struct {
 
 	stale bool // the list still shows it as it was before it was opened again: completed, or in progress
 
-	file *projection.Task // nil if it is gone or cannot be read
+	file *tasks.Task // nil if it is gone or cannot be read
 }
 
 // Pending records an update that is being decided: the check of its step is running, or it

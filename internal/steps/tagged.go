@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -30,11 +29,11 @@ const Remedy = "invoke the skill again: that replaces its steps, with a new reco
 type tagged struct {
 	id   string
 	tag  string
-	file *projection.Task
+	file *tasks.Task
 }
 
 // tagOf returns the tag in a task's metadata. ok is false if it has none.
-func tagOf(t *projection.Task) (text string, ok bool) {
+func tagOf(t *tasks.Task) (text string, ok bool) {
 	value := jsonx.Member(t.Metadata, tag)
 	if value == nil {
 		return "", false
@@ -48,12 +47,11 @@ func taggedTask(dir, id string) *tagged {
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 || itoa(n) != id {
 		return nil // TaskUpdate finds no other spelling (fact 55, client 2.1.329)
 	}
-	form := tasks.Form(dir)
-	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, form.Name(id)))
+	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, tasks.Form.Name(id)))
 	if err != nil {
 		return nil
 	}
-	file := parseTask(form, data)
+	file := parseTask(data)
 	if file == nil {
 		return nil
 	}
@@ -73,12 +71,11 @@ func taggedTasks(dir string) (all []tagged, err error) {
 	if err != nil {
 		return nil, err
 	}
-	form := tasks.Form(dir)
 	for _, e := range entries {
-		if !form.IsTask(e.Name()) {
+		if !tasks.Form.IsTask(e.Name()) {
 			continue
 		}
-		if t := taggedTask(dir, form.ID(e.Name())); t != nil {
+		if t := taggedTask(dir, tasks.Form.ID(e.Name())); t != nil {
 			all = append(all, *t)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // treeSpec draws an fsm.json of steps that consist of others or are done for lines, in each other
@@ -209,7 +208,7 @@ func (l *list) showsTheTree(r *rapid.T) {
 			c.Outcome, l.all())
 		require.Equal(r, c.shownSubject(), jsonx.StringMember(data, "subject"))
 		waits := c.blockers(s)
-		require.ElementsMatch(r, waits, parseTask(tasks.Form(""), data).BlockedBy, "%s\n%s", c.Name(), l.all())
+		require.ElementsMatch(r, waits, parseTask(data).BlockedBy, "%s\n%s", c.Name(), l.all())
 		require.False(r, c.Outcome != "" && !c.NotNeeded && len(s.OpenUnder(c)) > 0, "%s is done before what is under it", c.Name())
 		if items, ok := s.Expansion(c); ok && !c.Done() {
 			require.Len(r, s.copies(c), len(items))

@@ -167,8 +167,8 @@ func (l *list) write(name, text string) {
 }
 
 // The tests read and write the files of the list themselves, in the client's form.
-func fileName(id int64) string { return tasks.Form("").Name(itoa(id)) }
+func fileName(id int64) string { return tasks.Form.Name(itoa(id)) }
 
 func withStatus(data []byte, status string) ([]byte, error) {
-	return tasks.Form("").SetStatus(data, status)
+	return tasks.Form.SetStatus(data, status)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -36,13 +35,13 @@ type List struct {
 // errTimeout is returned when a lock was not free within List.Wait.
 var errTimeout = errors.New("gave up waiting")
 
-// Read returns the state of the list, without a lock; see projection.Form.
+// Read returns the state of the list, without a lock; see Form.
 func (l List) Read(ctx context.Context) (snap fsmspec.Snapshot, torn []string, err error) {
-	return l.form().Read(ctx, l.Files(), l.Dir)
+	return Form.Read(ctx, l.Files(), l.Dir)
 }
 
 // Recover finishes an interrupted change of the list under the locks of its form. Its
-// errors are those of txn.Recover, *projection.BusyError and errTimeout.
+// errors are those of txn.Recover, *BusyError and errTimeout.
 func (l List) Recover(ctx context.Context) (txn.Report, error) {
 	ctx, cancel := l.Waiting(ctx)
 	defer cancel()
@@ -61,7 +60,7 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(l.form().Locker()), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt),
+	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(claudetasks.Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt),
 		txn.WithIntact(isWhole)}
 }
 
@@ -79,25 +78,23 @@ func (l List) isInUse(e txn.Entry) bool {
 	})
 }
 
-// Form returns the form of the list in dir: the client's, which the lists of projects have, too.
-func Form(string) projection.Form { return claudetasks.Form{} }
+// Form is the form of every list.
+var Form claudetasks.Form
 
-func (l List) form() projection.Form { return Form(l.Dir) }
+// Task is a task as a list shows it.
+type Task = claudetasks.Task
+
+// BusyError is returned when another process held a lock of a list for too long.
+type BusyError = claudetasks.BusyError
 
 // IDs returns the ids of the tasks in the named files.
 func (l List) IDs(names []string) []string {
 	ids := make([]string, len(names))
 	for i, name := range names {
-		ids[i] = l.ID(name)
+		ids[i] = Form.ID(name)
 	}
 	return ids
 }
-
-// ID returns the id of the task in the named file.
-func (l List) ID(name string) string { return l.form().ID(name) }
-
-// Name returns the name of the file of a task.
-func (l List) Name(id string) string { return l.form().Name(id) }
 
 // Files returns the file operations with which the list is read and changed.
 func (l List) Files() vfs.FS {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/processors"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -65,7 +64,7 @@ func (o Outcome) Finish() {
 // client takes no lock to delete a task (fact 13, client 2.1.197), which makes the plan
 // outdated; then Replace plans again.
 //
-// Errors: those of the planner and of l.Record, errTimeout, *projection.BusyError, projection.ErrLockLost, and
+// Errors: those of the planner and of l.Record, errTimeout, *BusyError, that a lock was lost, and
 // those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
 	waiting, cancel := l.Waiting(ctx)
@@ -106,7 +105,7 @@ func (l List) replaceIn(ctx, waiting context.Context, dir *txn.Dir, label Label,
 	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
 		return err
 	}
-	r := &replacement{l.form(), dir.Files(), dir, label, plan, l.Record}
+	r := &replacement{dir.Files(), dir, label, plan, l.Record}
 	for {
 		p, err := r.lockAndPlan(waiting)
 		if err != nil {
@@ -157,7 +156,6 @@ func (l List) mayBeReplaced() bool {
 
 // replacement holds the state of one call of Replace.
 type replacement struct {
-	form   projection.Form
 	files  vfs.FS
 	dir    *txn.Dir
 	label  Label
@@ -206,7 +204,7 @@ func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 func (r *replacement) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 	var locked []string
 	for {
-		snap, torn, err := r.form.Read(ctx, r.files, r.dir.Path())
+		snap, torn, err := Form.Read(ctx, r.files, r.dir.Path())
 		torn = slices.DeleteFunc(torn, func(name string) bool { return slices.Contains(locked, name) })
 		if err != nil || len(torn) == 0 {
 			return snap, err
@@ -225,7 +223,7 @@ func (r *replacement) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan
 	if len(deleted) == 0 {
 		return true, nil
 	}
-	now, err := r.form.ReadNamed(ctx, r.files, r.dir.Path(), deleted)
+	now, err := Form.ReadNamed(ctx, r.files, r.dir.Path(), deleted)
 	if err != nil || len(now) != len(deleted) {
 		return false, err
 	}
@@ -250,11 +248,11 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 		}
 	}
 	for _, c := range plan.Creations() {
-		change.Creates = append(change.Creates, r.form.File(c))
+		change.Creates = append(change.Creates, Form.File(c))
 	}
 	if mark, raise := plan.HighWater(); raise {
 		change.Prepare = func(files vfs.FS, dir, scratch string) error {
-			return r.form.RaiseMark(files, dir, scratch, mark)
+			return Form.RaiseMark(files, dir, scratch, mark)
 		}
 	}
 	return r.dir.Commit(ctx, change)
@@ -264,7 +262,7 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 func (r *replacement) names(deletions []fsmspec.Deletion) []string {
 	list := make([]string, len(deletions))
 	for i, d := range deletions {
-		list[i] = r.form.Name(d.ID)
+		list[i] = Form.Name(d.ID)
 	}
 	return list
 }

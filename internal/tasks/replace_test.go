@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -60,7 +59,7 @@ func taskFiles(t *testing.T, dir string) []string {
 	require.NoError(t, err)
 	names := []string{}
 	for _, e := range entries {
-		if Form("").IsTask(e.Name()) {
+		if Form.IsTask(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -177,7 +176,7 @@ func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 			write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
 			require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
 			_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
-			require.ErrorAs(t, err, new(*projection.BusyError), lock)
+			require.ErrorAs(t, err, new(*BusyError), lock)
 			require.ErrorIs(t, err, errTimeout, lock)
 			assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), lock)
 		}

@@ -8,12 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
-
-// Task is a task as the list shows it.
-type Task = projection.Task
 
 // Tasks returns the tasks in dir, ordered by number. It is for display: it takes no
 // lock, and skips files that are not a task at that moment. An absent dir has no tasks.
@@ -25,15 +21,15 @@ func Tasks(ctx context.Context, dir string) ([]Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	form, names := Form(dir), []string{}
+	names := []string{}
 	for _, e := range entries {
-		if form.IsTask(e.Name()) && e.Type().IsRegular() {
+		if Form.IsTask(e.Name()) && e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
 	var tasks []Task
-	err = form.Each(dir, names, func(_ int, data []byte) {
-		if t := form.Decode(data); ctx.Err() == nil && t != nil && t.ID != "" {
+	err = Form.Each(dir, names, func(_ int, data []byte) {
+		if t := Form.Decode(data); ctx.Err() == nil && t != nil && t.ID != "" {
 			tasks = append(tasks, *t)
 		}
 	})
@@ -43,6 +39,6 @@ func Tasks(ctx context.Context, dir string) ([]Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(tasks, func(a, b Task) int { return cmp.Compare(form.Number(a.ID), form.Number(b.ID)) })
+	slices.SortStableFunc(tasks, func(a, b Task) int { return cmp.Compare(Form.Number(a.ID), Form.Number(b.ID)) })
 	return tasks, nil
 }

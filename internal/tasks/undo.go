@@ -59,8 +59,8 @@ const (
 // change has kept. Undoing an undo restores the change. As with any change, the history keeps the
 // removed files.
 //
-// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, errTimeout, *projection.BusyError,
-// projection.ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
+// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, errTimeout, *BusyError,
+// that a lock was lost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
 	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})
 }
@@ -124,9 +124,9 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 func (l List) raiseMark(removed []string) func(files vfs.FS, dir, scratch string) error {
 	mark := int64(0)
 	for _, name := range removed {
-		mark = max(mark, l.form().Number(name))
+		mark = max(mark, Form.Number(name))
 	}
-	return func(files vfs.FS, dir, scratch string) error { return l.form().RaiseMark(files, dir, scratch, mark) }
+	return func(files vfs.FS, dir, scratch string) error { return Form.RaiseMark(files, dir, scratch, mark) }
 }
 
 // planLocked plans with the locks of the files to remove held. Which files these are is

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -296,7 +295,7 @@ func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
 		l.Wait = 10 * time.Second
 		_, err := l.Undo(t.Context(), id, false)
 		require.ErrorIs(t, err, errTimeout)
-		var busy *projection.BusyError
+		var busy *BusyError
 		require.ErrorAs(t, err, &busy)
 		assert.Equal(t, before, l.listed(t))
 	})

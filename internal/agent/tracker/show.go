@@ -12,8 +12,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // maxBytes limits the size of a file that is read.
@@ -23,7 +23,7 @@ const maxBytes = 16 << 20
 // say something else, and removes those of steps that are gone. Tasks of the tracker's own are
 // left alone. A directory is created only if there is a step. Errors are the file system's; what
 // can be shown is shown nevertheless.
-func Show(dir string, all []projection.Task) error {
+func Show(dir string, all []tasks.Task) error {
 	wanted := files(all)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,7 @@ func put(path string, data []byte) error {
 
 // files returns the files of the steps by their names. A step waits only for those that are shown, too: the
 // tracker refuses to close a task whose dependency it does not have.
-func files(all []projection.Task) map[string][]byte {
+func files(all []tasks.Task) map[string][]byte {
 	var steps []fsmspec.Creation
 	shown := map[int64]bool{}
 	for _, t := range all {
@@ -87,7 +87,7 @@ func files(all []projection.Task) map[string][]byte {
 }
 
 // creation returns the task as one to create. ok is false if it is not a step or cannot be shown.
-func creation(t projection.Task) (c fsmspec.Creation, ok bool) {
+func creation(t tasks.Task) (c fsmspec.Creation, ok bool) {
 	n, err := strconv.ParseInt(t.ID, 10, 64)
 	if err != nil || n < 1 || n > maxID || jsonx.Member(t.Metadata, fsmspec.Tag) == nil {
 		return c, false

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/projection"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
-func step(id, status string, after ...string) projection.Task {
-	return projection.Task{ID: id, Subject: "S" + id, Description: "D", Status: status, BlockedBy: after,
+func step(id, status string, after ...string) tasks.Task {
+	return tasks.Task{ID: id, Subject: "S" + id, Description: "D", Status: status, BlockedBy: after,
 		Metadata: jsontext.Value(`{"fsm":"ship"}`)}
 }
 
@@ -78,8 +78,8 @@ func TestShow(t *testing.T) {
 	require.NoError(t, Show(dir, nil))
 	require.NoDirExists(t, dir, "there is nothing to show")
 
-	manual := projection.Task{ID: "8", Subject: "mine", Status: "pending"}
-	all := []projection.Task{step("1", "completed"), step("3", "pending", "1", "1000000", "8", "x"), step("1000000", "pending"),
+	manual := tasks.Task{ID: "8", Subject: "mine", Status: "pending"}
+	all := []tasks.Task{step("1", "completed"), step("3", "pending", "1", "1000000", "8", "x"), step("1000000", "pending"),
 		step("a", "pending"), step("5", "strange"), manual}
 	require.NoError(t, Show(dir, all))
 	first := in(t, dir)
@@ -93,7 +93,7 @@ func TestShow(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "000003.json"), []byte(first["000001.json"]), 0o644)) // as the agent may edit it
-	require.NoError(t, Show(dir, []projection.Task{step("3", "in_progress"), step("4", "pending")}))
+	require.NoError(t, Show(dir, []tasks.Task{step("3", "in_progress"), step("4", "pending")}))
 	got := in(t, dir)
 	assert.Equal(t, "in_progress", decoded(t, got["000003.json"]).Status)
 	delete(got, "000003.json")
@@ -107,7 +107,7 @@ func TestShow(t *testing.T) {
 // TestShowWritesOnlyWhatChanged: each event would otherwise wait for the disk once a step.
 func TestShowWritesOnlyWhatChanged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tracker")
-	all := []projection.Task{step("1", "pending")}
+	all := []tasks.Task{step("1", "pending")}
 	require.NoError(t, Show(dir, all))
 	before, err := os.Stat(filepath.Join(dir, "000001.json"))
 	require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 )
 
 var errNoTask = errors.New("not a task")
@@ -34,9 +33,10 @@ func (Form) SetStatus(data []byte, status string) ([]byte, error) {
 	return slices.Concat(data[:from], []byte(strconv.Quote(status)), data[to:]), nil
 }
 
-// Edit returns the text of the task after the change, as the client writes it (fact 6, client
-// 2.1.197).
-func (f Form) Edit(data []byte, change func(*projection.Task) error) ([]byte, error) {
+// Edit returns the text of a task after a change of what Decode returns, but for the id and the
+// owner, as the client writes it (fact 6, client 2.1.197). What the change leaves as it is stays,
+// and so does what Task has no field for.
+func (f Form) Edit(data []byte, change func(*Task) error) ([]byte, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(data, &members, jsonx.Tolerant); err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fsmtx/fsmtx/internal/projection"
 )
 
 func TestSetStatus(t *testing.T) {
@@ -32,29 +30,29 @@ func TestSetStatus(t *testing.T) {
 func TestEdit(t *testing.T) {
 	const before = `{"id": 7, "z": 1.50, "subject": "a", "description": "d", "status": "pending", "blockedBy": ["1"], "owner": {}, ` +
 		`"metadata": {"n": 1e400, "fsm": "s"}}`
-	edited := func(text string, change func(*projection.Task)) string {
+	edited := func(text string, change func(*Task)) string {
 		t.Helper()
-		got, err := Form{}.Edit([]byte(text), func(task *projection.Task) error { change(task); return nil })
+		got, err := Form{}.Edit([]byte(text), func(task *Task) error { change(task); return nil })
 		require.NoError(t, err)
 		return compact(got)
 	}
 	assert.Equal(t, `{"blockedBy":["1"],"description":"d","id":7,"metadata":{"n":1e400,"fsm":"s"},"owner":{},`+
 		`"status":"pending","subject":"a","z":1.50}`,
-		edited(before, func(*projection.Task) {}))
+		edited(before, func(*Task) {}))
 	assert.Equal(t, `{"activeForm":"A","blockedBy":["1","2"],"description":"e","id":7,"metadata":{"x":1},"owner":{},`+
 		`"status":"completed","subject":"b","z":1.50}`,
-		edited(before, func(task *projection.Task) {
+		edited(before, func(task *Task) {
 			task.Subject, task.Description, task.ActiveForm, task.Status = "b", "e", "A", "completed"
 			task.BlockedBy, task.Metadata = append(task.BlockedBy, "2"), jsontext.Value(`{"x":1}`)
 		}))
 	assert.Equal(t, `{"blockedBy":[],"status":"pending"}`, edited(`{"status": "pending"}`,
-		func(task *projection.Task) { task.BlockedBy = []string{} }))
+		func(task *Task) { task.BlockedBy = []string{} }))
 
 	refused := errors.New("refused")
-	_, err := Form{}.Edit([]byte(before), func(*projection.Task) error { return refused })
+	_, err := Form{}.Edit([]byte(before), func(*Task) error { return refused })
 	require.ErrorIs(t, err, refused)
 	for _, text := range []string{``, `[]`, `null`, `{"subject": 1}`} {
-		_, err := Form{}.Edit([]byte(text), func(*projection.Task) error { return nil })
+		_, err := Form{}.Edit([]byte(text), func(*Task) error { return nil })
 		require.Error(t, err, text)
 	}
 }

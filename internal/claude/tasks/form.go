@@ -8,23 +8,30 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Form is the form of the client's task lists. The lists of projects, which other agents
-// work on, have it too.
+// Form is the form of a task list: a directory with a file for each task. Files that are not tasks
+// are the client's own and are left alone.
 type Form struct{}
 
-var _ projection.Form = Form{}
+// Task is a task as a list shows it. As JSON it has the form of `fsmtx status --json`.
+type Task struct {
+	ID          string         `json:"id"` // "" if the file does not tell it
+	Subject     string         `json:"subject"`
+	Description string         `json:"description,omitzero"`
+	ActiveForm  string         `json:"activeForm,omitzero"`
+	Status      string         `json:"status"` // as the file spells it; may not be a valid fsmspec.Status
+	Owner       string         `json:"owner,omitzero"`
+	BlockedBy   []string       `json:"blockedBy"`
+	Metadata    jsontext.Value `json:"-"` // nil if there is none
+}
 
-// Hides returns the key of the client's own tasks (fact 2, client 2.1.197).
+// Hides returns the key of a task's metadata by which the client hides its own tasks from the list
+// (fact 2, client 2.1.197).
 func (Form) Hides() string { return "_internal" }
 
-// Locker returns the client's locks.
-func (Form) Locker() txn.Locker { return new(Locks) }
-
-// File returns the file as the client itself would create it.
+// File returns the file of a task as the client itself would create it.
 func (Form) File(c fsmspec.Creation) txn.File {
 	return txn.File{Name: Form{}.Name(strconv.FormatInt(c.ID, 10)), Data: encode(&c), Mode: fileMode}
 }
@@ -76,14 +83,14 @@ type file struct {
 	Metadata    jsontext.Value `json:"metadata"`
 }
 
-// Decode returns nil if data is not an object, or what a step depends on has another type than
+// Decode returns the task in the text of a file. It is nil if data is not an object, or what a step depends on has another type than
 // the client writes.
-func (Form) Decode(data []byte) *projection.Task {
+func (Form) Decode(data []byte) *Task {
 	var f file
 	if json.Unmarshal(data, &f, jsonx.Tolerant) != nil {
 		return nil
 	}
-	return &projection.Task{
+	return &Task{
 		ID: unquoted(f.ID), Subject: f.Subject, Description: f.Description, ActiveForm: f.ActiveForm,
 		Status: f.Status, Owner: unquoted(f.Owner), BlockedBy: f.BlockedBy, Metadata: f.Metadata,
 	}

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -79,7 +78,7 @@ func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
 		require.NotNil(t, got)
 		assert.Equal(t, compact(jsontext.Value(c.Metadata)), compact(got.Metadata), "numbers as they are spelled")
 		got.Metadata = nil
-		want := projection.Task{ID: strconv.FormatInt(c.ID, 10), Subject: c.Subject, Description: c.Description, ActiveForm: c.ActiveForm,
+		want := Task{ID: strconv.FormatInt(c.ID, 10), Subject: c.Subject, Description: c.Description, ActiveForm: c.ActiveForm,
 			Status: c.Status.String(), Owner: c.Owner, BlockedBy: []string{}}
 		for _, id := range c.BlockedBy {
 			want.BlockedBy = append(want.BlockedBy, strconv.FormatInt(id, 10))
@@ -103,7 +102,7 @@ func TestWhatIsNotATask(t *testing.T) {
 	for _, text := range []string{``, `{`, `[]`, `"a"`, `{"subject": 1}`, `{"status": true}`, `{"blockedBy": "1"}`, `{"blockedBy": [1]}`} {
 		assert.Nil(t, Form{}.Decode([]byte(text)), text)
 	}
-	assert.Equal(t, &projection.Task{Status: "pending"}, Form{}.Decode([]byte(`{"id": 5, "status": "pending", "owner": {}}`)))
+	assert.Equal(t, &Task{Status: "pending"}, Form{}.Decode([]byte(`{"id": 5, "status": "pending", "owner": {}}`)))
 }
 
 // checkShape checks that a file looks like one of the client's: the fields in the

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -76,7 +75,7 @@ func (l *Locks) Bind(files vfs.FS, dir, scratch string) {
 // waiting for others could deadlock: on conflict all are released and retried with
 // backoff.
 //
-// Errors: *projection.BusyError, or the file system's.
+// Errors: *BusyError, or the file system's.
 func (l *Locks) Lock(ctx context.Context, names []string) (kept bool, err error) {
 	all, heldAny := l.withHeld(names), len(l.held) > 0
 	missing := slices.DeleteFunc(slices.Clone(all), l.holds)
@@ -127,7 +126,7 @@ func (l *Locks) holds(name string) bool {
 }
 
 func (l *Locks) busyError(ctx context.Context, busy string) error {
-	e := &projection.BusyError{Path: filepath.Join(l.dir, busy), Ahead: ahead, Cause: context.Cause(ctx)}
+	e := &BusyError{Path: filepath.Join(l.dir, busy), Ahead: ahead, Cause: context.Cause(ctx)}
 	info, err := l.files.Lstat(e.Path)
 	if err != nil {
 		return e
@@ -142,13 +141,13 @@ func (l *Locks) busyError(ctx context.Context, busy string) error {
 	return e
 }
 
-// Check returns projection.ErrLockLost if a lock is no longer the one that was taken.
+// Check returns errLockLost if a lock is no longer the one that was taken.
 func (l *Locks) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {
 		if ok, err := l.isOurs(h); err != nil || !ok {
-			return errors.Join(fmt.Errorf("%w: %s", projection.ErrLockLost, filepath.Join(l.dir, h.name)), err)
+			return errors.Join(fmt.Errorf("%w: %s", errLockLost, filepath.Join(l.dir, h.name)), err)
 		}
 	}
 	return nil

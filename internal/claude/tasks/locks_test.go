@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -100,7 +99,7 @@ func failStep(op, path string, err error) func(faultfs.Step) error {
 func TestLockTakesAllOrNone(t *testing.T) {
 	l := newLockedList(t)
 	l.plant("2.json.lock", 0)
-	var busy *projection.BusyError
+	var busy *BusyError
 	require.ErrorAs(t, l.busy("1.json", "2.json"), &busy)
 	assert.Equal(t, l.at("2.json.lock"), busy.Path)
 	assert.ErrorIs(t, busy, context.Canceled)
@@ -192,7 +191,7 @@ func TestErrorNamesAFileInPlaceOfALock(t *testing.T) {
 }
 
 func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
-	e := &projection.BusyError{Path: "/list/.lock.lock", Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Cause: context.Canceled}
+	e := &BusyError{Path: "/list/.lock.lock", Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Cause: context.Canceled}
 	assert.Contains(t, e.Error(), "since 2026-11-21T10:00:00Z")
 	e.Since = time.Time{}
 	assert.NotContains(t, e.Error(), "since")
@@ -201,7 +200,7 @@ func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
 	l.plant(listLock, time.Second)
 	info, err := os.Stat(l.at(listLock))
 	require.NoError(t, err)
-	var busy *projection.BusyError
+	var busy *BusyError
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Since.Equal(info.ModTime()))
 }
@@ -209,7 +208,7 @@ func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
 func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, -time.Hour)
-	var busy *projection.BusyError
+	var busy *BusyError
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Abandoned())
 	assert.Regexp(t, "^the lock "+l.at(listLock)+
@@ -234,7 +233,7 @@ func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 		assert.Contains(t, busy.Error(), "the task list is in use: another program has held ")
 	}
 
-	inUse := &projection.BusyError{Path: "a", Since: time.Now(), Age: -ahead, Ahead: ahead}
+	inUse := &BusyError{Path: "a", Since: time.Now(), Age: -ahead, Ahead: ahead}
 	assert.False(t, inUse.Abandoned(), "at the limit")
 	assert.Contains(t, inUse.Error(), "the task list is in use")
 }
@@ -257,9 +256,9 @@ func TestCheckFindsALostLock(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
 	require.NoError(t, os.Remove(l.at(listLock)))
-	require.ErrorIs(t, l.Check(), projection.ErrLockLost)
+	require.ErrorIs(t, l.Check(), errLockLost)
 	l.plant(listLock, 0)
-	require.ErrorIs(t, l.Check(), projection.ErrLockLost)
+	require.ErrorIs(t, l.Check(), errLockLost)
 	require.NoError(t, l.Unlock())
 	assert.DirExists(t, l.at(listLock), "another program's lock was released")
 }
@@ -269,7 +268,7 @@ func TestLockThatCannotBeCheckedIsLost(t *testing.T) {
 	l.take()
 	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	err := l.Check()
-	require.ErrorIs(t, err, projection.ErrLockLost)
+	require.ErrorIs(t, err, errLockLost)
 	require.ErrorIs(t, err, syscall.EIO)
 	l.files = vfs.OS{}
 	require.NoError(t, l.Unlock())

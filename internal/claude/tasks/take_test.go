@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -30,7 +29,7 @@ func TestStaleLocks(t *testing.T) {
 			l := newLockedList(t)
 			l.plant(listLock, age)
 			if !free {
-				require.ErrorAs(t, l.busy(), new(*projection.BusyError), "age %v", age)
+				require.ErrorAs(t, l.busy(), new(*BusyError), "age %v", age)
 				assert.Equal(t, []string{listLock}, l.names())
 				return
 			}
@@ -60,7 +59,7 @@ func TestTakeOverWaitsForOtherClients(t *testing.T) {
 			}
 			return nil
 		})
-		require.ErrorAs(t, l.busy("2.json"), new(*projection.BusyError))
+		require.ErrorAs(t, l.busy("2.json"), new(*BusyError))
 		<-stolen
 		assert.Equal(t, []string{"2.json.lock"}, l.names(), "the client's lock is still there, ours are not")
 	})
@@ -80,7 +79,7 @@ func TestTakeOverIsVerified(t *testing.T) {
 			l := newLockedList(t)
 			l.plant(listLock, time.Minute)
 			l.before(onStep("rename", l.at(listLock), func() error { return change(l.at(listLock)) }))
-			require.ErrorAs(t, l.busy(), new(*projection.BusyError))
+			require.ErrorAs(t, l.busy(), new(*BusyError))
 			assert.DirExists(t, l.at(listLock), "the client's lock was taken over")
 		})
 	}
@@ -98,7 +97,7 @@ func TestFailedTakeOverLeavesNothingInScratch(t *testing.T) {
 		}
 		return nil
 	})
-	require.ErrorAs(t, l.busy(), new(*projection.BusyError))
+	require.ErrorAs(t, l.busy(), new(*BusyError))
 	left, err := filepath.Glob(filepath.Join(l.scratch, "stale-*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -116,7 +115,7 @@ func TestStaleLockThatCannotBeMovedIsBusy(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, time.Minute)
 	l.before(failStep("rename", l.at(listLock), syscall.EACCES))
-	require.ErrorAs(t, l.busy(), new(*projection.BusyError))
+	require.ErrorAs(t, l.busy(), new(*BusyError))
 }
 
 func TestLstatErrorOfALockIsReturned(t *testing.T) {
@@ -183,7 +182,7 @@ func TestLockWithoutRenameNew(t *testing.T) {
 	require.NoError(t, l.Unlock())
 	assert.Empty(t, l.names())
 	l.plant("1.json.lock", 0)
-	require.ErrorAs(t, l.busy("1.json"), new(*projection.BusyError))
+	require.ErrorAs(t, l.busy("1.json"), new(*BusyError))
 	assert.Equal(t, []string{"1.json.lock"}, l.names())
 }
 
@@ -201,7 +200,7 @@ func TestLockIsBusyAfterThreeLostTakeOvers(t *testing.T) {
 			}
 			return os.Chtimes(s.To, time.Time{}, time.Now().Add(-time.Minute))
 		})
-		require.ErrorAs(t, l.busy(), new(*projection.BusyError))
+		require.ErrorAs(t, l.busy(), new(*BusyError))
 		assert.Equal(t, 3, tries)
 	})
 }

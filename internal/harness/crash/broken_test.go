@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
-	"github.com/fsmtx/fsmtx/internal/projection"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -188,7 +187,7 @@ func TestLocksAreReleasedAfterDeath(t *testing.T) {
 			}
 			r, err := txn.Recover(ctx, w.List(), txn.WithLocker(locker))
 			if broken {
-				_, busy := errors.AsType[*projection.BusyError](err)
+				_, busy := errors.AsType[*claudetasks.BusyError](err)
 				require.True(t, busy, "no lock was held: %v", err)
 				return
 			}

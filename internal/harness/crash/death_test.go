@@ -177,7 +177,7 @@ func (w *world) continueBy(t *testing.T, by string, before map[string]worlds.Fil
 	}
 	made := map[string]string{}
 	for _, c := range result.Created {
-		file := tasks.Form(w.List()).File(c)
+		file := tasks.Form.File(c)
 		made[file.Name] = string(file.Data)
 	}
 	return afterProblem(before, w.Tasks(t), made)

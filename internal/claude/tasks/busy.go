@@ -1,4 +1,4 @@
-package projection
+package tasks
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ErrLockLost is returned when a lock that was taken is no longer held: another
+// errLockLost is returned when a lock that was taken is no longer held: another
 // program took it over as stale.
-var ErrLockLost = errors.New("a lock on the task list was lost to another program")
+var errLockLost = errors.New("a lock on the task list was lost to another program")
 
 // BusyError is returned when a program's lock was held by another process until the context
 // was done. It wraps the context's cause.
