@@ -118,7 +118,7 @@ func (d *document) codeList(b codeBlock) *candidate {
 	covered := 0
 	for i, l := range s.out {
 		if l.kind == item && l.level == margin && (l.box != 0 || !boxed && l.ordered) {
-			c.marks = append(c.marks, mark{at: b.begin + i, title: codeTitle(l.text), done: l.box == 'x', end: b.begin + i + 1})
+			c.marks = append(c.marks, mark{at: b.begin + i, title: plainTitle(l.text), done: l.box == 'x', end: b.begin + i + 1})
 			covered++
 		} else if n := len(c.marks); n > 0 && l.kind != blank && l.level > margin {
 			c.marks[n-1].end = b.begin + i + 1
@@ -129,13 +129,6 @@ func (d *document) codeList(b codeBlock) *candidate {
 		return nil
 	}
 	return c
-}
-
-func codeTitle(text string) string {
-	if n, ok := parseNumbered(text); ok {
-		return n.title
-	}
-	return text
 }
 
 // tables returns the tables whose first column numbers the steps.

@@ -292,7 +292,7 @@ func (d *document) staged(headings []int) bool {
 
 var stageWord = pattern{text: `(?i)\b(stage|phase|step)\b`}
 
-// plainTitle returns the text of a heading without a number or decoration in front of it.
+// plainTitle returns the text of a heading or an item without a number or decoration in front of it.
 func plainTitle(text string) string {
 	if n, ok := parseNumbered(text); ok {
 		return n.title
