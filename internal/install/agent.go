@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/recovery"
@@ -53,12 +52,12 @@ func (j *job) runAgents(s terminal.Streams) (status Status, err error) {
 func (j *job) runAgent(s terminal.Streams, name string) (Status, error) {
 	one := *j
 	if name != caller.Claude {
-		return agentInstall{&one, agent.Named(name)}.run(s)
+		return retried(s, agentInstall{&one, agent.Named(name)}.once)
 	}
 	if one.Scope == Local && slices.Contains(j.Agents, All) {
 		one.Scope = User
 	}
-	return one.run(s)
+	return retried(s, one.once)
 }
 
 // chosen returns the names of the agents that the given words stand for.
@@ -109,16 +108,7 @@ type agentFile struct {
 	report settings.Report
 }
 
-// run does the job for the agent. Only compare returns another status than Installed.
-func (a agentInstall) run(s terminal.Streams) (status Status, err error) {
-	for range attempts {
-		if status, err = a.once(s); !errors.Is(err, edit.ErrChanged) {
-			break
-		}
-	}
-	return status, err
-}
-
+// once does the job for the agent. Only compare returns another status than Installed.
 func (a agentInstall) once(s terminal.Streams) (Status, error) {
 	command, unusable, err := a.program(s)
 	if err != nil {

@@ -18,19 +18,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// attempts is how often an edit is retried while another program keeps changing the file.
-const attempts = 100
-
-// run does the job for Claude Code. Only compare returns another status than Installed.
-func (j *job) run(s terminal.Streams) (status Status, err error) {
-	for range attempts {
-		if status, err = j.once(s); !errors.Is(err, edit.ErrChanged) {
+// retried calls once again while another program keeps changing a file, up to 100 times.
+func retried(s terminal.Streams, once func(terminal.Streams) (Status, error)) (status Status, err error) {
+	for range 100 {
+		if status, err = once(s); !errors.Is(err, edit.ErrChanged) {
 			break
 		}
 	}
 	return status, err
 }
 
+// once does the job for Claude Code. Only compare returns another status than Installed.
 func (j *job) once(s terminal.Streams) (Status, error) {
 	file, err := j.open(s)
 	if err != nil {

@@ -35,13 +35,13 @@ func Purge(ctx context.Context, s terminal.Streams) error {
 	var failures []error
 	for _, scope := range []Scope{User, Project, Local} {
 		j := job{Request: Request{Scope: scope}, verb: remove}
-		_, err := j.run(s)
+		_, err := retried(s, j.once)
 		failures = append(failures, err)
 	}
 	for _, a := range agent.All() {
 		for _, scope := range []Scope{User, Project} {
 			j := job{Request: Request{Scope: scope}, verb: remove, quiet: true}
-			_, err := agentInstall{&j, a}.run(s)
+			_, err := retried(s, agentInstall{&j, a}.once)
 			failures = append(failures, err)
 		}
 	}

@@ -37,5 +37,5 @@ func (j *job) doAll(s terminal.Streams) (Status, error) {
 	if len(j.Agents) > 0 {
 		return j.runAgents(s)
 	}
-	return j.run(s)
+	return retried(s, j.once)
 }
