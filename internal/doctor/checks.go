@@ -82,11 +82,16 @@ func parents(dir, home string) (all []string) {
 }
 
 // install returns the command that repairs the hooks in the file.
-func (p place) install() string {
+func (p place) install() string { return p.command("fsmtx install ") }
+
+// removal returns the command that removes the hooks from the file.
+func (p place) removal() string { return p.command("fsmtx install --remove ") }
+
+func (p place) command(install string) string {
 	if p.cd == "" {
-		return "fsmtx install " + p.scope.Flag()
+		return install + p.scope.Flag()
 	}
-	return "cd " + shell.Join(p.cd) + " && fsmtx install " + p.scope.Flag()
+	return "cd " + shell.Join(p.cd) + " && " + install + p.scope.Flag()
 }
 
 // hooked is what the settings files here have of this program.
@@ -195,10 +200,10 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 			Command: "fsmtx install"})
 	case len(h.registered) > 1:
 		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + h.registered[0].path, File: h.registered[1].path,
-			Command: d.removal(h.registered[1])})
+			Command: h.registered[1].removal()})
 	case len(h.registered) == 1 && h.plugin.root != "":
 		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root,
-			File: h.registered[0].path, Command: d.removal(h.registered[0])})
+			File: h.registered[0].path, Command: h.registered[0].removal()})
 	}
 	for _, p := range h.registered {
 		if !slices.Contains(h.gone, p) { // the command that names the new program mends the rest, too
@@ -222,13 +227,6 @@ func (d *doctor) unjudged(root string) []Fault {
 	}
 	return []Fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps",
 		File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
-}
-
-func (d *doctor) removal(p place) string {
-	if p.cd == "" {
-		return "fsmtx install --remove " + p.scope.Flag()
-	}
-	return "cd " + shell.Join(p.cd) + " && fsmtx install --remove " + p.scope.Flag()
 }
 
 // missingPrograms returns a fault for each program of the hooks in a file that is not there, with
