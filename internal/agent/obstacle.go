@@ -83,9 +83,11 @@ func (a *Agent) Obstacles(t Trust) (all []Obstacle) {
 	return all
 }
 
-// member is the obstacle that a member of a file has a value.
-func member(file, name, value string) Obstacle {
-	return Obstacle{fmt.Sprintf("%q is %s in %s", name, value, file), "take it out of the file"}
+const disableAll = "disableAllHooks"
+
+// allDisabled is the obstacle that disableAll has a value in a file.
+func allDisabled(file, value string) Obstacle {
+	return Obstacle{fmt.Sprintf("%q is %s in %s", disableAll, value, file), "take it out of the file"}
 }
 
 // obstaclesOfCodex: a feature of the person, or of a project that is trusted, which wins; and what
@@ -121,14 +123,14 @@ func obstaclesOfCodex(t Trust) (all []Obstacle) {
 // obstaclesOfCopilot: the file itself, and the settings of the project that it shares with Claude Code or has
 // for itself. A word of another kind makes the file invalid.
 func obstaclesOfCopilot(t Trust) (all []Obstacle) {
-	if off := jsonx.Member(t.Data, "disableAllHooks"); off != nil && off.Kind() != 'f' {
-		all = append(all, member(t.File, "disableAllHooks", string(off)))
+	if off := jsonx.Member(t.Data, disableAll); off != nil && off.Kind() != 'f' {
+		all = append(all, allDisabled(t.File, string(off)))
 	}
 	for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json",
 		".claude/settings.local.json"} {
 		file := filepath.Join(t.Dir, name)
-		if jsonx.Member(readPlain(file), "disableAllHooks").Kind() == 't' {
-			all = append(all, member(file, "disableAllHooks", "true"))
+		if jsonx.Member(readPlain(file), disableAll).Kind() == 't' {
+			all = append(all, allDisabled(file, "true"))
 		}
 	}
 	return all
@@ -159,11 +161,11 @@ func obstaclesOfGemini(t Trust) (all []Obstacle) {
 // obstaclesOfQwen: the settings of the person or of the project, which win. Any word but false counts.
 func obstaclesOfQwen(t Trust) []Obstacle {
 	for _, file := range []string{filepath.Join(t.Dir, ".qwen", "settings.json"), filepath.Join(t.Config, "settings.json")} {
-		switch off := jsonx.Member(readPlain(file), "disableAllHooks"); {
+		switch off := jsonx.Member(readPlain(file), disableAll); {
 		case off.Kind() == 'f':
 			return nil
 		case off != nil:
-			return []Obstacle{member(file, "disableAllHooks", string(off))}
+			return []Obstacle{allDisabled(file, string(off))}
 		}
 	}
 	return nil

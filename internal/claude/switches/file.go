@@ -153,11 +153,11 @@ func (f file) off(name, what, remedy string) Off {
 	return Off{File: f.path, Line: line, What: what, Remedy: remedy}
 }
 
-// lastBool returns the last of the files in which the member is true or false, and its value.
+// lastDisabling returns the last of the files in which disableAll is true or false, and its value.
 // The client ignores other values.
-func lastBool(files []file, name string) (by file, on, set bool) {
+func lastDisabling(files []file) (by file, on, set bool) {
 	for _, f := range files {
-		if v, _ := f.member(name); v.Kind() == 't' || v.Kind() == 'f' {
+		if v, _ := f.member(disableAll); v.Kind() == 't' || v.Kind() == 'f' {
 			by, on, set = f, v.Kind() == 't', true
 		}
 	}

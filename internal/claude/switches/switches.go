@@ -126,8 +126,8 @@ const administrator = "only your administrator can change this file"
 
 // managedOff returns the organisation's disableAllHooks, which has no exception.
 func (s Settings) managedOff() []Off {
-	f, on, set := lastBool(s.managed, disableAll)
-	if !set || !on {
+	f, on, _ := lastDisabling(s.managed)
+	if !on {
 		return nil
 	}
 	return []Off{f.off(disableAll, `"disableAllHooks" is true`, administrator)}
@@ -182,13 +182,13 @@ const disableAll = "disableAllHooks"
 // off returns disableAllHooks of the file with the highest precedence that sets it. The
 // organisation's own hooks run all the same.
 func (s Settings) off() []Off {
-	if _, _, set := lastBool(s.managed, disableAll); set {
+	if _, _, set := lastDisabling(s.managed); set {
 		return nil // true is managedOff; false overrules the other files
 	}
 	files := slices.Concat(s.flag, slices.DeleteFunc(slices.Clone(s.others), s.isLeftOut))
 	slices.Reverse(files)
-	f, on, set := lastBool(files, disableAll)
-	if !set || !on {
+	f, on, _ := lastDisabling(files)
+	if !on {
 		return nil
 	}
 	o := f.off(disableAll, `"disableAllHooks" is true`,
