@@ -462,10 +462,11 @@ func otherWord(name string) string {
 	}[name]
 }
 
-// takes returns the check of a command that takes from least to most arguments. want says which they are.
-func takes(least, most int, want, hint string) cobra.PositionalArgs {
+// takes returns the check of a command that takes at least so many arguments and at most one. want says
+// which it is.
+func takes(least int, want, hint string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
+		if len(args) < least || len(args) > 1 {
 			return &exit{exitNo, fmt.Errorf("got %d arguments, want %s", len(args), want), hint}
 		}
 		return nil

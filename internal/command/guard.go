@@ -20,7 +20,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 			"the model, with 1 if there is no such rule, and with 0 otherwise, even if the guard itself fails.",
 		Example: example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
 		Args: func(c *cobra.Command, args []string) error {
-			if err := takes(1, 1, "the ID of one guard", "fsmtx guard list names them")(c, args); err != nil {
+			if err := takes(1, "the ID of one guard", "fsmtx guard list names them")(c, args); err != nil {
 				return err
 			}
 			if _, ok := rules.Find(args[0]); !ok && commandMeant(c, args[0]) != "" {

@@ -64,7 +64,7 @@ func newInit(s terminal.Streams) *cobra.Command {
 			"fsmtx init",
 			"fsmtx init release",
 			"fsmtx init --yes --scope none .claude/skills/release"),
-		Args: takes(0, 1, "the name or the folder of one skill", "for example: fsmtx init release"),
+		Args: takes(0, "the name or the folder of one skill", "for example: fsmtx init release"),
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) (names []string, _ cobra.ShellCompDirective) {
 			all, _ := readSkills(s, "")
 			for _, t := range all {

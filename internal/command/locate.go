@@ -83,7 +83,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 			"fsmtx locate                         # every workflow that is visible from here",
 			"fsmtx locate my-skill",
 			"fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
-		Args: takes(0, 1, "the name of one skill", "for example: fsmtx locate my-plugin:my-skill"),
+		Args: takes(0, "the name of one skill", "for example: fsmtx locate my-plugin:my-skill"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, cwd, err := f.finder(s)
 			if err != nil {

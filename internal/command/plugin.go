@@ -87,7 +87,7 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 			"fsmtx plugin --force ~/fsmtx-plugin                # after an upgrade",
 			"fsmtx plugin --with planning --name product-planning ~/product-planning",
 		),
-		Args: takes(1, 1, "one directory", "run fsmtx plugin --help"),
+		Args: takes(1, "one directory", "run fsmtx plugin --help"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.steps.validate(); err != nil {
 				return err

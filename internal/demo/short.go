@@ -45,7 +45,7 @@ func (d *Demo) begin(ctx context.Context) error {
 
 func (d *Demo) skip(ctx context.Context) error {
 	d.say("\nIt publishes at once. fsmtx refuses:")
-	return d.try(ctx, "3", "completed")
+	return d.try(ctx, "3")
 }
 
 func (d *Demo) sendBack(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (d *Demo) sendBack(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []string{"1", "2"} {
-		if err := d.try(ctx, step, "completed"); err != nil {
+		if err := d.try(ctx, step); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (d *Demo) finish(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []string{"1", "2", "3"} {
-		if err := d.try(ctx, step, "completed"); err != nil {
+		if err := d.try(ctx, step); err != nil {
 			return err
 		}
 	}
@@ -100,23 +100,24 @@ func (d *Demo) killShort(ctx context.Context) error {
 	return nil
 }
 
-// try simulates a TaskUpdate of the agent, and prints what it reads in answer to it.
-func (d *Demo) try(ctx context.Context, task, status string) error {
-	out, refusal, err := d.start(ctx, d.taskUpdate(task, status), "step")
+// try simulates a TaskUpdate with which the agent completes a task, and prints what it reads in
+// answer to it.
+func (d *Demo) try(ctx context.Context, task string) error {
+	out, refusal, err := d.start(ctx, d.taskUpdate(task, "completed"), "step")
 	if err != nil {
 		return err
 	}
 	if len(refusal) > 0 {
-		d.say("  #%s %s  ✗ %s", task, status, firstLine(string(refusal)))
+		d.say("  #%s completed  ✗ %s", task, firstLine(string(refusal)))
 		return nil
 	}
 	output := jsonx.Member(out, "hookSpecificOutput")
 	if rewritten := jsonx.StringMember(jsonx.Member(output, "updatedInput"), "status"); rewritten != "" {
-		d.say("  #%s %s  ↺ %s", task, status, firstLine(jsonx.StringMember(output, "additionalContext")))
+		d.say("  #%s completed  ↺ %s", task, firstLine(jsonx.StringMember(output, "additionalContext")))
 		return d.setStatus(task, rewritten)
 	}
-	d.say("  #%s %s  ✓", task, status)
-	return d.setStatus(task, status)
+	d.say("  #%s completed  ✓", task)
+	return d.setStatus(task, "completed")
 }
 
 // start runs this program with an event.

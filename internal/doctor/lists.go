@@ -226,7 +226,7 @@ func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
 		}
 		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s,
 			Command: "fsmtx doctor --fix", Safe: true,
-			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recovery.Wait) }})
+			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir) }})
 	}
 	return found, nil
 }

@@ -222,7 +222,7 @@ func resolved(d, parent ref, tasks []task) ref {
 // add appends the steps of a task and its subtasks.
 func (c *conversion) add(t task) {
 	if isCancelled(t) {
-		c.leaveOut(t, "it is cancelled")
+		c.leaveOut(t)
 		return
 	}
 	isOwn := func(n int64) bool {
@@ -233,7 +233,7 @@ func (c *conversion) add(t task) {
 	for _, sub := range t.Subtasks {
 		name := t.ID + "." + sub.last()
 		if isCancelled(sub) {
-			c.leaveOut(sub, "it is cancelled")
+			c.leaveOut(sub)
 			continue
 		}
 		c.append(sub, name, unique(slices.Concat(c.waitsFor(sub, name, t.ID, []task{t}), before)))
@@ -271,9 +271,10 @@ func (c *conversion) waitsFor(t task, name, parent ref, siblings []task) (number
 	return numbers
 }
 
-func (c *conversion) leaveOut(t task, why string) {
+// leaveOut notes that a task is cancelled.
+func (c *conversion) leaveOut(t task) {
 	c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line,
-		What: "task " + string(t.ID) + ": " + oneLine(t.Title), Why: why})
+		What: "task " + string(t.ID) + ": " + oneLine(t.Title), Why: "it is cancelled"})
 }
 
 func (c *conversion) append(t task, name ref, blockedBy []int64) {

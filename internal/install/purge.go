@@ -157,7 +157,7 @@ func purgeLists(ctx context.Context, s terminal.Streams) error {
 	for _, dir := range dirs {
 		state, err := txn.StateDir(dir)
 		if err == nil {
-			err = recovery.Forget(ctx, dir, recovery.Wait)
+			err = recovery.Forget(ctx, dir)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", dir, err))

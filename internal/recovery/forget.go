@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -17,11 +16,11 @@ var errInUse = errors.New("not removed")
 
 // Forget removes the state directory of a list, after which deleted tasks cannot be
 // restored. It first finishes an interrupted hydration. It does not remove files in the
-// quarantine, because they belong to other programs. wait limits the wait for the locks.
+// quarantine, because they belong to other programs. It waits for the locks as long as Wait.
 //
 // Errors: errInUse, those of tasks.List.Open, or the file system's.
-func Forget(ctx context.Context, dir string, wait time.Duration) (err error) {
-	list := tasks.List{Dir: dir, Wait: wait}
+func Forget(ctx context.Context, dir string) (err error) {
+	list := tasks.List{Dir: dir, Wait: Wait}
 	ctx, cancel := list.Waiting(ctx)
 	defer cancel()
 	s, err := txn.StateDir(dir)

@@ -46,7 +46,7 @@ func parseEntry(o object) (*entry, error) {
 	if _, err = o.pluginName(); err != nil {
 		return nil, err
 	}
-	if err := o.check(textMembers, 't', 'f', "strict", "defaultEnabled"); err != nil {
+	if err := o.check(textMembers, "strict", "defaultEnabled"); err != nil {
 		return nil, err
 	}
 	if v := o.members["strict"]; v.Kind() == 'f' {
@@ -63,16 +63,16 @@ func parseEntry(o object) (*entry, error) {
 // textMembers are the members of an entry that have to be strings.
 var textMembers = []string{"version", "description", "displayName", "homepage", "repository", "license", "category"}
 
-// check returns a mistake if one of the members texts is not a string, or one of the others
+// check returns a mistake if one of the members texts is not a string, or one of the switches
 // is neither true nor false.
-func (o object) check(texts []string, yes, no byte, others ...string) error {
+func (o object) check(texts []string, switches ...string) error {
 	for _, name := range texts {
 		if v, ok := o.members[name]; ok && v.Kind() != '"' {
 			return v.mistake("%q: %s", name, jsonx.Got(v.Kind(), "a string"))
 		}
 	}
-	for _, name := range others {
-		if v, ok := o.members[name]; ok && byte(v.Kind()) != yes && byte(v.Kind()) != no {
+	for _, name := range switches {
+		if v, ok := o.members[name]; ok && v.Kind() != 't' && v.Kind() != 'f' {
 			return v.mistake("%q: %s", name, jsonx.Got(v.Kind(), "true or false"))
 		}
 	}
@@ -190,7 +190,7 @@ func parseManifest(o object) (m manifest, err error) {
 	if m.name, err = o.pluginName(); err != nil {
 		return m, err
 	}
-	if err := o.check([]string{"version"}, 't', 'f', "defaultEnabled"); err != nil {
+	if err := o.check([]string{"version"}, "defaultEnabled"); err != nil {
 		return m, err
 	}
 	m.off = o.members["defaultEnabled"].Kind() == 'f'
