@@ -195,7 +195,11 @@ func codexAnswer(model *responses, c fidelityCase) answer {
 func codexAlone(t *testing.T, c fidelityCase, binary string) answer {
 	w := newWorld(t)
 	for path, content := range settingsOf(c, codexSettings) {
-		writeFile(t, filepath.Join(w.project, path), content)
+		where := w.project
+		if strings.HasPrefix(path, "home/") {
+			where = w.root
+		}
+		writeFile(t, filepath.Join(where, path), content)
 	}
 	var names []string
 	if strings.HasSuffix(c.event, "ToolUse") {

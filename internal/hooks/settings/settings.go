@@ -73,7 +73,7 @@ func (f Finder) Find() Found {
 			}
 			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
 			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text),
-				Mistakes: f.Dialect.Settings.Mistakes(text), Loses: losses(f.Dialect, text)})
+				Mistakes: slices.Concat(f.Dialect.Settings.Mistakes(text), mistakes(f.Dialect, text)), Loses: losses(f.Dialect, text)})
 		}
 	}
 	switches := f.Dialect.Switches(f.withoutDropped(found.Sources, texts)...)
@@ -175,7 +175,7 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 	source := hooks.Source{Name: path, Hooks: hooksOf(text)}
 	if IsHooksFile(path) {
 		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
-		if d.Settings.Members != nil && !IsManifest(path) {
+		if !IsManifest(path) {
 			source.Mistakes = mistakes(d, text)
 		}
 	} else {

@@ -17,6 +17,9 @@ import (
 // drops it: other members, a description that is not a text, and a name that it knows and finds twice
 // in an object.
 func mistakes(d dialect.Dialect, text jsontext.Value) (all []string) {
+	if d.Settings.Members == nil {
+		return nil
+	}
 	file, _ := js.ParseObject(text)
 	for name, value := range file.All() {
 		if !slices.Contains(d.Settings.Members, name) {
