@@ -144,7 +144,7 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 		if group.Has("command") || group.Has("type") {
 			what += `: write {"hooks": [{"type": "command", "command": …}]}`
 		}
-		s.drop(at, s.fatal, what)
+		s.drop(at, s.fatal && (group.Get("hooks") != nil || !s.dialect.Hooks.EmptyGroups), what)
 		return
 	}
 	pattern := group.Get("matcher")

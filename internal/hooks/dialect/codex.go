@@ -29,6 +29,7 @@ func Codex() Dialect {
 		Types:        []string{CommandType, "mcp_tool", "prompt", "agent"},
 		Entries:      codexEntries(),
 		NullIsAbsent: true,
+		EmptyGroups:  true,
 		Identity:     []Field{FieldPlace},
 		Timeout:      600 * time.Second,
 		TimeoutUnit:  time.Second,

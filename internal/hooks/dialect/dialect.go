@@ -91,6 +91,7 @@ type Hooks struct {
 	// has another type. nil: only the type, the command and the timeout matter.
 	Entries      map[string]map[string]Kind
 	NullIsAbsent bool // null is accepted for a field that may be absent
+	EmptyGroups  bool // a group without the member hooks is an empty one, and no mistake
 
 	Timeout     time.Duration // the default time limit
 	TimeoutUnit time.Duration // the unit of the field timeout
