@@ -163,7 +163,7 @@ func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.
 	return settings.Finder{
 		Dialect: d,
 		Plugins: clientPlugins(s, project),
-		Where:   settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
+		Where:   settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Getenv: s.Env},
 	}
 }
 

@@ -36,6 +36,7 @@ func Claude() Dialect {
 				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
 				{Scope: User, In: InConfig, Path: "settings.json"},
 			},
+			ConfigDir: ".claude", ConfigVariable: "CLAUDE_CONFIG_DIR",
 			Marked:  true, // facts 97 and 169, Claude Code 2.1.329
 			Plugins: true,
 			Skills:  []File{{In: InProject, Path: ".claude"}, {In: InConfig}},

@@ -14,9 +14,10 @@ func Codex() Dialect {
 	d.Settings = Settings{
 		Files: []File{
 			{Scope: Project, In: InProject, Path: ".codex/hooks.json"},
-			{Scope: User, In: InHome, Path: ".codex/hooks.json"},
+			{Scope: User, In: InConfig, Path: "hooks.json"},
 		},
-		Reviewed: File{Scope: User, In: InHome, Path: ".codex/config.toml"},
+		ConfigDir: ".codex", ConfigVariable: "CODEX_HOME",
+		Reviewed: []File{{In: InConfig, Path: "config.toml"}, {In: InProject, Path: ".codex/config.toml"}},
 		Switch:   Switch{settings: []Path{{"disabled"}}, disables: true, byDefault: true},
 		ToEnable: `[features] hooks = true in config.toml`,
 		Members:  []string{"description", "hooks"},

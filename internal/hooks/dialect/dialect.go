@@ -51,8 +51,12 @@ type Dialect struct {
 
 // Settings is where an agent keeps its hooks.
 type Settings struct {
-	Files      []File   // in order of precedence
-	Extensions []string // directories of extensions, relative to the project and to the home
+	Files []File // in order of precedence
+	// ConfigDir is the agent's configuration directory in the user's home, "" if that is the home
+	// itself. ConfigVariable is the environment variable that names another directory.
+	ConfigDir, ConfigVariable string
+
+	Extensions []string // directories of extensions, relative to the project and to the configuration directory
 	Plugins    bool     // Claude Code's plugins, and their skills, may have hooks
 	Skills     []File   // directories whose skills and commands may have hooks in their frontmatter
 	Comments   bool     // files may contain comments and trailing commas
@@ -64,9 +68,9 @@ type Settings struct {
 	Kinds map[string]Kind
 	Env   string // the setting with variables that hooks get; "" if there is none
 
-	// Reviewed is the file in which the agent records the hooks that the user has reviewed.
-	// The agent runs no others. If the path is empty, no review is needed.
-	Reviewed File
+	// Reviewed are files of TOML that may have hooks, too. In the first one the agent records the
+	// hooks that the user has reviewed, and runs no others. nil: no review is needed.
+	Reviewed []File
 
 	// Options is the setting with the values of plugins' options. OptionPrefix is the prefix
 	// of the variables that pass these values to hooks.

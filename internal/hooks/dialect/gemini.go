@@ -15,10 +15,11 @@ func Gemini() Dialect {
 
 	d.Settings.Files = []File{
 		{Scope: Project, In: InProject, Path: ".gemini/settings.json"},
-		{Scope: User, In: InHome, Path: ".gemini/settings.json"},
+		{Scope: User, In: InConfig, Path: ".gemini/settings.json"},
 		{Scope: System, Path: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json",
 			Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH"},
 	}
+	d.Settings.ConfigVariable = "GEMINI_CLI_HOME"
 	d.Settings.Extensions = []string{".gemini/extensions"}
 	// The releases have the switch in different places.
 	d.Settings.Switch = Switch{settings: []Path{{"hooksConfig", "enabled"}, {"tools", "enableHooks"}, {"hooks", "enabled"}}, byDefault: true}

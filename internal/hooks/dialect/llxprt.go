@@ -17,7 +17,7 @@ func LLxprt() Dialect {
 		Settings: Settings{
 			Files: []File{
 				{Scope: Project, In: InProject, Path: ".llxprt/settings.json"},
-				{Scope: User, In: InHome, Path: ".llxprt/settings.json"},
+				{Scope: User, In: InConfig, Path: ".llxprt/settings.json"},
 				{Scope: System, Path: "/etc/llxprt-code/settings.json", Darwin: "/Library/Application Support/LLxprt-Code/settings.json",
 					Variable: "LLXPRT_CODE_SYSTEM_SETTINGS_PATH"},
 			},

@@ -53,7 +53,6 @@ const (
 	Absolute   Folder = iota // the path is absolute
 	InProject                // the project
 	InWorkTree               // the root of the main work tree of the project's repository; no file if that is the project
-	InHome                   // the user's home
 	InConfig                 // the agent's configuration directory
 )
 

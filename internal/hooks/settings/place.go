@@ -15,12 +15,19 @@ type Where struct {
 	// WorkTree is the root of the main work tree of the project's repository, empty outside
 	// a repository.
 	WorkTree string
-	Config   string              // Claude Code's configuration directory; default: ~/.claude
 	Getenv   func(string) string // as os.Getenv
 }
 
+// config returns the agent's configuration directory.
+func (w Where) config(d dialect.Dialect) string {
+	if name := d.Settings.ConfigVariable; name != "" && w.Getenv(name) != "" {
+		return w.Getenv(name)
+	}
+	return filepath.Join(w.Home, d.Settings.ConfigDir)
+}
+
 // path returns the path of a settings file, empty if there is no such file here.
-func (w Where) path(f dialect.File) string {
+func (w Where) path(d dialect.Dialect, f dialect.File) string {
 	path := f.Path
 	if f.Darwin != "" && runtime.GOOS == "darwin" {
 		path = f.Darwin
@@ -33,10 +40,8 @@ func (w Where) path(f dialect.File) string {
 			return ""
 		}
 		return filepath.Join(w.WorkTree, path)
-	case dialect.InHome:
-		return filepath.Join(w.Home, path)
 	case dialect.InConfig:
-		return filepath.Join(cmp.Or(w.Config, filepath.Join(w.Home, ".claude")), path)
+		return filepath.Join(w.config(d), path)
 	}
 	if f.Variable != "" {
 		return cmp.Or(w.Getenv(f.Variable), path)
@@ -48,7 +53,7 @@ func (w Where) path(f dialect.File) string {
 func (w Where) extensionDirs(d dialect.Dialect) []string {
 	var dirs []string
 	for _, name := range d.Settings.Extensions {
-		dirs = append(dirs, filepath.Join(w.Project, name), filepath.Join(w.Home, name))
+		dirs = append(dirs, filepath.Join(w.Project, name), filepath.Join(w.config(d), name))
 	}
 	return dirs
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -15,11 +14,10 @@ import (
 // enough that the text contains the headers of the tables.
 func (f Finder) review(found *Found) {
 	reviewed := f.Dialect.Settings.Reviewed
-	if reviewed.Path == "" {
+	if reviewed == nil {
 		return
 	}
-	user := f.Where.path(reviewed)
-	text, _ := safefile.ReadFile(user, MaxFile, 0) // if it cannot be read, nothing was reviewed
+	text, _ := safefile.ReadFile(f.Where.path(f.Dialect, reviewed[0]), MaxFile, 0) // if it cannot be read, nothing was reviewed
 	if isOff(string(text)) {
 		found.Enabled = false
 	}
@@ -28,8 +26,8 @@ func (f Finder) review(found *Found) {
 			found.Unreviewed = append(found.Unreviewed, file)
 		}
 	}
-	reviewed.In = dialect.InProject
-	for _, file := range []string{f.Where.path(reviewed), user} {
+	for _, in := range slices.Backward(reviewed) { // the project's first
+		file := f.Where.path(f.Dialect, in)
 		text, _ := safefile.ReadFile(file, MaxFile, 0)
 		if hasTables(string(text)) && !slices.Contains(found.Elsewhere, filepath.Clean(file)) {
 			found.Elsewhere = append(found.Elsewhere, filepath.Clean(file))

@@ -62,7 +62,7 @@ func (f Finder) Find() Found {
 	var texts, trusted []jsontext.Value
 	managedOnly := false
 	for _, file := range f.Dialect.Settings.Files {
-		path := f.Where.path(file)
+		path := f.Where.path(f.Dialect, file)
 		if path == "" {
 			continue
 		}

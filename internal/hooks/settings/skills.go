@@ -79,7 +79,7 @@ func (f Finder) skill(path string) (hooks.Source, error) {
 // skills adds the hooks of the project's and the user's skills and commands.
 func (f Finder) skills(found *Found) {
 	for _, dir := range f.Dialect.Settings.Skills {
-		f.skillsIn(found, f.Where.path(dir), "", "")
+		f.skillsIn(found, f.Where.path(f.Dialect, dir), "", "")
 	}
 }
 
