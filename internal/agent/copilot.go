@@ -33,7 +33,7 @@ func Copilot() *Agent {
 		Home: Home{".copilot", "COPILOT_HOME"},
 		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"},
 			User: []string{".copilot/skills", ".agents/skills"}, Deep: true},
-		heading: heading{named: given, strict: true, marked: true, longest: 1024, hyphens: true}, off: offInCopilot,
+		heading: heading{named: given, strict: true, lists: true, marked: true, longest: 1024, hyphens: true}, off: offInCopilot,
 		obstacles: obstaclesOfCopilot,
 		plugins:   pluginsOfCopilot, anyCase: true,
 		mine: func(e *event.Event) bool {

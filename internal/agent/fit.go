@@ -3,7 +3,9 @@ package agent
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,10 +22,14 @@ type heading struct {
 	named     need // of the name; without one the folder's counts
 	described need // of the description
 	strict    bool // the frontmatter has to be valid YAML; else the lines with a name and a description are enough
+	lists     bool // with strict: anything but names and values means that there is no name and no description
+	loose     bool // with strict: a description may be a number, and other keys than it and the name may come twice
 	marked    bool // a byte order mark may come before it
 	unclosed  bool // the file may end in it
 	longest   int  // characters of a description, 0 for any
 	hyphens   bool // a space in a name is a hyphen
+
+	mend func(line string) string // with strict: what the agent makes of each line of what is not YAML; it may be nil
 }
 
 // need is what a SKILL.md has to have.
@@ -49,8 +55,8 @@ func (h heading) unfit(document []byte) string {
 	if !frontmatter.HasLines(document) {
 		return "it has no frontmatter"
 	}
-	if err := frontmatter.CheckLines(document); h.strict && err != nil {
-		return "its " + err.Error()
+	if why := h.unread(document); h.strict && why != "" {
+		return why
 	}
 	name, ok := frontmatter.Field(document, "name")
 	if name == "" && (h.named == filled || h.named == given && ok) {
@@ -63,6 +69,69 @@ func (h heading) unfit(document []byte) string {
 		return "its description is too long"
 	}
 	return ""
+}
+
+// unread returns why the agent does not take the frontmatter for YAML with a name and a description, for
+// people; empty if it does. The loose one, in Rust, does not read what is not UTF-8.
+func (h heading) unread(document []byte) string {
+	if !h.loose {
+		document = bytes.ToValidUTF8(document, []byte("\ufffd"))
+	}
+	v, err := frontmatter.ParseLines(document, h.mend)
+	switch _, inLine := errors.AsType[*frontmatter.LineError](err); {
+	case inLine:
+		return "in " + err.Error() + " (a text with a character of YAML's syntax needs quotation marks)"
+	case err != nil:
+		return "its " + err.Error()
+	case v.Members() == nil && !h.lists:
+		return "its frontmatter has no names with values"
+	}
+	seen := map[string]bool{}
+	for _, m := range v.Members() {
+		isOurs := m.Key == "name" || m.Key == "description"
+		if seen[m.Key] && (isOurs || !h.loose) {
+			return "its frontmatter has " + m.Key + " twice"
+		}
+		if isOurs && !h.isText(m.Value) {
+			return "the " + m.Key + " in its frontmatter is not a text: put it in quotation marks"
+		}
+		seen[m.Key] = true
+	}
+	return ""
+}
+
+func (h heading) isText(v frontmatter.Value) bool {
+	_, isScalar := v.Text()
+	_, isNumber := v.Number()
+	_, isBool := v.Bool()
+	if h.loose {
+		return isScalar || v.Null()
+	}
+	return isScalar && !isNumber && !isBool
+}
+
+// mendedByCodex puts a value in quotation marks that Codex takes for a text: one with a colon and a space, or
+// one that begins like a list or with a character that begins no value. Measured with 0.169.0.
+func mendedByCodex(line string) string {
+	key, value, _ := strings.Cut(line, ": ")
+	value, _, _ = strings.Cut(value, " #")
+	value = strings.TrimSpace(value)
+	inside := strings.Contains(value, ": ") || strings.Contains(value, ":\t")
+	if value == "" || strings.ContainsAny(value[:1], "\"'|>") || !inside && !strings.ContainsAny(value[:1], "[{@`") {
+		return line
+	}
+	return key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+// mendedByOpenCode makes a text of several lines of a value with a colon. Read in 1.18.33, whose parser also
+// accepts tabs.
+func mendedByOpenCode(line string) string {
+	line = strings.ReplaceAll(line, "\t", "  ")
+	m := regexp.MustCompile(`^([a-zA-Z_][a-zA-Z0-9_]*)\s*:\s*(.*)$`).FindStringSubmatch(line)
+	if m == nil || !strings.Contains(m[2], ":") || strings.ContainsAny(m[2][:1], "\"'") {
+		return line
+	}
+	return m[1] + ": |-\n  " + strings.TrimSpace(m[2])
 }
 
 // switches returns what says why a person has switched off a skill, empty if they have not. at is as in

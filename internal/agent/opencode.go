@@ -19,7 +19,7 @@ func OpenCode() *Agent {
 				".claude/skills"},
 			Deep: true, Inside: true, Hidden: true,
 		},
-		heading: heading{named: filled, marked: true, unclosed: true}, plugins: pathsOfOpenCode,
+		heading: heading{named: filled, strict: true, marked: true, unclosed: true, mend: mendedByOpenCode}, plugins: pathsOfOpenCode,
 		serverOff: serverOffInOpenCode,
 	}
 }

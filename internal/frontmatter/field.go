@@ -1,6 +1,9 @@
 package frontmatter
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A SKILL.md as other agents than Claude Code read it, whose frontmatter ends with a line of three
 // dashes (compared with five of them by "make agents").
@@ -11,13 +14,26 @@ func HasLines(document []byte) bool {
 	return err == nil && text != nil
 }
 
-// CheckLines returns an error if the frontmatter of a SKILL.md is not valid YAML with names and values.
-func CheckLines(document []byte) error {
+// ParseLines returns the frontmatter of a SKILL.md, the zero Value if it is empty. What is not YAML is
+// parsed once more with what mend makes of each of its lines, unless mend is nil. Errors are those of
+// [SkillJSON], but not errNotMapping.
+func ParseLines(document []byte, mend func(line string) string) (Value, error) {
 	_, text, _, err := CutSkill(document)
-	if err == nil {
-		_, err = mapping(text)
+	if err != nil {
+		return Value{}, err
 	}
-	return err
+	v, err := parse(text)
+	if err == nil || mend == nil {
+		return v, inLine(err, 1)
+	}
+	var mended strings.Builder
+	for line := range strings.Lines(string(text)) {
+		mended.WriteString(mend(strings.TrimRight(line, "\r\n")) + "\n")
+	}
+	if again, errAgain := parse([]byte(mended.String())); errAgain == nil {
+		return again, nil
+	}
+	return Value{}, inLine(err, 1)
 }
 
 // Field returns the value of a key in the frontmatter of a SKILL.md, as text. If the YAML is not

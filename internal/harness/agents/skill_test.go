@@ -23,6 +23,10 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 			"good": "name: good\ndescription: IS good", "switched-off": "name: switched-off\ndescription: IS switched-off",
 			"noname": "description: IS noname", "emptyname": "name: \"\"\ndescription: IS emptyname",
 			"nodesc": "name: nodesc", "emptydesc": "name: emptydesc\ndescription: \"\"", "colon": "name: colon\ndescription: IS colon: a: [b",
+			"hint": "name: hint\ndescription: IS hint\nargument-hint: [a] [b]", "glob": "name: glob\ndescription: IS glob\nglobs: **/*.go",
+			"tab": "name: tab\ndescription: IS tab\nm:\n\tk: a", "part": "name: part\ndescription: \"IS part\" or not",
+			"twice": "name: twice\ndescription: IS twice\nk: a\nk: b", "two": "name: two\ndescription: IS two\ndescription: IS two",
+			"list": "name: list\ndescription: [IS list]", "number": "name: number\ndescription: 12", "latin": "name: latin\ndescription: IS latin \xfc",
 			"long": "name: long\ndescription: IS long " + strings.Repeat("x", 1100),
 		}
 		for name, text := range skills {
@@ -56,7 +60,7 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 			return home, is
 		}
 		for name := range skills {
-			takes := r.Exchanges(Main)[0].Request.Says("IS " + name)
+			takes := r.Exchanges(Main)[0].Request.Says("/" + name + "/SKILL.md")
 			if result, ok := r.Result(name); ok {
 				takes = !containsAny(result.Text, "not found", "allowed values", "is disabled")
 			}
