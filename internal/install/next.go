@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/internal/workflows"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // Next prints which workflows the agents of the request find in the current directory, and what to
@@ -127,6 +128,17 @@ func nextIn(s terminal.Streams, a *agent.Agent) {
 		return
 	}
 	skills, _ := a.Search(s.Getenv).Workflows(cwd)
+	useless := 0
+	skills = slices.DeleteFunc(skills, func(w locator.Workflow) bool {
+		if w.Off != "" {
+			visible.Fprintf(s.Out, "the workflow of %s has no effect for %s: %s: %s\n", w.Command, a.Title, filepath.Dir(w.Path), w.Off)
+			useless++
+		}
+		return w.Off != ""
+	})
+	if len(skills) == 0 && useless > 0 {
+		return
+	}
 	if len(skills) == 0 {
 		visible.Fprintf(s.Out, "%s looks for skills in %s: none there has a workflow yet; fsmtx new %s writes one\n",
 			a.Title, strings.Join(a.Skills.Project, ", "), shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
