@@ -59,6 +59,13 @@ func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline
 		return source, o, &exit{exitNo, fmt.Errorf("%s does not exist, so there are no steps to take from it", source),
 			cmp.Or(skillCalled(s, dir), "--from FILE takes the steps from another text; --template writes three examples to edit")}
 	}
+	if errors.Is(err, safefile.ErrNotRegular) && from != "" {
+		hint := "name a file with a text"
+		if exists(from, "SKILL.md") {
+			hint = "--from " + shell.Join(filepath.Join(from, "SKILL.md")) + " takes the steps of this skill"
+		}
+		return source, o, &exit{exitNo, unusable(source, err), hint}
+	}
 	if err != nil {
 		return source, o, unusable(source, err)
 	}
