@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
@@ -168,28 +169,66 @@ func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) 
 		}
 		all = append(all, t)
 	}
-	outside, _ := filepath.Glob(filepath.Join("skills", cmp.Or(wanted, "*"), "SKILL.md"))
-	if len(all) == 0 && len(outside) > 0 && locator.IsExtension(locator.OS{}, cwd) {
-		return nil, &exit{exitNo, fmt.Errorf("the client sees %s only where its plugin is installed", outside[0]),
-			"fsmtx new " + shell.Join(filepath.Dir(outside[0])) + " writes its workflow"}
-	}
-	if inside, _ := filepath.Glob(filepath.Join("plugins", "*", plugins.ManifestPath)); len(all) == 0 && wanted == "" && len(inside) > 0 {
-		return nil, &exit{exitNo, errors.New("there are no skills here, but there are plugins in plugins/"),
-			"fsmtx init -C " + shell.Join(filepath.Dir(filepath.Dir(inside[0]))) + " lists the skills of one"}
-	}
-	if len(all) == 0 && len(outside) > 0 {
-		return nil, &exit{exitNo, fmt.Errorf("the client does not see %s: it looks for the skills of a project in .claude/skills", outside[0]),
-			"mkdir -p .claude/skills && mv " + shell.Join(filepath.Dir(outside[0])) + " .claude/skills/, then fsmtx init"}
-	}
-	if len(all) == 0 && wanted != "" {
-		return nil, &exit{exitNo, fmt.Errorf("there is no skill %q here", wanted),
-			"fsmtx init without a name lists the skills that the client knows here"}
-	}
 	if len(all) == 0 {
-		return nil, &exit{exitNo, errors.New("there are no skills here: neither in .claude/skills nor in your own"),
-			"fsmtx new .claude/skills/fix --template tdd-loop writes one that can be called; fsmtx new --list shows more"}
+		return nil, noSkill(cwd, wanted)
 	}
 	return all, nil
+}
+
+// noSkill returns the error that there are no skills here, or not the one that is wanted. The hint is about what looks like one.
+func noSkill(cwd, wanted string) error {
+	find := func(pattern ...string) []string {
+		found, _ := filepath.Glob(filepath.Join(pattern...))
+		return found
+	}
+	outside := find("skills", cmp.Or(wanted, "*"), "SKILL.md")
+	if len(outside) > 0 && locator.IsExtension(locator.OS{}, cwd) {
+		return &exit{exitNo, fmt.Errorf("the client sees %s only where its plugin is installed", outside[0]),
+			"fsmtx new " + shell.Join(filepath.Dir(outside[0])) + " writes its workflow"}
+	}
+	if inside := find("plugins", "*", plugins.ManifestPath); wanted == "" && len(inside) > 0 {
+		return &exit{exitNo, errors.New("there are no skills here, but there are plugins in plugins/"),
+			"fsmtx init -C " + shell.Join(filepath.Dir(filepath.Dir(inside[0]))) + " lists the skills of one"}
+	}
+	if len(outside) > 0 {
+		return &exit{exitNo, fmt.Errorf("the client does not see %s: it looks for the skills of a project in .claude/skills", outside[0]),
+			"mkdir -p .claude/skills && mv " + shell.Join(filepath.Dir(outside[0])) + " .claude/skills/, then fsmtx init"}
+	}
+	if err := ofOtherAgent(wanted); err != nil {
+		return err
+	}
+	command := strings.TrimSuffix(strings.TrimPrefix(wanted, ".claude/commands/"), ".md")
+	if commands := find(".claude", "commands", cmp.Or(command, "*")+".md"); len(commands) > 0 {
+		return &exit{exitNo, fmt.Errorf("%s is a command, and only a skill has a workflow", commands[0]),
+			toSkill(commands[0]) + ", then fsmtx init"}
+	}
+	if wanted != "" {
+		return &exit{exitNo, fmt.Errorf("there is no skill %q here", wanted),
+			"fsmtx init without a name lists the skills that the client knows here"}
+	}
+	return &exit{exitNo, errors.New("there are no skills here: neither in .claude/skills nor in your own"),
+		"fsmtx new .claude/skills/fix --template tdd-loop writes one that can be called; fsmtx new --list shows more"}
+}
+
+// ofOtherAgent returns an error if the project has a skill of that name, or any skill, in a directory of other agents, and nil
+// otherwise. Init is for Claude Code, or for the agent that runs it.
+func ofOtherAgent(wanted string) error {
+	var found string
+	var names []string
+	for _, a := range agent.All() {
+		for _, dir := range a.Skills.Project {
+			all, _ := filepath.Glob(filepath.Join(dir, cmp.Or(wanted, "*"), "SKILL.md"))
+			if len(all) > 0 && (found == "" || all[0] == found) {
+				found, names = all[0], append(names, a.Name)
+			}
+		}
+	}
+	if found == "" {
+		return nil
+	}
+	return &exit{exitNo, fmt.Errorf("Claude Code does not see %s: it is for other agents", found),
+		"fsmtx new " + shell.Join(filepath.Dir(found)) + " writes its workflow, and fsmtx install --agent " +
+			strings.Join(names, ",") + " adds the hooks"}
 }
 
 func printSkills(s terminal.Streams, all []skillText) {

@@ -190,15 +190,25 @@ func isFolder(dir string) error {
 	folder, isCommand := strings.CutSuffix(dir, ".md")
 	root := filepath.Dir(filepath.Dir(dir))
 	hint := "name the folder of the skill; --from takes the steps from a file"
-	switch skill := filepath.Join(root, "skills", filepath.Base(folder)); {
+	switch {
 	case !isCommand || filepath.Base(filepath.Dir(dir)) != "commands":
 	case isPlugin(root):
 		hint = "fsmtx new " + shell.Join(folder) + " --from " + shell.Join(dir) + " writes the workflow of this command"
 	default:
-		hint = fmt.Sprintf("only a skill has a workflow: mkdir -p %s && mv %s %s, then fsmtx new %s",
-			shell.Join(skill), shell.Join(dir), shell.Join(filepath.Join(skill, "SKILL.md")), shell.Join(skill))
+		hint = "only a skill has a workflow: " + toSkill(dir) + ", then fsmtx new " + shell.Join(skillOf(dir))
 	}
 	return &exit{exitNo, fmt.Errorf("%s is a file, and new takes the folder of a skill", dir), hint}
+}
+
+// skillOf returns the folder of the skill that a file in commands/ may become.
+func skillOf(command string) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(command)), "skills", strings.TrimSuffix(filepath.Base(command), ".md"))
+}
+
+// toSkill returns what makes a skill of a file in commands/.
+func toSkill(command string) string {
+	skill := skillOf(command)
+	return fmt.Sprintf("mkdir -p %s && mv %s %s", shell.Join(skill), shell.Join(command), shell.Join(filepath.Join(skill, "SKILL.md")))
 }
 
 // print validates the new file and prints what is in it and what to do next.
