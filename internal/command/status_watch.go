@@ -36,21 +36,42 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
 		return &exit{exitNo, errors.New("--watch needs a terminal"), "run fsmtx status without it"}
 	}
-	before, err := term.MakeRaw(int(in.Fd()))
+	before, err := term.GetState(int(in.Fd()))
 	if err != nil {
 		return err
 	}
-	defer func() {
-		_, writeErr := out.WriteString(leaveScreen)
-		err = errors.Join(err, writeErr, term.Restore(int(in.Fd()), before))
-	}()
-	if _, err := out.WriteString(enterScreen); err != nil {
+	enter := func() error {
+		if _, err := term.MakeRaw(int(in.Fd())); err != nil {
+			return err
+		}
+		_, err := out.WriteString(enterScreen)
 		return err
 	}
-	resized := make(chan os.Signal, 1)
+	leave := func() error {
+		_, err := out.WriteString(leaveScreen)
+		return errors.Join(err, term.Restore(int(in.Fd()), before))
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	if err := enter(); err != nil {
+		return err
+	}
+	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	w.in, w.out, w.resized, w.colour = in, out, resized, s.Colour(out)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	w.in, w.out, w.resized, w.continued, w.colour = in, out, resized, continued, s.Colour(out)
+	w.enter = enter
+	w.suspend = func() error {
+		if err := errors.Join(leave(), syscall.Kill(0, syscall.SIGTSTP)); err != nil {
+			return err
+		}
+		select {
+		case <-continued:
+		case <-time.After(settle): // no shell is there to continue it, so the system has not stopped it
+		}
+		return enter()
+	}
 	w.size = func() (int, int) {
 		columns, rows, err := term.GetSize(int(out.Fd()))
 		if err != nil {
@@ -70,8 +91,13 @@ type watch struct {
 	out     io.Writer
 	resized <-chan os.Signal
 	size    func() (columns, rows int)
-	colour  bool
-	notify  bool // rings the bell when the work begins to wait for the person
+
+	suspend   func() error // gives the terminal back and stops, as ^Z does in other programs, and takes it again
+	continued <-chan os.Signal
+	enter     func() error // takes the terminal again after a stop that came from elsewhere
+
+	colour bool
+	notify bool // rings the bell when the work begins to wait for the person
 
 	frame
 	waits bool // the work waited for the person when the status was drawn last
@@ -104,7 +130,17 @@ func (w *watch) run(ctx context.Context) error {
 				if !open || isQuit(key) {
 					return nil
 				}
+				if key == "\x1a" { // ^Z
+					if err := w.suspend(); err != nil {
+						return err
+					}
+				}
 				w.press(key)
+				break changes
+			case <-w.continued:
+				if err := w.enter(); err != nil {
+					return err
+				}
 				break changes
 			case <-w.resized:
 				break changes
