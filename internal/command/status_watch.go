@@ -36,6 +36,9 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
 		return &exit{exitNo, errors.New("--watch needs a terminal"), "run fsmtx status without it"}
 	}
+	if s.Env("TERM") == "dumb" {
+		return &exit{exitNo, errors.New("--watch needs a terminal that can be redrawn, and TERM is dumb"), "run fsmtx status without it"}
+	}
 	before, err := term.GetState(int(in.Fd()))
 	if err != nil {
 		return err

@@ -192,6 +192,16 @@ func chain(t *testing.T, n int) string {
 	return dir
 }
 
+// TestWatchRefusesATerminalWithoutAScreen such as that of a shell in an editor, which would show the control sequences.
+func TestWatchRefusesATerminalWithoutAScreen(t *testing.T) {
+	master, slave, err := pty.Open()
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = slave.Close(), master.Close() })
+	s := terminal.Streams{In: slave, Out: slave, Getenv: func(name string) (string, bool) { return "dumb", name == "TERM" }}
+	err = watchStatus(t.Context(), s, watch{})
+	require.EqualError(t, err, "--watch needs a terminal that can be redrawn, and TERM is dumb")
+}
+
 // TestWatchKeepsTheWorkInView of forty steps on a screen of 24 rows: what is done is folded, keys
 // scroll, and the view follows the work again.
 func TestWatchKeepsTheWorkInView(t *testing.T) {
