@@ -26,8 +26,9 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 			"hint": "name: hint\ndescription: IS hint\nargument-hint: [a] [b]", "glob": "name: glob\ndescription: IS glob\nglobs: **/*.go",
 			"tab": "name: tab\ndescription: IS tab\nm:\n\tk: a", "part": "name: part\ndescription: \"IS part\" or not",
 			"twice": "name: twice\ndescription: IS twice\nk: a\nk: b", "two": "name: two\ndescription: IS two\ndescription: IS two",
-			"list": "name: list\ndescription: [IS list]", "number": "name: number\ndescription: 12", "latin": "name: latin\ndescription: IS latin \xfc",
-			"long": "name: long\ndescription: IS long " + strings.Repeat("x", 1100),
+			"list": "name: list\ndescription: [IS list]", "number": "name: number\ndescription: 12",
+			"latin": "name: latin\ndescription: IS latin \xfc",
+			"long":  "name: long\ndescription: IS long " + strings.Repeat("x", 1100),
 		}
 		for name, text := range skills {
 			w.Write("project/.agents/skills/"+name+"/SKILL.md", "---\n"+text+"\n---\nBody\n")
