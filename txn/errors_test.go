@@ -205,6 +205,16 @@ var documented = map[string][]errorCase{
 			return err
 		})},
 	},
+	"Forget": {
+		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
+			_ = d.Close()
+			return d.Forget()
+		})},
+		{name: "the file system's", is: errTest, run: onDir(func(d *Dir) error {
+			d.files = failing(errTest, func(s faultfs.Step) bool { return s.Op == "remove" })
+			return d.Forget()
+		})},
+	},
 	"ReadHistory":   readHistoryErrors,
 	"Dir.ReadState": readStateErrors,
 	"ReadState": append(without(readStateErrors, "ErrClosed"),

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -192,7 +193,7 @@ func (d *Dir) tidy(died bool) (interrupted string, err error) {
 			}
 			died = false
 		}
-		d.removeTree(left)
+		_ = d.removeTree(left)
 	}
 	for _, id := range committed[:max(len(committed)-d.history, 0)] {
 		if !d.isKept(id) && d.settle(id) {
@@ -225,24 +226,24 @@ func isUseless(err error) bool {
 }
 
 // discard removes the directory of a transaction.
-func (d *Dir) discard(id string) { d.removeTree(d.txnPath(id)) }
+func (d *Dir) discard(id string) { _ = d.removeTree(d.txnPath(id)) }
 
-// removeTree removes a directory and its content, as far as it can. It does not follow
-// symbolic links, whose targets may be outside S.
-func (d *Dir) removeTree(dir string) {
+// removeTree removes a directory and its content, as far as it can, and returns the first error. It does
+// not follow symbolic links, whose targets may be outside S.
+func (d *Dir) removeTree(dir string) error {
 	if info, err := d.files.Lstat(dir); err != nil || !info.IsDir() {
-		return
+		return ignoreNotExist(err)
 	}
 	entries, err := d.files.ReadDir(dir)
 	if err != nil {
-		return
+		return err
 	}
 	for _, e := range entries {
+		remove := d.files.Remove
 		if e.IsDir() {
-			d.removeTree(filepath.Join(dir, e.Name()))
-			continue
+			remove = d.removeTree
 		}
-		_ = d.files.Remove(filepath.Join(dir, e.Name()))
+		err = cmp.Or(err, remove(filepath.Join(dir, e.Name())))
 	}
-	_ = d.files.Remove(dir)
+	return cmp.Or(err, d.files.Remove(dir))
 }

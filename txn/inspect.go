@@ -122,7 +122,7 @@ func (d *Dir) setAside(now time.Time, journals []string) (moved []string, err er
 		return moved, err
 	}
 	for _, name := range journals {
-		d.removeTree(d.statePath(name)) // another program may have put a directory there
+		_ = d.removeTree(d.statePath(name)) // another program may have put a directory there
 		if err := d.files.Remove(d.statePath(name)); ignoreNotExist(err) != nil {
 			return moved, err
 		}
@@ -131,7 +131,7 @@ func (d *Dir) setAside(now time.Time, journals []string) (moved []string, err er
 		return moved, err
 	}
 	for _, name := range dirs {
-		d.removeTree(d.statePath(name))
+		_ = d.removeTree(d.statePath(name))
 	}
 	return moved, nil
 }

@@ -69,7 +69,7 @@ func (r *redo) repair(ctx context.Context, used map[string]bool, report *Report)
 	if !r.cut {
 		return nil
 	}
-	defer r.removeTree(r.txnPath(r.j.ID, stagedName))
+	defer func() { _ = r.removeTree(r.txnPath(r.j.ID, stagedName)) }()
 	for _, e := range r.j.Deletes {
 		if err := r.mendBackup(e); err != nil {
 			return &FileError{"restore", e.Name, err}

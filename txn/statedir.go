@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -126,6 +127,37 @@ func mkdirAll(files vfs.FS, dir string, perm fs.FileMode) (changed []string, err
 		return changed, err
 	}
 	return append(changed, filepath.Dir(dir)), nil
+}
+
+// Forget removes S, after which the Dir can only be closed, and nothing that was deleted can be
+// restored. The lock goes last: a process that waits for it then finds that S is not the same, and
+// creates another one.
+//
+// Errors: ErrClosed or the file system's. What is left of S then can be opened and forgotten again.
+func (d *Dir) Forget() error {
+	if d.closed {
+		return ErrClosed
+	}
+	entries, err := d.files.ReadDir(d.s)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == lockName {
+			continue
+		}
+		path := d.statePath(e.Name())
+		if err := d.removeTree(path); err != nil {
+			return err
+		}
+		if err := d.files.Remove(path); ignoreNotExist(err) != nil { // it was not a directory
+			return err
+		}
+	}
+	if err := d.files.Remove(d.statePath(lockName)); err != nil {
+		return err
+	}
+	return safefile.Rmdir(d.s)
 }
 
 // checkTrusted returns ErrUntrustedDir unless dir is a directory that only this

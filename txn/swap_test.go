@@ -202,3 +202,51 @@ func TestTheOpenedStateDirIsChecked(t *testing.T) {
 		assert.Equal(t, []string{"."}, names(t, w.s), call)
 	}
 }
+
+// TestForget removes S, not what another program puts in its place meanwhile, and no other process gets
+// the lock while a file is left. If it fails, it can be repeated.
+func TestForget(t *testing.T) {
+	forget := func(w *world, ahead func(faultfs.Step) error) error {
+		d, err := Open(t.Context(), w.d)
+		require.NoError(t, err)
+		defer d.Close()
+		require.NoError(t, d.Commit(t.Context(), Change{Deletes: names(t, w.d)[1:]}))
+		d.files = &faultfs.Steps{FS: d.files, Before: ahead}
+		return d.Forget()
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	steps := 0
+	w := newWorld(t)
+	require.NoError(t, forget(w, func(s faultfs.Step) error {
+		steps++
+		_, err := Recover(ended, w.d)
+		require.ErrorIs(t, err, ErrLocked, "ahead of %s", s)
+		return nil
+	}))
+	require.NoDirExists(t, w.s)
+	require.Greater(t, steps, 5)
+	for n := range steps {
+		for _, fails := range []error{nil, syscall.EACCES} {
+			w, at := newWorld(t), n
+			outside := w.newOutside(t)
+			before := tree(t, outside)
+			err := forget(w, func(faultfs.Step) error {
+				if at--; at == -1 && fails == nil {
+					return swap(w.s, outside)
+				} else if at == -1 {
+					return fails
+				}
+				return nil
+			})
+			require.Equal(t, before, tree(t, outside), "ahead of step %d: %v", n, err)
+			if fails == nil {
+				require.Error(t, err, "what is there is not S")
+				continue
+			}
+			require.True(t, err == nil || errors.Is(err, fails), "%v", err)
+			require.NoError(t, forget(w, func(faultfs.Step) error { return nil }))
+			require.NoDirExists(t, w.s)
+		}
+	}
+}

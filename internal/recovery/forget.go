@@ -39,10 +39,12 @@ func Forget(ctx context.Context, dir string) (err error) {
 			err = errors.Join(err, fmt.Errorf("a lock could not be released: %w", unreleased))
 		}
 	}()
-	if aside, err := os.ReadDir(s + "/conflicts"); err == nil && len(aside) > 0 {
+	aside, err := open.Files().ReadDir(s + "/conflicts")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(aside) > 0 {
 		return fmt.Errorf("%s: %w: it holds files that were moved aside; inspect them and remove them first", s+"/conflicts", errInUse)
 	}
-	// The lock is held until the directory is gone. A process that waits for it then
-	// finds that the directory is not the same, and opens it again.
-	return os.RemoveAll(s)
+	return open.Forget()
 }
