@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -22,7 +23,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		w = steps.Planned(plan.Levels(), 0)[0]
 	}
 	h.compare(gives, &w)
-	w.Displaces, w.Weakened = h.displaced(gives), h.untold(gives)
+	w.Displaces, w.Weakened = h.displaced(gives), h.untold()
 	if len(w.Steps)+len(w.Displaces)+len(w.Weakened) == 0 {
 		return "", nil
 	}
@@ -85,18 +86,15 @@ func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
 	}
 }
 
-// untold returns which gates were lost without a word to the person: by this call, or by those that have made what it replaces.
-func (h *Hydration) untold(replaced []*steps.Workflow) string {
-	var all []string
-	for _, old := range replaced {
-		if old.Weakened != "" && old.Command == h.request.tag() {
-			all = append(all, old.Weakened)
+// untold returns which gates were lost without a word to the person, by this call and by those before it.
+func (h *Hydration) untold() string {
+	all := strings.FieldsFunc(steps.Untold(h.list.Dir, txn.WithFS(h.list.Files())), func(c rune) bool { return c == '\n' })
+	if lost := weakened(h.result); h.request.Begun && len(lost) > 0 {
+		if line := visible.Words(h.request.tag()) + ": " + strings.Join(lost, "; "); !slices.Contains(all, line) {
+			all = append(all, line)
 		}
 	}
-	if h.request.Begun {
-		all = append(all, weakened(h.result)...)
-	}
-	return strings.Join(slices.Compact(all), "; ")
+	return strings.Join(all, "\n")
 }
 
 // displaced returns the workflows of other sessions among those that are replaced: a list can be shared.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -110,19 +109,42 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
 }
 
-// tellWeakened returns for the person, once, which gates workflows have lost that a command or a tool of the agent has begun: its
-// answer reaches the agent alone.
-func (f *Frame) tellWeakened(ctx context.Context, s *State, x Stopping) string {
-	if x.Agent != "" {
+// weakened is what the last hydration has on record of gates that workflows have lost, and the number of that hydration.
+type weakened struct {
+	text string
+	at   int64
+}
+
+func (w weakened) key() string { return fmt.Sprintf("weakened/%d", w.at) }
+
+// Untold returns which gates workflows of the list in dir have lost without a word to the person until now: a command or a tool of
+// the agent has begun them, whose answer reaches the agent alone. Each hydration has on record what was not told before it, because
+// the person is told at the end of a turn, in which there may be several, of workflows that are finished by then.
+func Untold(dir string, opts ...txn.Option) (text string) {
+	src, err := txn.OpenReader(dir, opts...)
+	if err != nil {
 		return ""
 	}
-	var all []string
-	for _, w := range s.Workflows() {
-		if w.Weakened != "" && !f.toldBefore(ctx, fmt.Sprintf("weakened/%d/%s", w.Steps[0].ID, w.SHA256)) {
-			all = append(all, visible.Words(w.Command)+": "+w.Weakened)
+	defer src.Close()
+	_ = src.Backwards(func(e txn.Entry) bool {
+		w, err := ParseWorkflow(e.Record)
+		if err != nil || w.Expands != "" {
+			return true
 		}
+		if told, _ := toldOf(src); !slices.Contains(told, weakened{at: e.Number}.key()) {
+			text = w.Weakened
+		}
+		return false
+	})
+	return text
+}
+
+// tellWeakened returns for the person, once, what Untold returns.
+func (f *Frame) tellWeakened(ctx context.Context, s *State, x Stopping) string {
+	if x.Agent != "" || s.weakened.text == "" || f.toldBefore(ctx, s.weakened.key()) {
+		return ""
 	}
-	return strings.Join(all, "\n")
+	return s.weakened.text
 }
 
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which

@@ -79,13 +79,13 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 		return nil, false, err
 	}
 	if len(r.steps) == 0 {
-		return &State{Troubles: r.troubles()}, false, nil
+		return &State{Troubles: r.troubles(), weakened: r.weakened}, false, nil
 	}
 	s, err = r.steps.state(ctx, dir, src.reader(), whole)
 	if err != nil {
 		return nil, false, err
 	}
-	s.Troubles = append(r.troubles(), s.Troubles...)
+	s.Troubles, s.weakened = append(r.troubles(), s.Troubles...), r.weakened
 	if len(s.Missing()) > 0 {
 		stale = src.Reader != nil && !recorded.same(readRecord(src).steps)
 	}
@@ -133,6 +133,7 @@ type record struct {
 	unread bool // some of the steps are known from the list only
 
 	displaced []displaced // what hydrations have replaced of other sessions, unless that was undone
+	weakened  weakened
 }
 
 // broken is a part of the record that cannot be read.
@@ -210,6 +211,9 @@ func recordOf(history []txn.Entry) *record {
 			continue
 		}
 		keepSteps(known, &w)
+		if w.Expands == "" {
+			r.weakened = weakened{w.Weakened, e.Number}
+		}
 		for _, d := range w.Displaces {
 			r.displaced = append(r.displaced, displaced{d, &w, e.Number})
 		}

@@ -32,6 +32,8 @@ type State struct {
 
 	dead []Pending // updates whose processes have died
 
+	weakened weakened
+
 	noPending bool            // there is no file with updates that are being decided
 	marks     map[string]mark // what metadata says, by its text
 
