@@ -224,7 +224,7 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 // before judges a tool that is about to run.
 func (h *agentHook) before(ctx context.Context) agent.Reply {
 	for _, path := range h.call.Paths {
-		if v := h.Edit(path); v.Decision == steps.Deny {
+		if v := h.Edit(path, h.call.Cwd); v.Decision == steps.Deny {
 			return agent.Reply{Deny: v.Reason}
 		}
 	}

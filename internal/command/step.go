@@ -548,15 +548,8 @@ func textsMember(input jsontext.Value, name string) (texts []string) {
 
 func (h *stepHook) edit() steps.Verdict {
 	for _, field := range []string{"file_path", "notebook_path"} {
-		path := jsonx.StringMember(h.event.ToolInput, field)
-		if path == "" {
-			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(h.event.Cwd, path)
-		}
-		if filepath.IsAbs(path) {
-			return h.Edit(path)
+		if v := h.Edit(jsonx.StringMember(h.event.ToolInput, field), h.event.Cwd); v != (steps.Verdict{}) {
+			return v
 		}
 	}
 	return steps.Verdict{}

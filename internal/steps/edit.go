@@ -2,6 +2,7 @@ package steps
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -11,7 +12,7 @@ import (
 func edit(path string, dirs ...string) Verdict {
 	for _, dir := range dirs {
 		for at := path; ; at = filepath.Dir(at) {
-			if at == dir {
+			if strings.EqualFold(at, dir) { // as on a file system that ignores case
 				return Verdict{Decision: Deny, Why: "edit of a task file",
 					Reason: "do not edit the tasks of a workflow as files: " + visible.Line(path) +
 						" belongs to the task list. Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"}

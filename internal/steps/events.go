@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
@@ -206,14 +208,22 @@ func (f *Frame) Report(ctx context.Context, session string) (string, error) {
 	return resumed(s), nil
 }
 
-// Edit decides whether an agent may write the file at the absolute path. The files of a list
+// Edit decides whether an agent that works in cwd may write the file at the path. The files of a list
 // are kept from it if a step is in the list, whether or not its record can be read.
-func (f *Frame) Edit(path string) Verdict {
+func (f *Frame) Edit(path, cwd string) Verdict {
+	if path = paths.Absolute(homely(path), cwd); path == "" {
+		return Verdict{}
+	}
 	s, err := txn.StateDir(f.List.Dir)
 	if err != nil {
 		return f.trouble(err)
 	}
-	v := edit(safefile.Resolve(path), safefile.Resolve(f.List.Dir), safefile.Resolve(s))
+	var v Verdict
+	for _, file := range []string{path, filepath.Clean(path)} { // as the kernel reads .. and as the client does
+		if v = edit(safefile.Resolve(file), safefile.Resolve(f.List.Dir), safefile.Resolve(s)); !v.Allowed() {
+			break
+		}
+	}
 	if v.Allowed() {
 		return Verdict{}
 	}

@@ -179,7 +179,7 @@ func TestAListWithoutWorkflow(t *testing.T) {
 	f := &Frame{List: tasks.List{Dir: dir}}
 	require.Equal(t, Verdict{}, f.Update(t.Context(), Update{Task: "1", Status: deleted}))
 	require.Equal(t, Verdict{}, f.Completed(t.Context(), Update{Task: "1", Status: completed}))
-	require.Equal(t, Verdict{}, f.Edit(filepath.Join(dir, "1.json")))
+	require.Equal(t, Verdict{}, f.Edit(filepath.Join(dir, "1.json"), "/"))
 	agent, person, err := f.Stop(t.Context(), Stopping{Mode: Hold})
 	require.NoError(t, err)
 	require.Empty(t, agent+person)

@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -243,10 +245,26 @@ func TestKeep(t *testing.T) {
 func TestEdit(t *testing.T) {
 	for path, allowed := range map[string]bool{
 		"/c/tasks/s1/1.json": false, "/c/tasks/s1": false, "/c/tasks/s1/sub/x": false, "/c/tasks/.s1.fsmtx/steps.jsonl": false,
-		"/c/tasks/s2/1.json": true, "/c/tasks/s11/1.json": true, "/c/tasks": true, "/project/tasks/s1/1.json": true, "/": true,
+		"/C/Tasks/S1/1.json": false, "/c/tasks/s2/1.json": true, "/c/tasks/s11/1.json": true, "/c/tasks": true, "/project/tasks/s1/1.json": true, "/": true,
 	} {
 		require.Equal(t, allowed, edit(path, "/c/tasks/s1", "/c/tasks/.s1.fsmtx").Allowed(), path)
 	}
+}
+
+// TestEditsByAnyPath: the client reads ~ as the home directory, and .. as a part of the text.
+func TestEditsByAnyPath(t *testing.T) {
+	l := hydrated(t, Step{})
+	t.Setenv("HOME", filepath.Dir(l.List.Dir))
+	name := filepath.Base(l.List.Dir)
+	require.NoError(t, os.Symlink("/", filepath.Join(l.List.Dir, "../elsewhere")))
+	require.NoError(t, os.Symlink(l.List.Dir, filepath.Join(l.List.Dir, "../there")))
+	for path, allowed := range map[string]bool{
+		l.List.Dir + "/1.json": false, "~/" + name + "/1.json": false, name + "/1.json": false, "there/1.json": false, "x/1.json": true,
+		"elsewhere/../" + name + "/1.json": false, "there/../" + name + "/1.json": false, "": true,
+	} {
+		require.Equal(t, allowed, l.Edit(path, filepath.Dir(l.List.Dir)).Allowed(), path)
+	}
+	require.True(t, l.Edit("1.json", "").Allowed())
 }
 
 func TestStop(t *testing.T) {
