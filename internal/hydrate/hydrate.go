@@ -30,7 +30,7 @@ type Options struct {
 	// are, and the workflow does not come under them, except under a step in progress that demands the skill.
 	// Nil: all are the caller's.
 	Mine func(command string) bool
-	// FromClient reports whether a check's event comes from the client. Nil: it does.
+	// FromClient reports whether the event comes from the client. Nil: it does.
 	FromClient func() bool
 	// Forged reports whether the event was written in the agent's shell. A call without a hydration is then not
 	// recorded, because the event is the only evidence of it. Nil: it was not.
@@ -74,19 +74,20 @@ type Result struct {
 
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.
 type Hydration struct {
-	env      Env
-	request  Request
-	policy   fsmspec.Policy
-	list     tasks.List
-	spec     *fsmspec.Spec
-	dir      string // project directory
-	result   Result
-	flat     bool // see Options
-	mine     func(command string) bool
-	others   []*steps.Workflow // the open ones that are not the caller's, by the last plan
-	place    steps.Place       // where the workflow comes, by the last plan
-	demanded bool              // whether a step that was in the list demands the skill, so that the call has to be recorded
-	planned  *fsmspec.Plan     // that was carried out
+	env        Env
+	request    Request
+	policy     fsmspec.Policy
+	list       tasks.List
+	spec       *fsmspec.Spec
+	dir        string // project directory
+	result     Result
+	flat       bool        // see Options
+	fromClient func() bool // see Options; what a hook prints that the agent has started reaches the agent alone
+	mine       func(command string) bool
+	others     []*steps.Workflow // the open ones that are not the caller's, by the last plan
+	place      steps.Place       // where the workflow comes, by the last plan
+	demanded   bool              // whether a step that was in the list demands the skill, so that the call has to be recorded
+	planned    *fsmspec.Plan     // that was carried out
 
 	retracts string // id of the change to undo instead of hydrating; usually empty
 }
@@ -118,15 +119,16 @@ func (r Request) list(env Env) (string, error) {
 // newHydration returns the hydration of result.List with spec.
 func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
 	h := &Hydration{
-		env:     env,
-		request: r,
-		policy:  withArgs(o.Policy, r.Args),
-		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS, Late: o.Late},
-		spec:    spec,
-		dir:     projectDir(r, env),
-		result:  result,
-		flat:    o.Flat,
-		mine:    o.Mine,
+		env:        env,
+		request:    r,
+		policy:     withArgs(o.Policy, r.Args),
+		list:       tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS, Late: o.Late},
+		spec:       spec,
+		dir:        projectDir(r, env),
+		result:     result,
+		flat:       o.Flat,
+		fromClient: o.FromClient,
+		mine:       o.Mine,
 	}
 	if !spec.TakesArgs() {
 		h.result.Args = r.Args

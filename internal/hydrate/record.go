@@ -89,7 +89,7 @@ func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
 // untold returns which gates were lost without a word to the person, by this call and by those before it.
 func (h *Hydration) untold() string {
 	all := strings.FieldsFunc(steps.Untold(h.list.Dir, txn.WithFS(h.list.Files())), func(c rune) bool { return c == '\n' })
-	if lost := weakened(h.result); h.request.Begun && len(lost) > 0 {
+	if lost := weakened(h.result); len(lost) > 0 && (h.request.Begun || h.fromClient != nil && !h.fromClient()) {
 		if line := visible.Words(h.request.tag()) + ": " + strings.Join(lost, "; "); !slices.Contains(all, line) {
 			all = append(all, line)
 		}
