@@ -103,10 +103,6 @@ func before(steps []Step, s Step, index map[int64]int) (all []int) {
 // is the same if its subject is, or else its place in the fsm.json.
 func Weaker(old, now *Workflow) (gone []string) {
 	were, are := old.flat(), now.flat()
-	var rules []string
-	for _, s := range are {
-		rules = append(rules, s.Only...)
-	}
 	same := make([]int, len(were))
 	for i, s := range were {
 		same[i] = s.among(are)
@@ -118,14 +114,18 @@ func Weaker(old, now *Workflow) (gone []string) {
 		}
 		lost := lostGates(s.gates(), n.gates())
 		for _, o := range s.Outcomes {
-			if k := slices.IndexFunc(n.Outcomes, func(p Outcome) bool { return p.Name == o.Name }); k >= 0 { // else it cannot end so
+			switch k := slices.IndexFunc(n.Outcomes, func(p Outcome) bool { return p.Name == o.Name }); {
+			case k >= 0: // else it cannot end so
 				lost = append(lost, lostGates(o.Gates(), n.Outcomes[k].Gates())...)
+			case len(n.Outcomes) == 0 && o.Back == 0: // it ends without one
+				has := func(g Gate) bool {
+					return slices.ContainsFunc(n.gates(), func(m Gate) bool { return m.Label() == g.Label() })
+				}
+				lost = append(lost, lostGates(slices.DeleteFunc(o.Gates(), has), nil)...)
 			}
 		}
 		for _, r := range s.Only {
-			if !slices.Contains(rules, r) {
-				lost = append(lost, "only: "+r)
-			}
+			lost = append(lost, lostRule(r, i, were, are, same)...)
 		}
 		if same[i] >= 0 {
 			lost = append(lost, lostChoice(s.Step, n.Step)...)
@@ -148,6 +148,27 @@ func Weaker(old, now *Workflow) (gone []string) {
 		}
 	}
 	return gone
+}
+
+// lostRule says that no step lists a rule any more that a step did, or that another one lists it, too, which need not come after
+// the same steps.
+func lostRule(rule string, i int, were, are []placed, same []int) (lost []string) {
+	listed := false
+	for k, n := range are {
+		if !slices.Contains(n.Only, rule) {
+			continue
+		}
+		listed = true
+		had := slices.ContainsFunc(were, func(s placed) bool { return slices.Contains(s.Only, rule) && s.among(are) == k })
+		early := func(b int) bool { return same[b] >= 0 && same[b] != k && !slices.Contains(n.after, same[b]) }
+		if !had && (slices.ContainsFunc(were[i].after, early) || slices.Contains(were[i].after, slices.Index(same, k))) {
+			lost = append(lost, "only: "+rule+", now also in "+quote(n.Subject))
+		}
+	}
+	if !listed {
+		lost = append(lost, "only: "+rule)
+	}
+	return lost
 }
 
 // gates returns the gates of the step; a step that is completed from the beginning has none.

@@ -50,6 +50,23 @@ func TestWeaker(t *testing.T) {
 		"calls": {
 			whole + `[{"id": 1, "subject": "A", "only": ["Bash(git push *)", "Bash(make *)"]}, {"id": 2, "subject": "B"}]}`,
 			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "only": ["Bash(make *)"]}]}`, []string{`"A" (only: Bash(git push *))`}},
+		"calls of an earlier step": {
+			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, "subject": "C", "blockedBy": [2], ` +
+				`"only": ["Bash(make *)"]}]}`,
+			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1], "only": ["Bash(make *)"]}, ` +
+				`{"id": 3, "subject": "C", "blockedBy": [2]}]}`,
+			[]string{`"C" (only: Bash(make *), now also in "B")`}},
+		"calls of a new step": {
+			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1], "only": ["Bash(make *)"]}]}`,
+			whole + `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1], "only": ["Bash(make *)"]}, ` +
+				`{"id": 3, "subject": "C", "blockedBy": [1], "only": ["Bash(make *)"]}, {"id": 4, "subject": "D", "only": ["Bash(make *)"]}]}`,
+			[]string{`"B" (only: Bash(make *), now also in "D")`}},
+		"no outcomes": {
+			whole + `[{"id": 1, "subject": "A", "outcomes": {"done": {"check": "x"}, "no": {"check": "z", "back": 1, "max": 2}}}]}`,
+			whole + `[{"id": 1, "subject": "A"}]}`, []string{`"A" (check: x)`}},
+		"a gate of the step": {
+			whole + `[{"id": 1, "subject": "A", "outcomes": {"done": {"check": "x"}}}]}`,
+			whole + `[{"id": 1, "subject": "A", "check": "x"}]}`, nil},
 		"who decides": {
 			whole + `[{"id": 1, "subject": "A", "decides": "person", "outcomes": ["x", "y"]}]}`,
 			whole + `[{"id": 1, "subject": "A", "outcomes": ["x", "y"]}]}`, []string{`"A" (a person decides how it ends)`}},
