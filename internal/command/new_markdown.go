@@ -241,8 +241,8 @@ func printOutline(s terminal.Streams, source string, o outline.Outline) {
 	}
 }
 
-// printTaken prints the steps with their lines, and what was left out. where says how to see all
-// that was left out, if it is much.
+// printTaken prints the steps with their lines, what was left out, and whether gates can be found. where says
+// how to see all that was left out, if it is much.
 func printTaken(s terminal.Streams, source string, o outline.Outline, where string) {
 	for _, t := range o.Steps {
 		visible.Fprintf(s.Out, "  %d %s%s\n", t.ID, t.Subject, writtenAt(t))
@@ -250,9 +250,13 @@ func printTaken(s terminal.Streams, source string, o outline.Outline, where stri
 	for i, l := range o.Left {
 		if i == maxLeft {
 			visible.Fprintf(s.Out, "%s: left out: %d more parts%s\n", source, len(o.Left)-i, where)
-			return
+			break
 		}
 		visible.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
+	}
+	if o.Foreign {
+		visible.Fprintf(s.Out, "%s: gates are found only in English, which this text does not seem to be in: to have some, "+
+			"add check, produces or approval to the steps in %s\n", source, specName)
 	}
 }
 

@@ -35,6 +35,10 @@ type Outline struct {
 	Tied  []Left // sequences of which each may be the steps, so that none became them
 	Left  []Left // what did not become steps, in the order of the text
 	Hints []Hint // what the text says about the steps and an author may want to add
+
+	// Foreign reports that there are no hints, and that the text does not seem to be in English: hints are found in
+	// English only.
+	Foreign bool
 }
 
 // Left is a part of the text that is not in any step.
@@ -64,6 +68,7 @@ func Markdown(text []byte) Outline {
 	}
 	o.Left = d.leftOut(found, others)
 	o.Hints = d.hints(o.Steps, found)
+	o.Foreign = len(o.Hints) == 0 && (d.foreign || d.isInOtherLetters())
 	return o
 }
 

@@ -242,6 +242,24 @@ func (d *document) isEnglish() bool {
 	return words < 20 || common*40 >= words
 }
 
+// isInOtherLetters reports whether a good part of the text is in other letters than Latin ones. Some of these
+// languages have no spaces, and so few words.
+func (d *document) isInOtherLetters() bool {
+	latin, other := 0, 0
+	for _, l := range d.lines {
+		for _, r := range l.text {
+			switch {
+			case l.kind == code || !unicode.IsLetter(r):
+			case unicode.Is(unicode.Latin, r):
+				latin++
+			default:
+				other++
+			}
+		}
+	}
+	return other*3 > latin
+}
+
 // instructions returns the share of the titles that begin like an instruction, or -1 if the
 // text is in a language of which that is not known. Titles like "Adding a page" count only if
 // gerunds is true.
