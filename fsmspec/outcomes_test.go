@@ -289,6 +289,9 @@ func TestMisplacedFlow(t *testing.T) {
 		"loop": `what leads back is an outcome`, "onFailure": `what leads back is an outcome`, "max_rounds": `what leads back is an outcome`,
 		"optional": `"outcomes": ["done", "no-need"]`, "if": `"when": {"1": "major"}`, "only_if": `"when": {"1": "major"}`,
 		"forEach": `"each": {"lines"`, "inTurn": `in the object of "each"`, "lines": `in the object of "each"`,
+		"on": `"outcomes": ["done", "no-need"]`, "transitions": `"outcomes": ["done", "no-need"]`, "cond": `"when": {"1": "major"}`,
+		"guard": `"when": {"1": "major"}`, "Catch": `what leads back is an outcome`, "continue-on-error": `what leads back is an outcome`,
+		"strategy": `"each": {"lines"`, "matrix": `"each": {"lines"`, "timeout-minutes": `"within"`, "TimeoutSeconds": `"within"`,
 		"steps": `"do": […]`, "skill": `"do": "NAME"`, "deadline": `"within"`, "vars": `at the top of the file`,
 	} {
 		step := fmt.Sprintf(`{"id": 1, "subject": "A", %q: 1}`, field)

@@ -183,13 +183,14 @@ func flowMeant(name string) string {
 	switch fold(cut(name)) {
 	case "back", "max", "stop", "then":
 		return `it belongs in an outcome, as in "outcomes": {"changes": {"back": 1, "max": 3}}`
-	case "goto", "loop", "loopback", "maxrounds", "onerror", "onfail", "onfailure", "repeat", "retries", "retry", "until", "while":
+	case "catch", "continueonerror", "goto", "loop", "loopback", "maxrounds", "onerror", "onfail", "onfailure", "repeat", "retries", "retry",
+		"until", "while":
 		return `what leads back is an outcome, as in "outcomes": {"failed": {"back": 1, "max": 3}}`
-	case "choice", "choices", "optional":
+	case "choice", "choices", "on", "optional", "transitions":
 		return `name the ways in which the step can end, as in "outcomes": ["done", "no-need"]`
-	case "condition", "conditions", "else", "elseif", "elsif", "if", "onlyif", "switch", "unless":
+	case "cond", "condition", "conditions", "else", "elseif", "elsif", "guard", "if", "onlyif", "switch", "unless":
 		return `name the outcomes of an earlier step for which this one is needed, as in "when": {"1": "major"}`
-	case "foreach":
+	case "foreach", "matrix", "strategy":
 		return `write "each": {"lines": "packages.txt"}`
 	case "inturn", "lines":
 		return `it belongs in the object of "each"`
@@ -197,7 +198,7 @@ func flowMeant(name string) string {
 		return `write "do": […] for the steps that this one consists of`
 	case "skill":
 		return `write "do": "NAME" for a skill that has to be called`
-	case "deadline", "timelimit":
+	case "deadline", "timelimit", "timeoutminutes", "timeoutseconds":
 		return `write "within": "30m"`
 	case "var", "vars":
 		return `it stands at the top of the file, beside "steps"`
