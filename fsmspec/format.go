@@ -67,7 +67,7 @@ func objectRemedy(data []byte) string {
 			return fmt.Sprintf(": keep only the array in %q", name)
 		}
 	}
-	if jsonx.Member(object, "id") != nil || jsonx.Member(object, "subject") != nil {
+	if (jsonx.Member(object, "id") != nil || jsonx.Member(object, "subject") != nil) && jsonx.Member(object, "states") == nil {
 		return ": put brackets around the task, [{…}]"
 	}
 	return ", or be " + objectForm

@@ -155,6 +155,8 @@ func TestRefused(t *testing.T) {
 		{"root an object", ` {"x": 1}`, `1:2 - the file must hold an array of tasks, not an object, or be {"fsm": 2, "steps": […]}`},
 		{"root one task", ` {"id": 1, "subject": "A"}`,
 			`1:2 - the file must hold an array of tasks, not an object: put brackets around the task, [{…}]`},
+		{"root a state machine", `{"id": "m", "initial": "a", "states": {}}`,
+			`1:1 - the file must hold an array of tasks, not an object, or be {"fsm": 2, "steps": […]}`},
 		{"root an object with tasks", `{"version": 1, "tasks": [{"id": 1, "subject": "A"}]}`,
 			`1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
 		{"one task a line", "{\"id\": 1, \"subject\": \"A\"}\n{\"id\": 2, \"subject\": \"B\"}",

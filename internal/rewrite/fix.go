@@ -118,7 +118,7 @@ func (f *fixer) unwrapValue(root *hujson.Value) {
 			return
 		}
 	}
-	if isTask(*root) {
+	if isTask(*root) && member(object, "states") == nil { // a state machine
 		f.note("put the task into an array")
 		task := hujson.Value{Value: object}
 		root.Value = &hujson.Array{Elements: []hujson.Value{task}}

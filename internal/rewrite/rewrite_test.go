@@ -45,6 +45,7 @@ func TestFix(t *testing.T) {
 		{"text that is not YAML", "- id: [\n", "- id: [\n", ""},
 		{"a word", "steps\n", "steps\n", ""},
 		{"one task", "{\"id\": 1, \"subject\": \"A\"}\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "put the task into an array"},
+		{"a state machine", `{"id": "m", "states": {}}`, `{"id": "m", "states": {}}`, ""},
 		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`,
 			`[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
 		{"names", `[{"ID": "1", "title": "A", "depends_on": ["1"]}]`, `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
