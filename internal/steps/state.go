@@ -313,7 +313,7 @@ func (s *State) setPassed() {
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		switch {
-		case c == nil || !e.lets() && e.Verdict != Lapsed || c.Unread || c.flows():
+		case c == nil || !e.lets() && e.Verdict != Lapsed || e.isEnd() || c.Unread || c.flows():
 		case e.Verdict == Lapsed:
 			c.Passed = false
 		case e.To == completed:

@@ -242,9 +242,12 @@ func (s *State) isClosed(w *Workflow) bool {
 func (s *State) isEnded(w *Workflow) bool {
 	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
 		c := s.Step(e.Step)
-		return e.Verdict == Override && strings.HasPrefix(e.Why, endWord) && c != nil && c.Workflow == w
+		return e.isEnd() && c != nil && c.Workflow == w
 	})
 }
+
+// isEnd reports whether the line is a person's word that ended the workflow of its step.
+func (e Evidence) isEnd() bool { return e.Verdict == Override && strings.HasPrefix(e.Why, endWord) }
 
 // close ends the open steps of a workflow without outcomes that is closed, or that a person
 // has ended.

@@ -145,6 +145,21 @@ func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
 	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" is not needed any more: #2 is done`)
 }
 
+// TestEndOfAWorkflowPassesNoStep: the end that a person names by a step is not the completion of that step.
+func TestEndOfAWorkflowPassesNoStep(t *testing.T) {
+	l := hydrated(t, Step{})
+	l.allows(1, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 1,
+		Steps: []Step{{ID: 11, Check: &Check{Run: "false", Timeout: 20}}, {ID: 12, BlockedBy: []int64{11}}}})
+	l.set(11, completed)
+	require.Equal(t, "unchecked", l.state().Word(l.state().Step(11)))
+	_, err := l.End(t.Context(), 11, "enough", By{})
+	require.NoError(t, err)
+	s := l.state()
+	assert.Equal(t, []string{"not needed", "not needed"}, []string{s.Word(s.Step(11)), s.Word(s.Step(12))})
+	assert.Equal(t, "Step 11 (not needed: the workflow was ended): completed", l.shown(11))
+}
+
 // TestReadyInsideNeedsReadyOutside: a person opens a step again that comes before the one
 // with a workflow under it.
 func TestReadyInsideNeedsReadyOutside(t *testing.T) {
