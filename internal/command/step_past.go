@@ -207,13 +207,13 @@ func openedWith(target *steps.Current, before, after *steps.State) (opened []*st
 	return opened
 }
 
-// haltedBy returns the steps that were in progress and wait for others now.
+// haltedBy returns the steps that were in progress and are pending again.
 func haltedBy(before, after *steps.State) (halted []*steps.Current) {
 	if before == nil {
 		return nil
 	}
 	for _, c := range after.Steps {
-		if was := before.Step(c.ID); was != nil && before.Word(was) == "in progress" && after.Word(c) == "blocked" {
+		if was := before.Step(c.ID); was != nil && was.Status == "in_progress" && c.Status == "pending" {
 			halted = append(halted, c)
 		}
 	}
