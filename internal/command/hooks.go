@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
@@ -160,10 +161,34 @@ func noSuchSkill(name string, known []string) error {
 
 func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.Finder {
 	_, root := claude.WorkTree(locator.OS{}, project)
-	return settings.Finder{
+	finder := settings.Finder{
 		Dialect: d,
 		Plugins: clientPlugins(s, project),
-		Where:   settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Getenv: s.Env},
+		Where: settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Getenv: s.Env,
+			Managed: claude.ManagedFiles(os.ReadDir, switches.ManagedDir())},
+	}
+	if d.Settings.Plugins {
+		finder.Off = clientOff(s, project)
+	}
+	return finder
+}
+
+// clientOff returns a function that says which setting keeps Claude Code from running the hooks of a
+// place in a project.
+func clientOff(s terminal.Streams, project string) func(dialect.Scope, string) string {
+	read := sync.OnceValue(func() switches.Settings { return switches.Here(s.Getenv, project) })
+	return func(scope dialect.Scope, plugin string) string {
+		place := switches.Project // as the user's
+		switch {
+		case scope == dialect.System:
+			place = switches.ManagedPlugin
+		case plugin != "":
+			place = read().PluginPlace(plugin)
+		}
+		for _, off := range read().OffInFiles(place) {
+			return off.String()
+		}
+		return ""
 	}
 }
 

@@ -56,9 +56,18 @@ type Settings struct {
 // Off returns the switches that keep the client from running the hooks that are
 // registered in the place, the most far-reaching first. It is a pure function of s.
 func (s Settings) Off(place Place) []Off {
+	return offBy(place, s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored, s.leftOut, s.untrusted)
+}
+
+// OffInFiles is Off for the switches in settings files alone, whatever session this program runs in.
+func (s Settings) OffInFiles(place Place) []Off {
+	s.flag, s.client = nil, cmdline.Switches{}
+	return offBy(place, s.managedOff, s.managedOnly, s.pluginsOnly, s.off)
+}
+
+func offBy(place Place, switches ...func() []Off) []Off {
 	var all []Off
-	for _, find := range []func() []Off{s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored,
-		s.leftOut, s.untrusted} {
+	for _, find := range switches {
 		for _, o := range find() {
 			if !slices.Contains(o.spares, place) {
 				all = append(all, o)

@@ -29,8 +29,7 @@ func Claude() Dialect {
 		},
 		Settings: Settings{
 			Files: []File{
-				{Scope: System, Path: "/etc/claude-code/managed-settings.json",
-					Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
+				{Scope: System, In: Managed},
 				{Scope: Project, In: InWorkTree, Path: ".claude/settings.local.json"}, // facts 52 and 66, Claude Code 2.1.329
 				{Scope: Project, In: InProject, Path: ".claude/settings.local.json"},
 				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
@@ -47,8 +46,6 @@ func Claude() Dialect {
 
 			Options:      "pluginConfigs",
 			OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
-
-			ManagedOnly: "allowManagedHooksOnly",
 
 			Switch:   Switch{settings: []Path{{"disableAllHooks"}}, disables: true, byDefault: true},
 			ToEnable: `no "disableAllHooks": true`,

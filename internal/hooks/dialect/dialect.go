@@ -76,8 +76,6 @@ type Settings struct {
 	// of the variables that pass these values to hooks.
 	Options, OptionPrefix string
 
-	ManagedOnly string // the organisation's setting that disables all hooks but the organisation's
-
 	Switch      Switch   // turns all hooks on or off
 	ToEnable    string   // in messages: the setting that hooks need to run
 	NotSwitches []Path   // settings with which other agents, or other versions, turn hooks on

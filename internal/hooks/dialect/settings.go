@@ -54,6 +54,7 @@ const (
 	InProject                // the project
 	InWorkTree               // the root of the main work tree of the project's repository; no file if that is the project
 	InConfig                 // the agent's configuration directory
+	Managed                  // the organisation's files, of which there may be several
 )
 
 // Path names a setting inside objects.
@@ -155,13 +156,6 @@ func variableText(value jsontext.Value) (text string, ok bool) {
 		return "", false
 	}
 	return string(value), true
-}
-
-// IsManagedOnly reports whether a settings file of the organisation disables all hooks
-// but its own.
-func (d Dialect) IsManagedOnly(file jsontext.Value) bool {
-	o, _ := js.ParseObject(file)
-	return d.Settings.ManagedOnly != "" && o.IsTrue(d.Settings.ManagedOnly)
 }
 
 // withDefaults returns o completed by the members of defaults that o does not have, in

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
@@ -15,6 +16,7 @@ type Where struct {
 	// WorkTree is the root of the main work tree of the project's repository, empty outside
 	// a repository.
 	WorkTree string
+	Managed  []string            // Claude Code's files of an organisation, the lowest precedence first
 	Getenv   func(string) string // as os.Getenv
 }
 
@@ -24,6 +26,16 @@ func (w Where) config(d dialect.Dialect) string {
 		return w.Getenv(name)
 	}
 	return filepath.Join(w.Home, d.Settings.ConfigDir)
+}
+
+// paths returns the paths of a settings file, the highest precedence first.
+func (w Where) paths(d dialect.Dialect, f dialect.File) []string {
+	if f.In != dialect.Managed {
+		return []string{w.path(d, f)}
+	}
+	managed := slices.Clone(w.Managed)
+	slices.Reverse(managed)
+	return managed
 }
 
 // path returns the path of a settings file, empty if there is no such file here.

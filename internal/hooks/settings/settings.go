@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -38,6 +39,10 @@ type Finder struct {
 	// Plugins returns the plugins. It is called only if the agent has plugins.
 	Plugins func() ([]Plugin, error)
 
+	// Off returns why the agent runs no hooks of a place, "" if it runs them. plugin is the name of the plugin
+	// that has the hooks, "" for others. nil: the switch of the dialect holds for all hooks.
+	Off func(scope dialect.Scope, plugin string) string
+
 	// Active are the names of the skills that were called in the session.
 	Active []string
 }
@@ -54,41 +59,63 @@ type Found struct {
 	Unreviewed []string // files with hooks that the user has not reviewed in the agent
 	Elsewhere  []string // files with hooks that this program does not read
 	Trouble    []error  // the reasons for which files or hooks were skipped
+
+	off []string // the reasons for which sources were left out
 }
 
 // Find reads every file that the agent reads.
 func (f Finder) Find() Found {
 	var found Found
 	var texts, trusted []jsontext.Value
-	managedOnly := false
+	var sources []hooks.Source
 	for _, file := range f.Dialect.Settings.Files {
-		path := f.Where.path(f.Dialect, file)
-		if path == "" {
-			continue
-		}
-		if text := f.read(&found, path); text != nil {
-			texts = append(texts, text)
-			if file.Scope != dialect.Project {
-				trusted = append(trusted, text)
+		for _, path := range f.Where.paths(f.Dialect, file) {
+			if path == "" {
+				continue
 			}
-			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
-			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text),
-				Mistakes: slices.Concat(f.Dialect.Settings.Mistakes(text), mistakes(f.Dialect, text)), Loses: losses(f.Dialect, text)})
+			if text := f.read(&found, path); text != nil {
+				texts = append(texts, text)
+				if file.Scope != dialect.Project {
+					trusted = append(trusted, text)
+				}
+				source := hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text), Loses: losses(f.Dialect, text)}
+				if file.In != dialect.Managed { // which is kept without the members that have mistakes (fact 114)
+					source.Mistakes = slices.Concat(f.Dialect.Settings.Mistakes(text), mistakes(f.Dialect, text))
+				}
+				sources = append(sources, source)
+			}
 		}
 	}
-	switches := f.Dialect.Switches(f.withoutDropped(found.Sources, texts)...)
+	switches := f.Dialect.Switches(f.withoutDropped(sources, texts)...)
 	found.Enabled, found.Env = switches.Enabled, switches.Env
+	for _, source := range sources {
+		f.add(&found, source, "")
+	}
 	f.extensions(&found, switches)
 	f.plugins(&found, trusted)
 	f.skills(&found)
 	f.review(&found)
-	if managedOnly {
-		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
-		found.Trouble = append(found.Trouble, fmt.Errorf("the organisation's settings allow only its own hooks (%s): no others run",
-			f.Dialect.Settings.ManagedOnly))
+	if f.Off != nil && (found.Enabled || len(found.Sources) > 0) { // else all hooks are off
+		found.Enabled = true
+		for _, why := range found.off {
+			found.Trouble = append(found.Trouble, fmt.Errorf("%s: no others run", why))
+		}
 	}
 	found.disable(switches.Disabled)
 	return found
+}
+
+// add adds a source, unless the agent runs no hooks of its place.
+func (f Finder) add(found *Found, source hooks.Source, plugin string) {
+	if f.Off != nil {
+		if why := f.Off(source.Scope, plugin); why != "" {
+			if source.Hooks != nil && !slices.Contains(found.off, why) {
+				found.off = append(found.off, why)
+			}
+			return
+		}
+	}
+	found.Sources = append(found.Sources, source)
 }
 
 // withoutDropped returns the contents of settings files without those that the agent drops
@@ -256,7 +283,7 @@ func (f Finder) plugins(found *Found, trusted []jsontext.Value) {
 		found.Trouble = append(found.Trouble, err)
 	}
 	for _, p := range plugins {
-		f.skillsIn(found, p.Root, p.Root, pluginPrefix(p.Name))
+		f.skillsIn(found, p.Root, p.Root, p.Name)
 		options := f.options(trusted, p.Name)
 		for _, file := range f.hooksOf(found, p) {
 			if file.Hooks == nil {
@@ -268,7 +295,7 @@ func (f Finder) plugins(found *Found, trusted []jsontext.Value) {
 			}
 			file.Scope, file.Root, file.Data = dialect.Extensions, p.Root, p.Data
 			file.Options = options
-			found.Sources = append(found.Sources, file)
+			f.add(found, file, p.Name)
 		}
 	}
 }
@@ -311,7 +338,7 @@ func (found *Found) disable(names []string) {
 func (f Finder) read(found *Found, path string) jsontext.Value {
 	text, err := f.load(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
 	case err != nil:
 		found.Trouble = append(found.Trouble, err)

@@ -84,9 +84,9 @@ func (f Finder) skills(found *Found) {
 }
 
 // skillsIn adds the hooks of the skills and commands in a directory. root is the plugin's
-// directory, empty for other skills, and prefix is prepended to the names of its skills. The
-// skills that were called in the session are active.
-func (f Finder) skillsIn(found *Found, dir, root, prefix string) {
+// directory and plugin its name, empty for other skills. The skills that were called in the
+// session are active.
+func (f Finder) skillsIn(found *Found, dir, root, plugin string) {
 	skills, _ := filepath.Glob(filepath.Join(escaped(dir), "skills", "*", "SKILL.md"))
 	commands, _ := filepath.Glob(filepath.Join(escaped(dir), "commands", "*.md"))
 	for _, path := range slices.Concat(skills, commands) {
@@ -102,13 +102,12 @@ func (f Finder) skillsIn(found *Found, dir, root, prefix string) {
 		case source.Hooks == nil:
 			continue
 		}
-		source.Skill = prefix + source.Skill
 		if root != "" {
-			source.Root = root
+			source.Root, source.Skill = root, pluginPrefix(plugin)+source.Skill
 		}
 		source.Inactive = !slices.Contains(f.Active, source.Skill)
 		found.Skills = append(found.Skills, source.Skill)
-		found.Sources = append(found.Sources, source)
+		f.add(found, source, plugin)
 	}
 }
 
