@@ -208,6 +208,8 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session, processes *
 		Load:    func() ([]hooks.Source, error) { return h.found.Sources, nil },
 		Environ: slices.Concat(os.Environ(), h.found.Env),
 
+		Requests: h.found.Requests,
+
 		BeforeProcesses: processes.start,
 	})
 }

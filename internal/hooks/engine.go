@@ -39,6 +39,9 @@ type Config struct {
 	// Environ is the environment that hooks inherit. Default: that of this process.
 	Environ []string
 
+	// Requests is what the settings allow hooks of type http.
+	Requests dialect.Requests
+
 	// Now is the clock of timestamps. Default: time.Now.
 	Now func() time.Time
 
@@ -76,7 +79,7 @@ func New(c Config) *Engine {
 	if c.BeforeProcesses == nil {
 		c.BeforeProcesses = func(ctx context.Context) context.Context { return ctx }
 	}
-	return &Engine{config: c, runner: runner{c.Dialect, c.Environ}}
+	return &Engine{config: c, runner: runner{c.Dialect, c.Environ, c.Requests}}
 }
 
 // Init reads the configuration, unless it or an event has already done so. It returns

@@ -91,6 +91,8 @@ func (r evaluation) engine() *Engine {
 		Load:    r.sources,
 		Environ: slices.Concat(os.Environ(), switches.Env),
 
+		Requests: switches.Requests,
+
 		BeforeProcesses: r.evaluator.BeforeProcesses,
 	})
 }

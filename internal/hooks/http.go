@@ -40,14 +40,16 @@ func quoteForCurl(value string) string {
 }
 
 // variable matches a variable in a header of a request.
-func variable() *regexp.Regexp { return regexp.MustCompile(`\$\{(\w+)\}|\$(\w+)`) }
+func variable() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)`)
+}
 
 // expandHeader returns a header with the values of its variables. A variable that is not
 // allowed is empty.
 func (r runner) expandHeader(text string, allowed []string) string {
 	return variable().ReplaceAllStringFunc(text, func(found string) string {
 		name := strings.Trim(found, "${}")
-		if !slices.Contains(allowed, name) {
+		if !slices.Contains(allowed, name) || r.requests.Env != nil && !slices.Contains(r.requests.Env, name) {
 			return ""
 		}
 		value := ""

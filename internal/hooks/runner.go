@@ -18,6 +18,8 @@ import (
 type runner struct {
 	dialect dialect.Dialect
 	environ []string // the environment that hooks inherit
+
+	requests dialect.Requests
 }
 
 // run returns a result for every hook that ran, in the order of the plan.
@@ -70,6 +72,10 @@ func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (result
 	}
 	c := r.command(f, h, stdin)
 	if h.Type == dialect.RequestType {
+		if !r.requests.Allow(h.Target) {
+			return r.read(f, h, process.Outcome{Err: fmt.Errorf("of type http was not sent: no pattern in %s of the settings matches %s",
+				r.dialect.Settings.RequestURLs, h.Target)})
+		}
 		return r.read(f, h, responseOutcome(c.Run(ctx)))
 	}
 	if h.Async {

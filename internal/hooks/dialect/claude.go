@@ -41,9 +41,10 @@ func Claude() Dialect {
 			Skills:  []File{{In: InProject, Path: ".claude"}, {In: InConfig}},
 
 			Kinds: map[string]Kind{"disableAllHooks": {Type: 't'}, "env": {Type: '{'}, "permissions": {Type: '{'},
-				"cleanupPeriodDays": {Type: '0'}}, // measured with 2.1.329
+				"cleanupPeriodDays": {Type: '0'}, "allowedHttpHookUrls": {Type: '['}, "httpHookAllowedEnvVars": {Type: '['}}, // measured with 2.1.329
 			Env: "env",
 
+			RequestURLs: "allowedHttpHookUrls", RequestEnv: "httpHookAllowedEnvVars",
 			Options:      "pluginConfigs",
 			OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
 

@@ -72,6 +72,10 @@ type Settings struct {
 	// hooks that the user has reviewed, and runs no others. nil: no review is needed.
 	Reviewed []File
 
+	// RequestURLs and RequestEnv are the settings that limit hooks of type http: the patterns of
+	// their URLs, and the variables of their headers.
+	RequestURLs, RequestEnv string
+
 	// Options is the setting with the values of plugins' options. OptionPrefix is the prefix
 	// of the variables that pass these values to hooks.
 	Options, OptionPrefix string

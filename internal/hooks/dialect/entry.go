@@ -63,7 +63,8 @@ func claudeEntries() map[string]map[string]Kind {
 			"async": flag, "asyncRewake": flag, "holdsTools": flag, "rewakeMessage": filled, "rewakeSummary": filled, "cloud": {Type: '*'},
 		}),
 		RequestType: with(map[string]Kind{
-			"url": needed, "onFailure": failure, "headers": {Type: '{', Texts: true}, "allowedEnvVars": {Type: '['}, "cloud": {Type: '*'},
+			"url": {Type: '"', Required: true, URL: true}, "onFailure": failure, "headers": {Type: '{', Texts: true},
+			"allowedEnvVars": {Type: '['}, "cloud": {Type: '*'},
 		}),
 		"mcp_tool": with(map[string]Kind{"server": needed, "tool": needed, "input": {Type: '{'}, "onFailure": {Type: '*'}}),
 		"prompt":   with(map[string]Kind{"prompt": needed, "model": text, "continueOnBlock": flag}),

@@ -35,6 +35,7 @@ type Kind struct {
 
 	Required bool // of a hook's entry: it may not be absent
 	NotEmpty bool // the empty string is not allowed
+	URL      bool // a string must be a URL
 	Texts    bool // the members of an object must be strings
 
 	Members map[string]Kind // the members of an object
@@ -123,6 +124,8 @@ func (k Kind) violation(value jsontext.Value) string {
 		return jsonx.Got(value.Kind(), k.String())
 	case len(k.OneOf) > 0 && !slices.Contains(k.OneOf, text):
 		return fmt.Sprintf("got %s, want %s", js.Excerpt(value), k)
+	case k.URL && !isURL(text):
+		return fmt.Sprintf("%s is not a URL; variables are not replaced in it", js.Excerpt(value))
 	case k.NotEmpty && text == "":
 		return "it is empty"
 	case k.Texts && hasOtherThanText(value):

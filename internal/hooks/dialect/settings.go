@@ -118,17 +118,22 @@ type Switches struct {
 	Disabled           []string // names or commands of hooks that do not run
 	DisabledExtensions []string
 	Env                []string // variables that hooks get, as NAME=VALUE
+	Requests           Requests
 }
 
 // Switches merges the contents of settings files, given in order of precedence, and reads
 // the switches.
 func (d Dialect) Switches(files ...jsontext.Value) Switches {
 	var merged js.Object
+	var requests Requests
 	for _, file := range files {
 		o, _ := js.ParseObject(file)
 		merged = withDefaults(merged, o)
+		requests.URLs = with(requests.URLs, o, d.Settings.RequestURLs)
+		requests.Env = with(requests.Env, o, d.Settings.RequestEnv)
 	}
-	s := Switches{Enabled: d.Settings.Switch.enabled(merged), DisabledExtensions: merged.Object("extensions").Strings("disabled")}
+	s := Switches{Enabled: d.Settings.Switch.enabled(merged), DisabledExtensions: merged.Object("extensions").Strings("disabled"),
+		Requests: requests}
 	for _, path := range d.Settings.Disabled {
 		parent, name := path.parent(merged)
 		s.Disabled = append(s.Disabled, parent.Strings(name)...)

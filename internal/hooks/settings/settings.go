@@ -55,6 +55,7 @@ type Found struct {
 	Unusable []string // the files that exist and could not be read or parsed
 	Skills   []string // the names of the skills that have hooks
 	Env      []string // variables that the settings set for hooks, as NAME=VALUE
+	Requests dialect.Requests
 
 	Unreviewed []string // files with hooks that the user has not reviewed in the agent
 	Elsewhere  []string // files with hooks that this program does not read
@@ -87,7 +88,7 @@ func (f Finder) Find() Found {
 		}
 	}
 	switches := f.Dialect.Switches(f.withoutDropped(sources, texts)...)
-	found.Enabled, found.Env = switches.Enabled, switches.Env
+	found.Enabled, found.Env, found.Requests = switches.Enabled, switches.Env, switches.Requests
 	for _, source := range sources {
 		f.add(&found, source, "")
 	}
@@ -180,7 +181,7 @@ func (f Finder) Given(paths []string) (Found, error) {
 	}
 	slices.Reverse(texts) // the last file on the command line has precedence
 	switches := f.Dialect.Switches(texts...)
-	found.Enabled, found.Env = switches.Enabled || !hasSettings, switches.Env
+	found.Enabled, found.Env, found.Requests = switches.Enabled || !hasSettings, switches.Env, switches.Requests
 	found.disable(switches.Disabled)
 	return found, nil
 }

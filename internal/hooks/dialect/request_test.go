@@ -1,0 +1,31 @@
+package dialect
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestPatternsOfURLs(t *testing.T) {
+	for _, c := range []struct {
+		pattern, url string
+		allowed      bool
+	}{
+		{"*", "http://a/b", true},
+		{"http://a", "http://a/b?c", true},
+		{"http://a/", "http://a/b", false},
+		{"http://a/", "http://a", true},
+		{"http://a/*", "http://a/b/c", true},
+		{"https://a/*", "http://a/b", false},
+		{"http://a:80/b", "http://A/b", true},
+		{"http://a:81/b", "http://a/b", false},
+		{"http://*.a/b", "http://x.a:81/b", true},
+		{"http://127.0.0.1:*", "http://127.0.0.1:81/b", true},
+		{"http://127.0.0.1:*", "http://127.0.0.11:81/b", false},
+		{"a/*", "http://a/b", false},
+	} {
+		assert.Equal(t, c.allowed, Requests{URLs: []string{c.pattern}}.Allow(c.url), "%s allows %s", c.pattern, c.url)
+	}
+	assert.True(t, Requests{}.Allow("http://a/"))
+	assert.False(t, Requests{URLs: []string{}}.Allow("http://a/"))
+}
