@@ -23,8 +23,9 @@ type Hook struct {
 	Args    []string          // if not nil, Command is a program that runs without a shell
 	Env     map[string]string // added to the hook's environment
 	Timeout time.Duration
-	Async   bool // runs in the background
-	Rewake  bool // with Async: exit 2 makes the model go on
+	Shell   string // "powershell", or another word for the agent's shell
+	Async   bool   // runs in the background
+	Rewake  bool   // with Async: exit 2 makes the model go on
 
 	If         string    // the permission rule that selects tool calls; empty if there is none
 	OnFailure  string    // "block": a failure blocks

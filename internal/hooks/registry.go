@@ -226,6 +226,7 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 	if rules.Env {
 		h.Env = stringMembers(entry.Object("env"))
 	}
+	h.Shell = entry.Text("shell")
 	h.Async = rules.Async && entry.IsTrue("async")
 	h.Rewake = rules.Async && entry.IsTrue("asyncRewake")
 	if rules.If {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -175,17 +176,32 @@ func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 		Stdin:   stdin,
 		Timeout: h.Timeout,
 	}
+	if h.Args == nil && h.Shell == "powershell" && r.dialect.Hooks.PowerShell {
+		c.Args = []string{"pwsh", "-NoProfile", "-NonInteractive", "-Command", substitute(h.Command, vars)}
+		return c
+	}
 	if h.Args == nil {
-		c.Args = process.Shell(expand(h.Command, vars))
-		if shell := r.dialect.Hooks.Shell; shell != nil {
-			c.Args = append(slices.Clone(shell), expand(h.Command, vars))
-		}
+		c.Args = append(r.shell(), expand(h.Command, vars))
 		return c
 	}
 	for _, word := range append([]string{h.Command}, h.Args...) {
 		c.Args = append(c.Args, h.withOptions(substitute(word, vars)))
 	}
 	return c
+}
+
+// shell returns the program and the option with which the agent runs a command.
+func (r runner) shell() []string {
+	rules := r.dialect.Hooks
+	if i := slices.IndexFunc(r.environ, func(v string) bool { return strings.HasPrefix(v, "SHELL=") }); rules.UserShell && i >= 0 {
+		if shell := r.environ[i][len("SHELL="):]; slices.Contains([]string{"bash", "zsh", "sh"}, filepath.Base(shell)) {
+			return []string{shell, "-c"}
+		}
+	}
+	if rules.Shell != nil {
+		return slices.Clone(rules.Shell)
+	}
+	return []string{"/bin/sh", "-c"}
 }
 
 // environment returns the inherited environment, the hook's own and the variables. Of two

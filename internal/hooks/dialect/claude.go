@@ -60,6 +60,7 @@ func Claude() Dialect {
 			TimeoutUnit:     time.Second,
 			Args:            true,
 			Posix:           true, // fact 24
+			PowerShell:      true,
 			Async:           true,
 			Once:            true,
 			If:              true,

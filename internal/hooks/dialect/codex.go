@@ -31,6 +31,8 @@ func Codex() Dialect {
 		Entries:      codexEntries(),
 		NullIsAbsent: true,
 		EmptyGroups:  true,
+		Shell:        []string{"bash", "-c"},
+		UserShell:    true,
 		Identity:     []Field{FieldPlace},
 		Timeout:      600 * time.Second,
 		TimeoutUnit:  time.Second,

@@ -103,6 +103,8 @@ type Hooks struct {
 	TimeoutUnit time.Duration // the unit of the field timeout
 
 	Shell               []string // runs a command; default: /bin/sh -c
+	UserShell           bool     // the user's shell runs a command, if it is bash, zsh or sh
+	PowerShell          bool     // an entry may set shell to powershell
 	Posix               bool     // the agent itself uses /bin/sh, and not the user's shell
 	Sequential          bool     // a group may set sequential: the hooks run one after the other
 	ContinuesAfterBlock bool     // a block does not end a sequence
