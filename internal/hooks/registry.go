@@ -224,7 +224,7 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 		h.Args = s.args(at.AppendToken("args"), entry.Get("args"))
 	}
 	if rules.Env {
-		h.Env = stringMembers(entry.Object("env"))
+		h.Env = environment(entry.Object("env"))
 	}
 	h.Shell = entry.Text("shell")
 	h.Async = rules.Async && entry.IsTrue("async")
@@ -309,11 +309,11 @@ func (s *sourceReader) mistyped(at jsontext.Pointer, message string) {
 	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: s.fatal})
 }
 
-// stringMembers returns the members of o that are strings.
-func stringMembers(o js.Object) map[string]string {
+// environment returns the members of o as variables.
+func environment(o js.Object) map[string]string {
 	found := make(map[string]string, o.Len())
 	for name, value := range o.All() {
-		if s, ok := js.String(value); ok {
+		if s, ok := dialect.VariableText(value); ok {
 			found[name] = s
 		}
 	}

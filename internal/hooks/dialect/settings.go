@@ -140,7 +140,7 @@ func (d Dialect) Switches(files ...jsontext.Value) Switches {
 	}
 	if d.Settings.Env != "" {
 		for name, value := range merged.Object(d.Settings.Env).All() {
-			if text, ok := variableText(value); ok {
+			if text, ok := VariableText(value); ok {
 				s.Env = append(s.Env, name+"="+text)
 			}
 		}
@@ -148,9 +148,9 @@ func (d Dialect) Switches(files ...jsontext.Value) Switches {
 	return s
 }
 
-// variableText returns the value of a variable as JavaScript writes a value of JSON as a text. It
+// VariableText returns the value of a variable as JavaScript writes a value of JSON as a text. It
 // returns false for an object and an array.
-func variableText(value jsontext.Value) (text string, ok bool) {
+func VariableText(value jsontext.Value) (text string, ok bool) {
 	switch value.Kind() {
 	case '"':
 		return js.String(value)
