@@ -23,7 +23,7 @@ The help of each command. This page is generated; after a change of a help text 
 
 On SIGHUP, SIGINT or SIGTERM a command rolls back an unfinished change and ends. If a disk or a pipe blocks it, it is ended
 after two seconds, or seven if it runs hooks, and exits with 128 plus the number of the signal; ` + "`fsmtx recover`" + ` then finishes the
-change. Signals that were ignored when the command was started, as under nohup, stay ignored.
+change. SIGHUP and SIGINT stay ignored if they were when the command was started, as under nohup.
 `
 
 // TestCommandsDocument: docs/commands.md has the help of every command.

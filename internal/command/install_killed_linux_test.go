@@ -58,7 +58,7 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 				p := exec.Command(program, c.killed...)
 				p.Env = []string{"CLAUDE_CONFIG_DIR=" + config, "HOME=" + filepath.Dir(config), "PATH=" + os.Getenv("PATH"),
 					"GORACE=" + os.Getenv("GORACE")}
-				ended, err := killBefore(p, n)
+				ended, err := killBefore(p, n, unix.SIGKILL)
 				if errors.Is(err, errNoTrace) {
 					t.Skipf("skipped: %v", err)
 				}
@@ -98,9 +98,9 @@ var errNoTrace = errors.New("a process cannot be traced here")
 var changing = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_UNLINKAT,
 	unix.SYS_MKDIRAT, unix.SYS_FTRUNCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FSYNC, unix.SYS_FLOCK}
 
-// killBefore runs the program and kills it before its nth call that changes something. It
+// killBefore runs the program and sends it the signal before its nth call that changes something. It
 // reports whether the program ended before that call.
-func killBefore(c *exec.Cmd, n int) (ended bool, err error) {
+func killBefore(c *exec.Cmd, n int, sent unix.Signal) (ended bool, err error) {
 	runtime.LockOSThread() // the tracer is a thread, not a process
 	defer runtime.UnlockOSThread()
 	c.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -130,7 +130,7 @@ func killBefore(c *exec.Cmd, n int) (ended bool, err error) {
 			}
 		}
 		if status.Exited() || status.Signaled() {
-			if status.Signaled() && status.Signal() == unix.SIGKILL {
+			if n <= 0 {
 				return false, nil
 			}
 			if status.ExitStatus() != 0 {
@@ -147,7 +147,7 @@ func killBefore(c *exec.Cmd, n int) (ended bool, err error) {
 			}
 			if changes {
 				if n--; n == 0 {
-					_ = unix.Kill(pid, unix.SIGKILL)
+					_ = unix.Kill(pid, sent)
 				}
 			}
 		case unix.SIGTRAP, unix.SIGSTOP:

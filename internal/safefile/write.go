@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/signals"
 )
 
 // Mode is the mode of a file that Write or Replace creates.
@@ -159,8 +161,9 @@ func (d *Dir) writeOwn(name string, flag int, do func(fd int, size int64) error)
 }
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power
-// cut leaves the new content.
+// cut leaves the new content. A signal ends the program when Write has ended (signals.Hold).
 func Write(path string, data []byte, mode Mode) error {
+	defer signals.Hold()()
 	if err := Replace(path, data, mode); err != nil {
 		return err
 	}

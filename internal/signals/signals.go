@@ -4,6 +4,7 @@ package signals
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,9 +19,9 @@ type signalError struct{ signal os.Signal }
 func (e signalError) Error() string { return fmt.Sprintf("%v signal received", e.signal) }
 
 // Context returns a context that is cancelled on SIGHUP, SIGINT or SIGTERM, with a
-// signalError as its cause, for commands that block or must roll back. A signal that was
-// ignored when the program was started, as under nohup, stays ignored. stop restores the
-// default behaviour of the signals.
+// signalError as its cause, for commands that block or must roll back. SIGHUP or SIGINT that was
+// ignored when the program was started, as under nohup, stays ignored; the Go runtime does not keep
+// an ignored SIGTERM. stop restores the default behaviour of the signals.
 //
 // If the program is still running when grace has passed since the signal, it exits with
 // 128 plus the number of the signal, as a shell reports a program that was killed by that
@@ -54,6 +55,24 @@ func Context(parent context.Context, grace time.Duration) (ctx context.Context, 
 	})
 }
 
+// holdGrace is long enough for a few files. A person who presses ^C does not wait as long for a lock or a
+// disk as the change does.
+const holdGrace = 2 * time.Second
+
+// Hold keeps SIGHUP, SIGINT and SIGTERM from ending the program until release is called, so that a
+// change of a few files is whole and leaves no temporary files. Then a signal that has arrived has its
+// effect. After two seconds without release it ends the program, as Context says.
+func Hold() (release func()) {
+	ctx, stop := Context(context.Background(), holdGrace)
+	return func() {
+		stop()
+		var held signalError
+		if errors.As(context.Cause(ctx), &held) {
+			_ = syscall.Kill(syscall.Getpid(), held.signal.(syscall.Signal))
+		}
+	}
+}
+
 // code returns the exit code of a program that a signal has ended.
 func code(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
@@ -62,7 +81,7 @@ func code(s os.Signal) int {
 	return 1
 }
 
-// endingSignals returns the signals that end a program, without those that it ignores.
+// endingSignals returns the signals that end a program, without those that it ignores. They always have SIGTERM.
 func endingSignals() (signals []os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		if !signal.Ignored(s) {
