@@ -15,7 +15,7 @@ import (
 // turn rewrites an update that completes a step whose outcome leads back: the step becomes
 // pending, and the outcome is removed from its metadata. The client replaces the whole input by
 // the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
-// the person (fact 59, client 2.1.329).
+// the person (fact 157, client 2.1.329).
 func (h *stepHook) turn(v steps.Verdict) event.Answer {
 	metadata, err := withMembers(jsonx.Member(h.event.ToolInput, "metadata"), map[string]any{"outcome": nil})
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *stepHook) after(ctx context.Context) event.Answer {
 }
 
 // choices returns what a person was asked by AskUserQuestion, and what they chose. Answers
-// that the model forged in its input are overwritten in the response (fact 62, client
+// that the model forged in its input are overwritten in the response (fact 186, client
 // 2.1.329).
 func choices(e *event.Event) (all []steps.Choice) {
 	var input struct {

@@ -12,7 +12,7 @@ import (
 // agent that is in cwd. That is dir, the one in which it was hydrated, unless cwd is in a
 // linked work tree of the same repository: then it is the directory at the same place in
 // that tree. An agent is there after EnterWorktree, or if it is a subagent with a work tree
-// of its own (fact 65, client 2.1.329).
+// of its own (fact 187, client 2.1.329).
 func workplace(dir, cwd string) string {
 	if dir == "" {
 		return dir

@@ -150,7 +150,7 @@ func Rewrite(input jsontext.Value) Answer {
 }
 
 // RewriteTelling is Rewrite with a text for the model, as additionalContext, which reaches it
-// beside the result of the rewritten call (fact 59, client 2.1.329), and one for the person.
+// beside the result of the rewritten call (fact 69, client 2.1.329), and one for the person.
 func RewriteTelling(input jsontext.Value, model, person string) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: model},
 		SystemMessage: person}.answer(ExitOK, "")

@@ -75,7 +75,7 @@ type Duty struct {
 // this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
 // commands; no call matches both. The events also occur in subagents. TaskCompleted covers a
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
-// shows that an update was carried out, and what a person chose (fact 62, client 2.1.329). At the
+// shows that an update was carried out, and what a person chose (fact 186, client 2.1.329). At the
 // next prompt it is known that an update was not: after an interruption no Stop comes (fact 54).
 func Hooks(binary string, flags []string, d Duty) []Hook {
 	short := HookLimit(defaultWait)

@@ -216,7 +216,7 @@ func TestWhatTheClientItselfRefuses(t *testing.T) {
 	assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
 }
 
-// Fact 177. The list of the session is left with its open steps, and the person is told once.
+// Fact 179. The list of the session is left with its open steps, and the person is told once.
 func TestSettingsGiveTheClientAnotherList(t *testing.T) {
 	for before, remedy := range map[string]string{
 		"": "remove CLAUDE_CODE_TASK_LIST_ID from", "one": "give CLAUDE_CODE_TASK_LIST_ID the value one",
