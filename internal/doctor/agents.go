@@ -40,9 +40,9 @@ func (d *doctor) unfit(a *agent.Agent) (found []Fault) {
 
 // unedited reports a file that install cannot read or edit. Running install again does not help, so the fault has
 // no command, and the advice of the error up to the words that the file was not changed.
-func unedited(a *agent.Agent, err error) Fault {
+func unedited(kind, whose string, err error) Fault {
 	advice, _, _ := strings.Cut(hint.Of(err), ";")
-	return Fault{Kind: "agents", What: strings.TrimSuffix(a.Title+": "+err.Error()+"; "+advice, "; ")}
+	return Fault{Kind: kind, What: strings.TrimSuffix(whose+err.Error()+"; "+advice, "; ")}
 }
 
 func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile, err error) (found []Fault) {
@@ -51,7 +51,7 @@ func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile,
 		repair += " --project"
 	}
 	if err != nil {
-		return []Fault{unedited(a, err)}
+		return []Fault{unedited("agents", a.Title+": ", err)}
 	}
 	for _, one := range files {
 		commands := slices.DeleteFunc(settings.Calls(one.Data), func(c settings.Call) bool { return !c.Runs("hook") })

@@ -101,7 +101,7 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 			if p.read { // it may have hooks
 				h.broken = append(h.broken, p)
 			}
-			found = append(found, Fault{Kind: "hooks", What: settings.Unread(p.path, err).Error()})
+			found = append(found, unedited("hooks", "", settings.Unread(p.path, err)))
 			continue
 		}
 		if why := invalid(data); why != "" && p.read {
