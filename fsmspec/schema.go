@@ -210,12 +210,12 @@ func (checkType) schema() (types []string, rules string) {
 }
 
 func (outcomesType) schema() (types []string, rules string) {
-	part := func(t fieldType, more ...string) string {
+	part := func(t fieldType) string {
 		types, rules := t.schema()
 		for i := range types {
 			types[i] = quote(types[i])
 		}
-		return `{"type":[` + strings.Join(append(append(types, more...), quote("null")), ",") + "]" + rules + "}"
+		return `{"type":[` + strings.Join(append(types, quote("null")), ",") + "]" + rules + "}"
 	}
 	effects := `"back":` + part(idType{}) + fmt.Sprintf(`,"max":{"type":["integer","null"],"minimum":1,"maximum":%d}`, MaxTimes) +
 		`,"then":{"type":["string","null"]},"stop":{"enum":[true,null]},"produces":` + part(patternsType{}) + `,"check":` +

@@ -27,7 +27,6 @@ const stepWords = `  ● done             completed, and its gates passed
 type viewRow struct {
 	text   string
 	state  string // of the step that it is about; empty if it is about none
-	id     int64  // of that step
 	detail bool   // it belongs to the row of the step above it
 }
 
@@ -122,7 +121,7 @@ func (st *status) workflowTo(v *view, w *steps.Workflow, depth int) {
 		word := st.steps.Word(n.Current)
 		indent := strings.Repeat("  ", min(depth+n.depth, deepest))
 		add := func(detail bool, format string, args ...any) {
-			v.rows = append(v.rows, viewRow{"  " + indent + fmt.Sprintf(format, args...), word, n.ID, detail})
+			v.rows = append(v.rows, viewRow{"  " + indent + fmt.Sprintf(format, args...), word, detail})
 		}
 		if until := st.doneUntil(steps, i); v.folded && until > i+1 {
 			add(false, "%s #%d to #%d: %s done", graph.Sign("done"), n.ID, steps[until-1][0].ID, terminal.Count(until-i, "step"))

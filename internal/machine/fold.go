@@ -28,7 +28,7 @@ func (s State) After(e Event) State {
 	case Reopened:
 		s, _, _ = s.Reopen(e.Step)
 	case Ended:
-		s, _ = s.End()
+		s = s.End()
 	}
 	return s
 }

@@ -251,9 +251,10 @@ func (s State) Restart() State {
 }
 
 // End ends the workflow: its open steps are not needed any more.
-func (s State) End() (State, Transition) {
+func (s State) End() State {
 	s = s.clone()
-	return s, Transition{NotNeeded: s.machine.inOrder(s.end()), Stops: true}
+	s.end()
+	return s
 }
 
 // Ready returns the steps that can be worked on: open, and every blocker done or not needed.

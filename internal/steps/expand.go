@@ -421,10 +421,8 @@ func (c *call) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current, e
 		list := c.List
 		list.Record = func(p *fsmspec.Plan) (string, error) { return b.recordOf(p, e) }
 		label := tasks.Label{Invocation: e.Expands, Command: b.Workflow.Command, Spec: b.Workflow.Spec, Session: b.Workflow.Session, Step: b.ID}
-		if _, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan,
-			error) {
-			return fsmspec.PlanItems(what, snap)
-		}); err != nil {
+		err = list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) { return fsmspec.PlanItems(what, snap) })
+		if err != nil {
 			return err
 		}
 	}
@@ -464,10 +462,9 @@ func (c *call) remove(ctx context.Context, dir *txn.Dir, s *State, old []fsmspec
 	list, w := c.List, s.find(old[0].ID).Workflow
 	list.Record = nil
 	label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, Step: w.Parent}
-	_, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+	return list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return fsmspec.PlanRemoval(present(old, snap), snap), nil
 	})
-	return err
 }
 
 // present returns those of the tasks that the list still has, as it has them.

@@ -67,7 +67,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 	}
 	before, closed := f.state, s.isClosed(w)
 	if closed {
-		f.state, _ = f.state.End()
+		f.state = f.state.End()
 	}
 	s.flows[w] = f.state
 	s.unshown = s.unshown || f.unshown

@@ -94,11 +94,10 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 // ReplaceIn is Replace for a list whose state directory the caller has opened: see Open. It
 // leaves that open, without the client's locks, and does not shorten the history. Its errors
 // are those of Replace.
-func (l List) ReplaceIn(ctx context.Context, dir *txn.Dir, label Label, plan Planner) (o Outcome, err error) {
+func (l List) ReplaceIn(ctx context.Context, dir *txn.Dir, label Label, plan Planner) error {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
-	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)
-	return o, err
+	return l.replaceIn(ctx, waiting, dir, label, plan, new(Outcome))
 }
 
 func (l List) replaceIn(ctx, waiting context.Context, dir *txn.Dir, label Label, plan Planner, o *Outcome) (err error) {
