@@ -88,28 +88,14 @@ func objects(steps []Step) (all []map[string]any) {
 		if s.Decides == Person {
 			o["decides"] = "person"
 		}
-		when, outcomes := map[string][]string{}, json.RawMessage("{")
+		when, outcomes := map[string][]string{}, oracle.Outcomes{}
 		for _, c := range s.When {
 			when[id(c.Step)] = append([]string{}, c.Outcomes...)
 		}
-		for n, x := range s.Outcomes {
-			effects := map[string]any{}
-			if x.Back != 0 {
-				effects["back"], effects["max"] = x.Back, x.Max
-			}
-			if x.Then != "" {
-				effects["then"] = x.Then
-			}
-			if x.Stop {
-				effects["stop"] = true
-			}
-			text, _ := json.Marshal(effects)
-			if n > 0 {
-				outcomes = append(outcomes, ',')
-			}
-			outcomes = append(append(append(outcomes, strconv.Quote(x.Name)...), ':'), text...)
+		for _, x := range s.Outcomes {
+			outcomes = append(outcomes, oracle.Outcome{Name: x.Name, Back: x.Back, Max: x.Max, Then: x.Then, Stop: x.Stop})
 		}
-		o["when"], o["outcomes"] = when, append(outcomes, '}')
+		o["when"], o["outcomes"] = when, outcomes
 		all = append(all, o)
 	}
 	return all

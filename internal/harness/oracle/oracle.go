@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,4 +42,29 @@ func Ask[Question, Answer any](t testing.TB, script string, questions []Question
 	}
 	require.NoError(t, c.Wait())
 	return answers
+}
+
+// Outcome is an outcome of a step, with its effects.
+type Outcome struct {
+	Name string `json:"-"`
+	Back int64  `json:"back,omitzero"`
+	Max  int    `json:"max,omitzero"`
+	Then string `json:"then,omitzero"`
+	Stop bool   `json:"stop,omitzero"`
+}
+
+// Outcomes are the outcomes of a step, as JSON an object with the names in their order.
+type Outcomes []Outcome
+
+// MarshalJSON returns the object.
+func (all Outcomes) MarshalJSON() ([]byte, error) {
+	object := []byte{'{'}
+	for i, o := range all {
+		effects, _ := json.Marshal(o) // numbers and texts
+		if i > 0 {
+			object = append(object, ',')
+		}
+		object = append(append(append(object, strconv.Quote(o.Name)...), ':'), effects...)
+	}
+	return append(object, '}'), nil
 }
