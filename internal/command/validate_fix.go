@@ -1,0 +1,93 @@
+package command
+
+import (
+	"bufio"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// repair writes the repaired file, unless the person who sees the change declines.
+func (f validateFlags) repair(s terminal.Streams, v *validated) error {
+	if v.missing {
+		return f.rename(s, v)
+	}
+	if v.spec != nil {
+		return sweepFile(v.path)
+	}
+	fixed, done := rewrite.Fix(v.data)
+	if len(done) == 0 {
+		return sweepFile(v.path)
+	}
+	out := f.reportTo(s)
+	if err := printDiff(out, v.path, v.data, "fixed", fixed); err != nil {
+		return err
+	}
+	if s.InputIsTerminal() && !agrees(s, "Change "+v.path+"?") {
+		return nil
+	}
+	if err := writeSpec(s, v.path, v.data, fixed); err != nil {
+		return err
+	}
+	visible.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
+	*v = checkSpec(v.path, fixed)
+	v.checkName()
+	return nil
+}
+
+// reportTo returns where the changes are printed.
+func (f validateFlags) reportTo(s terminal.Streams) io.Writer {
+	if f.format.value != "text" {
+		return s.Err
+	}
+	return s.Out
+}
+
+// rename writes the fsm.json that a file with another name is meant as, if it is valid after
+// the repairs. The file stays.
+func (f validateFlags) rename(s terminal.Streams, v *validated) error {
+	fixed, done := rewrite.Fix(v.data)
+	if len(done) == 0 {
+		fixed = v.data
+	}
+	path := filepath.Join(filepath.Dir(v.path), specName)
+	repaired := checkSpec(path, fixed)
+	if repaired.spec == nil {
+		return nil
+	}
+	out := f.reportTo(s)
+	if err := printDiff(out, path, nil, "new", fixed); err != nil {
+		return err
+	}
+	if s.InputIsTerminal() && !agrees(s, "Write "+path+"?") {
+		return nil
+	}
+	if err := writeNew(path, fixed); err != nil {
+		return err
+	}
+	done = append([]string{"written from " + filepath.Base(v.path) + ", which you can remove now"}, done...)
+	visible.Fprintf(out, "%s: %s\n", path, strings.Join(done, "; "))
+	*v = repaired
+	return nil
+}
+
+// printDiff prints the difference between the old and the new content of a file.
+func printDiff(w io.Writer, path string, old []byte, what string, new []byte) error {
+	name := visible.Line(path)
+	_, err := io.WriteString(w, visible.Text(string(diff.Diff(name, old, name+" ("+what+")", new))))
+	return err
+}
+
+// agrees asks the person at the terminal and reports whether the answer is yes.
+func agrees(s terminal.Streams, question string) bool {
+	visible.Fprintf(s.Err, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(s.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
