@@ -162,12 +162,7 @@ func (a agentInstall) write(s terminal.Streams, one agentFile) error {
 		_, err := s.Out.Write(visible.JSON(one.data))
 		return err
 	}
-	if err := one.Replace(one.data); err != nil {
-		return err
-	}
-	reportUnguarded(s, one.Unguarded())
-	_, err := visible.Fprintf(s.Out, done, one.what(), a.agent.Title, one.Path)
-	return err
+	return write(s, one.File, one.data, done, one.what(), a.agent.Title, one.Path)
 }
 
 // what names what the file has.

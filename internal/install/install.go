@@ -290,11 +290,19 @@ func (j *job) replace(s terminal.Streams, file *settings.File, data []byte, done
 		_, err := s.Out.Write(visible.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
 		return err
 	}
+	return write(s, file, data, done, file.Path)
+}
+
+// write writes data to the file and prints the message done. It reports if the edit could not be protected
+// from concurrent changes.
+func write(s terminal.Streams, file *settings.File, data []byte, done string, args ...any) error {
 	if err := file.Replace(data); err != nil {
 		return err
 	}
-	reportUnguarded(s, file.Unguarded())
-	_, err := visible.Fprintf(s.Out, done, file.Path)
+	if err := file.Unguarded(); err != nil {
+		s.Hintf("%v", edit.Unguarded(err))
+	}
+	_, err := visible.Fprintf(s.Out, done, args...)
 	return err
 }
 
@@ -312,11 +320,4 @@ func renewCopy(s terminal.Streams) error {
 		return copied.Renew()
 	}
 	return nil
-}
-
-// reportUnguarded reports that an edit could not be protected from concurrent changes.
-func reportUnguarded(s terminal.Streams, err error) {
-	if err != nil {
-		s.Hintf("%v", edit.Unguarded(err))
-	}
 }

@@ -99,17 +99,12 @@ func (j *job) installServer(s terminal.Streams, found server) error {
 	if err != nil {
 		return inFile(found.file, err)
 	}
-	if err := found.file.Replace(data); err != nil {
-		return err
-	}
-	reportUnguarded(s, found.file.Unguarded())
 	done := map[settings.State]string{
 		settings.Absent:    "registered the MCP server fsmtx in %s\n",
 		settings.Outdated:  "updated the MCP server fsmtx in %s\n",
 		settings.Installed: "the MCP server fsmtx is already registered in %s\n",
 	}
-	_, err = visible.Fprintf(s.Out, done[found.report.State], found.file.Path)
-	return err
+	return write(s, found.file, data, done[found.report.State], found.file.Path)
 }
 
 // printUnknown says why it is not known whether the server is registered.
@@ -136,12 +131,7 @@ func (j *job) uninstallServer(s terminal.Streams, found server) error {
 	if err != nil {
 		return inFile(found.file, err)
 	}
-	if err := found.file.Replace(data); err != nil {
-		return err
-	}
-	reportUnguarded(s, found.file.Unguarded())
-	_, err = visible.Fprintf(s.Out, "removed the MCP server fsmtx from %s\n", found.file.Path)
-	return err
+	return write(s, found.file, data, "removed the MCP server fsmtx from %s\n", found.file.Path)
 }
 
 // checkServer adds the problems of the MCP server to a report.
