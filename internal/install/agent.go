@@ -362,43 +362,32 @@ func (a agentInstall) addServer(one *agentFile, command string) (had bool, err e
 }
 
 // edit sets the report about the file, and its data with or without what it should have.
-func (a agentInstall) edit(one *agentFile) (err error) {
+func (a agentInstall) edit(one *agentFile) error {
 	one.data = one.Data
 	if a.isIrrelevant(one.File) {
 		return nil
 	}
-	state, parts := settings.Installed, 0
-	note := func(r settings.Report) {
-		one.report.Why = append(one.report.Why, r.Why...)
-		if parts++; r.State == settings.Absent {
-			state = settings.Outdated
-			return
-		}
-		if r.State == settings.Outdated {
-			state = settings.Outdated
-		}
-		one.report.State = settings.Outdated // something is there
-	}
+	var parts []settings.Report
 	if one.table != nil {
 		why, had, err := one.table.Inspect(one.data)
 		if err != nil {
 			return err
 		}
-		r := settings.Report{State: settings.Absent}
-		if had {
-			r.State = settings.Installed
+		switch {
+		case why != "":
+			parts = append(parts, settings.Report{State: settings.Outdated, Why: []string{why}})
+		case had:
+			parts = append(parts, settings.Report{State: settings.Installed})
+		default:
+			parts = append(parts, settings.Report{State: settings.Absent})
 		}
-		if why != "" {
-			r = settings.Report{State: settings.Outdated, Why: []string{why}}
-		}
-		note(r)
 	}
 	if len(one.hooks) > 0 {
 		r, err := settings.Inspect(one.data, one.hooks)
 		if err != nil {
 			return err
 		}
-		note(r)
+		parts = append(parts, r)
 	}
 	if one.server != nil {
 		r, err := settings.InspectServer(one.data, *one.server)
@@ -408,14 +397,26 @@ func (a agentInstall) edit(one *agentFile) (err error) {
 		if r.State == settings.Absent {
 			r.Why = []string{"MCP server: is missing"}
 		}
-		note(r)
+		parts = append(parts, r)
 	}
-	if one.report.State != settings.Absent {
-		one.report.State = state
-	} else {
-		one.report.Why = nil
-	}
+	one.report = joined(parts)
 	return one.change(a.verb == remove)
+}
+
+// joined returns the report about a file with these parts: it is outdated unless all are alike.
+func joined(parts []settings.Report) (all settings.Report) {
+	for i, r := range parts {
+		if i == 0 {
+			all.State = r.State
+		} else if r.State != all.State {
+			all.State = settings.Outdated
+		}
+		all.Why = append(all.Why, r.Why...)
+	}
+	if all.State == settings.Absent {
+		all.Why = nil
+	}
+	return all
 }
 
 // change sets the data of the file with or without what it should have. What was put last is
