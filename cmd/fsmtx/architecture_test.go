@@ -157,7 +157,7 @@ func codeSpans(cell string) (spans []string) {
 }
 
 // TestFewPackagesKnowTheClientsTasks: what the client's task lists look like is known to their
-// form, and where they are to the package that finds lists. All others take the form.
+// form, and where they are to the package that finds lists. All others use tasks.Form.
 func TestFewPackagesKnowTheClientsTasks(t *testing.T) {
 	list := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../../...")
 	out, err := list.Output()

@@ -1,6 +1,7 @@
 // Package agent knows the coding agents other than Claude Code whose hooks run fsmtx: what
 // their events say, what they make of an answer, where their skills, hooks and MCP servers
-// are. It does no work of a hook, and reads only skills.
+// are. It does no work of a hook. It only reads: skills, plugins, and the settings that switch
+// these or hooks off.
 //
 // An agent is one file with an [Agent], which is a table of measured facts, and its row in All. The
 // version with which they were measured is part of it. By what its processes are known is a row of

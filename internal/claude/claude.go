@@ -1,8 +1,8 @@
 // Package claude holds what fsmtx relies on about the client, Claude Code. It finds
-// the client's configuration directory; its subpackages cover the client's events,
-// task list, plugins, settings, transcripts and command line. Comments cite facts by
-// their number in docs/client-facts.md, with the version of the client that each was
-// measured on.
+// the client's configuration directory and settings files; its subpackages cover the
+// client's events, task lists, plugins, hooks in settings, transcripts, turns and command
+// line, and what switches hooks off. Comments cite facts by their number in
+// docs/client-facts.md, with the version of the client that each was measured on.
 package claude
 
 import (
