@@ -23,16 +23,14 @@ import (
 // Limit bounds one run of an agent. A prompt takes one to seven seconds on an idle machine.
 const Limit = 3 * time.Minute
 
-// World is a home and a project of an agent. It is removed after the test.
+// World is a place in which an agent works.
 type World struct {
 	*Agent
-	Home    string
-	Project string
-	Env     map[string]string // is added to the agent's environment and overrides it
+	realclient.Place
+	Env map[string]string // is added to the agent's environment and overrides it
 
 	t   testing.TB
 	bin string // the program
-	tmp string
 }
 
 // Run is the result of one prompt.
@@ -56,14 +54,9 @@ func (a *Agent) New(t testing.TB) *World {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
 	w := &World{
-		Agent: a, Home: filepath.Join(root, "home"), Project: filepath.Join(root, "project"), Env: map[string]string{},
-		t: t, bin: filepath.Join(dir, "node_modules", cmp.Or(a.path, ".bin/"+a.Program)), tmp: filepath.Join(root, "tmp"),
-	}
-	for _, dir := range []string{w.Home, w.Project, w.tmp} {
-		require.NoError(t, os.Mkdir(dir, 0o755))
+		Agent: a, Place: realclient.NewPlace(t), Env: map[string]string{},
+		t: t, bin: filepath.Join(dir, "node_modules", cmp.Or(a.path, ".bin/"+a.Program)),
 	}
 	if w.hooksFile != "" {
 		w.WriteHooks("{}")
@@ -74,15 +67,6 @@ func (a *Agent) New(t testing.TB) *World {
 		}
 	}
 	return w
-}
-
-// Write writes a file and its missing directories. The path is relative to the world and
-// begins with home/ or project/.
-func (w *World) Write(path, content string) {
-	w.t.Helper()
-	full := w.Path(path)
-	require.NoError(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
-	require.NoError(w.t, os.WriteFile(full, []byte(content), 0o644))
 }
 
 // Append adds content to a file, whose path is as Write takes it.
@@ -98,11 +82,6 @@ func (w *World) Append(path, content string) {
 func (w *World) WriteHooks(hooks string) {
 	w.t.Helper()
 	w.Write("home/"+w.hooksFile, fmt.Sprintf(w.hooksForm, hooks))
-}
-
-// Path returns the absolute path of a path as Write takes it.
-func (w *World) Path(path string) string {
-	return filepath.Join(filepath.Dir(w.Home), filepath.FromSlash(path))
 }
 
 // Prompt sends one prompt in a new session and waits for the agent to exit. args come before
@@ -157,7 +136,7 @@ func (w *World) environ(url string) (list []string) {
 	require.NoError(w.t, err)
 	env := map[string]string{
 		"HOME": w.Home, "PATH": filepath.Dir(node) + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL": "/bin/bash",
-		"LANG": "C.UTF-8", "TMPDIR": w.tmp, "HTTP_PROXY": url, "HTTPS_PROXY": url, "NO_PROXY": "127.0.0.1", "NO_COLOR": "1",
+		"LANG": "C.UTF-8", "TMPDIR": w.Temp, "HTTP_PROXY": url, "HTTPS_PROXY": url, "NO_PROXY": "127.0.0.1", "NO_COLOR": "1",
 	}
 	if w.env != nil {
 		maps.Copy(env, w.env(url))

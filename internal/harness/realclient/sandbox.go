@@ -17,10 +17,45 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sandbox is a home, a project and a session. It is removed after the test.
+// Place is a home and a project. It is removed after the test.
+type Place struct {
+	Home    string // HOME
+	Project string // the working directory
+	Temp    string // TMPDIR
+
+	t testing.TB
+}
+
+// NewPlace creates a place.
+func NewPlace(t testing.TB) Place {
+	t.Helper()
+	// Agents resolve symbolic links in their working directory.
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	p := Place{filepath.Join(root, "home"), filepath.Join(root, "project"), filepath.Join(root, "tmp"), t}
+	for _, dir := range []string{p.Home, p.Project, p.Temp} {
+		require.NoError(t, os.Mkdir(dir, 0o755))
+	}
+	return p
+}
+
+// Write writes a file and its missing directories. The path is relative to the place and
+// begins with home/ or project/.
+func (p Place) Write(path, content string) {
+	p.t.Helper()
+	full := p.Path(path)
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	require.NoError(p.t, os.WriteFile(full, []byte(content), 0o644))
+}
+
+// Path returns the absolute path of a path as Write takes it.
+func (p Place) Path(path string) string {
+	return filepath.Join(filepath.Dir(p.Home), filepath.FromSlash(path))
+}
+
+// Sandbox is a place with a session of the client, whose files are in .claude under its home.
 type Sandbox struct {
-	Home    string // HOME; the client's files are in .claude under it
-	Project string // the client's working directory
+	Place
 	// Session is the ID of the session for the next prompt. Set it to NewSession()
 	// to start another one.
 	Session string
@@ -37,8 +72,6 @@ type Sandbox struct {
 	// see CanManage.
 	Managed map[string]string
 
-	t       testing.TB
-	tmp     string
 	program string
 	limit   time.Duration   // of one run of a program
 	begun   map[string]bool // sessions that have had a prompt
@@ -93,26 +126,16 @@ func NewVersion(t testing.TB, version string) *Sandbox {
 
 func sandbox(t testing.TB, program string) *Sandbox {
 	t.Helper()
-	// The client resolves symbolic links in its working directory.
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	s := &Sandbox{
-		Home:    filepath.Join(root, "home"),
-		Project: filepath.Join(root, "project"),
+	return &Sandbox{
+		Place:   NewPlace(t),
 		Session: NewSession(),
 		Allow:   []string{"Agent", "Bash", "Edit", "Read", "Skill", "Write"},
 		Model:   "claude-opus-5-5",
 		Env:     map[string]string{},
-		t:       t,
-		tmp:     filepath.Join(root, "tmp"),
 		program: program,
 		limit:   defaultLimit,
 		begun:   map[string]bool{},
 	}
-	for _, dir := range []string{s.Home, s.Project, s.tmp} {
-		require.NoError(t, os.Mkdir(dir, 0o755))
-	}
-	return s
 }
 
 // NewSession returns a new session ID, a random UUID as the client requires.
@@ -122,20 +145,6 @@ func NewSession() string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// Write writes a file and its missing directories. The path is relative to the sandbox
-// and begins with home/ or project/.
-func (s *Sandbox) Write(path, content string) {
-	s.t.Helper()
-	full := s.Path(path)
-	require.NoError(s.t, os.MkdirAll(filepath.Dir(full), 0o755))
-	require.NoError(s.t, os.WriteFile(full, []byte(content), 0o644))
-}
-
-// Path returns the absolute path of a path as Write takes it.
-func (s *Sandbox) Path(path string) string {
-	return filepath.Join(filepath.Dir(s.Home), filepath.FromSlash(path))
 }
 
 // CanManage skips the test, with the reason, if Managed has no effect on this system: it
@@ -173,7 +182,7 @@ func (s *Sandbox) environ(url string) []string {
 		"PATH":              "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
 		"SHELL":             "/bin/bash",
 		"LANG":              "C.UTF-8",
-		"TMPDIR":            s.tmp,
+		"TMPDIR":            s.Temp,
 		"ANTHROPIC_API_KEY": "no-key",
 
 		"ANTHROPIC_BASE_URL": url,
@@ -181,7 +190,7 @@ func (s *Sandbox) environ(url string) []string {
 		"HTTPS_PROXY":        url,
 		"NO_PROXY":           "127.0.0.1",
 
-		"CLAUDE_CODE_TMPDIR":                       s.tmp,
+		"CLAUDE_CODE_TMPDIR":                       s.Temp,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 		"DISABLE_AUTOUPDATER":                      "1",
 		"DISABLE_ERROR_REPORTING":                  "1",
