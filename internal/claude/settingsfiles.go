@@ -15,9 +15,6 @@ const (
 	LocalSettings   = ".claude/settings.local.json"
 )
 
-// FS is a file system that work trees are found in.
-type FS = safefile.FS
-
 // SettingsFiles returns the paths of the settings files that the client reads when it
 // starts in dir, which is absolute, the one with the highest precedence first. It reads
 // those of the start directory, and of the parents only the local settings in the root of
@@ -26,7 +23,7 @@ type FS = safefile.FS
 // measured with client 2.1.329.
 //
 // If configDir is "", the user's file is left out, and if dir is "", the project's are.
-func SettingsFiles(fsys FS, configDir, dir string) []string {
+func SettingsFiles(fsys safefile.FS, configDir, dir string) []string {
 	var files []string
 	if dir != "" {
 		if _, main := WorkTree(fsys, dir); main != "" && main != filepath.Clean(dir) {
@@ -54,7 +51,7 @@ func SourceOf(configDir, path string) string {
 // WorkTree returns the root of the git work tree that contains dir, which is absolute,
 // and the root of the main work tree of its repository. They differ in a linked work
 // tree. Outside a repository both are "".
-func WorkTree(fsys FS, dir string) (root, main string) {
+func WorkTree(fsys safefile.FS, dir string) (root, main string) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		if _, err := fsys.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir, mainWorkTree(fsys, dir)
@@ -68,7 +65,7 @@ func WorkTree(fsys FS, dir string) (root, main string) {
 // ProjectKey returns the name under which the client keeps a person's configuration of
 // the project in dir, an absolute path without symbolic links: the root of the main work
 // tree, or dir outside a repository (fact 90, client 2.1.329).
-func ProjectKey(fsys FS, dir string) string {
+func ProjectKey(fsys safefile.FS, dir string) string {
 	if _, main := WorkTree(fsys, dir); main != "" {
 		return main
 	}
@@ -81,7 +78,7 @@ const maxPointer = 16 << 10
 // mainWorkTree returns the root of the main work tree of the repository whose work tree
 // has the given root. That is root itself unless its .git is the file of a linked work
 // tree; in a submodule .git is a file too.
-func mainWorkTree(fsys FS, root string) string {
+func mainWorkTree(fsys safefile.FS, root string) string {
 	git, linked := gitDir(fsys, root)
 	if !linked || filepath.Base(git) != ".git" {
 		return root
@@ -95,7 +92,7 @@ func mainWorkTree(fsys FS, root string) string {
 //
 // A linked work tree is one that the repository knows: anybody can write a .git file that names
 // another repository, so the repository has to name it too, as "git worktree add" makes it do.
-func Repository(fsys FS, dir string) (root, shared string, linked bool) {
+func Repository(fsys safefile.FS, dir string) (root, shared string, linked bool) {
 	root, _ = WorkTree(fsys, dir)
 	if root == "" {
 		return "", "", false
@@ -108,7 +105,7 @@ func Repository(fsys FS, dir string) (root, shared string, linked bool) {
 
 // knows reports whether the repository whose work trees share the directory has a linked one with
 // the given root.
-func knows(fsys FS, shared, root string) bool {
+func knows(fsys safefile.FS, shared, root string) bool {
 	resolve := func(path string) string { return safefile.ResolveWith(fsys.Readlink, path) }
 	pointer, _ := pointerOf(fsys, root)
 	pointer = resolve(pointer)
@@ -119,7 +116,7 @@ func knows(fsys FS, shared, root string) bool {
 
 // pointerOf returns the directory that the .git file of a work tree names. ok is false if .git is
 // not such a file.
-func pointerOf(fsys FS, root string) (dir string, ok bool) {
+func pointerOf(fsys safefile.FS, root string) (dir string, ok bool) {
 	text, err := safefile.ReadFileIn(fsys, filepath.Join(root, ".git"), maxPointer)
 	pointer, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 	return absolute(root, pointer), ok && err == nil
@@ -128,7 +125,7 @@ func pointerOf(fsys FS, root string) (dir string, ok bool) {
 // gitDir returns the directory of git that all work trees of a repository share, without
 // symbolic links, and whether the one with the given root is a linked one. A .git file that
 // is not that of a linked work tree belongs to a submodule and is returned itself.
-func gitDir(fsys FS, root string) (shared string, linked bool) {
+func gitDir(fsys safefile.FS, root string) (shared string, linked bool) {
 	own := filepath.Join(root, ".git")
 	pointer, ok := pointerOf(fsys, root)
 	if !ok {
