@@ -83,9 +83,10 @@ func Read(path string, max int64) (*File, error) {
 // exchange files.
 //
 // Replace first completes or reverts a killed edit of the file, even if data equals Data
-// and nothing is written. A signal ends the program when Replace has ended (signals.Hold). Other errors are errOwnership, errKept, the system's, and
-// safefile.ErrBusy if the timeout passes while another edit, or another program, locks the
-// directory, or while another program has the file open for writing.
+// and nothing is written. A signal ends the program when Replace has ended (signals.Hold). Other
+// errors are errOwnership, errKept, the system's, and safefile.ErrBusy if the timeout passes while
+// another edit, or another program, locks the directory, or while another program has the file open
+// for writing.
 func (e *File) Replace(data []byte, emptied int) error {
 	defer signals.Hold()()
 	if err := Sweep(e.Path); err != nil {
