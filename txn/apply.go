@@ -65,22 +65,22 @@ func (t *transaction) link(name string) error {
 	return t.linkError(err)
 }
 
-// isLinkError reports whether an error of link(2) means ErrNoLinks: EPERM, EXDEV and EMLINK as
+// noLinks wraps an error of link(2) in ErrNoLinks if it means that: EPERM, EXDEV and EMLINK as
 // its manual says, the others from FUSE and network file systems. EPERM also has other
 // causes.
-func isLinkError(err error) bool {
+func noLinks(err error) error {
 	errnos := []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
-	return slices.ContainsFunc(errnos, func(errno error) bool { return errors.Is(err, errno) })
-}
-
-func (t *transaction) linkError(err error) error {
-	switch {
-	case errors.Is(err, syscall.EPERM) && t.canLink():
-		return fmt.Errorf("%w: %w", ErrProtected, err)
-	case isLinkError(err):
+	if slices.ContainsFunc(errnos, func(errno error) bool { return errors.Is(err, errno) }) {
 		return fmt.Errorf("%w: %w", ErrNoLinks, err)
 	}
 	return err
+}
+
+func (t *transaction) linkError(err error) error {
+	if errors.Is(err, syscall.EPERM) && t.canLink() {
+		return fmt.Errorf("%w: %w", ErrProtected, err)
+	}
+	return noLinks(err)
 }
 
 // canLink reports whether the file system of S lets this process link a file of its own. It

@@ -63,7 +63,7 @@ func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
 	}
 	for _, e := range j.Creates {
 		err := r.again(func() error { return r.create(e) })
-		if isLinkError(err) && !r.cut { // the transaction could not create it either, and died before it was rolled back
+		if errors.Is(err, ErrNoLinks) && !r.cut { // the transaction could not create it either, and died before it was rolled back
 			return d.undoDead(j)
 		}
 		if err != nil {
@@ -183,7 +183,7 @@ func (r *redo) create(e entry) error {
 		if err = r.files.Link(staged, r.filePath(e.Name)); err == nil {
 			r.report.Created = append(r.report.Created, e.Name)
 		}
-		return err
+		return noLinks(err)
 	}
 	if err != nil {
 		return err

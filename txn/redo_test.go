@@ -108,7 +108,7 @@ func TestADurableRecordIsCompleted(t *testing.T) {
 // files alone finds that out after its commit, and dies before it is rolled back. If D was hidden by
 // a mount since a power cut, the transaction may have happened: it is completed where it did.
 func TestWhatCannotBeLinkedIsRolledBack(t *testing.T) {
-	noLinks := func(dir string) Option { return WithFS(failing(syscall.EXDEV, isLinkInto(dir))) }
+	fails := func(dir string) Option { return WithFS(failing(syscall.EXDEV, isLinkInto(dir))) }
 	create := Change{Creates: replacing.Creates}
 	for _, cut := range []bool{false, true} {
 		dir := newList(t)
@@ -116,7 +116,7 @@ func TestWhatCannotBeLinkedIsRolledBack(t *testing.T) {
 		interruptAt(t, dir, create, isLinkInto(dir))
 		if cut {
 			cutPower(t, dir)
-			_, err := Recover(t.Context(), dir, noLinks(dir))
+			_, err := Recover(t.Context(), dir, fails(dir))
 			require.ErrorIs(t, err, syscall.EXDEV)
 			for _, f := range create.Creates {
 				want[f.Name] = string(f.Data)
@@ -125,12 +125,12 @@ func TestWhatCannotBeLinkedIsRolledBack(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, Completed, r.Outcome)
 		} else {
-			r, err := Recover(t.Context(), dir, noLinks(dir))
+			r, err := Recover(t.Context(), dir, fails(dir))
 			require.NoError(t, err)
 			require.Equal(t, RolledBack, r.Outcome)
 		}
 		require.Equal(t, want, contents(t, dir))
-		_, err := Open(t.Context(), dir, noLinks(dir))
+		_, err := Open(t.Context(), dir, fails(dir))
 		require.NoError(t, err)
 	}
 }

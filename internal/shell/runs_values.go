@@ -129,7 +129,10 @@ func (r *runner) arguments(w *syntax.Word) (all []string, ok bool) {
 		}
 		all = r.args[min(from, len(r.args)):]
 	}
-	if isQuoted {
+	switch {
+	case isQuoted && p.Param.Value == "*":
+		return []string{strings.Join(all, " ")}, true
+	case isQuoted:
 		return all, true
 	}
 	return strings.Fields(strings.Join(all, " ")), true

@@ -161,6 +161,7 @@ func TestLines(t *testing.T) {
 		{"yn", `f() { for x; do git $x; done; }; f pull push`},
 		{"yn", `f() { sh -c 'git "$1"' _ "$1"; }; f push`},
 		{"yn", `f() { echo "git $*" | sh; }; f push`},
+		{"yn", `f() { sh -c "$*"; }; f git push`},
 		{"yn", `sh -c '${0} ${1}' git push`},
 		{"yn", `bash -s push <<< 'git $1'`},
 		{"nn", `f() { shift; echo "$@"; }; f a git push`},
