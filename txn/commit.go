@@ -72,7 +72,7 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err := d.check(&c); err != nil {
 		return err
 	}
-	if d.pending { // an earlier Commit left its journal, which this one would replace
+	if d.pending { // an earlier Commit left its journal, which this one would replace, and there was no Lock since
 		if _, err := d.recover(ctx); err != nil {
 			return err
 		}

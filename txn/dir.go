@@ -137,13 +137,25 @@ func (d *Dir) Recovered() Report { return d.recovered }
 // Lock creates D if it does not exist and takes the Locker's locks on it and on
 // the named files. They are held until Close or the end of Commit. kept reports
 // whether the locks that were held before were held throughout the call; if not,
-// what was read under them may be out of date.
+// what was read under them may be out of date. If an earlier Commit left its journal, Lock
+// recovers first, which changes D and releases the locks.
 //
 // Errors: ErrClosed, the Locker's, or the file system's.
 func (d *Dir) Lock(ctx context.Context, names ...string) (kept bool, err error) {
 	if d.closed {
 		return false, ErrClosed
 	}
+	pending := d.pending
+	if pending {
+		if _, err := d.recover(ctx); err != nil {
+			return false, err
+		}
+	}
+	kept, err = d.lock(ctx, names)
+	return kept && !pending, err
+}
+
+func (d *Dir) lock(ctx context.Context, names []string) (kept bool, err error) {
 	if err := d.create(); err != nil {
 		return false, err
 	}

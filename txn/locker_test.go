@@ -3,7 +3,9 @@ package txn
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -106,6 +108,34 @@ func TestCommitChecksTheLocks(t *testing.T) {
 			assert.Equal(t, len(checks) == 3, linked > 0, "whether D was changed before the rollback")
 		})
 	}
+}
+
+// TestALockIsHeldAfterACommitThatLeftItsJournal: the recovery takes and releases locks of its own, and
+// changes D, so it comes before those of the next change.
+func TestALockIsHeldAfterACommitThatLeftItsJournal(t *testing.T) {
+	dir, full := newList(t), true
+	l := &recorder{kept: true}
+	d, err := Open(t.Context(), dir, WithLocker(l), WithFS(before(func(s faultfs.Step) error {
+		if isLinkInto(dir)(s) {
+			_ = l.call("change")
+		}
+		if full && strings.HasPrefix(filepath.Base(s.To), donePrefix) { // link, then rename
+			return syscall.ENOSPC
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.Commit(t.Context(), replacing))
+	require.FileExists(t, filepath.Join(stateDirOf(dir), journalName))
+	full, l.calls = false, nil
+	kept, err := d.Lock(t.Context(), "1.json")
+	require.NoError(t, err)
+	require.False(t, kept)
+	require.NoError(t, d.Commit(t.Context(), create("9.json")))
+	locked := slices.Index(l.calls, "lock 1.json")
+	require.GreaterOrEqual(t, locked, 0)
+	require.Equal(t, []string{"lock 1.json", "check", "check", "change", "check"}, l.calls[locked:locked+5])
 }
 
 // TestRollbackLocksTheFilesItRemoves: a program that has read a created file may be

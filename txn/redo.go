@@ -45,7 +45,7 @@ func (d *Dir) newRedo(j *journal) (*redo, error) {
 // that is still to be created, or files cannot be linked into D, nothing was deleted yet, and the
 // transaction is rolled back: nobody was told that it has happened.
 func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
-	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
+	if _, err := d.lock(ctx, namesOf(j.entries())); err != nil {
 		return Report{}, err
 	}
 	defer d.release()

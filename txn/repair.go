@@ -106,7 +106,7 @@ func (r *redo) repairFile(ctx context.Context, e entry) error {
 	if err != nil || r.damage(e, data) == whole {
 		return err
 	}
-	if _, err := r.Lock(ctx, e.Name); err != nil {
+	if _, err := r.lock(ctx, []string{e.Name}); err != nil {
 		return err
 	}
 	return r.mend(e)

@@ -11,7 +11,7 @@ import (
 
 // rollBack undoes an interrupted transaction under the locks of its files.
 func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
-	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
+	if _, err := d.lock(ctx, namesOf(j.entries())); err != nil {
 		return Report{}, err
 	}
 	defer d.release()
