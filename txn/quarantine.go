@@ -48,9 +48,9 @@ func (d *Dir) syncQuarantine(dir string) error {
 	return nil
 }
 
-// linkInto links a file of D into dir, under a free name, and returns its path there. If an
-// interrupted attempt has linked it already, linkInto returns that path. A directory
-// cannot be linked and is renamed.
+// linkInto links a file of D into dir, under a free name or the one that an interrupted attempt
+// has given it, and returns its path there. It syncs a regular file, because the program that wrote
+// it may not have. A directory cannot be linked and is renamed.
 func (u *rollback) linkInto(dir, name string) (string, error) {
 	here, err := u.files.Lstat(u.filePath(name))
 	if err != nil {
@@ -62,28 +62,21 @@ func (u *rollback) linkInto(dir, name string) (string, error) {
 			target = filepath.Join(dir, safefile.Shortened(name)+"."+strconv.Itoa(n))
 		}
 		there, err := u.files.Lstat(target)
+		if err == nil && !os.SameFile(here, there) {
+			continue
+		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return target, u.addName(here, u.filePath(name), target)
+			add := u.files.Link
+			if here.IsDir() {
+				add = u.files.RenameNew
+			}
+			err = add(u.filePath(name), target)
 		}
-		if err != nil || os.SameFile(here, there) {
-			return target, err
+		if err == nil && here.Mode().IsRegular() {
+			err = u.files.Sync(target)
 		}
+		return target, err
 	}
-}
-
-// addName links the file described by info to a new name, or renames it if it is a
-// directory. It syncs a regular file, because the program that wrote it may not have.
-func (u *rollback) addName(info fs.FileInfo, from, to string) error {
-	if info.IsDir() {
-		return u.files.RenameNew(from, to)
-	}
-	if err := u.files.Link(from, to); err != nil {
-		return err
-	}
-	if info.Mode().IsRegular() {
-		return u.files.Sync(to)
-	}
-	return nil
 }
 
 // mkdirQuarantine creates a directory inside S/conflicts and returns its path.

@@ -225,23 +225,31 @@ func TestQuarantineTakesADirectory(t *testing.T) {
 	assert.Equal(t, w.before, tree(t, w.d))
 }
 
-// TestQuarantinedFileIsDurableBeforeItsNameIsRemoved checks the order of the syncs.
+// TestQuarantinedFileIsDurableBeforeItsNameIsRemoved checks the order of the syncs, also of the next
+// attempt after one that died before the first of them.
 func TestQuarantinedFileIsDurableBeforeItsNameIsRemoved(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
-	var synced []string
-	files := before(func(s faultfs.Step) error {
-		if s.Op == "sync" {
-			synced = append(synced, s.Path)
+	for _, died := range []bool{false, true} {
+		w := newWorld(t)
+		require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
+		if died {
+			_, err := Recover(t.Context(), w.d, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "sync" })))
+			require.ErrorIs(t, err, errTest)
+			require.FileExists(t, w.quarantined("4.json"))
 		}
-		if s.Op == "remove" && s.Path == w.file("4.json") {
-			return errTest
-		}
-		return nil
-	})
-	_, err := Recover(t.Context(), w.d, WithFS(files))
-	require.ErrorIs(t, err, errTest)
-	assert.Equal(t, []string{w.quarantined("4.json"), filepath.Dir(w.quarantined("4.json")), w.in(quarantineName), w.s}, synced)
+		var synced []string
+		files := before(func(s faultfs.Step) error {
+			if s.Op == "sync" {
+				synced = append(synced, s.Path)
+			}
+			if s.Op == "remove" && s.Path == w.file("4.json") {
+				return errTest
+			}
+			return nil
+		})
+		_, err := Recover(t.Context(), w.d, WithFS(files))
+		require.ErrorIs(t, err, errTest)
+		assert.Equal(t, []string{w.quarantined("4.json"), filepath.Dir(w.quarantined("4.json")), w.in(quarantineName), w.s}, synced)
+	}
 }
 
 // TestRecoverySyncsTheDirectoryBeforeItRemovesTheJournal, and the state directory
