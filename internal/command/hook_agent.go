@@ -284,15 +284,17 @@ func (h *agentHook) shell(ctx context.Context) agent.Reply {
 	if err != nil {
 		return agent.Reply{}
 	}
+	begins := false
 	for _, words := range script.Calls() {
 		if one, ok := findHeld(words, ""); ok {
 			return agent.Reply{Deny: visible.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
 				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
 				one.rule.what, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
 		}
-		if isBegin(words) {
-			return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx, ""))
-		}
+		begins = begins || isBegin(words)
+	}
+	if begins {
+		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx, ""))
 	}
 	return agent.Reply{}
 }
