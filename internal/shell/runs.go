@@ -21,7 +21,7 @@ import (
 // errSyntax is returned, with the commands that were found, if a part of the line cannot be
 // parsed.
 func Runs(line, home string) (commands [][]string, err error) {
-	r := &runner{variables: map[string][]string{"HOME": {home}}, functions: map[string]string{}}
+	r := &runner{variables: map[string][]string{"HOME": {home}}, functions: map[string][]string{}}
 	r.line(line, nil, 0)
 	return r.found, r.err
 }
@@ -42,7 +42,7 @@ type runner struct {
 
 	variables map[string][]string // the values that the lines give to them
 	bound     map[string]string   // those of the variables that are looked at now
-	functions map[string]string   // the bodies of the functions that the lines define
+	functions map[string][]string // the bodies of the functions that the lines define
 	args      []string            // $0, $1 and so on of the line that is looked at now; empty if they are not known
 }
 
@@ -432,10 +432,14 @@ func (r *runner) command(words []string, read string, depth int) {
 		return
 	}
 	in := &input{text: read}
-	if body, ok := r.functions[words[0]]; ok && (len(words) > 1 && strings.Contains(body, "$") || read != "") && depth < maxHanded {
+	if bodies := r.functions[words[0]]; bodies != nil && depth < maxHanded {
 		delete(r.functions, words[0]) // it may call itself
-		r.withArguments(words, body, in, depth+1)
-		r.functions[words[0]] = body
+		for _, body := range bodies {
+			if len(words) > 1 && strings.Contains(body, "$") || read != "" {
+				r.withArguments(words, body, in, depth+1)
+			}
+		}
+		r.functions[words[0]] = bodies
 	}
 	name := path.Base(words[0])
 	w, ok := runners()[name]

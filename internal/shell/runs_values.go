@@ -36,7 +36,10 @@ func (r *runner) learn(s Script) {
 			}
 		case *syntax.FuncDecl:
 			if n.Name != nil && n.Body != nil {
-				r.functions[n.Name.Value] = s.line[n.Body.Pos().Offset():n.Body.End().Offset()]
+				body := s.line[n.Body.Pos().Offset():n.Body.End().Offset()]
+				if all := r.functions[n.Name.Value]; !slices.Contains(all, body) {
+					r.functions[n.Name.Value] = append(all, body)
+				}
 			}
 		}
 		return true

@@ -158,6 +158,7 @@ func TestLines(t *testing.T) {
 		{"yn", `f() { git ${2:-pull}; }; f a push`},
 		{"yn", `f() { : "${1:?}"; git "${@:1}"; }; f push`},
 		{"yn", `f() { shift; "$@"; }; f a git push`},
+		{"yn", `f() { "$@"; }; f git push; f() { echo "$@"; }`},
 		{"yn", `f() { for x; do git $x; done; }; f pull push`},
 		{"yn", `f() { sh -c 'git "$1"' _ "$1"; }; f push`},
 		{"yn", `f() { echo "git $*" | sh; }; f push`},
