@@ -52,7 +52,7 @@ func (s *State) expansion(c *Current) (e Evidence, ok bool) {
 		case e.Verdict == Expanded:
 			confirmed = true
 		case e.Verdict == Expand:
-			return e, len(e.Items) == 0 || !confirmed || len(s.copies(c)) > 0
+			return e, !confirmed || s.hasAll(c, e)
 		}
 	}
 	return Evidence{}, false
@@ -81,9 +81,28 @@ func (s *State) comesAfter(c *Current, ids []int64) bool {
 	return p != nil && s.comesAfter(p, ids)
 }
 
-// copies returns the copies of a step for its present round.
+// copies returns the copies of a step for the lines that were read for its present round.
 func (s *State) copies(c *Current) []*Workflow {
-	return slices.DeleteFunc(s.Under(c), func(w *Workflow) bool { return w.Item == "" })
+	e, _ := s.expansion(c)
+	return s.copiesIn(c, e)
+}
+
+// copiesIn returns the copies of a step that an expansion has made.
+func (s *State) copiesIn(c *Current, e Evidence) []*Workflow {
+	return slices.DeleteFunc(s.Under(c), func(w *Workflow) bool { return w.Item == "" || w.Expands != e.Expands })
+}
+
+// hasAll reports whether the list has all copies that an expansion has made. An undo keeps tasks that were changed,
+// and the step is not done for the others then.
+func (s *State) hasAll(c *Current, e Evidence) bool {
+	all := s.copiesIn(c, e)
+	return len(all) == len(e.Items) && !slices.ContainsFunc(all, s.lacks)
+}
+
+// lacks reports whether steps of a workflow, or of what came with it, are not in the list.
+func (s *State) lacks(w *Workflow) bool {
+	return slices.ContainsFunc(w.Steps, func(b Step) bool { return s.ofList().Step(b.ID) == nil }) ||
+		slices.ContainsFunc(w.Under, func(u Workflow) bool { return s.lacks(&u) })
 }
 
 // Items returns " ▸ 5 items, 3 done" for a step that is done for lines, and "" while these are
@@ -491,9 +510,10 @@ func (s *State) tellExpansion(e Evidence) string {
 		return text + " Complete it now."
 	}
 	var all []*Current
+	copies := s.copies(c)
 	for _, b := range s.Steps {
-		if slices.Contains(s.copies(c), b.Workflow) || slices.ContainsFunc(s.Above(b.Workflow),
-			func(p *Current) bool { return slices.Contains(s.copies(c), p.Workflow) }) {
+		if slices.Contains(copies, b.Workflow) || slices.ContainsFunc(s.Above(b.Workflow),
+			func(p *Current) bool { return slices.Contains(copies, p.Workflow) }) {
 			all = append(all, b)
 		}
 	}
