@@ -147,9 +147,11 @@ func (f *folding) restart(w *Workflow) {
 	}
 }
 
-// anyDone reports whether a step of the workflow is done.
+// anyDone reports whether a step of the workflow is done, or has led back.
 func (f *folding) anyDone(w *Workflow) bool {
-	return slices.ContainsFunc(w.Steps, func(s Step) bool { return f.state.Outcome(s.ID) != "" })
+	return slices.ContainsFunc(w.Steps, func(s Step) bool {
+		return f.state.Outcome(s.ID) != "" || slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return f.state.Times(s.ID, o.Name) > 0 })
+	})
 }
 
 func (f *folding) reopened(e Evidence) {

@@ -203,6 +203,20 @@ func TestReopenBeforeACalledSkill(t *testing.T) {
 	assert.False(t, l.state().HasOpen())
 }
 
+// TestReopenBeforePartsThatHaveLedBack: their budgets are whole again, though none of them was done.
+func TestReopenBeforePartsThatHaveLedBack(t *testing.T) {
+	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: []int64{1}})
+	l.nest(Workflow{Command: "parts", Parent: 2, Outcomes: true,
+		Steps: []Step{{ID: 11, Outcomes: []Outcome{{Name: "again", Back: 11, Max: 1}}}}})
+	l.end(1, "ok")
+	require.NotNil(t, l.end(11, "again").Turn)
+	_, err := l.Reopen(t.Context(), 1, "x", By{})
+	require.NoError(t, err)
+	l.end(1, "ok")
+	require.NotNil(t, l.end(11, "again").Turn)
+	assert.Contains(t, l.end(11, "again").Reason, "as often as it may")
+}
+
 // looping is a workflow whose first step comes round again, with workflows under it: one that
 // was called in the first round, and parts.
 func looping(t testing.TB) *list {
