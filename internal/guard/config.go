@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -36,6 +35,11 @@ type layer struct {
 	path string
 	root frontmatter.Value
 	err  error // why an existing file cannot be read; root is then empty
+}
+
+// unusable says why the file is not used. It has no frontmatter around it.
+func (l layer) unusable() string {
+	return "not used: " + strings.Replace(l.err.Error(), "frontmatter is", "it is", 1)
 }
 
 // ReadConfig returns the configuration of a project and of the plugin that this
@@ -125,7 +129,7 @@ func (c Config) settings(key string) []Setting {
 	seen := map[string]bool{}
 	for _, l := range c.layers {
 		if l.err != nil {
-			all = append(all, Setting{"", "not used: " + l.err.Error(), l.path})
+			all = append(all, Setting{"", l.unusable(), l.path})
 		}
 		for _, s := range leaves(key, l.root.At(strings.Split(key, ".")...)) {
 			if !seen[s.Key] {
@@ -252,6 +256,11 @@ func (c Config) Words(key string, fallback []string) []string {
 // names is read as a mapping with empty values. While the files are checked, each value must
 // have the form.
 func (c Config) Pairs(key string, fallback []Pair, form Form) []Pair {
+	if c.check != nil {
+		for _, l := range c.layers {
+			c.check.pairs(l, key, form)
+		}
+	}
 	return find(c, key, "a mapping; each value "+form.Want, fallback, func(v frontmatter.Value) ([]Pair, bool) {
 		var pairs []Pair
 		for _, m := range v.Members() {
@@ -263,8 +272,7 @@ func (c Config) Pairs(key string, fallback []Pair, form Form) []Pair {
 				pairs = append(pairs, Pair{Name: name})
 			}
 		}
-		unfit := func(p Pair) bool { return !form.Fits(p.Value) }
-		return pairs, len(pairs) > 0 && (c.check == nil || !slices.ContainsFunc(pairs, unfit))
+		return pairs, len(pairs) > 0 && (c.check == nil || v.Items() == nil || form.Fits(""))
 	})
 }
 

@@ -100,7 +100,7 @@ func TestTheProjectsFileTakesPrecedence(t *testing.T) {
 
 	broken := ReadConfig(b.getenv, newProject(t, "a: ["))
 	assert.Equal(t, 1, broken.Int("a.one", 0, 42))
-	assert.Contains(t, broken.settings("b")[0].Value, "not used: frontmatter is not valid YAML")
+	assert.Contains(t, broken.settings("b")[0].Value, "not used: it is not valid YAML")
 }
 
 func TestTextsListsAndPairs(t *testing.T) {

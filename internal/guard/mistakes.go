@@ -42,7 +42,7 @@ func (c Config) Mistakes(rules []Rule, read func(Config)) []Mistake {
 	c.readOwn(rules)
 	for _, l := range c.layers {
 		if l.err != nil {
-			k.all = append(k.all, Mistake{File: l.path, Line: frontmatter.ErrorLine(l.err), Text: "the file is not used: " + l.err.Error()})
+			k.all = append(k.all, Mistake{File: l.path, Line: frontmatter.ErrorLine(l.err), Text: "the file is " + l.unusable()})
 			continue
 		}
 		k.unknown(l, nil, l.root)
@@ -81,12 +81,26 @@ func (k *checker) reads(key string) { k.known[key] = true }
 
 // found notes the value of a key in one of the files.
 func (k *checker) found(l layer, key string, v frontmatter.Value, want string, valid bool) {
-	if valid || v.Null() || k.invalid[l.path+"\x00"+key] {
+	if !valid && !v.Null() {
+		k.ignored(l, key, lineOf(l.root, strings.Split(key, ".")), v, want)
+	}
+}
+
+// pairs notes the values of the mapping at a key that do not have the form.
+func (k *checker) pairs(l layer, key string, form Form) {
+	for _, m := range l.root.At(strings.Split(key, ".")...).Members() {
+		if text, _ := line(m.Value); !form.Fits(text) {
+			k.ignored(l, key+"."+m.Key, m.Line, m.Value, form.Want)
+		}
+	}
+}
+
+func (k *checker) ignored(l layer, key string, line int, v frontmatter.Value, want string) {
+	if k.invalid[l.path+"\x00"+key] {
 		return
 	}
 	k.invalid[l.path+"\x00"+key] = true
-	k.all = append(k.all, Mistake{l.path, lineOf(l.root, strings.Split(key, ".")), key,
-		"got " + Truncate(v.Kind(), maxGot) + ", want " + want + "; it is ignored"})
+	k.all = append(k.all, Mistake{l.path, line, key, "got " + Truncate(v.Kind(), maxGot) + ", want " + want + "; it is ignored"})
 }
 
 // maxGot limits a value in a message, in characters.
@@ -115,7 +129,7 @@ func (k *checker) unknown(l layer, path []string, v frontmatter.Value) {
 		switch {
 		case k.known[key]:
 		case k.isSection(key):
-			if len(m.Value.Members()) == 0 && !m.Value.Null() {
+			if len(m.Value.Members()) == 0 && !m.Value.Null() && m.Value.String() != "{}" {
 				k.all = append(k.all, Mistake{l.path, m.Line, key, "got " + Truncate(m.Value.Kind(), maxGot) + ", want a mapping; it is ignored"})
 			}
 			k.unknown(l, append(slices.Clone(path), m.Key), m.Value)

@@ -44,9 +44,10 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 			`:1: workflow.specs_dir: got "../x", want a directory in the project; it is ignored`,
 			`:1: workflow.phases: got "SETUP", want a list of texts; it is ignored`},
 		"workflow:\n  phases: [SETUP, [PLAN]]": {":2: workflow.phases: got a list, want a list of texts; it is ignored"},
-		"workflow:\n  agents:\n    tech-lead: H7": {":2: workflow.agents: got a mapping, want a mapping; each value H07, H08, " +
-			"H09, H10 or none; it is ignored"},
-		"workflow: 5": {":1: workflow: got 5, want a mapping; it is ignored"},
+		"workflow:\n  agents:\n    other: none\n    tech-lead: H7\n": {
+			`:4: workflow.agents.tech-lead: got "H7", want H07, H08, H09, H10 or none; it is ignored`},
+		"workflow: {}": nil,
+		"workflow: 5":  {":1: workflow: got 5, want a mapping; it is ignored"},
 		"feature_flags:\n  hooks_budget_tracker:\n    enabled: yes\n": {
 			`:3: feature_flags.hooks_budget_tracker.enabled: got "yes", want true or false; it is ignored`},
 		"feature_flags:\n  hooks_budget_traker:\n    enabled: false\n": {
@@ -70,7 +71,7 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 		mistakesIn(t, guard.ConfigFile, "workflw: {binds: always}\n"))
 	broken := mistakesIn(t, guard.ProjectConfigFile, "workflow:\n  binds: always\n bad\n")
 	require.Len(t, broken, 1)
-	assert.Regexp(t, `^:[234]: the file is not used: `, broken[0])
+	assert.Regexp(t, `^:[234]: the file is not used: it is not valid YAML: `, broken[0])
 }
 
 // TestTheWrittenConfigurationHasNoMistakes: nor do the defaults.
