@@ -71,7 +71,10 @@ func compile(pattern string, as dialect.Matching) matcher {
 	if as == dialect.MatchRustNames {
 		return matchRust(pattern)
 	}
-	return matchRegexp(pattern)
+	if as == dialect.MatchNames {
+		return matchRegexp(pattern, jsregex.CompileNew) // Claude Code has an engine of its own, and not Node.js
+	}
+	return matchRegexp(pattern, jsregex.Compile)
 }
 
 // matchRust matches an unanchored regular expression of Rust. An invalid one matches nothing. Rust and
@@ -95,8 +98,8 @@ func matchOnly(names ...string) matcher {
 	return func(subject string) (bool, error) { return slices.Contains(names, subject), nil }
 }
 
-func matchRegexp(pattern string) matcher {
-	re, err := jsregex.Compile(pattern)
+func matchRegexp(pattern string, compile func(string) (*jsregex.Regexp, error)) matcher {
+	re, err := compile(pattern)
 	if err != nil {
 		return matchOnly(pattern)
 	}

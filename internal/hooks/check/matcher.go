@@ -54,7 +54,11 @@ func (f *file) matcher(event string, h hooks.Hook) {
 		f.value(at, e, pattern)
 		return
 	}
-	if _, err := jsregex.Compile(pattern); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
+	compile := jsregex.Compile
+	if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames {
+		compile = jsregex.CompileNew
+	}
+	if _, err := compile(pattern); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", pattern))
 		return
 	}

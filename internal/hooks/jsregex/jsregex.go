@@ -6,8 +6,8 @@
 // backtracking as the standard describes it. A library for it would build its tables of Unicode at
 // each start of a hook, which matches nothing (docs/architecture.md, "One program for everything").
 //
-// Flags and positions of matches are not supported, and neither is what Node.js 20 does not know:
-// modifiers such as (?i:x), and two groups with one name.
+// Compile knows what Node.js 20 knows, CompileNew also what newer engines do: modifiers such as (?i:x),
+// and one name for groups in different alternatives. Flags and positions of matches are not supported.
 package jsregex
 
 import (
@@ -35,8 +35,13 @@ type Regexp struct {
 }
 
 // Compile compiles a pattern. ErrSyntax is returned when it is invalid.
-func Compile(pattern string) (*Regexp, error) {
-	p := &parser{text: utf16.Encode([]rune(pattern))}
+func Compile(pattern string) (*Regexp, error) { return compile(pattern, false) }
+
+// CompileNew compiles a pattern of ECMAScript 2025.
+func CompileNew(pattern string) (*Regexp, error) { return compile(pattern, true) }
+
+func compile(pattern string, isNew bool) (*Regexp, error) {
+	p := &parser{text: utf16.Encode([]rune(pattern)), isNew: isNew}
 	p.countGroups()
 	m, err := p.pattern()
 	if err != nil {

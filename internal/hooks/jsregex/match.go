@@ -107,7 +107,7 @@ func capturing(i int, inner matcher, back bool) matcher {
 }
 
 // again matches what group i has captured, and the empty text if it has captured nothing.
-func again(i int, back bool) matcher {
+func again(i int, back, anyCase bool) matcher {
 	return func(m *match, at int, next func(int) bool) bool {
 		g := m.groups[i]
 		if g.from < 0 {
@@ -118,7 +118,9 @@ func again(i int, back bool) matcher {
 		if back {
 			from, to = at-len(text), at
 		}
-		if from < 0 || to > len(m.input) || m.tick() || !slices.Equal(m.input[from:to], text) {
+		if from < 0 || to > len(m.input) || m.tick() || !slices.EqualFunc(m.input[from:to], text, func(a, b uint16) bool {
+			return a == b || anyCase && canonical(rune(a)) == canonical(rune(b))
+		}) {
 			return false
 		}
 		if back {

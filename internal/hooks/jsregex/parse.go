@@ -3,6 +3,7 @@ package jsregex
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,16 +14,43 @@ import (
 type parser struct {
 	text    []uint16
 	at      int
-	groups  int            // all groups that capture, which decides what \1 means before they are read
-	named   bool           // whether a group has a name, which decides what \k means
-	opened  int            // groups that were read
-	names   map[string]int // the groups that have a name, from 0
-	forward []reference    // \k<name>, checked at the end: the group may come later
+	groups  int                     // all groups that capture, which decides what \1 means before they are read
+	named   bool                    // whether a group has a name, which decides what \k means
+	opened  int                     // groups that were read
+	names   map[string][]namedGroup // the groups that have a name
+	forward []reference             // \k<name>, checked at the end: the group may come later
+
+	isNew bool // modifiers, and one name for groups in different alternatives
+	modifiers
+	within       []alternative // what contains the place that is read
+	disjunctions int           // that were read
 }
 
+// namedGroup is a group, from 0, and the alternatives that contain it.
+type namedGroup struct {
+	group  int
+	within []alternative
+}
+
+// alternative is one of a disjunction, by their numbers.
+type alternative struct{ disjunction, index int }
+
+// excludes reports whether two places are in different alternatives of one disjunction.
+func excludes(a, b []alternative) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return a[i].disjunction == b[i].disjunction
+		}
+	}
+	return false
+}
+
+// modifiers are what a group (?ims-ims:x) changes.
+type modifiers struct{ ignoreCase, multiline, dotAll bool }
+
 type reference struct {
-	name  string
-	group *int
+	name   string
+	groups *[]namedGroup
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -75,7 +103,7 @@ func (p *parser) next(prefix string) bool {
 func (p *parser) ended() bool { return p.at == len(p.text) }
 
 func (p *parser) pattern() (matcher, error) {
-	p.names = map[string]int{}
+	p.names = map[string][]namedGroup{}
 	m, err := p.disjunction(false)
 	if err != nil {
 		return nil, err
@@ -84,11 +112,9 @@ func (p *parser) pattern() (matcher, error) {
 		return nil, p.fail("unmatched )")
 	}
 	for _, r := range p.forward {
-		group, ok := p.names[r.name]
-		if !ok {
+		if *r.groups = p.names[r.name]; *r.groups == nil {
 			return nil, p.fail("no group has the name %q", r.name)
 		}
-		*r.group = group
 	}
 	return m, nil
 }
@@ -96,7 +122,11 @@ func (p *parser) pattern() (matcher, error) {
 // disjunction reads up to the end of the pattern or of the group.
 func (p *parser) disjunction(back bool) (matcher, error) {
 	var alternatives []matcher
+	p.disjunctions++
+	number, outside := p.disjunctions, p.within
+	defer func() { p.within = outside }()
 	for {
+		p.within = append(slices.Clip(outside), alternative{number, len(alternatives)})
 		var parts []matcher
 		for !p.ended() && p.text[p.at] != '|' && p.text[p.at] != ')' {
 			m, err := p.term(back)
@@ -187,20 +217,23 @@ func (p *parser) number() (n int, ok bool) {
 func (p *parser) atom(back bool) (atom, error) {
 	switch {
 	case p.next("^"):
-		return atom{matcher: where(atStart), fixed: true}, nil
+		return atom{matcher: where(p.start()), fixed: true}, nil
 	case p.next("$"):
-		return atom{matcher: where(atEnd), fixed: true}, nil
+		return atom{matcher: where(p.end()), fixed: true}, nil
 	case p.next(`\b`):
 		return atom{matcher: where(atBoundary), fixed: true}, nil
 	case p.next(`\B`):
 		return atom{matcher: where(func(in []uint16, at int) bool { return !atBoundary(in, at) }), fixed: true}, nil
 	case p.next("."):
+		if p.dotAll {
+			return units(set{not: true}, back), nil
+		}
 		return units(notNewline(), back), nil
 	case p.next("("):
 		return p.group(back)
 	case p.next("["):
 		s, err := p.class()
-		return units(s, back), err
+		return p.units(s, back), err
 	case p.next(`\`):
 		return p.escape(back)
 	}
@@ -212,14 +245,35 @@ func (p *parser) atom(back bool) (atom, error) {
 		return atom{}, p.fail("nothing to repeat")
 	}
 	p.at++
-	return units(unit(c), back), nil
+	return p.units(unit(c), back), nil
+}
+
+// units is the function units under the modifiers.
+func (p *parser) units(s set, back bool) atom {
+	s.anyCase = p.ignoreCase
+	return units(s, back)
+}
+
+func (m modifiers) start() func(input []uint16, at int) bool {
+	if m.multiline {
+		return func(in []uint16, at int) bool { return at == 0 || !notNewline().has(in[at-1]) }
+	}
+	return atStart
+}
+
+func (m modifiers) end() func(input []uint16, at int) bool {
+	if m.multiline {
+		return func(in []uint16, at int) bool { return at == len(in) || !notNewline().has(in[at]) }
+	}
+	return atEnd
 }
 
 func units(s set, back bool) atom { return atom{matcher: one(s, back), single: &s} }
 
 // group reads what is behind "(".
 func (p *parser) group(back bool) (atom, error) {
-	a, open := atom{}, p.at
+	a, open, outside := atom{}, p.at, p.modifiers
+	defer func() { p.modifiers = outside }()
 	var wrap func(matcher) matcher
 	switch {
 	case p.next("?:"):
@@ -237,11 +291,13 @@ func (p *parser) group(back bool) (atom, error) {
 		if err != nil {
 			return a, err
 		}
-		if _, twice := p.names[name]; twice {
+		if slices.ContainsFunc(p.names[name], func(g namedGroup) bool { return !p.isNew || !excludes(g.within, p.within) }) {
 			return a, p.fail("two groups have the name %q", name)
 		}
-		p.names[name] = p.opened
+		p.names[name] = append(p.names[name], namedGroup{p.opened, slices.Clone(p.within)})
 		wrap = p.captures(back)
+	case p.isNew && p.modify():
+		wrap = func(m matcher) matcher { return m }
 	case p.next("?"):
 		return a, p.fail("invalid group %q", string(utf16.Decode(p.text[open-1:min(open+2, len(p.text))])))
 	default:
@@ -256,6 +312,30 @@ func (p *parser) group(back bool) (atom, error) {
 	}
 	a.matcher = wrap(inner)
 	return a, nil
+}
+
+// modify reads ?ims-ims: and applies it. It reads nothing if there are no modifiers.
+func (p *parser) modify() bool {
+	m := regexp.MustCompile(`^\?([ims]*)(-[ims]*)?:`).FindStringSubmatch(string(utf16.Decode(p.text[p.at:])))
+	if m == nil {
+		return false
+	}
+	all := m[1] + strings.TrimPrefix(m[2], "-")
+	for _, letter := range "ims" {
+		if strings.Count(all, string(letter)) > 1 {
+			return false
+		}
+	}
+	if all == "" {
+		return false
+	}
+	p.at += len(m[0])
+	for letter, on := range map[string]*bool{"i": &p.ignoreCase, "m": &p.multiline, "s": &p.dotAll} {
+		if strings.Contains(all, letter) {
+			*on = strings.Contains(m[1], letter)
+		}
+	}
+	return true
 }
 
 // captures returns what makes the matcher of the next group that captures.
@@ -356,12 +436,12 @@ func (p *parser) escape(back bool) (atom, error) {
 	c := p.text[p.at]
 	if s, ok := class(c); ok {
 		p.at++
-		return units(s, back), nil
+		return p.units(s, back), nil
 	}
 	if '1' <= c && c <= '9' {
 		start := p.at
 		if n, _ := p.number(); n <= p.groups {
-			return atom{matcher: again(n-1, back)}, nil
+			return atom{matcher: again(n-1, back, p.ignoreCase)}, nil
 		}
 		p.at = start
 	}
@@ -369,7 +449,7 @@ func (p *parser) escape(back bool) (atom, error) {
 		return p.namedReference(back)
 	}
 	u, err := p.character(false)
-	return units(unit(u), back), err
+	return p.units(unit(u), back), err
 }
 
 // namedReference reads \k<name>.
@@ -378,9 +458,12 @@ func (p *parser) namedReference(back bool) (atom, error) {
 		return atom{}, p.fail(`\k without the name of a group`)
 	}
 	name, err := p.name()
-	group := new(int)
-	p.forward = append(p.forward, reference{name, group})
-	return atom{matcher: func(m *match, at int, next func(int) bool) bool { return again(*group, back)(m, at, next) }}, err
+	groups, anyCase := new([]namedGroup), p.ignoreCase
+	p.forward = append(p.forward, reference{name, groups})
+	return atom{matcher: func(m *match, at int, next func(int) bool) bool {
+		i := slices.IndexFunc(*groups, func(g namedGroup) bool { return m.groups[g.group].from >= 0 })
+		return again((*groups)[max(i, 0)].group, back, anyCase)(m, at, next)
+	}}, err
 }
 
 // character reads the escape of one code unit, without the backslash.

@@ -1,14 +1,29 @@
 package jsregex
 
+import (
+	"math"
+	"unicode"
+)
+
 // set is a set of UTF-16 code units: ranges, each with its first and last unit, or all others.
 type set struct {
 	ranges []unitRange
 	not    bool
+
+	anyCase bool // the modifier i
 }
 
 type unitRange struct{ first, last uint16 }
 
 func (s set) has(unit uint16) bool {
+	if s.anyCase {
+		s.anyCase = false
+		for c := unicode.SimpleFold(rune(unit)); c != rune(unit); c = unicode.SimpleFold(c) {
+			if c <= math.MaxUint16 && canonical(c) == canonical(rune(unit)) && s.has(uint16(c)) != s.not {
+				return !s.not
+			}
+		}
+	}
 	for _, r := range s.ranges {
 		if r.first <= unit && unit <= r.last {
 			return !s.not
@@ -75,4 +90,13 @@ func (s set) positive() []unitRange {
 		all = append(all, unitRange{uint16(next), 0xffff})
 	}
 	return all
+}
+
+// canonical returns the character that stands for c where case does not count. A character outside
+// ASCII does not stand for one of ASCII.
+func canonical(c rune) rune {
+	if upper := unicode.ToUpper(c); c < unicode.MaxASCII || upper > unicode.MaxASCII {
+		return upper
+	}
+	return c
 }
