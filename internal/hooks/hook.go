@@ -55,6 +55,11 @@ func (h Hook) Matches(subject string) bool {
 	return matched
 }
 
+// IsPowerShell reports whether PowerShell runs the command.
+func (h Hook) IsPowerShell(d dialect.Dialect) bool {
+	return d.Hooks.PowerShell && h.Shell == "powershell" && h.Args == nil
+}
+
 // Same reports whether the agent treats two hooks as duplicates, of which one runs.
 func (h Hook) Same(d dialect.Dialect, other Hook) bool { return h.identity(d) == other.identity(d) }
 

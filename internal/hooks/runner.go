@@ -176,7 +176,7 @@ func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 		Stdin:   stdin,
 		Timeout: h.Timeout,
 	}
-	if h.Args == nil && h.Shell == "powershell" && r.dialect.Hooks.PowerShell {
+	if h.IsPowerShell(r.dialect) {
 		c.Args = []string{"pwsh", "-NoProfile", "-NonInteractive", "-Command", substitute(h.Command, vars)}
 		return c
 	}

@@ -31,6 +31,9 @@ func (f *file) command(h hooks.Hook) {
 		f.program(at, f.inExecForm(h))
 		return
 	}
+	if h.IsPowerShell(f.Dialect) {
+		return
+	}
 	script, err := shell.Parse(h.Command)
 	if err != nil {
 		f.add(at, Warning, fmt.Sprintf("the shell may not be able to run the command: %v", err))
