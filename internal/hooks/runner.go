@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,10 +199,13 @@ func (r runner) shell() []string {
 			return []string{shell, "-c"}
 		}
 	}
-	if rules.Shell != nil {
-		return slices.Clone(rules.Shell)
+	if rules.Shell == nil {
+		return []string{"/bin/sh", "-c"}
 	}
-	return []string{"/bin/sh", "-c"}
+	if _, err := exec.LookPath(rules.Shell[0]); err != nil && rules.UserShell {
+		return []string{"/bin/sh", "-c"} // as Codex does without bash
+	}
+	return slices.Clone(rules.Shell)
 }
 
 // environment returns the inherited environment, the hook's own and the variables. Of two
