@@ -46,8 +46,8 @@ type source interface {
 // nothing. A list without workflows has no steps. What cannot be read is in State.Troubles.
 //
 // Errors: that the list itself cannot be read.
-func Load(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
-	return load(ctx, dir, true, opts...)
+func Load(ctx context.Context, dir string) (*State, error) {
+	return load(ctx, dir, true)
 }
 
 // LoadNow is Load without the evidence on which nothing depends any more: what it costs does
