@@ -52,13 +52,26 @@ const newestList = "newest task list of this project"
 
 // nameList adds the flags that name the list of a command: by its session, or by its name.
 func nameList(s terminal.Streams, c *cobra.Command, named *string) {
-	c.Flags().StringVar(named, "session", "", "the task list of this session `ID`")
-	c.Flags().StringVar(named, "list", "", "the list of this `NAME`, as that of a project in other agents")
+	c.Flags().Var((*listName)(named), "session", "the task list of this session `ID`")
+	c.Flags().Var((*listName)(named), "list", "the list of this `NAME`, as that of a project in other agents")
 	for _, flag := range []string{"session", "list"} {
 		_ = c.RegisterFlagCompletionFunc(flag, completeLists(s))
 	}
 	c.MarkFlagsMutuallyExclusive("session", "list")
 }
+
+// listName is a name that is not empty: that of a variable that is not set does not stand for the newest list.
+type listName string
+
+func (n *listName) Set(name string) error {
+	if *n = listName(name); name == "" {
+		return errors.New("want a name; or leave the flag out")
+	}
+	return nil
+}
+
+func (n *listName) String() string { return string(*n) }
+func (n *listName) Type() string   { return "string" }
 
 // mustExist returns an error if neither the list nor its state directory exists.
 func mustExist(dir string) error {

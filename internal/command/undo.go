@@ -57,6 +57,10 @@ func newUndo(s terminal.Streams) *cobra.Command {
 		ValidArgsFunction: completeSessions(s),
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Contains(args, "") { // of a variable that is not set
+				return &exit{exitNo, errors.New("an argument is empty: " + c.UseLine()),
+					"name the session and the number, or leave out what you do not name"}
+			}
 			session, number := sessionAndNumber(args)
 			ctx, stop := interruptible(c.Context())
 			defer stop()
