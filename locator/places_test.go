@@ -138,6 +138,19 @@ func TestPluginDirectory(t *testing.T) {
 	}
 }
 
+// A plugin may have the name of an npm package, which looks like the directory of a nested skill.
+func TestPluginWithTheNameOfAPackage(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/folder"}
+	w.put("/dev/folder/.claude-plugin/plugin.json", `{"name": "@scope/tools"}`)
+	path := w.skill("/dev/folder/skills/s")
+	nested := w.skill(project + "/@scope/tools/.claude/skills/n")
+	w.put(project+"/@scope/tools/.claude/skills/n/SKILL.md", "n")
+
+	assert.Equal(t, "@scope/tools", w.finds(path, "@scope/tools:s", project).Plugin)
+	w.finds(nested, "@scope/tools:n", project)
+}
+
 func TestPluginDirectoryWithoutTheSkillNeedsNoRegistry(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}

@@ -119,8 +119,11 @@ func (s *search) run() error {
 }
 
 // isPath reports whether the part before the colon is the path of a nested skill, so not
-// a plugin's name.
-func (s *search) isPath() bool { return strings.Contains(s.plugin, "/") }
+// a plugin's name. "@scope/x" may be both: some plugins have the name of their npm package
+// (measured with 2.1.329, fact 186).
+func (s *search) isPath() bool {
+	return strings.Contains(s.plugin, "/") && !strings.HasPrefix(s.plugin, "@")
+}
 
 // choose tries the choices in order. The first that finds something decides, even if it has
 // no fsm.json: one elsewhere belongs to another skill. choose returns false if the client

@@ -77,6 +77,14 @@ link market/g ../outside
 -- market/d/.claude-plugin/plugin.json --
 {"name": "d", "outputStyles": "./gone", "userConfig": {"x": {"type": "string", "title": "t", "description": "d"}}}
 `,
+	"names of packages and letters of other scripts": `
+skill market/p/skills/plain 名前
+skill market/q/skills/c
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p/"}, {"name": "q", "source": "./q"}]}
+-- market/q/.claude-plugin/plugin.json --
+{"name": "@scope/tools"}
+`,
 	"commands by name in an entry": `
 command market/p/notes.md two words
 -- market/.claude-plugin/marketplace.json --
