@@ -139,9 +139,11 @@ func (r Request) in(dir, asked string) (Request, error) {
 	return r, &NotBegun{visible.Sprintf("%s has no fsm.json", asked), "name a skill, or a directory with an fsm.json", true}
 }
 
-// IsPath reports whether a text can only be the path of a directory, and not a skill's name.
+// IsPath reports whether a text can only be the path of a directory, and not a skill's name. The name of a nested skill,
+// such as apps/web:deploy, begins with a path.
 func IsPath(text string) bool {
-	return strings.ContainsRune(text, filepath.Separator) || text == "." || text == ".."
+	isScoped := strings.Contains(text, ":") && locator.CheckName(text) == nil
+	return strings.ContainsRune(text, filepath.Separator) && !isScoped || text == "." || text == ".."
 }
 
 // Finder finds the skills of one agent. What the methods return is said at those of

@@ -105,7 +105,8 @@ empty codex: [] [25] The workflow of the skill empty has no steps now. Change of
 dir codex: [32] [] of a directory The skill dir has put its workflow into the task list: 1 task #32. [hydrated dir HOME/project]
 release : the skill release is switched off in HOME/.claude/settings.json:1: "skillOverrides" for "release" is "off"; hint: remove that entry to use the skill; refused true []`, "\n"+strings.Join(all, "\n"))
 
-	for path, want := range map[string]bool{"a": false, "a/b": true, ".": true, "..": true, "...": false, "": false} {
+	for path, want := range map[string]bool{"a": false, "a/b": true, "a/b:c": false, "a/b:c/d": true, "/a:b": true,
+		"../a:b": true, ".": true, "..": true, "...": false, "": false} {
 		assert.Equal(t, want, hydrate.IsPath(path), path)
 	}
 	assert.True(t, hydrate.IsSkill(h.env, "empty", here))
