@@ -149,14 +149,20 @@ func (s Settings) managedOnly() []Off {
 		func(v jsontext.Value, _ bool) bool { return string(v) != "false" && string(v) != `"false"` })
 }
 
-// pluginsOnly returns the organisation's strictPluginOnlyCustomization, which is true or a
-// list of what only plugins may have. The lists of several files are joined.
-func (s Settings) pluginsOnly() []Off {
-	return s.lastManaged("strictPluginOnlyCustomization", `"strictPluginOnlyCustomization" allows only hooks of plugins`,
+func (s Settings) pluginsOnly() []Off { return s.onlyOfPlugins("hooks") }
+
+// SkillsOff returns what keeps the client from loading the skills and commands of the user and the project (measured
+// with 2.1.329, fact 187).
+func (s Settings) SkillsOff() []Off { return s.onlyOfPlugins("skills") }
+
+// onlyOfPlugins returns the organisation's strictPluginOnlyCustomization if only plugins may have what it
+// names. It is true or a list of these. The lists of several files are joined.
+func (s Settings) onlyOfPlugins(what string) []Off {
+	return s.lastManaged("strictPluginOnlyCustomization", `"strictPluginOnlyCustomization" allows only `+what+` of plugins`,
 		[]Place{Plugin, ManagedPlugin},
 		func(v jsontext.Value, before bool) bool {
 			if v.Kind() == '[' {
-				return before || slices.ContainsFunc(items(v), func(item jsontext.Value) bool { return string(item) == `"hooks"` })
+				return before || slices.ContainsFunc(items(v), func(item jsontext.Value) bool { return string(item) == `"`+what+`"` })
 			}
 			return string(v) != "false"
 		})

@@ -112,3 +112,18 @@ func TestPluginPlace(t *testing.T) {
 	assert.Equal(t, Plugin, enabled("false").PluginPlace("a@b"))
 	assert.Equal(t, Plugin, enabled("true").PluginPlace("a@c"))
 }
+
+// TestSkillsOff: what only plugins may have is judged by its name.
+func TestSkillsOff(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"strictPluginOnlyCustomization": ["skills"]}`: true, `{"strictPluginOnlyCustomization": true}`: true,
+		`{"strictPluginOnlyCustomization": ["hooks", "commands"]}`: false, `{}`: false,
+	} {
+		found := Settings{managed: []file{{path: "managed", data: []byte(text)}}}.SkillsOff()
+		assert.Equal(t, want, len(found) == 1, text)
+		for _, o := range found {
+			assert.Equal(t, `"strictPluginOnlyCustomization" allows only skills of plugins`, o.What)
+		}
+		assert.Empty(t, Settings{others: []file{{place: User, data: []byte(text)}}}.SkillsOff())
+	}
+}
