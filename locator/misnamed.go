@@ -104,7 +104,11 @@ func MisplacedAt(fsys FS, path string) (why string) {
 	dir := filepath.Dir(path)
 	const right = "it has to be in the folder of a skill, beside its " + plugins.SkillFile
 	switch {
-	case filepath.Base(path) != specName, has(dir, plugins.SkillFile), has(dir + ".md"):
+	case filepath.Base(path) != specName:
+		return ""
+	case unseen(fsys, dir) != "":
+		return "the client does not see this skill: " + unseen(fsys, dir)
+	case has(dir, plugins.SkillFile), has(dir + ".md"):
 		return ""
 	case misspelt(fsys, dir) != "" && (!isForExamples(filepath.Base(dir)) || filepath.Base(filepath.Dir(dir)) == "skills"):
 		return "the client does not see this skill: its " + misspelt(fsys, dir) + " has to have the name " + plugins.SkillFile
@@ -116,6 +120,29 @@ func MisplacedAt(fsys FS, path string) (why string) {
 		return "it lies beside the folders of skills; " + right
 	case has(dir, "..", plugins.SkillFile) && !has(dir, "..", specName) && !isForExamples(filepath.Base(dir)):
 		return "it lies one level too deep; " + right
+	}
+	return ""
+}
+
+// unseen returns why the client takes nothing beside an fsm.json in .claude for a skill or for a command with a folder,
+// "" if it does or the reason is another one. Other agents look into folders of folders (Claude Code, fact 120).
+func unseen(fsys FS, dir string) (why string) {
+	has := func(parts ...string) bool { return isFile(fsys, filepath.Join(parts...)) }
+	up, name := filepath.Dir(dir), filepath.Base(dir)
+	isOfClaude := func(dir, name string) bool {
+		return filepath.Base(dir) == name && filepath.Base(filepath.Dir(dir)) == ".claude"
+	}
+	switch {
+	case isOfClaude(dir, "skills") && has(dir, plugins.SkillFile):
+		return "its " + plugins.SkillFile + " has to be in a folder of its own in skills"
+	case isOfClaude(filepath.Dir(up), "skills") && has(dir, plugins.SkillFile) && !isForExamples(name) && !has(up, plugins.ManifestPath):
+		return "its folder has to be directly in skills, and not in " + filepath.Base(up)
+	case has(dir, plugins.SkillFile) || !has(dir+".md"):
+		return ""
+	case isOfClaude(up, "skills"):
+		return "its " + name + ".md has to be the file " + plugins.SkillFile + " in the folder " + name
+	case isOfClaude(up, "commands"):
+		return name + ".md is a command, and only a skill has a workflow: move it to .claude/skills/" + name + "/" + plugins.SkillFile
 	}
 	return ""
 }
@@ -209,7 +236,33 @@ func (l *Locator) Misnamed(cwd string) (all []Misnamed, complete bool) {
 			}
 		}
 	}
-	return slices.Concat(all, s.misplaced(known), s.elsewhere(known, singular)), complete
+	return slices.Concat(all, s.misplaced(known), s.elsewhere(known, singular), s.unseen()), complete
+}
+
+// unseen returns every fsm.json in .claude of the project and the user that is not one of a skill, but beside a
+// SKILL.md or a command.
+func (s *search) unseen() (all []Misnamed) {
+	note := func(folder string) {
+		if path := filepath.Join(folder, specName); isFile(s.FS, path) && unseen(s.FS, folder) != "" {
+			all = append(all, Misnamed{path, MisplacedAt(s.FS, path)})
+		}
+	}
+	noteBelow := func(dir string) {
+		entries, _ := s.FS.ReadDir(dir)
+		for _, entry := range entries {
+			note(filepath.Join(dir, entry.Name()))
+		}
+	}
+	for _, r := range s.roots() {
+		for _, folder := range plugins.SkillFolders(s.FS, r.dir) {
+			note(folder)
+			noteBelow(folder)
+		}
+	}
+	for _, r := range s.commandRoots() {
+		noteBelow(plugins.CommandsDir(r.dir))
+	}
+	return all
 }
 
 // singular is a misspelt .claude/skills.
@@ -265,23 +318,27 @@ func IsExtension(files FS, dir string) bool {
 
 // misplaced returns every fsm.json in a wrong place beside the folders of skills, or in a plugin.
 func (s *search) misplaced(known []knownSkill) (all []Misnamed) {
-	seen := map[string]bool{}
+	var dirs []string
+	for _, r := range s.roots() {
+		dirs = append(dirs, plugins.SkillsDir(r.dir))
+	}
 	for _, k := range known {
-		dirs := []string{filepath.Dir(k.folder)}
+		dirs = append(dirs, filepath.Dir(k.folder))
 		if k.plugin != "" {
-			root := filepath.Dir(dirs[0])
+			root := filepath.Dir(filepath.Dir(k.folder))
 			dirs = append(dirs, root, filepath.Join(root, filepath.Dir(plugins.ManifestPath)))
 		}
-		for _, dir := range dirs {
-			path := filepath.Join(dir, specName)
-			if seen[path] {
-				continue
-			}
-			seen[path] = true
-			if isFile(s.FS, path) {
-				if why := MisplacedAt(s.FS, path); why != "" {
-					all = append(all, Misnamed{path, why})
-				}
+	}
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		path := filepath.Join(dir, specName)
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		if isFile(s.FS, path) {
+			if why := MisplacedAt(s.FS, path); why != "" {
+				all = append(all, Misnamed{path, why})
 			}
 		}
 	}

@@ -142,6 +142,38 @@ func TestMisplacedBesideAMisspeltSkill(t *testing.T) {
 	}
 }
 
+// TestWhatTheClientDoesNotSee: folders of folders, files in skills/ and commands of the project are no skills to the client.
+func TestWhatTheClientDoesNotSee(t *testing.T) {
+	for at, c := range map[string]struct{ beside, want string }{
+		".claude/skills/category/x":    {".claude/skills/category/x/SKILL.md", "its folder has to be directly in skills, and not in category"},
+		".claude/skills":               {".claude/skills/SKILL.md", "its SKILL.md has to be in a folder of its own in skills"},
+		".claude/skills/x":             {".claude/skills/x.md", "its x.md has to be the file SKILL.md in the folder x"},
+		".claude/commands/x":           {".claude/commands/x.md", "x.md is a command, and only a skill has a workflow: "},
+		".claude/skills/y":             {".claude/skills/y/SKILL.md", ""},
+		".claude/skills/y/templates":   {".claude/skills/y/templates/SKILL.md", ""},
+		".claude/skills/plug/more":     {".claude/skills/plug/more/SKILL.md", ""},
+		".claude/skills/plug/skills/x": {".claude/skills/plug/skills/x/SKILL.md", ""},
+		".claude/commands/z":           {".claude/commands/z/SKILL.md", ""},
+		".agents/skills/category/x":    {".agents/skills/category/x/SKILL.md", ""},
+		"skills/category/x":            {"skills/category/x/SKILL.md", ""},
+		"commands/x":                   {"commands/x.md", ""},
+	} {
+		files := inMemory{fstest.MapFS{"p/" + at + "/fsm.json": {}, "p/" + c.beside: {}, "p/.claude/skills/plug/.claude-plugin/plugin.json": {}}}
+		path := filepath.Join("p", at, "fsm.json")
+		why := MisplacedAt(files, path)
+		assert.Equal(t, c.want == "", why == "", "%s: %s", at, why)
+		assert.Contains(t, why, c.want, at)
+
+		dir := t.TempDir()
+		for name := range files.MapFS {
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600))
+		}
+		all, _ := (&Locator{FS: OS{}, ProjectDir: filepath.Join(dir, "p")}).Misnamed(filepath.Join(dir, "p"))
+		assert.Equal(t, c.want != "", len(all) == 1, "%s: %v", at, all)
+	}
+}
+
 type inMemory struct{ fstest.MapFS }
 
 func (m inMemory) Readlink(path string) (string, error) { return m.ReadLink(path) }
