@@ -120,7 +120,7 @@ func (s *search) run() error {
 
 // isPath reports whether the part before the colon is the path of a nested skill, so not
 // a plugin's name. "@scope/x" may be both: some plugins have the name of their npm package
-// (measured with 2.1.329, fact 186).
+// (measured with 2.1.329, fact 188).
 func (s *search) isPath() bool {
 	return strings.Contains(s.plugin, "/") && !strings.HasPrefix(s.plugin, "@")
 }

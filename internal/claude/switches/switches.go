@@ -152,7 +152,7 @@ func (s Settings) managedOnly() []Off {
 func (s Settings) pluginsOnly() []Off { return s.onlyOfPlugins("hooks") }
 
 // SkillsOff returns what keeps the client from loading the skills and commands of the user and the project (measured
-// with 2.1.329, fact 187).
+// with 2.1.329, fact 189).
 func (s Settings) SkillsOff() []Off { return s.onlyOfPlugins("skills") }
 
 // onlyOfPlugins returns the organisation's strictPluginOnlyCustomization if only plugins may have what it
