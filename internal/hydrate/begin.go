@@ -31,6 +31,10 @@ type Beginning struct {
 	List    tasklist.Found
 	Typed   bool // a person asks for it
 	Way     progress.Way
+
+	// Absolute refuses a relative directory: the agent does not know where the server was started,
+	// and what looks like a name would be begun without the question about a folder.
+	Absolute bool
 }
 
 // Begun says what a workflow has put into the list.
@@ -92,10 +96,12 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	info, err := os.Stat(dir)
 	isDir, isPath := err == nil && info.IsDir(), IsPath(b.Skill)
 	switch {
-	case isPath && !isDir:
-		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
 	case !isPath && IsSkill(env, b.Skill, b.Here):
 		return r, switchedOff(env, b.Skill, b.Here)
+	case b.Absolute && !filepath.IsAbs(b.Skill) && (isPath || isDir):
+		return r, &NotBegun{visible.Sprintf("%s is a relative path", b.Skill), "give the name of the skill, or the absolute path of its folder", true}
+	case isPath && !isDir:
+		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
 	case !isDir && agent.Named(b.Program) != nil:
 		if off := agent.Off(b.Program, b.Skill, b.Here, env); off != "" {
 			return r, isOff(b.Skill, off)

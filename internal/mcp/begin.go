@@ -3,8 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,22 +25,18 @@ type begun struct {
 	progress.Status
 }
 
-// begin puts the workflow of a skill into the list. A relative path is refused: the agent does
-// not know where the server was started.
+// begin puts the workflow of a skill into the list.
 func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput) (result, *begun, error) {
 	skill := strings.TrimSpace(in.Skill)
-	switch {
-	case skill == "":
+	if skill == "" {
 		return nil, nil, errors.New("skill is empty: give the name of a skill, or the absolute path of a folder with an fsm.json")
-	case hydrate.IsPath(skill) && !filepath.IsAbs(skill):
-		return nil, nil, fmt.Errorf("%s is a relative path: give the name of the skill, or the absolute path of its folder", skill)
 	}
 	found, project, err := t.list(ctx, in.Session, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools},
+		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log()})
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))

@@ -154,13 +154,18 @@ func TestBeginIsRefused(t *testing.T) {
 	misnamed := filepath.Join(w.project, "misnamed")
 	require.NoError(t, os.Mkdir(misnamed, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(misnamed, "fsm.yaml"), nil, 0o644))
+	unasked := filepath.Join(w.project, "unasked:x")
+	require.NoError(t, os.Mkdir(unasked, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(unasked, "fsm.json"), []byte(shipped), 0o644))
 	c := w.connect(nil)
 	for what, want := range map[string]string{
 		"":             "skill is empty",
+		"unasked:x":    "unasked:x is a relative path", // the hook asks the person about a path only
 		" ":            "skill is empty",
 		"ship":         "is not valid (1 problem); no task was changed",
 		"shop":         `there is no skill with a workflow and no directory called "shop"`,
 		"skills/ship":  "skills/ship is a relative path",
+		"misnamed":     "misnamed is a relative path",
 		"..":           ".. is a relative path",
 		w.project:      "has no fsm.json\nname a skill",
 		misnamed:       "fsm.yaml is not read as a workflow",
