@@ -99,7 +99,8 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	case !isPath && IsSkill(env, b.Skill, b.Here):
 		return r, switchedOff(env, b.Skill, b.Here)
 	case b.Absolute && !filepath.IsAbs(b.Skill) && (isPath || isDir):
-		return r, &NotBegun{visible.Sprintf("%s is a relative path", b.Skill), "give the name of the skill, or the absolute path of its folder", true}
+		return r, &NotBegun{visible.Sprintf("%s is a relative path", b.Skill),
+			"give the name of the skill, or the absolute path of its folder", true}
 	case isPath && !isDir:
 		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
 	case !isDir && agent.Named(b.Program) != nil:

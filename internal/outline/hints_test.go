@@ -81,8 +81,10 @@ func TestForeign(t *testing.T) {
 		"# 手順\n\n## ステップ1: テスト\n\n`make test` を実行する。\n\n## ステップ2: 承認\n\n承認を待つ。\n":      true,
 		"1. Обновить файл\n2. Дождаться подтверждения пользователя\n3. Опубликовать\n": true,
 		"1. Build it\n2. Ship it\n": false,
-		"## Step 1: Look\n\nLook at each of the files, and at what is in them and for whom they are.\n\n## Step 2: Tell\n\nTell the person.\n": false,
-		"## Schritt 1: Tests\n\nWait for the approval of the user.\n\n## Schritt 2: Ende\n\nWarte auf die Zustimmung des Benutzers.\n":         false,
+		"## Step 1: Look\n\nLook at each of the files, and at what is in them and for whom they are.\n\n## Step 2: Tell\n\n" +
+			"Tell the person.\n": false,
+		"## Schritt 1: Tests\n\nWait for the approval of the user.\n\n## Schritt 2: Ende\n\n" +
+			"Warte auf die Zustimmung des Benutzers.\n": false,
 	} {
 		o := outline.Markdown([]byte(text))
 		assert.NotEmpty(t, o.Steps, text)
