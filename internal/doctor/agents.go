@@ -2,11 +2,15 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/install"
@@ -27,6 +31,23 @@ func (d *doctor) agents(context.Context) (found []Fault, err error) {
 		}
 	}
 	return found, nil
+}
+
+// isWithoutClaude reports whether fsmtx is installed for other agents alone, by a person who has never
+// started Claude Code.
+func (d *doctor) isWithoutClaude() bool {
+	config, err := claude.ConfigDir(d.Getenv)
+	if err != nil {
+		return false
+	}
+	if _, err := os.Lstat(config); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	return slices.ContainsFunc(agent.All(), func(a *agent.Agent) bool {
+		user, _ := install.FilesOf(d.Streams, a, install.User)
+		project, _ := install.FilesOf(d.Streams, a, install.Project)
+		return len(user)+len(project) > 0
+	})
 }
 
 // unfit reports the workflows in folders that the agent does not accept as skills. The agent itself does not

@@ -177,6 +177,7 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 	case !h.isInstalled() && len(h.unread) > 0:
 		found = append(found, Fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd,
 			File: h.unread[0].path, Command: "fsmtx install"})
+	case !h.isInstalled() && d.isWithoutClaude():
 	case !h.isInstalled():
 		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd,
 			Command: "fsmtx install"})

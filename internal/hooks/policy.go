@@ -127,7 +127,7 @@ func (p *Policy) changeToolOutput(d dialect.Dialect, f firing, out dialect.Outpu
 	case object.Has("llmContent") || d.Around.Fits(f.fields.Text("tool_name"), result, changed):
 		p.ToolOutput = changed
 	default:
-		p.ignored = "the changed output of the tool is ignored: it has not the members of a result of " + f.fields.Text("tool_name")
+		p.ignored = "the changed output of the tool is ignored: it does not have the members of a result of " + f.fields.Text("tool_name")
 	}
 }
 
