@@ -70,15 +70,30 @@ func (e Evidence) isReopen() bool {
 }
 
 // comesAfter reports whether one of the steps comes before the step, directly or not.
-func (s *State) comesAfter(c *Current, ids []int64) bool {
-	if slices.ContainsFunc(c.BlockedBy, func(id int64) bool {
-		b := s.ofList().Step(id)
-		return slices.Contains(ids, id) || b != nil && s.comesAfter(b, ids)
-	}) {
-		return true
+func (s *State) comesAfter(c *Current, ids []int64) bool { return s.after(ids, false)(c) }
+
+// after returns what reports whether one of the steps comes before a step, directly or not, and with turns also because
+// its copy has its turn later. It looks at each step once: the ways from one step to another can be more than can be tried.
+func (s *State) after(ids []int64, turns bool) func(*Current) bool {
+	known := map[int64]bool{}
+	var is func(*Current) bool
+	is = func(c *Current) bool {
+		if c == nil {
+			return false
+		}
+		if known, looked := known[c.ID]; looked {
+			return known
+		}
+		known[c.ID] = false
+		before := c.BlockedBy
+		if turns {
+			before = slices.Concat(before, c.Workflow.After)
+		}
+		known[c.ID] = slices.ContainsFunc(before, func(id int64) bool { return slices.Contains(ids, id) || is(s.ofList().Step(id)) }) ||
+			is(s.Parent(c.Workflow))
+		return known[c.ID]
 	}
-	p := s.Parent(c.Workflow)
-	return p != nil && s.comesAfter(p, ids)
+	return is
 }
 
 // copies returns the copies of a step for the lines that were read for its present round.

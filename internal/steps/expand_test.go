@@ -319,6 +319,26 @@ func TestReopenBeforeACopyInTurn(t *testing.T) {
 	assert.Equal(t, []int64{2}, ready(l.state()))
 }
 
+// TestReopenWhereManyWaysLeadFromStepToStep: each of the 50 lines has two last steps, and so has each stage of the parts. There are
+// more ways from one end to the other than can be tried.
+func TestReopenWhereManyWaysLeadFromStepToStep(t *testing.T) {
+	var parts []string
+	for n := range 50 {
+		for _, id := range []int{2*n + 1, 2*n + 2} {
+			parts = append(parts, fmt.Sprintf(`{"id": %d, "subject": "Part", "blockedBy": [%s]}`, id, []string{"", fmt.Sprintf("%d, %d", 2*n-1, 2*n)}[min(n, 1)]))
+		}
+	}
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "do": [`+strings.Join(parts, ", ")+`]},
+ {"id": 2, "subject": "Ask", "each": {"run": "seq 50", "inTurn": true}, "do": [{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}]},
+ {"id": 3, "subject": "Other"}]}`)
+	l.begin(2)
+	l.end(3, "")
+	_, err := l.Reopen(t.Context(), 3, "x", By{})
+	require.NoError(t, err)
+	require.Len(t, l.state().Steps, 3+2*50+2*50)
+	assert.Contains(t, l.all(), "3 Other (round 2): pending")
+}
+
 // TestAPersonAndCopies: a person may skip a copy, and the step with open copies.
 func TestAPersonAndCopies(t *testing.T) {
 	l := ofSpec(t, migration)

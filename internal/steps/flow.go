@@ -165,8 +165,9 @@ func (f *folding) reopened(e Evidence) {
 // halt takes the steps of a workflow that are under way, and come after a step that a person has opened again, back to
 // pending: they wait for it again, their calls do not go through, and their time does not run.
 func (f *folding) halt(s *State, w *Workflow, opened int64) {
+	waits := s.after([]int64{opened}, true)
 	for _, c := range s.Steps {
-		if c.Workflow == w && f.state.Outcome(c.ID) == "" && (s.comesAfter(c, []int64{opened}) || s.isInTurnAfter(w, opened)) {
+		if c.Workflow == w && f.state.Outcome(c.ID) == "" && waits(c) {
 			delete(f.decided, c.ID)
 			f.again(c.ID)
 			f.left[c.ID], f.unshown = true, true

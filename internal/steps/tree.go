@@ -223,14 +223,6 @@ func (s *State) isAfter(w *Workflow, id int64) bool {
 	return false
 }
 
-// isInTurnAfter reports whether a workflow is a copy, or under one, whose turn comes after the step with this number.
-func (s *State) isInTurnAfter(w *Workflow, id int64) bool {
-	return slices.ContainsFunc(w.After, func(last int64) bool {
-		b := s.Step(last)
-		return last == id || b != nil && (s.comesAfter(b, []int64{id}) || s.isInTurnAfter(b.Workflow, id))
-	}) || s.Parent(w) != nil && s.isInTurnAfter(s.Parent(w).Workflow, id)
-}
-
 // isClosed reports whether nothing of a workflow is needed any more: the step that it is
 // under is done, or has come round again.
 func (s *State) isClosed(w *Workflow) bool {
