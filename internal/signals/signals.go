@@ -4,7 +4,6 @@ package signals
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -63,13 +62,31 @@ const holdGrace = 2 * time.Second
 // change of a few files is whole and leaves no temporary files. Then a signal that has arrived has its
 // effect. After two seconds without release it ends the program, as Context says.
 func Hold() (release func()) {
-	ctx, stop := Context(context.Background(), holdGrace)
-	return func() {
-		stop()
-		var held signalError
-		if errors.As(context.Cause(ctx), &held) {
-			_ = syscall.Kill(syscall.Getpid(), held.signal.(syscall.Signal))
+	received, released, ended := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
+	signal.Notify(received, endingSignals()...)
+	go func() {
+		defer close(ended)
+		var held os.Signal
+		select {
+		case held = <-received:
+			select {
+			case <-released:
+			case <-time.After(holdGrace):
+				os.Exit(code(held))
+			}
+		case <-released:
+			select {
+			case held = <-received: // arrived just before release
+			default:
+				return
+			}
 		}
+		_ = syscall.Kill(syscall.Getpid(), held.(syscall.Signal))
+	}()
+	return func() {
+		signal.Stop(received)
+		close(released)
+		<-ended
 	}
 }
 
