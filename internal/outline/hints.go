@@ -26,22 +26,27 @@ var (
 		`(?:it|they|this|that|one|any(?:thing)?|some(?:thing)?|(?:a|the|any) \w+) (?:still )?(?:fails?|breaks?|is red|are red))\b`}
 	programs  = pattern{text: `^(?:\./|[a-z])[\w./+-]*(?:\s+[^<>{}…]*)?$`}
 	variables = pattern{text: `\$[A-Z{(1-9]|<[^>]+>|\{[^}]*\}|[^/]\.\.\.|…|\[[a-z -]+\]`}
-	approvals = pattern{text: `(?i)\b(?:ask|wait for|await|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,` +
+	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,` +
 		`50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,` +
 		`30}\b(?:approves?|approved|confirms?|confirmed|signs? ` +
-		`off|agrees?)\b|\b(?:human|user|stakeholder|manual|explicit) (?:approval|sign-?off|confirmation|consent)\b|\bhuman review\b|` +
-		`\bsigns off\b|\b(?:ask|confirm with|check with) the (?:user|person|human|maintainer|owner)\b[^.]{0,20}\bbefore\b|` +
+		`off|agrees?)\b|\bawait (?:[\w'’]+ ){0,4}(?:approval|confirmation|permission|sign-?off|go-ahead|consent)\b|` +
+		`\b(?:human|user|stakeholder|manual|explicit) (?:approval|sign-?off|confirmation|consent|review)` +
+		`[^\w|]*(?:$|\||(?:is )?(?:required|needed|mandatory|necessary|before)\b)|` +
+		`\bsigns off[^\w|]*(?:$|\||(?:on|before)\b)|(?:^\W*|[,;:] |\b(?:and|then|always|must|should) )` +
+		`(?:ask|confirm with|check with) the (?:user|person|human|maintainer|owner)(?: first)? before\b|` +
 		`\bask\b[^.]{0,30}\b(?:whether|if)\b[^.]{0,30}\b(?:may|ok|okay|all right|approved?|go ` +
 		`ahead|proceed|merge|publish|release|deploy|ship)\b`}
 	products = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
 		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}" +
 		"`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
-	// What is not to be done is no gate.
+	// What is not to be done is no gate; the rest of the sentence may be one.
 	forbidden = pattern{text: `(?i)(?:\b(?:not|never)|n['’]t) (?:save|write|output|store|record|document|export|create|generate|` +
-		`produce|commit|add)\b`}
-	needless = pattern{text: `(?i)(?:\b(?:not|never)|n['’]t) (?:ask|wait for|get|obtain|request|require|need)\b|\bno (?:\w+ )?` +
+		`produce|commit|add)\b[^.,;:]*`}
+	needless = pattern{text: `(?i)(?:\b(?:not|never|no)|n['’]t) (?:(?:stop|pause|have) to )?` +
+		`(?:ask|wait for|await|pause for|get|obtain|request|require|need)\b(?: to (?:ask|wait|get|obtain|request))?` +
+		`(?:(?: [\w'’]+){0,3} (?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b)?|\bno (?:\w+ )?` +
 		`(?:approval|confirmation|permission|sign-?off|consent)\b|\b(?:approval|confirmation|permission|sign-?off|consent) ` +
-		`(?:is|are) not\b|^(?:then )?(?:go on|go ahead|proceed|continue)\b.*\bwithout asking\b`}
+		`(?:is|are) not\b|^(?:then )?(?:go on|go ahead|proceed|continue)\b[^.;]*\bwithout asking\b[^.;]*`}
 	loops = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop ` +
 		`(?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
 	earlier = pattern{text: `(?i)\bback to (?:step|phase) (\d{1,3})\b`}
@@ -94,10 +99,10 @@ func (d *document) hint(s Step, l line) (all []Hint) {
 		add(l.text, member("check", run), "")
 	}
 	for _, sentence := range strings.SplitAfter(l.text, ". ") {
-		if m := products.find(sentence); m != nil && isLocal(m[1]+m[2]) && !forbidden.in(sentence) {
+		if m := products.find(forbidden.without(sentence)); m != nil && isLocal(m[1]+m[2]) {
 			add(sentence, member("produces", []string{m[1] + m[2]}), "")
 		}
-		if approvals.in(sentence) && !needless.in(sentence) {
+		if approvals.in(needless.without(sentence)) {
 			add(sentence, member("approval", question(s)), "")
 		}
 		for _, n := range notes {

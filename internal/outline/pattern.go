@@ -22,3 +22,6 @@ func (p *pattern) compiled() *regexp.Regexp {
 func (p *pattern) find(text string) []string { return p.compiled().FindStringSubmatch(text) }
 
 func (p *pattern) in(text string) bool { return p.compiled().MatchString(text) }
+
+// without returns a text without what matches.
+func (p *pattern) without(text string) string { return p.compiled().ReplaceAllString(text, "") }
