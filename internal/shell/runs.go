@@ -162,6 +162,7 @@ func (r *runner) call(call *syntax.CallExpr, in *input, depth int) {
 		words, text := r.words(call.Args), ""
 		if reads {
 			text = r.read(in)
+			r.spend(len(text) / 64)
 			for _, arg := range call.Args[1:] {
 				if script, ok := r.substituted(arg); ok {
 					text += "\n" + script
@@ -428,7 +429,7 @@ func (r *runner) command(words []string, read string, depth int) {
 	}
 	r.found = append(r.found, words)
 	if words[0] == Unknown { // it may be nothing, as $SUDO often is
-		r.command(slices.Clone(words[1:]), read, depth)
+		r.command(words[1:], read, depth)
 		return
 	}
 	in := &input{text: read}
@@ -536,11 +537,11 @@ func (r *runner) switched(words []string, read string, depth int) {
 		case i+1 == len(words):
 			continue
 		case word == "-u" && words[0] == "runuser" && i+2 < len(words) && words[i+2] != "--":
-			r.command(slices.Clone(words[i+2:]), read, depth)
+			r.command(words[i+2:], read, depth)
 		case word == "--command", len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.HasSuffix(word, "c"):
 			r.line(words[i+1], in, depth+1)
 		case word == "--":
-			r.command(slices.Clone(words[i+1:]), read, depth)
+			r.command(words[i+1:], read, depth)
 		default:
 			continue
 		}
@@ -583,7 +584,7 @@ func (r *runner) executed(words []string, read string, depth int) {
 			rest = rest[:end]
 		}
 		if len(rest) > 0 {
-			r.command(slices.Clone(rest), read, depth)
+			r.command(rest, read, depth)
 		}
 	}
 }

@@ -174,6 +174,8 @@ func TestRunsTellsWhatItCannotParse(t *testing.T) {
 	require.ErrorIs(t, err, errSyntax)
 	_, err = Runs(`f() { shift; "$@"; g "$@"; }; g() { shift; f "$@"; }; f `+strings.Repeat("a ", 5000), "")
 	require.ErrorIs(t, err, errSyntax)
+	_, err = Runs("{ "+strings.Repeat("sh x; ", 1000)+"} <<< "+strings.Repeat("x", 60_000), "")
+	require.ErrorIs(t, err, errSyntax)
 
 	// Nobody nests so deep, and the time grows with the cube of the depth.
 	line := "git push"
