@@ -96,6 +96,11 @@ func TestForeign(t *testing.T) {
 		"# 手順\n\n## ステップ1: テスト\n\n`make test` を実行する。\n\n## ステップ2: 承認\n\n承認を待つ。\n":      true,
 		"1. Обновить файл\n2. Дождаться подтверждения пользователя\n3. Опубликовать\n": true,
 		"1. Build it\n2. Ship it\n": false,
+		"1. Install deps\n2. Lint sources\n3. Typecheck project\n4. Build bundle\n5. Smoke-test endpoint\n6. Tag release\n7. Update changelog\n" +
+			"8. Announce release\n9. Close milestone\n10. Archive artifacts\n": false,
+		"## Step 1: Database\n\n`kubectl apply -f k8s/db.yaml`\n`helm upgrade app charts/app --set image.tag=v1 --atomic`\n\n" +
+			"## Step 2: Service\n\n" +
+			"`aws ecs update-service --cluster c --service s --force-new-deployment`\n": false,
 		"## Step 1: Look\n\nLook at each of the files, and at what is in them and for whom they are.\n\n## Step 2: Tell\n\n" +
 			"Tell the person.\n": false,
 		"## Schritt 1: Tests\n\nWait for the approval of the user.\n\n## Schritt 2: Ende\n\n" +

@@ -68,7 +68,7 @@ func Markdown(text []byte) Outline {
 	}
 	o.Left = d.leftOut(found, others)
 	o.Hints = d.hints(o.Steps, found)
-	o.Foreign = len(o.Hints) == 0 && (d.foreign || d.isInOtherLetters())
+	o.Foreign = len(o.Hints) == 0 && (d.foreign && d.instructions(found, true) < 0.5 || d.isInOtherLetters()) // a terse text may be in English
 	return o
 }
 

@@ -235,8 +235,9 @@ func (d *document) isEnglish() bool {
 	words, common := 0, 0
 	for _, l := range d.lines {
 		if l.kind != code {
-			words += len(strings.Fields(l.text))
-			common += len(english.compiled().FindAllString(l.text, -1))
+			text := codeSpan.without(l.text)
+			words += len(strings.Fields(text))
+			common += len(english.compiled().FindAllString(text, -1))
 		}
 	}
 	return words < 20 || common*40 >= words
