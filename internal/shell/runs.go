@@ -75,7 +75,7 @@ func (r *runner) read(in *input) string {
 			text, _ := r.printed(in.from, in.outer)
 			return text
 		}
-		for _, redir := range in.redirs {
+		for _, redir := range slices.Backward(in.redirs) { // the last one holds
 			if text, ok := r.fed(redir); ok {
 				return text
 			}

@@ -80,6 +80,7 @@ func TestRuns(t *testing.T) {
 		"bash <<E\ngit push\nE":                           "bash|git push",
 		"bash -s a <<'E'\ngit push\nE":                    "bash -s a|git push",
 		`echo git push | sh -es - a`:                      "echo git push|sh -es - a|git push",
+		`bash <<< a <<< 'git push'`:                       "bash|git push",
 		`bash <<< "git push"`:                             "bash|git push",
 		"bash f <<E\ngit push\nE":                         "bash f",
 		`sh -c 'git push'`:                                "sh -c git push|git push",
@@ -144,6 +145,19 @@ func TestRuns(t *testing.T) {
 		}
 		assert.Equal(t, want, strings.Join(got, "|"), line)
 	}
+}
+
+// TestRunsWithEachValue: where variables have too many values to look at each with each, each value is looked at.
+func TestRunsWithEachValue(t *testing.T) {
+	all, err := Runs("for c in a b c push; do for r in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do git $c $r; done; done", "")
+	require.NoError(t, err)
+	var first, second []string
+	for _, words := range all[1:] { // the first one has no values
+		first, second = append(first, words[1]), append(second, words[2])
+	}
+	assert.Subset(t, first, []string{"a", "b", "c", "push"})
+	assert.Subset(t, second, []string{"1", "9", "17"})
+	assert.Len(t, all, maxWays+1)
 }
 
 // TestRunsTellsWhatItCannotParse: and what comes before is found.

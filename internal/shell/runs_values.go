@@ -90,21 +90,28 @@ func (r *runner) bindings(outer map[string]string, nodes ...syntax.Node) (all []
 	}
 	ways := all
 	for _, name := range names {
-		var more []map[string]string
 		if r.spend(len(ways)) {
 			return all
 		}
-		for _, way := range ways {
-			for _, value := range r.variables[name] {
-				next := maps.Clone(way)
-				if next == nil {
-					next = map[string]string{}
-				}
-				next[name] = value
-				more = append(more, next)
+		values := r.variables[name]
+		longest, pairs := max(len(ways), len(values)), len(ways)*len(values)
+		var more []map[string]string
+		for i := range min(pairs, maxWays) {
+			way, value := i/len(values), i%len(values)
+			switch { // too many to have each with each, but each is there
+			case pairs > maxWays && len(ways) < len(values):
+				way, value = (i%longest+i/longest)%len(ways), i%longest
+			case pairs > maxWays:
+				way, value = i%longest, (i%longest+i/longest)%len(values)
 			}
+			next := maps.Clone(ways[way])
+			if next == nil {
+				next = map[string]string{}
+			}
+			next[name] = values[value]
+			more = append(more, next)
 		}
-		ways = more[:min(len(more), maxWays)]
+		ways = more
 	}
 	return append(all, ways...)
 }
