@@ -169,11 +169,23 @@ func (r *runner) call(call *syntax.CallExpr, in *input, depth int) {
 				}
 			}
 		}
+		if len(words) > 0 && isQuoted(call.Args[0]) && hasBlank(path.Base(words[0])) {
+			continue // no program has such a name: it is a title, which a function shifts away
+		}
 		if all := append(slices.Clone(words), text); !slices.ContainsFunc(before, func(b []string) bool { return slices.Equal(b, all) }) {
 			before = append(before, all)
 			r.command(words, text, depth)
 		}
 	}
+}
+
+// isQuoted reports whether a word is in quotes, so that blanks do not split it.
+func isQuoted(w *syntax.Word) bool {
+	switch onlyPart(w).(type) {
+	case *syntax.SglQuoted, *syntax.DblQuoted:
+		return true
+	}
+	return false
 }
 
 // words returns the words of a command. A file in the place of a script that <(…) prints is standard input.

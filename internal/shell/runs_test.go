@@ -80,6 +80,8 @@ func TestRuns(t *testing.T) {
 		"bash <<E\ngit push\nE":                           "bash|git push",
 		"bash -s a <<'E'\ngit push\nE":                    "bash -s a|git push",
 		`echo git push | sh -es - a`:                      "echo git push|sh -es - a|git push",
+		`f() { shift; "$@"; }; f 'git push' ls`:           "shift|?|f git push ls|shift|shift|ls",
+		`"/my programs/git" push`:                         "/my programs/git push",
 		`bash <<< a <<< 'git push'`:                       "bash|git push",
 		`bash <<< "git push"`:                             "bash|git push",
 		"bash f <<E\ngit push\nE":                         "bash f",
