@@ -55,14 +55,21 @@ func (h heading) unfit(document []byte) string {
 	if !frontmatter.HasLines(document) {
 		return "it has no frontmatter"
 	}
-	if why := h.unread(document); h.strict && why != "" {
+	read, why := h.read(document)
+	if h.strict && why != "" {
 		return why
 	}
-	name, ok := frontmatter.Field(document, "name")
+	field := func(key string) (string, bool) {
+		if h.strict {
+			return read.Field(key)
+		}
+		return frontmatter.Field(document, key)
+	}
+	name, ok := field("name")
 	if name == "" && (h.named == filled || h.named == given && ok) {
 		return "it has no name"
 	}
-	switch description, ok := frontmatter.Field(document, "description"); {
+	switch description, ok := field("description"); {
 	case !ok && h.described != optional, description == "" && h.described == filled:
 		return "it has no description"
 	case h.longest > 0 && utf8.RuneCountInString(description) > h.longest:
@@ -71,33 +78,36 @@ func (h heading) unfit(document []byte) string {
 	return ""
 }
 
-// unread returns why the agent does not take the frontmatter for YAML with a name and a description, for
+// read returns the frontmatter, and why the agent does not take it for YAML with a name and a description, for
 // people; empty if it does. The loose one, in Rust, does not read what is not UTF-8.
-func (h heading) unread(document []byte) string {
+func (h heading) read(document []byte) (v frontmatter.Value, why string) {
 	if !h.loose {
 		document = bytes.ToValidUTF8(document, []byte("\ufffd"))
 	}
 	v, err := frontmatter.ParseLines(document, h.mend)
 	switch _, inLine := errors.AsType[*frontmatter.LineError](err); {
 	case inLine:
-		return "in " + err.Error() + " (a text with a character of YAML's syntax needs quotation marks)"
+		return v, "in " + err.Error() + " (a text with a character of YAML's syntax needs quotation marks)"
 	case err != nil:
-		return "its " + err.Error()
+		return v, "its " + err.Error()
 	case v.Members() == nil && !h.lists:
-		return "its frontmatter has no names with values"
+		return v, "its frontmatter has no names with values"
 	}
 	seen := map[string]bool{}
 	for _, m := range v.Members() {
 		isOurs := m.Key == "name" || m.Key == "description"
 		if seen[m.Key] && (isOurs || !h.loose) {
-			return "its frontmatter has " + m.Key + " twice"
+			return v, "its frontmatter has " + m.Key + " twice"
 		}
-		if isOurs && !h.isText(m.Value) {
-			return "the " + m.Key + " in its frontmatter is not a text: put it in quotation marks"
+		switch {
+		case isOurs && !h.isText(m.Value):
+			return v, "the " + m.Key + " in its frontmatter is not a text: put it in quotation marks"
+		case h.loose && m.Key == "metadata" && !m.Value.Null() && m.Value.Kind() != "a mapping":
+			return v, "the metadata in its frontmatter has no names with values"
 		}
 		seen[m.Key] = true
 	}
-	return ""
+	return v, ""
 }
 
 func (h heading) isText(v frontmatter.Value) bool {
@@ -113,20 +123,24 @@ func (h heading) isText(v frontmatter.Value) bool {
 // mendedByCodex puts a value in quotation marks that Codex takes for a text: one with a colon and a space, or
 // one that begins like a list or with a character that begins no value. Measured with 0.169.0.
 func mendedByCodex(line string) string {
-	key, value, _ := strings.Cut(line, ": ")
-	value, _, _ = strings.Cut(value, " #")
+	key, rest, _ := strings.Cut(line, ":")
+	value, _, _ := strings.Cut(rest, " #")
 	value = strings.TrimSpace(value)
 	inside := strings.Contains(value, ": ") || strings.Contains(value, ":\t")
-	if value == "" || strings.ContainsAny(value[:1], "\"'|>") || !inside && !strings.ContainsAny(value[:1], "[{@`") {
+	switch {
+	case value == "", !strings.ContainsAny(rest[:1], " \t"), strings.ContainsAny(value[:1], "\"'|>"),
+		!inside && !strings.ContainsAny(value[:1], "[{@`"):
 		return line
 	}
 	return key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
 }
 
 // mendedByOpenCode makes a text of several lines of a value with a colon. Read in 1.18.33, whose parser also
-// accepts tabs.
+// accepts tabs, and a name and a value behind a value that has ended ("a" or: b).
 func mendedByOpenCode(line string) string {
 	line = strings.ReplaceAll(line, "\t", "  ")
+	two := regexp.MustCompile(`^([\w-]+: +(?:"[^"\\]*"|'[^']*'|\[[^][:]*\])) +([\w<(].*: .*)$`)
+	line = two.ReplaceAllString(line, "$1\n$2")
 	m := regexp.MustCompile(`^([a-zA-Z_][a-zA-Z0-9_]*)\s*:\s*(.*)$`).FindStringSubmatch(line)
 	if m == nil || !strings.Contains(m[2], ":") || strings.ContainsAny(m[2][:1], "\"'") {
 		return line

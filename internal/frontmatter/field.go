@@ -36,6 +36,12 @@ func ParseLines(document []byte, mend func(line string) string) (Value, error) {
 	return Value{}, inLine(err, 1)
 }
 
+// Field returns the value of a key as text. ok is false if the key is absent or has no value.
+func (v Value) Field(key string) (value string, ok bool) {
+	at := v.At(key)
+	return at.javaScript(), !at.Null()
+}
+
 // Field returns the value of a key in the frontmatter of a SKILL.md, as text. If the YAML is not
 // valid, which a colon in a description is enough for, it is what the line "key:" has. ok is false
 // if the key is absent or has no value.
@@ -45,8 +51,7 @@ func Field(document []byte, key string) (value string, ok bool) {
 		return "", false
 	}
 	if v, err := mapping(text); err == nil {
-		value := v.At(key)
-		return value.javaScript(), !value.Null()
+		return v.Field(key)
 	}
 	for line := range bytes.Lines(text) {
 		if rest, is := bytes.CutPrefix(line, []byte(key+":")); is {

@@ -27,6 +27,9 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 			"tab": "name: tab\ndescription: IS tab\nm:\n\tk: a", "part": "name: part\ndescription: \"IS part\" or not",
 			"twice": "name: twice\ndescription: IS twice\nk: a\nk: b", "two": "name: two\ndescription: IS two\ndescription: IS two",
 			"list": "name: list\ndescription: [IS list]", "number": "name: number\ndescription: 12",
+			"below":  "name: below\ndescription:\n  IS below\nargument-hint: [a] [b]",
+			"behind": "name: behind\ndescription: IS behind\nargument-hint: [a] (or: b)",
+			"meta":   "name: meta\ndescription: IS meta\nmetadata: m", "tabbed": "name: tabbed\ndescription:\tIS tabbed: b",
 			"latin": "name: latin\ndescription: IS latin \xfc",
 			"long":  "name: long\ndescription: IS long " + strings.Repeat("x", 1100),
 		}
@@ -42,7 +45,7 @@ func TestWhatAnAgentTakesForASkill(t *testing.T) {
 		}
 		switchOff(w)
 		if a.Program == "qwen" {
-			for name, dir := range map[string]string{"below": "project/mine", "of-home": "home/more"} {
+			for name, dir := range map[string]string{"of-project": "project/mine", "of-home": "home/more"} {
 				skills[name] = "name: " + name + "\ndescription: IS " + name
 				w.Write(dir+"/"+name+"/SKILL.md", "---\n"+skills[name]+"\n---\nBody\n")
 			}
