@@ -2,6 +2,7 @@ package locator
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -135,7 +136,8 @@ func unseen(fsys FS, dir string) (why string) {
 	switch {
 	case isOfClaude(dir, "skills") && has(dir, plugins.SkillFile):
 		return "its " + plugins.SkillFile + " has to be in a folder of its own in skills"
-	case isOfClaude(filepath.Dir(up), "skills") && has(dir, plugins.SkillFile) && !isForExamples(name) && !has(up, plugins.ManifestPath):
+	case isOfClaude(filepath.Dir(up), "skills") && has(dir, plugins.SkillFile) && !isForExamples(name) && !isAside(filepath.Base(up)) &&
+		!has(up, plugins.SkillFile) && !has(up, plugins.ManifestPath) && !isLinked(fsys, dir, filepath.Dir(up)):
 		return "its folder has to be directly in skills, and not in " + filepath.Base(up)
 	case has(dir, plugins.SkillFile) || !has(dir+".md"):
 		return ""
@@ -145,6 +147,23 @@ func unseen(fsys FS, dir string) (why string) {
 		return name + ".md is a command, and only a skill has a workflow: move it to .claude/skills/" + name + "/" + plugins.SkillFile
 	}
 	return ""
+}
+
+// isAside reports whether a folder with this name may have skills that somebody has put aside.
+func isAside(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+		slices.ContainsFunc([]string{"archive", "backup", "deprecated", "disabled", "draft", "example", "inactive", "old", "template", "unused"},
+			func(word string) bool { return strings.HasPrefix(strings.ToLower(name), word) })
+}
+
+// isLinked reports whether a link in dir leads to the folder.
+func isLinked(fsys FS, folder, dir string) bool {
+	there, err := fsys.Stat(folder)
+	entries, _ := fsys.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		target, err := fsys.Stat(filepath.Join(dir, e.Name()))
+		return err == nil && e.Type()&fs.ModeSymlink != 0 && os.SameFile(target, there)
+	})
 }
 
 // misspelt returns the name of a file in a folder that is probably meant as its SKILL.md, "" if

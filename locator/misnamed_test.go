@@ -174,6 +174,28 @@ func TestWhatTheClientDoesNotSee(t *testing.T) {
 	}
 }
 
+// TestPutAsideOnPurpose: what is in the folder of a skill or in one for what is put aside, and what a link makes a skill, is
+// not reported.
+func TestPutAsideOnPurpose(t *testing.T) {
+	dir := t.TempDir()
+	skills := filepath.Join(dir, ".claude", "skills")
+	for _, name := range []string{"creator", "creator/skeleton", "_templates/x", ".disabled/x", "archive/x", "Examples/x", "testing/linked"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(skills, name), 0o700))
+		for _, file := range []string{"SKILL.md", "fsm.json"} {
+			require.NoError(t, os.WriteFile(filepath.Join(skills, name, file), []byte("[]"), 0o600))
+		}
+	}
+	link := filepath.Join(skills, "linked")
+	require.NoError(t, os.Symlink("testing/linked", link))
+	l := &Locator{FS: OS{}, ProjectDir: dir}
+	all, _ := l.Misnamed(dir)
+	assert.Empty(t, all)
+	require.NoError(t, os.Remove(link))
+	all, _ = l.Misnamed(dir)
+	require.Len(t, all, 1)
+	assert.Equal(t, filepath.Join(skills, "testing/linked/fsm.json"), all[0].Path)
+}
+
 type inMemory struct{ fstest.MapFS }
 
 func (m inMemory) Readlink(path string) (string, error) { return m.ReadLink(path) }
