@@ -161,7 +161,7 @@ func (s *search) byFolder() (candidate, bool) {
 // that is a SKILL.md in a folder has, whatever the case of its letters (measured with 2.1.329, facts 125
 // and 172); then the client reads nothing else in the folder. A file comes before a folder.
 func (s *search) byCommand() (candidate, bool) {
-	if s.isPath() {
+	if strings.Contains(s.plugin, "/") { // the name of a/b.md is a:b
 		return candidate{}, false
 	}
 	for _, r := range s.commandRoots() {

@@ -146,6 +146,8 @@ func TestPluginWithTheNameOfAPackage(t *testing.T) {
 	path := w.skill("/dev/folder/skills/s")
 	nested := w.skill(project + "/@scope/tools/.claude/skills/n")
 	w.put(project+"/@scope/tools/.claude/skills/n/SKILL.md", "n")
+	w.put(project+"/.claude/commands/@scope/tools/n.md", "is @scope:tools:n")
+	w.put(project+"/.claude/commands/@scope/tools/s.md", "is @scope:tools:s")
 
 	assert.Equal(t, "@scope/tools", w.finds(path, "@scope/tools:s", project).Plugin)
 	w.finds(nested, "@scope/tools:n", project)
