@@ -100,7 +100,11 @@ func (k *checker) ignored(l layer, key string, line int, v frontmatter.Value, wa
 		return
 	}
 	k.invalid[l.path+"\x00"+key] = true
-	k.all = append(k.all, Mistake{l.path, line, key, "got " + Truncate(v.Kind(), maxGot) + ", want " + want + "; it is ignored"})
+	got := Truncate(v.Kind(), maxGot)
+	if v.String() == "{}" {
+		got = "an empty mapping"
+	}
+	k.all = append(k.all, Mistake{l.path, line, key, "got " + got + ", want " + want + "; it is ignored"})
 }
 
 // maxGot limits a value in a message, in characters.

@@ -46,6 +46,8 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 		"workflow:\n  phases: [SETUP, [PLAN]]": {":2: workflow.phases: got a list, want a list of texts; it is ignored"},
 		"workflow:\n  agents:\n    other: none\n    tech-lead: H7\n": {
 			`:4: workflow.agents.tech-lead: got "H7", want H07, H08, H09, H10 or none; it is ignored`},
+		"workflow:\n  agents: {}": {":2: workflow.agents: got an empty mapping, " +
+			"want a mapping; each value H07, H08, H09, H10 or none; it is ignored"},
 		"workflow: {}": nil,
 		"workflow: 5":  {":1: workflow: got 5, want a mapping; it is ignored"},
 		"feature_flags:\n  hooks_budget_tracker:\n    enabled: yes\n": {
