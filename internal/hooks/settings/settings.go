@@ -61,7 +61,8 @@ type Found struct {
 	Elsewhere  []string // files with hooks that this program does not read
 	Trouble    []error  // the reasons for which files or hooks were skipped
 
-	off []string // the reasons for which sources were left out
+	off  []string       // the reasons for which sources with hooks were left out
+	left []hooks.Source // these sources
 }
 
 // Find reads every file that the agent reads.
@@ -96,11 +97,15 @@ func (f Finder) Find() Found {
 	f.plugins(&found, trusted)
 	f.skills(&found)
 	f.review(&found)
-	if f.Off != nil && (found.Enabled || len(found.Sources) > 0) { // else all hooks are off
-		found.Enabled = true
+	if f.Off != nil && !found.Enabled {
+		found.Enabled = slices.ContainsFunc(found.Sources, func(s hooks.Source) bool { return s.Hooks != nil })
+	}
+	if found.Enabled {
 		for _, why := range found.off {
 			found.Trouble = append(found.Trouble, fmt.Errorf("%s: no others run", why))
 		}
+	} else {
+		found.Sources = append(found.Sources, found.left...)
 	}
 	found.disable(switches.Disabled)
 	return found
@@ -110,7 +115,11 @@ func (f Finder) Find() Found {
 func (f Finder) add(found *Found, source hooks.Source, plugin string) {
 	if f.Off != nil {
 		if why := f.Off(source.Scope, plugin); why != "" {
-			if source.Hooks != nil && !slices.Contains(found.off, why) {
+			if source.Hooks == nil {
+				return
+			}
+			found.left = append(found.left, source)
+			if !slices.Contains(found.off, why) {
 				found.off = append(found.off, why)
 			}
 			return
