@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
@@ -103,4 +105,18 @@ func TestUnknownNames(t *testing.T) {
 	require.Equal(t, "; Claude Code calls it PreToolUse", Claude().Suggest(BeforeTool))
 	require.Equal(t, "; it is spelled Stop", Claude().Suggest("stop"))
 	require.Empty(t, Claude().Suggest("x"))
+}
+
+// TestVariableText: a number is written as by JavaScript.
+func TestVariableText(t *testing.T) {
+	for value, want := range map[string]string{
+		"8080": "8080", "1.50": "1.5", "-0": "0", "1e21": "1e+21", "1e-7": "1e-7", "123456789012345678901234": "1.2345678901234569e+23",
+		"true": "true", "null": "null", `"a\n"`: "a\n",
+	} {
+		text, ok := VariableText(jsontext.Value(value))
+		assert.True(t, ok, value)
+		assert.Equal(t, want, text, value)
+	}
+	_, ok := VariableText(jsontext.Value("[1]"))
+	assert.False(t, ok)
 }

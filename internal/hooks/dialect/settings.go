@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"strconv"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
@@ -155,8 +153,9 @@ func VariableText(value jsontext.Value) (text string, ok bool) {
 	case '"':
 		return js.String(value)
 	case '0':
-		number, err := strconv.ParseFloat(string(value), 64)
-		return strconv.FormatFloat(number, 'f', -1, 64), err == nil
+		value = value.Clone()
+		err := value.Canonicalize() // which writes numbers as JavaScript does (RFC 8785)
+		return string(value), err == nil
 	case '{', '[':
 		return "", false
 	}
