@@ -226,7 +226,7 @@ func ofOtherAgent(wanted string) error {
 	if found == "" {
 		return nil
 	}
-	return &exit{exitNo, fmt.Errorf("Claude Code does not see %s: it is for other agents", found),
+	return &exit{exitNo, fmt.Errorf("%s is for other agents, and Claude Code does not see it", found),
 		"fsmtx new " + shell.Join(filepath.Dir(found)) + " writes its workflow, and fsmtx install --agent " +
 			strings.Join(names, ",") + " adds the hooks"}
 }
