@@ -33,9 +33,11 @@ func (r Requests) Allow(url string) bool {
 // allows every path, and one with * in its host and without a port every port.
 func allows(pattern, url string) bool {
 	split := regexp.MustCompile(`^([^:/?#]+):/*([^/?#]*?)(?::([0-9]*|\*))?([/?#].*)?$`)
+	pattern, url = strings.TrimSpace(pattern), strings.TrimSpace(url)
+	url, _, _ = strings.Cut(url, "#")
 	want, got := split.FindStringSubmatch(pattern), split.FindStringSubmatch(url)
 	if want == nil || got == nil {
-		return glob(pattern, url)
+		return pattern == "*"
 	}
 	port := func(part []string) string {
 		return cmp.Or(part[3], map[string]string{"http": "80", "https": "443"}[strings.ToLower(part[1])])

@@ -23,6 +23,21 @@ func TestPatternsOfURLs(t *testing.T) {
 		{"http://127.0.0.1:*", "http://127.0.0.1:81/b", true},
 		{"http://127.0.0.1:*", "http://127.0.0.11:81/b", false},
 		{"a/*", "http://a/b", false},
+		{"HTTP://a:*/B", "http://a:81/b", false},
+		{"*://a:*/*", "http://a:81/b", true},
+		{"http://127.0.0.*/*", "http://127.0.0.1:81/b", true},
+		{"http://*", "http://a:81/b", true},
+		{"http://a/b", "http://a/b?x=1", false},
+		{"http://a/b?*", "http://a/b?x=1", true},
+		{"http://a/b", "http://a/b#x", true},
+		{"http://a/b.c", "http://a/bbc", false},
+		{"http://a/b/", "http://a/b", false},
+		{" http://a/b ", "http://a/b", true},
+		{"**", "http://a/b", false},
+		{"", "http://a/b", false},
+		{"http://a:8*", "http://a:81/b", false},
+		{"http:a:*", "http://a:81/b", true},
+		{"http://a/b*", "http://a/b%6fc", true},
 	} {
 		assert.Equal(t, c.allowed, Requests{URLs: []string{c.pattern}}.Allow(c.url), "%s allows %s", c.pattern, c.url)
 	}
