@@ -17,13 +17,13 @@ import (
 // numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
-	gives := h.givingWay(plan)
+	gives, untold := h.givingWay(plan)
 	var w steps.Workflow
 	if len(plan.Creations()) > 0 {
 		w = steps.Planned(plan.Levels(), 0)[0]
 	}
 	h.compare(gives, &w)
-	w.Displaces, w.Weakened = h.displaced(gives), h.untold()
+	w.Displaces, w.Weakened = h.displaced(gives), h.untold(untold)
 	if len(w.Steps)+len(w.Displaces)+len(w.Weakened) == 0 {
 		return "", nil
 	}
@@ -44,10 +44,10 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	return w.Encode()
 }
 
-// givingWay returns the workflows that are not finished and that the plan replaces. If it replaces open tasks, the list shows which;
-// else only the record shows whether a script has completed or removed them.
-func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
-	h.result.Unrecorded = 0
+// givingWay returns the workflows that are not finished and that the plan replaces, and which gates were lost without a word to the
+// person before. If it replaces open tasks, the list shows which; else only the record shows whether a script has completed or
+// removed them.
+func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*steps.Workflow, untold string) {
 	open, deleted := map[int64]bool{}, map[int64]bool{}
 	for _, d := range plan.Deletions() {
 		deleted[d.Number] = true
@@ -59,7 +59,7 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 	if len(open) == 0 {
 		s, err := steps.LoadNow(context.Background(), h.list.Dir, files)
 		if err != nil {
-			return nil
+			s = &steps.State{}
 		}
 		for _, c := range s.Steps {
 			if deleted[c.ID] && !c.Done() || s.IsMissing(c) && c.Workflow.Command == h.request.tag() {
@@ -67,12 +67,9 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 			}
 		}
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	all := steps.Recorded(h.list.Dir, open, files)
+	all, untold = steps.Recorded(h.list.Dir, open, files)
 	h.result.Unrecorded = len(open)
-	return all
+	return all, untold
 }
 
 // compare finds out which gates an earlier workflow of the same skill had that w does not have: the fsm.json was changed
@@ -87,8 +84,8 @@ func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
 }
 
 // untold returns which gates were lost without a word to the person, by this call and by those before it.
-func (h *Hydration) untold() string {
-	all := strings.FieldsFunc(steps.Untold(h.list.Dir, txn.WithFS(h.list.Files())), func(c rune) bool { return c == '\n' })
+func (h *Hydration) untold(before string) string {
+	all := strings.FieldsFunc(before, func(c rune) bool { return c == '\n' })
 	if lost := weakened(h.result); len(lost) > 0 && (h.request.Begun || h.fromClient != nil && !h.fromClient()) {
 		if line := visible.Words(h.request.tag()) + ": " + strings.Join(lost, "; "); !slices.Contains(all, line) {
 			all = append(all, line)

@@ -117,29 +117,12 @@ type weakened struct {
 
 func (w weakened) key() string { return fmt.Sprintf("weakened/%d", w.at) }
 
-// Untold returns which gates workflows of the list in dir have lost without a word to the person until now: a command or a tool of
-// the agent has begun them, whose answer reaches the agent alone. Each hydration has on record what was not told before it, because
-// the person is told at the end of a turn, in which there may be several, of workflows that are finished by then.
-func Untold(dir string, opts ...txn.Option) (text string) {
-	src, err := txn.OpenReader(dir, opts...)
-	if err != nil {
-		return ""
-	}
-	defer src.Close()
-	_ = src.Backwards(func(e txn.Entry) bool {
-		w, err := ParseWorkflow(e.Record)
-		if err != nil || w.Expands != "" {
-			return true
-		}
-		if told, _ := toldOf(src); !slices.Contains(told, weakened{at: e.Number}.key()) {
-			text = w.Weakened
-		}
-		return false
-	})
-	return text
+func (w weakened) isTold(src source) bool {
+	told, _ := toldOf(src)
+	return slices.Contains(told, w.key())
 }
 
-// tellWeakened returns for the person, once, what Untold returns.
+// tellWeakened returns for the person, once, which gates workflows have lost without a word to them; see Recorded.
 func (f *Frame) tellWeakened(ctx context.Context, s *State, x Stopping) string {
 	if x.Agent != "" || s.weakened.text == "" || f.toldBefore(ctx, s.weakened.key()) {
 		return ""

@@ -14,21 +14,32 @@ import (
 // Recorded returns the workflows, as recorded, that hydrations have put into the list in dir and that have one of the tasks;
 // no copies for lines. It reads no further back than the tasks need, and leaves out what cannot be read. Tasks that it has found
 // are removed from tasks.
-func Recorded(dir string, tasks map[int64]bool, opts ...txn.Option) (all []*Workflow) {
+//
+// untold is which gates workflows of the list have lost without a word to the person until now: a command or a tool of the agent has
+// begun them, whose answer reaches the agent alone. Each hydration has on record what was not told before it, because the person is
+// told at the end of a turn, in which there may be several, of workflows that are finished by then.
+func Recorded(dir string, tasks map[int64]bool, opts ...txn.Option) (all []*Workflow, untold string) {
 	src, err := txn.OpenReader(dir, opts...)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	defer src.Close()
+	isLast := true
 	_ = src.Backwards(func(e txn.Entry) bool {
 		w, err := ParseWorkflow(e.Record)
+		if err == nil && w.Expands == "" && isLast {
+			isLast = false
+			if last := (weakened{w.Weakened, e.Number}); last.text != "" && !last.isTold(src) {
+				untold = last.text
+			}
+		}
 		if err == nil && w.takeFrom(tasks) && w.Expands == "" {
 			all = append(all, &w)
 		}
-		return len(tasks) > 0
+		return len(tasks) > 0 || isLast
 	})
 	slices.Reverse(all)
-	return all
+	return all, untold
 }
 
 // takeFrom removes the steps of the workflow, and of what came with it, from a set of tasks, and reports whether it had one.

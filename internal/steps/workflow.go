@@ -62,7 +62,7 @@ type Workflow struct {
 	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
 	Displaces []Displaced `json:"displaces,omitempty"` // the unfinished workflows of other sessions that it has replaced
-	Weakened  string      `json:"weakened,omitzero"`   // which gates it and those before it have lost without a word to the person; see Untold
+	Weakened  string      `json:"weakened,omitzero"`   // which gates it and those before it have lost without a word to the person; see Recorded
 
 	machine *machine.Machine // nil without Outcomes
 	part    bool             // it came with another one, in Under
