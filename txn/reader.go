@@ -76,8 +76,8 @@ func (r *Reader) IsInterrupted() bool {
 	return false
 }
 
-// WriteUnlocked is Dir.WriteState without the lock. It is for a file with a name of its own, which
-// nobody else writes. A process that is killed leaves at most a file that StateNames does not list.
+// WriteUnlocked is Dir.WriteState without the lock, for a file that no other process writes. A process
+// that is killed leaves at most a temporary file, which StateNames does not list.
 //
 // Errors: those of Dir.WriteState.
 func (r *Reader) WriteUnlocked(name string, data []byte) error {

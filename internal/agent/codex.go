@@ -36,7 +36,7 @@ func Codex() *Agent {
 		Home: Home{".codex", "CODEX_HOME"},
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},
 			Deep: true, Inside: true},
-		heading: heading{described: filled, strict: true, loose: true, mend: mendedByCodex}, off: offInCodex,
+		heading: heading{described: filled, strict: true, loose: true, repair: repairedByCodex}, off: offInCodex,
 		obstacles: obstaclesOfCodex, serverOff: serverOffInCodex, plugins: pluginsOfCodex,
 		mine: func(e *event.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")

@@ -22,14 +22,14 @@ type heading struct {
 	named     need // of the name; without one the folder's counts
 	described need // of the description
 	strict    bool // the frontmatter has to be valid YAML; else the lines with a name and a description are enough
-	lists     bool // with strict: anything but names and values means that there is no name and no description
+	lists     bool // with strict: frontmatter that is a list or a text has neither name nor description, and is valid
 	loose     bool // with strict: a description may be a number, and other keys than it and the name may come twice
 	marked    bool // a byte order mark may come before it
 	unclosed  bool // the file may end in it
 	longest   int  // characters of a description, 0 for any
 	hyphens   bool // a space in a name is a hyphen
 
-	mend func(line string) string // with strict: what the agent makes of each line of what is not YAML; it may be nil
+	repair func(line string) string // with strict: how the agent changes each line of invalid YAML; nil: it does not
 }
 
 // need is what a SKILL.md has to have.
@@ -84,7 +84,7 @@ func (h heading) read(document []byte) (v frontmatter.Value, why string) {
 	if !h.loose {
 		document = bytes.ToValidUTF8(document, []byte("\ufffd"))
 	}
-	v, err := frontmatter.ParseLines(document, h.mend)
+	v, err := frontmatter.ParseLines(document, h.repair)
 	switch _, inLine := errors.AsType[*frontmatter.LineError](err); {
 	case inLine:
 		return v, "in " + err.Error() + " (a text with a character of YAML's syntax needs quotation marks)"
@@ -120,9 +120,9 @@ func (h heading) isText(v frontmatter.Value) bool {
 	return isScalar && !isNumber && !isBool
 }
 
-// mendedByCodex puts a value in quotation marks that Codex takes for a text: one with a colon and a space, or
-// one that begins like a list or with a character that begins no value. Measured with 0.169.0.
-func mendedByCodex(line string) string {
+// repairedByCodex puts a value in quotation marks if Codex reads it as a text: a value with a colon and a
+// space, or one that begins with [, {, @ or a backtick. Measured with 0.169.0.
+func repairedByCodex(line string) string {
 	key, rest, _ := strings.Cut(line, ":")
 	value, _, _ := strings.Cut(rest, " #")
 	value = strings.TrimSpace(value)
@@ -135,9 +135,9 @@ func mendedByCodex(line string) string {
 	return key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
 }
 
-// mendedByOpenCode makes a text of several lines of a value with a colon. Read in 1.18.33, whose parser also
-// accepts tabs, and a name and a value behind a value that has ended ("a" or: b).
-func mendedByOpenCode(line string) string {
+// repairedByOpenCode writes a value with a colon as a block scalar. Read in 1.18.33, whose parser also
+// accepts tabs, and a second key after a quoted value ("a" or: b).
+func repairedByOpenCode(line string) string {
 	line = strings.ReplaceAll(line, "\t", "  ")
 	two := regexp.MustCompile(`^([\w-]+: +(?:"[^"\\]*"|'[^']*'|\[[^][:]*\])) +([\w<(].*: .*)$`)
 	line = two.ReplaceAllString(line, "$1\n$2")

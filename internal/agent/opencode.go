@@ -19,7 +19,7 @@ func OpenCode() *Agent {
 				".claude/skills"},
 			Deep: true, Inside: true, Hidden: true,
 		},
-		heading: heading{named: filled, strict: true, marked: true, unclosed: true, mend: mendedByOpenCode}, plugins: pathsOfOpenCode,
+		heading: heading{named: filled, strict: true, marked: true, unclosed: true, repair: repairedByOpenCode}, plugins: pathsOfOpenCode,
 		serverOff: serverOffInOpenCode,
 	}
 }

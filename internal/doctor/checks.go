@@ -39,7 +39,7 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	all, _ := l.Workflows(d.cwd)
 	if _, isClaude := l.(*locator.Locator); isClaude && slices.ContainsFunc(all, func(w locator.Workflow) bool { return w.Plugin == "" }) {
 		for _, o := range switches.Here(d.Getenv, d.cwd).SkillsOff() {
-			found = append(found, Fault{Kind: "workflow", What: o.What + ", so the client has none of the project's and of yours; " + o.Remedy,
+			found = append(found, Fault{Kind: "workflow", What: o.What + ", so the client loads neither the project's skills nor yours; " + o.Remedy,
 				File: o.File, Line: o.Line})
 		}
 	}

@@ -189,7 +189,7 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 			File: h.registered[0].path, Command: h.registered[0].removal()})
 	}
 	for _, p := range h.registered {
-		if !slices.Contains(h.gone, p) { // the command that names the new program mends the rest, too
+		if !slices.Contains(h.gone, p) { // the command for the missing program repairs the rest, too
 			found = append(found, d.outdated(p)...)
 		}
 	}

@@ -178,7 +178,7 @@ func (d *doctor) locks(context.Context) (found []Fault, err error) {
 		switch {
 		case err != nil || filepath.Base(lock) == ".lock":
 		case !info.IsDir():
-			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock,
+			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it indefinitely", File: lock,
 				Command: "rm " + shell.Join(lock)})
 		case time.Since(info.ModTime()) > staleAfter:
 			found = append(found, Fault{Kind: "lock", What: "a lock that no program has refreshed since " +

@@ -15,22 +15,22 @@ func HasLines(document []byte) bool {
 }
 
 // ParseLines returns the frontmatter of a SKILL.md, the zero Value if it is empty. What is not YAML is
-// parsed once more with what mend makes of each of its lines, unless mend is nil. Errors are those of
+// parsed once more with each line changed by repair, unless repair is nil. Errors are those of
 // [SkillJSON], but not errNotMapping.
-func ParseLines(document []byte, mend func(line string) string) (Value, error) {
+func ParseLines(document []byte, repair func(line string) string) (Value, error) {
 	_, text, _, err := CutSkill(document)
 	if err != nil {
 		return Value{}, err
 	}
 	v, err := parse(text)
-	if err == nil || mend == nil {
+	if err == nil || repair == nil {
 		return v, inLine(err, 1)
 	}
-	var mended strings.Builder
+	var repaired strings.Builder
 	for line := range strings.Lines(string(text)) {
-		mended.WriteString(mend(strings.TrimRight(line, "\r\n")) + "\n")
+		repaired.WriteString(repair(strings.TrimRight(line, "\r\n")) + "\n")
 	}
-	if again, errAgain := parse([]byte(mended.String())); errAgain == nil {
+	if again, errAgain := parse([]byte(repaired.String())); errAgain == nil {
 		return again, nil
 	}
 	return Value{}, inLine(err, 1)

@@ -33,7 +33,7 @@ type Beginning struct {
 	Way     progress.Way
 
 	// Absolute refuses a relative directory: the agent does not know where the server was started,
-	// and what looks like a name would be begun without the question about a folder.
+	// and the hook asks the person about a folder only if its path is absolute.
 	Absolute bool
 }
 

@@ -82,7 +82,7 @@ type Hydration struct {
 	dir        string // project directory
 	result     Result
 	flat       bool        // see Options
-	fromClient func() bool // see Options; what a hook prints that the agent has started reaches the agent alone
+	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
 	mine       func(command string) bool
 	others     []*steps.Workflow // the open ones that are not the caller's, by the last plan
 	place      steps.Place       // where the workflow comes, by the last plan

@@ -39,7 +39,7 @@ var (
 	products = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
 		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}" +
 		"`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
-	// What is not to be done is no gate; the rest of the sentence may be one.
+	// Words that forbid something are not a gate; the rest of the sentence may be one.
 	forbidden = pattern{text: `(?i)(?:\b(?:not|never)|n['’]t) (?:save|write|output|store|record|document|export|create|generate|` +
 		`produce|commit|add)\b[^.,;:]*`}
 	needless = pattern{text: `(?i)(?:\b(?:not|never|no)|n['’]t) (?:(?:stop|pause|have) to )?` +

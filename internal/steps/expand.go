@@ -81,8 +81,8 @@ func (s *State) after(ids []int64, turns bool) func(*Current) bool {
 		if c == nil {
 			return false
 		}
-		if known, looked := known[c.ID]; looked {
-			return known
+		if comes, looked := known[c.ID]; looked {
+			return comes
 		}
 		known[c.ID] = false
 		before := c.BlockedBy

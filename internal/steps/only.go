@@ -158,7 +158,7 @@ func spellings(words []string) []string {
 		if i == len(words) || len(words[i]) < 2 || words[i][0] != '-' {
 			return
 		}
-		if words[i] == "--" { // what follows is no option
+		if words[i] == "--" { // no options follow
 			if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 				add(words[i+1:])
 			}
