@@ -40,7 +40,7 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 		}
 	}
 	if len(found) == 0 {
-		return h.letThrough(line)
+		return h.complete(ctx, line, script)
 	}
 	v, input := h.askPerson(ctx, line, found)
 	h.log(v)
@@ -67,26 +67,11 @@ type held struct {
 // findHeld returns the call of a command that takes something away, if the words are one.
 // session is that of the agent; it may be empty.
 func findHeld(words []shell.Word, session string) (one held, ok bool) {
-	program := slices.IndexFunc(words, func(w shell.Word) bool {
-		text, known := w.Literal()
-		return known && filepath.Base(text) == "fsmtx"
-	})
-	if program < 0 || program > 0 && runsNothing(words[0]) {
+	c, args, hidden, at := ownCommand(words)
+	if c == nil {
 		return one, false
 	}
-	one.at = words[program].End()
-	var args []string
-	for _, w := range words[program+1:] {
-		text, known := w.Literal()
-		one.hidden = one.hidden || !known
-		if known {
-			args = append(args, text)
-		}
-	}
-	c, args, ok := commandFor(args)
-	if !ok {
-		return one, false
-	}
+	one.hidden, one.at = hidden, at
 	one.rule, one.line = ruleOf(c), commandOf(c, args)
 	one.person = elsewhere(one.rule, c.Flags(), args, one.line, session)
 	one.token = isSet(c.Flags(), grantFlag)
@@ -101,6 +86,31 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 	}
 	one.past = pastOf(c, args)
 	return one, true
+}
+
+// ownCommand returns the command of this program that the words call, with its flags parsed, and its arguments; c is nil if
+// they call none. hidden reports whether some of its words are known to the shell only: they are left out. at is the offset in
+// the shell's line after the program's name.
+func ownCommand(words []shell.Word) (c *cobra.Command, args []string, hidden bool, at int) {
+	program := slices.IndexFunc(words, func(w shell.Word) bool {
+		text, known := w.Literal()
+		return known && filepath.Base(text) == "fsmtx"
+	})
+	if program < 0 || program > 0 && runsNothing(words[0]) {
+		return nil, nil, false, 0
+	}
+	for _, w := range words[program+1:] {
+		text, known := w.Literal()
+		hidden = hidden || !known
+		if known {
+			args = append(args, text)
+		}
+	}
+	c, args, ok := commandFor(args)
+	if !ok {
+		return nil, nil, false, 0
+	}
+	return c, args, hidden, words[program].End()
 }
 
 // runsNothing reports whether the program of a command only prints or looks at its arguments. Any

@@ -38,6 +38,7 @@ type workFlags struct {
 	note    string
 	set     valuesFlag
 	args    string // of begin
+	grant   string // the token of the person's yes
 }
 
 // command makes c one of these commands.
@@ -51,12 +52,24 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		l, err := f.find(c.Context(), s, false)
+		if err == nil && f.grant != "" {
+			l.yes, err = agreed(c, s, f.grant, args)
+		}
 		if err == nil {
 			err = run(c.Context(), l, args)
 		}
 		return troubled(err)
 	}
 	return c
+}
+
+// agreed returns the yes of the person to this call of the agent, nil if they gave none.
+func agreed(c *cobra.Command, s terminal.Streams, token string, args []string) (*steps.Grant, error) {
+	g, err := useGrant(c.Context(), s, c.Flags(), token, commandOf(c, args))
+	if errors.Is(err, steps.ErrNoGrant) {
+		return nil, nil // the gates decide, and refuse what needs a person
+	}
+	return &g, err
 }
 
 // troubled gives an error that has no exit code yet that of trouble.
@@ -81,7 +94,8 @@ type listWork struct {
 	streams terminal.Streams
 	json    bool
 	found   tasklist.Found
-	note    string // on which list it is, if nothing named it
+	note    string       // on which list it is, if nothing named it
+	yes     *steps.Grant // the person's yes to what the command does, or nil
 }
 
 // find returns the work on the list that the command is about.
@@ -94,7 +108,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}.In(here), s, f.json, found, ""}
+	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}.In(here), s, f.json, found, "", nil}
 	l.Apply, l.Via, l.Began, l.Log = true, sender(s), processBegan, toLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
@@ -194,8 +208,9 @@ func newComplete(s terminal.Streams) *cobra.Command {
 		Short:   "Complete a step of the workflow: its gates are tested now",
 		Long: `Complete completes step N of the workflow, if the files that it produces exist and its check
 exits with 0; that may take minutes, and ^C stops it. If a person has to approve the step,
-the command is refused, and says what the person can do. An outcome that leads back opens
-steps again; the exit code is then 0 too.
+Claude Code asks them when its agent makes the command a call of its own. Elsewhere the
+command is refused, and says what the person can do. An outcome that leads back opens steps
+again; the exit code is then 0 too.
 
 Finish is another name for it: in a git work tree that Claude Code's agent has entered, the
 client refuses every shell command that contains the word complete.
@@ -213,6 +228,8 @@ client refuses every shell command that contains the word complete.
 	})
 	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")
 	f.set = addSet(c)
+	c.Flags().StringVar(&f.grant, grantFlag, "", "the person's yes, which the hook adds")
+	_ = c.Flags().MarkHidden(grantFlag)
 	c.Flags().StringVar(&f.note, "note", "", "what was done and how it was verified, in a sentence or two; kept as evidence")
 	return c
 }
@@ -269,6 +286,9 @@ func (l *listWork) update(ctx context.Context, number string, u steps.Update) er
 		r.Text, r.Decision = err.Error(), steps.Deny
 	case err != nil:
 		return err
+	case l.yes != nil:
+		u.Agent = l.yes.Agent
+		r = on.Answered(ctx, u, true, steps.ByQuestion)
 	default:
 		r = on.Update(ctx, u)
 	}

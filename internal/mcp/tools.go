@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -144,8 +143,7 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 // decide lets the gates decide, or the person whose answer the call carries.
 func (o *stepCall) decide(ctx context.Context, t *tools, r *mcp.CallToolRequest, q question, u steps.Update) progress.Result {
 	if yes, answered := t.answer(r, q); answered && !o.Undecided {
-		u.Task = strconv.FormatInt(o.Step.ID, 10)
-		return o.Told(ctx, u, o.Answered(context.WithoutCancel(ctx), u, yes))
+		return o.Answered(ctx, u, yes, steps.ByElicitation)
 	}
 	defer notify(ctx, r, o.Step, u.Status)()
 	return o.Update(ctx, u)

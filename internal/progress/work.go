@@ -73,6 +73,13 @@ func (o *Work) Update(ctx context.Context, u steps.Update) Result {
 	return o.Told(ctx, u, o.Frame.Update(ctx, u))
 }
 
+// Answered applies the person's answer to the question about an update; see steps.Frame.Answered. The
+// update's Task is filled in.
+func (o *Work) Answered(ctx context.Context, u steps.Update, yes bool, how steps.How) Result {
+	u.Task = strconv.FormatInt(o.Step.ID, 10)
+	return o.Told(ctx, u, o.Frame.Answered(context.WithoutCancel(ctx), u, yes, how))
+}
+
 // Told returns the result of an update for its verdict, with the text for the agent.
 func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Result) {
 	r = Result{Verdict: v}

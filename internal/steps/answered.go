@@ -6,7 +6,9 @@ import "context"
 // that do not apply it themselves. The gates are not evaluated again. If the step has
 // changed since the question, or a step before it was reopened, the update is denied and
 // has to be made again.
-func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
+//
+// how is the way by which the person was asked.
+func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how How) Verdict {
 	c, v := f.begin(ctx, u)
 	if c == nil {
 		return v
@@ -18,7 +20,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
 	defer f.release(dir)
 	target := s.Step(c.target.ID)
 	asked, _ := s.last(target.ID)
-	d := c.final(s, target, answered(s, target, u, yes), nil)
+	d := c.final(s, target, answered(s, target, u, yes, how), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
 		e := &d.lines[len(d.lines)-1]
 		e.Outcome, e.Round, e.Values, e.Tree = asked.Outcome, asked.Round, asked.Values, asked.Tree
@@ -27,7 +29,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
 }
 
 // answered decides an update about which a person was asked.
-func answered(s *State, c *Current, u Update, yes bool) Verdict {
+func answered(s *State, c *Current, u Update, yes bool, how How) Verdict {
 	if e, ok := s.last(c.ID); !ok || e.Verdict != Ask || e.To != u.Status || c.Status != e.From {
 		return deny(c, "the question is out of date", c.Name()+" has changed since the person was asked. Complete it again")
 	}
@@ -37,5 +39,5 @@ func answered(s *State, c *Current, u Update, yes bool) Verdict {
 	if !yes {
 		return deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
 	}
-	return Verdict{Why: "a person said yes", yes: ByElicitation}
+	return Verdict{Why: "a person said yes", yes: how}
 }

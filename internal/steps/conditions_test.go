@@ -28,7 +28,7 @@ func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
 		"another step was asked about": {stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2}).ago(0, 2, completed,
 			Ask).from(inProgress), false},
 	} {
-		v := answered(c.s, c.s.Step(1), Update{Status: completed}, true)
+		v := answered(c.s, c.s.Step(1), Update{Status: completed}, true, ByElicitation)
 		assert.Equal(t, c.ok, v.Allowed(), "%s: %s", name, v.Why)
 		if !c.ok {
 			assert.Equal(t, "the question is out of date", v.Why, name)
@@ -172,7 +172,7 @@ func TestLateNames(t *testing.T) {
 func TestAnsweredAppliesAYesOnce(t *testing.T) {
 	l := hydrated(t, Step{Approval: "Good?"})
 	answer := func(id int64) Verdict {
-		return l.Answered(t.Context(), Update{Task: itoa(id), Status: completed}, true)
+		return l.Answered(t.Context(), Update{Task: itoa(id), Status: completed}, true, ByElicitation)
 	}
 	assert.True(t, answer(99).Allowed(), "it is not a step")
 	assert.False(t, answer(1).Allowed(), "nobody was asked")
@@ -183,5 +183,5 @@ func TestAnsweredAppliesAYesOnce(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	assert.False(t, silent(l.Answered(ctx, Update{Task: "1", Status: completed}, true)))
+	assert.False(t, silent(l.Answered(ctx, Update{Task: "1", Status: completed}, true, ByElicitation)))
 }

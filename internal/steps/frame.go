@@ -94,6 +94,7 @@ type call struct {
 	facts    map[factKey]fact
 	claimed  bool // there are pending records of this call
 	lockless bool // the lock could not be had a moment ago
+	asks     bool // see Question
 }
 
 // Update decides an update, and records the decision. An update that is not about a step
@@ -103,6 +104,18 @@ func (f *Frame) Update(ctx context.Context, u Update) Verdict {
 	if c == nil {
 		return v
 	}
+	return f.finished(c, c.run(ctx))
+}
+
+// Question decides an update that a command is about to make, as far as the person has to be asked: a denial
+// and a question are recorded as by Update. An update that needs no person is allowed and not recorded,
+// because the command decides it. Answered applies the answer, without evaluating the gates again.
+func (f *Frame) Question(ctx context.Context, u Update) Verdict {
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	c.asks = true
 	return f.finished(c, c.run(ctx))
 }
 
@@ -247,9 +260,18 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	defer c.release(dir)
 	d := decision{} // the recovery has taken the step out of the list
 	if s.Step(c.target.ID) != nil {
-		d = c.decide(s)
+		d = c.judged(s)
 	}
 	return d, c.carryOut(ctx, dir, s, d)
+}
+
+// judged is decide, without what another process is going to decide; see Question.
+func (c *call) judged(s *State) decision {
+	d := c.decide(s)
+	if c.asks && d.decided() && d.verdict.Allowed() {
+		return decision{}
+	}
+	return d
 }
 
 // open locks the list and reads its state.
@@ -402,7 +424,7 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	if err != nil {
 		return decision{}, c.trouble(errors.Join(cause, err))
 	}
-	d := c.decide(s)
+	d := c.judged(s)
 	if !d.decided() {
 		return d, Verdict{}
 	}

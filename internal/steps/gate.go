@@ -77,6 +77,13 @@ func (s Step) Gates() (all []Gate) {
 	return all
 }
 
+// NeedsPerson reports whether the step, or one of its outcomes, needs the approval of a person.
+func (s Step) NeedsPerson() bool {
+	asks := func(g Gate) bool { return g.kind == personApproves }
+	return slices.ContainsFunc(s.Gates(), asks) ||
+		slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return slices.ContainsFunc(o.Gates(), asks) })
+}
+
 // String describes the gate in a line, for people.
 func (g Gate) String() string {
 	if name := g.kind.prints(); name != "" {

@@ -79,8 +79,8 @@ func modelTexts() map[string]struct {
 		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
 		"without approval":    {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
 		"said no": {of(two, complete, answered((&State{Steps: circleFree(s).Steps}).ago(0, 2, completed,
-			Ask).from(inProgress), two2(s), complete, false)), "Ask them what is missing"},
-		"out of date": {of(two, complete, answered(s, two, complete, true)), "Complete it again"},
+			Ask).from(inProgress), two2(s), complete, false, ByElicitation)), "Ask them what is missing"},
+		"out of date": {of(two, complete, answered(s, two, complete, true, ByElicitation)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: deleted})),
 			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
 				`fsmtx step end 1 --because "..." --session s1`},

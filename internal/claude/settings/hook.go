@@ -84,7 +84,7 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	}
 	tools := on(event.PreToolUse, "^("+strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...),
 		"|")+")$", StepTimeout)
-	shell := on(event.PreToolUse, "Bash", short)
+	shell := on(event.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
 	if shell.If = "Bash(*" + Program + " *)"; d.Only.Shell {
 		shell.Matcher, shell.If = "Bash|Monitor", ""
 	}

@@ -43,7 +43,7 @@ func TestHooks(t *testing.T) {
 		event("PreToolUse",
 			group("", "^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|NotebookEdit|"+
 				"mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860, ""),
-			group("", "Bash", 15, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
+			group("", "Bash", 1860, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
 		event("TaskCompleted", group("", "", 1860, "")),
 		event("UserPromptSubmit", group("", "", 15, "")),
 		event("Stop", group("", "", 15, "")),

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// complete makes the client ask the person when the agent's shell is about to complete a step that they
+// have to approve. The other gates are evaluated first: if one denies, the call is refused, and nobody is asked. After
+// a yes the command completes the step without evaluating them again.
+func (h *stepHook) complete(ctx context.Context, line string, script shell.Script) event.Answer {
+	for _, words := range script.Calls() {
+		c, args, _, at := ownCommand(words)
+		if c == nil || ruleOf(c).command != "complete" || c.ValidateArgs(args) != nil || !h.isAboutOwnList(c) {
+			continue
+		}
+		step := h.approved(ctx, args)
+		if step == nil {
+			continue
+		}
+		v, a := h.askAbout(ctx, completion{step: step, command: c, args: args, line: line, at: at})
+		h.log(v)
+		if a != (event.Answer{}) {
+			return a
+		}
+	}
+	return h.letThrough(line)
+}
+
+// completion is a call of "fsmtx complete" for a step that a person has to approve.
+type completion struct {
+	step    *steps.Current
+	command *cobra.Command
+	args    []string
+	line    string // the whole line of the shell
+	at      int    // offset in it after the program's name
+}
+
+// approved returns the step that the command completes if it is open and a person has to approve it, and otherwise nil.
+func (h *stepHook) approved(ctx context.Context, args []string) *steps.Current {
+	n, err := stepNumber(args[0])
+	if err != nil {
+		return nil
+	}
+	s, err := steps.LoadNow(ctx, h.List.Dir)
+	if err != nil {
+		return nil // the command says it
+	}
+	if c := s.Step(n); c != nil && !c.Done() && c.NeedsPerson() {
+		return c
+	}
+	return nil
+}
+
+// askAbout evaluates the gates of a completion. The answer is empty if the command itself is to decide.
+func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict, event.Answer) {
+	refuse := func(why, reason string) (steps.Verdict, event.Answer) {
+		v := steps.Verdict{Decision: steps.Deny, Step: one.step.ID, Why: why, Reason: reason}
+		return v, event.Refuse(reason)
+	}
+	name := one.step.Name()
+	if _, alone := shell.Call(one.line); !alone {
+		return refuse("not a call of its own", visible.Sprintf("%s needs the approval of a person. Run %s as a call of its own, in literal words, "+
+			"so that the client can ask them", name, commandOf(one.command, one.args)))
+	}
+	if isSet(one.command.Flags(), grantFlag) {
+		return refuse("a grant in the command", "leave out --"+grantFlag+": the hook adds it when it asks the person")
+	}
+	if who := h.streams.Who(); !who.FromClient() {
+		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)
+	}
+	frame := *h.Frame
+	frame.Via = steps.By{Who: steps.TheAgent, How: steps.ByShell}
+	v := frame.Question(ctx, h.updateOf(one))
+	switch v.Decision {
+	case steps.Deny:
+		return v, event.Refuse(v.Reason)
+	case steps.Ask:
+		return h.offer(ctx, one, v)
+	}
+	return v, h.troubled(v.Trouble)
+}
+
+// updateOf returns the update that the command makes.
+func (h *stepHook) updateOf(one completion) steps.Update {
+	flags, e := one.command.Flags(), h.event
+	u := steps.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: progress.Complete, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
+	u.Outcome, _ = flags.GetString("outcome")
+	u.Note, _ = flags.GetString("note")
+	if set, ok := flags.Lookup("set").Value.(valuesFlag); ok {
+		u.Values = set.object()
+	}
+	return u
+}
+
+// offer returns the question, with a token in the command by which a yes counts for this call.
+func (h *stepHook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, event.Answer) {
+	token, err := h.Grant(ctx, steps.Grant{Command: commandOf(one.command, one.args), Session: h.Session, Agent: h.event.AgentID,
+		Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript()})
+	if err != nil {
+		v.Trouble = visible.Sprintf("the person could not be asked about %s: %v", one.step.Name(), err)
+		return v, h.troubled(v.Trouble)
+	}
+	input, err := withMembers(h.event.ToolInput, map[string]any{
+		"command": one.line[:one.at] + " --" + grantFlag + "=" + token + one.line[one.at:],
+	})
+	if err != nil {
+		v.Trouble = err.Error()
+		return v, h.troubled(v.Trouble)
+	}
+	return v, event.AskAbout(v.Reason, input)
+}
