@@ -100,7 +100,7 @@ func (x Stopping) heard(s *State) person {
 // named returns the steps as a person may name them.
 func named(s *State) (all []turn.Step) {
 	for _, c := range s.Steps {
-		all = append(all, turn.Step{ID: c.ID, Local: c.Local, Subject: c.Subject})
+		all = append(all, turn.Step{ID: c.ID, Local: c.Local})
 	}
 	return all
 }

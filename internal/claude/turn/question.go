@@ -13,62 +13,39 @@ const maxAfterQuestion = 15
 // ends with none. After the question there may be the answers to choose from, as a list or
 // in parentheses, and a short remark.
 func Question(message string) string {
-	message = strings.TrimSpace(message)
-	if strings.Count(message, "```")%2 == 1 || strings.HasSuffix(message, "```") {
-		return "" // it ends with code
+	parts := strings.Split(strings.TrimSpace(message), "```")
+	if len(parts)%2 == 0 {
+		return "" // it ends within code
 	}
-	all := strings.Split(message, "\n")
+	all := strings.Split(strings.TrimSpace(parts[len(parts)-1]), "\n")
 	words := 0
-	for i := len(all) - 1; i >= 0; i-- {
+	for i := len(all) - 1; i >= 0 && words <= maxAfterQuestion; i-- {
 		line := strings.TrimSpace(all[i])
-		if strings.HasPrefix(line, "```") {
-			return ""
+		question, rest := cutQuestion(line)
+		if !isItem(line) || question != "" {
+			words += len(WordsOf(rest))
 		}
-		if question, rest, ok := cutQuestion(line); ok && words+len(WordsOf(rest)) <= maxAfterQuestion {
+		if question != "" && words <= maxAfterQuestion {
 			return question
-		}
-		if line == "" || isItem(line) {
-			continue // an answer to choose from
-		}
-		if words += len(WordsOf(line)); words > maxAfterQuestion {
-			return ""
 		}
 	}
 	return ""
 }
 
-// cutQuestion returns the line up to its last question mark, and what follows it.
-func cutQuestion(line string) (question, rest string, found bool) {
+// cutQuestion returns the line up to its last question mark outside code, and what follows it.
+func cutQuestion(line string) (question, rest string) {
 	for at := len(line); at > 0; {
 		r, size := utf8.DecodeLastRuneInString(line[:at])
-		if at -= size; !isQuestionMark(r) && !endsJapaneseQuestion(line, at, r) || !splits(line, at, at+size, r) {
-			continue
+		at -= size
+		if strings.ContainsRune("?？؟", r) && ends(line, at, r) && strings.Count(line[:at], "`")%2 == 0 {
+			return strings.TrimLeft(line[:at+size], "#>*-_ \t"), line[at+size:]
 		}
-		if strings.Count(line[:at], "`")%2 == 1 {
-			continue // inside code
-		}
-		return strings.TrimLeft(line[:at+size], "#>*-_ \t"), line[at+size:], true
 	}
-	return "", "", false
-}
-
-// endsJapaneseQuestion reports whether the full stop at line[at:] ends a question, which
-// Japanese marks by a particle.
-func endsJapaneseQuestion(line string, at int, r rune) bool {
-	return r == '。' && (strings.HasSuffix(line[:at], "ますか") || strings.HasSuffix(line[:at], "ですか") || strings.HasSuffix(line[:at], "でしょうか"))
+	return "", line
 }
 
 // isItem reports whether a line is an item of a list or in parentheses.
 func isItem(line string) bool {
-	if strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") {
-		return true
-	}
-	line = strings.TrimLeft(line, "*_> \t")
-	for _, bullet := range []string{"- ", "* ", "+ ", "• ", "– ", "| "} {
-		if strings.HasPrefix(line+" ", bullet) {
-			return true
-		}
-	}
-	mark := strings.IndexAny(line, ".):")
-	return mark > 0 && mark <= 2 && strings.IndexFunc(line[:mark], func(r rune) bool { return !isWordRune(r) }) < 0
+	mark, _, _ := strings.Cut(strings.TrimLeft(line, "*_> \t"), " ")
+	return strings.HasPrefix(line, "(") || len(mark) <= 3 && strings.ContainsAny(mark+" ", "-*+•–|.):")
 }

@@ -17,7 +17,6 @@ func TestQuestion(t *testing.T) {
 		"Shall I publish it? I can also wait.":         "Shall I publish it?",
 		"Shall I publish it?\n\nLet me know.":          "Shall I publish it?",
 		"Soll ich weitermachen?":                       "Soll ich weitermachen?",
-		"どちらにしますか。":                                    "どちらにしますか。",
 		"继续吗？":                                         "继续吗？",
 		"هل أستمر؟":                                    "هل أستمر؟",
 		"¿Sigo?":                                       "¿Sigo?",

@@ -40,12 +40,10 @@ func LastPart(path string, all []Step) (asked []Step, limited bool) {
 	return asked, limited
 }
 
-// GoesOn reports whether a message asks to go on with the work.
+// GoesOn reports whether a message asks to go on with the work: it begins or ends so.
 func GoesOn(message string) bool {
-	for _, c := range clauses(message) {
-		if goesOn(c.words) {
-			return true
-		}
-	}
-	return false
+	on := DefaultWords()
+	on.Stop = []string{"continue", "go on", "go ahead", "carry on", "keep going", "proceed", "resume"}
+	on.After = append(on.After, "with", "to", "until", "then", "and", "the rest")
+	return on.Requested(message)
 }

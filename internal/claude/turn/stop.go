@@ -2,6 +2,9 @@ package turn
 
 import (
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Words are the words and phrases that distinguish a request to stop from other messages.
@@ -12,9 +15,15 @@ type Words struct {
 	After  []string // may follow one of Stop, and do not name anything else that is to be stopped: "here", "the workflow"
 }
 
-// DefaultWords returns the words of several languages.
+// DefaultWords returns the words of the requirements, and what often stands around them. Other
+// words and languages are configured.
 func DefaultWords() Words {
-	return Words{Stop: slices.Concat(stopWords(), stopPhrases()), Before: before(), After: after()}
+	return Words{
+		Stop:   []string{"stop", "quit", "abort", "exit"},
+		Before: strings.Fields("please ok okay no yes hey now just thanks sorry can could may you we let's let us i i'd want would like to"),
+		After: append(strings.Fields("please here there now it this that all everything working for right thank thanks you very much"),
+			"the workflow", "the plan", "the planning", "the task", "the tasks", "the work", "the session"),
+	}
 }
 
 // With returns the words of both.
@@ -34,194 +43,127 @@ func (w Words) And(after ...string) Words {
 	return w
 }
 
-// Requested reports whether a message asks the agent to stop its work: it begins with such a
-// request ("Stop, that is wrong."), or stopping is all that it asks for ("I have to go,
-// please stop here"). A message that asks to stop something else ("stop the server", "stop
-// using tabs"), to stop later ("stop when the tests pass") or not to stop does not.
+// Requested reports whether a message asks the agent to stop its work: it begins with such a request,
+// whatever follows ("Stop, that is wrong."), or it ends with one and says neither "not" nor "when" ("I
+// have to go, please stop here"). "Stop the server" and "stop using tabs" ask for something else.
 func (w Words) Requested(message string) bool {
-	r := reader{stop: phrasesOf(w.Stop), after: phrasesOf(w.After), around: phrasesOf(slices.Concat(w.Before, w.After))}
-	var before verdicts
-	for _, c := range clauses(message) {
-		if before = append(before, verdict{c, r.classify(c)}); !before.mayStop() {
-			return false
-		}
-	}
-	return before.asks(request)
-}
-
-// verdict is what a clause is, verdicts those of the clauses so far.
-type (
-	verdict struct {
-		clause
-		kind
-	}
-	verdicts []verdict
-)
-
-func (all verdicts) asks(k kind) bool {
-	return slices.ContainsFunc(all, func(v verdict) bool { return v.kind == k })
-}
-
-// mayStop reports whether the message can still be a request to stop, after its last clause.
-func (all verdicts) mayStop() bool {
-	first, last := all[0], all[len(all)-1]
-	switch last.kind {
-	case goOn:
-		return false
-	case other: // "Stop, use the other file." asks to stop, "Wait, use the other file." does not
-		return first.kind == request && len(all) > 1 && !softWords.has(first.words[0])
-	case statement:
-		return first.kind != request || !holdWords.has(first.words[0])
-	case request: // "It has to work, then stop."
-		sequel := slices.ContainsFunc(last.words, sequels.has)
-		return !sequel || !all.asks(remark) && !all.asks(statement)
-	}
-	return true
-}
-
-// kind is what a clause is.
-type kind int
-
-const (
-	other     kind = iota // asks for something else
-	polite                // only words of politeness
-	remark                // asks for nothing: a greeting, thanks, a reason
-	statement             // says something about the matter
-	request               // asks to stop
-	goOn                  // asks to go on
-)
-
-// reader classifies clauses.
-type reader struct {
-	stop, after phrases
-	around      phrases // words before and after a stop word
-}
-
-func (r reader) classify(c clause) kind {
-	switch {
-	case c.unspaced():
-		return r.classifyUnspaced(c)
-	case r.isRequest(c):
-		return request
-	case r.around.cover(c.words):
-		return polite
-	case goesOn(c.words):
-		return goOn
-	}
-	return kindOfStatement(c)
-}
-
-// isRequest reports whether the clause is words of before, a stop word, and words of after
-// up to the end or to a subordinate clause.
-func (r reader) isRequest(c clause) bool {
-	for at := range c.words {
-		n := r.stop.longest(c.words[at:])
-		if n == 0 {
-			continue
-		}
-		lead := c.words[:at]
-		return r.around.cover(lead) && !negates(lead, c.words[at]) && !describes(lead) &&
-			(!c.question || asksSomebody(lead)) && r.endsRequest(c.words[at], c.words[at+n:])
-	}
-	return false
-}
-
-// endsRequest reports whether the words after a stop word name nothing else that is to be
-// stopped, and no condition: "stop here before it breaks" does not, "stop before it breaks"
-// and "wait until it runs" do.
-func (r reader) endsRequest(stop string, rest []string) bool {
-	if len(rest) > 0 && alone.has(stop) {
+	all := slices.DeleteFunc(clauses(message), w.isCourtesy)
+	if len(all) == 0 {
 		return false
 	}
-	for i := 0; i < len(rest); {
-		conjunction := conjunctions.has(rest[i])
-		if conjunction || conditions.has(rest[i]) {
-			return i > 0 || conjunction && !softWords.has(stop)
-		}
-		n := max(r.after.longest(rest[i:]), r.stop.longest(rest[i:]))
-		if n == 0 {
-			return false
-		}
-		i += n
-	}
-	return true
+	return w.asks(all[0]) || w.asks(all[len(all)-1]) && !slices.ContainsFunc(WordsOf(message), limits)
 }
 
-// negates reports whether the words before a stop word say not to do it. "no stop" is
-// typed for "no, stop".
-func negates(lead []string, stop string) bool {
-	for i, word := range lead {
-		if negations.has(word) || word == "no" && i == len(lead)-1 && stop != "stop" {
-			return true
-		}
-	}
-	return false
+// limits reports whether a word turns a request round, or says that it is for later.
+func limits(word string) bool {
+	return slices.Contains([]string{"not", "don't", "never", "without", "if", "when", "once", "until", "after", "unless"}, word)
 }
 
-// describes reports whether the words before a stop word say how something behaves: "it
-// should stop".
-func describes(lead []string) bool {
-	for i := 1; i < len(lead); i++ {
-		if things.has(lead[i-1]) && modals.has(lead[i]) {
-			return true
-		}
-	}
-	return false
+// asks reports whether a clause is a request: words of before, one to stop, and nothing else or a word of after.
+func (w Words) asks(clause []string) bool {
+	text := strip(strings.Join(clause, " ")+" ", w.Before)
+	rest, found := cut(text, w.Stop)
+	_, follows := cut(rest, slices.Concat(w.After, w.Stop))
+	return found && (rest == "" || follows)
 }
 
-// asksSomebody reports whether a question with these words before the stop word asks to do
-// something: "could you …", "can we …", "please …".
-func asksSomebody(lead []string) bool {
-	return slices.ContainsFunc(lead, askers.has)
+// isCourtesy reports whether a clause has words of before and after only.
+func (w Words) isCourtesy(clause []string) bool {
+	return strip(strings.Join(clause, " ")+" ", slices.Concat(w.Before, w.After)) == ""
 }
 
-// goesOn reports whether a clause asks to go on with the work now.
-func goesOn(words []string) bool {
-	for len(words) > 0 && fillers.has(words[0]) {
-		words = words[1:]
-	}
-	return resumptions.get().longest(words) > 0 && !slices.ContainsFunc(words, laters.has)
-}
-
-// kindOfStatement tells remarks and statements from other clauses. What is wanted or has to
-// be is not a statement.
-func kindOfStatement(c clause) kind {
-	w := c.words
-	switch {
-	case greetings.has(w[0]) || farewells.get().longest(w) > 0:
-		return remark
-	case c.question || !persons.has(w[0]) && !subjects.has(w[0]):
-		return other
-	}
-	for i, word := range w {
-		if wishes.has(word) && leisure.get().longest(w[i+1:]) == 0 { // "I need to go", "I want a break"
-			return other
-		}
-	}
-	if persons.has(w[0]) {
-		return remark
-	}
-	return statement
-}
-
-// classifyUnspaced classifies a clause in a script without spaces between words, by what is
-// left of it without stop words and the words that may stand around them.
-func (r reader) classifyUnspaced(c clause) kind {
-	rest, found := r.stop.cut(c.joined())
+// strip removes all of the phrases with which a text begins.
+func strip(text string, phrases []string) string {
 	for {
-		shorter, cut := r.around.cut(rest)
-		if !cut {
-			break
+		rest, found := cut(text, phrases)
+		if !found {
+			return text
 		}
-		rest = shorter
+		text = rest
 	}
-	switch {
-	case farewells.get().prefixes(c.joined()):
-		return remark
-	case found && rest == "" && !c.question:
-		return request
-	case rest == "":
-		return polite
+}
+
+// cut removes the phrase with which a text begins. Each word of the text ends with a space.
+func cut(text string, phrases []string) (rest string, found bool) {
+	for _, phrase := range phrases {
+		if words := WordsOf(phrase); len(words) > 0 {
+			if rest, found = strings.CutPrefix(text, strings.Join(words, " ")+" "); found {
+				return rest, true
+			}
+		}
 	}
-	return other
+	return text, false
+}
+
+// clauses returns the words of each part of a message between punctuation marks and line feeds, without
+// what Markdown quotes. Code is a word of its own.
+func clauses(message string) (all [][]string) {
+	var own strings.Builder
+	for line := range strings.Lines(message) {
+		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
+			own.WriteString(line)
+		}
+	}
+	text, begin := withoutCode(own.String()), 0
+	add := func(end int) {
+		if words := WordsOf(text[begin:end]); len(words) > 0 {
+			all = append(all, words)
+		}
+		begin = end
+	}
+	for i, r := range text {
+		if ends(text, i, r) {
+			add(i)
+		}
+	}
+	add(len(text))
+	return all
+}
+
+// withoutCode replaces text that is quoted as code by a word: what it says is not the person's word.
+func withoutCode(message string) string {
+	for _, fence := range []string{"```", "`"} {
+		parts := strings.Split(message, fence)
+		for i := 1; i < len(parts); i += 2 {
+			parts[i] = " quotedcode "
+		}
+		message = strings.Join(parts, "")
+	}
+	return message
+}
+
+// ends reports whether the rune r at text[at:] ends a clause. A mark inside a word, as in the name of a file, does not.
+func ends(text string, at int, r rune) bool {
+	if strings.ContainsRune("\n。！？、，؟،।–—…", r) {
+		return true
+	}
+	if !strings.ContainsRune(".!?,;", r) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(text[at+1:])
+	return !isWordRune(next)
+}
+
+// WordsOf returns the words of a text in lower case. Combining marks and apostrophes are
+// parts of words.
+func WordsOf(text string) []string {
+	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
+	var words []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return !isWordRune(r) && !unicode.Is(unicode.M, r) && r != '\''
+	}) {
+		if word = strings.Trim(word, "'"); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Unspaced reports whether a letter belongs to a script that is written without spaces
+// between words, or that attaches endings to them (Hangul).
+func Unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }
