@@ -42,6 +42,38 @@ func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
 	}
 }
 
+// A header has only the variables that both the hook and the settings allow, and what a person has configured for curl
+// does not count.
+func TestHTTPHookSendsOnlyWhatIsAllowed(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("an http hook needs curl")
+	}
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte(`header = "X-Own: password"`), 0o600))
+	var got http.Header
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
+	defer server.Close()
+	for name, c := range map[string]struct {
+		settings []string
+		note     string
+	}{
+		"the settings have no list":      {nil, "a-b-"},
+		"the settings have a list":       {[]string{"A", "C"}, "a--"},
+		"the settings have an empty one": {[]string{}, "--"},
+	} {
+		e := engineOf(t, dialect.Claude(), fmt.Sprintf(`{"Stop":[{"hooks":[{"type":"http","url":%q,"headers":{"X-Note":"$A-${B}-$C"},`+
+			`"allowedEnvVars":["A","B"]}]}]}`, server.URL))
+		e.runner.environ = append(os.Environ(), "HOME="+home, "CURL_HOME="+home, "A=a", "B=b", "C=c")
+		e.runner.requests.Env = c.settings
+
+		r := e.Fire(t.Context(), "Stop", Input{})
+
+		require.Empty(t, r.Warnings(), name)
+		require.Equal(t, c.note, got.Get("X-Note"), name)
+		require.Empty(t, got.Get("X-Own"), name)
+	}
+}
+
 // The agent's HTTP client knows only http and https; curl would read a file.
 func TestHTTPHookReadsNoFile(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {

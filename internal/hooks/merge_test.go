@@ -114,3 +114,25 @@ func TestMoreRestrictivePermissionWins(t *testing.T) {
 		})
 	}
 }
+
+// The strictest of two verdicts counts, whichever hook comes first, and so it does in the merged output.
+func TestTheStrictestVerdictCounts(t *testing.T) {
+	event, _ := dialect.Claude().Event("PreToolUse")
+	order := []string{dialect.Undecided, dialect.Allow, dialect.Ask, dialect.Defer, dialect.Deny}
+	result := func(verdict string) HookResult {
+		text := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"` + verdict + `"}}`
+		if verdict == dialect.Undecided {
+			text = `{"systemMessage":"m"}`
+		}
+		out, _ := dialect.ParseOutput(jsontext.Value(text))
+		return HookResult{Output: &out, Success: true}
+	}
+	for i, stricter := range order {
+		for _, other := range order[:i+1] {
+			for _, pair := range [][]HookResult{{result(stricter), result(other)}, {result(other), result(stricter)}} {
+				require.Equal(t, stricter, verdictOf(firing{event: event, results: pair}), "%s and %s", stricter, other)
+				require.Equal(t, stricter, event.Verdict(merge(event.Merge, pair)), "%s and %s", stricter, other)
+			}
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (r runner) inSequence(ctx context.Context, f firing, hooks []Hook) []HookRe
 	for _, h := range hooks {
 		one := r.one(ctx, f, h, f.input.Raw())
 		all = append(all, one)
-		if out := one.Output; out != nil && f.event.BlockedBy(*out) && !one.Failed() && !r.dialect.Hooks.ContinuesAfterBlock {
+		if out := one.Output; out != nil && f.event.BlockedBy(*out) && !r.dialect.Hooks.ContinuesAfterBlock {
 			break
 		}
 		f.input = chained(r.dialect, f.event.Chain, f.input, []HookResult{one})

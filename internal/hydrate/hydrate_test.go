@@ -182,6 +182,17 @@ func TestUnderstand(t *testing.T) {
 	}
 }
 
+// TestArgumentsAreCut: 10,000 characters are kept, of more the beginning.
+func TestArgumentsAreCut(t *testing.T) {
+	for n, want := range map[int]string{9_999: strings.Repeat("é", 9_999), 10_000: strings.Repeat("é", 10_000),
+		10_001: strings.Repeat("é", 10_000) + "…"} {
+		r, _, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "1", CommandName: "s",
+			CommandArgs: strings.Repeat("é", n)})
+		require.NoError(t, err)
+		assert.Equal(t, want, r.Args, n)
+	}
+}
+
 func TestFailed(t *testing.T) {
 	r := hydrate.Request{Event: event.UserPromptExpansion}
 	a := hydrate.Failed(r, hydrate.Result{}, "m", "h")

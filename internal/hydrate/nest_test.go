@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 // begun is a home with the workflow outer, whose step 1 is in progress.
@@ -93,6 +96,25 @@ func TestWithoutARecordTasksAreReplaced(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, result.Nested)
 	assert.Len(t, result.Deleted, 2)
+}
+
+// TestNothingIsReplacedWhileTheStateCannotBeRead: only the state tells whether work on a workflow has begun.
+func TestNothingIsReplacedWhileTheStateCannotBeRead(t *testing.T) {
+	h := begun(t)
+	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "a"}]`)
+	h.write(".claude/tasks/.list.fsmtx/steps.jsonl", "")
+	before := h.tasks()
+	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if s.Op == "read" && filepath.Base(s.Path) == "steps.jsonl" {
+			return syscall.EIO
+		}
+		return nil
+	}}
+	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: "inner", Project: h.dir}
+	_, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
+	require.ErrorIs(t, err, syscall.EIO)
+	assert.ErrorContains(t, err, "nothing was replaced")
+	assert.Equal(t, before, h.tasks())
 }
 
 // callFor calls a skill for a session that works the workflows of these skills.

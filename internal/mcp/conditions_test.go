@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -124,6 +125,40 @@ func TestFaultOfALine(t *testing.T) {
 	}
 	_, why := fault(nil, true)
 	assert.Contains(t, why, "longer than")
+}
+
+// TestLimits: the largest values that are taken, and the first that are not.
+func TestLimits(t *testing.T) {
+	request := func(id string, length int) []byte {
+		head, end := `{"jsonrpc":"2.0","id":`+id+`,"method":"`, `"}`
+		return []byte(head + strings.Repeat("x", max(0, length-len(head+end))) + end)
+	}
+	id := strings.Repeat("1", maxID-2)
+	for _, c := range []struct {
+		line  []byte
+		taken bool
+		id    string
+	}{
+		{request("1", maxLine), true, "1"},
+		{request("1", maxLine+1), false, "1"},
+		{request("9007199254740991", 0), true, "9007199254740991"},
+		{request("9007199254740992", 0), false, "9007199254740992"},
+		{request(`"`+id+`"`, 0), true, `"` + id + `"`},
+		{request(`"`+id+`1"`, 0), true, "null"},
+	} {
+		_, why := fault(c.line, false)
+		assert.Equal(t, c.taken, why == "", "%.60s: %s", c.line, why)
+		assert.Equal(t, c.id, idOf(c.line), "%.60s", c.line)
+	}
+	assert.Equal(t, "9007199254740992", string(whole(jsontext.Value("9007199254740992.0"))))
+	assert.Equal(t, "9007199254740994.0", string(whole(jsontext.Value("9007199254740994.0"))))
+
+	w := newWorld(t)
+	var out strings.Builder
+	longest := io.NopCloser(strings.NewReader(string(request("7", maxLine)) + "\n" + string(request("8", 0)) + "\n"))
+	require.NoError(t, serve(t.Context(), newServer("", w.flags, w.lookup, nil, w.who), longest, nopCloser{&out}))
+	assert.Contains(t, out.String(), `"id":7`)
+	assert.Contains(t, out.String(), `"id":8`, "it goes on")
 }
 
 type failing struct{ err error }

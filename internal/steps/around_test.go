@@ -1,10 +1,16 @@
 package steps
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 // A person opens a step again while the agent works on a skill within a later one. That one was not
@@ -63,4 +69,22 @@ func TestAnOutcomeGivenTwice(t *testing.T) {
 	l.seen()
 	assert.Contains(t, l.says("changes", "two").Reason, "must be done first")
 	assert.Equal(t, 2, l.state().Step(3).Round)
+}
+
+// While tasks are put right the client is locked out of them.
+func TestTasksArePutRightUnderTheirLocks(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	for id := range int64(2) {
+		l.put(id+1, strings.Replace(string(taskText(Step{ID: id + 1, Status: pending})), `"subject":""`, `"subject":"mine"`, 1))
+	}
+	var rewritten []string
+	l.List.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if dir, name := filepath.Split(s.To); filepath.Clean(dir) == l.List.Dir && tasks.Form.IsTask(name) {
+			rewritten = append(rewritten, name)
+			assert.DirExists(t, s.To+".lock")
+		}
+		return nil
+	}}
+	assert.Contains(t, l.ask(1, inProgress).Trouble, "was put right: subject")
+	assert.Equal(t, []string{"1.json", "2.json"}, rewritten)
 }

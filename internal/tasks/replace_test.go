@@ -133,6 +133,36 @@ func TestReplaceReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	assert.NoError(t, o.Unreleased, "the next call releases it")
 }
 
+// TestTheRecordOfTasksInTheListIsKept: however many changes come after it, a change stays in the history while a task that
+// it has created is in the list and its record tells the gates.
+func TestTheRecordOfTasksInTheListIsKept(t *testing.T) {
+	l := newList(t)
+	l.Keep = 1
+	add := func(command, record string) string {
+		l.Record = func(*fsmspec.Plan) (string, error) { return record, nil }
+		spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "a"}]`))
+		require.NoError(t, err)
+		_, err = l.Replace(t.Context(), Label{Command: command}, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+			return spec.Plan(command, snap, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
+		})
+		require.NoError(t, err)
+		return l.last(t)
+	}
+	history := func() (ids []string) {
+		for _, e := range l.history(t) {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	gated := add("gated", "gates")
+	add("plain", "")
+	last := add("other", "")
+	assert.Equal(t, []string{gated, last}, history())
+	require.NoError(t, os.Remove(filepath.Join(l.Dir, "1.json")))
+	last = add("last", "")
+	assert.Equal(t, []string{last}, history())
+}
+
 func TestReplaceReturnsThePlannersError(t *testing.T) {
 	l := newList(t)
 	failed := errors.New("planner failed")

@@ -253,6 +253,23 @@ func TestUndoPlansAgain(t *testing.T) {
 	assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir))
 }
 
+// TestUndoPlansAgainIfANameIsTaken: another program creates a file of the name of one that Undo is about to restore.
+func TestUndoPlansAgainIfANameIsTaken(t *testing.T) {
+	l := newList(t)
+	l.replace(t, 2)
+	id := l.replace(t, 1)
+	restore := func(s faultfs.Step) bool { return s.Op == "link" && s.To == filepath.Join(l.Dir, "1.json") }
+	l.once(restore, func() { write(t, l.Dir, "1.json", task(manualTask, "1.json")) })
+	u, err := l.Undo(t.Context(), id, false)
+	require.NoError(t, err)
+	assert.Equal(t, []Kept{{"1.json", KeptTaken}}, u.Kept)
+	assert.Equal(t, []string{"2.json"}, u.Restored)
+	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
+	data, err := os.ReadFile(filepath.Join(l.Dir, "1.json"))
+	require.NoError(t, err)
+	assert.Equal(t, task(manualTask, "1.json"), string(data))
+}
+
 func TestUndoTimesOutOnAListThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
