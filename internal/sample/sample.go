@@ -1,4 +1,4 @@
-// Package sample holds two complete skills with workflows, for the demo, the plugin, fsmtx
+// Package sample holds two complete skills with workflows, for the plugin, fsmtx
 // init and tests.
 //
 // Their SKILL.md have no name in the frontmatter, because the client may report a plugin's
