@@ -3,6 +3,7 @@ package dialect
 import (
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -43,4 +44,20 @@ func TestPatternsOfURLs(t *testing.T) {
 	}
 	assert.True(t, Requests{}.Allow("http://a/"))
 	assert.False(t, Requests{URLs: []string{}}.Allow("http://a/"))
+}
+
+// The lists of several files are joined. A list that is empty allows nothing, and none at all allows everything.
+func TestWhatRequestsAreAllowed(t *testing.T) {
+	for want, files := range map[*Requests][]string{
+		{}: {`{}`, `{"allowedHttpHookUrls": "*", "httpHookAllowedEnvVars": null}`},
+		{URLs: []string{"http://a", "http://b"}, Env: []string{"A", "B"}}: {`{"allowedHttpHookUrls": ["http://a"], "httpHookAllowedEnvVars": ["A"]}`, `{}`,
+			`{"allowedHttpHookUrls": ["http://b"], "httpHookAllowedEnvVars": ["B"]}`},
+		{URLs: []string{}, Env: []string{}}: {`{"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []}`},
+	} {
+		var contents []jsontext.Value
+		for _, file := range files {
+			contents = append(contents, jsontext.Value(file))
+		}
+		assert.Equal(t, *want, Claude().Switches(contents...).Requests)
+	}
 }
