@@ -123,9 +123,10 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 		return printDiff(s.Out, file.Path, file.old, "formatted", file.new)
 	case f.write && file.Path != "-":
 		if !file.Changed {
-			return sweepFile(file.Path)
+			sweepFile(file.Path)
+			return nil
 		}
-		if err := writeSpec(s, file.Path, file.old, file.new); err != nil {
+		if err := writeSpec(file.Path, file.old, file.new); err != nil {
 			return err
 		}
 		_, err := visible.Fprintf(s.Out, "%s\n", file.Path)

@@ -81,8 +81,8 @@ line that this file or your own settings already have is shown behind it, on the
 It stays until --remove or --statusline=false, which restores the line that was there.
 
 All other bytes of the file are kept, and so are its owner, group, mode and access control
-list; a file for which that is impossible is refused. A change that another program makes
-at the same time is not lost. If the file is a symbolic link, the link's target is edited.
+list; a file for which that is impossible is refused. A change that another program has
+made meanwhile is noticed and kept. If the file is a symbolic link, the link's target is edited.
 Outdated hooks are updated, and those of earlier versions replaced. They keep their flags.
 Flags of hydrate after "--" are added; one that the hooks already have is replaced (also all
 of several --plugin-dir). "--" alone resets them. --stop and --checks replace those of the

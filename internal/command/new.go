@@ -138,9 +138,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		return err
 	}
 	path := filepath.Join(dir, specName)
-	if err := sweepFile(path); err != nil {
-		return err
-	}
+	sweepFile(path)
 	_, err := os.Lstat(path)
 	exists := err == nil
 	var hooks hooksEdit
@@ -254,7 +252,7 @@ func writeNew(path string, data []byte) error {
 		return err
 	}
 	file.Mode = 0o644
-	return file.Replace(data, 0)
+	return file.Replace(data)
 }
 
 // steps returns the steps and a description of their source.

@@ -75,12 +75,9 @@ type hooksEdit struct {
 	changed         bool // the file does not have them yet
 }
 
-// planSelfHooks returns the SKILL.md in dir with the hooks. It changes nothing but what a killed edit left.
+// planSelfHooks returns the SKILL.md in dir with the hooks. It changes nothing.
 func planSelfHooks(dir string) (e hooksEdit, err error) {
 	e.path = filepath.Join(dir, "SKILL.md")
-	if err := sweepFile(e.path); err != nil {
-		return e, err
-	}
 	text, err := safefile.ReadFile(e.path, maxMarkdown, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, &exit{exitNo, fmt.Errorf("%s does not exist, and the hooks go into it", e.path),
@@ -104,9 +101,10 @@ func planSelfHooks(dir string) (e hooksEdit, err error) {
 // write writes the file, if it is changed, and prints what was done.
 func (e hooksEdit) write(s terminal.Streams) error {
 	if !e.changed {
+		sweepFile(e.path)
 		return s.Printf("%s: already has the hooks\n", e.path)
 	}
-	if err := writeSpec(s, e.path, []byte(e.old), []byte(e.text)); err != nil {
+	if err := writeSpec(e.path, []byte(e.old), []byte(e.text)); err != nil {
 		return err
 	}
 	return s.Printf("%s: added the hooks\n", e.path)

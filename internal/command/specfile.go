@@ -49,7 +49,7 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 
 // writeSpec replaces the content of a file, or of the target of a link, as edit.File
 // does. It returns edit.ErrChanged if the content is no longer what was read.
-func writeSpec(s terminal.Streams, path string, read, data []byte) error {
+func writeSpec(path string, read, data []byte) error {
 	target, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -61,23 +61,14 @@ func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 	if !bytes.Equal(file.Data, read) {
 		return fmt.Errorf("%s: %w", path, edit.ErrChanged)
 	}
-	if err := file.Replace(data, 0); err != nil {
-		return err
-	}
-	if file.Unguarded != nil {
-		s.Hintf("%v", edit.Unguarded(file.Unguarded))
-	}
-	return nil
+	return file.Replace(data)
 }
 
-// sweepFile removes what a killed edit of the file left, for a command that may find nothing
-// to write into it.
-func sweepFile(path string) error {
-	target, err := filepath.Abs(path)
-	if err == nil {
-		err = edit.Sweep(safefile.Resolve(target))
+// sweepFile removes what a killed edit of the file left, for a command that finds nothing to write into it.
+func sweepFile(path string) {
+	if target, err := filepath.Abs(path); err == nil {
+		safefile.SweepTemps(safefile.Resolve(target))
 	}
-	return err
 }
 
 // specsOf returns the files that the arguments of a command name: files, directories of

@@ -19,11 +19,12 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 		return f.rename(s, v)
 	}
 	if v.spec != nil {
-		return sweepFile(v.path)
+		return nil
 	}
 	fixed, done := rewrite.Fix(v.data)
 	if len(done) == 0 {
-		return sweepFile(v.path)
+		sweepFile(v.path)
+		return nil
 	}
 	out := f.reportTo(s)
 	if err := printDiff(out, v.path, v.data, "fixed", fixed); err != nil {
@@ -32,7 +33,7 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if s.InputIsTerminal() && !agrees(s, "Change "+v.path+"?") {
 		return nil
 	}
-	if err := writeSpec(s, v.path, v.data, fixed); err != nil {
+	if err := writeSpec(v.path, v.data, fixed); err != nil {
 		return err
 	}
 	visible.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))

@@ -17,7 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -129,7 +128,7 @@ func (d *doctor) litter(context.Context) (found []Fault, err error) {
 	}
 	var paths []string
 	for _, dir := range dirs {
-		more, _ := edit.Leftovers(dir) // other checks report what cannot be read
+		more, _ := safefile.Leftovers(dir) // other checks report what cannot be read
 		paths = append(paths, more...)
 	}
 	more, err := npm.Leftovers(d.Getenv)
@@ -139,7 +138,7 @@ func (d *doctor) litter(context.Context) (found []Fault, err error) {
 	for _, path := range append(paths, more...) {
 		found = append(found, Fault{Kind: "leftover", What: "left by a command that was killed", File: path,
 			Command: "fsmtx doctor --fix", Safe: true,
-			repair: func(context.Context) error { return npm.RemoveLeftover(path) }})
+			repair: func(context.Context) error { return safefile.RemoveLeftover(path) }})
 	}
 	return found, nil
 }

@@ -10,28 +10,10 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// createLike creates a file with the owner, the group and the extended attributes of
-// like, which include access control lists, and with the permissions of mode. Until these
-// are set, only this user can read the file.
-func createLike(dir *safefile.Dir, name string, mode fs.FileMode, like *os.File) (*os.File, error) {
-	f, err := clone(like, dir, name)
-	if err != nil {
-		f, err = dir.Create(name, 0o600)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := keepAttributes(f, like, mode); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w: %w", like.Name(), errOwnership, err)
-	}
-	return f, nil
-}
-
+// keepAttributes gives a new file the owner, the group and the extended attributes of like, which
+// include access control lists, and the permissions of mode.
 func keepAttributes(f, like *os.File, mode fs.FileMode) error {
 	fd := int(f.Fd())
 	var want, have unix.Stat_t

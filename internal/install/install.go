@@ -293,14 +293,10 @@ func (j *job) replace(s terminal.Streams, file *settings.File, data []byte, done
 	return write(s, file, data, done, file.Path)
 }
 
-// write writes data to the file and prints the message done. It reports if the edit could not be protected
-// from concurrent changes.
+// write writes data to the file and prints the message done.
 func write(s terminal.Streams, file *settings.File, data []byte, done string, args ...any) error {
 	if err := file.Replace(data); err != nil {
 		return err
-	}
-	if err := file.Unguarded(); err != nil {
-		s.Hintf("%v", edit.Unguarded(err))
 	}
 	_, err := visible.Fprintf(s.Out, done, args...)
 	return err

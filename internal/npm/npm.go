@@ -20,10 +20,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -251,52 +249,19 @@ func Leftovers(getenv func(string) (string, bool)) ([]string, error) {
 	return leftovers(dir)
 }
 
-// isFormerTemp recognises the temporary files of earlier versions, which took no lock. The
-// directory is this program's own, so the name tells enough there.
-func isFormerTemp(name string) bool {
-	number, ok := strings.CutPrefix(name, ".fsmtx")
-	number = strings.TrimPrefix(number, "-mcp")
-	return ok && number != "" && strings.Trim(number, "0123456789") == ""
-}
-
-// formerAge is how old one of them must be: no install takes that long.
-const formerAge = time.Hour
-
 func leftovers(dir string) ([]string, error) {
-	paths, err := edit.Leftovers(dir)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !isFormerTemp(e.Name()) || !info.Mode().IsRegular() || time.Since(info.ModTime()) < formerAge {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		if safefile.CheckSole(path, info) == nil {
-			paths = append(paths, path)
-		}
+	paths, err := safefile.Leftovers(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	return paths, err
-}
-
-// RemoveLeftover removes what Leftovers has found.
-func RemoveLeftover(path string) error {
-	if isFormerTemp(filepath.Base(path)) {
-		return os.Remove(path)
-	}
-	return edit.RemoveLeftover(path)
 }
 
 // sweep removes what killed installs left in the directory.
 func sweep(dir string) error {
 	paths, err := leftovers(dir)
 	for _, path := range paths {
-		err = errors.Join(err, RemoveLeftover(path))
+		err = errors.Join(err, safefile.RemoveLeftover(path))
 	}
 	return err
 }

@@ -164,11 +164,6 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		if err := edit.Sweep(safefile.Resolve(f.in(dir))); err != nil {
-			return nil, err
-		}
-	}
 	old, err := Read(dir)
 	if err == nil && old.Name != "" && old.Name != p.Name {
 		err = fmt.Errorf("%s %w", dir, ErrForeign)
@@ -382,5 +377,5 @@ func (f *pluginFile) write(dir string) error {
 	default:
 		f.edit.Mode &^= 0o111
 	}
-	return f.edit.Replace(f.data, 0)
+	return f.edit.Replace(f.data)
 }

@@ -263,13 +263,7 @@ func (d *Dir) Rename(name string, to *Dir, newname string) error {
 // RenameNew returns fs.ErrExist if the new name exists, and errors.ErrUnsupported if the kernel
 // or the file system cannot rename without replacing.
 func (d *Dir) RenameNew(name string, to *Dir, newname string) error {
-	return d.onTwo("rename", name, to, newname, renameWith(noReplace))
-}
-
-// Exchange exchanges the names of two files atomically. It returns errors.ErrUnsupported if the
-// kernel or the file system cannot.
-func (d *Dir) Exchange(name string, to *Dir, newname string) error {
-	return d.onTwo("exchange", name, to, newname, renameWith(exchange))
+	return d.onTwo("rename", name, to, newname, renameNew)
 }
 
 // onTwo makes a system call with two names.

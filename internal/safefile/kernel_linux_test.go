@@ -102,7 +102,7 @@ func TestAnInterruptedCallIsMadeAgain(t *testing.T) {
 func TestFailingCallsAreReported(t *testing.T) {
 	replace := func(_ *Dir, path string) error { return Replace(path+"/f", []byte("x"), Exactly(0o600)) }
 	read := func(d *Dir, _ string) error { _, err := d.ReadFile("f", 1, 9); return err }
-	exchange := func(d *Dir, _ string) error { return d.Exchange("f", d, "g") }
+	rename := func(d *Dir, _ string) error { return d.RenameNew("f", d, "h") }
 	for name, c := range map[string]struct {
 		call  int32
 		errno unix.Errno
@@ -110,16 +110,14 @@ func TestFailingCallsAreReported(t *testing.T) {
 		is    error // nil is errno
 		left  string
 	}{
-		"open a directory":    {unix.SYS_FSTAT, unix.EIO, func(_ *Dir, path string) error { _, err := OpenDir(path); return err }, nil, ""},
-		"stat of a file":      {unix.SYS_FSTAT, unix.EIO, read, nil, ""},
-		"seek":                {unix.SYS_LSEEK, unix.EIO, read, nil, ""},
-		"read":                {unix.SYS_READ, unix.EIO, read, nil, ""},
-		"open":                {unix.SYS_OPENAT, unix.EACCES, read, nil, ""},
-		"exchange":            {unix.SYS_RENAMEAT2, unix.EINVAL, exchange, errors.ErrUnsupported, ""},
-		"exchange, not known": {unix.SYS_RENAMEAT2, unix.ENOSYS, exchange, errors.ErrUnsupported, ""},
-		"exchange, elsewhere": {unix.SYS_RENAMEAT2, unix.EXDEV, exchange, nil, ""},
-		"rename": {unix.SYS_RENAMEAT2, unix.EINVAL, func(d *Dir, _ string) error { return d.RenameNew("f", d, "h") },
-			errors.ErrUnsupported, ""},
+		"open a directory":  {unix.SYS_FSTAT, unix.EIO, func(_ *Dir, path string) error { _, err := OpenDir(path); return err }, nil, ""},
+		"stat of a file":    {unix.SYS_FSTAT, unix.EIO, read, nil, ""},
+		"seek":              {unix.SYS_LSEEK, unix.EIO, read, nil, ""},
+		"read":              {unix.SYS_READ, unix.EIO, read, nil, ""},
+		"open":              {unix.SYS_OPENAT, unix.EACCES, read, nil, ""},
+		"rename":            {unix.SYS_RENAMEAT2, unix.EINVAL, rename, errors.ErrUnsupported, ""},
+		"rename, not known": {unix.SYS_RENAMEAT2, unix.ENOSYS, rename, errors.ErrUnsupported, ""},
+		"rename, elsewhere": {unix.SYS_RENAMEAT2, unix.EXDEV, rename, nil, ""},
 		"write": {unix.SYS_WRITE, unix.ENOSPC, func(d *Dir, _ string) error { return d.WriteNew("new", []byte("x"), 0o600) }, nil,
 			"new"},
 		"permissions":       {unix.SYS_FCHMOD, unix.EPERM, func(d *Dir, _ string) error { return d.WriteNew("new", nil, 0o677) }, nil, "new"},
@@ -178,7 +176,7 @@ func TestAFileSystemWithoutLocks(t *testing.T) {
 	}
 	require.NoError(t, replace())
 	files.RequireOnly(t, dir, filepath.Base(left), "f")
-	long := time.Now().Add(-SweepAge - time.Minute)
+	long := time.Now().Add(-sweepAge - time.Minute)
 	require.NoError(t, os.Chtimes(left, long, long))
 	require.NoError(t, replace())
 	files.RequireOnly(t, dir, "f")
@@ -189,9 +187,9 @@ func TestADirectoryThatCannotBeReadStays(t *testing.T) {
 	temp := tempPath(filepath.Join(t.TempDir(), "f"), 0)
 	require.NoError(t, os.Mkdir(temp, 0o700))
 	dead := false
-	kernel.Answering(t, func() { dead = IsDeadTemp(temp) }, func(kernel.Call) unix.Errno { return unix.EIO }, unix.SYS_GETDENTS64)
+	kernel.Answering(t, func() { dead = isDeadTemp(temp) }, func(kernel.Call) unix.Errno { return unix.EIO }, unix.SYS_GETDENTS64)
 	assert.False(t, dead)
-	assert.True(t, IsDeadTemp(temp))
+	assert.True(t, isDeadTemp(temp))
 }
 
 // unsized is a file whose size is not known.
@@ -285,7 +283,7 @@ func TestNothingStaysOpen(t *testing.T) {
 		"directory": func() { inner, _ := d.OpenDir("sub"); _ = inner.Close() },
 		"replace":   func() { assert.NoError(t, Write(path+"/f", nil, Exactly(0o600))) },
 		"new":       func() { _ = os.Remove(path + "/new"); assert.NoError(t, d.WriteNew("new", nil, 0o600)) },
-		"busy":      func() { assert.False(t, IsDeadTemp(busy.Path("."))) },
+		"busy":      func() { assert.False(t, isDeadTemp(busy.Path("."))) },
 		"list":      func() { _, _ = d.ReadDir("sub") },
 		"sync":      func() { _ = d.SyncNames(".") },
 		"lock": func() {

@@ -22,7 +22,7 @@ func openAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err err
 	if flag&unix.O_DIRECTORY == 0 {
 		flag |= unix.O_NONBLOCK
 	}
-	// A lease, which an edit or a file server may hold, is the only reason for which a non-blocking
+	// A lease, which a file server may hold, is the only reason for which a non-blocking
 	// open of a regular file returns EWOULDBLOCK.
 	for end := time.Now().Add(leaseWait); ; time.Sleep(time.Millisecond) {
 		fd, err = retry(func() (int, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
-// TestAnOpenWaitsForALease: a file server, or an edit, gives its lease up when it is told that
+// TestAnOpenWaitsForALease: a file server gives its lease up when it is told that
 // somebody opens the file.
 func TestAnOpenWaitsForALease(t *testing.T) {
 	d, path := held(t, "leased")

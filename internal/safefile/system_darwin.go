@@ -6,17 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	exchange  = unix.RENAME_SWAP
-	noReplace = unix.RENAME_EXCL
-)
-
-// renameWith renames with a flag. The call returns errors.ErrUnsupported, which ENOTSUP is, if the
+// renameNew renames without replacing. It returns errors.ErrUnsupported, which ENOTSUP is, if the
 // file system cannot.
-func renameWith(flag uint32) onNames {
-	return func(oldfd int, old string, newfd int, new string) error {
-		return unix.RenameatxNp(oldfd, old, newfd, new, flag)
-	}
+func renameNew(oldfd int, old string, newfd int, new string) error {
+	return unix.RenameatxNp(oldfd, old, newfd, new, unix.RENAME_EXCL)
 }
 
 // fsync makes a file durable, as os.File.Sync does: fsync(2) of darwin leaves it to the disk when

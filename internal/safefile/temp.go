@@ -157,21 +157,25 @@ func SweepTemps(path string) {
 	}
 }
 
-// IsTemp reports whether a name may be that of a temporary directory of Replace.
-func IsTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) && name != tempPrefix }
-
-// IsDeadTemp reports whether a killed Replace of this user has left the directory at path.
-func IsDeadTemp(path string) (dead bool) {
-	_ = withDeadTemp(path, func(*tempDir, []string) error { dead = true; return nil })
-	return dead
+// Leftovers returns the paths, directly in dir, of what killed calls of Replace of this user left
+// there. It changes nothing.
+func Leftovers(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), tempPrefix) && e.Name() != tempPrefix {
+			path := filepath.Join(dir, e.Name())
+			_ = withDeadTemp(path, func(*tempDir, []string) error { paths = append(paths, path); return nil })
+		}
+	}
+	return paths, err
 }
 
-// RemoveDeadTemp removes what IsDeadTemp has found, unless it has come into use since.
-func RemoveDeadTemp(path string) error { return withDeadTemp(path, (*tempDir).remove) }
+// RemoveLeftover removes what Leftovers has found, unless it has come into use since.
+func RemoveLeftover(path string) error { return withDeadTemp(path, (*tempDir).remove) }
 
-// SweepAge is how old what a killed process has left must be to be removed if the file system
+// sweepAge is how old what a killed process has left must be to be removed if the file system
 // has no locks, which would show that the process has died.
-const SweepAge = time.Hour
+const sweepAge = time.Hour
 
 // withDeadTemp calls do with a temporary directory that a killed process of this user left and
 // the names in it, while no other process can lock it. Others it leaves alone: files and links
@@ -186,7 +190,7 @@ func withDeadTemp(name string, do func(temp *tempDir, temps []string) error) err
 		return err
 	}
 	defer temp.close()
-	young := time.Since(temp.Opened().ModTime()) < SweepAge
+	young := time.Since(temp.Opened().ModTime()) < sweepAge
 	if CheckOwner(name, temp.Opened()) != nil || temp.unlock == nil && young {
 		return nil
 	}

@@ -74,9 +74,9 @@ func TestOnlyDeadDirectoriesOfOursAreSwept(t *testing.T) {
 			require.NoError(t, os.WriteFile(temp, []byte("half"), 0o600))
 			c.prepare(t, dir, temp)
 			before := tree(t, dir)
-			require.Equal(t, !c.stays, IsDeadTemp(dir))
+			require.Equal(t, !c.stays, isDeadTemp(dir))
 			if c.stays {
-				require.NoError(t, RemoveDeadTemp(dir))
+				require.NoError(t, RemoveLeftover(dir))
 			}
 			require.NoError(t, Replace(path, []byte("new"), Exactly(0o600)))
 			files.RequireContent(t, path, "new")
@@ -121,10 +121,14 @@ func TestTempPathsBelongToOneFile(t *testing.T) {
 	require.Equal(t, "/d/.fsmtx-write-f.2", tempPath("/d/f", 2))
 }
 
-func TestIsTemp(t *testing.T) {
-	for name, want := range map[string]bool{".fsmtx-write-f": true, ".fsmtx-write-": false, "f": false, "": false, "x.fsmtx-write-f": false} {
-		require.Equal(t, want, IsTemp(name), name)
+func TestLeftoversAreNamedAfterAFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".fsmtx-write-f", ".fsmtx-write-", "f", "x.fsmtx-write-f"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
+	left, err := Leftovers(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(dir, ".fsmtx-write-f")}, left)
 }
 
 // TestShortened: a name with a prefix has at most 255 bytes, and no two names become one.
@@ -146,15 +150,17 @@ func TestTheTemporaryDirectoryIsThisUsers(t *testing.T) {
 
 func TestLookAlikesStay(t *testing.T) {
 	dir := t.TempDir()
-	names := []string{".f123", ".fsmtx-edit-", ".fsmtx-edit-f", ".fsmtx-write", ".fsmtx-write-", ".fsmtx-writer", "f"}
+	names := []string{".f123", ".fsmtx-write", ".fsmtx-write-", ".fsmtx-writer", "f"}
 	for _, name := range names {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, ".fsmtx-write-g"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".fsmtx-write-g", "f1"), nil, 0o600))
-	names = slices.Insert(names, 5, ".fsmtx-write-g")
+	names = slices.Insert(names, 3, ".fsmtx-write-g")
 	require.NoError(t, Replace(filepath.Join(dir, "f"), nil, Exactly(0o600)))
-	require.False(t, IsDeadTemp(filepath.Join(dir, ".fsmtx-write-g")), "no write names a file so")
+	left, err := Leftovers(dir)
+	require.NoError(t, err)
+	require.Empty(t, left, "no write names a file so")
 	files.RequireOnly(t, dir, names...)
 }
 

@@ -16,15 +16,28 @@ import (
 )
 
 // Mode is the mode of a file that Write or Replace creates.
-type Mode struct{ options []renameio.Option }
+type Mode struct {
+	options []renameio.Option
+	prepare func(*os.File) error // may be nil
+}
 
 // Exactly is a mode to which the umask does not apply.
 func Exactly(perm fs.FileMode) Mode {
-	return Mode{[]renameio.Option{renameio.WithPermissions(perm), renameio.IgnoreUmask()}}
+	return Mode{options: []renameio.Option{renameio.WithPermissions(perm), renameio.IgnoreUmask()}}
 }
 
 // LessUmask is a mode from which the umask is taken.
-func LessUmask(perm fs.FileMode) Mode { return Mode{[]renameio.Option{renameio.WithPermissions(perm)}} }
+func LessUmask(perm fs.FileMode) Mode {
+	return Mode{options: []renameio.Option{renameio.WithPermissions(perm)}}
+}
+
+// Prepared is the mode that prepare gives the new file before anything is written into it. Until then only this
+// user can read the file.
+func Prepared(prepare func(*os.File) error) Mode {
+	m := Exactly(0o600)
+	m.prepare = prepare
+	return m
+}
 
 // Replace creates or replaces the file name in d atomically: a crash or a power cut leaves
 // either the old content or the new. The temporary file is in the directory in of temp, which
@@ -43,7 +56,10 @@ func (d *Dir) Replace(name string, data []byte, mode Mode, temp *Dir, in string)
 	if err != nil {
 		return pathError("open", filepath.Join(temp.Path(in), "."+base), err)
 	}
-	if len(data) > 0 {
+	if mode.prepare != nil {
+		err = mode.prepare(f.File)
+	}
+	if err == nil && len(data) > 0 {
 		_, err = f.Write(data)
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/edit"
@@ -51,20 +52,34 @@ func Unread(path string, err error) error {
 }
 
 // Replace makes data the content of the file, atomically and durably, as edit.File
-// documents: it keeps the owner and the permissions, loses no write of another program,
-// and removes what a killed Replace left behind. A symbolic link at Path is kept. If data
+// documents: it keeps the owner and the permissions. A symbolic link at Path is kept. If data
 // is nil, Replace removes the file and the directories that were created for it. If data
 // equals Data, nothing is written. Replace returns edit.ErrChanged if the file has
 // changed since it was read, and the other errors of edit.File.
 func (f *File) Replace(data []byte) error {
-	// A killed Replace may have left directories, which must not count as the user's.
-	if err := edit.Sweep(f.Target); err != nil {
+	if f.Data == nil && data != nil {
+		data = withDirs(data, missingDirs(f.Target))
+	}
+	if err := f.edit.Replace(data); err != nil {
 		return f.named(err)
 	}
-	if f.Data == nil && data != nil {
-		data = withDirs(data, edit.MissingDirs(f.Target))
+	if data == nil {
+		dir := filepath.Dir(f.Target)
+		for n := CreatedDirs(f.Data); n > 0 && safefile.Rmdir(dir) == nil; n-- {
+			dir = filepath.Dir(dir)
+		}
 	}
-	return f.named(f.edit.Replace(data, CreatedDirs(f.Data)))
+	return nil
+}
+
+// missingDirs returns how many directories above the path do not exist.
+func missingDirs(path string) (n int) {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return n
+		}
+		n++
+	}
 }
 
 // named adds Path to an error that mentions only Target.
@@ -74,7 +89,3 @@ func (f *File) named(err error) error {
 	}
 	return fmt.Errorf("changing %s: %w", f.Path, err)
 }
-
-// Unguarded returns, after Replace, why a concurrent write of another program could have
-// been lost. It returns nil if none could.
-func (f *File) Unguarded() error { return f.edit.Unguarded }

@@ -203,5 +203,5 @@ func (c Case) Update(got Got) error {
 	if err != nil {
 		return err
 	}
-	return file.Replace(txtar.Format(archive), 0)
+	return file.Replace(txtar.Format(archive))
 }
