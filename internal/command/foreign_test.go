@@ -112,9 +112,6 @@ func (w *foreignWorld) populate() {
 		fmt.Sprintf(`{"version": 2, "plugins": {%[1]s: [{"scope": "user", "installPath": %[2]s, "version": %[1]s}, {"scope": "local", `+
 			`"projectPath": %[3]s, "installPath": %[1]s, "version": %[1]s}]}}`,
 			quoted(foreignSkill+"@"+foreign), quoted(w.dir), quoted(w.project)))
-	w.write("records/"+strings.ReplaceAll(inFile, "\xff\x9b", "")+".json",
-		w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+text+`}`))
-	w.write("cases/"+strings.ReplaceAll(inFile, "\xff\x9b", "")+".txtar", "-- event --\n"+foreign)
 	w.write("plugin/config/planning-config.yaml", "x: ["+unseen)
 	w.write(".git/HEAD", "ref: refs/heads/feature/"+foreign+"\n")
 	w.write("specs/.planning-lock", foreign)
@@ -311,13 +308,6 @@ func (w *foreignWorld) calls() map[string][]call {
 			"claude", "--config", "raw-settings.json"}}, {args: []string{"hooks", "list", foreign}}},
 		"fsmtx hooks check": {{args: []string{"hooks", "check", "--dialect", "claude", ".claude/settings.json", "raw-settings.json"}},
 			{args: []string{"hooks", "check", inFile}}, {args: []string{"hooks", "check", "broken.json"}}},
-		"fsmtx hooks test": {{args: []string{"hooks", "test", "cases"}}, {args: []string{"hooks", "test", inFile}},
-			{args: []string{"hooks", "test", ".", "--run", foreign}}},
-		"fsmtx hooks sample": {{args: []string{"hooks", "sample", "PreToolUse", "--dialect", "claude"}},
-			{args: []string{"hooks", "sample", foreign}}},
-		"fsmtx hooks record": {{args: []string{"hooks", "record", inFile, "--dialect", "claude"}}},
-		"fsmtx hooks replay": {{args: []string{"hooks", "replay", "records", "--dialect", "claude"}},
-			{args: []string{"hooks", "replay", "records", "--dialect", "claude"}}, {args: []string{"hooks", "replay", inFile}}},
 		"fsmtx hooks status": {{args: []string{"hooks", "status", "--dialect", "claude"}}},
 
 		"fsmtx next": {{args: []string{"next", "--list", "s1"}}, {args: []string{"next", "--list", foreign}},

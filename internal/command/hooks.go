@@ -26,10 +26,10 @@ const exitStop = 3
 func newHooks(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hooks",
-		Short: "Run, list, check and test the hooks of any configuration, without the agent",
+		Short: "Run, list and check the hooks of any configuration, without the agent",
 		Long: "Runs the hooks of LLxprt Code, Gemini CLI, Claude Code or Codex without that agent. This is for agents\n" +
 			"without hooks of their own, for authors of hooks, and for tests of hooks.",
-		Example: example("fsmtx hooks list --dialect claude", "fsmtx hooks fire BeforeTool < event.json", "fsmtx hooks test plugin"),
+		Example: example("fsmtx hooks list --dialect claude", "fsmtx hooks fire BeforeTool < event.json"),
 		Args:    noSuchCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -43,10 +43,6 @@ func hooksSubcommands() []subcommand {
 		{name: "model", make: newHooksModel},
 		{name: "list", make: newHooksList},
 		{name: "check", make: newHooksCheck},
-		{name: "test", make: newHooksTest},
-		{name: "sample", make: newHooksSample},
-		{name: "record", make: newHooksRecord},
-		{name: "replay", make: newHooksReplay},
 		{name: "status", make: newHooksStatus},
 	}
 }

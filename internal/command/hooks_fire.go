@@ -142,7 +142,7 @@ func (h hookSetup) hintForSubject(s terminal.Streams, name string, r *hooks.Resu
 	}
 	e, _ := h.dialect.Event(name)
 	if e.Subject != "" && slices.ContainsFunc(r.Plan.Hooks, func(h hooks.Hook) bool { return h.Matcher != "" && h.Matcher != "*" }) {
-		s.Hintf("the event has no %s, so every matcher matched; fsmtx hooks sample %s prints an event that has it", e.Subject, name)
+		s.Hintf("the event has no %s, so every matcher matched", e.Subject)
 	}
 }
 

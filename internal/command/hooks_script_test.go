@@ -5,7 +5,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -22,6 +21,11 @@ func TestHookScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			examples, err := filepath.Abs("../../testdata/hooks/examples")
+			if err != nil {
+				return err
+			}
+			env.Setenv("EXAMPLES", examples)
 			if err := os.MkdirAll(env.WorkDir+"/home", 0o755); err != nil {
 				return err
 			}
@@ -58,16 +62,4 @@ func noDurations(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	said := regexp.MustCompile(`\d+ ms *`).ReplaceAllString(ts.ReadFile("stdout"), "0 ms  ")
 	ts.Check(os.WriteFile(ts.MkAbs("said.txt"), []byte(said), 0o644))
-}
-
-// TestHookExamples runs the cases beside the example hooks and checks their
-// configuration.
-func TestHookExamples(t *testing.T) {
-	examples := "../../testdata/hooks/examples"
-	if out := mainOf(t, "hooks", "test", filepath.Join(examples, "tests")); !strings.HasPrefix(out, "ok\t10 cases") {
-		t.Error(out)
-	}
-	if out := mainOf(t, "hooks", "check", "--strict", "--dialect", "claude", filepath.Join(examples, "hooks", "hooks.json")); out != "" {
-		t.Error(out)
-	}
 }

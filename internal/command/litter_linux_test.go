@@ -26,10 +26,6 @@ func TestALaterCommandRemovesWhatAKilledOneLeft(t *testing.T) {
 		"fmt -w":               {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
 		"new --self-contained": {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"new", "--self-contained", "."}},
 		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
-		"hooks replay": {
-			map[string]string{"event.json": `{"hook_event_name": "Stop", "session_id": "a", "cwd": "/"}`, "results.json": "{}"},
-			[]string{"hooks", "replay", "--update", "."},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			littered := 0

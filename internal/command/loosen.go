@@ -50,8 +50,7 @@ func loosenings() []loosening {
 		{command: "version"}, {command: "hydrate"}, {command: "hook"}, {command: "mcp"}, {command: "step"}, {command: "step show"},
 		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard log"}, {command: "guard skill-files"},
 		{command: "hooks"}, {command: "hooks fire"}, {command: "hooks eval"}, {command: "hooks tool"}, {command: "hooks model"},
-		{command: "hooks list"}, {command: "hooks check"}, {command: "hooks test"}, {command: "hooks sample"}, {command: "hooks record"},
-		{command: "hooks replay"}, {command: "hooks status"},
+		{command: "hooks list"}, {command: "hooks check"}, {command: "hooks status"},
 	}
 }
 

@@ -16,9 +16,6 @@ func Claude() Dialect {
 		Former: []string{"MultiEdit", "LS", "NotebookRead", "TodoRead", "BashOutput", "AgentOutput", "AgentOutputTool", "SlashCommand",
 			"TaskOutput"},
 
-		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
-		Unrecorded: []string{"WorktreeCreate"}, // its hook creates the worktree
-
 		NoSkillHooks: []string{"SessionEnd"},
 
 		Aliases: map[string][]string{

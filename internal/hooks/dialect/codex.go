@@ -10,7 +10,6 @@ func Codex() Dialect {
 	d.Events = codexEvents()
 	d.Tools = []string{"Bash", "apply_patch", "Edit", "Write"}
 	d.Aliases, d.Former = nil, nil
-	d.Unrecorded = nil
 	d.Settings = Settings{
 		Files: []File{
 			{Scope: Project, In: InProject, Path: ".codex/hooks.json"},

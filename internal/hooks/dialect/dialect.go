@@ -30,13 +30,6 @@ type Dialect struct {
 	Tools  []string // the names of the agent's own tools
 	Former []string // the names of tools that earlier versions had
 
-	// SampleTool is the tool call, in JSON, that sample events of tools have.
-	SampleTool string
-
-	// Unrecorded lists the events for which a hook must not be added only to record them:
-	// the agent expects their hook to do the work.
-	Unrecorded []string
-
 	// NoSkillHooks lists the events at which hooks of a skill do not run.
 	NoSkillHooks []string
 

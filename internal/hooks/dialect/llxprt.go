@@ -10,8 +10,6 @@ func LLxprt() Dialect {
 		Title:  "LLxprt Code",
 		Events: llxprtEvents(),
 
-		SampleTool: `{"tool_name": "run_shell_command", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
-
 		Tools: append(geminiTools(), "task", "todo_read", "todo_write", "apply_patch", "ast_edit", "insert_at_line", "delete_line_range",
 			"read_line_range", "list_subagents", "exa_web_search", "codesearch", "direct_web_fetch"),
 		Settings: Settings{

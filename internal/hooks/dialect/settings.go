@@ -74,21 +74,6 @@ type Switch struct {
 	byDefault bool   // whether hooks are on if none is set
 }
 
-// On returns settings that turn hooks on.
-func (s Switch) On() js.Object {
-	if s.byDefault {
-		return js.Object{}
-	}
-	var settings js.Object
-	path := s.settings[0]
-	value := js.Bool(!s.disables)
-	for i := len(path) - 1; i >= 0; i-- {
-		settings = js.Object{}.With(path[i], value)
-		value = settings.Raw()
-	}
-	return settings
-}
-
 func (s Switch) enabled(settings js.Object) bool {
 	for _, path := range s.settings {
 		if parent, name := path.parent(settings); parent.Has(name) {
