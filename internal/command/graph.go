@@ -35,13 +35,11 @@ status".
 The formats are
 
   text     a step on each line, for the terminal; coloured if the output is a terminal. Of
-           more than 60 steps those that are done, the insides of long chains, and many
-           that stand side by side are one line each; --unfold draws them all
+           more than 60 steps those that are done, and those that are blocked in one layer
+           or in layers below each other, are one line; --unfold draws them all
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
   dot      for Graphviz
-  html     a self-contained page, which also has the descriptions; what is done, long
-           chains, and many steps side by side are folded until they are clicked, if there
-           are more than 24 steps
+  html     a self-contained page: the same drawing, with the descriptions
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
            subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
            gates, layer and critical, and in a workflow with outcomes also outcomes (each with
@@ -101,7 +99,7 @@ func newGraph(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// maxText is how many steps the text has before what is done and long chains are folded.
+// maxText is how many steps the text has before steps are folded.
 const maxText = 60
 
 func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {

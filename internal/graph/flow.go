@@ -175,7 +175,6 @@ func (g *Graph) gutter(rows int, at []int) []string {
 	for _, l := range lines {
 		columns = max(columns, l.column+1)
 	}
-	const up, down, left, right = 1, 2, 4, 8
 	arms := make([][]int, rows)
 	for y := range arms {
 		arms[y] = make([]int, columns)
@@ -208,7 +207,7 @@ func (g *Graph) gutter(rows int, at []int) []string {
 	text := make([]string, rows)
 	for y := range text {
 		for _, a := range arms[y] {
-			text[y] += corner(a&up != 0, a&down != 0, a&left != 0, a&right != 0)
+			text[y] += corner(a)
 		}
 		if ends[y] == "" {
 			ends[y] = " "

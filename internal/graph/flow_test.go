@@ -58,11 +58,11 @@ func TestMarkupOfLoops(t *testing.T) {
 	assert.Contains(t, dot, "  s2 -> s1 [style=dashed, constraint=false, label=\"refuted (1/6)\"]\n")
 	assert.Regexp(t, `s3 \[label="4 .*", shape=hexagon, style=dashed`, dot)
 	page := g.HTML()
-	assert.Equal(t, 5, strings.Count(page, "<path class=\"back\""))
-	assert.Contains(t, page, "<title>refuted (1/6)</title>")
-	assert.Contains(t, page, ">1 done: reproduced</text>")
-	assert.Contains(t, page, ">2 in progress, round 2/7</text>")
-	assert.Contains(t, page, ">if 3: stuck or lost</text>")
+	assert.Equal(t, 6, strings.Count(page, `<path class="back" d="M`), "in the legend, and in each row but the first")
+	assert.Contains(t, page, "back: refuted to 2 (1/6)")
+	assert.Contains(t, page, "<b>1</b> done: reproduced</td>")
+	assert.Contains(t, page, "<b>2</b> in progress, round 2/7</td>")
+	assert.Contains(t, page, ">if 3: stuck or lost;")
 }
 
 // Following the line of an outcome up the gutter leads to the step to which it leads back.

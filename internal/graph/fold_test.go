@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,20 +35,15 @@ func TestFoldAChain(t *testing.T) {
 	require.True(t, is)
 	assert.Equal(t, `w: 200 steps, one after another, 60 done
 
-1  ●   1 to 59 59 steps
-2  ●        60 S
-3  ◐        61 S
-4  ◌ 62 to 199 138 steps
-5  ◌       200 S
+1  ●   1 to 60 60 steps
+2  ◐        61 S
+3  ◌ 62 to 200 139 steps
 
-195 steps are folded; --unfold draws them all
+197 steps are folded; --unfold draws them all
 ● done   ◐ in progress   ○ ready   ◌ blocked
 `, f.Text(80, false))
 	_, is = g.Fold(200)
 	assert.False(t, is, "there is room")
-	assert.Contains(t, g.HTML(), `<svg id="folded"`)
-	assert.Contains(t, g.HTML(), `<svg hidden id="whole"`)
-	assert.NotContains(t, New("w", chainOf(8, 2)).HTML(), `id="folded"`)
 }
 
 // TestFold: every step is in the folded graph or stands for one that is not, no cycle arises, what
@@ -92,22 +88,24 @@ func TestFold(t *testing.T) {
 	})
 }
 
-// TestFoldAbreast of steps that wait for the same step and that the same step waits for, until they
-// can be worked on.
-func TestFoldAbreast(t *testing.T) {
-	steps := func(first, middle State) []Step {
-		all := []Step{{ID: 1, State: first}}
-		last := Step{ID: 40}
-		for id := int64(2); id < 40; id++ {
-			all, last.BlockedBy = append(all, Step{ID: id, State: middle, BlockedBy: []int64{1}}), append(last.BlockedBy, id)
+// TestFoldLayers of which each step waits for several of the layer above: what can be worked on is seen on one screen.
+func TestFoldLayers(t *testing.T) {
+	var all []Step
+	for id := int64(1); id <= 200; id++ {
+		s := Step{ID: id, Subject: "S"}
+		for _, before := range []int64{id - 13, id - 11, id - 10, id - 8} {
+			if before > 0 && (before-1)/10 == (id-1)/10-1 {
+				s.BlockedBy = append(s.BlockedBy, before)
+			}
 		}
-		return append(all, last)
+		all = append(all, s)
 	}
-	f, is := New("w", steps(Ready, Blocked)).Fold(24)
+	f, is := New("w", all).Fold(60)
 	require.True(t, is)
-	require.Len(t, f.Steps, 3)
-	assert.Equal(t, "2 to 39", f.Steps[1].Number)
-	assert.Equal(t, []int64{2}, f.Steps[2].BlockedBy)
-	_, is = New("w", steps(Done, Ready)).Fold(24)
-	assert.False(t, is)
+	assert.Len(t, f.Steps, 11)
+	text := f.Text(80, false)
+	assert.Less(t, strings.Count(text, "\n"), 40, text)
+	assert.Contains(t, text, "11 to 200 190 steps")
+	_, is = New("w", all[:10]).Fold(5)
+	assert.False(t, is, "all can be worked on")
 }

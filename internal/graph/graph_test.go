@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func TestAChainHasNoMarks(t *testing.T) {
 		assert.Equal(t, marks, strings.Contains(text, "critical path (*) of 2 steps: 1 → 2\n"), text)
 		assert.Equal(t, marks, strings.Contains(text, "*"), text)
 		assert.Equal(t, marks, strings.Contains(page, "critical path"))
-		assert.Equal(t, marks, strings.Contains(page, `class="line critical"`))
+		assert.Equal(t, marks, strings.Contains(page, `class="step ready critical"`))
 		assert.Equal(t, marks, strings.Contains(g.Mermaid(), "==>"))
 		assert.Equal(t, marks, strings.Contains(g.Dot(), "penwidth"))
 	}
@@ -225,43 +226,24 @@ func TestWidthIsTheLargestAntichain(t *testing.T) {
 	})
 }
 
-// No two boxes of the page overlap, every line leads to a box below, and no line goes
-// through a box.
-func TestLayout(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := New("", dag(t, 25))
-		l := g.layOut(func(i int) float64 { return float64(40 + 10*(i%4)) })
-		columns := map[int][]*place{}
-		for _, p := range l.boxes {
-			columns[p.layer] = append(columns[p.layer], p)
-		}
-		for _, line := range l.lines {
-			for n := 1; n < len(line); n++ {
-				require.Equal(t, line[n-1].layer+1, line[n].layer)
-			}
-			for _, p := range line[1 : len(line)-1] {
-				columns[p.layer] = append(columns[p.layer], p)
-			}
-		}
-		bottom := map[int]float64{}
-		for _, p := range l.boxes {
-			bottom[p.layer] = max(bottom[p.layer], p.top+p.height)
-		}
-		for _, p := range l.boxes {
-			require.LessOrEqual(t, p.top+p.height, l.height)
-			require.Greater(t, p.top, bottom[p.layer-1])
-		}
-		for _, places := range columns {
-			slices.SortFunc(places, func(a, b *place) int { return int(1000 * (a.x - b.x)) })
-			for n, p := range places {
-				require.GreaterOrEqual(t, p.x-p.width/2, 0.0)
-				require.LessOrEqual(t, p.x+p.width/2, l.width)
-				if n > 0 {
-					require.GreaterOrEqual(t, p.x-places[n-1].x, distance(places[n-1], p)-1e-6)
-				}
-			}
-		}
-	})
+// The page draws the lines of the text: a sign is joined to what is above and below it.
+func TestPageDrawsTheLinesOfTheText(t *testing.T) {
+	rows := New("", steps(nil, []int64{1}, []int64{1}, []int64{2, 3}, nil)).rows()
+	var lines, paths []string
+	for y, r := range rows {
+		lines = append(lines, r.lanes)
+		paths = append(paths, regexp.MustCompile(`class="line" d="([^"]*)"`).FindStringSubmatch(svgLanes(rows, y, cell))[1])
+	}
+	assert.Equal(t, []string{"○", "├─╮", "│ │ ○", "◌ │", "│ ◌", "│◂╯", "◌"}, lines)
+	assert.Equal(t, []string{
+		"M4 10V20",
+		"M4 10h4M4 10V20M4 10V0" + "M12 10h-4M12 10h4" + "M20 10h-4M20 10V20",
+		"M4 10V20M4 10V0" + "M20 10V20M20 10V0",
+		"M4 10V20M4 10V0" + "M20 10V20M20 10V0",
+		"M4 10V20M4 10V0" + "M20 10V20M20 10V0",
+		"M4 10V20M4 10V0" + "M12 10h-4M12 10h4" + "M20 10h-4M20 10V0",
+		"M4 10V0",
+	}, paths)
 }
 
 func TestMarkupIsEscaped(t *testing.T) {

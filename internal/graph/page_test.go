@@ -20,42 +20,33 @@ import (
 const operate = `<script>
 (function () {
   var seen = {}, get = function (id) { return document.getElementById(id); };
-  var box = function (of, step) { return get(of).querySelector('.box[data-step="' + step + '"]'); };
+  var row = function (step) { return document.querySelector('.step[data-step="' + step + '"]'); };
   var steps = function (what) { return [].map.call(document.querySelectorAll(what), function (e) { return e.dataset.step; }).join(" "); };
-  var click = function (e) { e.dispatchEvent(new MouseEvent("click", { bubbles: true })); };
-  var drawn = function () { return get("folded").hasAttribute("hidden") ? "whole" : "folded"; };
   try {
-    seen.opens = drawn() + ", " + get("unfold").textContent;
-    click(box("folded", 3));
-    seen["folded box"] = drawn() + ", " + get("unfold").textContent + ", chosen " + steps(".box.chosen") + ", near " + steps(".box.near");
-    click(get("unfold"));
-    seen.fold = drawn() + ", " + get("unfold").textContent + ", chosen " + steps(".box.chosen");
-    click(document.querySelector('tr[data-step="20"]'));
-    seen.row = drawn() + ", chosen " + steps(".box.chosen") + ", " + steps("tr.chosen") + ", near " + steps(".box.near");
+    row(20).click();
+    seen.row = "chosen " + steps(".step.chosen") + ", near " + steps(".step.near");
+    row(20).click();
+    seen["row again"] = "chosen " + steps(".step.chosen") + ", near " + steps(".step.near");
     get("find").value = "needle";
     get("find").dispatchEvent(new Event("input"));
-    seen.find = "near " + steps(".box.near") + ", rows " + steps('tbody tr:not([style*="none"])');
-    get("find").value = "";
-    get("find").dispatchEvent(new Event("input"));
-    seen["find nothing"] = "near " + steps(".box.near") + ", rows " + document.querySelectorAll('tbody tr:not([style*="none"])').length;
-    get("fit").onclick();
-    var before = get("whole").getBoundingClientRect().width;
-    get("in").onclick();
-    seen.zoom = get("whole").getBoundingClientRect().width > before ? "larger" : "not larger";
-    click(get("now"));
-    seen.now = "chosen " + steps(".box.chosen");
-    get("fit").onclick();
-    var b = box("whole", 2).getBoundingClientRect();
-    seen["in view"] = b.left >= 0 && b.right <= window.innerWidth ? "yes" : b.left + " to " + b.right;
+    seen.find = "near " + steps(".step.near");
+    get("now").click();
+    seen.now = "chosen " + steps(".step.chosen");
+    var left = Math.min.apply(null, [].map.call(document.querySelectorAll(".step svg"), function (e) { return e.getBoundingClientRect().left; }));
+    seen["left of the window"] = left >= 0 ? "nothing" : left;
     seen["page scrolls"] = document.documentElement.scrollWidth <= window.innerWidth ? "no" : "sideways";
+    var sign = row(2).querySelector(".at").getBoundingClientRect(), lines = row(2).querySelector("svg").getBoundingClientRect();
+    seen["lines as high as the row"] = Math.abs(lines.height - row(2).getBoundingClientRect().height) < 2 ? "yes" : lines.height;
+    seen["sign in the row"] = sign.top >= lines.top && sign.bottom <= lines.bottom ? "yes" : sign.top + " to " + sign.bottom;
   } catch (e) { seen.error = String(e); }
+  seen.width = window.innerWidth <= 500 ? "narrow" : window.innerWidth;
   document.body.dataset.seen = JSON.stringify(seen);
 })();
 </script>
 </body>`
 
-// TestThePageInABrowser operates the page in a real browser, if there is one: a step of which many
-// stand side by side, so that the drawing is wider than the window.
+// TestThePageInABrowser operates the page in a real browser, if there is one: a narrow window, and a workflow of which
+// many steps stand side by side.
 func TestThePageInABrowser(t *testing.T) {
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -86,7 +77,7 @@ func TestThePageInABrowser(t *testing.T) {
 	defer cancel()
 	c := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--disable-background-networking",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=500,800", "--dump-dom", "file://"+file)
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=390,800", "--dump-dom", "file://"+file)
 	c.Env, c.WaitDelay = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, time.Second
 	out, err := c.Output()
 	m := regexp.MustCompile(`data-seen="([^"]*)"`).FindSubmatch(out)
@@ -96,15 +87,14 @@ func TestThePageInABrowser(t *testing.T) {
 	var seen map[string]string
 	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(string(m[1]))), &seen))
 	assert.Equal(t, map[string]string{
-		"opens":        "folded, Unfold all",
-		"folded box":   "whole, Fold, chosen 3, near 1 2 3 31",
-		"fold":         "folded, Unfold all, chosen ",
-		"row":          "whole, chosen 20, 20, near 1 2 20 31",
-		"find":         "near 7, rows 7",
-		"find nothing": "near , rows 31",
-		"zoom":         "larger",
-		"now":          "chosen 2",
-		"in view":      "yes",
-		"page scrolls": "no",
+		"row":                      "chosen 20, near 1 2 20 31",
+		"row again":                "chosen , near ",
+		"find":                     "near 7",
+		"now":                      "chosen 2",
+		"left of the window":       "nothing",
+		"page scrolls":             "no",
+		"lines as high as the row": "yes",
+		"sign in the row":          "yes",
+		"width":                    "narrow",
 	}, seen)
 }

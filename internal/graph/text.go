@@ -64,6 +64,7 @@ func paint(text string, state State, colour bool) string {
 
 // row is a line of the drawing.
 type row struct {
+	gutter string // the lines that lead back
 	lanes  string
 	step   int // index of the step; -1 on a line without one
 	column int // of the step's sign in lanes
@@ -72,15 +73,10 @@ type row struct {
 func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 	rows := g.rows()
 	widest := 0
-	at := make([]int, len(g.Steps))
-	for y, r := range rows {
+	for _, r := range rows {
 		widest = max(widest, terminal.Width(r.lanes))
-		if r.step >= 0 {
-			at[r.step] = y
-		}
 	}
-	gutter := g.gutter(len(rows), at)
-	columns -= terminal.Width(gutter[0])
+	columns -= terminal.Width(rows[0].gutter)
 	digits := 1
 	for _, s := range g.Steps {
 		digits = max(digits, len(s.number()))
@@ -89,9 +85,9 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 	// The subjects are aligned unless the lanes leave no room for that.
 	aligned := min(widest, max(0, columns-layerDigits-digits-minSubject-6))
 	layer := 0
-	for y, r := range rows {
+	for _, r := range rows {
 		if r.step < 0 {
-			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+gutter[y]+r.lanes, " "))
+			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+r.gutter+r.lanes, " "))
 			continue
 		}
 		s := g.Steps[r.step]
@@ -112,7 +108,7 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		room := max(minSubject, columns-layerDigits-3-terminal.Width(lanes))
 		runes := []rune(lanes)
 		sign := paint(string(runes[r.column]), s.State, colour)
-		fmt.Fprintf(out, "%s  %s%s%s%s %s\n", number, gutter[y], string(runes[:r.column]), sign, string(runes[r.column+1:]),
+		fmt.Fprintf(out, "%s  %s%s%s%s %s\n", number, r.gutter, string(runes[:r.column]), sign, string(runes[r.column+1:]),
 			paint(terminal.Cut(label, room), s.State, colour))
 	}
 }
@@ -120,9 +116,24 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 // free marks a lane that is not in use.
 const free = -1
 
-// rows draws the steps in layers. A lane leads down to one step; the lines from all blockers
+// rows draws the steps in layers, and beside them the outcomes that lead back.
+func (g *Graph) rows() []row {
+	rows := g.layered()
+	at := make([]int, len(g.Steps))
+	for y, r := range rows {
+		if r.step >= 0 {
+			at[r.step] = y
+		}
+	}
+	for y, gutter := range g.gutter(len(rows), at) {
+		rows[y].gutter = gutter
+	}
+	return rows
+}
+
+// layered draws the steps in layers. A lane leads down to one step; the lines from all blockers
 // of that step join it.
-func (g *Graph) rows() (rows []row) {
+func (g *Graph) layered() (rows []row) {
 	var lanes []int // for each lane the index of the step that it leads to, or free
 	order := g.order()
 	for len(order) > 0 {
@@ -135,7 +146,7 @@ func (g *Graph) rows() (rows []row) {
 				rows = append(rows, row{lanes: strings.TrimRight(lanesText(lanes, at, " "), " "), step: -1})
 			}
 		}
-		rows = append(rows, row{lanesText(lanes, at, Sign(string(g.Steps[i].State))), i, 2 * at})
+		rows = append(rows, row{lanes: lanesText(lanes, at, Sign(string(g.Steps[i].State))), step: i, column: 2 * at})
 		lanes[at] = free
 		if text := g.branch(&lanes, at, i); text != "" {
 			rows = append(rows, row{lanes: text, step: -1})
@@ -214,28 +225,28 @@ func (g *Graph) branch(lanes *[]int, at, step int) string {
 		}
 		made[takeLane(lanes, target)] = true
 	}
-	left, right := at, at
+	first, last := at, at
 	for x := range *lanes {
 		if joined[x] || made[x] {
-			left, right = min(left, x), max(right, x)
+			first, last = min(first, x), max(last, x)
 		}
 	}
-	if left == right {
+	if first == last {
 		return ""
 	}
 	var text strings.Builder
 	for x, target := range *lanes {
-		toLeft, toRight := x > left && x <= right, x >= left && x < right
-		switch {
-		case x == at || made[x]:
-			text.WriteString(corner(x == at, made[x], toLeft, toRight))
-		case target != free:
-			text.WriteString("│")
-		case toLeft && toRight:
-			text.WriteString("─")
-		default:
-			text.WriteString(" ")
+		arms := 0
+		for arm, has := range map[int]bool{left: x > first && x <= last, right: x >= first && x < last, up: x == at, down: made[x]} {
+			if has {
+				arms |= arm
+			}
 		}
+		toRight := arms&right != 0
+		if target != free && x != at && !made[x] {
+			arms = up | down
+		}
+		text.WriteString(corner(arms))
 		switch {
 		case joined[x] && x < at:
 			text.WriteString("◂")
@@ -250,14 +261,15 @@ func (g *Graph) branch(lanes *[]int, at, step int) string {
 	return strings.TrimRight(text.String(), " ")
 }
 
-// corner returns the box-drawing character that has these arms.
-func corner(up, down, left, right bool) string {
-	const table = " ╴╶─╷╮╭┬╵╯╰┴│┤├┼" // by up, down, right, left as bits
-	n := 0
-	for bit, arm := range []bool{left, right, down, up} {
-		if arm {
-			n |= 1 << bit
-		}
-	}
-	return string([]rune(table)[n])
-}
+// The arms of a box-drawing character.
+const (
+	left = 1 << iota
+	right
+	down
+	up
+)
+
+// corners are the box-drawing characters by their arms.
+const corners = " ╴╶─╷╮╭┬╵╯╰┴│┤├┼"
+
+func corner(arms int) string { return string([]rune(corners)[arms]) }
