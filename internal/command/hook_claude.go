@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -72,7 +71,7 @@ func (h claudeHook) decides() bool {
 	case event.PreToolUse:
 		return !slices.Contains([]string{"TaskCreate", "TaskGet", "TaskList"}, h.event.ToolName)
 	case event.PostToolUse:
-		return h.event.ToolName == "TaskUpdate" || h.event.ToolName == claude.QuestionTool
+		return h.event.ToolName != "Skill" && h.event.ToolName != ""
 	}
 	return false
 }
@@ -85,7 +84,7 @@ func (h claudeHook) judged(ctx context.Context, log *decisionLog) event.Answer {
 		return event.Answer{}
 	}
 	surviveBrokenPipe(h.streams)
-	if h.event.Name == event.TaskCompleted || h.event.ToolName == "TaskUpdate" {
+	if h.event.Name == event.TaskCompleted || h.event.ToolName == "TaskUpdate" || h.event.ToolName == "Bash" {
 		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event, log)
 	}
 	limit := time.Duration(settings.TimeLimit(0)) * time.Second

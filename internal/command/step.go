@@ -233,13 +233,26 @@ func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 
 // answer answers the event. If there is nothing else to say, the person is told of a list that was left.
 func (h *stepHook) answer(ctx context.Context) event.Answer {
-	a := h.displaced(ctx, h.judged(ctx))
+	a := h.displaced(ctx, h.news(ctx, h.judged(ctx)))
 	if a != (event.Answer{}) || !slices.Contains([]string{event.PreToolUse, event.Stop, event.SessionStart}, h.event.Name) {
 		return a
 	}
 	v := steps.Verdict{Trouble: h.left(ctx)}
 	h.log(v)
 	return h.troubled(v.Trouble)
+}
+
+// news adds to an answer what the person has not been told yet of the steps.
+func (h *stepHook) news(ctx context.Context, a event.Answer) event.Answer {
+	name := h.event.Name
+	if h.event.AgentID != "" || !slices.Contains([]string{event.PostToolUse, event.UserPromptSubmit, event.Stop}, name) {
+		return a
+	}
+	text := h.News(ctx, name == event.Stop && a.Exit == event.ExitOK)
+	if text == "" {
+		return a
+	}
+	return event.Join(name, event.Tell(name, "", text), a)
 }
 
 // displaced adds to an answer, once, that another session has replaced this one's workflow in the list that they share.

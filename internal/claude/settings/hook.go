@@ -89,16 +89,19 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 		shell.Matcher, shell.If = "Bash|Monitor", ""
 	}
 	used := on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short)
+	ran := on(event.PostToolUse, "Bash", short)
+	ran.If = "Bash(*" + Program + " *)"
 	completed, prompt, subagent := on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
 		on(event.SubagentStop, "", short)
 	if d.NoSteps {
 		tools.Matcher, tools.Timeout, used.Matcher = taskTools, short, "Skill"
-		for _, h := range []*Hook{&shell, &completed, &prompt, &subagent} {
+		for _, h := range []*Hook{&ran, &shell, &completed, &prompt, &subagent} {
 			h.Obsolete = "is registered, but should not be with --no-steps"
 		}
 	}
+	used.Tools, ran.Tools, ran.Tool = []string{"Skill", "Bash"}, []string{"Skill", "Bash"}, 1
 	tools.Tools, shell.Tools, shell.Tool = []string{"TaskUpdate", "Bash"}, []string{"TaskUpdate", "Bash"}, 1
-	return append(earlier(binary), used, on(event.UserPromptExpansion, "", short), tools, shell, completed, prompt,
+	return append(earlier(binary), used, ran, on(event.UserPromptExpansion, "", short), tools, shell, completed, prompt,
 		on(event.Stop, "", short), subagent, on(event.SessionStart, "", short))
 }
 

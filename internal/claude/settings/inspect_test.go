@@ -33,7 +33,7 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"no timeout":    {`off", "timeout": 15`, `off"`, []string{"SessionStart: has no timeout, want 15 s"}},
 		"same number":   {`off", "timeout": 15`, `off", "timeout": 1.5e1`, nil},
 		"other matcher": {`"Skill|TaskUpdate|AskUserQuestion"`, `"Skill|Bash"`,
-			[]string{`PostToolUse: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
+			[]string{`PostToolUse of Skill: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
 		"a matcher": {`{"hooks": [{"type": "command", "command": ` + line,
 			`{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want none`}},
 		"an if": {`off", "timeout": 15`, `off", "timeout": 15, "if": "Bash(git *)"`,
@@ -102,7 +102,7 @@ func TestInspectNamesEveryFlag(t *testing.T) {
 	with := add(t, nil, settings.Hooks("/opt/bin/fsmtx", []string{"--a", "--b"}, settings.Duty{}))
 	report, err := settings.Inspect(with, settings.Hooks("/opt/bin/fsmtx", []string{"--c", "--d"}, settings.Duty{}))
 	require.NoError(t, err)
-	assert.Contains(t, report.Why, `PostToolUse: has flags "--a --b", want "--c --d"`)
+	assert.Contains(t, report.Why, `PostToolUse of Skill: has flags "--a --b", want "--c --d"`)
 }
 
 func TestKeepReturnsTheInstalledFlags(t *testing.T) {

@@ -38,7 +38,9 @@ func TestHooks(t *testing.T) {
 		return fmt.Sprintf("\n    %q: [%s\n    ]", name, strings.Join(groups, ","))
 	}
 	want := "{\n  \"hooks\": {" + strings.Join([]string{
-		event("PostToolUse", group("", "Skill|TaskUpdate|AskUserQuestion", 15, "")),
+		event("PostToolUse",
+			group("", "Skill|TaskUpdate|AskUserQuestion", 15, ""),
+			group("", "Bash", 15, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
 		event("UserPromptExpansion", group("", "", 15, "")),
 		event("PreToolUse",
 			group("", "^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|NotebookEdit|"+
@@ -89,8 +91,8 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(TaskUpdate|Write|`,
 			`PreToolUse of TaskUpdate: has matcher "^(TaskUpdate|Write|`},
 		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(Write|`, `PreToolUse of TaskUpdate: has matcher "^(Write|`},
-		{`, "if": "Bash(*fsmtx *)"`, ``, `PreToolUse of Bash: has no if, want "Bash(*fsmtx *)"`},
-		{`"if": "Bash(*fsmtx *)"`, `"if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(*fsmtx *)"`},
+		{`1860, "if": "Bash(*fsmtx *)"`, `1860`, `PreToolUse of Bash: has no if, want "Bash(*fsmtx *)"`},
+		{`1860, "if": "Bash(*fsmtx *)"`, `1860, "if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(*fsmtx *)"`},
 	} {
 		require.Equal(t, 1, strings.Count(with, c.old), c.old)
 		changed := []byte(strings.Replace(with, c.old, c.new, 1))

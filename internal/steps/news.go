@@ -1,0 +1,118 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// News returns for the person what has come of the session's steps since they were last told, a line each:
+// how many steps of a workflow are done, which was sent back, and which command was refused. At the end of a turn it also
+// says which steps wait for them. What they have seen is not said: a question of the client, or a call that a hook has
+// refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that
+// they are told.
+func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
+	if f.forged() { // what the hook prints does not reach the person
+		return ""
+	}
+	s, err := LoadNow(ctx, f.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return ""
+	}
+	data, err := txn.ReadState(f.List.Dir, stopFile)
+	if lines, _ := s.news(f, parseReminders(data)[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(s.waiting(f)) > 0) {
+		return ""
+	}
+	_ = f.locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
+		data, err := dir.ReadState(stopFile)
+		if err != nil {
+			return err
+		}
+		all := parseReminders(data)
+		lines, last := s.news(f, all[f.newsKey()])
+		if len(lines) > 0 {
+			written, err := json.Marshal(all.with(f.newsKey(), last.Format(time.RFC3339Nano)), jsonx.Tolerant, json.Deterministic(true))
+			if err := errors.Join(err, dir.WriteState(stopFile, written)); err != nil {
+				return err
+			}
+		}
+		if turnEnds {
+			for key, line := range s.waiting(f) {
+				if !f.toldIn(dir, key) {
+					lines = append(lines, line)
+				}
+			}
+		}
+		text = strings.Join(lines, "\n")
+		return nil
+	})
+	return text
+}
+
+// newsKey is the key of the time of the last line of evidence that the person was told of.
+func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
+
+// news returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
+// update that was allowed and has not reached the list yet.
+func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
+	last, _ = time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
+	open := s.standing()
+	var done []*Current
+	for _, e := range s.Evidence {
+		c := s.Step(e.Step)
+		if !e.Time.After(last) || e.By.Session != f.Session || c == nil {
+			continue
+		}
+		if e.Verdict == Allow && slices.ContainsFunc(open, func(o Evidence) bool { return o.Step == e.Step && o.Time.Equal(e.Time) }) {
+			break
+		}
+		last = e.Time
+		switch {
+		case e.By.How == AtTerminal || e.Repeats() || e.isReopen():
+		case len(e.Reopens) > 0:
+			lines = append(lines, visible.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
+		case e.Verdict == Deny && e.By.How == ByShell && e.Use == "":
+			lines = append(lines, visible.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
+		case e.lets() && e.To == completed && c.Done() && !slices.Contains(done, c):
+			done = append(done, c)
+		}
+	}
+	return append(s.progressOf(done), lines...), last
+}
+
+// waiting returns which steps wait for the person, by a key that is another one when they are asked again.
+func (s *State) waiting(f *Frame) map[string]string {
+	all := map[string]string{}
+	for _, c := range s.Steps {
+		e, ok := s.latest(c.ID)
+		if !ok || !s.AwaitsPerson(c) || e.By.Session != f.Session {
+			continue
+		}
+		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = visible.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
+			c.Name(), strings.TrimSpace(fmt.Sprintf(`fsmtx step done %d%s --because "..."%s`, c.ID, OutcomeFlag(e.Outcome), f.ListFlag())))
+	}
+	return all
+}
+
+// progressOf says which steps are done, a line for each workflow.
+func (s *State) progressOf(done []*Current) (lines []string) {
+	for _, w := range s.Workflows() {
+		all := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
+		ended := slices.DeleteFunc(slices.Clone(done), func(c *Current) bool { return c.Workflow != w })
+		if len(ended) == 0 {
+			continue
+		}
+		n := len(slices.DeleteFunc(slices.Clone(all), func(c *Current) bool { return !c.Done() }))
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s", visible.Words(w.Command), n, len(all), names(ended)))
+	}
+	return lines
+}
