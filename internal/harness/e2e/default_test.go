@@ -35,21 +35,32 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 		"--permission-mode", "default", "--allowedTools", "Skill")
 	m.See(0, "❯")
 	m.Enter("go")
-	shown := m.See(0, "Do you approve the release?")
-	t.Log(shown)
+	m.See(0, "release: 1 of 2 done: #1")
+	m.See(0, "Do you approve the release?")
 	m.See(0, "Do you want to proceed")
-	m.Answer(0, "\x1b", "Interrupted")
+	m.Answer(0, "\x1b", "What should")
 	require.False(t, state(t, s).Step(2).Done())
 	from := m.Here()
 	m.Enter("continue")
 	m.See(from, "Do you approve the release?")
 	m.See(from, "Do you want to proceed")
 	m.Answer(from, "\r", "the-turn-is-over")
+	m.See(from, "release: 2 of 2 done: #2")
 	r := m.Run()
-	t.Log(m.See(0, "the-turn-is-over"))
-	denied(t, r, "early")
+	assert.Contains(t, denied(t, r, "early"), `#1 "Write" must be done first`)
 	allowed(t, r, "yes")
 	last := state(t, s).Evidence
 	assert.Equal(t, gates.By{Who: gates.ThePerson, How: gates.ByQuestion, Session: s.Session}, last[len(last)-1].By)
 	assert.True(t, state(t, s).Step(2).Done())
+}
+
+// Where nobody can be asked the call is refused, with what a person can run, and the turn ends with what waits for them.
+func TestAQuestionThatNobodyAnswersSaysWhatToDo(t *testing.T) {
+	s := withoutTaskTools(t, `[{"id": 1, "subject": "Publish", "approval": "Do you approve the release?"}]`)
+	s.Allow = []string{"Skill"}
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), work("asked", "complete 1"), Say("done")}}, "go")
+	reason := denied(t, r, "asked")
+	assert.Contains(t, reason, "Do you approve the release?")
+	assert.Contains(t, reason, `tell the person, who can approve it in a terminal outside the client: fsmtx step done 1 --because "..."`)
+	assert.False(t, state(t, s).Step(1).Done())
 }
