@@ -5,6 +5,7 @@ package line
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +93,7 @@ func (f Flags) Policy() (policy fsmspec.Policy, err error) {
 
 // Portable returns an error if a flag is an absolute path, which exists on this machine only.
 func (f Flags) Portable() error {
-	for _, path := range append(f.PluginDirs[:len(f.PluginDirs):len(f.PluginDirs)], f.Log) {
+	for _, path := range slices.Concat(f.PluginDirs, f.AddDirs, []string{f.Log}) {
 		if filepath.IsAbs(path) {
 			return hint.With(fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
 				`leave out the flag with this path; if it is in the file, "--" alone resets the flags; or install with --local`)
