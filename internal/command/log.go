@@ -26,6 +26,7 @@ many tasks were created and deleted, how many of the created ones are completed,
   undone by N     hydration N undid it
   undoes N        it undid hydration N
   gone            other programs deleted its tasks
+  cleared         all were done, so the client has removed its tasks
   empty           it created no tasks
 
 With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
@@ -35,7 +36,7 @@ one.
 
 --json prints an array of objects, newest first, or with N one object, with number, id, time,
 skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
-state (in the list, replaced, undone, undoing, gone, empty), by and undoes (numbers).
+state (in the list, replaced, undone, undoing, gone, cleared, empty), by and undoes (numbers).
 
 --decisions prints instead what hydrations, steps and guards decided about the list and in its
 sessions, oldest first, with who decided and why. Hydrations come from the history, steps from the
@@ -170,6 +171,8 @@ func outcomeOf(h history.Hydration) string {
 		if h.Parent != 0 {
 			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
 		}
+	case history.Cleared:
+		return "done; the client has cleared the list"
 	}
 	return string(h.State)
 }

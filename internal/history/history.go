@@ -3,6 +3,7 @@
 package history
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -53,6 +54,7 @@ const (
 	Undone   State = "undone"
 	Undoing  State = "undoing" // it is the undo of another hydration
 	Gone     State = "gone"    // other programs have deleted its tasks
+	Cleared  State = "cleared" // all were done, so the client has removed them
 	Empty    State = "empty"   // it created no task
 )
 
@@ -100,7 +102,33 @@ func ReadAll(dir string) (all []Hydration, unread []error, err error) {
 	for i := range entries {
 		all[i] = r.hydration(i)
 	}
+	setCleared(dir, all)
 	return all, unread, nil
+}
+
+// setCleared marks those of the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
+func setCleared(dir string, all []Hydration) {
+	if !slices.ContainsFunc(all, func(h Hydration) bool { return h.State == Gone }) {
+		return
+	}
+	s, err := steps.LoadNow(context.Background(), dir)
+	if err != nil {
+		return // they are gone
+	}
+	open := func(t Task) bool {
+		id, _ := strconv.ParseInt(t.ID, 10, 64)
+		c := s.Step(id)
+		return c == nil || s.IsMissing(c)
+	}
+	for i, h := range all {
+		if h.State != Gone || slices.ContainsFunc(h.Created, open) {
+			continue
+		}
+		all[i].State = Cleared
+		for j := range h.Created {
+			h.Created[j].Status = "completed"
+		}
+	}
 }
 
 // Within returns those of the hydrations, as Read returns them, whose workflows are in the

@@ -190,7 +190,7 @@ func (s *State) HasOpen() bool {
 // Word returns the state of the step in one or two words, for people.
 func (s *State) Word(c *Current) string {
 	switch {
-	case c.Gone():
+	case c.Gone() && !s.wasDone(c) && !c.NotNeeded:
 		return "gone"
 	case s.checking(c.ID):
 		return "checking"
