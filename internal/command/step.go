@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -233,7 +232,7 @@ func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 
 // answer answers the event. If there is nothing else to say, the person is told of a list that was left.
 func (h *stepHook) answer(ctx context.Context) event.Answer {
-	a := h.displaced(ctx, h.news(ctx, h.judged(ctx)))
+	a := h.news(ctx, h.judged(ctx))
 	if a != (event.Answer{}) || !slices.Contains([]string{event.PreToolUse, event.Stop, event.SessionStart}, h.event.Name) {
 		return a
 	}
@@ -255,51 +254,19 @@ func (h *stepHook) news(ctx context.Context, a event.Answer) event.Answer {
 	return event.Join(name, event.Tell(name, "", text), a)
 }
 
-// displaced adds to an answer, once, that another session has replaced this one's workflow in the list that they share.
-// What the agent reads of a call that is refused is about that call only.
-func (h *stepHook) displaced(ctx context.Context, a event.Answer) event.Answer {
-	name := h.event.Name
-	if h.streams.Env(listVariable) == "" || a.Exit != event.ExitOK || h.event.AgentID != "" ||
-		!slices.Contains([]string{event.PreToolUse, event.UserPromptSubmit, event.Stop, event.SessionStart}, name) {
-		return a
-	}
-	text := h.ToldDisplaced(ctx)
-	if text == "" {
-		return a
-	}
-	h.log(steps.Verdict{Trouble: text})
-	agent := "Note: " + text + ". Ask the person what to do."
-	if name == event.Stop {
-		agent = "" // only a refusal of the stop would reach it
-	}
-	return event.Join(name, a, event.Tell(name, agent, "fsmtx: "+text))
-}
-
-// left tells of the session's own list, or of a shared one in which the session has called a skill, if the client was
-// given another list while a workflow was under way: settings can set the variable at any time.
+// left tells of the session's own list if the client was given another one while a workflow was under way: settings can
+// set the variable at any time.
 func (h *stepHook) left(ctx context.Context) string {
-	const text = `%s, and the client now has another task list, so these steps are not enforced. To go on with them, %s, and start ` +
-		`the session again`
-	if own, err := tasklist.OfSession(withoutList(h.streams.Getenv), h.Session); err == nil {
-		if open := h.Left(ctx, own, true); open != "" {
-			return fmt.Sprintf(text, open, "remove "+listVariable+` from "env" in the settings, or from the environment`)
-		}
-	}
-	e := h.event
-	if e.Name == event.PreToolUse && e.ToolName != "TaskUpdate" || e.Name != event.SessionStart && h.streams.Env(listVariable) == "" {
-		return "" // the other lists are looked at where that is rare
-	}
-	others, err := tasklist.Changed(h.streams.Getenv, h.List.Dir)
+	own, err := tasklist.OfSession(withoutList(h.streams.Getenv), h.Session)
 	if err != nil {
 		return ""
 	}
-	for _, dir := range others {
-		if open := h.Left(ctx, dir, false); open != "" {
-			return fmt.Sprintf(text, open, fmt.Sprintf(`give %s the value %s, in "env" in the settings or in the environment`, listVariable,
-				visible.Line(filepath.Base(dir))))
-		}
+	open := h.Left(ctx, own)
+	if open == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(`%s, and the client now has another task list, so these steps are not enforced. To go on with them, remove %s `+
+		`from "env" in the settings, or from the environment, and start the session again`, open, listVariable)
 }
 
 // separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in
@@ -317,7 +284,7 @@ func (h *stepHook) separated(ctx context.Context) event.Answer {
 	if before == "" || err != nil {
 		return event.Answer{}
 	}
-	open := h.Left(ctx, dir, true)
+	open := h.Left(ctx, dir)
 	if open == "" {
 		return event.Answer{}
 	}

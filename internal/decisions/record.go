@@ -80,7 +80,7 @@ type Record struct {
 	Deleted  []int64  `json:"deleted,omitempty"`
 	Restored []int64  `json:"restored,omitempty"`
 	Lost     []string `json:"lost,omitempty"`
-	Weaker   []string `json:"weaker,omitempty"`
+	Changed  string   `json:"changed,omitzero"`
 
 	Duration float64 `json:"duration_ms,omitzero"`
 }

@@ -19,7 +19,6 @@ const (
 	maxOmission = 1000 // part of maxText that is reserved for listing what is left out
 	maxLine     = 200  // characters of a subject or a name
 	maxRanges   = 10   // ranges in a list of task numbers
-	maxWeaker   = 5    // steps that have lost gates
 	maxNotice   = 1000 // UTF-16 code units of the line for the person
 )
 

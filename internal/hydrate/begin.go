@@ -273,8 +273,8 @@ func begun(r Request, result Result) Begun {
 	if b.Text == "" {
 		b.Text = "The workflow of " + visible.Words(r.Command) + " has no steps, so the task list was not changed.\n"
 	}
-	if lost := weakened(result); len(lost) > 0 {
-		b.Text += "\nTell the person: " + strings.Join(lost, "; ") + ".\n"
+	if text := changed(r, result); len(text) > 0 {
+		b.Text += "\nTell the person: " + strings.Join(text, "; ") + ".\n"
 	}
 	if result.Args != "" {
 		b.Text += "\nThe arguments " + visible.Clip(visible.Words(result.Args), maxShownArgs) +

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
@@ -160,7 +161,7 @@ func parseSpec(path, skill string, data []byte, result *Result) (*fsmspec.Spec, 
 		return nil, &SpecError{path, err}
 	}
 	sum := sha256.Sum256(data)
-	result.SHA256 = hex.EncodeToString(sum[:])
+	result.SHA256, result.Definition = hex.EncodeToString(sum[:]), steps.Definition(data)
 	return spec, nil
 }
 

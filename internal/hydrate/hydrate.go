@@ -51,16 +51,16 @@ func (env Env) get(name string) string {
 // Result is what a hydration did. If a function also returns an error, the fields are set
 // as far as the hydration got.
 type Result struct {
-	List   string // the task list's directory
-	Spec   string // path of the fsm.json; empty if the skill has none
-	SHA256 string // of the fsm.json, in hexadecimal digits
+	List       string            // the task list's directory
+	Spec       string            // path of the fsm.json; empty if the skill has none
+	SHA256     string            // of the fsm.json, in hexadecimal digits
+	Definition map[string]string // what the fsm.json says; see steps.Definition
 	tasks.Outcome
 	Nested *Nested  // the step that the workflow came under; nil if it came under none
-	Lost   []string // the skills whose workflows had begun, were not finished, and were replaced
-	// Weaker is which gates the unfinished workflow of the same skill had that the new one does not have; usually empty.
-	Weaker     []string
-	Unrecorded int               // how many open steps were replaced of which nothing is on record: what gates they had is not known
-	Displaced  []steps.Displaced // the unfinished workflows of other sessions that were replaced; usually empty
+	Lost   []string // the skills whose workflows had begun or were another session's, were not finished, and were replaced
+	// Changed says in what the fsm.json differs from that of the unfinished workflow of the same skill; usually empty.
+	Changed    string
+	Unrecorded int // how many open steps were replaced of which nothing is on record: what they were is not known
 
 	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
 	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
@@ -89,7 +89,8 @@ type Hydration struct {
 	demanded   bool              // whether a step that was in the list demands the skill, so that the call has to be recorded
 	planned    *fsmspec.Plan     // that was carried out
 
-	retracts string // id of the change to undo instead of hydrating; usually empty
+	shared   []string // the skills of unfinished workflows of other sessions in the list that were replaced
+	retracts string   // id of the change to undo instead of hydrating; usually empty
 }
 
 // Find finds, reads and checks the skill's fsm.json. It returns a nil *Hydration if the
@@ -173,7 +174,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if err != nil || h.result.Duplicate {
-		h.result.Weaker, h.result.Displaced, h.result.Unrecorded = nil, nil, 0
+		h.result.Changed, h.result.Unrecorded = "", 0
 	}
 	if len(h.result.Created) > 0 {
 		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()

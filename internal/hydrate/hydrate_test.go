@@ -257,7 +257,7 @@ func TestFind(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, h)
 	assert.Equal(t, hydrate.Result{List: home + "/.claude/tasks/s", Spec: home + "/.claude/skills/good/fsm.json",
-		SHA256: "8e6ffb00b0c230fba3d8951cf655876cbf43b75542c3ea5a5277ef3a1b49d852"}, result)
+		SHA256: "8e6ffb00b0c230fba3d8951cf655876cbf43b75542c3ea5a5277ef3a1b49d852", Definition: map[string]string{"1": "46a2741b"}}, result)
 
 	h, result, err = find("none")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ func (c Call) Decision(start, now time.Time) decisions.Record {
 		Time: start, Source: decisions.Hydrate, Decision: c.outcome(), Why: c.Skipped,
 		Who: string(steps.TheAgent), How: "skill", Session: c.Request.Session, Agent: c.Request.Agent, Event: c.Request.Event,
 		List: c.Result.List, Project: cmp.Or(c.Request.Project, c.Request.Cwd), Workflow: c.Request.Command, Spec: c.Result.Spec,
-		Lost: c.Result.Lost, Weaker: c.Result.Weaker,
+		Lost: c.Result.Lost, Changed: c.Result.Changed,
 		Restored: Numbers(c.Result.Restored), Duration: decisions.Milliseconds(now.Sub(start)),
 	}
 	if c.Request.Typed {

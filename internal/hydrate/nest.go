@@ -146,8 +146,9 @@ func (h *Hydration) nested() *Nested {
 		EndOuter: frame.EndCommand(p)}
 }
 
-// lost returns the names of the skills whose workflows had begun and were replaced.
+// lost returns the names of the skills whose workflows had begun, or were another session's, and were replaced.
 func (h *Hydration) lost() (names []string) {
+	names = h.shared
 	for _, w := range h.place.Lost {
 		if slices.ContainsFunc(h.result.Deleted, func(d fsmspec.Deletion) bool { return isStep(w, d.ID) }) && !slices.Contains(names, w.Command) {
 			names = append(names, w.Command)

@@ -27,11 +27,7 @@ func Notice(r Request, result Result) string {
 	case len(result.Lost) > 0:
 		parts = append(parts, clip(strings.Join(result.Lost, ", "))+" was not finished; fsmtx undo brings it back")
 	}
-	parts = append(parts, weakened(result)...)
-	for _, d := range result.Displaced {
-		parts = append(parts, fmt.Sprintf("%s of %s were not finished, and another session's (%s), which is told at its next event",
-			d.Text(), clip(d.Command), clip(d.Session)))
-	}
+	parts = append(parts, changed(r, result)...)
 	for _, m := range result.Misnamed {
 		parts = append(parts, fmt.Sprintf("%s is not read, so the skill has no tasks: %s", visible.Words(m.Path), m.Why))
 	}
@@ -91,17 +87,13 @@ func FailureNotice(r Request, err error, message string) string {
 	return shorten(text, maxNotice, "…")
 }
 
-// weakened says which gates the workflow has lost, as parts of a sentence.
-func weakened(result Result) (parts []string) {
-	if n := len(result.Weaker); n > 0 {
-		text := "fsm.json has lost gates that the open steps had: " + strings.Join(result.Weaker[:min(n, maxWeaker)], ", ")
-		if n > maxWeaker {
-			text += fmt.Sprintf(" and of %s", terminal.Count(n-maxWeaker, "more step"))
-		}
-		parts = append(parts, text)
+// changed says that the definition of the workflow is another one than that of the open steps, as parts of a sentence.
+func changed(r Request, result Result) (parts []string) {
+	if result.Changed != "" {
+		parts = append(parts, fmt.Sprintf("the fsm.json of %s has changed since it was begun (%s)", clip(r.Command), result.Changed))
 	}
 	if n := result.Unrecorded; n > 0 {
-		parts = append(parts, "nothing is on record of "+terminal.Count(n, "open step")+" that it replaces: which gates were lost is not known")
+		parts = append(parts, "nothing is on record of "+terminal.Count(n, "open step")+" that it replaces, so it is not known whether the fsm.json has changed")
 	}
 	return parts
 }

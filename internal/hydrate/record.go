@@ -9,7 +9,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -17,14 +16,16 @@ import (
 // numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
-	gives, untold := h.givingWay(plan)
 	var w steps.Workflow
 	if len(plan.Creations()) > 0 {
 		w = steps.Planned(plan.Levels(), 0)[0]
 	}
-	h.compare(gives, &w)
-	w.Displaces, w.Weakened = h.displaced(gives), h.untold(untold)
-	if len(w.Steps)+len(w.Displaces)+len(w.Weakened) == 0 {
+	w.Definition = h.result.Definition
+	h.compare(h.givingWay(plan), &w)
+	if h.request.Begun || h.fromClient != nil && !h.fromClient() {
+		w.Changed = strings.Join(changed(h.request, h.result), "; ")
+	}
+	if len(w.Steps) == 0 && w.Changed == "" {
 		return "", nil
 	}
 	w.Command = h.request.tag()
@@ -44,10 +45,9 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	return w.Encode()
 }
 
-// givingWay returns the workflows that are not finished and that the plan replaces, and which gates were lost without a word to the
-// person before. If it replaces open tasks, the list shows which; else only the record shows whether a script has completed or
-// removed them.
-func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*steps.Workflow, untold string) {
+// givingWay returns the workflows that are not finished and that the plan replaces. If it replaces open tasks, the list shows which;
+// else only the record shows whether a script has completed or removed them.
+func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 	open, deleted := map[int64]bool{}, map[int64]bool{}
 	for _, d := range plan.Deletions() {
 		deleted[d.Number] = true
@@ -67,42 +67,23 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*steps.Workflow, untold
 			}
 		}
 	}
-	all, untold = steps.Recorded(h.list.Dir, open, files)
+	all := steps.Recorded(h.list.Dir, open, files)
 	h.result.Unrecorded = len(open)
-	return all, untold
-}
-
-// compare finds out which gates an earlier workflow of the same skill had that w does not have: the fsm.json was changed
-// while its steps were open. If the client ran another folder than was predicted, the two files are not compared.
-func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
-	h.result.Weaker = nil
-	for _, old := range replaced {
-		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
-			h.result.Weaker = append(h.result.Weaker, steps.Weaker(old, w)...)
-		}
-	}
-}
-
-// untold returns which gates were lost without a word to the person, by this call and by those before it.
-func (h *Hydration) untold(before string) string {
-	all := strings.FieldsFunc(before, func(c rune) bool { return c == '\n' })
-	if lost := weakened(h.result); len(lost) > 0 && (h.request.Begun || h.fromClient != nil && !h.fromClient()) {
-		if line := visible.Words(h.request.tag()) + ": " + strings.Join(lost, "; "); !slices.Contains(all, line) {
-			all = append(all, line)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
-// displaced returns the workflows of other sessions among those that are replaced: a list can be shared.
-func (h *Hydration) displaced(replaced []*steps.Workflow) (all []steps.Displaced) {
-	for _, old := range replaced {
-		if old.Session != "" && old.Session != h.request.Session {
-			all = append(all, old.Displaced())
-		}
-	}
-	h.result.Displaced = all
 	return all
+}
+
+// compare finds out in what w differs from the earlier workflow of the same skill whose steps were open. If the
+// client ran another folder than was predicted, the two files are not compared.
+func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
+	h.result.Changed, h.shared = "", nil
+	for _, old := range replaced {
+		if old.Session != "" && old.Session != h.request.Session && !slices.Contains(h.shared, old.Command) {
+			h.shared = append(h.shared, old.Command)
+		}
+		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
+			h.result.Changed = steps.Changes(old, w)
+		}
+	}
 }
 
 // projectDir returns the directory that the paths of gates are relative to: the project

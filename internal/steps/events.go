@@ -32,7 +32,7 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 	if err != nil {
 		return "", "", err
 	}
-	missing := both(f.tellMissing(ctx, list, x), f.tellWeakened(ctx, list, x))
+	missing := both(f.tellMissing(ctx, list, x), f.tellChanged(ctx, list, x))
 	f.logStop(s, x, left)
 	if len(left) == 0 {
 		return "", missing, nil

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // A step that is gone from the list counts as done, so that nothing waits for it for ever. The
@@ -109,53 +107,16 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
 }
 
-// weakened is what the last hydration has on record of gates that workflows have lost, and the number of that hydration.
-type weakened struct {
-	text string
-	at   int64
-}
-
-func (w weakened) key() string { return fmt.Sprintf("weakened/%d", w.at) }
-
-func (w weakened) isTold(src source) bool {
-	told, _ := toldOf(src)
-	return slices.Contains(told, w.key())
-}
-
-// tellWeakened returns for the person, once, which gates workflows have lost without a word to them; see Recorded.
-func (f *Frame) tellWeakened(ctx context.Context, s *State, x Stopping) string {
-	if x.Agent != "" || s.weakened.text == "" || f.toldBefore(ctx, s.weakened.key()) {
-		return ""
-	}
-	return s.weakened.text
-}
-
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which
-// the client was given while they were under way. In a list that is not the session's own, mine, they are those whose
-// skill the session has called.
-func (f *Frame) Left(ctx context.Context, dir string, mine bool) string {
+// the client was given while they were under way.
+func (f *Frame) Left(ctx context.Context, dir string) string {
 	if dir == f.List.Dir {
 		return ""
 	}
-	r, err := txn.OpenReader(dir)
-	if err != nil {
-		return "" // no workflow was ever in it
-	}
-	defer r.Close()
-	key := f.Session + "/left"
-	if told, _ := toldOf(r); slices.Contains(told, key) {
-		return ""
-	}
 	s, err := LoadNow(ctx, dir)
-	if err == nil && !mine {
-		s = s.Only(func(w *Workflow) bool { return w.Session == f.Session })
-	}
-	if err != nil || !s.HasOpen() {
-		return ""
-	}
 	there := *f
 	there.List.Dir = dir
-	if there.toldBefore(ctx, key) {
+	if err != nil || !s.HasOpen() || there.toldBefore(ctx, f.Session+"/left") {
 		return ""
 	}
 	return s.summary() + " in " + dir

@@ -79,13 +79,13 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 		return nil, false, err
 	}
 	if len(r.steps) == 0 {
-		return &State{Troubles: r.troubles(), weakened: r.weakened}, false, nil
+		return &State{Troubles: r.troubles(), changed: r.changed}, false, nil
 	}
 	s, err = r.steps.state(ctx, dir, src.reader(), whole)
 	if err != nil {
 		return nil, false, err
 	}
-	s.Troubles, s.weakened = append(r.troubles(), s.Troubles...), r.weakened
+	s.Troubles, s.changed = append(r.troubles(), s.Troubles...), r.changed
 	if len(s.Missing()) > 0 {
 		stale = src.Reader != nil && !recorded.same(readRecord(src).steps)
 	}
@@ -132,8 +132,7 @@ type record struct {
 	broken []broken
 	unread bool // some of the steps are known from the list only
 
-	displaced []displaced // what hydrations have replaced of other sessions, unless that was undone
-	weakened  weakened
+	changed []changed
 }
 
 // broken is a part of the record that cannot be read.
@@ -200,7 +199,6 @@ func recordOf(history []txn.Entry) *record {
 		for _, f := range e.Created {
 			inList[tasks.Form.ID(f.Name)] = true
 			delete(replaced, known[tasks.Form.ID(f.Name)].workflow) // an undo has brought it back
-			r.displaced = slices.DeleteFunc(r.displaced, func(d displaced) bool { return d.has(tasks.Form.ID(f.Name)) })
 		}
 		if e.Record == "" {
 			continue
@@ -211,11 +209,8 @@ func recordOf(history []txn.Entry) *record {
 			continue
 		}
 		keepSteps(known, &w)
-		if w.Expands == "" {
-			r.weakened = weakened{w.Weakened, e.Number}
-		}
-		for _, d := range w.Displaces {
-			r.displaced = append(r.displaced, displaced{d, &w, e.Number})
+		if w.Changed != "" {
+			r.changed = append(r.changed, changed{w.Changed, e.Number})
 		}
 	}
 	r.steps = make(steps, 0, len(inList))

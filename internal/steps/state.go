@@ -32,7 +32,7 @@ type State struct {
 
 	dead []Pending // updates whose processes have died
 
-	weakened weakened
+	changed []changed
 
 	noPending bool            // there is no file with updates that are being decided
 	marks     map[string]mark // what metadata says, by its text

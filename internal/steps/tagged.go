@@ -161,6 +161,13 @@ func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
 	if f.forged() { // what the hook prints does not reach the person
 		return true
 	}
+	if r, err := txn.OpenReader(f.List.Dir); err == nil {
+		keys, _ := toldOf(r)
+		r.Close()
+		if slices.Contains(keys, key) {
+			return true
+		}
+	}
 	_ = f.locked(ctx, func(dir *txn.Dir) error {
 		told = f.toldIn(dir, key)
 		return nil

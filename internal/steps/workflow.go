@@ -61,8 +61,8 @@ type Workflow struct {
 	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
 	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
-	Displaces []Displaced `json:"displaces,omitempty"` // the unfinished workflows of other sessions that it has replaced
-	Weakened  string      `json:"weakened,omitzero"`   // which gates it and those before it have lost without a word to the person; see Recorded
+	Definition map[string]string `json:"definition,omitempty"` // see Definition
+	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
 
 	machine *machine.Machine // nil without Outcomes
 	part    bool             // it came with another one, in Under
@@ -205,7 +205,7 @@ func (w Workflow) Encode() (string, error) {
 	if err := w.check(); err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(w, jsonx.Tolerant)
+	text, err := json.Marshal(w, jsonx.Tolerant, json.Deterministic(true))
 	return string(text), err
 }
 

@@ -3,8 +3,6 @@ package tasklist
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -54,19 +52,6 @@ func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string,
 		}
 	}
 	return dirs, err
-}
-
-// Changed returns the other lists beside that in dir that were worked on in the last twelve hours; none if they are
-// many.
-//
-// Errors: those of Roots, or the file system's.
-func Changed(lookup func(string) (string, bool), dir string) ([]string, error) {
-	all, err := changed(lookup, dir, time.Now())
-	all = slices.DeleteFunc(all, func(other string) bool { return filepath.Dir(other) != filepath.Dir(dir) })
-	if len(all) > maxRivals {
-		return nil, err
-	}
-	return all, err
 }
 
 // projectOf returns the directory of the last workflow of a list, and when the list was hydrated last.

@@ -218,31 +218,23 @@ func TestWhatTheClientItselfRefuses(t *testing.T) {
 
 // Fact 179. The list of the session is left with its open steps, and the person is told once.
 func TestSettingsGiveTheClientAnotherList(t *testing.T) {
-	for before, remedy := range map[string]string{
-		"": "remove CLAUDE_CODE_TASK_LIST_ID from", "one": "give CLAUDE_CODE_TASK_LIST_ID the value one",
-	} {
-		t.Run(before, func(t *testing.T) {
-			s := held(t, steps("Release"), "--user")
-			if before != "" {
-				s.Write("project/.claude/settings.local.json", `{"env": {"CLAUDE_CODE_TASK_LIST_ID": "`+before+`"}}`)
-			}
-			s.Write("project/other.json", `{"env": {"CLAUDE_CODE_TASK_LIST_ID": "other"}}`)
-			s.Write("project/set.sh", "cp other.json .claude/settings.local.json && sleep 2")
-			r := s.Prompt(Script{Main: append(begun(),
-				Do(Bash("set", "sh set.sh")),
-				Do(TaskUpdate("complete 3", "3", "completed")),
-				Do(TaskUpdate("again", "3", "completed")),
-				Say("done"))}, "go")
-			assert.Contains(t, r.Text("complete 3"), "Task not found")
-			var told []string
-			for _, h := range slices.Concat(r.Ran("PreToolUse"), r.Ran("Stop")) {
-				if strings.Contains(h.Stdout, "the client now has another task list, so these steps are not enforced. To go on with them, "+remedy) {
-					told = append(told, h.Name)
-				}
-			}
-			assert.Equal(t, []string{"PreToolUse:TaskUpdate"}, told)
-		})
+	s := held(t, steps("Release"), "--user")
+	s.Write("project/other.json", `{"env": {"CLAUDE_CODE_TASK_LIST_ID": "other"}}`)
+	s.Write("project/set.sh", "cp other.json .claude/settings.local.json && sleep 2")
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(Bash("set", "sh set.sh")),
+		Do(TaskUpdate("complete 3", "3", "completed")),
+		Do(TaskUpdate("again", "3", "completed")),
+		Say("done"))}, "go")
+	assert.Contains(t, r.Text("complete 3"), "Task not found")
+	var told []string
+	for _, h := range slices.Concat(r.Ran("PreToolUse"), r.Ran("Stop")) {
+		if strings.Contains(h.Stdout, "the client now has another task list, so these steps are not enforced. To go on with them, remove "+
+			"CLAUDE_CODE_TASK_LIST_ID from") {
+			told = append(told, h.Name)
+		}
 	}
+	assert.Equal(t, []string{"PreToolUse:TaskUpdate"}, told)
 }
 
 // A fork has a new, empty list (fact 10). The agent and the person are told once that the steps are in the other one.

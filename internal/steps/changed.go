@@ -1,0 +1,112 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Recorded returns the workflows, as recorded, that hydrations have put into the list in dir and that have one of the tasks;
+// no copies for lines. It reads no further back than the tasks need, and leaves out what cannot be read. Tasks that it has found
+// are removed from tasks.
+func Recorded(dir string, tasks map[int64]bool, opts ...txn.Option) (all []*Workflow) {
+	src, err := txn.OpenReader(dir, opts...)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	_ = src.Backwards(func(e txn.Entry) bool {
+		if w, err := ParseWorkflow(e.Record); err == nil && w.takeFrom(tasks) && w.Expands == "" {
+			all = append(all, &w)
+		}
+		return len(tasks) > 0
+	})
+	slices.Reverse(all)
+	return all
+}
+
+// takeFrom removes the steps of the workflow, and of what came with it, from a set of tasks, and reports whether it had one.
+func (w *Workflow) takeFrom(tasks map[int64]bool) (had bool) {
+	for _, w := range w.all() {
+		for _, s := range w.Steps {
+			had = had || tasks[s.ID]
+			delete(tasks, s.ID)
+		}
+	}
+	return had
+}
+
+// Definition returns a checksum of each part of an fsm.json, without its white space: of the steps by their
+// ids, and of what else the file has by its name.
+func Definition(data []byte) map[string]string {
+	members, err := jsonx.Members(data)
+	if err != nil { // an array
+		members = map[string]jsontext.Value{"steps": data}
+	}
+	var entries []jsontext.Value
+	_ = json.Unmarshal(members["steps"], &entries, jsonx.Tolerant) // the file was parsed before
+	delete(members, "steps")
+	for _, entry := range entries {
+		members[strings.Trim(string(jsonx.Member(entry, "id")), `"`)] = entry
+	}
+	all := map[string]string{}
+	for name, value := range members {
+		value = value.Clone()
+		_ = value.Compact()
+		all[name] = string(digits(crc32.ChecksumIEEE(value)))
+	}
+	return all
+}
+
+// Changes says in what the definition of a workflow differs from the one that it replaces, empty if it does not:
+// "steps 2 and 4 differ, vars differs".
+func Changes(old, now *Workflow) string {
+	all := maps.Clone(now.Definition)
+	maps.Copy(all, old.Definition)
+	maps.DeleteFunc(all, func(name, _ string) bool { return old.Definition[name] == now.Definition[name] })
+	var steps, parts []string
+	for _, name := range slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }) {
+		if _, err := strconv.Atoi(name); err == nil {
+			steps = append(steps, name)
+		} else {
+			parts = append(parts, visible.Words(name)+" differs")
+		}
+	}
+	switch len(steps) {
+	case 0:
+	case 1:
+		parts = slices.Insert(parts, 0, "step "+steps[0]+" differs")
+	default:
+		parts = slices.Insert(parts, 0, "steps "+sentence(steps)+" differ")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tellChanged returns for the person, once each, which definitions have changed without a word to them: a command or a tool
+// of the agent has begun the workflow, whose answer reaches the agent alone.
+func (f *Frame) tellChanged(ctx context.Context, s *State, x Stopping) (text string) {
+	for _, c := range s.changed {
+		if x.Agent == "" && !f.toldBefore(ctx, fmt.Sprintf("changed/%d", c.at)) {
+			text = both(text, c.text)
+		}
+	}
+	return text
+}
+
+// changed is what a hydration has on record of a definition that has changed without a word to the person, and its number.
+type changed struct {
+	text string
+	at   int64
+}
