@@ -57,7 +57,7 @@ demo: build ## show what the program does, in a temporary directory
 # make vet does what go test would do of go vet, and more. Some packages mostly wait, so four
 # are built or tested at a time; GOGC is for the compiler. -trimpath is that of the builds which
 # some tests make: each package is compiled once.
-gotest = GOGC=400 go test -p 4 -vet=off
+gotest = GOGC=400 go test -p 4 -vet=off -timeout 20m
 
 test: ## run every test
 	$(gotest) -trimpath -ldflags=-w ./...

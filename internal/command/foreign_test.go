@@ -24,6 +24,7 @@ import (
 	hook "github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
@@ -62,7 +63,7 @@ func newForeignWorld(t *testing.T) *foreignWorld {
 	require.NoError(t, err)
 	w := &foreignWorld{t: t, dir: filepath.Join(root, foreign)}
 	w.home, w.project, w.programs = filepath.Join(w.dir, "home"), filepath.Join(w.dir, "project"+inFile), filepath.Join(root, "bin")
-	linkPrograms(t, w.programs)
+	program.Link(t, w.programs)
 	require.NoError(t, os.MkdirAll(w.home, 0o755))
 	w.env = []string{"HOME=" + w.home, "PATH=" + w.programs + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(w.dir, "state"),
 		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"),

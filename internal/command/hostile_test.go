@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
 // plant creates what a txtar file cannot contain:
@@ -102,9 +103,7 @@ func newPerson(t *testing.T) *person {
 		_ = exec.Command("chmod", "-R", "u+rwX", root).Run()
 		_ = os.RemoveAll(root)
 	})
-	self, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, exec.Command("cp", self, p.program).Run())
+	require.NoError(t, exec.Command("cp", program.Path(t), p.program).Run())
 	if p.uid == 0 {
 		p.uid = nobody
 	}

@@ -21,13 +21,6 @@ import (
 // complete file, and a later install --remove removes everything else that it left, but for empty
 // directories that it had created.
 func TestAKilledInstallCanBeRemoved(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "fsmtx")
-	self, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(self, program)) // the test program acts as fsmtx under that name
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(program), "fsmtx-mcp"), []byte("#!/bin/sh\n"), 0o755))
-	t.Setenv("PATH", filepath.Dir(program)+":"+os.Getenv("PATH"))
-
 	install, remove := []string{"install", "--user", "--mcp"}, []string{"install", "--user", "--remove"}
 	for name, c := range map[string]struct {
 		config string
@@ -53,14 +46,18 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 					require.NoError(t, os.WriteFile(filepath.Join(config, "settings.json"), []byte(c.file), 0o640))
 				}
 				original := filesBelow(t, root)
+				run := func(args ...string) *exec.Cmd {
+					p := exec.Command("fsmtx", args...)
+					p.Env = []string{"CLAUDE_CONFIG_DIR=" + config, "HOME=" + filepath.Dir(config), "PATH=" + os.Getenv("PATH"),
+						"GORACE=" + os.Getenv("GORACE")}
+					return p
+				}
 				for _, args := range c.before {
-					inConfig(t, config, args...)
+					out, err := run(args...).CombinedOutput()
+					require.NoError(t, err, "%s", out)
 				}
 				whole[content(config)] = true
-				p := exec.Command(program, c.killed...)
-				p.Env = []string{"CLAUDE_CONFIG_DIR=" + config, "HOME=" + filepath.Dir(config), "PATH=" + os.Getenv("PATH"),
-					"GORACE=" + os.Getenv("GORACE")}
-				ended, err := killBefore(p, n, unix.SIGKILL)
+				ended, err := killBefore(run(c.killed...), n, unix.SIGKILL)
 				if errors.Is(err, errNoTrace) {
 					t.Skipf("skipped: %v", err)
 				}
@@ -179,6 +176,9 @@ func entersChanging(thread int) (bool, error) {
 	}
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(thread), unsafe.Sizeof(info),
 		uintptr(unsafe.Pointer(&info)), 0, 0)
+	if errno == unix.ESRCH {
+		return false, nil // the process is ending; the next wait says so
+	}
 	if errno != 0 {
 		return false, fmt.Errorf("%w: PTRACE_GET_SYSCALL_INFO: %w", errNoTrace, errno)
 	}

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/plugin"
 )
 
@@ -37,7 +38,7 @@ func register(t *testing.T) registered {
 	require.NoError(t, err)
 	r := registered{root: root, bin: filepath.Join(root, "it's $(touch PWNED)"), home: filepath.Join(root, "home"),
 		project: filepath.Join(root, "project")}
-	linkPrograms(t, r.bin)
+	program.Link(t, r.bin)
 	r.env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + root, raceOptions}
 	skill := filepath.Join(r.project, ".claude/skills/my-skill")
 	for _, dir := range []string{r.home, skill} {
@@ -227,7 +228,7 @@ func TestWhatIsRegisteredRunsNothingThatItReads(t *testing.T) {
 // alone. Without an event it prints its help.
 func TestProgramsWithoutArgumentsSayNothingToAnEvent(t *testing.T) {
 	r := registered{root: t.TempDir()}
-	linkPrograms(t, r.root)
+	program.Link(t, r.root)
 	r.env = []string{"HOME=" + r.root, "PATH=" + r.root, raceOptions}
 	claude := `{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}`
 	for _, stdin := range append(recordedEvents(t), claude, "\n "+claude+"\n") {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
 // piped is a world with every file that a command reads. Each test has a copy of it, in which
@@ -33,8 +35,8 @@ func newPiped(t *testing.T) piped {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	p := piped{t: t, root: filepath.Join(root, "world"), bin: filepath.Join(root, "bin"), npm: filepath.Join(root, "node_modules/x/bin")}
-	linkPrograms(t, p.bin)
-	linkPrograms(t, p.npm)
+	program.Link(t, p.bin)
+	program.Link(t, p.npm)
 	for name, text := range map[string]string{
 		"home/.claude.json":                            `{"projects": {}}`,
 		"home/.claude/CLAUDE.md":                       "x",

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,32 +15,32 @@ import (
 	"github.com/creack/pty"
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
-	"github.com/fsmtx/fsmtx/internal/mcp"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
-// TestMain makes the test program act as fsmtx or fsmtx-mcp if it has that name. A program
-// that it was told to be finds itself with os.Executable. If it finds the test program and
-// starts it with a command, the tests would run again, and start it once more.
+// TestMain puts fsmtx and fsmtx-mcp first on PATH, and makes the test program act as fsmtx-terminal. A
+// program under test that starts the test program, as if that were fsmtx, would run the tests again,
+// which would start it once more.
 func TestMain(m *testing.M) {
-	if name := filepath.Base(os.Args[0]); !strings.HasPrefix(name, "fsmtx") {
-		if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-			fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test; link it with linkPrograms\n", name, os.Args[1:])
-			os.Exit(2)
-		}
-		callers.Forget()
+	if name := filepath.Base(os.Args[0]); name != terminalProgram && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test\n", name, os.Args[1:])
+		os.Exit(2)
 	}
-	command.SetManagedDir(cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull)) // never the machine's own
-	testscript.Main(m, map[string]func(){
-		"fsmtx":          func() { os.Exit(command.Main(os.Args[1:], callers.Played())) },
-		"fsmtx-mcp":      func() { os.Exit(mcp.Main(os.Args[1:], callers.Played())) },
-		"fsmtx-terminal": func() { os.Exit(onTerminal(os.Args[1:])) },
-	})
+	callers.Forget()
+	command.SetManagedDir(os.DevNull) // never the machine's own
+	testscript.Main(onPath{m}, map[string]func(){terminalProgram: func() { os.Exit(onTerminal(os.Args[1:])) }})
 }
+
+const terminalProgram = "fsmtx-terminal"
+
+// onPath is the tests with the programs on PATH.
+type onPath struct{ *testing.M }
+
+func (m onPath) Run() int { return program.OnPath(m.M) }
 
 // rewritten writes the command that a hook has rewritten to a file, and the question to
 // standard output: rewritten reply.json file.
@@ -73,21 +72,6 @@ func rewritten(ts *testscript.TestScript, neg bool, args []string) {
 // raceOptions passes the options of the race detector to a program that a test starts with an
 // environment of its own. Without them each such program waits a second before it exits.
 var raceOptions = "GORACE=" + os.Getenv("GORACE")
-
-// linkPrograms makes the test program fsmtx and fsmtx-mcp in dir, by hard links or copies:
-// os.Executable follows a symbolic link, to the test program.
-func linkPrograms(t testing.TB, dir string) {
-	t.Helper()
-	self, err := os.Executable()
-	assert.NoError(t, err)
-	assert.NoError(t, os.MkdirAll(dir, 0o755))
-	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
-		path := filepath.Join(dir, name)
-		if err := os.Link(self, path); err != nil { // another file system
-			assert.NoError(t, exec.Command("cp", self, path).Run())
-		}
-	}
-}
 
 // TestScript runs the sessions of testdata/script, each in its own directory with a
 // home that does not exist yet.

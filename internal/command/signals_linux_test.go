@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
 // Time limits for waiting for a process, far above what it needs on a busy machine.
@@ -197,7 +198,7 @@ func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	write(".claude/tasks/s/1.json", `{"id": "1", "subject": "mine", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`)
 	write("state/planning-hooks-s.log", "[2026-01-02T15:04:05Z] H04: DENY | x\n")
 	write("lock-holder", "")
-	linkPrograms(t, filepath.Join(home, "bin"))
+	program.Link(t, filepath.Join(home, "bin"))
 	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"),
 		"PLANNING_STATE_DIR=" + filepath.Join(home, "state"), "TMPDIR=" + home, raceOptions}
 	run := func(stdin string, args ...string) *exec.Cmd {

@@ -55,8 +55,7 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 		if err := turn(dir, 0); err != nil {
 			return nil, err
 		}
-		linked := "-X " + b.path + ".mutantSwitch=" + filepath.Join(dir, "switch")
-		if err := t.compile(b.ctx, dir, filepath.Join(b.dir, "overlay.json"), "-ldflags", linked); err != nil {
+		if err := t.compile(b.ctx, dir, b.switched(dir)); err != nil {
 			return nil, err
 		}
 	}
@@ -72,10 +71,22 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 	return t, t.divide(b)
 }
 
+// switched returns the flags of a build whose mutants the file switch in dir turns on.
+func (b *build) switched(dir string) string {
+	return fmt.Sprintf("-overlay=%s '-ldflags=-X %s.mutantSwitch=%s'", filepath.Join(b.dir, "overlay.json"), b.path, filepath.Join(dir, "switch"))
+}
+
+// withFlags returns the environment for builds with these flags, of the tests and of the programs that tests
+// build into dir (package program).
+func withFlags(dir, flags string) []string {
+	return append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" "+flags, "FSMTX_TEST_PROGRAMS="+dir)
+}
+
 // compile builds the tests in dir.
-func (t *tests) compile(ctx context.Context, dir, overlay string, flags ...string) error {
-	args := append([]string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", filepath.Join(dir, t.file)}, flags...)
-	if out, err := exec.CommandContext(ctx, "go", append(args, t.pkg)...).CombinedOutput(); err != nil {
+func (t *tests) compile(ctx context.Context, dir, flags string) error {
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", filepath.Join(dir, t.file), t.pkg)
+	c.Env = withFlags(dir, flags)
+	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c %s: %w\n%s", t.pkg, err, out)
 	}
 	return nil
@@ -140,7 +151,7 @@ func (t *tests) measure(b *build, worker int, p *part) (out []byte, err error) {
 	if p.name != "" {
 		tests = pattern(p.parent, []string{p.name})
 	}
-	out, failed := t.run(b.ctx, dir, tests, time.Hour)
+	out, failed := t.run(b.ctx, dir, b.switched(dir), tests, time.Hour)
 	if failed {
 		return nil, fmt.Errorf("the tests %q of %s fail without a mutant:\n%s", tests, t.pkg, out)
 	}
@@ -152,6 +163,7 @@ func (t *tests) measure(b *build, worker int, p *part) (out []byte, err error) {
 // fails reports whether a part of the suite fails with the mutant in one of the tries.
 func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 	dir, every := b.worker(worker), false
+	flags := b.switched(dir)
 	if b.in[i] {
 		if err := turn(dir, i+1); err != nil {
 			return false, err
@@ -161,8 +173,8 @@ func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		dir, every = filepath.Dir(overlay), true
-		if err := t.compile(b.ctx, dir, overlay); err != nil {
+		dir, flags, every = filepath.Dir(overlay), "-overlay="+overlay, true
+		if err := t.compile(b.ctx, dir, flags); err != nil {
 			return false, err
 		}
 		defer os.Remove(filepath.Join(dir, t.file))
@@ -170,7 +182,7 @@ func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 	for try := range tries {
 		every = every || try > 0 && t.random // with other values it may make a difference elsewhere
 		for _, batch := range t.batches(func(p part) bool { return every || p.marks[i+1] != 0 }) {
-			if _, failed := t.run(b.ctx, dir, batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
+			if _, failed := t.run(b.ctx, dir, flags, batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
 				return true, nil
 			}
 		}
@@ -229,12 +241,12 @@ func pattern(parent string, names []string) string {
 }
 
 // run runs tests from the directory of their package and reports whether they fail or hang.
-func (t *tests) run(ctx context.Context, dir, pattern string, timeout time.Duration) (out []byte, failed bool) {
+func (t *tests) run(ctx context.Context, dir, buildFlags, pattern string, timeout time.Duration) (out []byte, failed bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout+time.Minute)
 	defer cancel()
 	flags := append(slices.Clone(t.flags), "-test.v", "-test.failfast", "-test.run", pattern, "-test.timeout", timeout.String())
 	c := exec.CommandContext(ctx, filepath.Join(dir, t.file), flags...)
-	c.Dir = t.pkg
+	c.Dir, c.Env = t.pkg, withFlags(dir, buildFlags)
 	c.WaitDelay = time.Second
 	out, err := c.CombinedOutput()
 	return out, err != nil

@@ -1,0 +1,20 @@
+// Command fsmtx is the program as tests start it: as it is shipped, except that who runs it is
+// played, that an organisation's settings are where FSMTX_TEST_MANAGED says, and that a guard
+// waits as long for a lock as a loaded machine needs.
+package main
+
+import (
+	"cmp"
+	"os"
+
+	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	_ "github.com/fsmtx/fsmtx/internal/processors/few"
+)
+
+func main() {
+	managed := cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull) // never the machine's own
+	switches.ManagedDir = func() string { return managed }
+	os.Exit(command.Main(os.Args[1:], callers.Played()))
+}
