@@ -19,8 +19,10 @@ AGENTS      ?=
 RUN         ?=
 OF          ?=
 SEED        ?= 0
+INPUTS      ?=
+ONE_IN      ?= 1
 
-.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle e2e e2e-newest fidelity agents agents-sample bench enforcement transitions crashtest disks disks-sample mutants mutants-sample together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-sample bench enforcement transitions crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -111,6 +113,14 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 oracle: ## compare the machine and the hooks with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
 	go vet -tags oracle ./internal/machine ./internal/steps
 	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine ./internal/steps
+
+oracle-program: ## give the program and that of commit 0435842a the same sessions, events and files, and list what differs without a reason in testdata/oracle/differences.txt (INPUTS=PATTERN chooses, ONE_IN=N gives one in N)
+	go vet -tags oracle ./internal/command ./internal/harness/program
+	@out=$$(mktemp); go test -tags oracle -count=1 -v -timeout 2h -run '^TestOracle$$' ./internal/command -inputs '$(INPUTS)' -of $(ONE_IN) >$$out 2>&1; code=$$?; \
+	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
+
+oracle-program-sample:
+	@$(MAKE) oracle-program ONE_IN=12
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e
