@@ -115,7 +115,7 @@ oracle: ## compare the machine and the hooks with a program in Python that has t
 	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine ./internal/steps
 
 oracle-program: ## give the program and that of commit 0435842a the same sessions, events and files, and list what differs without a reason in testdata/oracle/differences.txt (INPUTS=PATTERN chooses, ONE_IN=N gives one in N)
-	go vet -tags oracle ./internal/command ./internal/harness/program
+	go vet -tags oracle ./internal/command
 	@out=$$(mktemp); go test -tags oracle -count=1 -v -timeout 2h -run '^TestOracle$$' ./internal/command -inputs '$(INPUTS)' -of $(ONE_IN) >$$out 2>&1; code=$$?; \
 	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 

@@ -26,6 +26,8 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
 const oracleCommit = "0435842a00a1792cbb0845bc52efc6ca35783f4b"
@@ -64,11 +66,11 @@ func (w *scene) at(parts ...string) string {
 
 // TestOracle gives each input to both programs.
 func TestOracle(t *testing.T) {
-	old, now := oracleProgram(t), treeProgram(t)
+	old, now := oraclePrograms(t), program.Dir(t)
 	if *oracleOwn {
 		now = old
 	}
-	source := filepath.Join(filepath.Dir(old), "src")
+	source := filepath.Join(old, "src")
 	inputs := slices.Concat(sessionInputs(t, source), guardInputs(t, source), hookInputs(t, source), walkInputs(t))
 	allowed := readDifferences(t, "../../testdata/oracle/differences.txt")
 	temp, err := filepath.EvalSymlinks(os.TempDir())
@@ -139,7 +141,7 @@ func answered(t testing.TB, in input, dir, old string, anew bool) (points []poin
 			key = append(key, text...)
 		}
 	}
-	file := filepath.Join(filepath.Dir(old), "answers", digest(key))
+	file := filepath.Join(old, "answers", digest(key))
 	if text, err := os.ReadFile(file); err == nil && !anew && gob.NewDecoder(bytes.NewReader(text)).Decode(&points) == nil {
 		return points
 	}
@@ -167,7 +169,7 @@ func seenAgain(all, again []difference) (both []difference) {
 	return both
 }
 
-func play(t testing.TB, in input, dir, program string, oracle bool) []point {
+func play(t testing.TB, in input, dir, programs string, oracle bool) []point {
 	w := &scene{dir: dir, root: dir, oracle: oracle, files: map[string]stamp{}}
 	require.NoError(t, os.MkdirAll(w.at("bin"), 0o755))
 	defer func() {
@@ -175,8 +177,8 @@ func play(t testing.TB, in input, dir, program string, oracle bool) []point {
 		require.NoError(t, os.RemoveAll(dir))
 	}()
 	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
-		if os.Link(program, w.at("bin", name)) != nil { // another file system
-			require.NoError(t, exec.Command("cp", program, w.at("bin", name)).Run())
+		if from := filepath.Join(programs, name); os.Link(from, w.at("bin", name)) != nil { // another file system
+			require.NoError(t, exec.Command("cp", from, w.at("bin", name)).Run())
 		}
 	}
 	return in.play(t, w)
@@ -304,51 +306,36 @@ func (l *differenceList) report(t *testing.T, whole bool) {
 	}
 }
 
-// oracleProgram builds the oracle, once, in the user's cache, and returns its path. Beside it is
-// its source.
-func oracleProgram(t testing.TB) string {
+// oraclePrograms builds the oracle, once, in the user's cache, and returns its directory, which has
+// its source, too.
+func oraclePrograms(t testing.TB) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	require.NoError(t, err)
 	main, err := os.ReadFile("../../testdata/oracle/main.go.txt")
 	require.NoError(t, err)
 	dir := filepath.Join(cache, "fsmtx-oracle", oracleCommit[:12]+"-"+digest(main))
-	program := filepath.Join(dir, "fsmtx")
-	if _, err := os.Stat(program); err == nil {
-		return program
+	if _, err := os.Stat(dir); err == nil {
+		return dir
 	}
 	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o755))
 	work, err := os.MkdirTemp(filepath.Dir(dir), "build-")
 	require.NoError(t, err)
 	defer os.RemoveAll(work)
-	source := filepath.Join(work, "src")
-	require.NoError(t, os.Mkdir(source, 0o755))
-	archive := exec.Command("sh", "-c", `git archive "$1" | tar -xf - -C "$2"`, "sh", oracleCommit, source)
-	archive.Dir = "../.."
-	out, err := archive.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, os.Mkdir(filepath.Join(source, "internal/harness/program"), 0o755), "is %s in this history?", oracleCommit)
-	require.NoError(t, os.WriteFile(filepath.Join(source, "internal/harness/program/main.go"), main, 0o644))
-	buildProgram(t, source, filepath.Join(work, "fsmtx"))
-	if err := os.Rename(work, dir); err != nil { // another run was first
-		require.FileExists(t, program, err.Error())
+	run := func(dir, script string, args ...string) {
+		c := exec.Command("sh", append([]string{"-c", "set -e; " + script, "sh"}, args...)...)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
 	}
-	return program
-}
-
-func treeProgram(t testing.TB) string {
-	program := filepath.Join(t.TempDir(), "fsmtx")
-	buildProgram(t, "../..", program)
-	return program
-}
-
-func buildProgram(t testing.TB, source, program string) {
-	path, err := filepath.Abs(program)
-	require.NoError(t, err)
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", path, "./internal/harness/program")
-	c.Dir = source
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	run("../..", `git archive -o "$2/src.tar" "$1"; mkdir "$2/src"; tar -xf "$2/src.tar" -C "$2/src"; rm "$2/src.tar"; mkdir "$2/src/asked"`,
+		oracleCommit, work)
+	require.NoError(t, os.WriteFile(filepath.Join(work, "src/asked/main.go"), main, 0o644))
+	run(filepath.Join(work, "src"), `go build -trimpath -buildvcs=false -ldflags=-w -o ../fsmtx ./asked; ln ../fsmtx ../fsmtx-mcp`)
+	if err := os.Rename(work, dir); err != nil { // another run was first
+		require.DirExists(t, dir, err.Error())
+	}
+	return dir
 }
 
 // A stamp tells whether a file was changed since it was looked at.
