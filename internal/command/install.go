@@ -80,10 +80,10 @@ the current one and its round, what was refused, and whether the work waits for 
 line that this file or your own settings already have is shown behind it, on the same line.
 It stays until --remove or --statusline=false, which restores the line that was there.
 
-All other bytes of the file are kept, and so are its owner, group, mode and access control
+Everything else in the file is kept, and so are its owner, group, mode and access control
 list; a file for which that is impossible is refused. A change that another program has
 made meanwhile is noticed and kept. If the file is a symbolic link, the link's target is edited.
-Outdated hooks are updated, and those of earlier versions replaced. They keep their flags.
+Outdated hooks are updated. They keep their flags.
 Flags of hydrate after "--" are added; one that the hooks already have is replaced (also all
 of several --plugin-dir). "--" alone resets them. --stop and --checks replace those of the
 steps. With "-- --announce=false" the agent is told nothing about the tasks. The client's time limit of
@@ -91,8 +91,7 @@ a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A
 JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists,
-the file and the directory that install created for them. It leaves what was there before
-install. With --purge it does so in all three files, and in those of other agents. It also
+the file and a directory such as .claude that are empty then. Everything else stays. With --purge it does so in all three files, and in those of other agents. It also
 removes the copy of the program unless another project's hooks run it, the files of the
 guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
 which "fsmtx undo" has nothing to undo. The tasks are kept.

@@ -32,7 +32,7 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 		"install into a file":       {"c", "{\n  \"model\": \"x\"\n}\n", install, nil},
 		"update":                    {"a/c", "", []string{"install", "--user", "--no-steps"}, [][]string{install}},
 		"remove with directories":   {"a/b/c", "", remove, [][]string{install}},
-		"remove from a file":        {"c", "\ufeff{}", remove, [][]string{install}},
+		"remove from a file":        {"c", "\ufeff{\"model\": \"x\"}", remove, [][]string{install}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := map[string]bool{"": true, c.file: true}
@@ -63,7 +63,7 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 				}
 				require.NoError(t, err)
 				if left := content(config); ended {
-					require.Greater(t, n, 10, "it ended before it did anything")
+					require.Greater(t, n, 5, "it ended before it did anything")
 					t.Logf("killed before %d calls", n-1)
 					return
 				} else if !whole[left] {

@@ -140,7 +140,7 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 // invalid says why the client ignores a settings file as a whole, behind line and column. It is empty if
 // the client reads the file.
 func invalid(data []byte) string {
-	if _, err := settings.Inspect(data, nil); errors.Is(err, settings.ErrNotJSON) {
+	if err := settings.Strict(data); errors.Is(err, settings.ErrNotJSON) {
 		return err.Error() + "; the client ignores a file that is not valid JSON, all of it"
 	}
 	if err := plugins.CheckSettings(data); err != nil {

@@ -2,24 +2,19 @@ package install
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -193,10 +188,13 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 		if err != nil {
 			return nil, err
 		}
+		if err := a.check(file, a.agent.Hooks); err != nil {
+			return nil, err
+		}
 		hooks := agentHooks(a.agent, command)
 		if !a.isIrrelevant(file) {
 			if hooks, err = settings.Keep(file.Data, hooks); err != nil {
-				return nil, a.inFile(file, err)
+				return nil, inFile(file, err)
 			}
 		}
 		for i := range hooks {
@@ -209,64 +207,23 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 	}
 	for i := range files {
 		if err := a.edit(&files[i]); err != nil {
-			return nil, a.inFile(files[i].File, err)
+			return nil, inFile(files[i].File, err)
 		}
 	}
 	return files, nil
 }
 
-// inFile adds the file to an error, and the way out for a file with comments, which these agents read
-// and which cannot be edited here.
-func (a agentInstall) inFile(file *settings.File, err error) error {
-	err = inFile(file, err)
-	plain, wrong := commented.Plain(file.Data)
-	if errors.Is(err, settings.ErrNotJSON) && wrong == nil && jsontext.Value(plain).IsValid() && a.mayHaveComments(file.Path) {
-		return hint.With(err, a.aboutComments(file.Path))
+// check returns an error for a file with comments if the agent reads none in its files of this kind. From such a file
+// something can be removed nevertheless.
+func (a agentInstall) check(file *settings.File, of agent.Files) error {
+	if of.Comments || a.verb == remove || a.isIrrelevant(file) {
+		return nil
 	}
-	return err
-}
-
-// mayHaveComments reports whether the agent reads a file with comments.
-func (a agentInstall) mayHaveComments(path string) bool {
-	if a.isOfServer(path) {
-		return a.agent.Server.Comments
-	}
-	return a.agent.Hooks.Comments
-}
-
-// isOfServer reports whether a file is the server's, and the hooks have another one.
-func (a agentInstall) isOfServer(path string) bool {
-	base := filepath.Base(path)
-	return base == filepath.Base(a.agent.Server.User) && base != filepath.Base(a.agent.Hooks.User)
-}
-
-// aboutComments returns the way out for a file with comments. When removing, isIrrelevant has seen
-// that it has something of this program.
-func (a agentInstall) aboutComments(path string) string {
-	printed := "what this prints: " + cmp.Or(a.agent.Home.Variable, "HOME") + "=/nowhere fsmtx install --agent " + a.agent.Name
-	if a.Scope == Project {
-		printed = "what this prints in another directory: fsmtx install --agent " + a.agent.Name + " --project"
-	}
-	if a.MCP {
-		printed += " --mcp"
-	}
-	printed = strings.Join(append([]string{printed}, a.Steps.Applied(nil)...), " ") + " --print"
-	if a.isOfServer(path) && len(a.agent.Registrations) > 0 { // the hooks are printed first
-		printed = "the object with " + strconv.Quote(a.agent.ServerPath[0]) + " of " + printed
-	}
-	done, other := "edited", "put into it "+printed
-	switch a.verb {
-	case remove:
-		other = "delete the entries yourself whose command has " + settings.Program
-	case compare:
-		done, other = "compared", "compare it with "+printed
-	}
-	return "a file with comments is not " + done + ", though " + a.agent.Title + " reads it. Take the comments out, or " + other
+	return inFile(file, settings.Strict(file.Data))
 }
 
 // isIrrelevant reports whether a file that is only looked at, or from which something is to be
-// removed, has nothing of this program. It may then be in a form that cannot be edited, such as
-// JSON with comments.
+// removed, has nothing of this program. It may then be in a form that cannot be edited.
 func (a agentInstall) isIrrelevant(file *settings.File) bool {
 	return a.verb != put && !bytes.Contains(file.Data, []byte(settings.Program))
 }
@@ -315,7 +272,12 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 		if err != nil {
 			return nil, err
 		}
-		one.File = file
+		if a.agent.ServerPath != nil {
+			err = a.check(file, a.agent.Server)
+		}
+		if one.File = file; err != nil {
+			return nil, err
+		}
 	}
 	if a.isIrrelevant(one.File) {
 		if wanted || len(one.hooks) > 0 {
@@ -326,7 +288,7 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 	had, err := a.addServer(&one, command)
 	switch {
 	case err != nil && !(a.isTheirs(err) && (a.verb == remove || !wanted)):
-		return nil, a.inFile(one.File, err)
+		return nil, inFile(one.File, err)
 	case !had && (a.verb == remove || !wanted):
 		one.table, one.server = nil, nil
 	}

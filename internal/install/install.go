@@ -91,10 +91,14 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 		return p, err
 	}
 	p = installPlan{file: file, command: binary}
+	if j.verb != remove {
+		if err := settings.Strict(file.Data); err != nil {
+			return p, inFile(file, err)
+		}
+	}
 	if p.hooks, err = j.Steps.Hooks(file.Data, binary, ListedHere(s.Getenv), j.Hydrate); err != nil {
 		return p, inFile(file, err)
 	}
-	p.hooks = settings.Reporting(append(p.hooks, j.missing(binary)))
 	if p.hooks, err = j.withGuards(file.Data, p.hooks, binary); err != nil {
 		return p, inFile(file, err)
 	}
@@ -170,20 +174,11 @@ func isRenamed(name string) bool {
 	return ok && strings.IndexAny(rest, "-_") == 0
 }
 
-// missing returns the hook that reports a missing program. A project's file names the
-// program also where this one does not check it, because it removes the hooks.
-func (j *job) missing(binary string) settings.Hook {
-	if j.Scope == Project {
-		binary = settings.Program
-	}
-	return settings.Missing(binary)
-}
-
 // checkPortable returns an error if a flag of hydrate is an absolute path, which exists on
 // this machine only.
 func checkPortable(hooks []settings.Hook) error {
 	for _, h := range hooks {
-		if !h.Runs("hook") || h.Obsolete != "" {
+		if !h.Runs("hook") {
 			continue
 		}
 		f, _ := line.ParseHook(h.Flags)

@@ -102,6 +102,12 @@ func requests() map[string]Request {
 	return all
 }
 
+// filesOf returns a tree without its directories: an empty one may stay.
+func filesOf(tree map[string]string) map[string]string {
+	maps.DeleteFunc(tree, func(_, text string) bool { return text == "" })
+	return tree
+}
+
 // What is installed is found as it was installed, is installed once, and leaves nothing when it is removed. A preview
 // changes nothing, and what a person has written stays.
 func TestEveryInstallation(t *testing.T) {
@@ -111,7 +117,7 @@ func TestEveryInstallation(t *testing.T) {
 				r, w := requests()[name], newWorld(t)
 				if had {
 					for _, file := range []string{"project/.claude/settings.json", "project/.claude/settings.local.json", "home/.claude/settings.json"} {
-						w.write(file, "{\n  \"model\": \"x\", \"hooks\": {\"Stop\": []}\n}\n")
+						w.write(file, "{\n  \"model\": \"x\", \"hooks\": {\"Stop\": [{\"hooks\": []}]}\n}\n")
 					}
 					w.write("home/.claude.json", `{"numStartups": 3}`)
 					w.write("project/.mcp.json", `{"mcpServers": {"other": {"command": "other"}}}`)
@@ -132,7 +138,7 @@ func TestEveryInstallation(t *testing.T) {
 				w.installs(r)
 				require.Equal(t, after, w.tree(), "it is there already")
 				require.NoError(t, Remove(w.streams(), Request{Scope: r.Scope, Agents: r.Agents}))
-				require.Equal(t, before, w.tree())
+				require.Equal(t, filesOf(before), filesOf(w.tree()))
 			})
 		}
 	}
@@ -245,16 +251,26 @@ func TestAllAgents(t *testing.T) {
 	assert.NoDirExists(t, w.path("home/.gemini"), "which is not used here")
 }
 
-// A file with comments is not edited. If it has nothing of fsmtx, there is nothing to remove or to compare.
+// A file with comments keeps them if the agent reads it. Another one is not edited; if it has nothing of fsmtx, there is
+// nothing to remove or to compare.
 func TestAFileWithComments(t *testing.T) {
 	w := newWorld(t)
-	w.write("home/.gemini/settings.json", "{\n  // mine\n  \"a\": 1}\n")
-	before, gemini := w.tree(), Request{Scope: User, Agents: []string{"gemini"}}
-	require.ErrorIs(t, Install(w.streams(), gemini), settings.ErrNotJSON)
-	require.NoError(t, Remove(w.streams(), gemini))
+	for _, file := range []string{"home/.gemini/settings.json", "home/.codex/hooks.json", "project/.claude/settings.local.json"} {
+		w.write(file, "{\n  // mine\n  \"a\": 1}\n")
+	}
+	before := w.tree()
+	for _, r := range []Request{{}, {Scope: User, Agents: []string{"codex"}}} {
+		require.ErrorIs(t, Install(w.streams(), r), settings.ErrNotJSON)
+		require.NoError(t, Remove(w.streams(), r))
+	}
+	gemini := Request{Scope: User, Agents: []string{"gemini"}}
 	status, err := Check(w.streams(), gemini)
 	require.NoError(t, err)
 	assert.Equal(t, Absent, status)
+	assert.Equal(t, before, w.tree())
+	w.installs(gemini)
+	assert.Contains(t, w.tree()[w.path("home/.gemini/settings.json")], "// mine")
+	require.NoError(t, Remove(w.streams(), gemini))
 	assert.Equal(t, before, w.tree())
 }
 

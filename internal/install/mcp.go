@@ -58,7 +58,12 @@ func (j *job) readServer(s terminal.Streams, command string) (found server, err 
 	if found.file, err = settings.Read(path); err != nil {
 		return found, err
 	}
-	found.report, err = settings.InspectServer(found.file.Data, found.Server)
+	if j.verb != remove {
+		err = settings.Strict(found.file.Data)
+	}
+	if err == nil {
+		found.report, err = settings.InspectServer(found.file.Data, found.Server)
+	}
 	return found, inFile(found.file, err)
 }
 

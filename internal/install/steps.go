@@ -66,9 +66,6 @@ func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, hydrate 
 		return nil, err
 	}
 	for i, h := range hooks {
-		if h.Obsolete != "" {
-			continue
-		}
 		flags := h.Flags
 		if hydrate != nil {
 			flags = line.Merge(flags, hydrate)

@@ -78,7 +78,7 @@ func Workflows(hooks []settings.Hook) Part {
 // enforces reports whether the hooks enforce the steps of workflows: they then have one for a
 // task that is completed.
 func enforces(hooks []settings.Hook) bool {
-	return slices.ContainsFunc(hooks, func(h settings.Hook) bool { return h.Event == event.TaskCompleted && h.Obsolete == "" })
+	return slices.ContainsFunc(hooks, func(h settings.Hook) bool { return h.Event == event.TaskCompleted })
 }
 
 // Planning is the part that enforces the rules of a planning workflow, for the plugin of
@@ -160,13 +160,12 @@ func (p Plugin) files() ([]pluginFile, error) {
 		pluginFile{path: versionPath, mode: 0o644, data: []byte(p.Version + "\n")}), err
 }
 
-// hooks returns the hooks of all parts, and one that reports if the program cannot run.
-func (p Plugin) hooks() []settings.Hook {
-	hooks := []settings.Hook{settings.Unusable()}
+// hooks returns the hooks of all parts.
+func (p Plugin) hooks() (hooks []settings.Hook) {
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
 	}
-	return settings.Reporting(hooks)
+	return hooks
 }
 
 func appendAll(files []pluginFile, part Part) ([]pluginFile, error) {
@@ -200,9 +199,6 @@ func (p Plugin) readme() []byte {
 	b.WriteString(readme + "\n")
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
-			if h.Obsolete != "" {
-				continue
-			}
 			matcher := ""
 			if h.Matcher != "" {
 				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))

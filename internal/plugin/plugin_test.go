@@ -84,9 +84,6 @@ func TestReadmeNamesEveryHook(t *testing.T) {
 	assert.NotContains(t, string(p.readme()), "fsmtx hydrate")
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
-			if h.Obsolete != "" {
-				continue
-			}
 			assert.Contains(t, string(p.readme()), "- "+h.Event)
 			assert.Contains(t, string(p.readme()), "`fsmtx "+strings.Join(h.Args, " "))
 		}

@@ -103,7 +103,7 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 	}
 	var lines []string
 	for _, h := range p.hooks() {
-		if h.Event == event.SessionStart && h.Obsolete == "" {
+		if h.Event == event.SessionStart {
 			lines = append(lines, h.Line())
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/tailscale/hujson"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/edit"
@@ -131,12 +130,11 @@ func (e Existing) Has(hooks []settings.Hook) bool {
 	return err == nil && report.State != settings.Absent
 }
 
-// Enforces reports whether the plugin has hooks that enforce the steps of workflows, also those
-// of earlier versions. ok is false if it has no hooks of workflows.
+// Enforces reports whether the plugin has hooks that enforce the steps of workflows. ok is false if it has no hooks
+// of workflows.
 func (e Existing) Enforces() (yes, ok bool) {
-	all := settings.Hooks(Command, nil, settings.Duty{})
-	completed := slices.DeleteFunc(slices.Clone(all), func(h settings.Hook) bool { return h.Event != event.TaskCompleted })
-	return e.Has(completed), e.Has(all)
+	calls := settings.Calls(e.Hooks)
+	return slices.ContainsFunc(calls, settings.Call.Enforces), slices.ContainsFunc(calls, settings.Call.Hydrates)
 }
 
 // ServesMCP reports whether the plugin has this program's MCP server.
@@ -248,7 +246,10 @@ func (e Existing) merge(p Plugin, files []pluginFile) (merged []pluginFile, err 
 			f.data, err = e.mergeHooks(p)
 		case f.path == serverPath:
 			f.merged, f.from = true, e.Server
-			if f.data, err = settings.AddServer(e.Server, server()); err != nil {
+			if err = settings.Strict(e.Server); err == nil {
+				f.data, err = settings.AddServer(e.Server, server())
+			}
+			if err != nil {
 				err = fmt.Errorf("%s:%w", filepath.Join(e.dir, serverPath), err)
 			}
 		case !e.Own && (f.path == readmePath || f.path == plugins.MarketplacePath):
@@ -291,11 +292,11 @@ func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 	data, hooks := e.Hooks, p.hooks()
 	gone := slices.DeleteFunc(everyHook(), func(h settings.Hook) bool {
 		return slices.ContainsFunc(hooks, func(kept settings.Hook) bool {
-			return kept.Event == h.Event && kept.Tool == h.Tool && slices.Equal(kept.Args, h.Args)
+			return slices.Equal(kept.Args, h.Args)
 		})
 	})
-	var err error
-	if e.Has(gone) {
+	err := settings.Strict(data)
+	if err == nil && e.Has(gone) {
 		data, err = settings.Remove(data, gone)
 	}
 	if err == nil {
@@ -310,7 +311,7 @@ func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 // everyHook returns all hooks of this program that a plugin may have.
 func everyHook() []settings.Hook {
 	hooks := append(settings.Hooks(Command, nil, settings.Duty{}), rules.Hooks(Command, "", guard.Config{})...)
-	return append(hooks, append(skillfiles.Hooks(Command), settings.Unusable())...)
+	return append(hooks, skillfiles.Hooks(Command)...)
 }
 
 // compare returns the files that must be written, and the paths of those that

@@ -121,30 +121,6 @@ func TestHooksOfRemovedPartsAreRemoved(t *testing.T) {
 
 func pair(a, b bool) []bool { return []bool{a, b} }
 
-// TestHooksOfAnEarlierPluginAreReplaced: the file is then that of a new plugin.
-func TestHooksOfAnEarlierPluginAreReplaced(t *testing.T) {
-	dir := t.TempDir()
-	p := small()
-	p.Parts = []Part{Workflows(settings.Hooks(Command, []string{}, settings.Duty{}))}
-	_, err := p.Write(dir, false)
-	require.NoError(t, err)
-	want := content(t, dir, "hooks/hooks.json")
-	old, err := settings.Add(nil, []settings.Hook{
-		settings.Unusable(), {Event: "PostToolUse", Matcher: "Skill", Command: Command, Args: []string{"hydrate"},
-			Flags: []string{"--announce"}, Timeout: 10},
-		{Event: "SessionStart", Command: Command, Args: []string{"recover", "--hook"}, Timeout: 10},
-		{Event: "TaskCompleted", Command: Command, Args: []string{"step"}, Timeout: 1860},
-	})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "hooks/hooks.json"), old, 0o644))
-	now, err := Read(dir)
-	require.NoError(t, err)
-	assert.Equal(t, []bool{true, true}, pair(now.Enforces()))
-	_, err = p.Write(dir, true)
-	require.NoError(t, err)
-	assert.Equal(t, want, content(t, dir, "hooks/hooks.json"))
-}
-
 func TestOtherServersAreKept(t *testing.T) {
 	dir := t.TempDir()
 	_, err := small().Write(dir, false)

@@ -10,19 +10,8 @@ import (
 type call struct {
 	program string // empty if the entry does anything other than running one program
 	args    []string
-	form    form
-	script  string // of the shell that runs the entry
-	report  string // what that prints if the program does not run
+	line    string // of the shell that runs the entry; empty for an entry with "args"
 }
-
-// form is how an entry names its program.
-type form int
-
-const (
-	guarded form = iota // a line of the shell that does nothing if the program is missing
-	bare                // a line of the shell with the program alone
-	argued              // "command" and "args", without a shell (fact 24, client 2.1.197)
-)
 
 // pluginRoot is the directory of a plugin: the client replaces it in "command" and "args",
 // and sets a variable of that name (facts 24 and 25, client 2.1.197).
@@ -32,37 +21,26 @@ const pluginRoot = "${CLAUDE_PLUGIN_ROOT}"
 // arguments. args is nil if the hook has none. program is empty if the hook is a script of
 // the shell that does anything else.
 func Called(command string, args []string) (program string, arguments []string) {
-	c := shellCall(command)
-	if args != nil {
-		c = argsCall(command, args)
-	}
+	c := called(command, args)
 	return c.program, c.args
 }
 
-// shellCall parses a shell command line. The program is empty unless the line calls one
+// called parses a shell command line, if there are no args. The program is empty unless the line calls one
 // program and does nothing else: a user wrote any other line, so it is not edited.
-func shellCall(line string) call {
+func called(line string, args []string) call {
+	if args != nil {
+		return call{program: line, args: args}
+	}
 	words, ok := shell.Guarded(line)
-	c := call{form: guarded, script: line}
-	c.report, _ = shell.Reported(line)
 	if !ok {
 		words, ok = shell.Call(line)
-		c.form = bare
 	}
+	c := call{line: line}
 	if ok {
 		c.program, c.args = words[0], words[1:]
 	}
 	if rest, ok := strings.CutPrefix(c.program, "$CLAUDE_PLUGIN_ROOT/"); ok {
 		c.program = pluginRoot + "/" + rest
-	}
-	return c
-}
-
-// argsCall returns the call of an entry with "args".
-func argsCall(program string, args []string) call {
-	c := call{program: program, args: args, form: argued}
-	if program == "sh" && len(args) == 2 && args[0] == "-c" {
-		c.script = args[1]
 	}
 	return c
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -53,33 +53,15 @@ func Unread(path string, err error) error {
 
 // Replace makes data the content of the file, atomically and durably, as edit.File
 // documents: it keeps the owner and the permissions. A symbolic link at Path is kept. If data
-// is nil, Replace removes the file and the directories that were created for it. If data
-// equals Data, nothing is written. Replace returns edit.ErrChanged if the file has
+// is nil, Replace removes the file, and its directory if that is empty and the name begins with a dot, as that of
+// .claude. If data equals Data, nothing is written. Replace returns edit.ErrChanged if the file has
 // changed since it was read, and the other errors of edit.File.
 func (f *File) Replace(data []byte) error {
-	if f.Data == nil && data != nil {
-		data = withDirs(data, missingDirs(f.Target))
+	err := f.edit.Replace(data)
+	if dir := filepath.Dir(f.Target); err == nil && data == nil && f.Data != nil && strings.HasPrefix(filepath.Base(dir), ".") {
+		_ = safefile.Rmdir(dir) // unless there is something else in it
 	}
-	if err := f.edit.Replace(data); err != nil {
-		return f.named(err)
-	}
-	if data == nil {
-		dir := filepath.Dir(f.Target)
-		for n := CreatedDirs(f.Data); n > 0 && safefile.Rmdir(dir) == nil; n-- {
-			dir = filepath.Dir(dir)
-		}
-	}
-	return nil
-}
-
-// missingDirs returns how many directories above the path do not exist.
-func missingDirs(path string) (n int) {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-			return n
-		}
-		n++
-	}
+	return f.named(err)
 }
 
 // named adds Path to an error that mentions only Target.

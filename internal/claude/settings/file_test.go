@@ -75,24 +75,23 @@ func link(t *testing.T, to, path string) {
 
 func TestUninstallRestoresFilesAndDirectories(t *testing.T) {
 	for name, before := range map[string]func(t *testing.T, root string){
-		"nothing":                        func(*testing.T, string) {},
-		"an empty directory":             func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a", 0o755)) },
-		"an empty directory of the file": func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a/.claude", 0o750)) },
-		"another file":                   func(t *testing.T, root string) { write(t, root+"/a/.claude/settings.json", "{}", 0o644) },
-		"a file":                         func(t *testing.T, root string) { write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o640) },
+		"an empty directory": func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a", 0o755)) },
+		"another file":       func(t *testing.T, root string) { write(t, root+"/a/.claude/settings.json", "{}", 0o644) },
+		"a file":             func(t *testing.T, root string) { write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o640) },
 		"a read-only file": func(t *testing.T, root string) {
 			write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o444)
 		},
 		"a link": func(t *testing.T, root string) {
-			write(t, root+"/dotfiles/s.json", "{\n}", 0o600)
+			write(t, root+"/dotfiles/s.json", "{\n  \"a\": 1\n}", 0o600)
 			link(t, root+"/dotfiles/s.json", root+"/a/.claude/s.json")
 		},
 		"a link to a link": func(t *testing.T, root string) {
-			write(t, root+"/dotfiles/s.json", "{}", 0o664)
+			write(t, root+"/dotfiles/s.json", `{"a": 1}`, 0o664)
 			link(t, "s.json", root+"/dotfiles/link.json")
 			link(t, "../../dotfiles/link.json", root+"/a/.claude/s.json")
 		},
 		"a link to nothing": func(t *testing.T, root string) {
+			require.NoError(t, os.MkdirAll(root+"/dotfiles/deep", 0o755))
 			link(t, "../../dotfiles/deep/s.json", root+"/a/.claude/s.json")
 		},
 		"a link to nothing, below a linked directory": func(t *testing.T, root string) {
@@ -133,8 +132,12 @@ func TestModeAndLinkAreKept(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o640), info.Mode())
 }
 
-func TestUninstallKeepsDirectoriesInUse(t *testing.T) {
+// TestUninstallKeepsDirectories that are in use or not hidden, as the project's may be.
+func TestUninstallKeepsDirectories(t *testing.T) {
 	root := t.TempDir()
+	install(t, root+"/project/.mcp.json")
+	uninstall(t, root+"/project/.mcp.json")
+	assert.DirExists(t, root+"/project")
 	path := root + "/a/.claude/s.json"
 	install(t, path)
 	write(t, root+"/a/mine", "", 0o600)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -32,22 +31,7 @@ type Hook struct {
 	Timeout int      // seconds
 	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all; other agents ignore it
 
-	// Script is a line of the shell that runs no subcommand. Command and Args are then
-	// empty, and the end of the line prints report, by which the hook is recognised.
-	Script string
-	// report is what the shell prints if the program does not run; empty for nothing.
-	report string
-
-	// Obsolete is why settings should not have this hook; empty for a hook that they should
-	// have. Such a hook is found and removed, and never added.
-	Obsolete string
-
-	// Several hooks of one event may have the same Args. All of them then have the same
-	// Tools, and Tool is the hook's index in it: an entry whose matcher contains Tools[i]
-	// is the hook with Tool i. An entry whose matcher contains none of them is the hook
-	// with Tool 0, so that it is updated or removed too.
-	Tools []string
-	Tool  int
+	report string // what the shell prints if the program does not run; empty for nothing
 }
 
 // taskTools are the tools before which hydrate checks that the tasks belong to the skill
@@ -68,8 +52,7 @@ type Duty struct {
 }
 
 // Hooks returns the hooks of "fsmtx install" and "fsmtx plugin": one command, registered once
-// for each event that it needs. flags are its flags. The obsolete hooks of earlier versions, and
-// those that the duty leaves out, are among them.
+// for each event that it needs. flags are its flags.
 //
 // PreToolUse has two registrations, because "if" restricts the one on Bash to commands that run
 // this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
@@ -77,52 +60,29 @@ type Duty struct {
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
 // shows that an update was carried out, and what a person chose (fact 186, client 2.1.329). At the
 // next prompt it is known that an update was not: after an interruption no Stop comes (fact 54).
+// That of SessionStart reports a missing program.
 func Hooks(binary string, flags []string, d Duty) []Hook {
 	short := HookLimit(defaultWait)
 	on := func(event, matcher string, timeout int) Hook {
 		return Hook{Event: event, Matcher: matcher, Command: binary, Args: []string{"hook", ofClaude}, Flags: flags, Timeout: timeout}
 	}
-	tools := on(event.PreToolUse, "^("+strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...),
-		"|")+")$", StepTimeout)
+	start := on(event.SessionStart, "", short)
+	start.report = missing(binary)
+	if d.NoSteps {
+		return []Hook{on(event.PostToolUse, "Skill", short), on(event.UserPromptExpansion, "", short),
+			on(event.PreToolUse, taskTools, short),
+			on(event.Stop, "", short), start}
+	}
+	tools := "^(" + strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...), "|") + ")$"
 	shell := on(event.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
 	if shell.If = "Bash(*" + Program + " *)"; d.Only.Shell {
 		shell.Matcher, shell.If = "Bash|Monitor", ""
 	}
-	used := on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short)
 	ran := on(event.PostToolUse, "Bash", short)
 	ran.If = "Bash(*" + Program + " *)"
-	completed, prompt, subagent := on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
-		on(event.SubagentStop, "", short)
-	if d.NoSteps {
-		tools.Matcher, tools.Timeout, used.Matcher = taskTools, short, "Skill"
-		for _, h := range []*Hook{&ran, &shell, &completed, &prompt, &subagent} {
-			h.Obsolete = "is registered, but should not be with --no-steps"
-		}
-	}
-	used.Tools, ran.Tools, ran.Tool = []string{"Skill", "Bash"}, []string{"Skill", "Bash"}, 1
-	tools.Tools, shell.Tools, shell.Tool = []string{"TaskUpdate", "Bash"}, []string{"TaskUpdate", "Bash"}, 1
-	return append(earlier(binary), used, ran, on(event.UserPromptExpansion, "", short), tools, shell, completed, prompt,
-		on(event.Stop, "", short), subagent, on(event.SessionStart, "", short))
-}
-
-// replaced is why hooks of earlier versions are obsolete.
-const replaced = "the hooks are those of an earlier version: one fsmtx hook replaces fsmtx hydrate, fsmtx step and fsmtx recover"
-
-// earlier returns the hooks of versions in which an event could start two commands, in the order
-// in which they were added.
-func earlier(binary string) []Hook {
-	on := func(event string, args ...string) Hook {
-		return Hook{Event: event, Command: binary, Args: args, Obsolete: replaced}
-	}
-	hooks := []Hook{
-		on(event.PostToolUse, "hydrate"), on(event.UserPromptExpansion, "hydrate"), on(event.PreToolUse, "hydrate"), on(event.Stop, "hydrate"),
-		on(event.SessionStart, "recover", "--hook"),
-	}
-	for _, event := range []string{event.PreToolUse, event.PostToolUse, event.TaskCompleted, event.UserPromptSubmit, event.Stop,
-		event.SubagentStop, event.SessionStart} {
-		hooks = append(hooks, on(event, "step"))
-	}
-	return hooks
+	return []Hook{on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, on(event.UserPromptExpansion, "", short),
+		on(event.PreToolUse, tools, StepTimeout), shell, on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
+		on(event.Stop, "", short), on(event.SubagentStop, "", short), start}
 }
 
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
@@ -163,16 +123,11 @@ func TimeLimit(wait time.Duration) int {
 // as wait. It may do what waits for them and then judge a step, for which 5 s are added.
 func HookLimit(wait time.Duration) int { return TimeLimit(wait) + int(margin/time.Second) }
 
-func (h Hook) subcommand() string { return strings.Join(h.Args, " ") }
-
 // Runs reports whether the hook runs a subcommand of this program.
-func (h Hook) Runs(subcommand string) bool { return len(h.Args) > 0 && h.Args[0] == subcommand }
+func (h Hook) Runs(subcommand string) bool { return h.Args[0] == subcommand }
 
 // Line returns the line of the shell that the client runs.
 func (h Hook) Line() string {
-	if h.Script != "" {
-		return h.Script
-	}
 	args := append(h.Args[:len(h.Args):len(h.Args)], h.Flags...)
 	if h.report != "" {
 		return shell.GuardReporting(word(h.Command), args, h.report)
@@ -184,12 +139,8 @@ func (h Hook) Line() string {
 	return guard(word(h.Command), args)
 }
 
-// owns reports whether a call in a group with the matcher is this hook. The hook's path
-// and flags may differ.
-func (h Hook) owns(c call, matcher string) bool {
-	if h.Script != "" {
-		return strings.HasSuffix(c.script, apart(h.report))
-	}
+// owns reports whether a call is this hook. The hook's path and flags may differ.
+func (h Hook) owns(c call) bool {
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false
 	}
@@ -198,13 +149,7 @@ func (h Hook) owns(c call, matcher string) bool {
 			return false
 		}
 	}
-	return h.isProgram(c.program) && h.isTool(matcher)
-}
-
-func (h Hook) isTool(matcher string) bool {
-	names := strings.FieldsFunc(matcher, func(r rune) bool { return !unicode.IsLetter(r) })
-	named := slices.IndexFunc(h.Tools, func(tool string) bool { return slices.Contains(names, tool) })
-	return max(named, 0) == h.Tool
+	return h.isProgram(c.program)
 }
 
 // isProgram reports whether the path is this program: by its base name, by the path in

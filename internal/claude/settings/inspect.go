@@ -24,156 +24,114 @@ type Report struct {
 // Inspect compares settings with the hooks that they should have. data is nil if
 // there is no file. It returns ErrNotJSON, ErrShape or jsontext.ErrDuplicateName.
 func Inspect(data []byte, hooks []Hook) (Report, error) {
-	if blank(data) {
-		return Report{State: Absent}, nil
-	}
 	doc, err := parse(data)
 	if err != nil {
 		return Report{}, err
 	}
-	var report Report
-	seen, earlier := 0, false
-	for _, h := range hooks {
-		found, err := doc.find(h)
-		if err != nil {
+	wantsTools := slices.ContainsFunc(hooks, Hook.setsTaskTools)
+	if i := index(doc.top, "env"); i >= 0 && wantsTools {
+		if _, err := doc.object(doc.top.Members[i].Value, "/env"); err != nil {
 			return Report{}, err
 		}
-		seen += len(found)
-		earlier = earlier || len(found) > 0 && h.Obsolete == replaced
-		if why := h.compare(found); why != "" {
-			report.Why = append(report.Why, h.name()+": "+why)
+	}
+	found, err := doc.entries(hooks)
+	if err != nil || len(found) == 0 {
+		return Report{State: Absent}, err
+	}
+	report := Report{State: Installed}
+	differs := func(what, why string) {
+		if why != "" {
+			report.State, report.Why = Outdated, append(report.Why, what+": "+why)
 		}
 	}
-	if earlier {
-		report.Why = []string{replaced} // the others are missing then
+	for i, e := range paired(hooks, found) {
+		differs(hooks[i].Event, hooks[i].compare(e))
 	}
-	if slices.ContainsFunc(hooks, Hook.setsTaskTools) {
-		env, err := doc.env()
-		if err != nil {
-			return Report{}, err
-		}
-		if env.index(TaskTools) < 0 {
-			report.Why = append(report.Why, "env: "+TaskTools+" is missing")
-		}
+	for _, e := range unpaired(hooks, found) {
+		differs(e.event, "is registered, but should not be")
 	}
-	switch {
-	case seen == 0:
-		return Report{State: Absent}, nil
-	case len(report.Why) == 0:
-		report.State = Installed
-	default:
-		report.State = Outdated
+	if wantsTools && doc.taskTools() == nil {
+		differs("env", TaskTools+" is missing")
 	}
 	return report, nil
 }
 
-// name returns the name of the hook in messages: its event, and its tool if the event
-// has several hooks.
-func (h Hook) name() string {
-	if len(h.Tools) > 0 {
-		return h.Event + " of " + h.Tools[h.Tool]
+// pair returns, for each hook, the index of the entry that is this hook, -1 for none: the one with its matcher, or the
+// first that is no other hook.
+func pair(hooks []Hook, found []entry) []int {
+	taken := make([]int, len(hooks))
+	for i, h := range hooks {
+		is := func(e entry, j int) bool {
+			return e.event == h.Event && h.owns(e.call) && !slices.Contains(taken[:i], j)
+		}
+		taken[i] = -1
+		for j, e := range found {
+			if is(e, j) && (taken[i] < 0 || e.matcher == h.Matcher && found[taken[i]].matcher != h.Matcher) {
+				taken[i] = j
+			}
+		}
 	}
-	return h.Event
+	return taken
+}
+
+// paired returns, for each hook, the entry that is this hook, nil for none.
+func paired(hooks []Hook, found []entry) []*entry {
+	all := make([]*entry, len(hooks))
+	for i, j := range pair(hooks, found) {
+		if j >= 0 {
+			all[i] = &found[j]
+		}
+	}
+	return all
+}
+
+// unpaired returns the entries that are none of the hooks.
+func unpaired(hooks []Hook, found []entry) (rest []entry) {
+	taken := pair(hooks, found)
+	for j, e := range found {
+		if !slices.Contains(taken, j) {
+			rest = append(rest, e)
+		}
+	}
+	return rest
 }
 
 // Keep returns the hooks with the flags that they have in the settings, so that
 // installing from another path keeps the user's flags. A hook that the settings do not
-// have gets the flags of another hook with the same subcommand, or those of the hooks that it
-// replaces. Errors are those of Inspect.
+// have gets the flags of another hook with the same subcommand. Errors are those of Inspect.
 func Keep(data []byte, hooks []Hook) ([]Hook, error) {
-	if blank(data) {
-		return hooks, nil
-	}
 	doc, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
-	kept := slices.Clone(hooks)
-	flags := map[string][]string{}
-	var missing []int
-	for i, h := range hooks {
-		found, err := doc.find(h)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case len(found) == 0 && h.Obsolete == "":
-			missing = append(missing, i)
-		case h.Obsolete == "":
-			kept[i].Flags = h.flagsOf(found[0].call)
-			flags[h.subcommand()] = kept[i].Flags
-		case len(found) > 0 && flags[h.subcommand()] == nil:
-			flags[h.subcommand()] = h.flagsOf(found[0].call)
-		}
+	found, err := doc.entries(hooks)
+	if err != nil {
+		return nil, err
 	}
-	for _, i := range missing {
-		if same, ok := flags[kept[i].subcommand()]; ok {
-			kept[i].Flags = same
-		} else if kept[i].Runs("hook") {
-			kept[i].Flags = replacing(flags, kept[i].Flags)
+	kept := slices.Clone(hooks)
+	for i, e := range paired(hooks, found) {
+		if e != nil {
+			kept[i].Flags = hooks[i].flagsOf(e.call)
+		} else if j := slices.IndexFunc(found, func(e entry) bool { return hooks[i].owns(e.call) }); j >= 0 {
+			kept[i].Flags = slices.DeleteFunc(hooks[i].flagsOf(found[j].call), isMark)
 		}
 	}
 	return kept, nil
 }
 
-// replacing returns the flags of the hook that replaces those of earlier versions, given their
-// flags by subcommand: both had --log, of which hydrate's counts, and hydrate announced nothing
-// without --announce. own are the flags if there were no such hooks.
-func replacing(earlier map[string][]string, own []string) []string {
-	hydrate, hydrates := earlier["hydrate"]
-	step, steps := earlier["step"]
-	if !hydrates && !steps {
-		return own
-	}
-	flags := []string{}
-	announces, logs := !hydrates, false
-	for _, flag := range hydrate {
-		announces = announces || flag == "--announce" || strings.HasPrefix(flag, "--announce=")
-		logs = logs || flag == "--log" || strings.HasPrefix(flag, "--log=")
-		if flag != "--announce" {
-			flags = append(flags, flag)
-		}
-	}
-	if !announces {
-		flags = append(flags, "--announce=false")
-	}
-	for i := 0; i < len(step); i++ {
-		switch {
-		case logs && step[i] == "--log":
-			i++
-		case logs && strings.HasPrefix(step[i], "--log="):
-		default:
-			flags = append(flags, step[i])
-		}
-	}
-	return flags
-}
-
-// compare describes how the entries found for the hook differ from it. It returns "" if
-// there is exactly one and it is equal, or none of an obsolete one.
-func (h Hook) compare(found []entry) string {
+// compare describes how the entry found for the hook differs from it, "" if it is equal.
+func (h Hook) compare(e *entry) string {
 	switch {
-	case h.Obsolete != "" && len(found) == 0:
-		return ""
-	case h.Obsolete != "":
-		return h.Obsolete
-	case len(found) == 0:
+	case e == nil:
 		return "is missing"
-	case len(found) > 1:
-		return fmt.Sprintf("appears %d times", len(found))
-	}
-	e := found[0]
-	switch {
-	case e.form == argued:
-		return `has "args", which other agents ignore`
-	case h.Script != "" && e.script != h.Script:
-		return "is another script"
-	case h.Script == "" && e.form == bare:
-		return "does not allow for a missing program"
-	case e.program != h.Command && h.Script == "":
+	case e.program != h.Command:
 		return fmt.Sprintf("runs %s, want %s", e.program, h.Command)
-	case h.Script == "" && h.report != "" && e.report != h.report:
-		return "does not report a missing program"
+	case !slices.Equal(h.flagsOf(e.call), h.Flags):
+		return has("flags", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
+	case e.line == "":
+		return `has "args", which other agents ignore`
+	case e.line != h.Line():
+		return "does not allow for a missing program as it should"
 	case e.timeout == 0:
 		return fmt.Sprintf("has no timeout, want %d s", h.Timeout)
 	case e.timeout != float64(h.Timeout):
@@ -184,8 +142,6 @@ func (h Hook) compare(found []entry) string {
 		return has("if", e.condition, h.If)
 	case e.async != "":
 		return fmt.Sprintf("has %q, so the client does not wait for its answer", e.async)
-	case h.Script == "" && !slices.Equal(h.flagsOf(e.call), h.Flags):
-		return has("flags", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}
 	return ""
 }

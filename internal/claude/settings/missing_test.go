@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -25,7 +23,7 @@ func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	run := func() string {
-		c := exec.Command(sh, "-c", settings.Missing("fsmtx").Script)
+		c := exec.Command(sh, "-c", atStartOf("fsmtx"))
 		c.Env = []string{"PATH=" + dir}
 		out, err := c.Output()
 		require.NoError(t, err)
@@ -42,24 +40,13 @@ func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 	assert.Empty(t, run())
 }
 
-// TestMissingIsInstalledAndRemoved: the hook is distinguished from the user's own shell
-// hooks.
-func TestMissingIsInstalledAndRemoved(t *testing.T) {
-	before := []byte(`{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh", "args": ["-c", "echo hello"]}]}]}}`)
-	hooks := append(settings.Hooks("fsmtx", nil, settings.Duty{}), settings.Missing("fsmtx"))
-	with := add(t, before, hooks)
-	assert.Equal(t, settings.Installed, state(t, with, hooks))
-	assert.Equal(t, string(with), string(add(t, with, hooks)))
-	assert.Equal(t, string(before), string(remove(t, with, hooks)))
-}
-
 // TestMissingReportsThatTheProgramIsNotAtItsPath: the path may have any characters, and the
 // shell reads nothing but the script. Its standard input is the event.
 func TestMissingReportsThatTheProgramIsNotAtItsPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "$(touch pwned) 'x'")
 	program := filepath.Join(dir, "fsmtx")
 	run := func() string {
-		c := exec.Command("/bin/sh", "-c", settings.Missing(program).Script)
+		c := exec.Command("/bin/sh", "-c", atStartOf(program))
 		c.Dir = t.TempDir()
 		c.Stdin = strings.NewReader("touch pwned\n")
 		out, err := c.Output()
@@ -77,71 +64,8 @@ func TestMissingReportsThatTheProgramIsNotAtItsPath(t *testing.T) {
 	assert.Empty(t, run())
 }
 
-// argued returns settings as earlier versions wrote them: with "command" and "args".
-func argued(t *testing.T, data []byte, hooks []settings.Hook) []byte {
-	for _, h := range hooks {
-		old := map[string]any{"command": h.Command, "args": append(slices.Clone(h.Args), h.Flags...)}
-		if h.Script != "" {
-			old = map[string]any{"command": "sh", "args": []string{"-c", h.Script}}
-		}
-		was, err := json.Marshal(map[string]any{"command": h.Line()})
-		require.NoError(t, err)
-		is, err := json.Marshal(old, json.Deterministic(true))
-		require.NoError(t, err)
-		var line, pair jsontext.Value = was[1 : len(was)-1], is[1 : len(is)-1]
-		spaced := bytes.Replace(line, []byte(`":"`), []byte(`": "`), 1)
-		data = bytes.ReplaceAll(data, spaced, pair)
-	}
-	return data
-}
-
-// TestHooksWithArgsAreReplacedAndRemoved: installations of earlier versions are outdated,
-// and the user's bytes come back.
-func TestHooksWithArgsAreReplacedAndRemoved(t *testing.T) {
-	for _, program := range []string{"/opt/bin/fsmtx", "fsmtx", "/a b/$(c)/fsmtx", "${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"} {
-		missing := []settings.Hook{settings.Missing(program), settings.Unusable()}
-		hooks := append(settings.Hooks(program, []string{"--stop=hold"}, settings.Duty{}), missing...)
-		for _, before := range []string{`{"a":1}`, `{"hooks":{"SessionStart":[]}}`} {
-			with := add(t, []byte(before), hooks)
-			had := append(earlier(program, []string{"--announce"}, []string{"--stop=hold"}), missing...)
-			old := argued(t, add(t, []byte(before), had), had)
-			report, err := settings.Inspect(old, hooks)
-			require.NoError(t, err)
-			assert.Equal(t, settings.Outdated, report.State)
-			assert.Len(t, report.Why, 1)
-			report, err = settings.Inspect(old, missing)
-			require.NoError(t, err)
-			assert.Equal(t, []string{`SessionStart: has "args", which other agents ignore`,
-				`SessionStart: has "args", which other agents ignore`}, report.Why)
-			kept, err := settings.Keep(old, settings.Hooks(program, []string{}, settings.Duty{}))
-			require.NoError(t, err)
-			assert.Equal(t, []string{"--stop=hold"}, active(kept)[0].Flags)
-			assert.Equal(t, string(with), string(add(t, old, hooks)), "repaired")
-			assert.Equal(t, before, string(remove(t, old, hooks)))
-			assert.Equal(t, before, string(remove(t, with, hooks)))
-		}
-	}
-}
-
-// TestTheHookOfSessionStartReports: one hook, which replaces two of an earlier version.
-func TestTheHookOfSessionStartReports(t *testing.T) {
-	for _, before := range []string{`{"a":1}`, `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"echo"}]}]}}`} {
-		for program, missing := range map[string]settings.Hook{"/opt/fsmtx": settings.Missing("/opt/fsmtx"), "fsmtx": settings.Missing("fsmtx"),
-			"${CLAUDE_PLUGIN_ROOT}/bin/fsmtx": settings.Unusable()} {
-			two := append(settings.Hooks(program, []string{"--stop=hold"}, settings.Duty{}), missing)
-			one := settings.Reporting(two)
-			old, now := add(t, []byte(before), two), add(t, []byte(before), one)
-			assert.Equal(t, 1, bytes.Count(old, []byte(`"timeout"`))-bytes.Count(now, []byte(`"timeout"`)))
-			report, err := settings.Inspect(old, one)
-			require.NoError(t, err)
-			assert.Equal(t, settings.Outdated, report.State)
-			assert.Len(t, report.Why, 2)
-			assert.Equal(t, string(now), string(add(t, old, one)), "repaired")
-			assert.Equal(t, before, string(remove(t, old, one)))
-			assert.Equal(t, before, string(remove(t, now, one)))
-			kept, err := settings.Keep(now, settings.Hooks(program, []string{}, settings.Duty{}))
-			require.NoError(t, err)
-			assert.Equal(t, []string{"--stop=hold"}, active(kept)[0].Flags)
-		}
-	}
+// atStartOf returns the line of the hook of SessionStart.
+func atStartOf(program string) string {
+	hooks := settings.Hooks(program, nil, settings.Duty{})
+	return hooks[slices.IndexFunc(hooks, func(h settings.Hook) bool { return h.Event == event.SessionStart })].Line()
 }

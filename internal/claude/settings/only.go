@@ -63,31 +63,21 @@ func (o Only) With(more Only) Only {
 //
 // Errors: those of Inspect.
 func FindOnly(data []byte) (only Only, err error) {
-	if blank(data) {
-		return only, nil
-	}
 	doc, err := parse(data)
 	if err != nil {
 		return only, err
 	}
-	for _, h := range Hooks(Program, nil, Duty{}) {
-		if h.Event != event.PreToolUse {
-			continue
-		}
-		found, err := doc.find(h)
-		if err != nil {
-			return only, err
-		}
-		for _, e := range found {
-			switch _, rest, isServed := strings.Cut(e.matcher, servedTools+"|"); {
-			case e.matcher == "Bash", e.matcher == "Bash|Monitor":
-				only.Shell = only.Shell || e.condition == ""
-			case isServed:
-				only.Tools = append(only.Tools, strings.Split(strings.TrimSuffix(rest, ")$"), "|")...)
-			}
+	found, err := doc.entries(Hooks(Program, nil, Duty{}))
+	for _, e := range found {
+		switch _, rest, isServed := strings.Cut(e.matcher, servedTools+"|"); {
+		case e.event != event.PreToolUse:
+		case e.matcher == "Bash", e.matcher == "Bash|Monitor":
+			only.Shell = only.Shell || e.condition == ""
+		case isServed:
+			only.Tools = append(only.Tools, strings.Split(strings.TrimSuffix(rest, ")$"), "|")...)
 		}
 	}
-	return only.With(Only{}), nil
+	return only.With(Only{}), err
 }
 
 // Missing returns the tools of o that are not among those of have.

@@ -91,26 +91,6 @@ func TestCalledTellsArgumentsFromAScript(t *testing.T) {
 	}
 }
 
-// TestOnlyAShellWithTheScriptIsTheReport: other programs with the same arguments are the user's.
-func TestOnlyAShellWithTheScriptIsTheReport(t *testing.T) {
-	report := []settings.Hook{settings.Missing("fsmtx")}
-	script := string(argued(t, add(t, []byte(`{"a":1}`), report), report))
-	require.Contains(t, script, `"command":"sh"`)
-	assert.Equal(t, `{"a":1}`, string(remove(t, []byte(script), report)))
-	for _, other := range []string{
-		replaceOnce(t, script, `"command":"sh"`, `"command":"zsh"`),
-		replaceOnce(t, script, `"args":["-c"`, `"args":["-x"`),
-		replaceOnce(t, script, `"args":["-c"`, `"args":["-c", "-c"`),
-	} {
-		assert.Equal(t, other, string(remove(t, []byte(other), report)))
-	}
-
-	changed := replaceOnce(t, string(add(t, nil, report)), "command -v fsmtx >", "command -v other >")
-	found, err := settings.Inspect([]byte(changed), report)
-	require.NoError(t, err)
-	assert.Equal(t, settings.Report{State: settings.Outdated, Why: []string{"SessionStart: is another script"}}, found)
-}
-
 func replaceOnce(t *testing.T, text, old, new string) string {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(text, old), "%q in %s", old, text)
@@ -149,8 +129,6 @@ func TestNothingIsFoundInNoSettings(t *testing.T) {
 		require.NoError(t, err, data)
 		assert.Equal(t, ours, kept, "%q: the flags are the caller's", data)
 	}
-	assert.Zero(t, settings.CreatedDirs([]byte("{")))
-	assert.Zero(t, settings.CreatedDirs([]byte("[]\n\n\n")))
 	_, err := settings.FindOnly([]byte("{"))
 	require.ErrorIs(t, err, settings.ErrNotJSON)
 }

@@ -5,56 +5,51 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/harness/files"
 )
 
 var (
 	ours    = settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"}, settings.Duty{})
-	atStart = slices.DeleteFunc(active(ours), func(h settings.Hook) bool { return h.Event != "SessionStart" })
+	atStart = at("SessionStart")
+	atStop  = at("Stop")
 )
 
-// active returns the hooks that settings should have.
-func active(hooks []settings.Hook) []settings.Hook {
-	return slices.DeleteFunc(slices.Clone(hooks), func(h settings.Hook) bool { return h.Obsolete != "" })
-}
-
-// earlier returns the hooks of versions in which an event could start two commands.
-func earlier(binary string, hydrate, step []string) []settings.Hook {
-	on := func(event, matcher string, flags []string, timeout int, args ...string) settings.Hook {
-		return settings.Hook{Event: event, Matcher: matcher, Command: binary, Args: args, Flags: flags, Timeout: timeout}
-	}
-	shell := on("PreToolUse", "Bash", step, 10, "step")
-	shell.If = "Bash(*fsmtx *)"
-	return []settings.Hook{
-		on("PostToolUse", "Skill", hydrate, 10, "hydrate"), on("UserPromptExpansion", "", hydrate, 10, "hydrate"),
-		on("PreToolUse", "TaskCreate|TaskGet|TaskList|TaskUpdate", hydrate, 10, "hydrate"), on("Stop", "", hydrate, 10, "hydrate"),
-		on("SessionStart", "", []string{"--task-tools"}, 10, "recover", "--hook"),
-		on("PreToolUse", "TaskUpdate", step, 1860, "step"), on("PreToolUse", "Write|Edit|NotebookEdit", step, 10, "step"), shell,
-		on("PreToolUse", "mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin)|WebFetch", step, 10, "step"),
-		on("PostToolUse", "TaskUpdate|AskUserQuestion", step, 10, "step"), on("TaskCompleted", "", step, 1860, "step"),
-		on("UserPromptSubmit", "", step, 10, "step"),
-		on("Stop", "", step, 10, "step"), on("SubagentStop", "", step, 10, "step"), on("SessionStart", "compact|resume", step, 10, "step"),
-	}
+func at(event string) []settings.Hook {
+	return slices.DeleteFunc(slices.Clone(ours), func(h settings.Hook) bool { return h.Event != event })
 }
 
 // settingsFile draws a settings file without our hooks: any JSON object, with any white
 // space where JSON allows it. Its "hooks" have the shape that the client documents.
 func settingsFile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
-		g := drawer{t, layouts.Draw(t, "layout")}
-		var members []string
-		if rapid.Bool().Draw(t, "hooks?") {
-			name := rapid.SampledFrom([]string{"hooks", `h\u006foks`}).Draw(t, "spelling")
-			members = append(members, g.member(name, g.hooks()))
-		}
-		for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "names") {
-			members = append(members, g.member(name, g.value(2)))
-		}
+		g := drawer{t: t, layout: layouts.Draw(t, "layout")}
 		mark := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "mark")
-		return mark + g.space() + g.wrap("{", rapid.Permutation(members).Draw(t, "order"), "}") + g.space()
+		return mark + g.space() + g.file() + g.space()
 	})
+}
+
+// file draws the top object.
+func (g drawer) file() string {
+	t := g.t
+	var members []string
+	if rapid.Bool().Draw(t, "hooks?") {
+		name := rapid.SampledFrom([]string{"hooks", `h\u006foks`}).Draw(t, "spelling")
+		members = append(members, g.member(name, g.hooks()))
+	}
+	for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "names") {
+		members = append(members, g.member(name, g.value(2)))
+	}
+	return g.wrap("{", rapid.Permutation(members).Draw(t, "order"), "}")
+}
+
+// members returns what settings say, without empty containers.
+func members(t require.TestingT, data []byte) map[string]any {
+	all, _ := files.Members(t, data)
+	return all
 }
 
 var (
@@ -67,11 +62,16 @@ var (
 )
 
 type drawer struct {
-	t      *rapid.T
-	layout string
+	t        *rapid.T
+	layout   string
+	comments *int // how many were drawn; nil if there are to be none
 }
 
 func (g drawer) space() string {
+	if g.comments != nil && rapid.IntRange(0, 3).Draw(g.t, "comment") == 0 {
+		*g.comments++
+		return fmt.Sprintf(rapid.SampledFrom([]string{" // c%d;\n", "\n// c%d;\n", "/* c%d; */"}).Draw(g.t, "form"), *g.comments)
+	}
 	if g.layout == "any" {
 		return anyGap.Draw(g.t, "space")
 	}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -19,8 +18,7 @@ import (
 //	test ! -x P || exec P statusline --also        the file had none
 //	test -x P && exec P statusline --also; LINE    the file had LINE
 //
-// In the second form only the beginning of the user's text is new, so that removing it restores
-// every byte, and the user's line runs alone if the program is missing. With --also the program
+// In the second form the user's line runs alone if the program is missing. With --also the program
 // finds LINE, or the line of a file with less precedence, by StatusLine.
 
 // statusKey is the member of the settings that has the status line.
@@ -96,21 +94,14 @@ func statusPrefix(program string) string {
 // InspectStatusLine compares the status line of settings with the one that AddStatusLine
 // registers. Errors are those of Inspect.
 func InspectStatusLine(data []byte, program string) (Report, error) {
-	if blank(data) {
-		return Report{State: Absent}, nil
-	}
 	doc, err := parse(data)
 	if err != nil {
 		return Report{}, err
 	}
-	at, _, err := doc.statusLine()
-	switch {
-	case errors.Is(err, errNoLine):
-		return Report{State: Absent}, nil
-	case err != nil:
+	_, line, err := doc.statusLine()
+	if err != nil {
 		return Report{}, err
 	}
-	line, _ := at.text("command")
 	switch found, wraps := statusLineOf(line); {
 	case found.Program == "":
 		return Report{State: Absent}, nil
@@ -124,26 +115,24 @@ func InspectStatusLine(data []byte, program string) (Report, error) {
 
 func ownStatus(program string) string { return shell.Guard(word(program), statusWords) }
 
-// errNoLine is returned by statusLine for settings without a status line.
-var errNoLine = errors.New("no status line")
-
-// statusLine returns the object of the status line and its index in the settings. It returns
-// errNoLine, or ErrShape if it is not a command.
-func (d document) statusLine() (object, int, error) {
-	i := d.top.index(statusKey)
+// statusLine returns the object of the status line and its command, nil if there is none. It returns ErrShape if it
+// is not a command.
+func (d *document) statusLine() (*hujson.Object, string, error) {
+	i := index(d.top, statusKey)
 	if i < 0 {
-		return object{}, i, errNoLine
+		return nil, "", nil
 	}
 	value := d.top.Members[i].Value
 	o, err := d.object(value, "/"+statusKey)
 	if err != nil {
-		return o, i, err
+		return nil, "", err
 	}
-	kind, _ := o.text("type")
-	if _, ok := o.text("command"); !ok || kind != "command" {
-		return o, i, fmt.Errorf("%v: %w: /%s is not a command", d.position(value), ErrShape, statusKey)
+	kind, _ := text(member(o, "type"))
+	line, ok := text(member(o, "command"))
+	if !ok || kind != "command" {
+		return nil, "", fmt.Errorf("%v: %w: /%s is not a command", d.position(value), ErrShape, statusKey)
 	}
-	return o, i, nil
+	return o, line, nil
 }
 
 // AddStatusLine returns settings whose status line runs the program, and then the line that
@@ -156,69 +145,37 @@ func AddStatusLine(data []byte, program string) ([]byte, error) {
 	if data, err = RemoveStatusLine(data); err != nil {
 		return nil, err
 	}
-	doc, l, top, err := open(data)
-	if err != nil {
-		return nil, err
-	}
-	o, _, err := doc.statusLine()
-	switch {
-	case err == nil:
-		literal := o.member("command").(hujson.Literal)
-		prefix := hujson.String(statusPrefix(program))
-		*o.value("command") = append(prefix[:len(prefix)-1:len(prefix)-1], literal[1:]...)
-		return doc.pack(), nil
-	case !errors.Is(err, errNoLine):
-		return nil, err
-	}
-	before, indent := l.place(top)
-	value, err := l.format(fmt.Appendf(nil, `{"type": "command", "command": %s, "refreshInterval": %d}`,
-		[]byte(hujson.String(ownStatus(program))), refresh), indent)
-	if err != nil {
-		return nil, err
-	}
-	doc.top.add(before, statusKey, value)
-	return doc.pack(), nil
-}
-
-// RemoveStatusLine returns settings whose status line is the user's again. It returns nil if
-// nothing else is left of a file that AddStatusLine created. Errors are those of Inspect.
-func RemoveStatusLine(data []byte) ([]byte, error) {
-	if blank(data) {
-		return data, nil
-	}
 	doc, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
-	o, i, err := doc.statusLine()
-	if err != nil {
-		if errors.Is(err, errNoLine) || errors.Is(err, ErrShape) {
-			err = nil // it is not ours
-		}
-		return data, err
+	if o, line, _ := doc.statusLine(); o != nil {
+		o.Members[index(o, "command")].Value.Value = hujson.String(statusPrefix(program) + line)
+		return doc.pack(), nil
 	}
-	line, _ := o.text("command")
+	err = doc.insert([]string{statusKey}, struct {
+		Type            string `json:"type"`
+		Command         string `json:"command"`
+		RefreshInterval int    `json:"refreshInterval"`
+	}{"command", ownStatus(program), refresh}, false)
+	return doc.pack(), err
+}
+
+// RemoveStatusLine returns settings whose status line is the user's again. It returns nil if
+// nothing else is left. Errors are those of Inspect.
+func RemoveStatusLine(data []byte) ([]byte, error) {
+	doc, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	o, line, _ := doc.statusLine() // one that is not a command is not ours
 	switch found, wraps := statusLineOf(line); {
 	case found.Program == "":
 		return data, nil
-	case !wraps:
-		doc.dropPath([]place{{doc.top, i}})
-		return doc.left(), nil
+	case wraps:
+		o.Members[index(o, "command")].Value.Value = hujson.String(found.Line)
 	default:
-		literal := o.member("command").(hujson.Literal)
-		*o.value("command") = literalAfter(literal, strings.TrimSuffix(line, found.Line))
-		return doc.pack(), nil
+		drop(doc.top, statusKey)
 	}
-}
-
-// literalAfter returns the text of JSON without its beginning, which is prefix in whatever
-// spelling; the rest keeps its own.
-func literalAfter(literal hujson.Literal, prefix string) hujson.Literal {
-	for at := 1; at < len(literal); at++ {
-		begin, err := jsontext.AppendUnquote(nil, append(literal[:at:at], '"'))
-		if err == nil && string(begin) == prefix {
-			return append(hujson.Literal{'"'}, literal[at:]...)
-		}
-	}
-	return literal
+	return doc.pack(), nil
 }

@@ -17,7 +17,7 @@ const (
 
 // mark is the flag of the SessionStart hook that records that Add set TaskTools.
 // Without it Remove could not distinguish the variable from the same one set by the
-// user. White space cannot record it, because the client's rewrites change white space.
+// user.
 const mark = "--task-tools"
 
 // WithTaskTools returns the hooks of Hooks with or without the flag that makes Add set
@@ -58,89 +58,42 @@ type Setting struct {
 // Variable returns the value of TaskTools in settings. data is nil if there is no file.
 // Errors are those of Inspect.
 func Variable(data []byte, hooks []Hook) (Setting, error) {
-	if blank(data) {
-		return Setting{}, nil
-	}
 	doc, err := parse(data)
 	if err != nil {
 		return Setting{}, err
 	}
-	return doc.variable(hooks)
-}
-
-func (d document) variable(hooks []Hook) (Setting, error) {
-	env, ok := d.top.member("env").(*hujson.Object)
-	if !ok {
-		return Setting{}, nil
+	found, err := doc.entries(hooks)
+	value := doc.taskTools()
+	if err != nil || value == nil {
+		return Setting{}, err
 	}
-	value := object{env}.member(TaskTools)
-	if value == nil {
-		return Setting{}, nil
-	}
-	s := Setting{Set: true}
+	s := Setting{Set: true, Ours: doc.ownsTaskTools(found)}
+	var ok bool
 	if s.Value, ok = text(value); !ok {
 		s.Value = (hujson.Value{Value: value}).String()
-		return s, nil
 	}
-	marked, err := d.marked(hooks)
-	s.Ours = marked && s.Value == TaskToolsOn
-	return s, err
+	return s, nil
 }
 
-// env returns the "env" object of the settings. If there is none, it returns an empty
-// object that is not part of them.
-func (d document) env() (object, error) {
-	i := d.top.index("env")
-	if i < 0 {
-		return object{new(hujson.Object)}, nil
-	}
-	return d.object(d.top.Members[i].Value, "/env")
-}
-
-// marked reports whether one of the hooks in the settings records that Add set
-// TaskTools.
-func (d document) marked(hooks []Hook) (bool, error) {
-	for _, h := range hooks {
-		found, err := d.find(h)
-		if err != nil {
-			return false, err
-		}
-		for _, e := range found {
-			if slices.ContainsFunc(h.flagsOf(e.call), isMark) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
-// unset removes TaskTools if Add set it, and also "env" if it is then empty and was
-// created by Add.
-func (d *document) unset(hooks []Hook) error {
-	s, err := d.variable(hooks)
-	if err != nil || !s.Ours {
-		return err
-	}
-	i := d.top.index("env")
-	env := asList(d.top.Members[i].Value.Value).(object)
-	d.dropPath([]place{{d.top, i}, {env, env.index(TaskTools)}})
-	return nil
-}
-
-// set sets TaskTools if one of the hooks has the flag for it.
-func (d document) set(l layout, top node, hooks []Hook) error {
-	if !slices.ContainsFunc(hooks, Hook.setsTaskTools) {
+// taskTools returns the value of TaskTools, nil if it is not set.
+func (d *document) taskTools() hujson.ValueTrimmed {
+	env, ok := member(d.top, "env").(*hujson.Object)
+	if !ok {
 		return nil
 	}
-	if _, err := d.env(); err != nil {
-		return err
+	return member(env, TaskTools)
+}
+
+// ownsTaskTools reports whether one of these hooks of ours records that Add set TaskTools, and nobody has changed it since.
+func (d *document) ownsTaskTools(found []entry) bool {
+	value, _ := text(d.taskTools())
+	return value == TaskToolsOn && slices.ContainsFunc(found, func(e entry) bool { return slices.ContainsFunc(e.args, isMark) })
+}
+
+// setTaskTools sets TaskTools if one of the hooks has the flag for it. A value that is there is the user's.
+func (d *document) setTaskTools(hooks []Hook) error {
+	if !slices.ContainsFunc(hooks, Hook.setsTaskTools) || d.taskTools() != nil {
+		return nil
 	}
-	env := l.enter(top, "env", new(hujson.Object))
-	o := env.list.(object)
-	if o.index(TaskTools) >= 0 {
-		return nil // the user has changed the value that Add wrote
-	}
-	before, _ := l.place(env)
-	o.add(before, TaskTools, hujson.String(TaskToolsOn))
-	return nil
+	return d.insert([]string{"env", TaskTools}, TaskToolsOn, false)
 }

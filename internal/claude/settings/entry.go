@@ -1,0 +1,146 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tailscale/hujson"
+)
+
+// entry is one hook in the settings.
+type entry struct {
+	call
+	event     string
+	matcher   string
+	timeout   float64 // seconds, 0 if there is none
+	condition string  // "if"
+	async     string  // the member with which the client does not wait for the hook; empty if there is none
+
+	groups, hooks *hujson.Array  // of the event, and of the group
+	group, object *hujson.Object // in which the entry is, and the entry
+}
+
+// entries returns the entries that any of the hooks owns, in the order of the file. An event for which there is
+// none of the hooks may have any shape; for others it returns ErrShape.
+func (d *document) entries(hooks []Hook) (found []entry, err error) {
+	i := index(d.top, "hooks")
+	if i < 0 {
+		return nil, nil
+	}
+	events, err := d.object(d.top.Members[i].Value, "/hooks")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range events.Members {
+		event, _ := text(m.Name.Value)
+		all, err := d.entriesOf(event, m.Value)
+		if err != nil && slices.ContainsFunc(hooks, func(h Hook) bool { return h.Event == event }) {
+			return nil, err
+		}
+		for _, e := range all {
+			if slices.ContainsFunc(hooks, func(h Hook) bool { return h.owns(e.call) }) {
+				found = append(found, e)
+			}
+		}
+	}
+	return found, nil
+}
+
+// entriesOf returns the entries of an event that are commands.
+func (d *document) entriesOf(event string, v hujson.Value) (found []entry, err error) {
+	at := pointer([]string{"hooks", event})
+	groups, err := d.array(v, at)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range groups.Elements {
+		at := fmt.Sprintf("%s/%d", at, i)
+		group, err := d.object(v, at)
+		if err != nil {
+			return found, err
+		}
+		j := index(group, "hooks")
+		if j < 0 {
+			continue
+		}
+		hooks, err := d.array(group.Members[j].Value, at+"/hooks")
+		if err != nil {
+			return found, err
+		}
+		for k, v := range hooks.Elements {
+			o, err := d.object(v, fmt.Sprintf("%s/hooks/%d", at, k))
+			if err != nil {
+				return found, err
+			}
+			if e, ok := entryOf(o); ok {
+				e.event, e.groups, e.hooks, e.group = event, groups, hooks, group
+				e.matcher, _ = text(member(group, "matcher"))
+				found = append(found, e)
+			}
+		}
+	}
+	return found, nil
+}
+
+// entryOf returns what an entry runs (fact 24, client 2.1.197). ok is false if it is not a
+// command of a known shape.
+func entryOf(o *hujson.Object) (e entry, ok bool) {
+	kind, _ := text(member(o, "type"))
+	command, ok := text(member(o, "command"))
+	if !ok || kind != "command" {
+		return e, false
+	}
+	e.object, e.call = o, called(command, nil)
+	if args := member(o, "args"); args != nil {
+		words, ok := textsOf(args)
+		if !ok {
+			return e, false
+		}
+		e.call = called(command, words)
+	}
+	timeout, _ := member(o, "timeout").(hujson.Literal)
+	e.timeout = timeout.Float() // 0 for what is not a number
+	e.condition, _ = text(member(o, "if"))
+	for _, name := range []string{"asyncRewake", "async"} { // fact 101, client 2.1.329
+		if value, is := member(o, name).(hujson.Literal); is && string(value) == "true" {
+			e.async = name
+		}
+	}
+	return e, true
+}
+
+// textsOf returns the texts of an array, never nil. ok is false for anything else.
+func textsOf(v hujson.ValueTrimmed) (texts []string, ok bool) {
+	all, ok := v.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	texts = []string{}
+	for _, one := range all.Elements {
+		s, ok := text(one.Value)
+		if !ok {
+			return nil, false
+		}
+		texts = append(texts, s)
+	}
+	return texts, true
+}
+
+// remove removes the entries, and the containers that are empty without them. A group with members that this
+// program does not write stays.
+func (d *document) remove(all []entry) {
+	for _, e := range all {
+		dropElement(e.hooks, e.object)
+		if isEmpty(e.hooks) && !slices.ContainsFunc(e.group.Members, isMore) {
+			dropElement(e.groups, e.group)
+		}
+		if isEmpty(e.groups) {
+			drop(d.top, "hooks", e.event)
+		}
+	}
+}
+
+func isMore(m hujson.ObjectMember) bool {
+	name, _ := text(m.Name.Value)
+	return name != "hooks" && name != "matcher"
+}
