@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -107,13 +108,14 @@ func (w *world) start(t *testing.T, c call) *hook {
 	t.Helper()
 	h := &hook{call: c, world: w, log: w.Path(fmt.Sprintf("log-%d", w.hooks.Add(1)))}
 	h.stdout.paused, h.stderr.paused = make(chan struct{}), make(chan struct{})
-	h.cmd = exec.Command(os.Args[0], h.args()...)
-	h.cmd.Env = []string{"HOME=" + w.Dir, roleVariable + "=hook", raceOptions}
+	h.cmd = exec.Command(program.Path(t), h.args()...)
+	h.cmd.Env = []string{"HOME=" + w.Dir, raceOptions}
 	h.cmd.Stdout, h.cmd.Stderr = &h.stdout, &h.stderr
 	if c.script != nil {
 		h.setScript(t, *c.script)
 	}
 	if c.clock != 0 {
+		h.cmd.Path = os.Args[0]
 		h.cmd.Env = append(h.cmd.Env, roleVariable+"=hook at another time", clockVariable+"="+c.clock.String())
 	}
 	var err error
@@ -130,6 +132,7 @@ func (h *hook) setScript(t *testing.T, s script) {
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close(); w.Close() })
 	h.cmd.ExtraFiles, h.resume = []*os.File{r}, w
+	h.cmd.Path = os.Args[0]
 	h.cmd.Env = []string{"HOME=" + h.world.Dir, roleVariable + "=scripted hook", scriptVariable + "=" + string(text), raceOptions}
 }
 

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
 // roleVariable names the environment variable that holds the role of this program in
@@ -18,8 +18,6 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
-	case "hook":
-		os.Exit(command.Main(os.Args[1:], callers.Played()))
 	case "hook at another time":
 		runAtAnotherTime()
 	case "scripted hook":
@@ -28,5 +26,5 @@ func TestMain(m *testing.M) {
 		os.Exit(runClientEmulator(os.Args[1]))
 	}
 	callers.Forget()
-	os.Exit(m.Run())
+	os.Exit(program.Run(m))
 }

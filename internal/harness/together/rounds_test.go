@@ -3,7 +3,6 @@ package together_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -104,8 +104,8 @@ func (r round) hydrate(t *testing.T, w *world, rng *rand.Rand) (outcomes []outco
 // recover runs fsmtx recover for what the last killed hook left over.
 func (w *world) recover(t *testing.T) {
 	t.Helper()
-	c := exec.Command(os.Args[0], "recover", "--session", worlds.ListID)
-	c.Env = []string{"HOME=" + w.Dir, roleVariable + "=hook", raceOptions}
+	c := exec.Command(program.Path(t), "recover", "--session", worlds.ListID)
+	c.Env = []string{"HOME=" + w.Dir, raceOptions}
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
@@ -174,8 +175,8 @@ func sendSoon(p *os.Process, rng *rand.Rand) {
 
 // program runs fsmtx. In one of oneOf calls, at random, it sends it a signal.
 func (s *soak) program(t *testing.T, rng *rand.Rand, oneOf int, stdin string, args ...string) (stdout string, code int) {
-	c := exec.Command(os.Args[0], args...)
-	c.Env = []string{"HOME=" + s.Dir, roleVariable + "=hook", raceOptions}
+	c := exec.Command(program.Path(t), args...)
+	c.Env = []string{"HOME=" + s.Dir, raceOptions}
 	var out bytes.Buffer
 	c.Stdin, c.Stdout = strings.NewReader(stdin), &out
 	if err := c.Start(); err != nil {
