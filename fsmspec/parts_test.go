@@ -169,6 +169,18 @@ func TestPlanOfParts(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// What the first part of a part comes after, it has from the steps above.
+func TestTheFirstPartsOfParts(t *testing.T) {
+	plan, err := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "do": [
+		{"id": 1, "subject": "c", "do": [{"id": 1, "subject": "d"}]}]}]}`).Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(t, err)
+	assert.Equal(t, `+ #1  a
++ #2  b (blocked by #1, #3)
++ #3  c (blocked by #1, #4)
++ #4  d (blocked by #1)
+`, plan.String())
+}
+
 func TestItems(t *testing.T) {
 	many := func(n int) string {
 		var b strings.Builder

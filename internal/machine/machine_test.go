@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,6 +195,17 @@ func TestBound(t *testing.T) {
 	assert.Equal(t, 38, m.Bound())
 	assert.Equal(t, []Loop{{42, Failed, 41, 3, ids(41, 42)}, {43, "changes", 41, 3, ids(41, 42, 43)}}, m.Loops())
 	assert.Zero(t, m.Runs(7))
+
+	var nested []Step // each leads back to the first
+	for i := range int64(12) {
+		nested = append(nested, Step{ID: i + 1, Outcomes: []Outcome{{Name: "again", Back: 1, Max: MaxTimes}}})
+		if i > 0 {
+			nested[i].BlockedBy = ids(i)
+		}
+	}
+	m, _ = New(nested)
+	assert.Equal(t, []int{math.MaxInt32, 101}, []int{m.Runs(1), m.Runs(12)})
+	assert.Equal(t, math.MaxInt32, m.Bound())
 }
 
 func TestRestartOpensEveryStepWithARoundMoreAndNewCounters(t *testing.T) {

@@ -189,3 +189,10 @@ func BenchmarkNew(b *testing.B) {
 		New(steps)
 	}
 }
+
+// A step comes after the branches of a choice: the outcome without a branch ends the workflow, so there is nothing to warn of.
+func TestNothingComesAfterAStop(t *testing.T) {
+	_, faults := New([]Step{{ID: 1, Outcomes: []Outcome{{Name: "a"}, {Name: "b"}, {Name: "quit", Stop: true}}},
+		{ID: 2, When: []Condition{{1, []string{"a"}}}}, {ID: 3, When: []Condition{{1, []string{"b"}}}}, {ID: 4, BlockedBy: ids(2, 3)}})
+	assert.Empty(t, faults)
+}

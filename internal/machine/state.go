@@ -13,7 +13,6 @@ type State struct {
 	machine *Machine
 	steps   []progress
 	counts  map[counter]int
-	stopped bool
 }
 
 // progress is what happened to a step so far.
@@ -149,7 +148,6 @@ func (s State) forward(i int, outcome string, stop bool) (State, Transition, err
 
 // end ends the open steps and the workflow.
 func (s *State) end() (ended []int) {
-	s.stopped = true
 	for i := range s.steps {
 		if !s.done(i) {
 			s.steps[i] = progress{outcome: Skipped, notNeeded: true, byStop: true, round: s.steps[i].round}
@@ -230,11 +228,10 @@ func (s State) Reopen(id int64) (State, Transition, error) {
 	s = s.clone()
 	again := newSet(len(s.steps))
 	for j := range s.steps {
-		if s.done(j) && (j == i || s.machine.past[j].has(i) || s.stopped && s.steps[j].byStop) {
+		if s.done(j) && (j == i || s.machine.past[j].has(i) || s.steps[j].byStop) {
 			again.add(j)
 		}
 	}
-	s.stopped = false
 	s.reopen(again)
 	ended := s.settle()
 	return s, Transition{Step: id, Reopens: s.machine.ids(again), NotNeeded: s.machine.inOrder(ended)}, nil

@@ -56,6 +56,9 @@ func TestALockIsStaleWhenItsSessionIsInactive(t *testing.T) {
 	assert.Equal(t, foreign, held("me"), "its owner was active half an hour ago")
 	set("log", 90*time.Minute)
 	assert.Equal(t, stale, held("me"))
+	for age, want := range map[time.Duration]ownership{time.Hour - time.Second: foreign, time.Hour: stale} {
+		assert.Equal(t, want, lockFile{exists: true, owner: "you", age: age}.heldBy("me", time.Hour), age)
+	}
 	assert.Equal(t, mine, held("you"), "a session does not lose its own lock")
 	set("lock", time.Minute)
 	assert.Equal(t, foreign, held("me"), "it has just been written")
