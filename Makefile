@@ -61,8 +61,8 @@ demo: build ## show what the program does, in a temporary directory
 # some tests make: each package is compiled once.
 gotest = GOGC=400 go test -p 4 -vet=off -timeout 20m
 
-test: ## run every test
-	$(gotest) -trimpath -ldflags=-w ./...
+test: ## run every test, and list what was skipped and why (in CI an unexpected skip is an error)
+	$(subst go test,go run -trimpath -ldflags=-w ./internal/harness/skips,$(gotest)) -trimpath -ldflags=-w ./...
 
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(gotest) -race -timeout 30m ./...

@@ -1,6 +1,5 @@
 // Command fsmtx is the program as tests start it: as it is shipped, except that who runs it is
-// played, that an organisation's settings are where FSMTX_TEST_MANAGED says, and that a guard
-// waits as long for a lock as a loaded machine needs.
+// played, and that an organisation's settings are where FSMTX_TEST_MANAGED says.
 package main
 
 import (
