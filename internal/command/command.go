@@ -73,7 +73,7 @@ func subcommands() []subcommand {
 		{name: "start", group: forAgents, make: newStart, misused: misusedWork("start")},
 		{name: "complete", also: progress.Finish, group: forAgents, make: newComplete, misused: misusedWork("complete")},
 		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
-		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands, hook: true},
+		{name: "step", group: forFollowing, make: newStep, misused: refuseStep, below: stepSubcommands, hook: true},
 		{name: "hook", group: forClient, make: newHook, misused: misusedHook},
 		{name: "mcp", group: forClient, make: newMCP},
 		{name: "guard", group: forClient, make: newGuard},

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -28,6 +30,8 @@ many tasks were created and deleted, how many of the created ones are completed,
   gone            other programs deleted its tasks
   cleared         all were done, so the client has removed its tasks
   empty           it created no tasks
+
+--all prints those of every list; with --json an array of objects with list and hydrations.
 
 With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
 task. SESSION is found as by "fsmtx status". For each list the last ten hydrations are kept
@@ -52,7 +56,8 @@ FILE.3 are kept. A file that is not a log of fsmtx is left alone. docs/fleet.md 
 log collector takes it from there.`
 
 func newLog(s terminal.Streams) *cobra.Command {
-	var asJSON, decided bool
+	var asJSON, decided, everything bool
+	var named string
 	c := &cobra.Command{
 		Use:               "log [SESSION] [N]",
 		Short:             "List what was put into a task list, by which skill, and whether it was undone",
@@ -61,7 +66,17 @@ func newLog(s terminal.Streams) *cobra.Command {
 		ValidArgsFunction: completeSessions(s),
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			session, number := sessionAndNumber(args)
+			argument, number := sessionAndNumber(args)
+			session, err := namedOnce(named, argument)
+			if err != nil {
+				return err
+			}
+			if everything {
+				if session != "" || number != "" {
+					return &exit{exitNo, errors.New("--all cannot be combined with a session or a number"), "run fsmtx log --help"}
+				}
+				return logOfAll(c.Context(), s, asJSON)
+			}
 			if decided {
 				if number != "" {
 					return &exit{exitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
@@ -73,8 +88,52 @@ func newLog(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&decided, "decisions", false, "print what hydrations, steps and guards decided, in order, with who and why")
+	c.Flags().BoolVar(&everything, "all", false, "print the hydrations of every list that has ever had a workflow")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	nameList(s, c, &named)
+	c.MarkFlagsMutuallyExclusive("all", "decisions")
 	return c
+}
+
+// loggedList is what "fsmtx log --all --json" prints of a list.
+type loggedList struct {
+	List       string              `json:"list"`
+	Hydrations []history.Hydration `json:"hydrations"` // newest first
+}
+
+// logOfAll prints the hydrations of each list that has a history.
+func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
+	dirs, err := tasklist.WithHistory(s.Getenv)
+	if err != nil {
+		return err
+	}
+	lists := []loggedList{}
+	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		all, unread, err := history.ReadAll(dir)
+		if err != nil {
+			s.Errorf("%v", err)
+			continue
+		}
+		reportUnread(s, unread)
+		if slices.Reverse(all); len(all) > 0 {
+			lists = append(lists, loggedList{dir, all})
+		}
+	}
+	if asJSON {
+		return printJSON(s.Out, lists)
+	}
+	if len(lists) == 0 {
+		return &exit{exitNo, errors.New("no skill has put a workflow into a task list"), ""}
+	}
+	for _, l := range lists {
+		if err := printHydrations(s, "task list "+l.List, l.Hydrations); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func runLog(ctx context.Context, s terminal.Streams, session, number string, asJSON bool) error {
@@ -107,6 +166,11 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if len(all) == 0 {
 		return &exit{exitNo, fmt.Errorf("%s: no skill has put a workflow into this task list", list.Dir), ""}
 	}
+	return printHydrations(s, chosen, all)
+}
+
+// printHydrations prints a line for each hydration of a list.
+func printHydrations(s terminal.Streams, chosen string, all []history.Hydration) error {
 	visible.Fprintf(s.Out, "%s\n", chosen)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, h := range all {

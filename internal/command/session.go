@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -58,6 +60,14 @@ func nameList(s terminal.Streams, c *cobra.Command, named *string) {
 		_ = c.RegisterFlagCompletionFunc(flag, completeLists(s))
 	}
 	c.MarkFlagsMutuallyExclusive("session", "list")
+}
+
+// namedOnce returns the list that a command is about: the one of a flag, or of an argument.
+func namedOnce(flag, argument string) (string, error) {
+	if flag != "" && argument != "" {
+		return "", &exit{exitNo, fmt.Errorf("the list is named twice: %s and %s", flag, argument), "name it once"}
+	}
+	return cmp.Or(flag, argument), nil
 }
 
 // listName is a name that is not empty: that of a variable that is not set does not stand for the newest list.

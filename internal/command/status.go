@@ -61,6 +61,7 @@ type statusFlags struct{ all, watch, notify, full, json bool }
 
 func newStatus(s terminal.Streams) *cobra.Command {
 	var f statusFlags
+	var named string
 	c := &cobra.Command{
 		Use:   "status [SESSION]",
 		Short: "Show the state of the workflows in a task list",
@@ -72,7 +73,11 @@ func newStatus(s terminal.Streams) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()
-			return f.run(ctx, s, strings.Join(args, ""))
+			session, err := namedOnce(named, strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return f.run(ctx, s, session)
 		},
 	}
 	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
@@ -80,6 +85,7 @@ func newStatus(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.notify, "notify", false, "with --watch: ring the bell when the work waits for you")
 	c.Flags().BoolVar(&f.full, "full", false, "also print the description of each step")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	nameList(s, c, &named)
 	c.MarkFlagsMutuallyExclusive("all", "watch")
 	c.MarkFlagsMutuallyExclusive("watch", "json")
 	return c

@@ -88,7 +88,7 @@ func newStep(s terminal.Streams) *cobra.Command {
 	var f stepFlags
 	c := &cobra.Command{
 		Use:   "step",
-		Short: "As a hook: enforce the steps; for a person: step show, step skip, step done",
+		Short: "Decide about a step, as a person: skip, done, reopen, end, allow; or show the steps",
 		Long:  stepLong,
 		Example: example(
 			"fsmtx step < event.json",

@@ -49,6 +49,7 @@ type undoFlags struct{ dryRun, force, json bool }
 
 func newUndo(s terminal.Streams) *cobra.Command {
 	var f undoFlags
+	var named string
 	c := &cobra.Command{
 		Use:               "undo [SESSION] [N]",
 		Short:             "Take the tasks of a skill's call out of the list again, and put the old ones back",
@@ -61,7 +62,11 @@ func newUndo(s terminal.Streams) *cobra.Command {
 				return &exit{exitNo, errors.New("an argument is empty: " + c.UseLine()),
 					"name the session and the number, or leave out what you do not name"}
 			}
-			session, number := sessionAndNumber(args)
+			argument, number := sessionAndNumber(args)
+			session, err := namedOnce(named, argument)
+			if err != nil {
+				return err
+			}
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			return runUndo(ctx, s, session, number, f)
@@ -70,6 +75,7 @@ func newUndo(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "also remove tasks that were changed since")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	nameList(s, c, &named)
 	return c
 }
 

@@ -121,7 +121,8 @@ func question(s Step) string {
 	case "ask", "await", "get", "obtain", "request", "seek", "wait": // "Ask the user for approval": of what came before
 		return "Do you approve of the work so far?"
 	}
-	return "Is this approved: " + s.Subject + "?"
+	subject, _, _ := strings.Cut(s.Subject, " and wait")
+	return "Do you approve this step: " + strings.TrimRight(subject, ".?!") + "?"
 }
 
 // backTo returns the id of the step before s to which a sentence about a loop leads, or 0.

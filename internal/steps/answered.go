@@ -25,7 +25,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how How) Verdi
 		e := &d.lines[len(d.lines)-1]
 		e.Outcome, e.Round, e.Values, e.Tree = asked.Outcome, asked.Round, asked.Values, asked.Tree
 	}
-	return f.finished(c, c.carryOut(ctx, dir, s, d))
+	return f.finished(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.toldIn(dir, key) })
 }
 
 // answered decides an update about which a person was asked.

@@ -470,6 +470,7 @@ func (c *call) repeated(target *Current, v Verdict, n int) Verdict {
 		v.Reason += unanswered(n, approveCommand(target.ID, v.Outcome, c.listFlag()))
 	case v.Why == checkRuns:
 	case n >= maxRepeats:
+		v.past.only = true
 		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
 	}
 	return v

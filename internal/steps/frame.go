@@ -104,7 +104,7 @@ func (f *Frame) Update(ctx context.Context, u Update) Verdict {
 	if c == nil {
 		return v
 	}
-	return f.finished(c, c.run(ctx))
+	return f.finished(c, c.run(ctx), func(key string) bool { return f.toldBefore(ctx, key) })
 }
 
 // Question decides an update that a command is about to make, as far as the person has to be asked: a denial
@@ -116,7 +116,7 @@ func (f *Frame) Question(ctx context.Context, u Update) Verdict {
 		return v
 	}
 	c.asks = true
-	return f.finished(c, c.run(ctx))
+	return f.finished(c, c.run(ctx), func(key string) bool { return f.toldBefore(ctx, key) })
 }
 
 // Completed decides about a step that the client is about to complete, in case no hook saw
@@ -142,7 +142,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		return c.note(ctx, s, yes)
 	}
 	c.unattended = true
-	return f.finished(c, c.run(ctx))
+	return f.finished(c, c.run(ctx), func(key string) bool { return f.toldBefore(ctx, key) })
 }
 
 // saidYes says who answered the client's question.
@@ -531,16 +531,19 @@ func (c *call) left() time.Duration {
 	return limit - callMargin - time.Since(c.begun)
 }
 
-// finished adds to a denial the command with which a person goes past the gate.
-func (f *Frame) finished(c *call, v Verdict) Verdict {
+// finished adds to a denial the command with which a person goes past the gate: the first time that a step is refused in a
+// session, which told reports and remembers, and when nobody else can do anything.
+func (f *Frame) finished(c *call, v Verdict, told func(key string) bool) Verdict {
 	v.Step = c.target.ID
 	if v.Decision == Deny && v.Step != 0 && !v.past.none {
-		what := "this"
-		if v.past.more {
-			what = "#" + itoa(v.past.step) + ", which comes first,"
+		v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
+		if step := cmp.Or(v.past.step, v.Step); !told(f.Session+"/past/"+itoa(step)) || v.past.only {
+			what := "this"
+			if v.past.more {
+				what = "#" + itoa(v.past.step) + ", which comes first,"
+			}
+			v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + overrideCommands(step, f.listFlag())
 		}
-		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past " + what + " in a terminal outside the client: " +
-			overrideCommands(cmp.Or(v.past.step, v.Step), f.listFlag())
 	}
 	if v.past.ends {
 		v.Reason += ": in a terminal outside the client they can skip it with " + overrideCommands(v.Step, f.listFlag()) +

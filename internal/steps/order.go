@@ -19,6 +19,8 @@ func order(s *State, c *Current, u Update) Verdict {
 	v.past.step = open[0].ID
 	if first := s.first(open); first != nil && (first != open[0] || len(open) > 1) {
 		v.past.step, v.past.more = first.ID, true
+	} else if first == nil {
+		v.past.only = true
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,7 @@ func TestWithoutTheLockNothingIsCarriedOut(t *testing.T) {
 func TestCommandsNameTheList(t *testing.T) {
 	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test", BlockedBy: []int64{1}})
 	for unnamed, flag := range map[bool]string{false: " --session s1", true: ""} {
-		l.Unnamed = func() bool { return unnamed }
+		l.Unnamed, l.Session = func() bool { return unnamed }, fmt.Sprint(unnamed) // each session is told once
 		assert.Contains(t, l.denies(2, inProgress), `step skip 1 --because "..."`+flag+" (or:")
 		assert.Equal(t, `fsmtx step end 1 --because "..."`+flag, l.EndCommand(l.state().Step(1)))
 	}

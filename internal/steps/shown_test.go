@@ -146,5 +146,5 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
 8 done; as done; (round 2); item a; (part of #6, for "a"); in 6; after [1]
 9 done; as done; item b; (for "b" of #2); in 2; after [1 11]
 10 skipped; as skipped; item b; (for "b" of #2); in 2; after [9]; failed by machine to 9, 0 of 1, then parked; parked by machine
-11 gone; as done; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
+11 done; as done; item b; (part of #9, for "b"); in 9; after [1]`, said(t, l.state()))
 }

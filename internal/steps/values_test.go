@@ -190,7 +190,9 @@ func TestValuesOfAnApproval(t *testing.T) {
 		Outcomes: []Outcome{{Name: "tagged"}, {Name: "not-now"}}}, {Subject: "Announce {version}", BlockedBy: []int64{1}}}
 	for name, yes := range map[string]func(*list) Verdict{
 		"client": func(l *list) Verdict { return l.Completed(l.t.Context(), Update{Task: "1", Status: completed}) },
-		"form":   func(l *list) Verdict { return l.Answered(l.t.Context(), Update{Task: "1", Status: completed}, true, ByElicitation) },
+		"form": func(l *list) Verdict {
+			return l.Answered(l.t.Context(), Update{Task: "1", Status: completed}, true, ByElicitation)
+		},
 		"terminal": func(l *list) Verdict {
 			_, err := l.GoPast(l.t.Context(), Past{Step: 1, Done: true, Outcome: "tagged", Because: "yes"}, By{Who: ThePerson})
 			require.NoError(l.t, err)

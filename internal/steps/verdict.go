@@ -109,6 +109,7 @@ type pastHint struct {
 	more bool  // there are others behind that step
 	none bool  // they cannot go past it
 	ends bool  // they may want to end the workflow
+	only bool  // nobody else can do anything about it
 }
 
 // Allowed reports whether the update may be carried out without a person.
