@@ -60,8 +60,6 @@ type Agent struct {
 	inside    bool                      // that word may be anywhere in the prompt
 	reads     bool                      // a skill is taken up by reading its SKILL.md in the shell
 	patches   bool                      // the shell takes apply_patch for the tool that changes files
-	tasks     taskDir                   // where its own task list is; nil if it has none
-	update    taskUpdate                // what a tool does with a task of that list
 	denies    form                      // of a refusal
 	context   form                      // of a text for the model
 }
@@ -162,13 +160,6 @@ type pluginsOf func(at func(file string) string, cwd string) []plugin
 
 // tool is a tool that takes up a skill, and the field of its input with the skill's name.
 type tool struct{ name, field string }
-
-// taskDir returns the directory of the agent's own task list in the session of an event; empty if
-// it is switched off. config is the directory of the person's settings.
-type taskDir func(e *event.Event, config string) string
-
-// taskUpdate returns what the tool of an event does with a task, nil if it changes none.
-type taskUpdate func(e *event.Event) *TaskUpdate
 
 // form is where a part of an answer is in the JSON object.
 type form int

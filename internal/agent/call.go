@@ -27,9 +27,6 @@ type Call struct {
 	Command string   // the line that the tool runs in a shell
 	Paths   []string // absolute paths of the files that the tool changes, as far as they are known
 
-	// Task is what the tool does with a task of the agent's own list; nil if it changes none.
-	Task *TaskUpdate
-
 	skill string // the name in the input of the tool that takes up skills
 
 	Prompt  string // what the person has sent; at Stop only from some agents
@@ -60,28 +57,7 @@ func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
 	if slices.Contains(a.edits, c.Tool) || a.patches && strings.Contains(c.Command, "apply") {
 		c.Paths = changed(e, directory(c))
 	}
-	if a.update != nil {
-		c.Task = a.update(e)
-	}
 	return c, c.Moment != ""
-}
-
-// TaskUpdate is a change of a task in the agent's own list. Fields are empty or nil if they do not
-// change.
-type TaskUpdate struct {
-	ID                   string // as people know it; empty if it cannot be that of a step
-	Status               string // of a step
-	Subject, Description *string
-	After                []string // ids of the tasks that it is to wait for
-}
-
-// TasksOf returns the directory of the agent's own task list in the session of the event, if it has
-// one and that is switched on, else "". lookup is os.LookupEnv or a stand-in for it.
-func (a *Agent) TasksOf(e *event.Event, lookup func(string) (string, bool)) string {
-	if a.tasks == nil {
-		return ""
-	}
-	return a.tasks(e, filepath.Dir(a.UserFile(lookup, a.Hooks.User)))
 }
 
 // directory returns the one in which a command of the shell works that begins with cd, else that of the event.

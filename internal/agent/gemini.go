@@ -47,7 +47,6 @@ func Gemini() *Agent {
 		take:   tool{"activate_skill", "name"},
 		shells: []string{"run_shell_command"}, edits: []string{"write_file", "replace"},
 		typed: "/", denies: topLevel,
-		tasks: trackerOf, update: trackerUpdate,
 	}
 }
 

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,11 +39,10 @@ type agentHook struct {
 	agent   *agent.Agent
 	call    agent.Call
 	decided *decisionLog
-	own     string // the directory of the agent's own task list; empty if the agent has no list or it is switched off
 }
 
-func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call,
-	own string) (*agentHook, error) {
+func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent,
+	c agent.Call) (*agentHook, error) {
 	if c.Cwd == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -56,17 +54,13 @@ func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy 
 	if err != nil {
 		return nil, err
 	}
-	h := &agentHook{newFrame(s, found), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log), own}
+	h := &agentHook{newFrame(s, found), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log)}
 	h.Log = h.decided.adder()
 	return h, nil
 }
 
-// reply does what is due at the event: recover, hydrate, judge, tell, show.
+// reply does what is due at the event: recover, hydrate, judge, tell.
 func (h *agentHook) reply(ctx context.Context) agent.Reply {
-	return h.tracked(ctx, h.answer(ctx))
-}
-
-func (h *agentHook) answer(ctx context.Context) agent.Reply {
 	switch h.call.Moment {
 	case agent.Start:
 		return h.start(ctx)
@@ -213,11 +207,6 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 		err = h.joins(ctx, skill.Name)
 	}
 	r := agent.Reply{Context: hydrate.Announcement(request, result), Person: hydrate.Notice(request, result)}
-	if h.own != "" && len(result.Created) > 0 {
-		r.Context += fmt.Sprintf("Your task tracker shows the steps too: #%d is %06d there. Changing its status there is "+
-			"judged as by the commands.\n",
-			result.Created[0].ID, result.Created[0].ID)
-	}
 	return h.troubled(r, "the session could not be recorded, so it is not reminded of the steps", err)
 }
 
@@ -242,8 +231,6 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 // ruled judges a tool by the rules about itself.
 func (h *agentHook) ruled(ctx context.Context) agent.Reply {
 	switch {
-	case h.call.Task != nil:
-		return h.updated(ctx, *h.call.Task)
 	case strings.HasSuffix(h.call.Tool, "workflow_begin"): // of the MCP server; its name comes first
 		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx, ""))
 	case strings.Contains(h.call.Command, "fsmtx"):

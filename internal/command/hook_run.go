@@ -176,7 +176,7 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 		return nil
 	}
 	surviveBrokenPipe(s)
-	h, err := newAgentHook(ctx, s, f, policy, a, call, a.TasksOf(e, s.Getenv))
+	h, err := newAgentHook(ctx, s, f, policy, a, call)
 	if err != nil {
 		return deliver(s, a.Answer(call, agent.Reply{Person: visible.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))
 	}
