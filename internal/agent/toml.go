@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 var (
@@ -35,13 +35,11 @@ var (
 var ErrTable = hint.New("the lines of the MCP server cannot be told from the others",
 	"edit mcp_servers.fsmtx in it yourself; the file was not changed")
 
-// Table is the MCP server in a TOML file: a table of its own below a comment. All other bytes are
-// kept, and removing the table just added gives back the file as it was. Keys that somebody appends
-// below the header of the server are, by the rules of TOML, keys of the server and are removed with
-// it. The lines are found by the table and not by the comment: Codex itself drops the comment, or
-// writes tables of its own before the last comment of the file (measured with 0.169.0).
+// Table is the MCP server in a TOML file: a block of lines with a table of its own, which is marked by the line of its
+// header. Codex itself drops the comment above it, or writes tables of its own between the two (measured with 0.169.0).
+// Keys that somebody appends below the header are, by the rules of TOML, keys of the server and are removed with it.
 //
-// What somebody wrote about another server of this name is never edited, and a file is changed only
+// What somebody wrote about a server of this name in another form is never edited, and a file is changed only
 // if it is valid TOML that says the same afterwards, but for the server: Codex does not start with
 // another.
 type Table struct {
@@ -50,11 +48,8 @@ type Table struct {
 }
 
 const (
-	comment     = "# fsmtx install: this MCP server"
-	oldComment  = "# fsmtx install: the MCP server begins"
-	oldEnd      = "# fsmtx install: the MCP server ends"
-	unended     = ", after a line without an end"
-	createdFile = ", in a new file"
+	header  = "[mcp_servers." + serverName + "]"
+	comment = "# fsmtx install: this MCP server"
 )
 
 // mark is a byte order mark. Codex reads a file that begins with one (measured with 0.169.0).
@@ -139,241 +134,126 @@ func (t Table) find(data []byte) (all tables, had bool, err error) {
 	return all, all.server() != nil, nil
 }
 
-// section is the lines of a table: from its header to its last key. A key of the server that is elsewhere,
-// such as mcp_servers.fsmtx.command, is one of its own.
-type section struct{ begin, end int }
-
-// sections returns those of the server's table and of the tables in it.
-func sections(data []byte) (found []section) {
-	at, open := 0, false
-	var header []byte
+// block returns where the lines of the server's table begin, with the comment above them, and end, with the last of its keys
+// and tables. It is empty if the file has none with this header.
+func block(data []byte) (begin, end int) {
+	at, above, open := 0, 0, false
 	for line := range bytes.Lines(data) {
 		text := bytes.TrimSpace(line)
-		if table, err := decode(line); bytes.HasPrefix(text, []byte("[")) && err == nil {
-			if open = table.server() != nil; open {
-				found = append(found, section{at, at})
-			}
-			header = line
-		} else if !open && bytes.Contains(line, []byte(serverName)) {
-			if keys, err := decode(slices.Concat(header, line)); err == nil && keys.server() != nil {
-				found = append(found, section{at, at + len(line)})
-			}
+		rest, isHeader := bytes.CutPrefix(text, []byte(header))
+		switch isHeader = isHeader && (len(bytes.TrimSpace(rest)) == 0 || bytes.TrimSpace(rest)[0] == '#'); {
+		case isHeader && end == 0:
+			begin, open = above, true
+		case bytes.HasPrefix(text, []byte("[")):
+			open = open && bytes.HasPrefix(text, []byte("[mcp_servers."+serverName+"."))
+		}
+		if above = at; !bytes.HasPrefix(text, []byte(comment)) {
+			above += len(line)
 		}
 		at += len(line)
 		if open && len(text) > 0 && text[0] != '#' {
-			found[len(found)-1].end = at
+			end = at
 		}
 	}
-	return found
+	return begin, end
 }
 
-// values returns the program and the arguments as they are written in the file.
-func (t Table) values() (map[string]string, error) {
-	command, err := json.Marshal(t.Command)
-	if err != nil {
-		return nil, err
-	}
-	args, err := json.Marshal(t.Args)
-	return map[string]string{"command": string(command), "args": string(args)}, err
-}
+// passedOn are the variables by which fsmtx finds its lists, its log and skills. Codex starts a server without
+// those that env_vars does not name (measured with 0.169.0), and a list elsewhere would be another one than
+// that of the hooks and the shell.
+var passedOn = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"}
 
-// ending returns the end of the lines of a file: that of its first line.
-func ending(data []byte) string {
-	if first, _, ended := bytes.Cut(data, []byte("\n")); ended && bytes.HasSuffix(first, []byte("\r")) {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// withValue returns a line with another value. What is before the value and behind it stays.
-func withValue(line []byte, value string) []byte {
-	text := bytes.TrimRight(line, "\r\n")
-	name, rest, _ := bytes.Cut(text, []byte("="))
-	before := text[:len(name)+1+len(rest)-len(bytes.TrimLeft(rest, " \t"))]
-	behind := len(text)
-	for i, c := range text {
-		// A # in the value leaves a text in front of it that is not ended.
-		if _, err := decode(text[:i]); c == '#' && err == nil {
-			behind = len(bytes.TrimRight(text[:i], " \t"))
-			break
-		}
-	}
-	return slices.Concat(before, []byte(value), line[behind:])
-}
-
-// Add returns the file with the server. data is nil if there is no file. Of a server of another
-// version only the program changes, and the variables that it lacks are added: further arguments, such as
-// --checks off, and further variables are the person's. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
+// Add returns the file with the server. data is nil if there is no file. Of a server that runs another version only the
+// line of the program changes. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
 func (t Table) Add(data []byte) ([]byte, error) {
-	if rest, marked := bytes.CutPrefix(data, []byte(mark)); marked {
-		out, err := t.Add(rest)
-		return append([]byte(mark), out...), err
-	}
 	before, had, err := t.find(data)
 	if err != nil {
 		return nil, err
 	}
-	values, err := t.values()
+	command, err := json.Marshal(t.Command)
 	if err != nil {
 		return nil, err
 	}
+	var out []byte
 	if had {
-		if data, err = t.update(data, values["command"]); err != nil {
+		if before.server()["command"] == t.Command {
+			return data, nil
+		}
+		before.server()["command"] = t.Command
+		begin, end := block(data)
+		at := commandLine.Regexp().FindIndex(data[begin:end])
+		if at == nil {
+			return nil, fmt.Errorf("1:1: %w", ErrTable)
+		}
+		out = slices.Concat(data[:begin+at[0]], []byte("command = "), command, data[begin+at[1]:])
+	} else {
+		lines, err := t.lines(string(command))
+		if err != nil {
 			return nil, err
 		}
-		return withVars(data)
+		newline := "\n"
+		if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasSuffix(first, []byte("\r")) {
+			newline = "\r\n"
+		}
+		if text := bytes.TrimPrefix(data, []byte(mark)); len(text) > 0 && text[len(text)-1] != '\n' {
+			lines = "\n" + lines
+		}
+		out = append(bytes.Clone(data), strings.ReplaceAll(lines, "\n", newline)...)
 	}
-	head := comment
-	switch {
-	case data == nil:
-		head += createdFile
-	case len(data) > 0 && data[len(data)-1] != '\n':
-		head = "\n" + head + unended
-	}
-	table := head + "\n[mcp_servers." + serverName + "]\ncommand = " + values["command"] + "\nargs = " + values["args"] +
-		"\n" + envVars + " = [" + quotedList(passedOn()) + "]\n"
-	out := append(bytes.Clone(data), strings.ReplaceAll(table, "\n", ending(data))...)
 	after, err := decode(out)
-	if _, is := before["mcp_servers"]; is && err != nil {
+	if _, is := before["mcp_servers"]; is && err != nil && !had {
 		return nil, fmt.Errorf("1:1: %w", ErrOneLine)
 	}
-	if err != nil || !before.without().equal(after.without()) {
-		return nil, fmt.Errorf("1:1: %w", ErrTable)
+	if !had && err == nil {
+		before, after = before.without(), after.without()
 	}
-	if back, _, err := t.Remove(out); err != nil || !bytes.Equal(back, data) {
+	if err != nil || !before.equal(after) {
 		return nil, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	return out, nil
 }
 
-// update returns the file with the program of the server: that of the ways in which the file has it and says the same
-// otherwise.
-func (t Table) update(data []byte, command string) ([]byte, error) {
-	before, err := decode(data)
+// commandLine matches the line of the program in the block.
+var commandLine = pattern.New(`(?m)^command *= *("[^"\n]*"|'[^'\n]*')`)
+
+// lines returns the block of a new server.
+func (t Table) lines(command string) (string, error) {
+	args, err := json.Marshal(t.Args)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if t.isProgram(before.server()) {
-		return data, nil
-	}
-	old, _ := before.server()["command"].(string)
-	before.server()["command"] = t.Command
-	var ways [][]byte
-	at := 0
-	for line := range bytes.Lines(data) {
-		end := at + len(line)
-		if one, err := decode(line); err == nil && one.sets("command") {
-			ways = append(ways, slices.Concat(data[:at], withValue(line, command), data[end:]))
-		}
-		at = end
-	}
-	for _, out := range append(ways, withText(data, old, command)...) {
-		if after, err := decode(out); err == nil && before.equal(after) {
-			return out, nil
-		}
-	}
-	return nil, fmt.Errorf("1:1: %w", ErrTable)
+	vars, err := json.Marshal(passedOn)
+	return comment + "\n" + header + "\ncommand = " + command + "\nargs = " + string(args) + "\nenv_vars = " + string(vars) + "\n", err
 }
 
-// withText returns the file with another value in each place where a text may be the value of a key: a server, or all of them,
-// may be in one line.
-func withText(data []byte, text, value string) (ways [][]byte) {
-	for _, quoted := range []string{strconv.Quote(text), "'" + text + "'"} {
-		for at := range data {
-			if rest, is := bytes.CutPrefix(data[at:], []byte(quoted)); is {
-				ways = append(ways, slices.Concat(data[:at], []byte(value), rest))
-			}
-		}
-	}
-	return ways
-}
-
-// isProgram reports whether a server is this very program.
-func (t Table) isProgram(server tables) bool { return server["command"] == t.Command }
-
-// sets reports whether a line, as it is decoded, sets a key, which may be one of a table.
-func (t tables) sets(key string) bool {
-	for name, value := range t {
-		inner, is := value.(map[string]any)
-		return !is && name == key || is && tables(inner).sets(key)
-	}
-	return false
-}
-
-// Remove returns the file without the server, and whether it had it. It returns nil if Add
-// created the file and nothing else is in it. Errors are ErrTable, and ErrTOML for a file that may
-// have the server.
+// Remove returns the file without the server, and whether it had it. It returns nil if nothing else is in the file. Errors
+// are ErrTable, and ErrTOML for a file that may have the server.
 func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
-	if unmarked, marked := bytes.CutPrefix(data, []byte(mark)); marked {
-		rest, had, err = t.Remove(unmarked)
-		return append([]byte(mark), rest...), had, err
-	}
 	before, had, err := t.find(data)
-	if errors.Is(err, ErrServer) || err != nil && len(sections(data)) == 0 {
+	begin, end := block(data)
+	if errors.Is(err, ErrServer) || err != nil && end == 0 {
 		return data, false, nil
 	}
 	if err != nil || !had {
 		return data, had, err
 	}
-	end := 0
-	created, joined := false, false
-	for _, s := range sections(data) {
-		kept := data[end:s.begin]
-		if at := bytes.LastIndexByte(bytes.TrimSuffix(kept, []byte("\n")), '\n') + 1; isComment(kept[at:]) {
-			created = bytes.Contains(kept[at:], []byte(createdFile))
-			joined = bytes.Contains(kept[at:], []byte(unended))
-			kept = kept[:at]
-		}
-		rest = append(rest, kept...)
-		end = s.end
-	}
-	last := withoutEnd(data[end:])
-	if joined && len(last) == 0 {
-		rest = bytes.TrimSuffix(rest, []byte(ending(rest)))
-	}
-	rest = append(rest, last...)
+	rest = slices.Concat(data[:begin], data[end:])
 	after, err := decode(rest)
-	// The comparison cannot tell whether a server is left: without takes it out of both.
 	if _, left := after.at("mcp_servers")[serverName]; err != nil || left || !before.without().equal(after.without()) {
 		return data, true, fmt.Errorf("1:1: %w", ErrTable)
 	}
-	if len(rest) == 0 && created {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(mark)))) == 0 {
 		return nil, true, nil
 	}
-	return append([]byte{}, rest...), true, nil
-}
-
-// isComment reports whether a line is the one above the server.
-func isComment(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(comment)) || bytes.HasPrefix(line, []byte(oldComment))
-}
-
-// withoutEnd returns lines without the one that earlier versions wrote below the server.
-func withoutEnd(data []byte) (rest []byte) {
-	for line := range bytes.Lines(data) {
-		if string(bytes.TrimSpace(line)) != oldEnd {
-			rest = append(rest, line...)
-		}
-	}
-	return rest
+	return rest, true, nil
 }
 
 // Inspect returns how the file differs from what Add would write: empty if it does not. had is
 // whether it has the server. Errors are ErrServer and ErrTOML.
 func (t Table) Inspect(data []byte) (why string, had bool, err error) {
-	file, had, err := t.find(bytes.TrimPrefix(data, []byte(mark)))
-	if err != nil || !had {
-		return "", false, err
+	file, had, err := t.find(data)
+	if err == nil && had && file.server()["command"] != t.Command {
+		why = fmt.Sprintf("MCP server: runs %v, want %s", file.server()["command"], t.Command)
 	}
-	var all []string
-	if !t.isProgram(file.server()) {
-		all = append(all, fmt.Sprintf("runs %v, want %s", file.server()["command"], t.Command))
-	}
-	if names := lacking(file.server()); len(names) > 0 {
-		all = append(all, envVars+" lacks "+strings.Join(names, ", ")+", and so it may look for lists elsewhere than the hooks do")
-	}
-	if len(all) == 0 {
-		return "", true, nil
-	}
-	return "MCP server: " + strings.Join(all, "; "), true, nil
+	return why, had && err == nil, err
 }
