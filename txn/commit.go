@@ -3,15 +3,9 @@ package txn
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,19 +17,13 @@ type Change struct {
 	Creates  []File
 	Restores []Restore
 	Deletes  []string // names of regular files in D
+	Mark     *Mark    // nil for none
 	Label    string   // kept for History; valid UTF-8
 
 	// Record is a text of the caller about this transaction, kept for History; valid
 	// UTF-8. It is part of the journal, so that it is committed exactly when the
 	// files are.
 	Record string
-
-	// Prepare, if not nil, is called under all locks, before the transaction changes a
-	// file of D. It may change files that are not part of the transaction, and they are
-	// durable before it commits; a rollback does not undo that. dir is D; scratch is a
-	// directory on the same file system, for temporary files. If Prepare returns an error,
-	// the transaction is rolled back.
-	Prepare func(fs vfs.FS, dir, scratch string) error
 }
 
 // File is a file to be created in D, where its name must be free.
@@ -47,11 +35,19 @@ type File struct {
 
 // Restore brings back a file that a transaction had deleted and that is still kept;
 // see Dir.History. Its name in D must be free. The restored file is a hard link to the
-// backup, with the same bytes, inode, mode and modification time. The backup stays:
-// writing the restored file in place changes the backup too.
+// backup, with the same bytes, inode, mode and modification time. The backup is then
+// dropped: what is written to the restored file in place would change it too.
 type Restore struct {
 	ID   string // of the transaction that deleted it
 	Name string
+}
+
+// Mark is a file of D that only ever rises, such as the largest number that was ever given.
+// It replaces the one in D before the transaction creates a file, unless Reached returns
+// true for the bytes that are there, nil if there are none. A rollback leaves it.
+type Mark struct {
+	File
+	Reached func(now []byte) bool
 }
 
 // Commit carries out the change, completely and durably, or not at all. It releases
@@ -62,8 +58,8 @@ type Restore struct {
 // journal would be larger than vfs.MaxFileBytes, vfs.ErrNotRegular if a file to be
 // deleted or restored is not a regular file, ErrNotKept, ErrUntrustedDir if D or the
 // directory of a backup was replaced, ErrChanged, ErrExists, ErrNoLinks, ErrProtected,
-// ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), Prepare's, the Locker's, or
-// the file system's. An error that concerns one file is a *FileError.
+// ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), the Locker's, or the file
+// system's. An error that concerns one file is a *FileError.
 func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if d.closed {
 		return ErrClosed
@@ -77,11 +73,6 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 			return err
 		}
 	}
-	if d.settling {
-		if err := d.settleLast(); err != nil {
-			return err
-		}
-	}
 	if err := d.create(); err != nil {
 		return err
 	}
@@ -89,18 +80,104 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err != nil {
 		return err
 	}
-	t := &transaction{
-		Dir: d, id: newID(nextNumber(committed), time.Now()), first: len(committed) == 0,
-		linked: map[string]bool{}, unlinked: map[string]bool{},
-	}
+	t := &transaction{Dir: d, id: newID(nextNumber(committed), time.Now()), first: len(committed) == 0, unlinked: map[string]bool{}}
 	if err := t.run(ctx, c); err != nil {
 		return err
 	}
-	d.release() // before tidy, so that other writers wait less
-	if d.untidy = !d.pending; !d.late {
-		d.tidyUp()
+	d.release() // before what follows, so that other writers wait less
+	for _, r := range c.Restores {
+		_ = d.files.Remove(d.txnPath(r.ID, backupName, r.Name))
+	}
+	d.unstage(t.id)
+	d.prune(append(committed, t.id))
+	return nil
+}
+
+// transaction is a Change in progress.
+type transaction struct {
+	*Dir
+	id       string
+	first    bool // whether S has no committed transaction
+	umask    fs.FileMode
+	journal  *journal               // nil until it may be on the disk
+	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
+	linked   []string               // names that apply linked into D
+	unlinked map[string]bool        // names that apply unlinked from D, or tried to
+
+	probed sync.Once // links is known
+	links  bool      // see canLink
+}
+
+// path returns a path inside the transaction's directory.
+func (t *transaction) path(elem ...string) string { return t.txnPath(t.id, elem...) }
+
+// run is the protocol. Until stage has returned, D is unchanged, and until commit has, the
+// transaction is rolled back whatever happens.
+func (t *transaction) run(ctx context.Context, c Change) error {
+	if err := t.stage(ctx, c); err != nil {
+		return t.abort(ctx, err)
+	}
+	if err := t.apply(ctx, c); err != nil {
+		return t.abort(ctx, t.changedIfGone(err))
+	}
+	journal, done := t.statePath(journalName), t.statePath(donePrefix+t.id)
+	if err := t.files.Rename(journal, done); err != nil {
+		return t.abort(ctx, err)
+	}
+	if err := t.syncDir(t.s); err != nil { // barrier B4: the commit point
+		// The rename may be lost, and no later sync would show it. A journal that is put back is
+		// rolled back, and the sync that ends the rollback covers its removal alone.
+		_ = t.files.Rename(done, journal)
+		t.pending = true
+		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
 	}
 	return nil
+}
+
+// changedIfGone wraps err in ErrChanged if it is fs.ErrNotExist because another program
+// removed or replaced D.
+func (t *transaction) changedIfGone(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if there, lookErr := t.exists(t.d); lookErr != nil || there && t.held.Current(t.d) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrChanged, err)
+}
+
+// abort rolls back what run did. It returns cause, extended by the conflicts of the
+// rollback and by ErrRecoveryRequired if the rollback failed.
+func (t *transaction) abort(ctx context.Context, cause error) error {
+	if t.journal == nil {
+		t.discard(t.id)
+		return cause
+	}
+	t.excludeWriters(ctx)
+	u := &rollback{Dir: t.Dir, j: t.journal, unlinked: func(e entry) bool { return t.unlinked[e.Name] }}
+	err := u.run()
+	t.pending = err != nil
+	for _, c := range u.report.Conflicts {
+		cause = fmt.Errorf("%w; %v", cause, c)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; %w: rolling back failed: %w", cause, ErrRecoveryRequired, err)
+	}
+	return cause
+}
+
+// excludeWriters takes the locks of the files that were created. A writer that has read
+// such a file would create it again by writing it after its removal. Writers hold their
+// locks for milliseconds. The wait is bounded because a process that got a signal to
+// terminate may be killed a second later. If the locks cannot be taken in time, the
+// rollback goes ahead without them, which is better than no rollback.
+func (t *transaction) excludeWriters(ctx context.Context) {
+	if len(t.linked) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 500*time.Millisecond)
+	defer cancel()
+	_, _ = t.locker.Lock(ctx, t.linked)
 }
 
 // check returns an error if c cannot be carried out, independently of what is in D.
@@ -109,12 +186,14 @@ func (d *Dir) check(c *Change) error {
 		return ErrTooMany
 	}
 	seen := make(map[string]bool)
-	for _, f := range c.Creates {
-		if err := checkName(f.Name, seen); err != nil {
-			return &FileError{"create", f.Name, err}
+	if c.Mark != nil {
+		if err := checkFile(c.Mark.File, seen); err != nil {
+			return &FileError{"create", c.Mark.Name, err}
 		}
-		if len(f.Data) > vfs.MaxFileBytes {
-			return &FileError{"create", f.Name, vfs.ErrFileTooLarge}
+	}
+	for _, f := range c.Creates {
+		if err := checkFile(f, seen); err != nil {
+			return &FileError{"create", f.Name, err}
 		}
 	}
 	for _, r := range c.Restores {
@@ -160,6 +239,16 @@ func (d *Dir) checkKept(r Restore) error {
 	return err
 }
 
+func checkFile(f File, seen map[string]bool) error {
+	if err := checkName(f.Name, seen); err != nil {
+		return err
+	}
+	if len(f.Data) > vfs.MaxFileBytes {
+		return vfs.ErrFileTooLarge
+	}
+	return nil
+}
+
 func checkName(name string, seen map[string]bool) error {
 	if !isPlain(name) {
 		return ErrName
@@ -169,140 +258,4 @@ func checkName(name string, seen map[string]bool) error {
 	}
 	seen[name] = true
 	return nil
-}
-
-// transaction is a Change in progress.
-type transaction struct {
-	*Dir
-	id       string
-	first    bool // whether S has no committed transaction
-	whole    bool // whether the journal is a whole record
-	journal  *journal
-	umask    fs.FileMode
-	dirs     []string               // its directories in S
-	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
-	linked   map[string]bool        // names that apply linked into D
-	unlinked map[string]bool        // names that apply unlinked from D, or tried to
-
-	probed sync.Once // links is known
-	links  bool      // see canLink
-}
-
-// path returns a path inside the transaction's directory.
-func (t *transaction) path(elem ...string) string { return t.txnPath(t.id, elem...) }
-
-func (t *transaction) run(ctx context.Context, c Change) error {
-	err := t.stage(ctx, c)
-	if errors.Is(err, ErrUnknown) {
-		t.pending = true
-		return err
-	}
-	if err != nil {
-		return t.abort(ctx, err)
-	}
-	if err := t.apply(ctx, c); err != nil {
-		return t.abort(ctx, t.changedIfGone(err))
-	}
-	if t.whole {
-		t.release() // before the sync, so that other writers wait less
-		err := t.postpone()
-		if err == nil && (!t.lateSync || t.history == 0) {
-			err = t.settleLast()
-		}
-		t.pending = err != nil
-		return nil
-	}
-	if err := t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {
-		return t.abort(ctx, err)
-	}
-	if err := t.files.Sync(t.s); err != nil { // barrier B4
-		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
-	}
-	return nil
-}
-
-// changedIfGone wraps err in ErrChanged if it is fs.ErrNotExist because another program
-// removed or replaced D.
-func (t *transaction) changedIfGone(err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if there, lookErr := t.exists(t.d); lookErr != nil || there && t.held.Current(t.d) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrChanged, err)
-}
-
-// abort rolls back what run did. It returns cause, extended by the conflicts of the
-// rollback and by ErrRecoveryRequired if the rollback failed.
-func (t *transaction) abort(ctx context.Context, cause error) error {
-	if t.journal == nil {
-		t.discard(t.id)
-		return cause
-	}
-	t.excludeWriters(ctx)
-	deleted := slices.DeleteFunc(slices.Clone(t.journal.Deletes), func(e entry) bool { return !t.unlinked[e.Name] })
-	created := func(e entry) (bool, error) { return t.linked[e.Name], nil }
-	report, err := t.undo(t.journal, deleted, created)
-	t.pending = err != nil
-	for _, c := range report.Conflicts {
-		cause = fmt.Errorf("%w; %v", cause, c)
-	}
-	if err != nil {
-		return fmt.Errorf("%w; %w: rolling back failed: %w", cause, ErrRecoveryRequired, err)
-	}
-	return cause
-}
-
-// excludeWriters takes the locks of the files that were created. A writer that has read
-// such a file would create it again by writing it after its removal. Writers hold their
-// locks for milliseconds. The wait is bounded because a process that got a signal to
-// terminate may be killed a second later. If the locks cannot be taken in time, the
-// rollback goes ahead without them, which is better than no rollback.
-func (t *transaction) excludeWriters(ctx context.Context) {
-	if len(t.linked) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 500*time.Millisecond)
-	defer cancel()
-	_, _ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
-}
-
-// newID returns a unique id. Ids sort by number, so in the order of commits even if the
-// clock was set back. Ids of version 1 have no number and begin with a digit, which sorts
-// before "n".
-func newID(number int64, now time.Time) string {
-	return fmt.Sprintf("n%0*d-", numberDigits, number) + unique(now)
-}
-
-const (
-	numberDigits = 10
-	maxNumber    = 9_999_999_999
-)
-
-// nextNumber returns the number of the next transaction after those of the ids.
-func nextNumber(ids []string) int64 {
-	last := int64(0)
-	for _, id := range ids {
-		last = max(last, numberOf(id))
-	}
-	return min(last+1, maxNumber)
-}
-
-// numberOf returns the number in an id, 0 if it has none.
-func numberOf(id string) int64 {
-	digits, _, ok := strings.Cut(id, "-")
-	digits, numbered := strings.CutPrefix(digits, "n")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || !numbered || len(digits) != numberDigits || err != nil {
-		return 0
-	}
-	return n
-}
-
-// unique returns a name that no other call returns.
-func unique(now time.Time) string {
-	var tail [4]byte
-	_, _ = rand.Read(tail[:])
-	return now.UTC().Format("20060102t150405") + fmt.Sprintf("-%09d-", now.Nanosecond()) + hex.EncodeToString(tail[:])
 }

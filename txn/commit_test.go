@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -313,7 +314,7 @@ func TestRollbackReportsAFileThatReplacedADeletedOne(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
 	path := filepath.Join(dir, "2.json")
-	err := commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
 		if s.Op != "sync" || s.Path != dir {
 			return nil
 		}
@@ -345,9 +346,9 @@ func TestCommitDoesNotDeleteAnotherFile(t *testing.T) {
 			})))
 		},
 		"while it is applied": func(t *testing.T, path string) error {
-			c := replacing
-			c.Prepare = func(vfs.FS, string, string) error { return replaceFile(path, "another program's") }
-			return commit(t, filepath.Dir(path), c)
+			return commit(t, filepath.Dir(path), replacing, WithFS(before(once(linksInto(filepath.Dir(path)), func() error {
+				return replaceFile(path, "another program's")
+			}))))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -369,79 +370,88 @@ func TestCommitAcceptsThatAFileWasDeletedMeanwhile(t *testing.T) {
 		}
 		return nil
 	}
-	for name, opts := range map[string][]Option{"before the check": nil, "after the check": {WithFS(before(gone))}} {
+	for _, name := range []string{"before the check", "after the check"} {
 		t.Run(name, func(t *testing.T) {
 			dir := newList(t)
 			path = filepath.Join(dir, "2.json")
-			c := replacing
-			if opts == nil {
-				c.Prepare = func(vfs.FS, string, string) error { return os.Remove(path) }
+			step := gone
+			if name == "before the check" {
+				step = once(linksInto(dir), func() error { return os.Remove(path) })
 			}
-			require.NoError(t, commit(t, dir, c, opts...))
+			require.NoError(t, commit(t, dir, replacing, WithFS(before(step))))
 			assert.NotContains(t, contents(t, dir), "2.json")
 			assert.Contains(t, contents(t, dir), "3.json")
 		})
 	}
 }
 
-func TestPrepareRunsBeforeTheDirectoryIsChanged(t *testing.T) {
-	for _, form := range []Option{staged, WithRecordLimit(DefaultRecordLimit)} {
-		preparesFirst(t, form)
-	}
-}
-
-func preparesFirst(t *testing.T, form Option) {
-	dir := newList(t)
-	files := vfs.FS(vfs.OS{})
-	c, list := replacing, tree(t, dir)
-	ran := false
-	c.Prepare = func(got vfs.FS, d, scratch string) error {
-		ran = true
-		assert.IsType(t, files, got)
-		assert.Equal(t, dir, d)
-		assert.Equal(t, list, tree(t, dir), "nothing is changed yet")
-		return got.WriteFile(filepath.Join(dir, "mark"), scratch, []byte("7"), 0o644)
-	}
-	require.NoError(t, commit(t, dir, c, form, WithFS(files)))
-	assert.True(t, ran)
-	assert.Equal(t, "7", contents(t, dir)["mark"])
-}
-
 var errTest = errors.New("test")
 
-func TestErrorOfPrepareRollsBack(t *testing.T) {
-	for _, limit := range []int{0, DefaultRecordLimit} {
-		dir := newList(t)
-		before := tree(t, dir)
+// TestAMarkOnlyRises: it is raised before a file is created, so that another program never takes a
+// number for free that the transaction uses, and a rollback leaves it.
+func TestAMarkOnlyRises(t *testing.T) {
+	marked := func(n int) Change {
 		c := replacing
-		c.Prepare = func(vfs.FS, string, string) error { return errTest }
-		require.Equal(t, errTest, commit(t, dir, c, WithRecordLimit(limit)))
-		requireRolledBack(t, dir, before)
+		c.Mark = &Mark{File{"mark", []byte(strconv.Itoa(n)), 0o644}, func(now []byte) bool { was, _ := strconv.Atoi(string(now)); return was >= n }}
+		return c
+	}
+	for was, want := range map[string]string{"": "7", "6": "7", "7": "7", "8": "8", "x": "7"} {
+		dir := newList(t)
+		if was != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "mark"), []byte(was), 0o644))
+		}
+		err := commit(t, dir, marked(7), WithFS(before(once(linksInto(dir), func() error {
+			assert.Equal(t, want, contents(t, dir)["mark"], "it comes first")
+			return errTest
+		}))))
+		require.ErrorIs(t, err, errTest)
+		require.Equal(t, want, contents(t, dir)["mark"], "%q", was)
+		require.NoError(t, commit(t, dir, marked(7)))
+		require.Equal(t, want, contents(t, dir)["mark"], "%q", was)
+		require.NotContains(t, names(t, stateDirOf(dir)), txnPrefix+history(t, dir)[0].ID+"/"+markName)
+	}
+	dir := newList(t)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "mark"), 0o755))
+	require.NoError(t, commit(t, dir, marked(7)), "nobody can raise that")
+	require.ErrorIs(t, commit(t, dir, Change{Mark: &Mark{File: File{Name: "a/b"}}}), ErrName)
+	c := marked(7)
+	c.Creates = []File{{"mark", nil, 0o644}}
+	require.ErrorIs(t, commit(t, dir, c), ErrName, "a mark is not part of the transaction")
+}
+
+// linksInto reports whether a step links a file into the directory.
+func linksInto(dir string) func(faultfs.Step) bool {
+	return func(s faultfs.Step) bool { return s.Op == "link" && filepath.Dir(s.To) == dir }
+}
+
+// once calls do before the first step for which is returns true.
+func once(is func(faultfs.Step) bool, do func() error) func(faultfs.Step) error {
+	done := false
+	return func(s faultfs.Step) error {
+		if done || !is(s) {
+			return nil
+		}
+		done = true
+		return do()
 	}
 }
 
 // TestCommitStopsWhenTheContextEnds ends it at every step.
 func TestCommitStopsWhenTheContextEnds(t *testing.T) {
-	for _, limit := range []int{0, DefaultRecordLimit} {
-		stopsWhenTheContextEnds(t, limit)
-	}
-}
-
-func stopsWhenTheContextEnds(t *testing.T, limit int) {
 	for n := 0; ; n++ {
 		dir := newList(t)
 		list := tree(t, dir)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		left, last, committing, late := n, faultfs.Step{}, false, false
 		files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-			committing = committing || strings.HasPrefix(filepath.Base(s.To), donePrefix) || limit > 0 && s.Op == "sync" && s.Path == dir
+			committing = committing || strings.HasPrefix(filepath.Base(s.To), donePrefix)
 			if left--; left == -1 {
 				last, late = s, committing
 				cancel(errTest)
 			}
 			return nil
 		}}
-		d, err := Open(context.Background(), dir, WithFS(files), WithRecordLimit(limit))
+		d, err := Open(context.Background(), dir, WithFS(files))
 		require.NoError(t, err)
 		err = d.Commit(ctx, replacing)
 		require.NoError(t, d.Close())
@@ -463,7 +473,7 @@ func TestFailedRollbackRequiresRecovery(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
 	dead := false
-	err := commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
 		if s.Op == "remove" && s.Path == filepath.Join(dir, "2.json") {
 			dead = true
 		}
@@ -486,7 +496,7 @@ func TestFailedRollbackRequiresRecovery(t *testing.T) {
 func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
 	dir := newList(t)
 	committed := false
-	err := commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
 		if committed && s.Op == "sync" {
 			return syscall.EIO
 		}
@@ -500,13 +510,13 @@ func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
 
 	r, err := Recover(t.Context(), dir)
 	require.NoError(t, err)
-	require.Equal(t, Committed, r.Outcome)
+	require.Equal(t, RolledBack, r.Outcome)
 }
 
 func TestCommitRollsBackWhenTheJournalCannotBeRenamed(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
-	err := commit(t, dir, replacing, staged, WithFS(failing(syscall.ENOSPC, func(s faultfs.Step) bool {
+	err := commit(t, dir, replacing, WithFS(failing(syscall.ENOSPC, func(s faultfs.Step) bool {
 		return strings.HasPrefix(filepath.Base(s.To), donePrefix)
 	})))
 	require.ErrorIs(t, err, syscall.ENOSPC)
@@ -577,7 +587,7 @@ func TestCommitLeavesOnlyHistory(t *testing.T) {
 	h, err := d.History()
 	require.NoError(t, err)
 	require.Len(t, h, 1)
-	assert.Equal(t, []string{".", donePrefix + h[0].ID, lifeName, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old",
+	assert.Equal(t, []string{".", donePrefix + h[0].ID, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old",
 		txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
 }
 
@@ -585,7 +595,7 @@ func TestCommitLeavesOnlyHistory(t *testing.T) {
 func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 	dir := newList(t)
 	synced, linked := map[string]bool{}, false
-	require.NoError(t, commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
+	require.NoError(t, commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
 		if s.Op == "sync" && !linked {
 			synced[s.String()] = true
 		}

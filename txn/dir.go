@@ -5,37 +5,30 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"sync"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Dir is an open directory: this process holds its lock, and no interrupted
 // transaction is left in it. A Dir is not safe for concurrent use.
 type Dir struct {
+	statefile.Store // of the state files in S
+
 	files   vfs.FS
 	held    *vfs.Held // D and S
 	d, s    string    // absolute, with D's own symbolic link resolved
 	history int
 	keep    func(Entry) bool
-	intact  func([]byte) bool
-	limit   int // of a whole record, in bytes
 	locker  Locker
 	unlock  func()
 
 	unreleased error    // the errors of releasing the Locker's locks, for Close
 	unsynced   []string // directories in which this Dir created a name, not yet synced
 	recovered  Report
-	lived      sync.Once // lifeNow is known
-	lifeNow    string    // see life
-	pending    bool      // whether a Commit left its journal
-	late       bool      // see WithLateTidying
-	lateSync   bool      // see WithLateSync
-	settling   bool      // whether a Commit left names in D to be synced
-	untidy     bool      // whether a Commit left something to remove
-	tidied     []string  // committed transactions without staged files: this process, which has the lock, makes none of an old one
-	unread     []string  // committed transactions at which repair has not looked, because a record cannot be read now
+	dirty      bool // whether S may have changes that are not durable: its last user has not closed it, or this one failed
+	pending    bool // whether a Commit left its journal
 	closed     bool
 }
 
@@ -69,7 +62,7 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 		return nil, err
 	}
 	d := newDir(o, path, s)
-	d.unlock, d.unsynced = unlock, changed
+	d.unlock, d.unsynced, d.dirty = unlock, changed, true
 	if err := d.hold(held); err != nil {
 		unlock()
 		return nil, errors.Join(err, held.Close())
@@ -82,9 +75,7 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, late: o.late,
-		lateSync: o.lateSync,
-		locker:   o.locker, unlock: func() {}, held: new(vfs.Held)}
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}}
 }
 
 const replacedNow = "another program has just replaced it with something else"
@@ -93,7 +84,7 @@ const replacedNow = "another program has just replaced it with something else"
 // write to the parent directory can replace D or S at any time.
 func (d *Dir) hold(held *vfs.Held) error {
 	d.held = held
-	d.files = vfs.At(d.files, held)
+	d.use(vfs.At(d.files, held))
 	err := held.Hold(d.d)
 	if errors.Is(err, vfs.ErrNotDir) {
 		return untrusted(d.d, replacedNow)
@@ -101,10 +92,20 @@ func (d *Dir) hold(held *vfs.Held) error {
 	return err
 }
 
+// use sets the file system with which D and S are changed.
+func (d *Dir) use(files vfs.FS) {
+	d.files = files
+	d.Store = statefile.Stored(statefile.In(files, d.s, lockName, journalName, tempName, quarantineName, lockerName), d.statePath(tempName))
+}
+
 // prepare runs once the lock is held: it records the holder, refreshes the
 // modification time of S (cleanup tools remove stale directories) and releases the
 // locks of dead processes.
 func (d *Dir) prepare() error {
+	last, err := d.files.ReadFile(d.statePath(lockName))
+	if err != nil {
+		return err
+	}
 	if err := writeHolder(d.files, d.s); err != nil {
 		return err
 	}
@@ -114,7 +115,11 @@ func (d *Dir) prepare() error {
 	if err := d.checkLockerDir(); err != nil {
 		return err
 	}
-	return d.locker.Reap()
+	if err := d.locker.Reap(); err != nil {
+		return err
+	}
+	d.dirty = len(last) > 0
+	return nil
 }
 
 // checkLockerDir returns ErrUntrustedDir unless the Locker's directory can be trusted or
@@ -162,13 +167,6 @@ func (d *Dir) lock(ctx context.Context, names []string) (kept bool, err error) {
 	return d.locker.Lock(ctx, names)
 }
 
-// Release releases the Locker's locks, as the end of Commit does. It returns the errors that Close
-// returns: the next Open releases the locks that remained.
-func (d *Dir) Release() error {
-	d.release()
-	return d.unreleased
-}
-
 // Close releases every lock. It returns the errors of the Locker's Unlock, here and in
 // earlier calls of Commit; the next Open releases the locks that remained. Closing a
 // closed Dir does nothing.
@@ -178,8 +176,11 @@ func (d *Dir) Close() error {
 	}
 	d.closed = true
 	d.release()
-	d.tidyUp()
+	if !d.dirty && !d.pending {
+		_ = d.files.Overwrite(d.statePath(lockName), nil) // else the next process syncs S, which it need not
+	}
 	d.unlock()
+	d.Shut()
 	_ = d.held.Close() // opened for reading only
 	return d.unreleased
 }

@@ -1,6 +1,9 @@
 package txn
 
-import "fmt"
+import (
+	"fmt"
+	"io/fs"
+)
 
 // sentinel is an error that costs nothing when the program starts: hooks start often.
 type sentinel string
@@ -9,9 +12,7 @@ func (s sentinel) Error() string { return string(s) }
 
 // ErrName is returned when a name cannot be used. The name of a file must be a single
 // path element of at most 255 bytes of UTF-8 and appear only once in a Change. The name
-// of D must be UTF-8 and leave room for the longer name of S. The name of a state file
-// must consist of lower-case letters and dots, begin with a letter and differ from the
-// names that this package uses in S. Nothing was changed.
+// of D must be UTF-8 and leave room for the longer name of S. Nothing was changed.
 var ErrName error = sentinel("invalid name")
 
 // Errors of Open, Recover, Inspect and SetAside.
@@ -26,7 +27,7 @@ var (
 )
 
 // ErrClosed is returned by the methods of a Dir after Close.
-var ErrClosed error = sentinel("the directory is closed")
+var ErrClosed = fs.ErrClosed
 
 // ErrJournalTrusted is returned by SetAside when the journal is valid: use Recover, which
 // finishes the transaction.
@@ -59,9 +60,8 @@ var (
 	// failed and its rollback failed too: D may be neither in the state before nor in
 	// the state after. The journal stays, and the next Open or Recover finishes.
 	ErrRecoveryRequired error = sentinel("recovery required")
-	// ErrUnknown is returned when a sync that commits failed, and nothing can be said of what a
-	// power cut would leave. D is in the state before with a whole record, and in the state
-	// after if it was staged. Recovery decides.
+	// ErrUnknown is returned when the sync that commits failed: nothing can be said of what a
+	// power cut would leave. D is in the state after. Recovery decides.
 	ErrUnknown error = sentinel("outcome unknown until recovery")
 )
 

@@ -215,15 +215,16 @@ var documented = map[string][]errorCase{
 			return d.Forget()
 		})},
 	},
-	"ReadHistory":   readHistoryErrors,
-	"Dir.ReadState": readStateErrors,
-	"ReadState": append(without(readStateErrors, "ErrClosed"),
-		untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })),
-	"AppendState": append(stateErrors(appendState), linked(appendState), tooLarge(vfs.MaxFileBytes, appendState)),
-	"RemoveState": stateErrors(func(d *Dir, name string) error { return d.RemoveState(name) }),
-	"WriteState": append(stateErrors(func(d *Dir, name string) error { return d.WriteState(name, nil) }),
-		errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge,
-			run: onDir(func(d *Dir) error { return d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)) })}),
+	"ReadHistory": readHistoryErrors,
+	"ReplaceFiles": {
+		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error { _ = d.Close(); return d.ReplaceFiles() })},
+		{name: "ErrName", is: ErrName, run: onDir(func(d *Dir) error { return d.ReplaceFiles(File{Name: "a/b"}) })},
+		{name: "the file system's", is: errTest, run: onDir(func(d *Dir) error {
+			d.files = failing(errTest, func(s faultfs.Step) bool { return s.Op == "sync" })
+			return d.ReplaceFiles(File{Name: "1.json"})
+		})},
+	},
+	"ReadState": {untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })},
 	"Commit": {
 		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
 			_ = d.Close()
@@ -251,19 +252,12 @@ var documented = map[string][]errorCase{
 		{name: "ErrProtected", is: ErrProtected, as: as[*FileError], run: committing(replacing,
 			WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool { return s.Op == "link" && filepath.Base(s.Path) == "2.json" })))},
 		{name: "ErrRecoveryRequired", is: ErrRecoveryRequired, run: func(t *testing.T, _ opener) error {
-			c := create("3.json")
-			c.Prepare = func(vfs.FS, string, string) error { return errTest }
-			return commit(t, newList(t), c, staged, WithFS(afterJournal("remove")))
+			return commit(t, newList(t), create("1.json"), WithFS(afterJournal("remove")))
 		}},
 		{name: "ErrUnknown", is: ErrUnknown, run: func(t *testing.T, _ opener) error {
 			return commit(t, newList(t), replacing, WithFS(afterJournal("rename")))
 		}},
 		{name: "context.Cause(ctx)", is: errTest, run: onDir(func(d *Dir) error { return d.Commit(ended(errTest), replacing) })},
-		{name: "Prepare's", is: errTest, run: func(t *testing.T, _ opener) error {
-			c := replacing
-			c.Prepare = func(vfs.FS, string, string) error { return errTest }
-			return commit(t, newList(t), c)
-		}},
 		{name: "the Locker's", is: errTest, run: func(t *testing.T, _ opener) error {
 			return commit(t, newList(t), replacing, WithLocker(&recorder{fails: map[string][]error{"check": {errTest}}}))
 		}},
@@ -289,7 +283,7 @@ func TestEveryDocumentedErrorIsReturned(t *testing.T) {
 }
 
 var errorName = regexp.MustCompile(`\*?(?:[a-z]+\.)?(?:Err[A-Z]\w+|[A-Z]\w+Error)\b|context\.Cause\(ctx\)|(?:the )?(?:Locker|file ` +
-	`system|Prepare)'s|those of Open`)
+	`system)'s|those of Open`)
 
 // TestDocumentedListsEveryDocumentedError: the table has exactly the errors of the doc
 // comments, and some doc comment names each error variable of the package.
@@ -346,10 +340,10 @@ func documentation(t *testing.T) (docs map[string]string, sentinels []string) {
 				name := decl.Name.Name
 				if receiver(decl) == "Reader" {
 					name = "Reader." + name
-				} else if decl.Recv != nil && name == "ReadState" { // there is a function of that name
-					name = "Dir." + name
 				}
-				docs[name] = decl.Doc.Text()
+				if ast.IsExported(decl.Name.Name) {
+					docs[name] = decl.Doc.Text()
+				}
 			case *ast.GenDecl:
 				for _, spec := range decl.Specs {
 					if spec, ok := spec.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Err") {

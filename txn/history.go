@@ -16,7 +16,7 @@ import (
 // Entry is a committed transaction in the history.
 type Entry struct {
 	ID      string
-	Number  int64       // from 1, in the order of commits; 0 if an earlier version made it
+	Number  int64       // from 1, in the order of commits
 	Time    time.Time   // when the transaction began, by the system clock
 	Label   string      // as given in Change
 	Record  string      // as given in Change
@@ -91,13 +91,20 @@ func (d *Dir) kept(id string) (Entry, bool) {
 	return e, true
 }
 
-// errNotEntry is returned by entry when the file is the journal of another transaction.
-func errNotEntry() error { return fmt.Errorf("%w: it names another transaction", ErrJournalInvalid) }
-
 // entry returns the committed transaction with the id. Its errors are the reasons of a
 // JournalError and those of the file system, whose paths are left out.
 func (d *Dir) entry(id string) (Entry, error) {
-	j, err := d.recordOf(id)
+	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	j, err := parseJournal(data, d.fromState())
+	if err == nil && j.ID != id {
+		err = fmt.Errorf("%w: it names another transaction", ErrJournalInvalid)
+	}
 	if err != nil {
 		return Entry{}, err
 	}
@@ -106,22 +113,6 @@ func (d *Dir) entry(id string) (Entry, error) {
 		Created: filesOf(j.Creates), Deleted: filesOf(j.Deletes),
 		Backups: d.txnPath(j.ID, backupName),
 	}, nil
-}
-
-// recordOf returns the journal of a committed transaction. Its errors are those of entry.
-func (d *Dir) recordOf(id string) (*journal, error) {
-	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	j, err := parseJournal(data, d.fromState())
-	if err == nil && j.ID != id {
-		err = errNotEntry()
-	}
-	return j, err
 }
 
 func filesOf(entries []entry) []EntryFile {
@@ -152,56 +143,43 @@ func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 	return ids
 }
 
-// tidyUp removes what a Commit has left, once.
-func (d *Dir) tidyUp() {
-	if d.untidy && !d.pending {
-		_, _ = d.tidy(false)
-	}
-	d.untidy = false
-}
-
 // tidy removes what is not needed any more: the directories of transactions that did not
 // change D, the staged files of committed ones, and history beyond its length. It returns
 // the id of a committed transaction that was interrupted before its tidy, "" if there is
-// none. After a death S is synced first: the process may have died before it did, and once its
-// files are removed, nothing shows that. Its only error is that sync's: nothing depends on the
-// rest, and the next tidy tries again.
-func (d *Dir) tidy(died bool) (interrupted string, err error) {
+// none. It returns no errors: nothing depends on what it removes, and the next tidy tries again.
+func (d *Dir) tidy() (interrupted string) {
 	entries, err := d.files.ReadDir(d.s)
 	if err != nil {
-		return "", nil
+		return ""
 	}
 	committed := idsOf(entries, donePrefix)
 	for _, id := range idsOf(entries, txnPrefix) {
-		left := d.txnPath(id)
-		if slices.Contains(committed, id) {
-			if slices.Contains(d.tidied, id) {
-				continue
-			}
-			left = d.txnPath(id, stagedName)
-			if there, err := d.exists(left); !there {
-				if err == nil {
-					d.tidied = append(d.tidied, id)
-				}
-				continue
-			}
+		if !slices.Contains(committed, id) {
+			d.discard(id)
+		} else if there, _ := d.exists(d.txnPath(id, stagedName)); there {
 			interrupted = id
+			d.unstage(id)
 		}
-		if died {
-			if err := d.files.Sync(d.s); err != nil {
-				return "", err
-			}
-			died = false
-		}
-		_ = d.removeTree(left)
 	}
+	_ = d.removeTree(d.statePath(tempName))
+	d.prune(committed)
+	return interrupted
+}
+
+// unstage removes what a committed transaction had staged.
+func (d *Dir) unstage(id string) {
+	_ = d.files.Remove(d.txnPath(id, markName))
+	_ = d.removeTree(d.txnPath(id, stagedName)) // last, so that an interrupted unstage is seen
+}
+
+// prune removes the history beyond its length.
+func (d *Dir) prune(committed []string) {
 	for _, id := range committed[:max(len(committed)-d.history, 0)] {
-		if !d.isKept(id) && d.settle(id) {
+		if !d.isKept(id) {
 			d.discard(id)
 			_ = d.files.Remove(d.statePath(donePrefix + id))
 		}
 	}
-	return interrupted, nil
 }
 
 // isKept reports whether WithKeep keeps the transaction beyond the length of the history.
@@ -218,7 +196,7 @@ func (d *Dir) isKept(id string) bool {
 	return d.keep(e)
 }
 
-// isUseless reports whether an error of recordOf means that the record can never be read. Other errors
+// isUseless reports whether an error of entry means that the journal can never be read. Other errors
 // may be gone at the next try, or when another version of this program reads it.
 func isUseless(err error) bool {
 	return slices.ContainsFunc([]error{ErrJournalTorn, ErrJournalForeign, ErrJournalInvalid, vfs.ErrNotRegular, vfs.ErrFileTooLarge},

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,9 +91,9 @@ func TestHistoryHasTransactionsOfOtherVersions(t *testing.T) {
 	path := filepath.Join(stateDirOf(dir), donePrefix+id)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	newer, found := bytes.CutPrefix(data, []byte("fsmtx-journal 3 "))
+	newer, found := bytes.CutPrefix(data, []byte("fsmtx-journal 4 "))
 	require.True(t, found)
-	require.NoError(t, os.WriteFile(path, append([]byte("fsmtx-journal 4 "), newer...), 0o600))
+	require.NoError(t, os.WriteFile(path, append([]byte("fsmtx-journal 5 "), newer...), 0o600))
 	h := history(t, dir)
 	require.Len(t, h, 1)
 	require.ErrorIs(t, h[0].Err, ErrJournalVersion)
@@ -162,7 +161,7 @@ func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, want, r)
-	assert.Equal(t, []string{".", "done-" + committed.ID, "life", "lock", "txn-" + committed.ID, "txn-" + committed.ID + "/old",
+	assert.Equal(t, []string{".", "done-" + committed.ID, "lock", "txn-" + committed.ID, "txn-" + committed.ID + "/old",
 		"txn-" + committed.ID + "/old/2.json"}, names(t, s))
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
@@ -186,12 +185,13 @@ func TestRemoveTreeDoesNotFollowLinks(t *testing.T) {
 // TestCommitSucceedsWhenTidyFails: S cannot be listed any more once the names are durable.
 func TestCommitSucceedsWhenTidyFails(t *testing.T) {
 	dir := newList(t)
-	settled := false
+	renamed, committed := false, false
 	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-		if settled {
+		if committed {
 			return syscall.EIO
 		}
-		settled = s.Op == "remove" && filepath.Base(s.Path) == settlingName
+		renamed = renamed || s.Op == "rename" && filepath.Base(s.Path) == journalName
+		committed = renamed && s.Op == "sync"
 		return nil
 	}}
 	require.NoError(t, commit(t, dir, replacing, WithFS(files)))
@@ -201,31 +201,6 @@ func TestCommitSucceedsWhenTidyFails(t *testing.T) {
 	assert.Contains(t, contents(t, dir), "3.json")
 }
 
-// TestLateTidyingIsDoneByClose: until then the change is in the history, and the list is locked.
-func TestLateTidyingIsDoneByClose(t *testing.T) {
-	dir := newList(t)
-	d, err := Open(t.Context(), dir, WithLateTidying(), WithHistory(1))
-	require.NoError(t, err)
-	require.NoError(t, d.Commit(t.Context(), replacing))
-	h, err := d.History()
-	require.NoError(t, err)
-	require.Len(t, h, 1)
-	staged := filepath.Join(stateDirOf(dir), "txn-"+h[0].ID, "new")
-	assert.DirExists(t, staged)
-	soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	_, err = Open(soon, dir)
-	assert.ErrorIs(t, err, context.DeadlineExceeded)
-
-	require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"9.json", nil, 0o644}}}))
-	require.NoError(t, d.Release())
-	require.NoError(t, d.Close())
-	assert.NoDirExists(t, filepath.Dir(staged), "the second change has put it out of the history")
-	r, err := Recover(t.Context(), dir)
-	require.NoError(t, err)
-	assert.Equal(t, Report{Outcome: Clean}, r)
-}
-
 // TestIDsAreUniqueAndSortByNumber: history is in the order of ids.
 func TestIDsAreUniqueAndSortByNumber(t *testing.T) {
 	at := time.Date(2026, 11, 21, 20, 0, 0, 5, time.FixedZone("", 3600))
@@ -233,7 +208,7 @@ func TestIDsAreUniqueAndSortByNumber(t *testing.T) {
 	assert.Regexp(t, `^n0000000001-20261121t190000-000000005-[0-9a-f]{8}$`, first)
 	assert.True(t, isID(first))
 	assert.NotEqual(t, first, newID(1, at))
-	ids := []string{"20261121t190000-000000005-00000000"} // of version 1
+	var ids []string
 	for range 12 {
 		at = at.Add(-time.Hour)
 		ids = append(ids, newID(nextNumber(ids), at))
@@ -250,7 +225,7 @@ func TestIDsAreUniqueAndSortByNumber(t *testing.T) {
 }
 
 // TestHistoryIsInTheOrderOfCommits, not in that of the times in the ids: the clock may be
-// set back. Ids of version 1 have only a time.
+// set back.
 func TestHistoryIsInTheOrderOfCommits(t *testing.T) {
 	dir := newList(t)
 	for _, label := range []string{"a", "b", "c"} {
@@ -261,10 +236,6 @@ func TestHistoryIsInTheOrderOfCommits(t *testing.T) {
 		body := readBody(t, filepath.Join(s, donePrefix+e.ID))
 		id := newID(int64(i+1), time.Now().Add(time.Hour*time.Duration(1-i)))
 		sealed := sealed(strings.Replace(body, e.ID, id, 1))
-		if i == 0 {
-			id = "2099" + id[len("n0000000001-2026"):]
-			sealed = sealedOld(strings.Replace(body, e.ID, id, 1))
-		}
 		require.NoError(t, os.Remove(filepath.Join(s, donePrefix+e.ID)))
 		require.NoError(t, os.Rename(filepath.Join(s, txnPrefix+e.ID), filepath.Join(s, txnPrefix+id)))
 		require.NoError(t, os.WriteFile(filepath.Join(s, donePrefix+id), sealed, 0o600))

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -32,27 +30,18 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err := d.hold(held); err != nil {
 		return Report{}, err
 	}
-	d.files, d.locker = readOnly{d.files}, noLocker{}
+	d.use(readOnly{d.files})
+	d.locker = noLocker{}
 	if err := d.checkLockerDir(); err != nil {
 		return Report{}, err
 	}
-	unlock, err := lockFile(ctx, o.fs, held, d.statePath(lockName), os.O_RDWR)
+	unlock, err := lockFile(ctx, d.files, s, false)
 	if err == nil {
 		defer unlock()
-	}
-	if ignoreMoved(err) != nil {
+	} else if !errors.Is(err, vfs.ErrMoved) { // no process can have locked a file that does not exist
 		return Report{}, err
 	}
 	return d.recover(ctx)
-}
-
-// ignoreMoved returns nil for safefile.ErrMoved: no process can have locked a file that does
-// not exist.
-func ignoreMoved(err error) error {
-	if errors.Is(err, safefile.ErrMoved) {
-		return nil
-	}
-	return err
 }
 
 // readOnly is a file system on which every change succeeds and has no effect.
@@ -64,13 +53,12 @@ func (readOnly) Rename(string, string) error                         { return ni
 func (readOnly) RenameNew(string, string) error                      { return nil }
 func (readOnly) Remove(string) error                                 { return nil }
 func (readOnly) WriteFile(string, string, []byte, fs.FileMode) error { return nil }
-func (readOnly) WriteNew(string, []byte, fs.FileMode) error          { return nil }
 func (readOnly) AppendLine(string, []byte) error                     { return nil }
 func (readOnly) Overwrite(string, []byte) error                      { return nil }
 func (readOnly) Chtimes(string, time.Time) error                     { return nil }
 func (readOnly) Sync(string) error                                   { return nil }
 
-// SetAside moves journals that cannot be trusted, and the directories of transactions that
+// SetAside moves a journal that cannot be trusted, and the directories of transactions that
 // did not commit, into a quarantine directory in S, where this package ignores them. It
 // returns their new paths, or nil if there is no such journal. Beside an error it returns the
 // paths that it has already made.
@@ -82,27 +70,21 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 		return nil, err
 	}
 	defer d.Close()
-	var untrusted []string
-	for _, name := range []string{journalName, committingName, settlingName} {
-		j, err := d.readJournal(name)
-		if _, ok := errors.AsType[*JournalError](err); ok {
-			untrusted = append(untrusted, name)
-		} else if err != nil {
-			return nil, err
-		} else if j != nil && name == journalName {
-			return nil, ErrJournalTrusted
-		}
+	j, err := d.readJournal()
+	if _, untrusted := errors.AsType[*JournalError](err); untrusted {
+		return d.setAside(time.Now())
 	}
-	if untrusted == nil {
-		return nil, nil
+	if err == nil && j != nil {
+		err = ErrJournalTrusted
 	}
-	return d.setAside(time.Now(), untrusted)
+	return nil, err
 }
 
-// setAside removes nothing before its name in the quarantine is durable, and the journals first:
+// setAside removes nothing before its name in the quarantine is durable, and the journal first:
 // what is left then is removed by the next Open. As long as there is a journal, Open fails, so that
 // setAside can be repeated after a crash.
-func (d *Dir) setAside(now time.Time, journals []string) (moved []string, err error) {
+func (d *Dir) setAside(now time.Time) (moved []string, err error) {
+	d.dirty = true
 	dir, err := d.mkdirQuarantine("journal-" + unique(now))
 	if err != nil {
 		return nil, err
@@ -111,7 +93,7 @@ func (d *Dir) setAside(now time.Time, journals []string) (moved []string, err er
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range append(dirs, journals...) {
+	for _, name := range append(dirs, journalName) {
 		to := filepath.Join(dir, name)
 		if err := d.linkTree(d.statePath(name), to); err != nil {
 			return moved, err
@@ -121,13 +103,12 @@ func (d *Dir) setAside(now time.Time, journals []string) (moved []string, err er
 	if err := d.syncQuarantine(dir); err != nil {
 		return moved, err
 	}
-	for _, name := range journals {
-		_ = d.removeTree(d.statePath(name)) // another program may have put a directory there
-		if err := d.files.Remove(d.statePath(name)); ignoreNotExist(err) != nil {
-			return moved, err
-		}
+	journal := d.statePath(journalName)
+	_ = d.removeTree(journal) // another program may have put a directory there
+	if err := d.files.Remove(journal); ignoreNotExist(err) != nil {
+		return moved, err
 	}
-	if err := d.files.Sync(d.s); err != nil {
+	if err := d.syncDir(d.s); err != nil {
 		return moved, err
 	}
 	for _, name := range dirs {
@@ -161,7 +142,7 @@ func (d *Dir) linkTree(from, to string) error {
 			return err
 		}
 	}
-	return d.files.Sync(to)
+	return d.syncDir(to)
 }
 
 // uncommitted returns the names in S of the directories of transactions that did

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,37 +21,25 @@ import (
 // MaxEntries is the maximum number of files in one transaction, created and deleted.
 const MaxEntries = 65536
 
-// A journal is a head line and a body:
+// A journal is two lines:
 //
-//	fsmtx-journal 3 <sha256 of "3\n" and the line of the body, 64 hexadecimal digits>
+//	fsmtx-journal 4 <sha256 of "4\n" and the body, 64 hexadecimal digits>
 //	{"id": …, "dir": …, …}
-//	<the bytes of the created files and then of the deleted ones, in the body's order>
-//
-// Version 3 is a whole record: once it is durable, no power cut undoes the transaction. Each
-// file's bytes are covered by its digest in the body. Version 2, whose files are staged
-// and synced, has no bytes. Version 1 differs from it: the checksum covers the body alone,
-// there is no record, and the id has no number.
 const (
-	journalMagic  = "fsmtx-journal"
-	wholeVersion  = "3"
-	stagedVersion = "2"
-	oldVersion    = "1"
+	journalMagic   = "fsmtx-journal"
+	journalVersion = "4"
 )
 
 // journal names everything that a transaction is going to change, so that a rollback
-// needs nothing else.
+// needs nothing else but the directory of the transaction.
 type journal struct {
 	ID      string    `json:"id"`
-	Dir     string    `json:"dir"`   // D, relative to S
-	Inode   uint64    `json:"inode"` // of txn-<id>/; shows whether S is a copy
+	Dir     string    `json:"dir"` // D, relative to S
 	Time    time.Time `json:"time"`
 	Label   string    `json:"label"`
 	Record  string    `json:"record,omitzero"`
-	Life    string    `json:"life,omitzero"` // of a whole record: see vfs.Held.Life
-	Creates []entry   `json:"creates"`       // and the restored files
+	Creates []entry   `json:"creates"` // and the restored files
 	Deletes []entry   `json:"deletes"`
-
-	whole bool // whether it has the bytes of its files
 }
 
 // entry is one file of a transaction.
@@ -58,11 +48,6 @@ type entry struct {
 	Size   int64       `json:"size"`
 	SHA256 string      `json:"sha256"`
 	Mode   fs.FileMode `json:"mode"`
-
-	// Of a deleted or restored file in a whole record.
-	ModTime time.Time `json:"mtime,omitzero"`
-
-	data []byte // in a whole record
 }
 
 func newEntry(name string, data []byte, mode fs.FileMode) entry {
@@ -85,17 +70,7 @@ func (j *journal) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	version := stagedVersion
-	if j.whole {
-		version = wholeVersion
-	}
-	data := append([]byte(journalMagic+" "+version+" "+checksum(version, body)+"\n"), body...)
-	if j.whole {
-		data = append(data, '\n')
-		for _, e := range j.entries() {
-			data = append(data, e.data...)
-		}
-	}
+	data := append([]byte(journalMagic+" "+journalVersion+" "+checksum(body)+"\n"), body...)
 	if len(data) > vfs.MaxFileBytes {
 		return nil, fmt.Errorf("the transaction's journal would have %d bytes: %w", len(data), vfs.ErrFileTooLarge)
 	}
@@ -103,63 +78,29 @@ func (j *journal) encode() ([]byte, error) {
 }
 
 // checksum covers the version too, so that a damaged version is not mistaken for another
-// one. In version 1 it does not.
-func checksum(version string, body []byte) string {
-	if version == oldVersion {
-		return digest(body)
-	}
-	return digest(append([]byte(version+"\n"), body...))
-}
+// one.
+func checksum(body []byte) string { return digest(append([]byte(journalVersion+"\n"), body...)) }
 
-// parseJournal parses a journal of a known version for the directory dir, which is relative
-// to S. The checksum detects damage. Names and numbers are checked as well, because anyone
-// can compute a checksum.
+// parseJournal parses a journal for the directory dir, which is relative to S. The checksum
+// detects damage. Names and numbers are checked as well, because anyone can compute a
+// checksum.
 func parseJournal(data []byte, dir string) (*journal, error) {
 	head, body, ok := bytes.Cut(data, []byte("\n"))
 	words := strings.Split(string(head), " ")
 	if !ok || len(words) < 2 || words[0] != journalMagic {
 		return nil, ErrJournalTorn
 	}
-	if !slices.Contains([]string{wholeVersion, stagedVersion, oldVersion}, words[1]) {
-		return nil, fmt.Errorf("%w: it has version %q, this program reads versions %s to %s", ErrJournalVersion, words[1], oldVersion,
-			wholeVersion)
+	if words[1] != journalVersion {
+		return nil, fmt.Errorf("%w: it has version %q, this program reads version %s", ErrJournalVersion, words[1], journalVersion)
 	}
-	var blob []byte
-	if words[1] == wholeVersion {
-		body, blob, _ = bytes.Cut(body, []byte("\n"))
-	}
-	if len(words) != 3 || words[2] != checksum(words[1], body) {
+	if len(words) != 3 || words[2] != checksum(body) {
 		return nil, fmt.Errorf("%w: its checksum does not match", ErrJournalTorn)
 	}
 	j := new(journal)
 	if err := json.Unmarshal(body, j, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrJournalInvalid, err)
 	}
-	if words[1] == oldVersion && j.Record != "" {
-		return nil, fmt.Errorf("%w: version %s has no record", ErrJournalInvalid, oldVersion)
-	}
-	if err := j.check(dir); err != nil || words[1] != wholeVersion {
-		return j, err
-	}
-	j.whole = true
-	return j, j.takeBytes(blob)
-}
-
-// takeBytes gives each entry of a whole record its bytes.
-func (j *journal) takeBytes(blob []byte) error {
-	for _, entries := range [][]entry{j.Creates, j.Deletes} {
-		for i := range entries {
-			e := &entries[i]
-			if int64(len(blob)) < e.Size || digest(blob[:e.Size]) != e.SHA256 {
-				return fmt.Errorf("%w: the bytes of %q do not match their checksum", ErrJournalTorn, e.Name)
-			}
-			e.data, blob = blob[:e.Size:e.Size], blob[e.Size:]
-		}
-	}
-	if len(blob) > 0 {
-		return fmt.Errorf("%w: %d bytes belong to no file", ErrJournalTorn, len(blob))
-	}
-	return nil
+	return j, j.check(dir)
 }
 
 func (j *journal) check(dir string) error {
@@ -210,12 +151,70 @@ func isPlain(name string) bool {
 		!strings.ContainsAny(name, "/\x00") && utf8.ValidString(name)
 }
 
-// isID reports whether id may be that of a transaction, in journals of version 1 too:
-// lower-case letters, digits and "-".
-func isID(id string) bool {
-	ok := len(id) > 0 && len(id) <= 64
-	for _, r := range id {
-		ok = ok && (r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z')
+// readJournal reads S/journal. It returns nil if there is none.
+//
+// Errors: *JournalError, or the file system's.
+func (d *Dir) readJournal() (*journal, error) {
+	path := d.statePath(journalName)
+	data, err := d.files.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, vfs.ErrNotRegular), errors.Is(err, vfs.ErrFileTooLarge):
+		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
+	case err != nil:
+		return nil, err
 	}
-	return ok
+	j, err := parseJournal(data, d.fromState())
+	if err != nil {
+		return nil, &JournalError{path, err}
+	}
+	err = d.checkTxnDir(j)
+	if errors.Is(err, ErrUntrustedDir) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, errNotNamed) {
+		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
+	}
+	return j, err
+}
+
+// errNotNamed is returned by checkTxnDir for a backup link that is not in the journal.
+var errNotNamed = errors.New("the journal does not name it")
+
+// checkTxnDir checks what exists of the transaction's directory. It returns
+// ErrUntrustedDir or vfs.ErrNotRegular if one of its directories or files was replaced: a
+// symbolic link would lead a rollback out of S. It returns errNotNamed for a backup link
+// that the journal does not name: the rollback would not restore it, and would then remove
+// it together with the directory.
+func (d *Dir) checkTxnDir(j *journal) error {
+	for _, dir := range []string{d.txnPath(j.ID), d.txnPath(j.ID, stagedName), d.txnPath(j.ID, backupName)} {
+		if err := checkTrusted(d.files, dir); ignoreNotExist(err) != nil {
+			return err
+		}
+	}
+	if _, err := d.checkNamed(d.txnPath(j.ID, stagedName), j.Creates); err != nil {
+		return err
+	}
+	unnamed, err := d.checkNamed(d.txnPath(j.ID, backupName), j.Deletes)
+	if unnamed != "" {
+		return fmt.Errorf("%s: %w", unnamed, errNotNamed)
+	}
+	return err
+}
+
+// checkNamed returns vfs.ErrNotRegular if one of the entries exists in dir and is not a regular
+// file. unnamed is the path of something in dir that is none of the entries.
+func (d *Dir) checkNamed(dir string, entries []entry) (unnamed string, err error) {
+	named := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		named[e.Name] = true
+	}
+	there, err := d.files.ReadDir(dir)
+	for _, e := range there {
+		path := filepath.Join(dir, e.Name())
+		if !named[e.Name()] {
+			unnamed = path
+		} else if !e.Type().IsRegular() {
+			return "", fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
+		}
+	}
+	return unnamed, ignoreNotExist(err)
 }

@@ -55,12 +55,12 @@ func lockStateDir(ctx context.Context, files vfs.FS, s string) (held *vfs.Held, 
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		unlock, err := lockFile(ctx, files, held, filepath.Join(s, lockName), os.O_CREATE|os.O_RDWR)
+		unlock, err := lockFile(ctx, vfs.At(files, held), s, true)
 		if err == nil {
 			return held, unlock, changed, nil
 		}
 		_ = held.Close()
-		if !errors.Is(err, safefile.ErrMoved) {
+		if !errors.Is(err, vfs.ErrMoved) {
 			return nil, nil, nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func holdStateDir(files vfs.FS, s string) (*vfs.Held, error) {
 	if err := checkTrusted(files, s); err != nil {
 		return nil, err
 	}
-	held := new(vfs.Held)
+	held := vfs.Holding(files)
 	err := held.Hold(s)
 	if errors.Is(err, vfs.ErrNotDir) {
 		err = untrusted(s, replacedNow)
@@ -91,36 +91,23 @@ func holdStateDir(files vfs.FS, s string) (*vfs.Held, error) {
 	return held, nil
 }
 
-// lockFile opens the lock file in the held S and locks it. It refuses a file that has a
-// second hard link or another owner, because writeHolder will replace the content. It returns
-// safefile.ErrMoved when the lock file does not exist, or when another file was at its path
-// once it was locked.
-func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, flag int) (unlock func(), err error) {
-	f, err := held.Open(path, flag)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, safefile.ErrMoved
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil {
-		err = safefile.CheckSole(path, info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	unlock, err = safefile.Lock(ctx, path, info)
-	if errors.Is(err, safefile.ErrBusy) {
-		return nil, lockedError(f, context.Cause(ctx))
+// lockFile locks the lock file in S. It returns vfs.ErrMoved when the file does not exist, or
+// when another one was at its path once it was locked.
+func lockFile(ctx context.Context, files vfs.FS, s string, create bool) (unlock func(), err error) {
+	path := filepath.Join(s, lockName)
+	locked, unlock, err := files.Lock(ctx, path, create)
+	if errors.Is(err, vfs.ErrBusy) {
+		e := &LockedError{Path: path, Cause: context.Cause(ctx)}
+		text, _ := files.ReadFile(path)
+		e.PID, e.Since = parseHolder(string(text))
+		return nil, e
 	}
 	if err != nil {
 		return nil, err
 	}
 	err = safefile.Ended(ctx, "opening "+path)
 	if err == nil {
-		err = checkAtPath(files, path, info)
+		err = checkAtPath(files, path, locked)
 	}
 	if err != nil {
 		unlock()
@@ -128,25 +115,18 @@ func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, fl
 	return unlock, err
 }
 
-// checkAtPath returns safefile.ErrMoved unless the locked file is still the one at its path.
+// checkAtPath returns vfs.ErrMoved unless the locked file is still the one at its path.
 func checkAtPath(files vfs.FS, path string, locked fs.FileInfo) error {
 	there, err := files.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
-		return safefile.ErrMoved
+		return vfs.ErrMoved
 	}
 	return err
 }
 
-func lockedError(f *os.File, cause error) error {
-	e := &LockedError{Path: f.Name(), Cause: cause}
-	text := make([]byte, 100)
-	n, _ := f.ReadAt(text, 0)
-	e.PID, e.Since = parseHolder(string(text[:n]))
-	return e
-}
-
 // writeHolder writes "<pid> <RFC 3339 time>" into the lock file, for the LockedError of
-// processes that wait. The text may be stale; only flock decides whether S is locked.
+// processes that wait, and for the next holder if this one dies: Close removes the text. Only
+// flock decides whether S is locked.
 func writeHolder(files vfs.FS, s string) error {
 	text := strconv.Itoa(os.Getpid()) + " " + time.Now().UTC().Format(time.RFC3339) + "\n"
 	return files.Overwrite(filepath.Join(s, lockName), []byte(text))

@@ -36,7 +36,7 @@ func moved(t *testing.T, from, to string) {
 	require.NoError(t, os.Symlink(to, from))
 }
 
-const otherID = "20200101t000000-000000001-00000000"
+const otherID = "n0000000001-20200101t000000-000000001-00000000"
 
 var plantings = []planted{
 	{"S is a link to itself elsewhere", func(t *testing.T, w *world, outside string) { moved(t, w.s, outside+"/s") }, ErrUntrustedDir},

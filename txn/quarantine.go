@@ -41,7 +41,7 @@ func (u *rollback) keepAside(name, why string) error {
 // syncQuarantine makes the names in a directory of mkdirQuarantine durable.
 func (d *Dir) syncQuarantine(dir string) error {
 	for _, dir := range []string{dir, filepath.Dir(dir), d.s} {
-		if err := d.files.Sync(dir); err != nil {
+		if err := d.syncDir(dir); err != nil {
 			return err
 		}
 	}

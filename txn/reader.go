@@ -3,6 +3,7 @@ package txn
 import (
 	"slices"
 
+	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -10,8 +11,9 @@ import (
 // meanwhile. It reads from the directory that OpenReader found, even if another one is at
 // its path now. A Reader is not safe for concurrent use.
 type Reader struct {
-	d     *Dir
-	files vfs.FS // of S, for WriteUnlocked
+	statefile.View // of the state files in S
+
+	d *Dir
 }
 
 // OpenReader opens the state directory of dir. It creates nothing. The caller closes the
@@ -30,9 +32,8 @@ func OpenReader(dir string, opts ...Option) (*Reader, error) {
 	}
 	d := newDir(o, path, s)
 	d.held = held
-	files := vfs.At(o.fs, held)
-	d.files = readOnly{files}
-	return &Reader{d, files}, nil
+	d.use(vfs.At(o.fs, held))
+	return &Reader{d.View, d}, nil
 }
 
 // Path returns the absolute path of the directory, with its own symbolic link resolved.
@@ -54,46 +55,31 @@ func (r *Reader) Backwards(look func(Entry) bool) error {
 	return err
 }
 
-// ReadState is Dir.ReadState.
-func (r *Reader) ReadState(name string) ([]byte, error) { return r.d.ReadState(name) }
-
-// ReadStateFrom is Dir.ReadStateFrom.
-func (r *Reader) ReadStateFrom(name string, offset int64) ([]byte, error) {
-	return r.d.ReadStateFrom(name, offset)
-}
-
-// StateNames is Dir.StateNames.
-func (r *Reader) StateNames(prefix string) ([]string, error) { return r.d.StateNames(prefix) }
-
 // IsInterrupted reports whether a transaction is under way or was interrupted: what it did is
 // not in the history yet.
 func (r *Reader) IsInterrupted() bool {
-	for _, name := range []string{committingName, journalName} {
-		if there, _ := r.d.exists(r.d.statePath(name)); there {
-			return true
-		}
-	}
-	return false
-}
-
-// WriteUnlocked is Dir.WriteState without the lock, for a file that no other process writes. A process
-// that is killed leaves at most a temporary file, which StateNames does not list.
-//
-// Errors: those of Dir.WriteState.
-func (r *Reader) WriteUnlocked(name string, data []byte) error {
-	if err := r.d.checkState(name); err != nil {
-		return err
-	}
-	if err := r.files.WriteFile(r.d.statePath(name), r.d.s, data, 0o600); err != nil {
-		return err
-	}
-	return r.files.Sync(r.d.s)
+	there, _ := r.d.exists(r.d.statePath(journalName))
+	return there
 }
 
 // Close closes S. Closing a closed Reader does nothing.
 func (r *Reader) Close() {
 	if !r.d.closed {
 		r.d.closed = true
+		r.Shut()
 		_ = r.d.held.Close() // opened for reading only
 	}
+}
+
+// ReadState returns the content of a state file of dir without the lock, nil if the file does not
+// exist. It creates nothing.
+//
+// Errors: ErrUntrustedDir, and those of the method.
+func ReadState(dir, name string, opts ...Option) ([]byte, error) {
+	r, err := OpenReader(dir, opts...)
+	if err != nil {
+		return nil, ignoreNotExist(err)
+	}
+	defer r.Close()
+	return r.ReadState(name)
 }

@@ -126,18 +126,17 @@ func TestRecoverMovesACreatedFileThatWasModified(t *testing.T) {
 	assert.Equal(t, "modified", contents(t, filepath.Dir(conflict.MovedTo))["4.json"])
 }
 
-// TestRecoverLeavesAFileThatReplacedACreatedOne: another program created it, even if it has
-// the same bytes.
+// TestRecoverLeavesAFileThatReplacedACreatedOne: it is another program's.
 func TestRecoverLeavesAFileThatReplacedACreatedOne(t *testing.T) {
 	w := newWorld(t)
-	require.NoError(t, replaceFile(w.file("4.json"), "new 4"))
-	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}})
-	assert.Equal(t, "new 4", contents(t, w.d)["4.json"])
+	require.NoError(t, replaceFile(w.file("4.json"), "another program's"))
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"},
+		Conflicts: []Conflict{{"4.json", "", whyForeign}}})
+	assert.Equal(t, "another program's", contents(t, w.d)["4.json"])
 }
 
-// TestRecoverRecognisesCreatedFilesByTheirBytes if the staged files do not exist, as after a
-// power cut, or if D and S are copies.
-func TestRecoverRecognisesCreatedFilesByTheirBytes(t *testing.T) {
+// TestRecoverMovesACopyOfACreatedFile: the staged files do not exist, or D and S are copies.
+func TestRecoverMovesACopyOfACreatedFile(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, w *world){
 		"no staged files": func(t *testing.T, w *world) {
 			require.NoError(t, os.RemoveAll(w.in(txnPrefix+w.id+"/new")))
@@ -155,7 +154,8 @@ func TestRecoverRecognisesCreatedFilesByTheirBytes(t *testing.T) {
 			w := newWorld(t)
 			require.NoError(t, replaceFile(w.file("5.json"), "another program's"))
 			change(t, w)
-			w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json"}})
+			w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Conflicts: []Conflict{
+				{"4.json", w.quarantined("4.json"), whyCopied}, {"5.json", "", whyForeign}}})
 			assert.Equal(t, "another program's", contents(t, w.d)["5.json"])
 		})
 	}
@@ -328,15 +328,13 @@ func TestSetAsideContinuesAfterAFault(t *testing.T) {
 
 // TestADirectoryInThePlaceOfAJournalIsSetAside with what is in it.
 func TestADirectoryInThePlaceOfAJournalIsSetAside(t *testing.T) {
-	for _, name := range []string{journalName, committingName, settlingName} {
-		w := newWorld(t)
-		require.NoError(t, os.Remove(w.in(journalName)))
-		w.write(t, "tasks/.list.fsmtx/"+name+"/in/it", "text")
-		w.requireSetAside(t)
-		found, err := filepath.Glob(w.in(quarantineName) + "/*/" + name + "/in/it")
-		require.NoError(t, err)
-		require.Len(t, found, 1)
-	}
+	w := newWorld(t)
+	require.NoError(t, os.Remove(w.in(journalName)))
+	w.write(t, "tasks/.list.fsmtx/journal/in/it", "text")
+	w.requireSetAside(t)
+	found, err := filepath.Glob(w.in(quarantineName) + "/*/journal/in/it")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
 }
 
 // TestSetAsideWithoutLinks: they are not needed to read the journal and what it names.
@@ -348,22 +346,6 @@ func TestSetAsideWithoutLinks(t *testing.T) {
 	require.Len(t, moved, 2)
 	require.Equal(t, []string{".", "2.json", "3.json"}, names(t, filepath.Join(moved[0], backupName)))
 	require.NoFileExists(t, w.in(journalName))
-}
-
-// TestSetAsideLeavesWhatCanBeTrusted: the names of the last transaction are not durable yet.
-func TestSetAsideLeavesWhatCanBeTrusted(t *testing.T) {
-	want := after(t)
-	dir, _ := postponed(t)
-	require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(dir), committingName), []byte(journalMagic+" 9 of a later version\n"), 0o600))
-	_, err := Recover(t.Context(), dir)
-	require.ErrorIs(t, err, ErrJournalVersion)
-	moved, err := SetAside(t.Context(), dir)
-	require.NoError(t, err)
-	require.Len(t, moved, 1)
-	cutPower(t, dir)
-	require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
-	assert.Equal(t, Completed, recovered(t, dir).Outcome)
-	assert.Equal(t, want, contents(t, dir))
 }
 
 func TestSetAsideLeavesCommittedTransactions(t *testing.T) {

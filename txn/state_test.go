@@ -1,16 +1,17 @@
 package txn
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -56,14 +57,18 @@ func TestStateFiles(t *testing.T) {
 }
 
 func TestStateFileNames(t *testing.T) {
+	d, err := Open(t.Context(), newList(t))
+	require.NoError(t, err)
+	defer d.Close()
 	for name, ok := range map[string]bool{
 		"steps.jsonl": true, "a": true, "z.z.": true, strings.Repeat("a", 255): true, strings.Repeat("a", 256): false,
 		"": false, ".": false, "..": false, ".a": false, "a/b": false, "A": false, "a1": false, "a-b": false, "a b": false, "é": false,
 		"a\x00":  false,
-		lockName: false, journalName: false, committingName: false, settlingName: false, lifeName: false,
+		lockName: false, journalName: false, tempName: false,
 		quarantineName: false, lockerName: false, txnPrefix + "a": false, donePrefix + "a": false,
 	} {
-		assert.Equal(t, ok, isStateName(name), "%q", name)
+		_, err := d.ReadState(name)
+		assert.Equal(t, ok, !errors.Is(err, statefile.ErrName), "%q: %v", name, err)
 	}
 }
 
@@ -105,8 +110,8 @@ func TestStateFilesAreSynced(t *testing.T) {
 		do   func() error
 		want []string
 	}{
-		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/txn", "create S/txn/a~", "write S/txn/a~", "sync S/txn/a~",
-			"rename S/txn/a~ to S/a", "sync S", "remove S/txn"}},
+		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/tmp", "create S/tmp/a~", "write S/tmp/a~", "sync S/tmp/a~",
+			"rename S/tmp/a~ to S/a", "sync S", "remove S/tmp"}},
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
@@ -148,49 +153,42 @@ func TestWriteStateAcceptsTheLargestFileThatCanBeRead(t *testing.T) {
 	assert.Len(t, data, vfs.MaxFileBytes)
 }
 
-// stateErrors returns the cases that all methods for state files have.
-func stateErrors(do func(d *Dir, name string) error) []errorCase {
-	return []errorCase{
-		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error { _ = d.Close(); return do(d, "a") })},
-		{name: "ErrName", is: ErrName, run: onDir(func(d *Dir) error { return do(d, "../a") })},
-		{name: "the file system's", is: syscall.EIO, run: onDir(func(d *Dir) error {
-			d.files = failing(syscall.EIO, func(s faultfs.Step) bool { return filepath.Base(s.Path) == "a" || s.Op == "mkdir" })
-			return do(d, "a")
-		})},
+// TestErrorsOfStateFiles of every method.
+func TestErrorsOfStateFiles(t *testing.T) {
+	for title, do := range map[string]func(d *Dir, name string) error{
+		"ReadState":      func(d *Dir, name string) error { _, err := d.ReadState(name); return err },
+		"WriteState":     func(d *Dir, name string) error { return d.WriteState(name, nil) },
+		"AppendState":    func(d *Dir, name string) error { return d.AppendState(name, nil) },
+		"OverwriteState": func(d *Dir, name string) error { return d.OverwriteState(name, []byte{}) },
+		"RemoveState":    func(d *Dir, name string) error { return d.RemoveState(name) },
+		"WriteUnlocked":  func(d *Dir, name string) error { return d.WriteUnlocked(name, nil) },
+	} {
+		d, err := Open(t.Context(), newList(t))
+		require.NoError(t, err)
+		require.ErrorIs(t, do(d, "../a"), statefile.ErrName, title)
+		files := d.files
+		d.use(failing(errTest, func(s faultfs.Step) bool { return s.Op == "write" || s.Op == "sync" || filepath.Base(s.Path) == "a" }))
+		require.ErrorIs(t, do(d, "a"), errTest, title)
+		d.use(files)
+		if title == "ReadState" || title == "AppendState" || title == "OverwriteState" {
+			require.NoError(t, os.Symlink("../list/1.json", d.statePath("b")))
+			require.ErrorIs(t, do(d, "b"), vfs.ErrNotRegular, title)
+		}
+		require.NoError(t, d.Close())
+		require.ErrorIs(t, do(d, "a"), ErrClosed, title)
 	}
+	d, err := Open(t.Context(), newList(t))
+	require.NoError(t, err)
+	defer d.Close()
+	large := d.statePath("a")
+	require.NoError(t, os.WriteFile(large, nil, 0o600))
+	require.NoError(t, os.Truncate(large, vfs.MaxFileBytes))
+	require.ErrorIs(t, d.AppendState("a", nil), vfs.ErrFileTooLarge)
+	require.NoError(t, os.Truncate(large, vfs.MaxFileBytes+1))
+	_, err = d.ReadState("a")
+	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
+	require.ErrorIs(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)), vfs.ErrFileTooLarge)
 }
-
-// linked is the case in which the state file "a" is a symbolic link.
-func linked(do func(d *Dir, name string) error) errorCase {
-	return errorCase{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, run: onDir(func(d *Dir) error {
-		if err := os.Symlink("../list/1.json", d.statePath("a")); err != nil {
-			return err
-		}
-		return do(d, "a")
-	})}
-}
-
-// tooLarge is the case in which the state file "a" has size bytes.
-func tooLarge(size int64, do func(d *Dir, name string) error) errorCase {
-	return errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error {
-		if err := os.WriteFile(d.statePath("a"), nil, 0o600); err != nil {
-			return err
-		}
-		if err := os.Truncate(d.statePath("a"), size); err != nil {
-			return err
-		}
-		return do(d, "a")
-	})}
-}
-
-func readState(d *Dir, name string) error {
-	_, err := d.ReadState(name)
-	return err
-}
-
-func appendState(d *Dir, name string) error { return d.AppendState(name, nil) }
-
-var readStateErrors = append(stateErrors(readState), linked(readState), tooLarge(vfs.MaxFileBytes+1, readState))
 
 var readHistoryErrors = []errorCase{
 	untrustedState(func(dir string) error { _, err := ReadHistory(dir); return err }),
@@ -270,7 +268,7 @@ func TestReader(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "two\n", string(got))
 	require.NoError(t, r.WriteUnlocked("late.x", []byte("three\n")))
-	require.ErrorIs(t, r.WriteUnlocked("journal", nil), ErrName)
+	require.ErrorIs(t, r.WriteUnlocked("journal", nil), statefile.ErrName)
 	names, err := r.StateNames("l")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"late.x", "log"}, names)
@@ -289,7 +287,7 @@ func TestReader(t *testing.T) {
 func TestReplaceFiles(t *testing.T) {
 	dir := newList(t)
 	dead, healed := false, false
-	d, err := Open(t.Context(), dir, staged, WithFS(before(func(s faultfs.Step) error {
+	d, err := Open(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
 		dead = dead || s.Op == "remove" && s.Path == filepath.Join(dir, "2.json")
 		if dead && !healed {
 			return faultfs.ErrFrozen
@@ -354,5 +352,5 @@ func TestReplaceFilesLeavesOutWhatVanishes(t *testing.T) {
 			require.ErrorIs(t, err, fs.ErrNotExist, when) // it was replaced before
 		}
 	}
-	require.Equal(t, []string{"rename S/txn/1.json to 1.json"}, back)
+	require.Equal(t, []string{"rename S/tmp/1.json to 1.json"}, back)
 }

@@ -9,25 +9,22 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Names inside S.
 const (
-	lockName       = "lock"       // locked by flock; never unlinked
-	journalName    = "journal"    // present while a transaction is in progress
-	committingName = "committing" // the journal until it is durable
-	settlingName   = "settling"   // another name of the newest done-<id>, until its names in D are synced
-	txnPrefix      = "txn-"       // txn-<id>/: the directory of a transaction
-	stagedName     = "new"        // txn-<id>/new/: staged files
-	backupName     = "old"        // txn-<id>/old/: backup links to the deleted files
-	probeName      = "probe"      // txn-<id>/probe: a file to find out whether links can be made
-	donePrefix     = "done-"      // done-<id>: the journal of a committed transaction
-	quarantineName = "conflicts"  // what was in the way of a rollback, and untrusted journals
-	lockerName     = "locks"      // the Locker's
-	lifeName       = "life"       // the life in which the history was last looked at, see repair
-	failedName     = "failed"     // the life in which a sync of a file of D last failed, see settle
+	lockName       = "lock"      // locked by flock; never unlinked; not empty while a process uses S, or has died
+	journalName    = "journal"   // present while a transaction is in progress
+	txnPrefix      = "txn-"      // txn-<id>/: the directory of a transaction
+	stagedName     = "new"       // txn-<id>/new/: staged files
+	backupName     = "old"       // txn-<id>/old/: backup links to the deleted files
+	markName       = "mark"      // txn-<id>/mark: the staged Mark
+	probeName      = "probe"     // txn-<id>/probe: a file to find out whether links can be made
+	donePrefix     = "done-"     // done-<id>: the journal of a committed transaction
+	tempName       = "tmp"       // temporary files outside of transactions
+	quarantineName = "conflicts" // what was in the way of a rollback, and untrusted journals
+	lockerName     = "locks"     // the Locker's
 )
 
 const statePrefix, stateSuffix = ".", ".fsmtx"
@@ -92,7 +89,7 @@ func resolveLink(files vfs.FS, dir string) (d string, err error) {
 		if user := ownerOf(info); user != os.Geteuid() && user != 0 {
 			return "", untrusted(d, fmt.Sprintf("it is a symbolic link that belongs to user %d", user))
 		}
-		if d, err = filepath.EvalSymlinks(d); err != nil {
+		if d, err = files.EvalSymlinks(d); err != nil {
 			return "", fmt.Errorf("resolving the symbolic link %s: %w", dir, err)
 		}
 		info, err = files.Lstat(d)
@@ -138,6 +135,7 @@ func (d *Dir) Forget() error {
 	if d.closed {
 		return ErrClosed
 	}
+	d.dirty = true // Close leaves the lock file alone
 	entries, err := d.files.ReadDir(d.s)
 	if err != nil {
 		return err
@@ -157,7 +155,7 @@ func (d *Dir) Forget() error {
 	if err := d.files.Remove(d.statePath(lockName)); err != nil {
 		return err
 	}
-	return safefile.Rmdir(d.s)
+	return d.files.Remove(d.s)
 }
 
 // checkTrusted returns ErrUntrustedDir unless dir is a directory that only this

@@ -219,7 +219,9 @@ func TestForget(t *testing.T) {
 	steps := 0
 	w := newWorld(t)
 	require.NoError(t, forget(w, func(s faultfs.Step) error {
-		steps++
+		if steps++; s.Path == w.s {
+			return nil // no file is left
+		}
 		_, err := Recover(ended, w.d)
 		require.ErrorIs(t, err, ErrLocked, "ahead of %s", s)
 		return nil

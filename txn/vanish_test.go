@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,99 +84,6 @@ func TestRecoveryAcceptsAFileThatVanishes(t *testing.T) {
 	}
 }
 
-// interruptedRecords cover every branch of a completion. after is what D holds then.
-var interruptedRecords = map[string]func(t testing.TB, after map[string]string) (dir string){
-	"before the first file": func(t testing.TB, _ map[string]string) string {
-		dir := newList(t)
-		freeze(t, dir, isLinkInto(dir))
-		return dir
-	},
-	"before the deletion, after a power cut": func(t testing.TB, _ map[string]string) string {
-		dir := newList(t)
-		freeze(t, dir, isRemovalFrom(dir))
-		cutPower(t, dir)
-		require.NoError(t, os.Truncate(filepath.Join(dir, "3.json"), 0))
-		return dir
-	},
-	"before the names are synced": func(t testing.TB, _ map[string]string) string {
-		dir, _ := postponed(t)
-		cutPower(t, dir)
-		require.NoError(t, os.Remove(filepath.Join(dir, "3.json")))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "2.json"), []byte("a later version"), 0o644))
-		return dir
-	},
-	"before the journal's second name": func(t testing.TB, after map[string]string) string {
-		dir := newList(t)
-		require.NoError(t, commit(t, dir, replacing, WithLateSync(), WithFS(failing(syscall.EIO, func(s faultfs.Step) bool {
-			return s.Op == "rename" && filepath.Base(s.To) == settlingName
-		}))))
-		after["3.json"] = "a later version"
-		require.NoError(t, os.Remove(filepath.Join(dir, "3.json")))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "3.json"), []byte(after["3.json"]), 0o644))
-		return dir
-	},
-	"damaged later": func(t testing.TB, after map[string]string) string {
-		dir := newList(t)
-		require.NoError(t, commit(t, dir, replacing))
-		cutPower(t, dir)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "3.json"), []byte("\x00"), 0o644))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "4.json"), []byte("a later version"), 0o644))
-		after["4.json"] = "a later version"
-		return dir
-	},
-}
-
-func TestCompletionAcceptsAFileThatVanishes(t *testing.T) {
-	for title, interrupt := range interruptedRecords {
-		for how, call := range map[string]func(string, vfs.FS) error{
-			"Recover": func(dir string, files vfs.FS) error { _, err := Recover(t.Context(), dir, WithFS(files)); return err },
-			"Inspect": func(dir string, files vfs.FS) error { _, err := Inspect(t.Context(), dir, WithFS(files)); return err },
-		} {
-			total, err := operations(func(files vfs.FS) error { return call(interrupt(t, after(t)), files) })
-			require.NoError(t, err)
-			for n := range total {
-				for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "."} {
-					deleted, want := false, after(t)
-					dir := interrupt(t, want)
-					when := fmt.Sprintf("%s, %s: %s deleted ahead of operation %d", title, how, name, n)
-					require.NoError(t, call(dir, vanishing(filepath.Join(dir, name), n, &deleted)), when)
-					if how == "Recover" {
-						requireContentsBut(t, dir, want, name, deleted, when)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestCompletionSurvivesEveryFault: each operation fails once, with an error that may be gone at the next
-// try. Whether the completion says so or not, the next one leaves D in the state after.
-func TestCompletionSurvivesEveryFault(t *testing.T) {
-	records := maps.Clone(interruptedRecords)
-	records["a name is taken, so it is rolled back"] = func(t testing.TB, after map[string]string) string {
-		dir := newList(t)
-		freeze(t, dir, isLinkInto(dir))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "3.json"), []byte("another's"), 0o644))
-		clear(after)
-		maps.Copy(after, contents(t, dir))
-		return dir
-	}
-	for title, interrupt := range records {
-		for _, errno := range []error{syscall.EIO, syscall.EMFILE, syscall.ENOSPC} {
-			for n, failed := 0, true; failed; n++ {
-				want, step := after(t), faultfs.Step{}
-				dir := interrupt(t, want)
-				failed = false
-				_, _ = Recover(t.Context(), dir, WithFS(faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { step, failed = s, true })))
-				_, err := Recover(t.Context(), dir)
-				when := fmt.Sprintf("%s: %v of %s", title, errno, step)
-				require.NoError(t, err, when)
-				requireContentsBut(t, dir, want, "", false, when)
-			}
-		}
-	}
-}
-
 // requireBeforeBut fails unless D is in the state before the transaction, except for what
 // was deleted: see requireContentsBut.
 func (w *world) requireBeforeBut(t *testing.T, name string, deleted bool, when string) {
@@ -228,39 +134,6 @@ func TestRestoringIsTriedAgain(t *testing.T) {
 		assert.Equal(t, "old 2", got["2.json"], title)
 		assert.Equal(t, "old 3", got["3.json"], title)
 		assert.Len(t, r.Conflicts, map[string]int{"created": 1}[title], title)
-	}
-}
-
-// TestCompletingIsTriedAgain: after the completion has looked at a name in D, and before it links the
-// created file there, another program creates a file of that name or deletes D.
-func TestCompletingIsTriedAgain(t *testing.T) {
-	for title, meddle := range map[string]func(dir string) error{
-		"created": func(dir string) error { return os.WriteFile(filepath.Join(dir, "3.json"), []byte("another's"), 0o644) },
-		"deleted": os.RemoveAll,
-	} {
-		dir, meddled := newList(t), false
-		freeze(t, dir, isLinkInto(dir))
-		r, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
-			if !isLinkInto(dir)(s) || meddled {
-				return nil
-			}
-			meddled = true
-			return meddle(dir)
-		})))
-		require.NoError(t, err, title)
-		require.True(t, meddled, title)
-		got := contents(t, dir)
-		assert.Equal(t, "new 3.json", got["3.json"], title)
-		assert.Equal(t, "new 4.json", got["4.json"], title)
-		if title == "deleted" {
-			assert.Empty(t, r.Conflicts)
-			continue
-		}
-		require.Len(t, r.Conflicts, 1)
-		assert.Equal(t, whyTaken, r.Conflicts[0].Why)
-		text, err := os.ReadFile(r.Conflicts[0].MovedTo)
-		require.NoError(t, err)
-		assert.Equal(t, "another's", string(text))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,9 +35,6 @@ type dying struct{ vfs.OS }
 
 func (dying) Rename(oldname, newname string) error { panic(errDeath) }
 
-// staged makes every transaction stage and sync its files, as a large one does.
-var staged = WithRecordLimit(0)
-
 // newWorld interrupts a transaction that deletes 2.json and 3.json and creates
 // 4.json and 5.json, just before its commit point.
 func newWorld(t testing.TB) *world {
@@ -57,7 +55,7 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) interrupt(t testing.TB) {
 	t.Helper()
-	d, err := Open(context.Background(), w.d, WithFS(dying{}), staged)
+	d, err := Open(context.Background(), w.d, WithFS(dying{}))
 	require.NoError(t, err)
 	func() {
 		defer func() { require.Equal(t, errDeath, recover()) }()
@@ -104,7 +102,7 @@ func (w *world) setJournal(t testing.TB, data []byte) {
 
 // sealed returns a journal with the body and its checksum.
 func sealed(body string) []byte {
-	return []byte(journalMagic + " " + stagedVersion + " " + checksum(stagedVersion, []byte(body)) + "\n" + body)
+	return []byte(journalMagic + " " + journalVersion + " " + checksum([]byte(body)) + "\n" + body)
 }
 
 // body returns the journal without its first line.
@@ -140,7 +138,7 @@ func tree(t testing.TB, dir string, but ...string) map[string]string {
 }
 
 func describeFile(path string, info fs.FileInfo) string {
-	text := fmt.Sprintf("%v #%d", info.Mode(), inodeOf(info))
+	text := fmt.Sprintf("%v #%d", info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, _ := os.Readlink(path)

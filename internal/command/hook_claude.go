@@ -41,9 +41,6 @@ func (h claudeHook) run(ctx context.Context) error {
 		done = hydrateFlags{h.flags.Hydrate}.do(ctx, h.streams, h.event, h.policy)
 		done.log(h.begun, log)
 	}
-	if h.decides() {
-		done.call.Result.Finish() // the rules lock the list
-	}
 	before := event.Join(h.event.Name, recovered, done.answer)
 	done.answer = event.Join(h.event.Name, before, h.judged(ctx, log))
 	if done.answer.Exit == event.ExitBlock && before.Exit != event.ExitBlock {

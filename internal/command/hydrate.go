@@ -143,7 +143,6 @@ func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, e, options)
 	}
-	options.Late = true
 	request, skip, err := hydrate.Understand(e)
 	if request.Typed && !fromClient() { // an agent wrote the event: it calls the skill
 		request.Typed, request.Invocation = false, ""
@@ -232,15 +231,13 @@ func (h hydrated) log(start time.Time, log *decisionLog) {
 	}
 }
 
-// finish answers the client first, because what follows may block or fail: removing what the change no
-// longer needs, writing the log and notes on standard error. A log that cannot be written does
-// not fail the hook.
+// finish answers the client first, because what follows may block or fail: writing the log and
+// notes on standard error. A log that cannot be written does not fail the hook.
 func (h hydrated) finish(s terminal.Streams, log *decisionLog) error {
 	if log.on() {
 		surviveBrokenPipe(s) // the call is logged even if the client has gone
 	}
 	err := deliver(s, h.answer)
-	h.call.Result.Finish()
 	log.write()
 	for _, note := range h.notes {
 		s.Errorf("%s", note)

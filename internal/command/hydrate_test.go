@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -71,42 +69,5 @@ func TestReplyComesBeforeTheLog(t *testing.T) {
 			assert.True(t, reply.before, "the log was written before the reply")
 			assert.FileExists(t, log)
 		})
-	}
-}
-
-// whileAnswering is a standard output that runs do when it is written to.
-type whileAnswering struct{ do func() }
-
-func (w whileAnswering) Write(p []byte) (int, error) {
-	w.do()
-	return len(p), nil
-}
-
-// TestTheAnswerComesBeforeTheTidying: a hydration removes its staged files, and those that have left
-// the history, when it has answered.
-func TestTheAnswerComesBeforeTheTidying(t *testing.T) {
-	home := t.TempDir()
-	skill, lists := filepath.Join(home, ".claude", "skills", "s"), filepath.Join(home, ".claude", "tasks")
-	require.NoError(t, os.MkdirAll(skill, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: s\n---\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(`[{"id": 1, "subject": "One"}]`), 0o600))
-	staged := func() []string {
-		found, err := filepath.Glob(filepath.Join(lists, ".*.fsmtx", "txn-*", "new"))
-		require.NoError(t, err)
-		return found
-	}
-	for _, line := range []string{"hydrate", "hook"} {
-		answered := 0
-		event := `{"session_id": "` + line +
-			`", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "s"}, ` +
-			`"tool_response": {"success": true, "commandName": "s"}}`
-		code := command.Main([]string{line}, terminal.Streams{In: strings.NewReader(event), Err: io.Discard, Caller: callers.Script,
-			Out:    whileAnswering{func() { answered++; assert.Len(t, staged(), 1, line) }},
-			Getenv: func(name string) (string, bool) { return map[string]string{"HOME": home}[name], name == "HOME" }})
-
-		assert.Zero(t, code, line)
-		assert.Equal(t, 1, answered, line)
-		assert.Empty(t, staged(), line)
-		assert.FileExists(t, filepath.Join(lists, line, "1.json"))
 	}
 }

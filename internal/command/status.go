@@ -51,7 +51,7 @@ project, and goes on to the list of the next one.
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
-(clean, rolled back, completed or committed: what "fsmtx recover" would report; or unknown, and then
+(clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
 pending_error says why) and troubles (why the steps are not enforced, or not fully).
 A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
 are those of "fsmtx step show --json" with owner. With --all it prints an array of objects with list, session, skill,
@@ -335,8 +335,6 @@ func (st *status) lastTo(line func(string, ...any)) {
 		line("interrupted change: %v; run fsmtx recover for details", st.pendingErr)
 	case st.pending.Outcome == txn.RolledBack:
 		line("a change was interrupted; fsmtx recover rolls it back")
-	case st.pending.Outcome == txn.Completed:
-		line("a change was interrupted; fsmtx recover completes it")
 	}
 }
 

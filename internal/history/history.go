@@ -175,8 +175,11 @@ func (r *reader) hydration(i int) Hydration {
 		h.Created = append(h.Created, t)
 	}
 	for _, f := range e.Deleted {
-		t, _ := r.read(e.Backups, f.Name)
-		_, err := os.Lstat(filepath.Join(r.dir, f.Name))
+		t, err := r.read(e.Backups, f.Name)
+		if errors.Is(err, fs.ErrNotExist) { // it was restored since, and perhaps deleted again
+			t = r.task(i, f.Name)
+		}
+		_, err = os.Lstat(filepath.Join(r.dir, f.Name))
 		t.Gone = errors.Is(err, fs.ErrNotExist)
 		h.Deleted = append(h.Deleted, t)
 	}
@@ -229,14 +232,16 @@ func hasFile(files []txn.EntryFile, name string) bool {
 }
 
 // task returns a task that entry i created: from the list or, if it is gone, from the
-// backup of the first later entry that deleted it.
+// first backup that a later entry which deleted it has.
 func (r *reader) task(i int, name string) Task {
 	t, err := r.read(r.dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Gone = true
 		for _, later := range r.entries[i+1:] {
-			if hasFile(later.Deleted, name) {
-				kept, _ := r.read(later.Backups, name)
+			if !hasFile(later.Deleted, name) {
+				continue
+			}
+			if kept, err := r.read(later.Backups, name); err == nil {
 				t.Subject, t.Status = kept.Subject, kept.Status
 				break
 			}

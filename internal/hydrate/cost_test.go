@@ -82,9 +82,8 @@ func (l costs) run(t *testing.T, files vfs.FS) {
 		return "", false
 	}
 	request := hydrate.Request{Event: "PostToolUse", Session: "session", Command: "s", Cwd: l.home}
-	r, err := hydrate.Run(t.Context(), request, env, hydrate.Options{LockTimeout: time.Hour, FS: files, Late: true})
+	_, err := hydrate.Run(t.Context(), request, env, hydrate.Options{LockTimeout: time.Hour, FS: files})
 	require.NoError(t, err)
-	r.Finish()
 }
 
 // disk counts what a hydration requests from the disk.
@@ -116,31 +115,30 @@ func count(t *testing.T, do func(*testing.T, vfs.FS)) (d disk) {
 	return d
 }
 
-// TestSyncsAreAConstant: a hydration syncs its record, S, and the directory above S and D; the
-// first one of a list two more above that. The next event syncs D and S.
-func TestSyncsAreAConstant(t *testing.T) {
+// TestAHydrationSyncsEachFileOnce, and nine more: the journal and the mark; S, the transaction's
+// directory with two others, and the directory above S and D; D; S. The first one of a list has
+// nothing to delete, and syncs two directories more above that. The next event syncs nothing.
+func TestAHydrationSyncsEachFileOnce(t *testing.T) {
 	for _, others := range []int{0, 50} {
 		for _, n := range []int{1, 10, 31, 100} {
 			l := newCosts(t, others, 10)
-			require.EqualValues(t, 5, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
+			require.EqualValues(t, n+10, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
 			for range 15 { // beyond the length of the history
-				require.Equal(t, disk{2, time.Second}, l.next(t))
-				require.EqualValues(t, 3, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
+				require.Equal(t, disk{}, l.next(t))
+				require.EqualValues(t, 2*n+9, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
 			}
-			require.Equal(t, disk{2, time.Second}, l.next(t))
 			require.Equal(t, disk{}, l.next(t))
 		}
 	}
 }
 
-// TestThereAreTwoBarriers: a hydration waits for the disk twice, for its record and for the
-// record's name, however many files it creates.
-func TestThereAreTwoBarriers(t *testing.T) {
-	for _, n := range []int{1, 10, 32, 100} {
+// TestThereAreFourBarriers: a hydration waits for the disk four times: for its files, for their
+// names, for the list, and for its commit.
+func TestThereAreFourBarriers(t *testing.T) {
+	for _, n := range []int{1, 10, 32, 60} {
 		l := newCosts(t, 5, 10)
-		require.Equal(t, 2*time.Second, l.ask(t, n).waits, "%d tasks", n)
-		l.next(t)
-		require.Equal(t, 2*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
+		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks", n)
+		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
 	}
 }
 

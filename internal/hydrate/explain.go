@@ -74,8 +74,7 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 // Notes returns what else a successful hydration has to say. The hook prints it on standard
 // error, which the client does not show.
 func Notes(result Result) (notes []string) {
-	switch result.Recovered.Outcome {
-	case txn.RolledBack, txn.Completed:
+	if result.Recovered.Outcome == txn.RolledBack {
 		notes = append(notes, fmt.Sprintf("an interrupted change of %s was %s first", result.List, result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {

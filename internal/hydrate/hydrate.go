@@ -35,7 +35,6 @@ type Options struct {
 	// Forged reports whether the event was written in the agent's shell. A call without a hydration is then not
 	// recorded, because the event is the only evidence of it. Nil: it was not.
 	Forged func() bool
-	Late   bool // leave what is done last to Result.Finish, so that the caller can answer first
 
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
@@ -123,7 +122,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		env:        env,
 		request:    r,
 		policy:     withArgs(o.Policy, r.Args),
-		list:       tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS, Late: o.Late},
+		list:       tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
 		spec:       spec,
 		dir:        projectDir(r, env),
 		result:     result,
@@ -165,7 +164,6 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	h.list.Record = h.record
 	var err error
 	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {
-		h.result.Finish() // the call is recorded under the lock
 		under := int64(0)
 		if h.place.Parent != nil {
 			under = h.place.Parent.ID

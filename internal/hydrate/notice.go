@@ -34,8 +34,7 @@ func Notice(r Request, result Result) string {
 	if text := warned(result, "%s"); text != "" {
 		parts = append(parts, text)
 	}
-	switch result.Recovered.Outcome {
-	case txn.RolledBack, txn.Completed:
+	if result.Recovered.Outcome == txn.RolledBack {
 		parts = append(parts, fmt.Sprintf("an interrupted change was %s first", result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {

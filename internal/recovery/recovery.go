@@ -31,9 +31,8 @@ type State string
 const (
 	Clean      State = "clean"       // nothing to do
 	RolledBack State = "rolled back" // an interrupted change was undone
-	Completed  State = "completed"   // an interrupted change that had been committed was completed
 	Committed  State = "committed"   // a committed change was tidied up
-	Conflict   State = "conflict"    // undone or completed; files that another program changed since were moved aside or left in place
+	Conflict   State = "conflict"    // undone; files that another program changed since were moved aside or left in place
 	SetAside   State = "set aside"   // an untrusted journal was moved to the quarantine
 	Damaged    State = "damaged"     // nothing was interrupted, but what is on record about the list's workflow cannot be read or is gone
 	Refused    State = "refused"     // nothing was done
@@ -47,8 +46,6 @@ type Report struct {
 	Time      string   `json:"time"`      // of the interrupted hydration, RFC 3339; empty if there was none
 	Restored  []string `json:"restored"`  // names of deleted files that were restored
 	Removed   []string `json:"removed"`   // names of created files that were removed
-	Created   []string `json:"created"`   // names of files that the change creates and recovery created, or wrote again
-	Deleted   []string `json:"deleted"`   // names of files that the change deletes and recovery deleted
 	Conflicts []Moved  `json:"conflicts"` // files that another program changed since
 	Aside     []string `json:"aside"`     // paths of an untrusted journal and its files
 	Reason    string   `json:"reason"`    // why it was refused, or what is damaged
@@ -82,7 +79,7 @@ func List(ctx context.Context, dir string, wait time.Duration, o Options) Report
 	list := tasks.List{Dir: dir, Wait: wait}
 	ctx, cancel := list.Waiting(ctx)
 	defer cancel()
-	r := Report{List: dir, DryRun: o.DryRun, Restored: []string{}, Removed: []string{}, Created: []string{}, Deleted: []string{},
+	r := Report{List: dir, DryRun: o.DryRun, Restored: []string{}, Removed: []string{},
 		Conflicts: []Moved{}, Aside: []string{}}
 	found, err := recoverOne(ctx, list, o.DryRun)
 	_, untrusted := errors.AsType[*txn.JournalError](err)
@@ -146,8 +143,7 @@ func recoverOne(ctx context.Context, list tasks.List, dryRun bool) (txn.Report, 
 }
 
 func (r Report) fill(found txn.Report) Report {
-	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Completed: Completed,
-		txn.Committed: Committed}[found.Outcome]
+	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Committed: Committed}[found.Outcome]
 	if !found.Time.IsZero() {
 		var label tasks.Label
 		_ = json.Unmarshal([]byte(found.Label), &label, jsonx.Tolerant) // a label is only for display
@@ -155,8 +151,6 @@ func (r Report) fill(found txn.Report) Report {
 	}
 	r.Restored = append(r.Restored, found.Restored...)
 	r.Removed = append(r.Removed, found.Removed...)
-	r.Created = append(r.Created, found.Created...)
-	r.Deleted = append(r.Deleted, found.Deleted...)
 	r.outcome = found.Outcome
 	if found.Unreleased != nil {
 		r.Hint = fmt.Sprintf("a lock could not be released: %v; it becomes free in ten seconds", found.Unreleased)
@@ -242,8 +236,6 @@ func (r Report) String() string {
 	}
 	part(restored, r.tasks(r.Restored))
 	part(removed, r.tasks(r.Removed))
-	part(map[bool]string{false: "created", true: "would be created"}[r.DryRun], r.tasks(r.Created))
-	part(map[bool]string{false: "deleted", true: "would be deleted"}[r.DryRun], r.tasks(r.Deleted))
 	part("moved", r.Aside)
 	for _, c := range r.Conflicts {
 		visible.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
@@ -289,13 +281,8 @@ func (r Report) words() string {
 	case Committed:
 		did, would = "tidied up after "+hydration+", whose tasks are in the list",
 			"would tidy up after "+hydration+", whose tasks are in the list"
-	case Completed:
-		did, would = "completed "+hydration, "would complete "+hydration
 	case Conflict:
 		did, would = "rolled back "+hydration+", with conflicts", "would roll back "+hydration+", with conflicts"
-		if r.outcome == txn.Completed {
-			did, would = "completed "+hydration+", with conflicts", "would complete "+hydration+", with conflicts"
-		}
 	case SetAside:
 		did, would = "set an untrusted journal aside", "would set an untrusted journal aside"
 	}

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/fsmtx/fsmtx/fsmspec"
 	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -25,7 +23,6 @@ type List struct {
 	Wait time.Duration // limit on waiting for all locks together; 0 means only the context limits it
 	Keep int           // how many changes Replace keeps in the history; 0 means txn.DefaultHistory
 	FS   vfs.FS        // nil means the operating system's
-	Late bool          // leave what Replace would do last to Outcome.Finish
 
 	// Record, if not nil, returns a text that Replace stores in the history beside the
 	// label, such as the gates of the plan's steps.
@@ -60,13 +57,8 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(claudetasks.Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt),
-		txn.WithIntact(isWhole)}
+	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(claudetasks.Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
 }
-
-// isWhole reports whether data may be a file that a program has written: all of them are
-// JSON. After a power cut other bytes are damage.
-func isWhole(data []byte) bool { return jsontext.Value(data).IsValid() }
 
 // isInUse reports whether the history must keep e: it has a record, and a task that it
 // created is still in the list. Without the record the gates of that task would be

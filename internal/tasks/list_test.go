@@ -60,7 +60,7 @@ func TestWaitingEndsWithErrTimeout(t *testing.T) {
 	})
 }
 
-// TestRecoverWaitsForTheClientsLocks: an interrupted replacement is completed only
+// TestRecoverWaitsForTheClientsLocks: an interrupted replacement is rolled back only
 // while the client is locked out.
 func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -88,8 +88,8 @@ func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 		l.Wait = 0
 		report, err := l.Recover(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, txn.Completed, report.Outcome)
-		assert.Equal(t, []string{"1.json"}, report.Deleted)
-		assert.FileExists(t, filepath.Join(l.Dir, "2.json"))
+		assert.Equal(t, txn.RolledBack, report.Outcome)
+		assert.Equal(t, []string{"2.json"}, report.Removed)
+		assert.FileExists(t, filepath.Join(l.Dir, "1.json"))
 	})
 }

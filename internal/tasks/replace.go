@@ -45,16 +45,6 @@ type Outcome struct {
 	// hydration releases the client's locks that are left; the client may have to wait
 	// until then.
 	Unreleased error
-
-	late *txn.Dir // what Finish closes, nil if that is done
-}
-
-// Finish removes what the change no longer needs and unlocks the list, if that was left to it; see
-// List.Late. The caller can answer first. Until then the list stays locked, for this process too.
-func (o Outcome) Finish() {
-	if o.late != nil {
-		_ = o.late.Close() // what could fail is in Unreleased; a second call does nothing
-	}
 }
 
 // Replace carries out the plan for the list: all of it or nothing. If ctx is cancelled,
@@ -69,26 +59,13 @@ func (o Outcome) Finish() {
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
-	options := append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))
-	if l.Late {
-		options = append(options, txn.WithLateTidying(), txn.WithLateSync())
-	}
-	dir, err := txn.Open(waiting, l.Dir, options...)
+	dir, err := txn.Open(waiting, l.Dir, append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))...)
 	if err != nil {
 		return o, err
 	}
-	done := false
-	defer func() {
-		if o.Unreleased = dir.Release(); done && l.Late {
-			o.late = dir
-			return
-		}
-		o.Unreleased = dir.Close()
-	}()
+	defer func() { o.Unreleased = dir.Close() }()
 	o.Recovered = dir.Recovered()
-	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)
-	done = err == nil
-	return o, err
+	return o, l.replaceIn(ctx, waiting, dir, label, plan, &o)
 }
 
 // ReplaceIn is Replace for a list whose state directory the caller has opened: see Open. It
@@ -246,14 +223,11 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 			return err
 		}
 	}
+	mark, _ := plan.HighWater()
 	for _, c := range plan.Creations() {
-		change.Creates = append(change.Creates, Form.File(c))
+		change.Creates, mark = append(change.Creates, Form.File(c)), max(mark, c.ID)
 	}
-	if mark, raise := plan.HighWater(); raise {
-		change.Prepare = func(files vfs.FS, dir, scratch string) error {
-			return Form.RaiseMark(files, dir, scratch, mark)
-		}
-	}
+	change.Mark = Form.Mark(mark) // if this process dies, the client must not give a number that is in use here
 	return r.dir.Commit(ctx, change)
 }
 

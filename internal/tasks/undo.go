@@ -37,7 +37,8 @@ type Undoing struct {
 
 	Unreleased error // why locks could not be released; nil if they were, or if none was taken
 
-	label Label
+	label    Label
+	restores []txn.Restore // from which change each of Restored comes
 }
 
 // Empty reports whether nothing would change.
@@ -105,11 +106,7 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() {
 			return u, err
 		}
-		change := txn.Change{Label: u.label.text(), Deletes: u.Removed, Prepare: l.raiseMark(u.Removed)}
-		for _, name := range u.Restored {
-			change.Restores = append(change.Restores, txn.Restore{ID: what.id, Name: name})
-		}
-		err = dir.Commit(ctx, change)
+		err = dir.Commit(ctx, txn.Change{Label: u.label.text(), Deletes: u.Removed, Restores: u.restores, Mark: markOf(u.Removed)})
 		if !errors.Is(err, txn.ErrChanged) && !errors.Is(err, txn.ErrExists) || errors.Is(err, txn.ErrRecoveryRequired) {
 			return u, err
 		}
@@ -119,14 +116,14 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 	}
 }
 
-// raiseMark returns what raises the mark to the numbers of the removed tasks, so that they are
-// not used again. The client does the same when it deletes a task (fact 7, client 2.1.197).
-func (l List) raiseMark(removed []string) func(files vfs.FS, dir, scratch string) error {
+// markOf returns the mark that keeps the numbers of the removed tasks from being used again. The
+// client does the same when it deletes a task (fact 7, client 2.1.197).
+func markOf(removed []string) *txn.Mark {
 	mark := int64(0)
 	for _, name := range removed {
 		mark = max(mark, Form.Number(name))
 	}
-	return func(files vfs.FS, dir, scratch string) error { return Form.RaiseMark(files, dir, scratch, mark) }
+	return Form.Mark(mark)
 }
 
 // planLocked plans with the locks of the files to remove held. Which files these are is
@@ -197,7 +194,7 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 	case again || what.bare:
 		return u, nil
 	}
-	return u, u.planRestores(files, dir, e)
+	return u, u.planRestores(files, dir, e, history[i:])
 }
 
 // planRemovals sorts the files that the change e created into Removed, Kept and Gone.
@@ -220,21 +217,30 @@ func (u *Undoing) planRemovals(files vfs.FS, dir string, e txn.Entry, force bool
 	return nil
 }
 
-// planRestores sorts the files that the change e deleted into Restored and Kept.
-func (u *Undoing) planRestores(files vfs.FS, dir string, e txn.Entry) error {
+// planRestores sorts the files that the change e deleted into Restored and Kept. later is the
+// history from e on: a file that was restored and deleted again is kept by the last change that
+// deleted it.
+func (u *Undoing) planRestores(files vfs.FS, dir string, e txn.Entry, later []txn.Entry) error {
 	for _, f := range e.Deleted {
 		_, inList := files.Lstat(filepath.Join(dir, f.Name))
-		_, inBackups := files.Lstat(filepath.Join(e.Backups, f.Name))
-		switch {
-		case inList == nil:
+		if inList == nil {
 			u.Kept = append(u.Kept, Kept{f.Name, KeptTaken})
-		case !errors.Is(inList, fs.ErrNotExist):
-			return inList
-		case errors.Is(inBackups, fs.ErrNotExist):
-			u.Kept = append(u.Kept, Kept{f.Name, KeptLost})
-		default:
-			u.Restored = append(u.Restored, f.Name)
+			continue
 		}
+		if !errors.Is(inList, fs.ErrNotExist) {
+			return inList
+		}
+		from := ""
+		for _, x := range later {
+			if _, err := files.Lstat(filepath.Join(x.Backups, f.Name)); x.Backups != "" && !errors.Is(err, fs.ErrNotExist) {
+				from = x.ID
+			}
+		}
+		if from == "" {
+			u.Kept = append(u.Kept, Kept{f.Name, KeptLost})
+			continue
+		}
+		u.Restored, u.restores = append(u.Restored, f.Name), append(u.restores, txn.Restore{ID: from, Name: f.Name})
 	}
 	return nil
 }

@@ -19,6 +19,21 @@ import (
 // A Held is safe for concurrent use, except for Hold and Close.
 type Held struct {
 	dirs []*heldDir
+	fake FS // not nil if the file system is not the operating system's, which holds nothing
+}
+
+// Holding returns a Held for paths of files.
+func Holding(files FS) *Held {
+	for {
+		switch f := files.(type) {
+		case OS:
+			return new(Held)
+		case Wrapper:
+			files = f.Wrapped()
+		default:
+			return &Held{fake: files}
+		}
+	}
 }
 
 type heldDir struct {
@@ -34,9 +49,19 @@ type heldDir struct {
 //
 // Errors: ErrNotDir, or the file system's except fs.ErrNotExist.
 func (h *Held) Hold(path string) error {
+	if h.fake != nil {
+		info, err := h.fake.Lstat(path)
+		if err == nil && !info.IsDir() {
+			return ErrNotDir
+		}
+		return ignoreNotExist(err)
+	}
 	d := &heldDir{path: path}
 	h.dirs = append(h.dirs, d)
-	err := d.open()
+	return ignoreNotExist(d.open())
+}
+
+func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -59,6 +84,9 @@ func (d *heldDir) open() error {
 // Stat describes the directory that is held for path, as it was when it was opened. It returns
 // fs.ErrNotExist if none is held.
 func (h *Held) Stat(path string) (fs.FileInfo, error) {
+	if h.fake != nil {
+		return h.fake.Lstat(path)
+	}
 	if _, dir, _ := h.find(path); dir != nil {
 		return dir.Opened(), nil
 	}
@@ -68,24 +96,11 @@ func (h *Held) Stat(path string) (fs.FileInfo, error) {
 // Current reports whether the directory at path is the one that is held.
 func (h *Held) Current(path string) bool {
 	held, err := h.Stat(path)
-	if err != nil {
-		return false
+	if err != nil || h.fake != nil {
+		return err == nil
 	}
 	now, err := os.Lstat(path)
 	return err == nil && os.SameFile(held, now)
-}
-
-// Open opens a regular file below a held directory, with the flags of os.OpenFile. A
-// new file has mode 0600 less the umask. It does not follow a symbolic link and does
-// not block on a pipe.
-//
-// Errors: ErrNotRegular, or the file system's.
-func (h *Held) Open(name string, flag int) (*os.File, error) {
-	dir, rest, err := OS{h}.resolve("open", name)
-	if err != nil {
-		return nil, err
-	}
-	return dir.Open(rest, flag)
 }
 
 // Close closes the directories. Nothing below them can be reached afterwards.

@@ -1,9 +1,11 @@
 package vfs
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -25,6 +27,8 @@ func (o OS) Lstat(name string) (fs.FileInfo, error) {
 	}
 	return dir.Lstat(rest)
 }
+
+func (o OS) EvalSymlinks(name string) (string, error) { return filepath.EvalSymlinks(name) }
 
 func (o OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	dir, rest, err := o.resolve("open", name)
@@ -61,7 +65,7 @@ func (o OS) Mkdir(name string, perm fs.FileMode) error {
 
 func (o OS) Remove(name string) error {
 	if d, _, rest := o.held.find(name); d != nil && rest == "" {
-		return os.Remove(name)
+		return safefile.Rmdir(name)
 	}
 	return o.in("remove", name, func(dir *safefile.Dir, rest string) error { return dir.Remove(rest) })
 }
@@ -118,10 +122,6 @@ func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
 	return dir.Replace(rest, data, safefile.Exactly(perm), temp, in)
 }
 
-func (o OS) WriteNew(name string, data []byte, perm fs.FileMode) error {
-	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.WriteNew(rest, data, perm) })
-}
-
 func (o OS) Overwrite(name string, data []byte) error {
 	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.Overwrite(rest, data) })
 }
@@ -132,4 +132,32 @@ func (o OS) AppendLine(name string, line []byte) error {
 
 func (o OS) Sync(name string) error {
 	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.Sync(rest) })
+}
+
+// Lock refuses a file that has a second hard link or another owner, because its content will be
+// replaced.
+func (o OS) Lock(ctx context.Context, name string, create bool) (locked fs.FileInfo, unlock func(), err error) {
+	flag := os.O_RDWR
+	if create {
+		flag |= os.O_CREATE
+	}
+	dir, rest, err := o.resolve("open", name)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := dir.Open(rest, flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, ErrMoved
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	if locked, err = f.Stat(); err == nil {
+		err = safefile.CheckSole(name, locked)
+	}
+	if err == nil {
+		unlock, err = safefile.Lock(ctx, name, locked)
+	}
+	return locked, unlock, err
 }

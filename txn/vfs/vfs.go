@@ -4,7 +4,10 @@
 package vfs
 
 import (
+	"context"
+	"errors"
 	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -19,6 +22,8 @@ import (
 type FS interface {
 	// Lstat describes name without following a symbolic link.
 	Lstat(name string) (fs.FileInfo, error)
+	// EvalSymlinks returns name with every symbolic link on the way resolved.
+	EvalSymlinks(name string) (string, error)
 	// ReadDir lists a directory, sorted by name.
 	ReadDir(name string) ([]fs.DirEntry, error)
 	// ReadFile reads a regular file of at most MaxFileBytes. It does not follow a
@@ -35,9 +40,6 @@ type FS interface {
 	// name. The file has the permissions of the file that it replaces; if there is
 	// none, it has perm, whatever the umask.
 	WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
-	// WriteNew creates a file, which must not exist, and writes it without syncing it.
-	// The file has perm, whatever the umask. If the write fails, the file stays.
-	WriteNew(name string, data []byte, perm fs.FileMode) error
 	// Overwrite replaces the content of a file in place, creating the file if
 	// necessary, and does not sync it. It is for small files that need not survive a
 	// crash. It does not follow a symbolic link and does not block on a pipe. Its
@@ -66,6 +68,23 @@ type FS interface {
 	// Sync makes the bytes of a file, or the names in a directory, durable. Below a
 	// held directory it does not follow a symbolic link; elsewhere it does.
 	Sync(name string) error
+
+	// Lock takes an exclusive lock on a file, and waits for it until ctx is done. It
+	// creates the file if create is true. The lock ends with the process, or with a call
+	// of unlock. locked describes the file, which by then may have lost its name to
+	// another one. Its errors include ErrBusy, ErrNotRegular, ErrNotOwn, and ErrMoved if
+	// there is no file or if it was replaced while it was opened.
+	Lock(ctx context.Context, name string, create bool) (locked fs.FileInfo, unlock func(), err error)
+}
+
+// SyncDir makes the names in a directory durable. On a file system that cannot sync directories
+// they are as durable as it makes them by itself.
+func SyncDir(files FS, dir string) error {
+	err := files.Sync(dir)
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
 }
 
 // MaxFileBytes is the largest size of a file in a transaction.
@@ -82,6 +101,12 @@ var (
 	// user or has a second hard link. Writing it in place would change another user's
 	// file, or a file outside the directory. Nothing was written.
 	ErrNotOwn = safefile.ErrNotOwn
+	// ErrBusy is returned by Lock when another process held the lock until the context
+	// ended.
+	ErrBusy = safefile.ErrBusy
+	// ErrMoved is returned by Lock when the file does not exist, or was replaced while it
+	// was opened.
+	ErrMoved = safefile.ErrMoved
 	// ErrNotDir is returned by Held.Hold, and by Mkdir of a held directory, when the path exists
 	// and is not a directory.
 	ErrNotDir = safefile.ErrNotDir

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -28,17 +29,21 @@ func readHighWater(files vfs.FS, dir string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	text := strings.TrimLeft(string(data), " \t\r\n\v\f\ufeff\u00a0")
-	return Form{}.Number(strings.TrimPrefix(text, "+")), nil
+	return parseMark(data), nil
 }
 
-// RaiseMark sets the mark to n unless it is at least n already. The file is
-// replaced atomically, and is durable after the next sync of dir. scratch is a
-// directory on the same file system for the temporary file.
-func (Form) RaiseMark(files vfs.FS, dir, scratch string, n int64) error {
-	now, err := readHighWater(files, dir)
-	if err != nil || now >= n {
-		return err
+func parseMark(data []byte) int64 {
+	text := strings.TrimLeft(string(data), " \t\r\n\v\f\ufeff\u00a0")
+	return Form{}.Number(strings.TrimPrefix(text, "+"))
+}
+
+// Mark returns the mark n for a transaction, which raises it and never lowers it. There is none for 0.
+func (Form) Mark(n int64) *txn.Mark {
+	if n <= 0 {
+		return nil
 	}
-	return files.WriteFile(filepath.Join(dir, highWaterName), scratch, strconv.AppendInt(nil, n, 10), fileMode&^vfs.Umask())
+	return &txn.Mark{
+		File:    txn.File{Name: highWaterName, Data: strconv.AppendInt(nil, n, 10), Mode: fileMode},
+		Reached: func(now []byte) bool { return parseMark(now) >= n },
+	}
 }

@@ -43,7 +43,6 @@ func TestHighWaterReadErrorIsReturned(t *testing.T) {
 	broken := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	_, err := readHighWater(broken, t.TempDir())
 	assert.ErrorIs(t, err, syscall.EIO)
-	assert.ErrorIs(t, Form{}.RaiseMark(broken, t.TempDir(), t.TempDir(), 1), syscall.EIO)
 }
 
 func TestDirectoryInPlaceOfTheHighWaterMarkIsIgnored(t *testing.T) {
@@ -54,23 +53,12 @@ func TestDirectoryInPlaceOfTheHighWaterMarkIsIgnored(t *testing.T) {
 	assert.Zero(t, got)
 }
 
+// TestHighWaterOnlyRises, as the client reads it.
 func TestHighWaterOnlyRises(t *testing.T) {
-	dir, scratch := t.TempDir(), t.TempDir()
-	writes := 0
-	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
-		if s.Op == "create" {
-			writes++
-		}
-		return nil
-	}}
-	for _, step := range []struct {
-		raise, want int64
-		writes      int
-	}{{5, 5, 1}, {3, 5, 1}, {5, 5, 1}, {9, 9, 2}} {
-		require.NoError(t, Form{}.RaiseMark(files, dir, scratch, step.raise))
-		got, err := readHighWater(vfs.OS{}, dir)
-		require.NoError(t, err)
-		assert.Equal(t, step.want, got)
-		assert.Equal(t, step.writes, writes, "a mark that is high enough is not written again")
+	assert.Nil(t, Form{}.Mark(0))
+	mark := Form{}.Mark(5)
+	assert.Equal(t, "5", string(mark.Data))
+	for now, reached := range map[string]bool{"": false, "x": false, "4": false, "-9": false, "5": true, " 6\n": true, "50": true} {
+		assert.Equal(t, reached, mark.Reached([]byte(now)), "%q", now)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// TestPowerLossLosesNothingThatIsSetAside: the journal of a large transaction is damaged, so that the
+// TestPowerLossLosesNothingThatIsSetAside: the journal is damaged, so that the
 // only copies of the tasks that it deleted are in the directory that is moved to the quarantine.
 func TestPowerLossLosesNothingThatIsSetAside(t *testing.T) {
 	base, rng := worlds.MemoryDir(t), rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func TestPowerLossLosesNothingThatIsSetAside(t *testing.T) {
 		}
 		return nil
 	}}
-	dir, err := txn.Open(t.Context(), list, txn.WithRecordLimit(0), txn.WithFS(files))
+	dir, err := txn.Open(t.Context(), list, txn.WithFS(files))
 	require.NoError(t, err)
 	require.ErrorIs(t, dir.Commit(context.Background(), txn.Change{Deletes: []string{"1.json", "2.json"},
 		Creates: []txn.File{{Name: "3.json", Data: []byte(kept[2]), Mode: 0o644}}}), txn.ErrRecoveryRequired)

@@ -33,37 +33,14 @@ func below(part string) func(*dropper, faultfs.Step) bool {
 	return syncs(func(path string) bool { return strings.Contains(path, part) })
 }
 
-// recordBarriers are those of a transaction with a whole record. S is synced once the record
-// has its name, and with D once all is done.
-var recordBarriers = slices.Concat([]barrier{
-	{"B1 D, after the mark", func(d *dropper, s faultfs.Step) bool {
-		return s.Op == "sync" && filepath.Base(s.Path) == "list" && !d.recorded
-	}},
-	{"B1 record", named("committing")},
-	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.recorded && !d.settling }},
-	{"B2 the parent of D and S", named("tasks")},
-	{"B2 the parent of that", named("home")},
-}, lateBarriers, []barrier{
-	{"recovery: D", func(d *dropper, s faultfs.Step) bool {
-		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.recovering
-	}},
-})
-
-// lateBarriers are those that WithLateSync leaves to the next Open.
-var lateBarriers = []barrier{
-	{"B3 D", func(d *dropper, s faultfs.Step) bool {
-		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.settling
-	}},
-	{"B3 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.settling }},
-}
-
-// stagedBarriers are those of a transaction that is staged and synced. S is synced three
-// times: before D is changed, at the commit point, and at the end of a rollback.
-var stagedBarriers = []barrier{
+// barriers are the syncs of a transaction and of a rollback. S is synced three times: before D is
+// changed, at the commit point, and at the end of a rollback.
+var barriers = []barrier{
 	{"B1 staged files", below("/new/")},
 	{"B1 backups", below("/list/")},
 	{"B1 restored files", below("/old/")},
 	{"B1 journal", below("/.journal")},
+	{"B1 mark", below("/.mark")},
 	{"B2 new/", named("new")},
 	{"B2 old/", named("old")},
 	{"B2 txn-<id>/", syncs(func(path string) bool { return strings.HasPrefix(filepath.Base(path), "txn-") })},
@@ -83,33 +60,20 @@ func isSyncOfS(s faultfs.Step) bool {
 	return s.Op == "sync" && strings.HasSuffix(s.Path, ".fsmtx")
 }
 
-// isRecord reports whether the path is that of a whole record in S, before or after it is durable.
-func isRecord(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasSuffix(filepath.Dir(path), ".fsmtx") && (name == "committing" || name == "journal")
-}
-
 // dropper tracks how far a run is, because S and D are synced at several points of it.
 type dropper struct {
-	is                                       func(*dropper, faultfs.Step) bool
-	recorded, renamed, withdrawn, recovering bool
-	settling                                 bool
+	is                             func(*dropper, faultfs.Step) bool
+	renamed, withdrawn, recovering bool
 }
 
 func (d *dropper) drop(s faultfs.Step) bool {
 	switch {
-	case s.Op == "rename" && isRecord(s.To):
-		d.recorded = true
-	case s.Op == "rename" && filepath.Base(s.To) == "settling":
-		d.settling = true
-	case s.Op == "remove" && filepath.Base(s.Path) == "settling":
-		d.settling = false
 	case s.Op == "rename" && strings.HasPrefix(filepath.Base(s.To), "done-"):
 		d.renamed = true
 	case s.Op == "remove" && filepath.Base(s.Path) == "journal":
 		d.withdrawn = true
 	case s.Op == "overwrite":
-		d.recorded, d.renamed, d.withdrawn = false, false, false
+		d.renamed, d.withdrawn = false, false
 	}
 	return d.is(d, s)
 }
@@ -122,12 +86,6 @@ func every() bool { return flag.Lookup("every").Value.String() == "true" }
 // then breaks the contract: the model notices a missing barrier. With -every it tries all
 // workloads, and does not stop at the first violation.
 func TestEveryBarrierIsNecessary(t *testing.T) {
-	t.Run("record", func(t *testing.T) { eachIsNecessary(t, trial{}, recordBarriers) })
-	t.Run("late", func(t *testing.T) { eachIsNecessary(t, trial{late: true}, lateBarriers) })
-	t.Run("staged", func(t *testing.T) { eachIsNecessary(t, trial{staged: true}, stagedBarriers) })
-}
-
-func eachIsNecessary(t *testing.T, form trial, barriers []barrier) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "dropped\tdistinct states\tviolations\tof recovery: distinct\tviolations")
@@ -139,8 +97,7 @@ func eachIsNecessary(t *testing.T, form trial, barriers []barrier) {
 				break
 			}
 			load.limits = limits{exhaustive: 128, samples: 24}
-			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, update: i%2 == 1, first: !every(),
-				dropped: (&dropper{is: b.is}).drop}
+			tr := &trial{workload: load, t: t, update: i%2 == 1, first: !every(), dropped: (&dropper{is: b.is}).drop}
 			sum.add(tr.run().result)
 		}
 		for _, load := range workloads[3:5] {
@@ -148,8 +105,7 @@ func eachIsNecessary(t *testing.T, form trial, barriers []barrier) {
 				break
 			}
 			load.limits = limits{exhaustive: 64, samples: 8}
-			tr := &trial{workload: load, t: t, staged: form.staged, late: form.late, again: 20, first: !every(),
-				inRecover: (&dropper{is: b.is, recovering: true}).drop}
+			tr := &trial{workload: load, t: t, again: 20, first: !every(), inRecover: (&dropper{is: b.is, recovering: true}).drop}
 			again.add(tr.run().recovered)
 		}
 		assert.NotZero(t, sum.violations+again.violations, "no power cut shows that %s was dropped", b.name)

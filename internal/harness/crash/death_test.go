@@ -88,10 +88,8 @@ func (d scenario) fill(t *testing.T, w *world) {
 }
 
 func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
-	r, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.Env,
-		hydrate.Options{LockTimeout: 5 * time.Second, FS: files, Late: true})
-	r.Finish()
-	return r, err
+	return hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.Env,
+		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
 }
 
 // addSkill adds a skill with the given number of tasks.

@@ -29,14 +29,12 @@ type workload struct {
 	files   map[string]int // files in D before: 1 to be deleted, 0 to be kept
 	creates int
 	history int  // committed transactions before this one
-	earlier bool // a transaction of the same life, whose file and entry are not durable yet
-	prepare bool // the transaction raises a mark before it changes D
+	earlier bool // a transaction before this one, of which the process died before it had tidied S
+	mark    bool // the transaction raises a mark
 	restore int  // files that an earlier transaction has deleted and this one restores
 	limits  limits
 }
 
-// full is large enough for the transactions that sync every file. Of a whole record's, more is
-// pending at a time, and trial.run takes fewer states of each step.
 var full = limits{exhaustive: 512, samples: 96}
 
 var workloads = []workload{
@@ -48,7 +46,7 @@ var workloads = []workload{
 	{name: "history full", files: map[string]int{"1.json": 1}, creates: 2, history: txn.DefaultHistory, limits: full},
 	{name: "undo", restore: 2, creates: 1, files: map[string]int{"1.json": 0, "2.json": 1}, limits: full},
 	{name: "after another", earlier: true, creates: 2, limits: full},
-	{name: "delete with a mark", prepare: true, files: map[string]int{"1.json": 0, "2.json": 1}, limits: full},
+	{name: "replace with a mark", mark: true, creates: 1, files: map[string]int{"1.json": 0, "2.json": 1}, limits: full},
 	{name: "fifty files", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 50, limits: limits{exhaustive: 8, samples: 2}},
 }
 
@@ -96,8 +94,6 @@ type trial struct {
 	rng       *rand.Rand
 	result    outcome
 	recovered outcome
-	staged    bool // every file is staged and synced, as in a large transaction
-	late      bool // the names in D are synced by the next Open
 	update    bool // the client updates a created task before the recovery
 	again     int  // number of recoveries that are still to be cut themselves
 	first     bool // it ends at the first violation
@@ -109,9 +105,6 @@ const listPath = "tasks/list"
 // from them. The model ignores the syncs for which dropped, if not nil, returns true.
 func (tr *trial) run() *trial {
 	t := tr.t
-	if !tr.staged && !every() {
-		tr.limits.exhaustive, tr.limits.samples = min(tr.limits.exhaustive, 64), min(tr.limits.samples, 16)
-	}
 	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
 	home := filepath.Join(tr.base, "home")
 	change := tr.prepare(home)
@@ -130,15 +123,11 @@ func (tr *trial) run() *trial {
 	now = acked
 	look(faultfs.Step{})
 	require.NoError(t, dir.Close())
-	if tr.late {
-		require.NoError(t, tr.open(home, files).Close())
-		look(faultfs.Step{})
-	}
 	return tr
 }
 
 func (tr *trial) open(home string, files vfs.FS) *txn.Dir {
-	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), append(tr.form(), txn.WithFS(files))...)
+	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files))
 	require.NoError(tr.t, err)
 	return dir
 }
@@ -163,10 +152,9 @@ func (tr *trial) prepare(home string) txn.Change {
 		tr.commit(list, first)
 		tr.before["90.json"], tr.after["90.json"], tr.before[record] = "an earlier task", "an earlier task", first.Record
 	}
-	if tr.workload.prepare {
-		c.Prepare = func(files vfs.FS, dir, scratch string) error {
-			return files.WriteFile(filepath.Join(dir, mark), scratch, []byte("7"), 0o644)
-		}
+	if tr.workload.mark {
+		require.NoError(tr.t, os.WriteFile(filepath.Join(list, mark), []byte("6"), 0o644))
+		c.Mark = &txn.Mark{File: txn.File{Name: mark, Data: []byte("7"), Mode: 0o644}, Reached: func(now []byte) bool { return string(now) >= "7" }}
 	}
 	for name, deleted := range tr.files {
 		text := "the task in " + name
@@ -210,11 +198,7 @@ func (tr *trial) deleteEarlier(list string, c *txn.Change) {
 }
 
 func (tr *trial) commit(list string, c txn.Change) {
-	var opts []txn.Option
-	if tr.late {
-		opts = tr.form()
-	}
-	dir, err := txn.Open(context.Background(), list, opts...)
+	dir, err := txn.Open(context.Background(), list)
 	require.NoError(tr.t, err)
 	require.NoError(tr.t, dir.Commit(context.Background(), c))
 	require.NoError(tr.t, dir.Close())
@@ -232,10 +216,6 @@ func (tr *trial) unsync(d *disk) {
 			d.unsync(listPath+"/"+name, true)
 		}
 	}
-	if tr.earlier {
-		d.unsync(listPath+"/90.json", true)
-		tr.unsyncEntry(d, path.Join(path.Dir(listPath), ".list.fsmtx"))
-	}
 	backups := path.Join(path.Dir(listPath), ".list.fsmtx", "txn-*", "old", "*") // written to since they were deleted
 	found, err := filepath.Glob(filepath.Join(tr.base, "home", backups))
 	require.NoError(tr.t, err)
@@ -247,26 +227,11 @@ func (tr *trial) unsync(d *disk) {
 	}
 }
 
-// unsyncEntry makes pending what happened after the sync of the earlier transaction's record.
-func (tr *trial) unsyncEntry(d *disk, s string) {
-	done, err := filepath.Glob(filepath.Join(tr.base, "home", s, "done-*"))
-	require.NoError(tr.t, err)
-	entry := path.Join(s, filepath.Base(done[0]))
-	if !tr.late {
-		d.unremove(entry, "settling")
-		return
-	}
-	d.unsync(listPath+"/90.json", false)
-	d.unsync(entry, false)
-	d.unrename(s, "settling", "journal")
-}
-
 // The phases of a transaction. Each allows recovery other results.
 const (
-	begun    = iota // D is unchanged, and nothing can complete the transaction
-	recorded        // its journal may be on the disk
-	touched         // a file of D is changed
-	acked           // the transaction has returned
+	begun   = iota // D is unchanged
+	touched        // a file of D is changed
+	acked          // the transaction has returned
 )
 
 // phase returns the phase that the step begins.
@@ -275,52 +240,19 @@ func (tr *trial) phase(home string, s faultfs.Step) int {
 	switch {
 	case s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list:
 		return touched
-	case s.Op == "rename" && isRecord(s.To):
-		return recorded
 	}
 	return begun
 }
 
-// form returns the options of the trial's transaction.
-func (tr *trial) form() []txn.Option {
-	switch {
-	case tr.staged:
-		return []txn.Option{txn.WithRecordLimit(0)}
-	case tr.late:
-		return []txn.Option{txn.WithLateSync()}
-	}
-	return nil
-}
-
-// allowed returns what recovery may make of the state in home. With a whole record, D is
-// changed once the record is durable, and from then on only the state after will do.
+// allowed returns what recovery may make of the state in home.
 func (tr *trial) allowed(home string, now int) verdict {
-	cut := contents(tr.t, home)
-	left := between(cut, tr.before)
-	untouched := func(got map[string]string) bool {
-		return left(got) && (!tr.earlier || got["90.json"] == tr.before["90.json"]) // which was acknowledged
-	}
-	switch {
-	case now == acked, now == touched && !tr.staged:
+	switch now {
+	case acked:
 		return equalTo(tr.after)
-	case now == touched:
+	case touched:
 		return equalTo(tr.before, tr.after)
-	case now == recorded && !tr.staged:
-		return func(got map[string]string) bool { return tr.completed(cut, got) || untouched(got) }
 	}
-	return untouched
-}
-
-// completed reports whether got is the state after, but for files that stay and that the power cut
-// has taken: the client never synced them, nor the directory in which they were.
-func (tr *trial) completed(left, got map[string]string) bool {
-	want := maps.Clone(tr.after)
-	for name := range want {
-		if _, stays := tr.before[name]; stays && name != record && left[name] == "" && got[name] == "" {
-			delete(want, name)
-		}
-	}
-	return maps.Equal(got, want)
+	return between(contents(tr.t, home), tr.before)
 }
 
 // examine builds a state, recovers it and compares the result with the contract.
@@ -354,23 +286,14 @@ func (tr *trial) ended() bool {
 }
 
 // writeInto updates a task that the interrupted transaction had created, as the client may.
-// A completion must leave the update in D. A rollback must still remove the task, and must
-// keep the update in conflicts/.
+// The rollback must still remove the task, and must keep the update in conflicts/.
 func (tr *trial) writeInto(home string) verdict {
 	const update = "updated by the client"
 	name := filepath.Join(home, listPath, "100.json")
 	if _, err := os.Stat(name); err != nil {
-		if tr.staged {
-			return equalTo(tr.before)
-		}
-		return equalTo(tr.after)
+		return equalTo(tr.before)
 	}
 	require.NoError(tr.t, os.WriteFile(name, []byte(update), 0o644))
-	if !tr.staged {
-		updated := maps.Clone(tr.after)
-		updated["100.json"] = update
-		return equalTo(updated)
-	}
 	return func(got map[string]string) bool {
 		moved, _ := filepath.Glob(filepath.Join(home, "tasks/.list.fsmtx/conflicts/*/100.json"))
 		if len(moved) != 1 || !maps.Equal(got, tr.before) {
@@ -396,7 +319,7 @@ func equalTo(states ...map[string]string) verdict {
 func between(left, before map[string]string) verdict {
 	return func(got map[string]string) bool {
 		for name, text := range left {
-			if got[name] != text && before[name] != got[name] { // unless a record of before has restored its bytes
+			if got[name] != text {
 				return false
 			}
 		}
@@ -410,9 +333,7 @@ func between(left, before map[string]string) verdict {
 }
 
 func interrupted(home string) bool {
-	return slices.ContainsFunc([]string{"journal", "committing"}, func(name string) bool {
-		return exists(filepath.Join(home, "tasks/.list.fsmtx", name))
-	})
+	return exists(filepath.Join(home, "tasks/.list.fsmtx/journal"))
 }
 
 func exists(path string) bool {
@@ -427,15 +348,16 @@ func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
 		return
 	}
 	got := contents(tr.t, home)
-	if tr.workload.prepare {
-		if _, err := os.Stat(filepath.Join(home, listPath, mark)); err != nil && got[record] != "" {
-			o.violate("recovered without the mark to %v", got)
+	if tr.workload.mark {
+		now, err := os.ReadFile(filepath.Join(home, listPath, mark))
+		if err == nil && string(now) != "6" && string(now) != "7" || got[record] != "" && string(now) != "7" {
+			o.violate("recovered with the mark %q to %v", now, got)
 		}
 	}
 	if !allowed(got) {
 		o.violate("recovered to %v", got)
 	}
-	if interrupted(home) || exists(filepath.Join(home, "tasks/.list.fsmtx/settling")) {
+	if interrupted(home) {
 		o.violate("the journal is still there")
 	}
 }
@@ -470,7 +392,7 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 	look(faultfs.Step{})
 }
 
-// mark is the file that the transaction of a workload writes before it changes D.
+// mark is the file that the transaction of a workload raises before it creates a file.
 const mark = "mark"
 
 // record is the key in contents of the last transaction's record: the tasks and the record
@@ -507,33 +429,26 @@ func contents(t testing.TB, home string) map[string]string {
 func TestPowerLossKeepsALaterUpdate(t *testing.T) {
 	for _, load := range workloads[:4] {
 		load.limits = load.limits.usual()
-		for i, form := range []string{"record", "late", "staged"} {
-			tr := (&trial{workload: load, t: t, staged: i == 2, late: i == 1, update: true}).run()
-			assert.Zero(t, tr.result.violations, "%s, %s: %s", load.name, form, tr.result.first)
-		}
+		tr := (&trial{workload: load, t: t, update: true}).run()
+		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
 	}
 }
 
 func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "form\tworkload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")
-	for i := range 3 * len(workloads) {
-		load, form := workloads[i/3], []string{"record", "late", "staged"}[i%3]
-		staged, late := form == "staged", form == "late"
+	fmt.Fprintln(w, "workload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")
+	for _, load := range workloads {
 		again := 300 / (10 + load.creates)
 		load.limits = load.limits.usual()
 		if !every() {
 			load.creates = min(load.creates, 12)
 			again /= 6
 		}
-		if !staged && !every() {
-			again /= 4 // a recovery that completes has many more states than one that rolls back
-		}
-		tr := (&trial{workload: load, t: t, staged: staged, late: late, again: again}).run()
-		assert.Zero(t, tr.result.violations, "%s, %s: %s", form, load.name, tr.result.first)
-		assert.Zero(t, tr.recovered.violations, "%s, %s: in a second power cut: %s", form, load.name, tr.recovered.first)
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", form, load.name, tr.result.states, tr.result.distinct, tr.result.violations,
+		tr := (&trial{workload: load, t: t, again: again}).run()
+		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
+		assert.Zero(t, tr.recovered.violations, "%s: in a second power cut: %s", load.name, tr.recovered.first)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", load.name, tr.result.states, tr.result.distinct, tr.result.violations,
 			tr.recovered.states, tr.recovered.distinct, tr.recovered.violations)
 	}
 	require.NoError(t, w.Flush())

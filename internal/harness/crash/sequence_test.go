@@ -55,9 +55,7 @@ func (q *sequence) files(steps int) (files vfs.FS, died, failed *string) {
 		if !ok {
 			return nil
 		}
-		if n++; n == dies && filepath.Base(s.Path) == "failed" { // that a sync has failed, just before
-			dies++
-		}
+		n++
 		if *died != "" || n == dies {
 			*died = cmp.Or(*died, s.String())
 			return faultfs.ErrFrozen
@@ -85,12 +83,10 @@ func (q *sequence) fail(s faultfs.Step) bool {
 	return true
 }
 
-// transact commits changes in one of the three forms, perhaps not to the end. Records are dropped
-// early.
+// transact commits changes, perhaps not to the end. The history is short.
 func (q *sequence) transact() error {
 	files, died, failed := q.files(150)
-	opts := [][]txn.Option{{}, {txn.WithLateSync()}, {txn.WithRecordLimit(0)}}[q.rng.IntN(3)]
-	dir, err := txn.Open(context.Background(), q.list(), append(opts, txn.WithHistory(1+q.rng.IntN(2)), txn.WithFS(files))...)
+	dir, err := txn.Open(context.Background(), q.list(), txn.WithHistory(1+q.rng.IntN(2)), txn.WithFS(files))
 	if err != nil {
 		q.note("open, death at %q, failure of %q: %v", *died, *failed, err)
 		return unless(*died+*failed != "", err)
@@ -278,7 +274,7 @@ func (q *sequence) run() error {
 	return q.client()
 }
 
-// TestOneMishapAfterAnother: transactions in every form, recoveries, deaths and failing calls within
+// TestOneMishapAfterAnother: transactions, recoveries, deaths and failing calls within
 // them, power cuts, and what the client and a step's end do, in any order. What has been acknowledged,
 // and what a recovery has found, stays.
 func TestOneMishapAfterAnother(t *testing.T) {
@@ -298,65 +294,6 @@ func TestOneMishapAfterAnother(t *testing.T) {
 		require.NoError(t, q.run(), "sequence %d:\n%s", seed, strings.Join(q.log, "\n"))
 		require.NoError(t, os.RemoveAll(q.home))
 	}
-}
-
-// TestRecoveryOnAnotherMount: a process dies at each step. Another one of the same run of the kernel, which
-// sees the file system as another mount, cannot know that no power was cut. It recovers the list, and
-// the power is cut then.
-func TestRecoveryOnAnotherMount(t *testing.T) {
-	var sum outcome
-	loads, l := workloads[2:3], limits{exhaustive: 8, samples: 2}
-	if every() {
-		loads, l = slices.Concat(workloads[7:8], workloads[2:5]), limits{exhaustive: 32, samples: 8}
-	}
-	for _, load := range loads {
-		load.history = 1
-		for n := 0; (&trial{workload: load, t: t}).onAnotherMount(n, l, &sum); n++ {
-		}
-	}
-	t.Logf("%d states, %d distinct, %d violations", sum.states, sum.distinct, sum.violations)
-	assert.Zero(t, sum.violations, sum.first)
-}
-
-// onAnotherMount lets the process die at the nth step. It returns false if there are fewer.
-func (tr *trial) onAnotherMount(n int, l limits, sum *outcome) bool {
-	t := tr.t
-	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
-	defer os.RemoveAll(tr.base)
-	home := filepath.Join(tr.base, "home")
-	change := tr.prepare(home)
-	d, err := load(home)
-	require.NoError(t, err)
-	dead := false
-	f := &syncFault{home: home, disk: d, left: 1 << 30, stop: func(faultfs.Step) bool {
-		n--
-		dead = dead || n < 0
-		return dead
-	}}
-	_ = tr.transact(home, change, &faultfs.Steps{FS: vfs.OS{}, Before: f.before})
-	if !dead {
-		return false
-	}
-	require.NoError(t, cutPower(home)) // another life; nothing is lost
-	look := func(faultfs.Step) {
-		d.cuts(l, tr.rng, func(c *disk) {
-			sum.states++
-			if tr.seen[c.key()] {
-				return
-			}
-			tr.seen[c.key()] = true
-			sum.distinct++
-			state, err := os.MkdirTemp(tr.base, "state-")
-			require.NoError(t, err)
-			defer os.RemoveAll(state)
-			require.NoError(t, c.build(state))
-			tr.recoverOnce(state, equalTo(tr.before, tr.after), sum)
-		})
-	}
-	_, err = txn.Recover(context.Background(), filepath.Join(home, listPath), txn.WithFS(recorder(vfs.OS{}, home, d, nil, look)))
-	require.NoError(t, err)
-	look(faultfs.Step{})
-	return true
 }
 
 // until returns a file system on which the process dies ahead of a step that comes after another one.
@@ -385,19 +322,15 @@ func TestWhatARecoveryHasFoundStays(t *testing.T) {
 		}
 		return c
 	}
-	staged := txn.WithRecordLimit(0)
 	for _, c := range []struct {
 		name          string
 		change        txn.Change
-		opts          []txn.Option
 		after, before string // the death of the change
 		recovery      string // and that of the recovery
 	}{
-		{"a record is dropped", create("1.json"), nil, "", "rename S/committing to S/journal", "sync S"},
-		{"a change is rolled back", create("1.json", "0.json"), nil, "remove S/journal", "sync S", ""},
-		{"a large change is entered", create("1.json"), []txn.Option{staged}, "rename S/journal to S/done", "sync S", "sync S"},
-		{"a large deletion is entered", txn.Change{Deletes: []string{"0.json"}}, []txn.Option{staged},
-			"rename S/journal to S/done", "sync S", ""},
+		{"a change is rolled back", create("1.json", "0.json"), "remove S/journal", "sync S", ""},
+		{"a change is entered", create("1.json"), "rename S/journal to S/done", "sync S", "sync S"},
+		{"a deletion is entered", txn.Change{Deletes: []string{"0.json"}}, "rename S/journal to S/done", "sync S", ""},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			q := &sequence{t: t, base: worlds.MemoryDir(t)}
@@ -411,7 +344,7 @@ func TestWhatARecoveryHasFoundStays(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, first.Commit(context.Background(), create("0.json")))
 			require.NoError(t, first.Close())
-			dir, err := txn.Open(context.Background(), q.list(), append(c.opts, txn.WithFS(q.until(c.after, c.before)))...)
+			dir, err := txn.Open(context.Background(), q.list(), txn.WithFS(q.until(c.after, c.before)))
 			require.NoError(t, err)
 			require.Error(t, dir.Commit(context.Background(), c.change))
 			_ = dir.Close()

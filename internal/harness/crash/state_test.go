@@ -122,7 +122,7 @@ func TestPowerLossLeavesStateFilesWhole(t *testing.T) {
 	t.Logf("%d states", states)
 	for name, is := range map[string]func(string) bool{
 		"S":                 func(path string) bool { return strings.HasSuffix(path, ".fsmtx") },
-		"the written file":  func(path string) bool { return strings.Contains(path, "/txn-") },
+		"the written file":  func(path string) bool { return strings.Contains(path, "/tmp/") },
 		"the appended file": func(path string) bool { return strings.HasSuffix(path, "b.jsonl") },
 	} {
 		_, violations, _ := stateCuts(t, func(s faultfs.Step) bool { return s.Op == "sync" && is(s.Path) })

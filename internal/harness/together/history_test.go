@@ -49,7 +49,7 @@ func (h *history) reusedIDs() (found []string) {
 		give(name, "the list before")
 	}
 	for _, o := range h.outcomes {
-		if o.committed && !h.rolledBack(o) {
+		if o.committed {
 			for _, name := range o.created {
 				give(name, o.call.String())
 			}
@@ -119,14 +119,6 @@ func (h *history) resurrectedTasks() (found []string) {
 	return found
 }
 
-// rolledBack reports whether a killed hydration was rolled back after its commit, because a
-// client had taken the name of a task that it had yet to create.
-func (h *history) rolledBack(o outcome) bool {
-	return o.signal != 0 && !o.settled && h.ledger != nil && slices.ContainsFunc(o.created, func(name string) bool {
-		return slices.ContainsFunc(h.ledger.given, func(id int) bool { return worlds.TaskName(id) == name })
-	})
-}
-
 // partialHydrations finds tasks that were missing when their hook had returned, and
 // that no other process removed.
 func (h *history) partialHydrations() (found []string) {
@@ -164,8 +156,7 @@ func (h *history) orderViolations() (found []string) {
 	after, found := h.workflow(h.after)
 	o := &ordering{deletable: h.deletedByClient(), statusesVary: h.ledger != nil, after: after}
 	before, _ := h.workflow(h.before)
-	happened := slices.DeleteFunc(slices.Clone(h.outcomes), h.rolledBack)
-	if err := o.check(before, happened); err != nil {
+	if err := o.check(before, h.outcomes); err != nil {
 		found = append(found, err.Error())
 	}
 	return found

@@ -51,7 +51,6 @@ type outcome struct {
 	created        []string // names
 	deleted        []string
 	committed      bool
-	settled        bool     // of a killed one: no recovery can roll it back any more
 	steps          int      // of a scripted hook
 	names          []string // in the list when the call had returned
 }

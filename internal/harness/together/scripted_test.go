@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,7 +46,6 @@ type report struct {
 	Created   []string `json:"created"`
 	Deleted   []string `json:"deleted"`
 	Committed bool     `json:"committed"`
-	Settled   bool     `json:"settled"` // its record is in the history; until then a recovery may roll it back
 	Steps     int      `json:"steps"`
 }
 
@@ -161,27 +159,18 @@ func (d *director) raise() {
 // process that is killed, because the kill comes before a later step.
 func (d *director) record(s faultfs.Step) {
 	switch name := filepath.Base(cmp.Or(s.To, s.Path)); {
-	case s.Op == "mkdir" && strings.HasPrefix(name, "txn-") && !isThere(s.Path): // a recovery makes sure that it is there
+	case s.Op == "mkdir" && strings.HasPrefix(name, "txn-"):
 		d.report, d.own = report{}, true // a transaction begins, perhaps not the first
 	case !d.own: // the steps of a recovery
-	case s.Op == "create" && filepath.Base(filepath.Dir(s.Path)) == "new" && name[0] != '.':
-		d.report.Created = append(d.report.Created, name)
-	case s.Op == "link" && strings.Contains(s.Path, "/new/") && !slices.Contains(d.report.Created, name):
+	case s.Op == "link" && strings.Contains(s.Path, "/new/"):
 		d.report.Created = append(d.report.Created, name)
 	case s.Op == "link" && strings.Contains(s.To, "/old/"):
 		d.report.Deleted = append(d.report.Deleted, name)
-	case s.Op == "rename" && filepath.Base(s.Path) == "committing":
-		d.report.Committed = true // the next process completes it
-	case s.Op == "rename" && filepath.Base(s.Path) == "journal" && name != "committing":
-		d.report.Committed, d.report.Settled = true, true
-	case s.Op == "remove" && name == "journal":
+	case s.Op == "rename" && filepath.Base(s.Path) == "journal":
+		d.report.Committed = true
+	case name == "journal": // it is removed by a rollback, or put back
 		d.report.Committed = false
 	}
-}
-
-func isThere(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 func (o *outcome) readReport(t *testing.T) {
@@ -190,7 +179,7 @@ func (o *outcome) readReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
 		t.Errorf("the report of %s: %v: %q %s", o.call, err, o.stdout, o.stderr)
 	}
-	o.committed, o.settled, o.steps = r.Committed, r.Settled, r.Steps
+	o.committed, o.steps = r.Committed, r.Steps
 	if r.Committed {
 		o.created, o.deleted = r.Created, r.Deleted
 	}

@@ -368,7 +368,6 @@ func (s *soak) unlikeTheHistory(all []entry) (found []string) {
 		case !o.committed && (o.signal != 0 || strings.Contains(o.stderr, "unknown")):
 			unacknowledged++
 		case !o.committed || len(o.created)+len(o.deleted) == 0:
-		case open[k] == 0 && o.signal != 0 && !o.settled: // rolled back, because a client had taken a name of it
 		case open[k] == 0:
 			found = append(found, fmt.Sprintf("acknowledged and not in the history: %s", o))
 		default:

@@ -1,7 +1,6 @@
 package faultfs
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -58,8 +57,9 @@ type Steps struct {
 	Before func(Step) error
 	Reads  bool // whether Lstat, ReadFile and ReadDir are steps
 
-	mu    sync.Mutex
-	outer *Steps // the Steps whose Around returned this one; nil if none did
+	outer *Steps        // the Steps whose Around returned this one; nil if none did
+	once  sync.Once     // turn is made
+	turn  chan struct{} // held during a step; not a mutex, for which package synctest does not wait
 }
 
 var _ vfs.Wrapper = (*Steps)(nil)
@@ -67,7 +67,7 @@ var _ vfs.Wrapper = (*Steps)(nil)
 // Wrapped implements vfs.Wrapper.
 func (s *Steps) Wrapped() vfs.FS { return s.FS }
 
-// Around implements vfs.Wrapper. The result uses Before, Reads and the mutex of s.
+// Around implements vfs.Wrapper. The result uses Before and Reads of s, and takes turns with it.
 func (s *Steps) Around(files vfs.FS) vfs.FS {
 	return &Steps{FS: files, outer: s.origin()}
 }
@@ -81,8 +81,9 @@ func (s *Steps) origin() *Steps {
 
 func (s *Steps) step(step Step, do func() error) error {
 	o := s.origin()
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.once.Do(func() { o.turn = make(chan struct{}, 1) })
+	o.turn <- struct{}{}
+	defer func() { <-o.turn }()
 	if err := o.Before(step); err != nil {
 		return err
 	}
@@ -146,22 +147,6 @@ func (s *Steps) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) e
 		return err
 	}
 	return nil
-}
-
-// WriteNew makes the same changes as vfs.OS, in the same order.
-func (s *Steps) WriteNew(name string, data []byte, perm fs.FileMode) error {
-	var f *os.File
-	err := s.step(Step{Op: "create", Path: name}, func() (err error) {
-		f, err = vfs.Create(s.FS, name, perm)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err = f.Chmod(perm); err == nil {
-		err = s.step(Step{Op: "write", Path: name, Data: data}, func() error { _, err := f.Write(data); return err })
-	}
-	return errors.Join(err, f.Close())
 }
 
 func (s *Steps) fill(f *os.File, name string, data []byte, perm fs.FileMode) error {

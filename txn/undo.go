@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,84 +8,35 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// rollBack undoes an interrupted transaction under the locks of its files.
-func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
-	if _, err := d.lock(ctx, namesOf(j.entries())); err != nil {
-		return Report{}, err
-	}
-	defer d.release()
-	return d.undoDead(j)
-}
-
-// undoDead is undo for a transaction whose process has died.
-func (d *Dir) undoDead(j *journal) (Report, error) {
-	return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
-}
-
-// isOurs reports whether the file in D was created by the interrupted transaction: whether
-// it has the inode of the staged file. If the staged file does not exist, or S is a copy
-// and so has other inodes, the same bytes suffice.
-func (d *Dir) isOurs(j *journal, e entry) (bool, error) {
-	here, err := d.files.Lstat(d.filePath(e.Name))
-	if err != nil {
-		return false, ignoreNotExist(err)
-	}
-	staged, err := d.files.Lstat(d.txnPath(j.ID, stagedName, e.Name))
-	if err == nil && os.SameFile(here, staged) {
-		return true, nil
-	}
-	if ignoreNotExist(err) != nil {
-		return false, err
-	}
-	if err == nil {
-		txnDir, err := d.files.Lstat(d.txnPath(j.ID))
-		if err != nil || inodeOf(txnDir) == j.Inode {
-			return false, err
-		}
-	}
-	same, err := d.matches(d.filePath(e.Name), e)
-	return same, ignoreNotExist(err)
-}
-
-// matches reports whether path is a regular file with the bytes of the entry.
-func (d *Dir) matches(path string, e entry) (bool, error) {
-	data, err := d.files.ReadFile(path)
-	if errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return e.matches(data), nil
-}
-
-// undo brings D back to the state before. It first restores the missing files of deleted,
-// then removes those files of the journal's Creates for which isCreated returns true. It
-// removes the journal last, so that it is repeated after a crash.
-func (d *Dir) undo(j *journal, deleted []entry, isCreated func(entry) (bool, error)) (Report, error) {
-	u := &rollback{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID, Time: j.Time, Label: j.Label}}
-	for _, e := range deleted {
-		if err := u.again(func() error { return u.restore(e) }); err != nil {
-			return u.report, &FileError{"restore", e.Name, err}
-		}
-	}
-	for _, e := range j.Creates {
-		remove, err := isCreated(e)
-		if err == nil && remove {
-			err = u.remove(e)
-		}
-		if err != nil {
-			return u.report, &FileError{"remove", e.Name, err}
-		}
-	}
-	return u.report, u.finish()
-}
-
-// rollback is an undo in progress.
+// rollback brings D back to the state before, in a Commit that failed and in a recovery. Each
+// of its operations can be repeated, and the journal goes last: a rollback that is interrupted
+// begins again.
 type rollback struct {
 	*Dir
-	j      *journal
-	report Report
+	j        *journal
+	unlinked func(entry) bool // whether the transaction may have unlinked the file
+	dead     bool             // whether its process has died, so that others may have changed D since
+	report   Report
+}
+
+// run restores the files that are missing, then removes those that the transaction created: a
+// reader sees the old and the new files together rather than neither.
+func (u *rollback) run() error {
+	u.report = Report{Outcome: RolledBack, ID: u.j.ID, Time: u.j.Time, Label: u.j.Label}
+	for _, e := range u.j.Deletes {
+		if !u.unlinked(e) {
+			continue
+		}
+		if err := u.again(func() error { return u.restore(e) }); err != nil {
+			return &FileError{"restore", e.Name, err}
+		}
+	}
+	for _, e := range u.j.Creates {
+		if err := ignoreNotExist(u.remove(e)); err != nil {
+			return &FileError{"remove", e.Name, err}
+		}
+	}
+	return u.finish()
 }
 
 func (u *rollback) backupPath(name string) string { return u.txnPath(u.j.ID, backupName, name) }
@@ -97,6 +47,8 @@ const (
 	whyWritten  = "it was modified after the transaction had deleted it; it was restored with the modification"
 	whyNewer    = "it was modified after the crash; the newer version was left in place"
 	whyModified = "it was created by the interrupted transaction and modified since"
+	whyCopied   = "it has the bytes of a file that the interrupted transaction created, but is not that file"
+	whyForeign  = "it is another program's file under the name of one that the transaction was to create; it was left in place"
 )
 
 // maxTries is how often again tries again after another program, which takes no lock, created or
@@ -161,33 +113,63 @@ func (u *rollback) conflictUnlessMatching(path string, e entry, why string) erro
 	return ignoreNotExist(err)
 }
 
-// remove removes a file that the transaction created. If it was modified since, it
-// is moved to the quarantine instead.
+// remove removes a file that the transaction created: one that is a link of the staged file,
+// which is durable since before the link was made, and has its bytes. If it was modified since,
+// it is moved to the quarantine, and so is a copy of it. Any other file is another program's, and
+// stays.
 func (u *rollback) remove(e entry) error {
-	same, err := u.matches(u.filePath(e.Name), e)
-	if err == nil && !same {
-		return ignoreNotExist(u.quarantine(e.Name, whyModified))
+	path := u.filePath(e.Name)
+	here, err := u.files.Lstat(path)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = u.files.Remove(u.filePath(e.Name))
+	staged, err := u.files.Lstat(u.txnPath(u.j.ID, stagedName, e.Name))
+	if ignoreNotExist(err) != nil {
+		return err
 	}
-	if err == nil {
-		u.report.Removed = append(u.report.Removed, e.Name)
+	ours := err == nil && os.SameFile(here, staged)
+	same, err := u.matches(path, e)
+	switch {
+	case err != nil:
+		return err
+	case ours && !same:
+		return u.quarantine(e.Name, whyModified)
+	case same && !ours && u.dead:
+		return u.quarantine(e.Name, whyCopied)
+	case ours:
+		err = u.files.Remove(path)
+		if err == nil {
+			u.report.Removed = append(u.report.Removed, e.Name)
+		}
+	case u.dead:
+		u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: e.Name, Why: whyForeign})
 	}
-	return ignoreNotExist(err)
+	return err
+}
+
+// matches reports whether path is a regular file with the bytes of the entry.
+func (d *Dir) matches(path string, e entry) (bool, error) {
+	data, err := d.files.ReadFile(path)
+	if errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return e.matches(data), nil
 }
 
 // finish makes the rollback durable and then removes the journal.
 func (u *rollback) finish() error {
 	for _, dir := range append([]string{u.d}, u.unsynced...) { // with the parent of D, if create had to create D
-		if err := u.files.Sync(dir); ignoreNotExist(err) != nil {
+		if err := u.syncDir(dir); ignoreNotExist(err) != nil {
 			return err
 		}
 	}
 	if err := u.files.Remove(u.statePath(journalName)); ignoreNotExist(err) != nil {
 		return err
 	}
-	if err := u.files.Sync(u.s); err != nil {
+	if err := u.syncDir(u.s); err != nil {
 		return err
 	}
 	u.discard(u.j.ID)
