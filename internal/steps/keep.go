@@ -82,7 +82,7 @@ func changesTag(metadata jsontext.Value, command string) bool {
 		return false
 	}
 	var text string
-	return json.Unmarshal(tag, &text, jsonx.Tolerant) != nil || tag.Kind() != '"' || text != command
+	return json.Unmarshal(tag, &text, jsonx.Tolerant) != nil || text != command
 }
 
 // hides reports whether a change of the metadata hides the task from the list. null and

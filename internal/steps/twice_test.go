@@ -45,3 +45,12 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "\n\n", string(runs))
 }
+
+// A decision that was taken before a call began is another call's, whatever its id.
+func TestAnEarlierDecisionIsNotThatOfTheCall(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"out"}})
+	update := Update{Task: "1", Status: completed, Use: "toolu_1"}
+	require.Equal(t, Deny, l.Update(t.Context(), update).Decision)
+	l.write("out", "text")
+	require.True(t, l.Update(t.Context(), update).Allowed())
+}
