@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +45,7 @@ func read(pid int) (p process, err error) {
 		uid: int(info.Eproc.Ucred.Uid), comm: unix.ByteSliceToString(info.Proc.P_comm[:]),
 	}
 	p.session, _ = unix.Getsid(pid)
+	p.began = time.Unix(info.Proc.P_starttime.Unix())
 	if info.Eproc.Tdev != -1 {
 		p.terminal = terminalOf(info.Eproc.Tdev)
 	}
@@ -82,12 +84,6 @@ func terminalOf(device int32) string {
 		}
 	}
 	return "/dev/tty"
-}
-
-// program returns the name of the program that the process runs.
-func program(pid int) string {
-	p, _ := read(pid)
-	return p.comm
 }
 
 // processes returns the ids of all processes.

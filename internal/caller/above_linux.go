@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -69,19 +72,29 @@ func read(pid int) (p process, err error) {
 	if open < 0 || end < open {
 		return p, fmt.Errorf("%s/stat: no name in parentheses", dir)
 	}
-	// state, parent, group, session, terminal, foreground
+	// state, parent, group, session, terminal, foreground, …, ticks from the start of the machine to that of the process
 	fields := strings.Fields(string(stat[end+1:]))
-	if len(fields) < 6 {
-		return p, fmt.Errorf("%s/stat: %d fields after the name, want at least 6", dir, len(fields))
+	if len(fields) < 20 {
+		return p, fmt.Errorf("%s/stat: %d fields after the name, want at least 20", dir, len(fields))
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(fields[i]); return n }
 	p = process{pid: pid, parent: number(1), group: number(2), session: number(3), foreground: number(5), comm: string(stat[open+1 : end])}
-	p.terminal = terminalOf(number(4))
+	p.terminal, p.began = terminalOf(number(4)), timeOf(number(19))
 	if info, err := os.Stat(dir); err == nil {
 		p.uid = int(info.Sys().(*syscall.Stat_t).Uid)
 	}
 	p.args, p.env = list(dir+"/cmdline"), list(dir+"/environ")
 	return p, nil
+}
+
+// ticks is USER_HZ, which is 100 on every architecture that Go supports.
+const ticks = 100
+
+// timeOf returns the time that is so many ticks after the machine was started.
+func timeOf(n int) time.Time {
+	var running unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &running) // it fails for an unknown clock only
+	return time.Now().Add(time.Duration(n)*time.Second/ticks - time.Duration(running.Nano()))
 }
 
 // maxList bounds the arguments or the environment of a process, in bytes.
@@ -112,9 +125,6 @@ func terminalOf(device int) string {
 	}
 	return "/dev/tty"
 }
-
-// program returns a path of the program that the process runs.
-func program(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 // processes returns the ids of all processes.
 func processes() (all []int, err error) {

@@ -9,9 +9,9 @@ package caller
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Kind is what is known about the caller.
@@ -20,24 +20,27 @@ type Kind string
 const (
 	Agent   Kind = "agent"   // a process above this one is an agent, or the environment is an agent's
 	Person  Kind = "person"  // this process is in the foreground of a terminal outside any agent
-	Script  Kind = "script"  // outside any agent, without a terminal: a person's script, CI
-	Unknown Kind = "unknown" // no process above this one shows where it comes from: an orphan, a scheduler
+	Script  Kind = "script"  // outside any agent, without a terminal or where CI is set: a person's script, a job
+	Unknown Kind = "unknown" // an agent may have started it: what is above it is younger than one that is running
 )
 
 // Caller is who runs this process.
 type Caller struct {
 	Kind     Kind
-	Program  string // the nearest agent, as Programs names it; empty if only the environment shows Claude Code or several
-	Shell    bool   // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
-	Why      string // what shows the kind, as the end of a sentence with "because"
-	Terminal string // path of the controlling terminal of a Person
-	Suspect  bool   // of an Unknown: an agent of this user is running, which may have started it
+	Program  string    // the nearest agent, as Programs names it; empty if only the environment shows Claude Code or several
+	Shell    bool      // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
+	Nested   bool      // of an Agent: another agent has started it, and could play its person
+	Why      string    // what shows the kind, as the end of a sentence with "because"
+	Terminal string    // path of the controlling terminal of a Person
+	Since    time.Time // when the chain of processes above this one began; zero if it comes from outside, such as into a container
 }
 
-// FromClient reports whether a hook or server that is this process was started by a client,
-// and not by the agent itself, which could then play the person: its shell is not above it,
+// FromClient reports whether a hook or server that is this process was started by a client of a person,
+// and not by an agent, which could then play the person: no agent's shell is above it or above its client,
 // and it has not been orphaned by one. It is decided by the same processes as Kind.
-func (c Caller) FromClient() bool { return c.Kind != Unknown && !(c.Kind == Agent && c.Shell) }
+func (c Caller) FromClient() bool {
+	return c.Kind != Unknown && !(c.Kind == Agent && (c.Shell || c.Nested))
+}
 
 // Imitates reports whether a hook that is this process was started in the agent's shell, and not by the client.
 // Only Claude Code's variables show that. Elsewhere a wrapper of the person's may have started it, and the answer is no.
@@ -54,6 +57,7 @@ type process struct {
 	env            []string // NAME=value, as the program was started
 	terminal       string   // path of the controlling terminal; empty if there is none
 	hidden         bool     // it exists, but this user must not look at it
+	began          time.Time
 }
 
 // Of returns who runs this process. lookup is os.LookupEnv or a stand-in for it.
@@ -62,37 +66,22 @@ func Of(lookup func(string) (string, bool)) Caller {
 	if err != nil {
 		return judgeUnread(lookup, err)
 	}
-	through, err := throughTmux(chain)
-	c := judgeAll(chain, through, err, lookup, os.Getuid())
-	c.Suspect = c.Kind == Unknown && anyAgent(os.Getuid())
-	return c
+	return judge(chain, lookup, func() time.Time { return oldestAgent(os.Getuid()) })
 }
 
-// judgeAll judges a process by its ancestors and, in tmux, by those through each terminal that shows it. err is why
-// tmux did not list all of these terminals: a person may then be looking at one of them.
-func judgeAll(chain []process, through [][]process, err error, lookup func(string) (string, bool), uid int) Caller {
-	for _, whole := range through {
-		if c := judge(whole, lookup, uid); c.Kind == Person {
-			return c
-		}
-	}
-	c := judge(chain, lookup, uid)
-	if c.Kind == Unknown && err != nil {
-		c.Why = fmt.Sprintf("it could not be found out who looks at this window (%v)", err)
-	}
-	return c
-}
-
-// anyAgent reports whether an agent of the user is running.
-func anyAgent(uid int) bool {
+// oldestAgent returns when the oldest agent of the user that is running was started; zero if none is running.
+func oldestAgent(uid int) (oldest time.Time) {
 	all, err := processes()
 	if err != nil {
-		return true
+		return time.Unix(0, 0) // there may be one
 	}
-	return slices.ContainsFunc(all, func(pid int) bool {
+	for _, pid := range all {
 		p, err := read(pid)
-		return err == nil && p.uid == uid && agentOf(p) != ""
-	})
+		if err == nil && p.uid == uid && agentOf(p) != "" && (oldest.IsZero() || p.began.Before(oldest)) {
+			oldest = p.began
+		}
+	}
+	return oldest
 }
 
 // judgeUnread judges by the environment alone.
@@ -100,30 +89,31 @@ func judgeUnread(lookup func(string) (string, bool), err error) Caller {
 	if name, ok := variable(lookup); ok {
 		return Caller{Kind: Agent, Program: only(lookup), Shell: true, Why: name + " is set"}
 	}
-	return Caller{Kind: Unknown, Suspect: true, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
+	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
 }
 
-// judge judges a process by itself and its ancestors, nearest first. uid is this user.
-func judge(chain []process, lookup func(string) (string, bool), uid int) Caller {
+// judge judges a process by itself and its ancestors, nearest first. oldest returns when the oldest agent that is running began.
+func judge(chain []process, lookup func(string) (string, bool), oldest func() time.Time) Caller {
 	if c, ok := agentAbove(chain, lookup); ok {
 		return c
 	}
-	self, top := chain[0], chain[len(chain)-1]
-	for _, p := range chain[1:] {
-		if slices.Contains(schedulers(), p.name()) {
-			return Caller{Kind: Unknown, Why: fmt.Sprintf("%s started it, for whom is not known", p)}
-		}
-	}
-	if !grounded(chain, uid) {
-		t := topmost(chain)
-		return Caller{Kind: Unknown, Why: fmt.Sprintf("%s is a child of %s and neither a terminal nor a login known to fsmtx, "+
-			"so what started it may have been an agent", t, top)}
+	self, end := chain[0], topmost(chain)
+	c := Caller{Kind: Script, Since: end.began}
+	if began := oldest(); !began.IsZero() && !c.Since.IsZero() && !c.Since.Before(began) {
+		c.Kind, c.Why = Unknown, fmt.Sprintf("%s began after an agent that is running, which may have started it", end)
+		return c
 	}
 	leads := slices.ContainsFunc(chain, func(p process) bool { return p.pid == self.session })
-	if self.terminal != "" && leads && self.group == self.foreground {
-		return Caller{Kind: Person, Why: "it is in the foreground of " + self.terminal, Terminal: self.terminal}
+	ci, _ := lookup("CI")
+	switch {
+	case ci != "":
+		c.Why = "CI is set, so it is a job"
+	case self.terminal == "" || !leads || self.group != self.foreground:
+		c.Why = "it is not in the foreground of a terminal"
+	default:
+		c.Kind, c.Terminal, c.Why = Person, self.terminal, "it is in the foreground of "+self.terminal
 	}
-	return Caller{Kind: Script, Why: "it has no terminal of its own, and no agent is above it"}
+	return c
 }
 
 // agentAbove returns the caller if it is an agent.
@@ -138,8 +128,11 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 			if program := agentOf(p); program != "" {
 				// Other agents than Claude Code start their hooks and servers themselves: what has a process in
 				// between, such as a shell, was started by a command.
-				shell = shell || program != Claude && i > 1
-				return Caller{Kind: Agent, Program: program, Shell: shell, Why: fmt.Sprintf("%s is above it", p)}, true
+				c = Caller{Kind: Agent, Program: program, Shell: shell || program != Claude && i > 1, Why: fmt.Sprintf("%s is above it", p)}
+				if by := startedBy(chain[i+1:]); by != "" {
+					c.Nested, c.Why = true, fmt.Sprintf("%s was started by an agent: %s", p, by)
+				}
+				return c, true
 			}
 			if name, found := variable(environ); found && !isSet {
 				set, isSet = name+" in the environment of "+p.String(), true
@@ -152,6 +145,28 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 		return Caller{Kind: Agent, Program: only(environs...), Shell: true, Why: set + " is set"}, true
 	}
 	return Caller{}, false
+}
+
+// startedBy returns what shows that an agent has started the client below these processes, nearest first: the variables of
+// its shell, or a shell below another agent. Empty is nothing.
+func startedBy(chain []process) string {
+	shell := false
+	for _, p := range chain {
+		if name, found := variable(environOf(p)); found {
+			return name + " in the environment of " + p.String()
+		}
+		switch program := agentOf(p); {
+		case program != "" && shell:
+			return p.String()
+		case program == "":
+			shell = shell || isShellProgram(p)
+		}
+	}
+	return ""
+}
+
+func isShellProgram(p process) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "fish"}, strings.TrimPrefix(p.comm, "-"))
 }
 
 // only returns the agent to which every variable of an agent in the environments belongs. In a sandbox
@@ -199,31 +214,14 @@ func variable(lookup func(string) (string, bool)) (name string, ok bool) {
 	return "", false
 }
 
-// grounded reports whether something above the process shows where it comes from: a
-// terminal or login that is known, a process of another user, or a complete chain up to the
-// first process. An orphan is adopted by the first process, but stays
-// in the session in which it was started or is in one of its own.
-func grounded(chain []process, uid int) bool {
-	for _, p := range chain {
-		if p.hidden || slices.Contains(terminals(), p.name()) {
-			return true
-		}
-		if p.pid > 1 && p.uid != uid && !isInit(p) && !slices.Contains(changers(), p.name()) {
-			return true
-		}
-	}
-	t := topmost(chain)
-	if t.pid == 1 || t.parent == 0 {
-		return true // a container's first process, or one that was put into the container
-	}
-	top := chain[len(chain)-1]
-	return isInit(top) && t.pid != chain[0].pid && t.session == top.session
-}
-
-// topmost returns the last process below the one that adopts orphans.
+// topmost returns the end of the chain: the last process below the one that adopts orphans. The time of a process that was put
+// into a container from outside, and of one that this user must not look at, is zero.
 func topmost(chain []process) process {
 	for i, p := range chain {
 		if i+1 == len(chain) || isInit(chain[i+1]) && !holdsTerminal(chain[i+1]) {
+			if p.hidden || p.pid != 1 && p.parent == 0 {
+				p.began = time.Time{}
+			}
 			return p
 		}
 	}
@@ -231,26 +229,10 @@ func topmost(chain []process) process {
 }
 
 // isInit reports whether orphans become children of the process.
-func isInit(p process) bool {
-	return p.pid == 1 || p.name() == "systemd" || p.name() == "launchd"
-}
+func isInit(p process) bool { return p.pid == 1 || p.comm == "systemd" || p.comm == "launchd" }
 
 // holdsTerminal reports whether the process leads the session of a terminal, as the shell
 // that is the first process of a container does.
 func holdsTerminal(p process) bool { return p.terminal != "" && p.session == p.pid }
-
-// name returns the program's name as lists have it.
-func (p process) name() string {
-	name := p.comm
-	if len(p.args) > 0 {
-		if full := strings.TrimPrefix(filepath.Base(p.args[0]), "-"); strings.HasPrefix(full, name) {
-			name = full // the kernel keeps 15 characters
-		}
-	}
-	if before, _, ok := strings.Cut(name, ":"); ok { // sshd: user@pts/0
-		name = before
-	}
-	return strings.ToLower(name)
-}
 
 func (p process) String() string { return fmt.Sprintf("%s (process %d)", p.comm, p.pid) }

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -19,6 +20,9 @@ func chainOf(all ...process) []process {
 		if p.uid == 0 && p.pid != 1 {
 			p.uid = me
 		}
+		if p.began.IsZero() {
+			p.began = old
+		}
 		if p.uid == root {
 			p.uid = 0
 		}
@@ -31,6 +35,14 @@ const (
 	me   = 1000
 	root = -1
 )
+
+// An agent was started in between.
+var (
+	old   = time.Unix(1000, 0)
+	young = time.Unix(9000, 0)
+)
+
+func running() time.Time { return time.Unix(5000, 0) }
 
 var (
 	initd    = process{pid: 1, comm: "systemd", session: 1}
@@ -88,49 +100,99 @@ func TestWhoCalls(t *testing.T) {
 
 		"a terminal of GNOME": {chain: chainOf(with([]process{initd, manager, gnome}, typed("zsh", pts)...)...),
 			want: Person, why: "foreground of " + pts},
-		"below a window manager": {chain: chainOf(with([]process{initd, {comm: "sddm-helper", uid: root}, {comm: "sway"},
-			{comm: "strangeterm", session: 61}}, typed("zsh", pts)...)...), want: Person},
-		"ssh": {chain: chainOf(with([]process{initd, {comm: "sshd", uid: root}, {comm: "sshd"}},
+		"a terminal that was opened since, below the desktop": {chain: chainOf(with([]process{initd, manager, {comm: "gnome-shell"},
+			{comm: "xterm", began: young}}, typed("zsh", pts)...)...), want: Person},
+		"ssh": {chain: chainOf(with([]process{initd, {comm: "sshd", uid: root}, {comm: "sshd", began: young}},
 			typed("bash", pts)...)...), want: Person},
 		"a console": {chain: chainOf(with([]process{initd, {comm: "login", uid: root}},
 			typed("bash", "/dev/tty1")...)...), want: Person},
 		"a shell that is a container's first": {chain: chainOf(process{pid: 1, comm: "bash", session: 1, group: 1, foreground: 9,
 			terminal: pts}, process{pid: 9, comm: "fsmtx", session: 1, group: 9, foreground: 9, terminal: pts}), want: Person},
-		"a shell put into a container": {chain: chainOf(typed("bash", pts)...), want: Person},
-		"other users' processes are hidden": {chain: chainOf(with([]process{{pid: 77, hidden: true, parent: 1}}, typed("bash", pts)...)...),
-			want: Person},
-		"a pseudo-terminal of a service": {chain: chainOf(with([]process{{pid: 1, comm: "api"}, {comm: "backend"},
-			{comm: "bash", session: 300}, {comm: "script", session: 300}}, typed("sh", pts)...)...), want: Person},
+		"a shell put into a container": {chain: chainOf(with([]process{{comm: "bash", began: young}}, typed("bash", pts)...)...), want: Person},
+		"other users' processes are hidden": {chain: chainOf(with([]process{{pid: 77, hidden: true, parent: 1, began: young}},
+			typed("bash", pts)...)...), want: Person},
+		"an old shell whose terminal has gone": {chain: chainOf(with([]process{initd}, typed("bash", pts)...)...), want: Person},
+		"a session of tmux that is older": {chain: chainOf(with([]process{initd, {comm: "tmux: server", session: 300}},
+			typed("bash", pts)...)...), want: Person},
+		"VS Code Remote": {chain: chainOf(with([]process{initd, {comm: "node", args: []string{"node", "out/server-main.js"}}},
+			typed("bash", pts)...)...), want: Person},
 
 		"in the background of a terminal": {chain: chainOf(initd, gnome, process{pid: 900, comm: "bash", session: 900, terminal: pts},
-			process{comm: "fsmtx", session: 900, group: 901, foreground: 900, terminal: pts}), want: Script},
+			process{comm: "fsmtx", session: 900, group: 901, foreground: 900, terminal: pts}), want: Script, why: "not in the foreground"},
 		"a script over ssh": {chain: chainOf(initd, process{comm: "sshd", uid: root}, process{comm: "bash"}, program_), want: Script,
-			why: "no terminal"},
+			why: "not in the foreground of a terminal"},
+		"su -c, which leaves the terminal": {chain: chainOf(initd, gnome, process{pid: 900, comm: "bash", session: 900, terminal: pts},
+			process{comm: "su", uid: root}, process{pid: 902, comm: "bash", session: 902}, process{comm: "fsmtx", session: 902}), want: Script,
+			why: "not in the foreground of a terminal"},
 		"a service of the machine": {chain: chainOf(process{pid: 1, comm: "api"}, process{comm: "backend"},
 			process{comm: "bash", session: 300}, program_), want: Script},
+		"a job with a terminal": {chain: chainOf(with([]process{initd, {comm: "runner"}}, typed("bash", pts)...)...),
+			env: map[string]string{"CI": "true"}, want: Script, why: "CI is set"},
 
-		"an orphan": {chain: chainOf(initd, program_), want: Unknown,
-			why: "fsmtx (process 101) is a child of systemd (process 1)"},
-		"an orphan in the session of the first":     {chain: chainOf(process{pid: 1, comm: "api"}, process{comm: "fsmtx"}), want: Unknown},
-		"an orphan that the user's manager adopted": {chain: chainOf(initd, manager, clean, program_), want: Unknown},
-		"an orphan that has made a terminal": {chain: chainOf(with([]process{initd, {comm: "script", session: 300}},
+		"an orphan": {chain: chainOf(initd, process{comm: "fsmtx", session: 80, began: young}), want: Unknown,
+			why: "fsmtx (process 101) began after an agent that is running"},
+		"an orphan that the user's manager adopted": {chain: chainOf(initd, manager, process{comm: "sh", began: young}, program_), want: Unknown},
+		"an orphan that has made a terminal": {chain: chainOf(with([]process{initd, {comm: "script", session: 300, began: young}},
 			typed("sh", pts)...)...), want: Unknown},
-		"and runs below a shell": {chain: chainOf(with([]process{{pid: 1, comm: "api"}, {comm: "sh", session: 300},
+		"an orphan that has become another user": {chain: chainOf(with([]process{initd, {comm: "sudo", uid: root, session: 300, began: young},
 			{comm: "script", session: 300}}, typed("sh", pts)...)...), want: Unknown},
-		"an orphan that has become another user": {chain: chainOf(with([]process{initd, {comm: "sudo", uid: root, session: 300},
-			{comm: "script", session: 300}}, typed("sh", pts)...)...), want: Unknown},
-		"the session of tmux, which nobody looks at": {chain: chainOf(with([]process{initd, {comm: "tmux: server", session: 300}},
-			typed("bash", pts)...)...), want: Unknown},
-		"a time of at": {chain: chainOf(initd, process{comm: "atd", uid: root}, clean, program_), want: Unknown, why: "atd"},
-		"a time of cron, with a terminal": {chain: chainOf(with([]process{initd, {comm: "cron", uid: root}, {comm: "script"}},
-			typed("sh", pts)...)...), want: Unknown, why: "cron"},
+		"a session of tmux that an agent may have made": {chain: chainOf(with([]process{initd, {comm: "tmux: server", session: 300,
+			began: young}}, typed("bash", pts)...)...), want: Unknown, why: "tmux: server"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := judge(c.chain, func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }, me)
+			lookup := func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }
+			got := judge(c.chain, lookup, running)
 			assert.Equal(t, c.want, got.Kind, got.Why)
 			assert.Contains(t, got.Why, c.why)
 			assert.Equal(t, c.want == Person, got.Terminal != "")
+			alone := judge(c.chain, lookup, func() time.Time { return time.Time{} })
+			if c.want == Unknown {
+				assert.NotEqual(t, Unknown, alone.Kind, "no agent is running")
+				assert.Equal(t, young, alone.Since, "but one may have begun a workflow before")
+			} else {
+				assert.Equal(t, got, alone)
+			}
 		})
+	}
+}
+
+// TestWhatIsOlderThanAnAgentIsAPersons, whatever its name: the terminals of editors and desktops.
+func TestWhatIsOlderThanAnAgentIsAPersons(t *testing.T) {
+	for _, name := range []string{"code", "codium", "ghostty", "cursor", "windsurf", "zed", "code-oss", "kiro", "clion", "rider", "phpstorm",
+		"tilda", "konsole"} {
+		none := func(string) (string, bool) { return "", false }
+		assert.Equal(t, Person, judge(chainOf(with([]process{initd, manager, {comm: name}}, typed("zsh", "/dev/pts/1")...)...), none, running).Kind, name)
+		assert.Equal(t, Unknown, judge(chainOf(with([]process{initd, manager, {comm: name, began: young}},
+			typed("zsh", "/dev/pts/1")...)...), none, running).Kind, name)
+	}
+}
+
+// TestAClientThatAnAgentHasStarted: the agent could answer for its person, who is not asked.
+func TestAClientThatAnAgentHasStarted(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	script := process{comm: "python3", env: []string{"CLAUDECODE=1"}}
+	bare := process{comm: "python3"}
+	for name, c := range map[string]struct {
+		chain  []process
+		nested bool
+	}{
+		"its own":                             {chainOf(initd, gnome, claude, program_), false},
+		"by a script in its shell":            {chainOf(initd, gnome, claude, tool, script, claude, program_), true},
+		"without its variables":               {chainOf(initd, gnome, claude, clean, bare, claude, program_), true},
+		"by an orphan with its variables":     {chainOf(initd, script, claude, program_), true},
+		"by another agent":                    {chainOf(initd, gnome, process{comm: "codex"}, clean, claude, program_), true},
+		"another agent by it":                 {chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), true},
+		"itself again":                        {chainOf(initd, gnome, claude, claude, program_), false},
+		"by the program of a desktop":         {chainOf(initd, process{comm: "Claude"}, process{comm: "helper"}, claude, program_), false},
+		"by a script of its name, with a way": {chainOf(initd, gnome, process{comm: "claude", args: []string{"/bin/sh", "/usr/bin/claude"}}, process{comm: "timeout"}, claude, program_), false},
+	} {
+		got := judge(c.chain, none, running)
+		assert.Equal(t, Agent, got.Kind, name)
+		assert.Equal(t, c.nested, got.Nested, name)
+		assert.Equal(t, !c.nested, got.FromClient(), name)
+		if c.nested {
+			assert.Contains(t, got.Why, "was started by an agent: ", name)
+		}
 	}
 }
 
@@ -162,7 +224,7 @@ func TestTheAgentsShell(t *testing.T) {
 		"a hook of another one of its team": {chainOf(initd, process{comm: "tmux: server", session: 300}, process{comm: "2.1.329",
 			args: []string{"/home/me/.local/share/claude/versions/2.1.329", "--agent-id", "one@team"}}, program_), "claude-code_2_harness", false},
 	} {
-		got := judge(c.chain, func(string) (string, bool) { return c.env, true }, me)
+		got := judge(c.chain, func(string) (string, bool) { return c.env, true }, running)
 		assert.Equal(t, Claude, got.Program, name)
 		assert.Equal(t, c.shell, got.Shell, name)
 		assert.Equal(t, c.shell, got.Imitates(), name)
@@ -173,7 +235,7 @@ func TestTheAgentsShell(t *testing.T) {
 
 	// Another agent leaves the variable as Claude Code's shell has set it.
 	shell := func(string) (string, bool) { return "claude-code_2_agent", true }
-	hook := judge(chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), shell, me)
+	hook := judge(chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), shell, running)
 	assert.Equal(t, "codex", hook.Program)
 	assert.False(t, hook.Imitates(), "a hook of an agent that the agent has started")
 	gemini := func(name string) (string, bool) { return map[string]string{"GEMINI_CLI": "1"}[name], true }
@@ -186,12 +248,12 @@ func TestServersOfOtherAgents(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	for _, agent := range []process{{comm: "codex"}, {comm: "MainThread", args: []string{"/usr/local/bin/copilot"}},
 		{comm: "node", args: []string{"node", "/usr/bin/gemini"}}, {comm: "opencode"}} {
-		server := judge(chainOf(initd, gnome, agent, program_), none, me)
+		server := judge(chainOf(initd, gnome, agent, program_), none, running)
 		assert.True(t, server.FromClient(), agent)
-		twice := judge(chainOf(initd, gnome, agent, agent, program_), none, me)
+		twice := judge(chainOf(initd, gnome, agent, agent, program_), none, running)
 		assert.True(t, twice.FromClient(), "%v has started itself again", agent)
 		for _, between := range []process{clean, {comm: "python3"}, {comm: "timeout"}} {
-			command := judge(chainOf(initd, gnome, agent, between, program_), none, me)
+			command := judge(chainOf(initd, gnome, agent, between, program_), none, running)
 			assert.Equal(t, Agent, command.Kind, agent)
 			assert.False(t, command.FromClient(), "%v %v", agent, between)
 			assert.False(t, command.Imitates())

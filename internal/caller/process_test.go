@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
@@ -88,8 +89,9 @@ func TestAnAgentsVariableAbove(t *testing.T) {
 	assert.Equal(t, "true", said[2], said)
 }
 
-// The caller of an orphan is unknown, also if it has a terminal of its own.
+// The caller of an orphan is unknown while an agent is running that is older.
 func TestAnOrphan(t *testing.T) {
+	runAgent(t)
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	defer read.Close()
@@ -110,8 +112,8 @@ func TestAnOrphan(t *testing.T) {
 	assert.Equal(t, "unknown", said[0], said)
 }
 
-// While an agent runs, it may have started an orphan.
-func TestAnAgentIsRunning(t *testing.T) {
+// runAgent starts a program that goes by the name of an agent.
+func runAgent(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	require.NoError(t, err)
 	text, err := os.ReadFile(sleep)
@@ -121,9 +123,21 @@ func TestAnAgentIsRunning(t *testing.T) {
 	c := exec.Command(program, "600")
 	c.Args[0] = "sleep" // a program of many names goes by this one
 	require.NoError(t, c.Start())
-	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
-	assert.True(t, anyAgent(os.Getuid()))
-	assert.False(t, anyAgent(os.Getuid()+1))
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+}
+
+// TestTheOldestAgent of this user is found, and when it and this process began.
+func TestTheOldestAgent(t *testing.T) {
+	before := time.Now()
+	runAgent(t)
+	oldest := oldestAgent(os.Getuid())
+	assert.False(t, oldest.IsZero())
+	assert.True(t, oldest.Before(time.Now()))
+	assert.Zero(t, oldestAgent(os.Getuid()+1))
+	self, err := read(os.Getpid())
+	require.NoError(t, err)
+	assert.True(t, self.began.Before(before))
+	assert.True(t, self.began.After(before.Add(-time.Hour)), "%v", self.began)
 }
 
 // In a terminal it is a person, unless there is an agent or no process above.

@@ -87,28 +87,3 @@ func scriptOf(args []string) string {
 	}
 	return ""
 }
-
-// schedulers run a command later, for whoever asked them to.
-func schedulers() []string {
-	return []string{"atd", "at", "batch", "cron", "crond", "anacron", "fcron", "dcron"}
-}
-
-// changers run a command as another user, for whoever may do so without a password too.
-func changers() []string {
-	return []string{"sudo", "su", "doas", "pkexec", "runuser", "setpriv", "newgrp", "sg", "machinectl", "systemd-run"}
-}
-
-// terminals are the programs that give a person a terminal, and the logins below which one
-// works. tmux and screen are not among them: their server outlives the terminal from which
-// it was started, and an agent can start one.
-func terminals() []string {
-	return []string{
-		"sshd", "sshd-session", "login", "mosh-server", "telnetd", "dropbear", "getty", "agetty", "weston", "ttyd",
-		"gnome-terminal-server", "gnome-terminal-", "gnome-console", "kgx", "ptyxis", "ptyxis-agent", "konsole", "yakuake", "xterm", "uxterm",
-		"urxvt", "urxvtd", "rxvt", "st", "foot", "footclient", "alacritty", "kitty", "ghostty", "wezterm", "wezterm-gui", "wezterm-mux-server",
-		"terminator", "tilix", "guake", "xfce4-terminal", "mate-terminal", "lxterminal", "qterminal", "deepin-terminal", "terminology",
-		"cool-retro-term", "rio", "contour", "warp", "warp-terminal", "hyper", "tabby", "blackbox", "cosmic-term", "zutty",
-		"terminal", "iterm2", "iterm", "itermserver", "code", "code-insiders", "codium", "code helper", "idea", "goland", "pycharm",
-		"webstorm", "emacs",
-	}
-}

@@ -159,14 +159,14 @@ func decidedBy(ctx context.Context) steps.By {
 // permit returns who decided that the command may run: the person at the terminal, or the
 // one who has agreed to this call of the agent.
 func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, args []string) (steps.By, error) {
-	byShell := steps.By{Who: steps.TheAgent, How: steps.ByShell} // nothing shows that a person did it
 	switch who := s.Who(); {
-	case who.Kind == caller.Person:
+	case who.Kind == caller.Person && !(rule.personal() && isYounger(c, s, who)):
 		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}, nil
+	case who.Kind == caller.Script && !rule.personal():
+		return steps.By{Who: steps.TheCommand, How: steps.ByShell}, nil
 	case who.Kind == caller.Script:
-		return byShell, nil
-	case who.Kind == caller.Unknown && !who.Suspect && !rule.personal():
-		return byShell, nil // a service, such as continuous integration
+		return steps.By{}, &exit{exitNo, fmt.Errorf("only a person can %s, and nothing shows that one ran this: %s", rule.what, who.Why),
+			"run it in a terminal outside the client"}
 	case who.Kind == caller.Agent:
 		line := commandOf(c, args)
 		g, err := useGrant(c.Context(), s, c.Flags(), token, line)
@@ -179,9 +179,29 @@ func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, 
 		return steps.By{}, &exit{exitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.what, who.Why),
 			onlyAPerson(who, here(), elsewhere(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
 	default:
+		if who.Kind == caller.Person {
+			who.Why = "this terminal was opened after the workflow was begun, so its agent may have opened it"
+		}
 		return steps.By{}, &exit{exitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.what, who.Why),
-			"a person has to run it, in a terminal outside the client that fsmtx knows, such as a console, ssh, or the terminal of the desktop"}
+			"a person has to run it, in a terminal that is older than the workflow and its agent, a console, or over ssh"}
 	}
+}
+
+// isYounger reports whether what is above the command began after the workflow that it decides about: its agent may have started it.
+func isYounger(c *cobra.Command, s terminal.Streams, who caller.Caller) bool {
+	if who.Since.IsZero() {
+		return false
+	}
+	session := c.Flags().Lookup("session")
+	if session == nil {
+		return false
+	}
+	frame, err := stepFrame(s, session.Value.String())
+	if err != nil {
+		return false // the command says so
+	}
+	state, err := steps.LoadNow(c.Context(), frame.List.Dir)
+	return err == nil && !state.Began().IsZero() && !who.Since.Before(state.Began())
 }
 
 // onlyAPerson is the advice about a command that only a person can decide, for an agent.

@@ -17,7 +17,7 @@ type Who string
 const (
 	TheAgent   Who = "agent"
 	ThePerson  Who = "person"  // answered a question with yes, or used a terminal outside the client
-	TheCommand Who = "command" // of a check
+	TheCommand Who = "command" // of a check, or a script outside the client
 	TheClock   Who = "clock"   // a time limit
 	Fsmtx      Who = "fsmtx"   // a rule of this program
 )

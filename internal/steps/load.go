@@ -208,6 +208,7 @@ func recordOf(history []txn.Entry) *record {
 			r.broken = append(r.broken, broken{err, tasksIn(e.Created)})
 			continue
 		}
+		w.began = e.Time
 		keepSteps(known, &w)
 		if w.Changed != "" {
 			r.changed = append(r.changed, changed{w.Changed, e.Number})

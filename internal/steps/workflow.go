@@ -65,7 +65,18 @@ type Workflow struct {
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
 
 	machine *machine.Machine // nil without Outcomes
+	began   time.Time        // when its hydration began
 	part    bool             // it came with another one, in Under
+}
+
+// Began returns when the first of the workflows in the list was begun; zero if that is not known.
+func (s *State) Began() (first time.Time) {
+	for _, w := range s.Workflows() {
+		if !w.began.IsZero() && (first.IsZero() || w.began.Before(first)) {
+			first = w.began
+		}
+	}
+	return first
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not

@@ -8,20 +8,22 @@ import (
 	"cmp"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// variable names who runs the program: "person", "script" or "unknown". FSMTX_TEST_SUSPECT
-// makes an unknown caller suspect.
+// variable names who runs the program: "person", "script" or "unknown". With FSMTX_TEST_YOUNG what is above it begins now.
 const variable = "FSMTX_TEST_CALLER"
 
 // Environ returns the entry of an environment that names the caller.
 func Environ(kind caller.Kind) string { return variable + "=" + string(kind) }
 
 // Script is who runs a command in tests that are about something else.
-func Script() caller.Caller { return caller.Caller{Kind: caller.Script} }
+func Script() caller.Caller {
+	return caller.Caller{Kind: caller.Script, Why: "it is not in the foreground of a terminal"}
+}
 
 // Named returns the streams of this process, with the caller that FSMTX_TEST_CALLER names. Without
 // it the caller is whoever really runs the process, as in a hook of a real client.
@@ -35,7 +37,7 @@ func Named() terminal.Streams {
 
 // Played returns the streams of this process, with the caller that FSMTX_TEST_CALLER names. Without
 // it the environment alone decides: the caller is an agent if CLAUDECODE or AI_AGENT is set
-// (FSMTX_TEST_PROGRAM names its program), and else a script. A test that passes on its own
+// (FSMTX_TEST_PROGRAM names its program), and else a person at a terminal. A test that passes on its own
 // environment calls Forget first.
 func Played() terminal.Streams {
 	s := terminal.Process()
@@ -47,19 +49,27 @@ func Played() terminal.Streams {
 			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude),
 				Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
 		}
-		return Script()
+		return person(s)
 	}
 	return s
+}
+
+func person(s terminal.Streams) caller.Caller {
+	p := caller.Caller{Kind: caller.Person, Terminal: "/dev/pts/7"}
+	if s.Env("FSMTX_TEST_YOUNG") != "" {
+		p.Since = time.Now()
+	}
+	return p
 }
 
 func named(s terminal.Streams) caller.Caller {
 	switch kind := caller.Kind(s.Env(variable)); kind {
 	case caller.Person:
-		return caller.Caller{Kind: kind, Terminal: "/dev/pts/7"}
+		return person(s)
 	case caller.Script:
 		return Script()
 	default:
-		return caller.Caller{Kind: kind, Suspect: s.Env("FSMTX_TEST_SUSPECT") != "", Why: "nothing is above it"}
+		return caller.Caller{Kind: kind, Why: "nothing is above it"}
 	}
 }
 
