@@ -327,9 +327,6 @@ func newProgram(s terminal.Streams) *cobra.Command {
 			if version {
 				return printVersion(s)
 			}
-			if isFedEvent(s) {
-				return nil
-			}
 			return c.Help()
 		},
 	}

@@ -1,12 +1,9 @@
 package command
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"os"
-	"strings"
-	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
@@ -39,45 +36,6 @@ func readEvent(s terminal.Streams) (*event.Event, error) {
 		err = errOtherAgent
 	}
 	return e, err
-}
-
-// eventWait limits how long the program without arguments waits for an event. An agent
-// writes it at once; a pipe that nobody writes to may stay open for ever.
-const eventWait = 2 * time.Second
-
-// isFedEvent reports whether standard input has a JSON object. An agent that ignores "args"
-// runs the program of a hook without arguments, and may give what it prints to the model, or
-// refuse the call if it fails. The event is read to its end, because the agent may not
-// expect that its pipe breaks.
-func isFedEvent(s terminal.Streams) bool {
-	if s.In == nil || s.InputIsTerminal() {
-		return false
-	}
-	begins, ended := make(chan bool, 1), make(chan struct{})
-	go func() {
-		defer close(ended)
-		in := bufio.NewReader(s.In)
-		c, err := in.ReadByte()
-		for err == nil && strings.IndexByte(" \t\r\n", c) >= 0 {
-			c, err = in.ReadByte()
-		}
-		if begins <- err == nil && c == '{'; err == nil && c == '{' {
-			_, _ = io.Copy(io.Discard, io.LimitReader(in, event.MaxBytes))
-		}
-	}()
-	limit := time.After(eventWait)
-	select {
-	case is := <-begins:
-		if is {
-			select {
-			case <-ended:
-			case <-limit:
-			}
-		}
-		return is
-	case <-limit:
-		return false
-	}
 }
 
 // deliver prints a hook's answer and returns the error with its exit code. A reply that

@@ -27,14 +27,6 @@ import (
 //go:embed selfhooks.yaml
 var selfHooks string
 
-// Those that earlier versions wrote: with "args", and with two commands for some events.
-var (
-	//go:embed selfhooks_args.yaml
-	selfHooksWithArgs string
-	//go:embed selfhooks_two.yaml
-	selfHooksOfTwo string
-)
-
 var hasHooks = pattern.New(`(?m)^["']?hooks["']?\s*:`)
 
 // withSelfHooks returns the text of a SKILL.md with the hooks at the end of its
@@ -43,11 +35,6 @@ var hasHooks = pattern.New(`(?m)^["']?hooks["']?\s*:`)
 func withSelfHooks(text string) (with string, changed bool, err error) {
 	if strings.Contains(text, selfHooks) {
 		return text, false, nil
-	}
-	for _, old := range []string{selfHooksWithArgs, selfHooksOfTwo} {
-		if strings.Contains(text, old) {
-			return strings.Replace(text, old, selfHooks, 1), true, nil
-		}
 	}
 	head, own, tail, err := frontmatter.CutSkill([]byte(text))
 	switch {

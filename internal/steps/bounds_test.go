@@ -162,25 +162,30 @@ func TestEssence(t *testing.T) {
 	})
 }
 
-// TestDamagedLines: a line that was changed is not believed, one of an older version is.
+// TestDamagedLines: a line that was changed is not believed, nor one without a checksum; the others stand.
 func TestDamagedLines(t *testing.T) {
 	e := Evidence{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Step: 1, From: pending, To: completed, Verdict: Allow,
 		Why: "in order", By: By{Who: TheAgent, How: ByUpdate}}
 	line, err := e.line()
 	require.NoError(t, err)
-	require.Equal(t, []Evidence{e}, parseEvidence(line))
+	whole, wrong := parseEvidence(line)
+	require.Equal(t, []Evidence{e}, whole)
+	require.Zero(t, wrong)
 	for at := range line {
 		for bit := range 8 {
 			damaged := append([]byte{}, line...)
 			damaged[at] ^= 1 << bit
-			for _, got := range parseEvidence(damaged) {
+			believed, _ := parseEvidence(damaged)
+			for _, got := range believed {
 				got.Time = e.Time
 				require.Equal(t, e, got, "byte %d, bit %d: %s", at, bit, damaged)
 			}
 		}
 	}
-	require.Len(t, parseEvidence([]byte(`{"time":"2026-01-02T03:04:05Z","step":1,"from":"pending","to":"completed",`+
-		`"verdict":"allow","why":"x"}`)), 1)
+	const forged = `{"time":"2026-01-02T03:04:05Z","step":1,"from":"pending","to":"completed","verdict":"allow","why":"x"}`
+	whole, wrong = parseEvidence([]byte(forged + "\n\n" + string(line) + "\n" + `{"sum":"00000000",` + forged[1:] + "\n" + forged[:40]))
+	require.Equal(t, []Evidence{e}, whole)
+	require.Equal(t, 2, wrong, "the last one is torn")
 }
 
 // TestASearchThatDoesNotEndDenies: what was not found in time is not there.

@@ -90,12 +90,11 @@ func TestADemandOfAStepThatWasCompletedInAnotherWay(t *testing.T) {
 	assert.Contains(t, l.denies(2, inProgress), "was completed in another way and does not pass its gates")
 }
 
-func TestTheRecordOfADemandHasItsOwnVersion(t *testing.T) {
+func TestTheRecordOfADemand(t *testing.T) {
 	text, err := Workflow{Dir: "/p", Steps: []Step{{ID: 1, Local: 1, Status: pending, Do: "notes"}}}.Encode()
 	require.NoError(t, err)
 	w, err := ParseWorkflow(text)
 	require.NoError(t, err)
-	assert.Equal(t, VersionWhole, w.Version)
 	assert.Equal(t, "calls the skill notes", w.Steps[0].Gates()[0].String())
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash/crc32"
 	"slices"
 	"strings"
@@ -30,7 +32,7 @@ type Evidence struct {
 	Agent   string    `json:"agent,omitzero"` // the id of the subagent that asked
 	Check   *Result   `json:"check,omitzero"`
 	Tree    string    `json:"tree,omitzero"` // the directory in a linked work tree in which its gates looked; empty for Workflow.Dir
-	By      By        `json:"by,omitzero"`   // zero only in lines of older versions
+	By      By        `json:"by,omitzero"`
 
 	// Of a workflow with outcomes.
 	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
@@ -137,29 +139,40 @@ func (e Evidence) line() ([]byte, error) {
 	return append(append(line, `",`...), text[1:]...), nil
 }
 
-// isWhole reports whether a line has the checksum that it states. Lines of older versions
-// state none.
+// isWhole reports whether a line has the checksum that it states.
 func isWhole(line []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r\n"), []byte(sumPrefix))
-	if !ok {
-		return true
-	}
-	stated, object, ok := bytes.Cut(rest, []byte(`",`))
+	stated, object, states := bytes.Cut(rest, []byte(`",`))
 	sum := crc32.Update(crc32.ChecksumIEEE([]byte("{")), crc32.IEEETable, object)
-	return ok && bytes.Equal(stated, digits(sum))
+	return ok && states && bytes.Equal(stated, digits(sum))
 }
 
 // digits returns a checksum as eight hexadecimal digits.
 func digits(sum uint32) []byte { return hex.AppendEncode(nil, binary.BigEndian.AppendUint32(nil, sum)) }
 
-// parseEvidence skips lines that cannot be read: a crash may have torn the last one.
-func parseEvidence(data []byte) []Evidence {
-	var all []Evidence
+// parseEvidence returns the lines of evidence, and how many count for nothing because they have no checksum or a wrong one. A
+// last line without its end is none of these: a crash may have torn it, or another process is writing it.
+func parseEvidence(data []byte) (all []Evidence, wrong int) {
 	for line := range bytes.Lines(data) {
 		var e Evidence
-		if isWhole(line) && json.Unmarshal(line, &e, jsonx.Tolerant) == nil && e.Step > 0 {
+		switch {
+		case isWhole(line) && json.Unmarshal(line, &e, jsonx.Tolerant) == nil && e.Step > 0:
 			all = append(all, e)
+		case len(bytes.TrimSpace(line)) > 0 && line[len(line)-1] == '\n':
+			wrong++
 		}
+	}
+	return all, wrong
+}
+
+// ErrForged is in the error that tells of lines of evidence that count for nothing.
+var ErrForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
+
+// parse returns the lines of evidence in data, and adds to the troubles those that count for nothing.
+func (s *State) parse(name string, data []byte) []Evidence {
+	all, wrong := parseEvidence(data)
+	if wrong > 0 {
+		s.Troubles = append(s.Troubles, fmt.Errorf("lines of evidence (%d in %s) %w", wrong, name, ErrForged))
 	}
 	return all
 }

@@ -393,7 +393,8 @@ func (c *call) write(dir *txn.Dir, s *State, lines []Evidence) error {
 		if err != nil {
 			return err
 		}
-		return rewriteEvidence(dir, newest(s.thin(append(parseEvidence(data), lines...))))
+		all, _ := parseEvidence(data)
+		return rewriteEvidence(dir, newest(s.thin(append(all, lines...))))
 	}
 	for _, e := range lines {
 		if err := appendEvidence(dir, e); err != nil {

@@ -39,7 +39,8 @@ func parseSnapshot(data []byte) (all []Evidence, offset int64, mark uint32, ok b
 	if sum != snapshotSum(offset, mark, lines) {
 		return nil, 0, 0, false
 	}
-	return parseEvidence(lines), offset, mark, true
+	all, _ = parseEvidence(lines) // the sum of all of them is right
+	return all, offset, mark, true
 }
 
 func snapshotSum(offset int64, mark uint32, lines []byte) uint32 {
@@ -72,7 +73,7 @@ func (s *State) readEvidence(src source, whole bool) {
 	if offset == 0 {
 		data, err := src.ReadStateFrom(evidenceFile, 0)
 		trouble(err)
-		s.took(parseEvidence(data), 0, data)
+		s.took(s.parse(evidenceFile, data), 0, data)
 	}
 	s.noPending = err == nil && !slices.Contains(names, pendingFile)
 	for _, name := range names {
@@ -109,7 +110,7 @@ func (s *State) readSnapshot(src source) (offset int64) {
 	if err != nil || len(tail) < markBytes || crc32.ChecksumIEEE(tail[:markBytes]) != mark {
 		return 0
 	}
-	s.took(append(all, parseEvidence(tail[markBytes:])...), offset, tail[markBytes:])
+	s.took(append(all, s.parse(evidenceFile, tail[markBytes:])...), offset, tail[markBytes:])
 	return offset
 }
 
@@ -123,7 +124,7 @@ func (s *State) took(all []Evidence, offset int64, tail []byte) {
 // A crash may have left the file after its lines were merged.
 func (s *State) addLate(name string, data []byte) {
 	s.lateFiles = append(s.lateFiles, name)
-	for _, e := range parseEvidence(data) {
+	for _, e := range s.parse(name, data) {
 		if !slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Step == e.Step && o.Time.Equal(e.Time) }) {
 			s.late = append(s.late, e)
 		}

@@ -291,7 +291,7 @@ func callTexts(f *Frame) map[string]struct {
 
 // flowState returns the state of a workflow with outcomes whose steps are in progress.
 func flowState(all []Step) *State {
-	w := &Workflow{Version: VersionWhole, Outcomes: true, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
+	w := &Workflow{Version: Version, Outcomes: true, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
 	s := &State{Time: time.Now()}
 	for i, step := range all {
 		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), pending

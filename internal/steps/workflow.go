@@ -17,16 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
-// Versions of the records that [Workflow.Encode] writes. The version changes when a gate is
-// added: a program that does not know the gate must not treat the step as one without it. A
-// record has the lowest version that can say what it says, so that older programs read the
-// lists of workflows that use nothing new.
-const (
-	Version             = 1
-	VersionWithOutcomes = 2 // steps have outcomes and conditions
-	// a workflow is under a step of another one, calls belong to steps, a step demands a skill, or there are values or time limits
-	VersionWhole = 3
-)
+// Version is that of the records that [Workflow.Encode] writes. It changes when a gate is added: a program that does not
+// know the gate must not treat the step as one without it.
+const Version = 4
 
 // errVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
@@ -34,7 +27,7 @@ var errVersion = errors.New("the workflow was recorded by another version of fsm
 
 // Workflow is what one hydration put into a task list, as recorded by its transaction.
 type Workflow struct {
-	Version int    `json:"version"` // one of the versions above
+	Version int    `json:"version"`
 	Command string `json:"command"` // the name of the skill, as in the tag of its tasks
 	Spec    string `json:"spec"`    // path of the fsm.json
 	SHA256  string `json:"sha256"`  // of the fsm.json, in hexadecimal digits
@@ -45,12 +38,12 @@ type Workflow struct {
 	Outcomes bool `json:"outcomes,omitzero"` // steps have outcomes and conditions: they are a machine
 
 	// With Outcomes. Values is set if the texts and paths have names of values, and steps have
-	// values or time limits; then the version is VersionWhole.
+	// values or time limits.
 	Args   string            `json:"args,omitzero"`  // the arguments of the skill's call
 	Vars   map[string]string `json:"vars,omitempty"` // the values that the workflow has from its beginning
 	Values bool              `json:"values,omitzero"`
 
-	// Of a workflow under a step of another one; with VersionWhole.
+	// Of a workflow under a step of another one.
 	Parent int64   `json:"parent,omitzero"` // number in the list of the step that it is under; 0 if it is under none
 	Round  int     `json:"round,omitzero"`  // the round of that step to which it belongs; 0 if it is opened again with the step
 	Item   string  `json:"item,omitzero"`   // what it is the copy for; empty unless it is a copy
@@ -88,25 +81,23 @@ type Step struct {
 	Status    string  `json:"status"`              // as hydrated: pending, in_progress or completed
 	BlockedBy []int64 `json:"blockedBy,omitempty"` // numbers in the list, each of a step of this workflow
 
-	// Description is empty if there is none, and in the records of older versions.
-	Description string `json:"description,omitzero"`
+	Description string `json:"description,omitzero"` // empty if there is none
 
 	Produces []string `json:"produces,omitempty"` // slash-separated paths or patterns below Dir, when the step is completed
 	Ready    []string `json:"ready,omitempty"`    // the same, when the step is started
 	Check    *Check   `json:"check,omitempty"`
 	Approval string   `json:"approval,omitempty"` // the question to the person; empty if none is asked
 
-	// With VersionWithOutcomes; see fsmspec.Flow. Steps are named by their number in the list.
+	// With Workflow.Outcomes; see fsmspec.Flow. Steps are named by their number in the list.
 	Outcomes []Outcome   `json:"outcomes,omitempty"`
 	Decides  string      `json:"decides,omitempty"` // person or command; empty is the agent
 	Chooser  *Check      `json:"chooser,omitempty"` // the command that decides
 	When     []Condition `json:"when,omitempty"`
 
-	// With VersionWhole.
 	Only []string `json:"only,omitempty"` // permission rules: calls that are refused unless a step that lists them is in progress
 	Do   string   `json:"do,omitzero"`    // name of the skill that has to be called while the step is in progress
 
-	// Also with VersionWhole; see fsmspec.Flow. Subject, Description, ActiveForm, the questions and
+	// See fsmspec.Flow. Subject, Description, ActiveForm, the questions and
 	// the paths have the names of values in braces.
 	Set        []Value `json:"set,omitempty"`
 	Within     float64 `json:"within,omitzero"`      // in seconds; 0 is no limit
@@ -212,7 +203,7 @@ func (c Check) environ(all []string) []string {
 // may contain, are replaced by U+FFFD. An error is returned for a workflow that
 // ParseWorkflow would refuse.
 func (w Workflow) Encode() (string, error) {
-	w.Version = w.lowest()
+	w.Version = Version
 	if err := w.check(); err != nil {
 		return "", err
 	}
@@ -236,26 +227,13 @@ func ParseWorkflow(text string) (Workflow, error) {
 	return w, nil
 }
 
-// lowest returns the lowest version that can say what the workflow is.
-func (w *Workflow) lowest() int {
-	switch {
-	case w.Parent != 0 || len(w.Under) > 0 || w.Values, slices.ContainsFunc(w.Steps,
-		func(s Step) bool { return s.Do != "" || len(s.Only) > 0 }):
-		return VersionWhole
-	case w.Outcomes:
-		return VersionWithOutcomes
-	}
-	return Version
-}
-
 func (w *Workflow) check() error {
-	if w.Version < Version || w.Version > VersionWhole {
-		return fmt.Errorf("%w: version %d, want at most %d", errVersion, w.Version, VersionWhole)
+	if w.Version != Version {
+		return fmt.Errorf("%w: version %d, want %d", errVersion, w.Version, Version)
 	}
 	if w.Dir == "" {
 		return errors.New("the record of a workflow has no dir")
 	}
-	w.Outcomes = w.Outcomes || w.Version == VersionWithOutcomes
 	if w.Parent < 0 || w.Parent > fsmspec.MaxID || w.Round < 0 {
 		return fmt.Errorf("the record of a workflow: parent #%d, round %d: out of range", w.Parent, w.Round)
 	}
