@@ -15,10 +15,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
-)
 
-// fsmtx is the path of the built program.
-var fsmtx string
+	"github.com/fsmtx/fsmtx/internal/harness/program"
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -30,20 +29,7 @@ func run(m *testing.M) int {
 		}
 		return 0
 	}
-	dir, err := os.MkdirTemp("", "fsmtx-fidelity-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	fsmtx = filepath.Join(dir, "fsmtx")
-	build := exec.Command("go", "build", "-trimpath", "-o", fsmtx, "github.com/fsmtx/fsmtx/cmd/fsmtx")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+	return program.Run(m)
 }
 
 // ranProgram is a program with which hooks record that they ran.
@@ -131,7 +117,7 @@ func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event strin
 	for _, skill := range skillsOf(c) {
 		args = append(args, "--skill", skill)
 	}
-	command := exec.Command(fsmtx, args...)
+	command := exec.Command(program.Path(t), args...)
 	command.Dir = w.project
 	command.Env = []string{
 		"HOME=" + w.home, "PATH=" + w.bin + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TMPDIR=" + w.root, "FIDELITY_RAN=" + w.ran,

@@ -16,6 +16,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
 
 // ruleCase is one call of a tool, tested on the rules of its section.
@@ -124,7 +126,7 @@ func (c ruleCase) fired(t testing.TB, w world) string {
 	tool, input := c.call(t, w.project)
 	event, err := json.Marshal(map[string]any{"session_id": "s", "tool_name": tool, "tool_input": input, "cwd": w.project})
 	require.NoError(t, err)
-	command := exec.Command(fsmtx, "hooks", "fire", "PreToolUse", "--dialect", "claude", "--json", "--config", settings)
+	command := exec.Command(program.Path(t), "hooks", "fire", "PreToolUse", "--dialect", "claude", "--json", "--config", settings)
 	command.Dir = w.project
 	command.Env = []string{"HOME=" + w.home, "PATH=/usr/bin:/bin", "TMPDIR=" + w.root}
 	command.Stdin = bytes.NewReader(event)

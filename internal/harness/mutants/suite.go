@@ -73,7 +73,8 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 
 // switched returns the flags of a build whose mutants the file switch in dir turns on.
 func (b *build) switched(dir string) string {
-	return fmt.Sprintf("-overlay=%s '-ldflags=-X %s.mutantSwitch=%s'", filepath.Join(b.dir, "overlay.json"), b.path, filepath.Join(dir, "switch"))
+	return fmt.Sprintf("-overlay=%s '-ldflags=-X %s.mutantSwitch=%s'", filepath.Join(b.dir, "overlay.json"), b.path,
+		filepath.Join(dir, "switch"))
 }
 
 // withFlags returns the environment for builds with these flags, of the tests and of the programs that tests

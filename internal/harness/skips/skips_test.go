@@ -13,8 +13,9 @@ func TestAnUnexpectedSkipIsReported(t *testing.T) {
 		unexpected bool
 		want       string
 	}{
-		"root":        {`    a_test.go:7: only root can give a file away\n`, false, "skipped: p TestA: only root can give a file away\n"},
-		"kernel":      {`    a_test.go:7: the kernel cannot\n        filter\n`, true, "unexpectedly skipped: p TestA: the kernel cannot filter\n"},
+		"root": {`    a_test.go:7: only root can give a file away\n`, false, "skipped: p TestA: only root can give a file away\n"},
+		"kernel": {`    a_test.go:7: the kernel cannot\n        filter\n`, true,
+			"unexpectedly skipped: p TestA: the kernel cannot filter\n"},
 		"no reason":   {``, true, "unexpectedly skipped: p TestA: \n"},
 		"within text": {`    a_test.go:7: x: only root can tell\n`, true, "unexpectedly skipped: p TestA: x: only root can tell\n"},
 	} {
