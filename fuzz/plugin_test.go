@@ -189,17 +189,17 @@ func FuzzFrontmatter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skipIfTooLong(t, data)
-		name, _, err := frontmatter.SkillName(bytes.Clone(data))
+		name, err := frontmatter.SkillName(bytes.Clone(data))
 		if err != nil {
 			require.Empty(t, name)
 		}
 		if !bytes.HasPrefix(data, []byte("\ufeff")) {
-			marked, _, markedErr := frontmatter.SkillName(append([]byte("\ufeff"), data...))
+			marked, markedErr := frontmatter.SkillName(append([]byte("\ufeff"), data...))
 			require.Equal(t, name, marked)
 			require.Equal(t, err == nil, markedErr == nil)
 		}
 		if name != "" {
-			longer, _, err := frontmatter.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))
+			longer, err := frontmatter.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))
 			require.NoError(t, err)
 			require.Equal(t, name, longer)
 		}

@@ -27,8 +27,6 @@ type layout struct {
 
 const base = "/w/repo/a/b" // the start directory of the layouts, in a git repository
 
-const off = `/home/me/.claude/settings.json={"enabledPlugins": {"p@skills-dir": false}}`
-
 // linked makes /w/repo/a a linked work tree of /w/repo.
 var linked = []string{"/w/repo/a/.git=gitdir: /w/repo/.git/worktrees/a", "/w/repo/.git/worktrees/a/commondir=../..",
 	"/w/repo/.git/worktrees/a/gitdir=/w/repo/a/.git"}
@@ -61,18 +59,6 @@ var layouts = []layout{
 		base + "/.claude/commands/x/fsm.json=[]"}, "x", ""},
 	{"its name may have large ones", nil, []string{base + "/.claude/commands/x/Skill.md", base + "/.claude/commands/x/fsm.json=[]"}, "x",
 		base + "/.claude/commands/x"},
-	{"a name with a character that cannot be seen", []string{base + "/.claude/skills/a\u200bb=x"}, nil, "a\u200bb", ""},
-	{"its frontmatter's name", []string{base + "/.claude/skills/a\u200bb=x"}, nil, "x", ""},
-	{"a name with a space at its end", []string{base + "/.claude/skills/y "}, nil, "y ", ""},
-	{"an emoji of several parts", []string{base + "/.claude/skills/👩\u200d💻"}, nil, "👩\u200d💻", base + "/.claude/skills/👩\u200d💻"},
-	{"the folder of the client's synchronized skills", []string{"/home/me/.claude/skills/Synced"}, nil, "Synced", ""},
-	{"a folder that is a plugin that is off", []string{base + "/.claude/skills/x", "/w/repo/.claude/skills/x"},
-		[]string{base + `/.claude/skills/x/.claude-plugin/plugin.json={"name": "p"}`, off}, "x", "/w/repo/.claude/skills/x"},
-	{"a folder of that name that is not a plugin", []string{base + "/.claude/skills/p"}, []string{off}, "p", base + "/.claude/skills/p"},
-	{"a plugin in a parent's skills is not one of these", []string{"/w/repo/.claude/skills/x"},
-		[]string{`/w/repo/.claude/skills/x/.claude-plugin/plugin.json={"name": "p"}`, off}, "x", "/w/repo/.claude/skills/x"},
-	{"a plugin that is off is the only one", []string{base + "/.claude/skills/x"},
-		[]string{base + `/.claude/skills/x/.claude-plugin/plugin.json={"name": "p"}`, off}, "x", ""},
 	{"the organisation's folder comes first", []string{"/managed/.claude/skills/x", "/home/me/.claude/skills/x"}, nil, "x",
 		"/managed/.claude/skills/x"},
 	{"the organisation's frontmatter comes first", []string{"/managed/.claude/skills/m=x", "/home/me/.claude/skills/u=x"}, nil, "x",

@@ -25,8 +25,8 @@
 // plugin's skill whose frontmatter has the name; the only skill of this name in a
 // .claude/skills below start.
 //
-// A name with a colon, {plugin}:{skill}, belongs to a plugin of --plugin-dir, an installed
-// one, or one that is a folder of skills; or to a nested skill:
+// A name with a colon, {plugin}:{skill}, belongs to a plugin of --plugin-dir or an installed
+// one, or to a nested skill:
 //
 //	{plugin}/commands/{skill}.md, whose fsm.json is in commands/{skill}
 //	{plugin}/commands/{skill}/SKILL.md
@@ -34,24 +34,24 @@
 //	a folder that "skills", or a file that "commands", of the plugin.json or of the marketplace's entry names
 //	{start}/{plugin}/.claude/skills/{skill}
 //
-// and after all of these to a skill of the plugin whose frontmatter has the name. {plugin} is
-// the name in plugin.json, or else in the marketplace's entry. Where the two are different,
-// every plugin.json is read, after everything else. If the plugin has several
-// installations, the one that comes first in enabledPlugins takes precedence; of those of one
-// key there the first in the registry that is of everyone, of start or of its repository. Of
-// plugins that enabledPlugins does not name, which the client does not load, local scope takes
-// precedence over project over user, then one that has the skill, then the one updated last.
+// and after all of these to a skill of the user or the project, or of the plugin, whose frontmatter has the name. {plugin}
+// is the name in plugin.json, or else in the marketplace's entry. If the plugin has several
+// installations, the one that comes first in enabledPlugins takes precedence, then local scope over project over user,
+// then the one updated last.
+//
+// # What is not predicted
+//
+// The client has more rules: for links, for skills that a second plugin lists, for manifests with mistakes, for names of
+// commands that a manifest gives, for folders of skills that are plugins, and for the scopes of added directories. They are
+// rare, and the client says itself which folder it runs a moment later. The hook compares that with the
+// prediction before the next task tool is used and at the end of the turn, and corrects the tasks.
 //
 // # Cost
 //
 // A folder of the user or the project is found with a few calls for each place. A name with a
 // colon reads the files of the plugin that it names, and the manifest of its marketplace. Only a
-// name in a frontmatter needs more: each skill of the user and the project is checked for an
-// fsm.json, then each plugin for a folder of the name, and the skills of the plugins only if
-// none has it. [Locator.ListedAs], which the hook has from the transcript, saves that: a name that
-// the client lists is not one that only a frontmatter has, and of another it tells the skill. Not
-// listed are a plugin's skills without a description, which are rarely called by another name
-// than their folder's.
+// name in a frontmatter needs more: each skill is checked for an fsm.json, and the frontmatters of those that have one
+// are read. [Locator.Listed], which the hook has from the transcript, saves that for the client's own skills.
 //
 // # Folders without a SKILL.md
 //
@@ -72,15 +72,12 @@
 // The client knows a nested skill only after the model has read a file beside it, which
 // this package cannot observe. The search for nested skills visits at most 250
 // directories and skips hidden ones and node_modules; a name with the directory and a
-// colon needs no search. If a nested folder and the frontmatter of another skill have the
-// same name, the frontmatter takes precedence, or the folder if the name has a colon. A
-// nested skill is not found by a frontmatter name that has a colon.
+// colon needs no search.
 //
-// A plugin that is a zip archive is not searched. Whether the client trusts the project, which
-// it requires of a plugin in a project's folder of skills, is not read.
+// A plugin that is a zip archive is not searched.
 //
 // The client's files are private to it and may change with any version: the order was
-// measured with 2.1.329 (facts 48 to 51, 59 to 61, 65, 120 to 125 and 185 of
+// measured with 2.1.329 (facts 48 to 51, 59 to 61, 65 and 120 to 125 of
 // docs/client-facts.md).
 // Settings of an organisation and those given with the client's --settings are not
 // read. [Result.Certain] reports whether the result depends on the client's --plugin-dir

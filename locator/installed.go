@@ -17,11 +17,8 @@ import (
 // precedence.
 type installed struct {
 	plugins.Installation
-	root     plugins.Root
-	hasSkill bool // even without an fsm.json
-	rank     int  // its place in enabledPlugins
-	enabled  bool // the settings enable it
-	gone     bool // they do, there are others, and its directory is missing
+	root plugins.Root
+	rank int // its place in enabledPlugins
 }
 
 // inPlugin returns the plugin's command or skill of the name, of several plugins of one name
@@ -31,65 +28,6 @@ func (s *search) inPlugin() (candidate, bool) {
 		return candidate{}, false
 	}
 	return s.ofPlugin(s.pluginsNamed())
-}
-
-// sharing returns the plugins of the marketplace that have the directory of the plugin, and with
-// it its files and the name in its manifest, if there are several. They are in the client's
-// order. Where a name has been invoked, no other manifest has been read yet.
-func (s *search) sharing() []*plugins.Plugin {
-	if s.grouped {
-		return s.group
-	}
-	s.grouped = true
-	if !s.Invoked || s.names != nil || s.isPath() || s.registry == nil || s.inSession != nil {
-		return nil
-	}
-	for _, in := range s.preferred(s.start()) {
-		names := s.registry.Sharing(in.Installation)
-		if len(names) == 0 {
-			continue
-		}
-		for _, name := range append(names, in.Plugin) {
-			other := s.search(name+":"+s.skill, s.cwd, s.shared)
-			other.plugin, other.skill = name, s.skill
-			s.group = append(s.group, other.loadedFrom(in.Marketplace)...)
-		}
-	}
-	s.sortByRank(s.group)
-	return s.group
-}
-
-func (s *search) sortByRank(list []*plugins.Plugin) {
-	slices.SortStableFunc(list, func(a, b *plugins.Plugin) int {
-		return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
-	})
-}
-
-// loadedFrom returns the plugin of the marketplace that has the name there, if the client loads
-// it.
-func (s *search) loadedFrom(marketplace string) (all []*plugins.Plugin) {
-	for _, in := range s.preferred(s.start()) {
-		if enabled, _ := s.switches().Lookup(in.Key); in.Marketplace != marketplace || s.switches().Says() && !enabled {
-			continue
-		}
-		if p, err := s.loadStrictly(in.Installation); err == nil {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// inRenamed is inPlugin for plugins whose manifest gives them another name than their
-// marketplace or folder does.
-func (s *search) inRenamed() (candidate, bool) {
-	if s.isPath() || s.inSession != nil {
-		return candidate{}, false
-	}
-	renamed := s.pluginsRenamed()
-	if c, ok := s.ofPlugin(renamed); ok {
-		return c, true
-	}
-	return s.byNameOf(renamed)
 }
 
 // ofPlugin returns the skill of the name in the first of the plugins that has it.
@@ -105,32 +43,12 @@ func (s *search) ofPlugin(list []*plugins.Plugin) (candidate, bool) {
 // skill.
 func (s *search) firstOf(list []*plugins.Plugin) (first plugins.Skill, ok bool) {
 	for _, p := range list {
-		found, has := s.find(p)
+		found, has := p.Find(s.skill)
 		if has && (!ok || found.IsCommand && !first.IsCommand) {
 			first, ok = found, true
 		}
 	}
 	return first, ok
-}
-
-// find returns the plugin's skill of the name. In a listing it looks it up in the index. The
-// client does not have the skill if another one with its file comes before it.
-func (s *search) find(p *plugins.Plugin) (plugins.Skill, bool) {
-	if s.names != nil {
-		found, ok := s.names.full[s.command]
-		return found, ok && found.Plugin == p
-	}
-	all, ok := s.compared(p)
-	if !ok {
-		return p.Find(s.skill)
-	}
-	if i := slices.IndexFunc(all, func(k plugins.Skill) bool { return k.Plugin == p && k.FullName() == s.command }); i >= 0 {
-		return all[i], true
-	}
-	if found, ok := p.Find(s.skill); ok {
-		s.step(RulePluginSkill, found.File, OutcomeSkipped, "the client has this file, or this name, from another place")
-	}
-	return plugins.Skill{}, false
 }
 
 // runsFound records that the client runs the skill. If a command has no fsm.json and the
@@ -148,7 +66,7 @@ func (s *search) runsFound(skill plugins.Skill, list []*plugins.Plugin) (candida
 	}
 	s.runsCommand(c.rule, skill.File)
 	hasSkill := slices.ContainsFunc(list, func(p *plugins.Plugin) bool { return s.isSkill(skillIn(p.Dir, s.skill)) })
-	if !hasSkill && len(s.withSpec([]candidate{c})) == 0 {
+	if !hasSkill && !s.hasSpec(c) {
 		return candidate{}, true
 	}
 	return c, true
@@ -219,23 +137,15 @@ func (s *search) nested(dir string) string {
 	return filepath.Join(plugins.CommandsDir(dir), plugins.NestedPath(s.skill))
 }
 
-// openRegistry reads the registry and adds a step for each problem.
-func (s *search) openRegistry() error {
-	if s.registryRead {
-		return s.registryErr
+// openRegistry reads the registry once, and adds a step if it cannot be used.
+func (s *search) openRegistry() {
+	if s.registry != nil {
+		return
 	}
-	s.registryRead = true
-	s.registryErr = s.readRegistry()
-	return s.registryErr
-}
-
-func (s *search) readRegistry() error {
-	var err error
-	s.registry, err = plugins.ReadRegistry(s.FS, s.ConfigDir)
-	if err != nil && (s.plugin != "" || !errors.Is(err, fs.ErrNotExist)) {
-		s.problem(RuleRegistry, OutcomeFailed, err)
+	s.registry, s.registryErr = plugins.ReadRegistry(s.FS, s.ConfigDir)
+	if s.registryErr != nil && (s.plugin != "" || !errors.Is(s.registryErr, fs.ErrNotExist)) {
+		s.problem(RuleRegistry, OutcomeFailed, s.registryErr)
 	}
-	return err
 }
 
 // first returns the installation of the plugin that takes precedence in dir, or nil if none
@@ -250,9 +160,6 @@ func (s *search) first(dir string) *installed {
 // preferred returns the installations of the plugin that apply in dir, one a key, in order of
 // precedence. It remembers the result of prefer.
 func (s *search) preferred(dir string) []installed {
-	if s.registry == nil {
-		return nil
-	}
 	if in, ok := s.chosen[dir]; ok {
 		return in
 	}
@@ -265,18 +172,12 @@ func (s *search) preferred(dir string) []installed {
 
 func (s *search) prefer(dir string) []installed {
 	var applying []installed
-	all := s.applying(dir)
-	for _, in := range all {
+	for _, in := range s.applying(dir) {
 		root := s.registry.Root(in)
 		if root.Err != nil {
 			s.step(RuleMarketplace, in.InstallPath, OutcomeFailed, in.Key+": "+root.Err.Error()+"; reading the installed copy")
 		}
-		enabled, _ := s.switches().Lookup(in.Key)
-		there := !enabled || len(all) == 1
-		if !there {
-			there, _ = exists(s.FS, root.Dir)
-		}
-		applying = append(applying, installed{in, root, s.hasSkill(in, root.Dir), s.switches().Rank(in.Key), enabled, !there})
+		applying = append(applying, installed{in, root, s.switches().Rank(in.Key)})
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
@@ -339,51 +240,15 @@ func (s *search) switches() *plugins.Settings {
 	return s.settings
 }
 
-// hasSkill reports whether the installation, which is in dir, has the skill or command.
-func (s *search) hasSkill(in plugins.Installation, dir string) bool {
-	if p, err := s.loadInstalled(in); err == nil {
-		if _, ok := p.Find(s.skill); ok {
-			return true
-		}
-	}
-	paths := []string{s.nested(dir) + ".md"}
-	for _, c := range s.inRoot(root{dir: dir}) {
-		paths = append(paths, c.folder)
-	}
-	return slices.ContainsFunc(paths, func(path string) bool {
-		found, _ := exists(s.FS, path)
-		return found
-	})
-}
-
 // byRank orders installations by their place in enabledPlugins.
 func (s *search) byRank(a, b plugins.Installation) int {
 	return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
 }
 
 // compare orders installations by their place in enabledPlugins (measured with 2.1.329,
-// fact 51). Those of one plugin that the settings enable stay in the registry's order, but for
-// those whose directory is missing (fact 185). Others, which only the requirements load, are
-// ordered by scope, then those with the skill first, then by plugins.Compare.
+// fact 51), then by scope, as the requirements say, then by plugins.Compare.
 func compare(a, b installed) int {
-	if a.enabled && b.enabled && a.Key == b.Key {
-		return compareBools(a.gone, b.gone)
-	}
-	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b),
-		plugins.Compare(a.Installation, b.Installation))
-}
-
-func compareSkill(a, b installed) int { return compareBools(!a.hasSkill, !b.hasSkill) }
-
-// compareBools orders false before true.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
+	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.Compare(a.Installation, b.Installation))
 }
 
 // explain adds a step for each installation: why it was chosen or skipped.
@@ -404,14 +269,8 @@ func whySkipped(best, in installed) string {
 	switch {
 	case best.rank != in.rank:
 		return "the settings enable " + best.Key + " first"
-	case in.gone:
-		return "its directory is missing"
-	case best.enabled:
-		return "the registry has the other one first"
 	case best.Scope != in.Scope:
 		return "scope " + best.Scope + " takes precedence"
-	case best.hasSkill != in.hasSkill:
-		return "it does not have the skill"
 	case !best.LastUpdated.Equal(in.LastUpdated):
 		return best.Key + " was updated later"
 	}

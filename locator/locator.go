@@ -13,15 +13,12 @@ type Locator struct {
 	Sources    []string // the client's --setting-sources: some of user, project and local; nil without it
 
 	// Invoked says that the client has run the command. It then knows the name, which is
-	// not ambiguous, so that fewer files have to be read.
+	// not ambiguous, and of a name that only a frontmatter has the skills without an fsm.json are not read.
 	Invoked bool
 
-	// ListedAs, if not nil, returns the name under which the client lists the skill that it has
-	// run: the same name, which is then not one that only a frontmatter has, or that of the skill
-	// whose frontmatter has the name, which is verified. It returns "" if that is not known. Most
-	// calls of a skill that is in no folder, such as those of the client's own skills, then read
-	// no frontmatters and no plugin.
-	ListedAs func(name string) string
+	// Listed, if not nil, reports whether the client lists a skill by a name that was invoked. Such a name is not one that
+	// only a frontmatter has: the client has a skill of its own by it.
+	Listed func(name string) bool
 }
 
 // Result is the outcome of a search and how it was reached.

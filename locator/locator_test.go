@@ -176,20 +176,10 @@ func TestSeveralMarketplaces(t *testing.T) {
 		detail  string
 	}{
 		{
-			"scope is compared before the skill",
+			"the scope is compared first",
 			[]entry{{"p@a", "user", "", "/a", newer}, {"p@b", "project", project, "/b", older}},
 			[]string{"/a/skills/s"},
 			"", "scope project takes precedence",
-		}, {
-			"the skill is compared before the time",
-			[]entry{{"p@a", "user", "", "/a", newer}, {"p@b", "user", "", "/b", older}},
-			[]string{"/b/skills/s"},
-			"/b/skills/s/fsm.json", "p@a, scope user, updated 2025-06-01T00:00:00Z: it does not have the skill",
-		}, {
-			"the time is compared among those that have the skill",
-			[]entry{{"p@a", "user", "", "/a", older}, {"p@b", "user", "", "/b", newer}},
-			[]string{"/a/skills/s", "/b/commands/s"},
-			"/b/commands/s/fsm.json", "p@a, scope user, updated 2025-01-01T00:00:00Z: p@b was updated later",
 		}, {
 			"a time takes precedence over none",
 			[]entry{{"p@a", "user", "", "/a", ""}, {"p@b", "user", "", "/b", older}},
@@ -275,36 +265,15 @@ func TestPluginOfADirectoryMarketplaceWithoutARegistry(t *testing.T) {
 	}
 }
 
-// Fact 185: of several installations of a plugin that the settings enable the client takes the first
-// in the registry that is of everyone, of the start directory or of its repository.
+// TestInstallationOfAPluginThatTheSettingsEnable: the most specific scope, as the requirements say.
 func TestInstallationOfAPluginThatTheSettingsEnable(t *testing.T) {
-	user := entry{"p@m", "user", "", "/cache/user", "2026-01-01T00:00:00Z"}
-	local := entry{"p@m", "local", project, "/cache/local", "2026-02-01T00:00:00Z"}
-	above := entry{"p@m", "project", "/projects", "/cache/above", ""}
-	gone := entry{"p@m", "project", project, "/cache/gone", ""}
-	for _, c := range []struct {
-		name    string
-		entries []entry
-		want    string
-		skipped string
-	}{
-		{"the user's first", []entry{user, local}, user.install, "the registry has the other one first"},
-		{"the project's first", []entry{local, user}, local.install, "the registry has the other one first"},
-		{"of a directory above", []entry{above, user}, user.install, "its project /projects is not that of"},
-		{"without its directory", []entry{gone, user}, user.install, "its directory is missing"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
-				install(c.entries...)
-				w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
-				for _, in := range []entry{user, local, above} {
-					w.skill(in.install + "/skills/s")
-				}
-				result := w.finds(c.want+"/skills/s/fsm.json", "p:s", project)
-				assert.Contains(t, explain(result), c.skipped)
-			})
-		})
-	}
+	inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
+		install(entry{"p@m", "user", "", "/cache/user", "2026-01-01T00:00:00Z"}, entry{"p@m", "local", project, "/cache/local", ""})
+		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
+		w.skill("/cache/user/skills/s")
+		result := w.finds(w.skill("/cache/local/skills/s"), "p:s", project)
+		assert.Contains(t, explain(result), "scope local takes precedence")
+	})
 }
 
 func TestProblemsOfTheRegistryAreSteps(t *testing.T) {

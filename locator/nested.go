@@ -33,51 +33,8 @@ func (s *search) inScope() (candidate, bool) {
 	return candidate{}, false
 }
 
-// inAdded returns the skill of an added directory with the scoped name that the client gives it where an
-// earlier skill of the user, the project or another added directory has its folder's name (measured with
-// 2.1.329, fact 171).
-func (s *search) inAdded() (candidate, bool) {
-	taken := false
-	for _, r := range s.roots() {
-		c := candidate{rule: r.rule, folder: skillIn(r.dir, s.skill)}
-		if !s.isSkill(c.folder) || s.isSecond(c.folder) {
-			continue
-		}
-		if taken && r.rule == RuleAddDir && s.scope(r) == s.plugin {
-			s.runsSkill(c)
-			return c, true
-		}
-		taken = true
-	}
-	return candidate{}, false
-}
-
-// scope returns what the scoped names of an added directory's skills have before the colon: its path, if it
-// is below the start directory, or else its name, with that of its parent if another added directory has
-// the name too. It returns "" if that does not tell it apart either, so that its skills have no such names.
-func (s *search) scope(r root) string {
-	dir := filepath.Dir(r.dir)
-	if below, err := filepath.Rel(s.start(), dir); err == nil && filepath.IsLocal(below) {
-		return filepath.ToSlash(below)
-	}
-	name := filepath.Base(dir)
-	long := filepath.Join(filepath.Base(filepath.Dir(dir)), name)
-	for _, other := range s.roots() {
-		at := filepath.Dir(other.dir)
-		if other.rule != RuleAddDir || at == dir || filepath.Base(at) != filepath.Base(dir) {
-			continue
-		}
-		if filepath.Join(filepath.Base(filepath.Dir(at)), filepath.Base(at)) == long {
-			return ""
-		}
-		name = long
-	}
-	return filepath.ToSlash(name)
-}
-
 // byNestedFolder returns the only nested skill of the name. If there are several, the
-// client has given the model their scoped names instead. A skill with the name in its
-// frontmatter takes precedence, because the client may not know the nested one yet.
+// client has given the model their scoped names instead.
 func (s *search) byNestedFolder() (candidate, bool) {
 	found, complete := s.nestedSkills()
 	if !complete {
@@ -85,9 +42,6 @@ func (s *search) byNestedFolder() (candidate, bool) {
 	}
 	if len(found) == 0 {
 		return candidate{}, false
-	}
-	if c, ok := s.byFrontmatter(true); ok {
-		return c, true
 	}
 	if len(found) == 1 {
 		s.runsSkill(found[0])
@@ -164,7 +118,11 @@ func (s *search) inNested(dir string) []candidate {
 	if s.isSkill(c.folder) {
 		return []candidate{c}
 	}
-	matching, problems := s.named(s.withSpec(s.folders([]root{{dir: dir}}, RuleNestedSkill)), s.skill)
-	s.report(problems)
+	var matching []candidate
+	for _, c := range s.folders([]root{{dir: dir}}, RuleNestedSkill) {
+		if s.hasSpec(c) && s.nameIn(c.folder) == s.skill {
+			matching = append(matching, c)
+		}
+	}
 	return matching
 }

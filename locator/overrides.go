@@ -16,10 +16,6 @@ func (s *search) checkOverride(c candidate) {
 	}
 	name := s.listedName(c)
 	value, path, line := s.switches().Override(name)
-	if value == "" && (c.rule == RuleNestedSkill || c.rule == RuleAddDir) {
-		name = filepath.Base(c.folder) // for a skill that is called by a scoped name (measured with 2.1.329, fact 171)
-		value, path, line = s.switches().Override(name)
-	}
 	switch value {
 	case plugins.OverrideOff:
 		s.result.off = fmt.Sprintf(`switched off in %s:%d: "skillOverrides" for %q is "off"`, path, line, name)
@@ -32,10 +28,9 @@ func (s *search) checkOverride(c candidate) {
 }
 
 // listedName returns the name under which the client lists a skill or command of the user or the
-// project: that of its folder, in commands with the folders above it, or the one by which a nested skill
-// or one of an added directory is called.
+// project: that of its folder, in commands with the folders above it, or the one by which a nested skill is called.
 func (s *search) listedName(c candidate) string {
-	if c.rule == RuleCommand || c.rule == RuleNestedSkill || c.rule == RuleAddDir {
+	if c.rule == RuleCommand || c.rule == RuleNestedSkill {
 		return s.command
 	}
 	return filepath.Base(c.folder)

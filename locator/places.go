@@ -31,10 +31,7 @@ func (s *search) start() string {
 
 // roots returns the roots of skills that are not of plugins, in the client's order.
 func (s *search) roots() []root {
-	if s.skillRoots == nil {
-		s.skillRoots = slices.DeleteFunc(slices.Clone(s.allRoots()), func(r root) bool { return r.noSkills })
-	}
-	return s.skillRoots
+	return slices.DeleteFunc(slices.Clone(s.allRoots()), func(r root) bool { return r.noSkills })
 }
 
 // commandRoots is roots for commands.
@@ -140,10 +137,6 @@ func (s *search) findProjectDirs(dir string) []string {
 func (s *search) byFolder() (candidate, bool) {
 	for _, r := range s.roots() {
 		c := candidate{rule: r.rule, folder: skillIn(r.dir, s.command)}
-		if s.isSkill(c.folder) && s.isSecond(c.folder) {
-			s.step(c.rule, c.folder, OutcomeSkipped, "the client has its file from "+s.ownFiles()[s.ownFile(c.folder)])
-			continue
-		}
 		if s.isSkill(c.folder) {
 			s.runsSkill(c)
 			s.result.certain = c.rule != RuleAddDir
@@ -200,34 +193,7 @@ func isSkillFile(name string) bool {
 
 // isSkill reports whether the client takes folder for a skill.
 func (s *search) isSkill(folder string) bool {
-	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile)) && !s.isLeftOut(folder)
-}
-
-// isLeftOut reports whether the client does not load the skill in a folder although it has a SKILL.md: the
-// folder's name is not one (measured with 2.1.329, fact 177), or it is switched off.
-func (s *search) isLeftOut(folder string) bool {
-	return !s.Invoked && !plugins.IsFolderName(filepath.Base(folder)) || s.switchedOff(folder) != ""
-}
-
-// switchedOff returns, for people, what in the settings keeps the client from loading the skill in a folder that
-// is also a plugin, "" if nothing does (measured with 2.1.329, fact 178).
-func (s *search) switchedOff(folder string) string {
-	name := filepath.Base(folder)
-	if found, _ := exists(s.FS, filepath.Join(folder, plugins.ManifestPath)); !found {
-		return ""
-	}
-	in := filepath.Dir(folder)
-	if !slices.ContainsFunc(s.skillsRoots(), func(r root) bool { return plugins.SkillsDir(r.dir) == in }) {
-		return ""
-	}
-	if p, err := plugins.LoadDir(s.FS, folder, plugins.SkillsMarketplace); err == nil {
-		name = p.Name
-	}
-	key := name + "@" + plugins.SkillsMarketplace
-	if enabled, path := s.switches().Lookup(key); !enabled && path != "" {
-		return "switched off in " + path + `: "enabledPlugins" for ` + quote(key) + " is false"
-	}
-	return ""
+	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile))
 }
 
 // runsSkill records that the client runs the skill.

@@ -2,8 +2,6 @@ package locator_test
 
 import (
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,14 +86,6 @@ func TestNestedCommand(t *testing.T) {
 
 	flat := w.skill("/cache/p/skills/sub:mycmd")
 	w.finds(flat, "p:sub:mycmd", project)
-}
-
-func TestNestedCommandDecidesBetweenMarketplaces(t *testing.T) {
-	w := newWorld(t)
-	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""}))
-	w.finds(w.skill("/b/commands/sub/mycmd"), "p:sub:mycmd", project)
-	w.put("/a/commands/sub/mycmd.md", "")
-	w.finds("", "p:sub:mycmd", project)
 }
 
 func TestPluginDirectory(t *testing.T) {
@@ -189,7 +179,7 @@ func TestPluginDirectoryTakesPrecedenceOverInstallation(t *testing.T) {
 	w.finds(w.skill("/first/p/skills/s"), "p:s", project)
 }
 
-// Fact 158, client 2.1.329: of two skills with one folder's name, or one file, the second one's
+// Fact 158, client 2.1.329: of two skills with one folder's name the second one's
 // frontmatter name is not known.
 func TestAShadowedSkillHasNoName(t *testing.T) {
 	w := newWorld(t)
@@ -209,45 +199,6 @@ func TestAShadowedSkillHasNoName(t *testing.T) {
 	require.Len(t, all, 3)
 	assert.Equal(t, locator.Workflow{Command: "dup", Others: []string{}, Path: project + "/.claude/skills/dup/fsm.json",
 		Rule: locator.RuleProject, ShadowedBy: config + "/skills/dup/SKILL.md", Unused: true}, all[1])
-}
-
-func TestASkillByTwoLinksHasOneName(t *testing.T) {
-	root := t.TempDir()
-	for _, dir := range []string{"home/skills/z", "project/.claude/skills"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(root, "home/skills/z/SKILL.md"), []byte("---\nname: zz\n---\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "home/skills/z/fsm.json"), []byte(spec), 0o644))
-	require.NoError(t, os.Symlink("../../../home/skills/z", filepath.Join(root, "project/.claude/skills/lz")))
-	l := locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(root, "home"), ProjectDir: filepath.Join(root, "project")}
-
-	all, _ := l.Workflows(l.ProjectDir)
-	require.Len(t, all, 2)
-	assert.Equal(t, []string{"zz"}, all[0].Others)
-	assert.True(t, all[1].Unused, "%+v", all[1])
-	for name, known := range map[string]bool{"z": true, "zz": true, "lz": false} {
-		result, err := l.Locate(name, l.ProjectDir)
-		require.NoError(t, err)
-		assert.Equal(t, known, result.Runs() != "", name)
-	}
-}
-
-// Fact 159, client 2.1.329.
-func TestAPluginThatNeedsAnotherOne(t *testing.T) {
-	for needs, known := range map[string]bool{`["q"]`: true, `["q@m"]`: true, `[{"name": "q"}]`: true, `["gone"]`: false,
-		`["q", "q@n"]`: false, `[{"name": "q", "marketplace": "n"}]`: false} {
-		w := newWorld(t)
-		w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}, entry{"q@m", "user", "", "/cache/q", ""},
-			entry{"r@m", "user", "", "/cache/r", ""}))
-		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true, "q@m": true, "r@m": true}}`)
-		w.put("/cache/p/.claude-plugin/plugin.json", `{"name": "p", "dependencies": `+needs+`}`)
-		w.put("/cache/r/.claude-plugin/plugin.json", `{"name": "r", "dependencies": ["p"]}`)
-		for _, p := range []string{"p", "r"} {
-			w.put("/cache/"+p+"/skills/s/SKILL.md", "")
-			w.skill("/cache/" + p + "/skills/s")
-			assert.Equal(t, known, w.locate(p+":s", project).Found(), "%s needs %s", p, needs)
-		}
-	}
 }
 
 func TestDisabledPluginIsSkipped(t *testing.T) {
@@ -476,21 +427,4 @@ func TestFolderWithoutSkillHasNoAlias(t *testing.T) {
 	w.skill("/dev/p/skills/folder")
 	result := w.finds("", "alias", project)
 	assert.NotContains(t, explain(result), locator.OutcomeFailed)
-}
-
-// A skill that is also a plugin and switched off: the result names the file.
-func TestASkillThatIsAPluginThatIsOff(t *testing.T) {
-	w := newWorld(t)
-	w.skill(config + "/skills/x")
-	w.put(config+"/skills/x/SKILL.md", "")
-	w.put(config+"/skills/x/.claude-plugin/plugin.json", `{"name": "p"}`)
-	w.put(config+"/settings.json", `{"enabledPlugins": {"p@skills-dir": false}}`)
-
-	result := w.finds("", "x", project)
-
-	assert.Equal(t, `switched off in `+config+`/settings.json: "enabledPlugins" for "p@skills-dir" is false`, result.Off())
-	all, _ := w.Workflows(project)
-	require.Len(t, all, 1)
-	assert.True(t, all[0].Unused)
-	assert.Equal(t, result.Off(), all[0].Off)
 }

@@ -278,9 +278,8 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	tests := map[string][]string{
 		"mine":     {config + "/skills/mine"}, // for an fsm.json with another name
 		"p:theirs": append(slices.Clone(plugin), "/p/skills/theirs"),
-		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", settings, registry}, append(folders, known)...),
-		"y": append(append(append([]string{}, folders...), plugin...), config+"/skills/mine/SKILL.md", "/dev/p/skills",
-			"/p/skills", project),
+		"q:s":      append(slices.Clone(plugin), folders...),
+		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/commands", "/dev/p/skills", "/p/commands", "/p/skills", project),
 	}
 	files := w.FS
 	for command, want := range tests {

@@ -1,7 +1,6 @@
 package locator
 
 import (
-	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -24,12 +23,6 @@ type search struct {
 	chosen    map[string][]installed // by directory
 	sought    bool                   // findSession has been called
 	inSession *plugins.Plugin        // the plugin of PluginDirs, nil if it has none
-	group     []*plugins.Plugin      // cached result of sharing
-	grouped   bool
-	listed    struct { // cached result of listedAs
-		name  string
-		known bool
-	}
 }
 
 func (l *Locator) search(command, cwd string, known *shared) *search {
@@ -67,12 +60,9 @@ var scopedChoices = []choice{
 	(*search).byFolder,
 	(*search).byCommand,
 	(*search).inPlugin,
-	(*search).inAdded,
 	(*search).inScope,
-	(*search).byListing,
 	(*search).byScopedName,
 	(*search).byNameInPlugin,
-	(*search).inRenamed,
 }
 
 // plainPlaces are the places of the requirements for a name without a colon. They are
@@ -90,17 +80,12 @@ var pluginPlaces = []place{
 	(*search).forProjectDir,
 }
 
-// sessionPlaces are the places in a plugin of PluginDirs, which takes precedence over an
-// installed one (measured with 2.1.329, fact 51).
-var sessionPlaces = []place{(*search).inSessionPlugin}
-
 func (s *search) run() error {
 	plugin, skill, ok := strings.Cut(s.command, ":")
 	if !ok {
 		s.skill = plugin
 		if !s.choose(plainChoices) {
 			s.try(plainPlaces)
-			s.reportElsewhere()
 		}
 		return nil
 	}
@@ -109,7 +94,7 @@ func (s *search) run() error {
 	case s.choose(scopedChoices), s.isPath():
 		return nil
 	case s.inSession != nil:
-		s.try(sessionPlaces)
+		s.try([]place{(*search).inSessionPlugin})
 		return nil
 	case s.registryErr != nil:
 		return s.withoutRegistry()
@@ -158,20 +143,12 @@ func (s *search) try(places []place) {
 	}
 }
 
-// isRefused reports whether the candidate is a skill that the client does not have under this
-// name, although its folder does: the client does not load it, has its file from another place, or
-// a marketplace renames it. A name that has been invoked is known to the client, so there the
+// isRefused reports whether the candidate is a plugin's skill that the client does not have under this
+// name, although its folder does: a manifest renames it. A name that has been invoked is known to the client, so there the
 // folder is used.
 func (s *search) isRefused(c candidate) bool {
-	hasSkill := isFile(s.FS, filepath.Join(c.folder, plugins.SkillFile))
-	if hasSkill && s.plugin == "" && !s.Invoked && s.isLeftOut(c.folder) {
-		s.result.off = s.switchedOff(c.folder)
-		s.step(c.rule, c.folder, OutcomeSkipped, cmp.Or(s.result.off, "the client does not accept the folder's name"))
-		return true
-	}
-	isItsOwn := hasSkill || c.plugin != "" && isFile(s.FS, c.folder+".md")
-	isFolders := s.plugin == "" && !s.isSecond(c.folder)
-	if s.Invoked || isFolders || s.result.known || !isItsOwn {
+	isItsOwn := isFile(s.FS, filepath.Join(c.folder, plugins.SkillFile)) || c.plugin != "" && isFile(s.FS, c.folder+".md")
+	if s.Invoked || s.plugin == "" || s.result.known || !isItsOwn {
 		return false
 	}
 	s.step(c.rule, c.folder, OutcomeSkipped, "the client does not have this skill under the name")

@@ -1,7 +1,6 @@
 package locator
 
 import (
-	"cmp"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -34,7 +33,7 @@ func (l *Locator) Workflows(cwd string) (all []Workflow, complete bool) {
 	s := l.search("", cwd, &shared{})
 	found, complete := s.everySkill()
 	for _, known := range found {
-		if len(s.withSpec([]candidate{known.candidate})) > 0 {
+		if s.hasSpec(known.candidate) {
 			all = append(all, s.workflow(known))
 		}
 	}
@@ -71,7 +70,7 @@ func (l *Locator) Skills(cwd string) (all []Skill, complete bool) {
 type knownSkill struct {
 	candidate
 	names  []string
-	scoped string // of a nested skill and one of an added directory: its name if another skill has the first of names
+	scoped string // of a nested skill: its name if another skill has the first of names
 }
 
 func (s *search) workflow(k knownSkill) Workflow {
@@ -110,7 +109,7 @@ func (s *search) isRunAs(k knownSkill, name string) bool {
 	if err != nil || r.off != "" {
 		return false
 	}
-	if k.skill != nil && k.skill.File != "" {
+	if k.skill != nil {
 		return r.Runs() == k.skill.File || r.Runs() == "" && r.Path == filepath.Join(k.folder, specName)
 	}
 	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, plugins.SkillFile) ||
@@ -127,79 +126,53 @@ func (s *search) again(command string) (Result, error) {
 	return next.result, err
 }
 
-// everySkill returns the folders in all places, even those without a SKILL.md, and makes the
-// index of their names.
+// everySkill returns the folders in all places, even those without a SKILL.md.
 func (s *search) everySkill() (all []knownSkill, complete bool) {
-	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{},
-		plugin: map[string][]*plugins.Plugin{}, full: map[string]plugins.Skill{}, endings: map[string]int{}}
 	for _, r := range s.allRoots() {
-		for _, c := range s.folders([]root{r}, r.rule) {
-			k := s.known(c, filepath.Base(c.folder))
-			if len(k.names) > 1 && s.isSkill(c.folder) && !s.isShadowed(c) {
-				index.own[k.names[1]] = append(index.own[k.names[1]], candidate{rule: RuleFrontmatter, folder: c.folder})
+		if !r.noSkills {
+			for _, c := range s.folders([]root{r}, r.rule) {
+				all = append(all, s.known(c, filepath.Base(c.folder)))
 			}
-			if r.rule == RuleAddDir {
-				k.scoped = s.scope(r) + ":" + k.names[0]
-			}
-			all = append(all, k)
 		}
 		if !r.noCommands {
 			all = append(all, s.ownCommands(r)...)
 		}
 	}
-	_ = s.openRegistry() // without it there are no installed plugins
-	for _, p := range s.everyPlugin() {
-		index.plugin[p.Name] = append(index.plugin[p.Name], p)
-	}
-	all = append(all, s.ofPlugins(index)...)
+	all = append(all, s.ofPlugins()...)
 	nested, complete := s.nestedRoots()
 	for _, dir := range nested {
 		scope, _ := filepath.Rel(s.start(), filepath.Dir(dir))
 		for _, c := range s.folders([]root{{dir: dir}}, RuleNestedSkill) {
-			name := filepath.Base(c.folder)
-			k := s.known(c, name)
-			k.scoped = filepath.ToSlash(scope) + ":" + name
+			k := s.known(c, filepath.Base(c.folder))
+			k.scoped = filepath.ToSlash(scope) + ":" + k.names[0]
 			all = append(all, k)
 		}
 	}
-	for i := range all {
-		all[i].names = unique(all[i].names)
-	}
-	s.names = index
 	return all, complete
 }
 
-// ofPlugins returns the skills and commands of the plugins that the client loads, and the
-// folders of skills and commands of the others and those without a SKILL.md.
-func (s *search) ofPlugins(index *nameIndex) (all []knownSkill) {
+// ofPlugins returns the skills and commands of the plugins that the client loads, and their
+// folders of skills and commands without a SKILL.md.
+func (s *search) ofPlugins() (all []knownSkill) {
 	known := map[string]bool{}
 	for _, skill := range s.everyPluginSkill() {
-		index.full[skill.FullName()] = skill
-		index.endings[lastPart(skill.Name)]++
 		c := candidateOf(skill, ruleOf(skill))
-		k := knownSkill{candidate: c, names: []string{skill.FullName()}}
+		names := []string{skill.FullName()}
 		scoped, bare, _ := skill.OwnNames()
-		c.rule = RuleAlias
-		for name, list := range map[string]map[string][]candidate{scoped: index.scoped, bare: index.bare} {
-			if name != "" {
-				list[name] = append(list[name], c)
+		for _, name := range []string{bare, scoped} {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
-		k.names = append(k.names, slices.DeleteFunc([]string{bare, scoped}, func(name string) bool { return name == "" })...)
-		all, known[c.folder] = append(all, k), true
+		all, known[c.folder] = append(all, knownSkill{candidate: c, names: names}), true
 	}
-	slices.SortStableFunc(all, func(a, b knownSkill) int {
-		return cmp.Or(cmp.Compare(s.place(a), s.place(b)), cmp.Compare(isCommand(a), isCommand(b)))
-	})
-	for _, r := range s.pluginDirs() {
-		plugin, _, _ := strings.Cut(r.plugin, "@")
+	for _, p := range s.everyPlugin() {
+		r := root{dir: p.Dir, plugin: keyOf(p)}
+		more := s.commands(r, p.Name, plugins.CommandsDir(r.dir), 0)
 		for _, c := range s.folders([]root{r}, RulePluginSkill) {
-			if !known[c.folder] {
-				all = append(all, knownSkill{candidate: c, names: []string{plugin + ":" + filepath.Base(c.folder)}})
-			}
-			known[c.folder] = true
+			more = append(more, knownSkill{candidate: c, names: []string{p.Name + ":" + filepath.Base(c.folder)}})
 		}
-		for _, k := range s.commands(r, plugin, plugins.CommandsDir(r.dir), 0) {
+		for _, k := range more {
 			if !known[k.folder] {
 				all = append(all, k)
 			}
@@ -207,16 +180,6 @@ func (s *search) ofPlugins(index *nameIndex) (all []knownSkill) {
 		}
 	}
 	return all
-}
-
-// place returns the position of the skill's plugin among those that the client loads.
-func (s *search) place(k knownSkill) int { return slices.Index(s.everyPlugin(), k.skill.Plugin) }
-
-func isCommand(k knownSkill) int {
-	if k.skill.IsCommand {
-		return 1
-	}
-	return 0
 }
 
 // ruleOf returns the kind of place that has the skill.
@@ -244,12 +207,7 @@ func (s *search) ownCommands(r root) (all []knownSkill) {
 // known returns a skill with the given name and that in its frontmatter.
 func (s *search) known(c candidate, name string) knownSkill {
 	k := knownSkill{candidate: c, names: []string{name}}
-	own := plugins.OwnName(s.FS, c.folder)
-	if s.ownNames == nil {
-		s.ownNames = map[string]string{}
-	}
-	s.ownNames[c.folder] = own
-	if own != "" {
+	if own := s.nameIn(c.folder); own != "" && own != name {
 		k.names = append(k.names, own)
 	}
 	return k
@@ -277,17 +235,6 @@ func (s *search) commands(r root, prefix, dir string, depth int) (all []knownSki
 		}
 	}
 	return all
-}
-
-// unique drops repeated names.
-func unique(names []string) []string {
-	var once []string
-	for _, name := range names {
-		if !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return once
 }
 
 // SpecsBelow returns every fsm.json in dir and below it, the nearest ones first, and in the

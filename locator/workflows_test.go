@@ -101,8 +101,8 @@ func TestWorkflowsHaveAllTheirNames(t *testing.T) {
 	assert.True(t, complete)
 	assert.Equal(t, []locator.Workflow{
 		{Command: "x", Others: []string{"ownx"}, Path: paths[0], Rule: locator.RuleProject},
-		{Command: "plug:y", Others: []string{"owny", "plug:owny"}, Path: paths[1], Rule: locator.RulePluginSkill, Plugin: "plug"},
 		{Command: "plug:c", Others: []string{}, Path: paths[3], Rule: locator.RulePluginCommand, Plugin: "plug"},
+		{Command: "plug:y", Others: []string{"owny", "plug:owny"}, Path: paths[1], Rule: locator.RulePluginSkill, Plugin: "plug"},
 		{Command: "a:x", Others: []string{}, Path: paths[2], Rule: locator.RuleNestedSkill},
 	}, all)
 }
@@ -157,41 +157,6 @@ func TestCommandsInFolders(t *testing.T) {
 	assert.Equal(t, commands+"both.md", all[0].ShadowedBy)
 	assert.False(t, all[1].Unused)
 	assert.Empty(t, misnamed)
-}
-
-// TestASecondSkillOfAnAddedDirectory: where another skill has the name of its folder, it has that name
-// with a scope.
-func TestASecondSkillOfAnAddedDirectory(t *testing.T) {
-	w := newWorld(t)
-	w.AddDirs = []string{project + "/apps/web", "/x/same", "/y/same", "/z/one", "/p/z/two", "/q/z/two"}
-	skill := func(dir string) string {
-		folder := dir + "/.claude/skills/s"
-		w.put(folder+"/SKILL.md", "---\nname: own\n---\n")
-		return w.skill(folder)
-	}
-	skill(project)
-	scopes := map[string]string{}
-	for i, scope := range []string{"apps/web", "x/same", "y/same", "one", "", ""} {
-		scopes[skill(w.AddDirs[i])] = scope
-	}
-
-	all, _ := w.Workflows(project)
-
-	for _, found := range all[1:] {
-		scope := scopes[found.Path]
-		assert.Equal(t, scope == "", found.Unused, found.Path)
-		if scope == "" {
-			continue
-		}
-		assert.Equal(t, scope+":s", found.Command)
-		for _, w.Invoked = range []bool{false, true} {
-			w.finds(found.Path, scope+":s", project)
-		}
-	}
-	w.put(project+"/.claude/settings.json", `{"skillOverrides": {"s": "off", "one:s": "on"}}`)
-	w.Invoked = false
-	assert.Contains(t, w.locate("x/same:s", project).Off(), `"skillOverrides" for "s" is "off"`)
-	assert.Empty(t, w.locate("one:s", project).Off())
 }
 
 // TestSources: the client loads no skill, no command and no setting of a source that its option leaves out.

@@ -207,7 +207,7 @@ func (v *validated) checkName() {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs // the folders' names tell what the file is for
 	}
-	why := cmp.Or(locator.IsMisnamed(name), locator.IsCopy(name), locator.MisplacedAt(locator.OS{}, path))
+	why := cmp.Or(locator.IsMisnamed(name), locator.MisplacedAt(locator.OS{}, path))
 	if name == specName {
 		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(v.path)) { // it was opened by another spelling than its own
 			why = "its name is " + filepath.Base(m.Path) + "; " + m.Why
@@ -322,7 +322,7 @@ func skillBeside(path string) string {
 	if err != nil {
 		return ""
 	}
-	name, _, _ := frontmatter.SkillName(text)
+	name, _ := frontmatter.SkillName(text)
 	return cmp.Or(name, filepath.Base(folder))
 }
 

@@ -39,7 +39,7 @@ func ParseLines(document []byte, repair func(line string) string) (Value, error)
 // Field returns the value of a key as text. ok is false if the key is absent or has no value.
 func (v Value) Field(key string) (value string, ok bool) {
 	at := v.At(key)
-	return at.javaScript(), !at.Null()
+	return at.String(), !at.Null()
 }
 
 // Field returns the value of a key in the frontmatter of a SKILL.md, as text. If the YAML is not

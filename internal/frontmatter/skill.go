@@ -6,7 +6,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -92,62 +91,39 @@ func CutSkill(document []byte) (head, text, tail []byte, err error) {
 }
 
 // SkillName returns the name in the frontmatter of a SKILL.md, "" if there is no
-// frontmatter or no name in it. isText is false for a value that the client converts to a text,
-// such as a number. document may end after the frontmatter, as ReadSkill returns it. Errors are
+// frontmatter or no name in it. document may end after the frontmatter, as ReadSkill returns it. Errors are
 // those of [Parse].
-func SkillName(document []byte) (name string, isText bool, err error) {
+func SkillName(document []byte) (string, error) {
 	_, text := skillText(document)
 	v, err := parseSkill(text)
 	if err != nil || v.node == nil {
-		return "", false, err
+		return "", err
 	}
 	if !v.isMapping() {
-		return "", false, errNotMapping
+		return "", errNotMapping
 	}
-	given := v.At("name")
-	if given.node == nil {
-		given = v.At("<<", "name") // the client's parser merges
-	}
-	if given.Null() {
-		return "", false, nil
-	}
-	name = given.javaScript()
-	_, isNumber := given.coreNumber()
-	_, isBool := given.Bool()
-	return name, given.resolve().Kind == yaml.ScalarNode && !isNumber && !isBool, nil
+	name, _ := v.At("name").Text()
+	return name, nil
 }
 
 // parseSkill parses the frontmatter of a SKILL.md. If it is not YAML, the client parses it once
 // more, with values in quotation marks that may be the reason, such as a description with a colon
 // (read in the code of 2.1.329 and measured, fact 168).
 func parseSkill(text []byte) (Value, error) {
-	v, err := parse(bytes.Map(acceptedByClient, text))
+	v, err := parse(text)
 	if !errors.Is(err, ErrSyntax) {
 		return v, err
 	}
-	if again, err := parse(bytes.Map(acceptedByClient, quoteValues(text))); err == nil {
+	if again, err := parse(quoteValues(text)); err == nil {
 		return again, nil
 	}
 	return Value{}, err
 }
 
-// acceptedByClient replaces what the client's parser takes for a character like any other: one that
-// is not UTF-8, a control character, and what was a line break before YAML 1.2. The client strips
-// the last at the ends of a name, and accepts none in it, which is so for an em space too.
-func acceptedByClient(r rune) rune {
-	switch {
-	case r == '\u2028' || r == '\u2029':
-		return '\u2003'
-	case r == '\ufffe' || r == '\uffff' || unicode.IsControl(r) && !strings.ContainsRune("\x00\t\n\r", r):
-		return unicode.ReplacementChar
-	}
-	return r
-}
-
 // quoteValues returns the YAML with the values in quotation marks that have a character of YAML's
 // syntax, and with two spaces for each tab at the beginning of a line.
 func quoteValues(text []byte) []byte {
-	member := regexp.MustCompile(`^([a-zA-Z_-]+):\s+([^\s\x{2028}\x{2029}][^\r\x{2028}\x{2029}]*)$`)
+	member := regexp.MustCompile(`^([a-zA-Z_-]+):\s+(\S[^\r]*)$`)
 	syntax := regexp.MustCompile("[{}\\[\\]*&#!|>%@`]|: ")
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
@@ -172,22 +148,6 @@ func isWhole(value string) bool {
 	return err == nil && v.node.Kind == yaml.SequenceNode
 }
 
-// SkillHasName reports whether [SkillName] returns name. To be fast for many skills it
-// parses the YAML only if the frontmatter can contain the name.
-func SkillHasName(document []byte, name string) (bool, error) {
-	_, text := skillText(document)
-	// The bytes of a name differ from the name only by an escape, a folded space or a doubled quotation
-	// mark, or if the name is a list or a number.
-	if !bytes.Contains(text, []byte(name)) && !bytes.ContainsRune(text, '\\') && !strings.ContainsAny(name, " ,'") && !isNumber(name) {
-		return false, nil
-	}
-	given, _, err := SkillName(document)
-	return given == name, err
-}
-
-// isNumber reports whether the name may be written as another number, such as 1 as 1.0.
-func isNumber(name string) bool { return strings.Trim(name, "0123456789.+-e") == "" }
-
 // SkillSwitch returns the switch of that name in the frontmatter of a SKILL.md. ok is false if
 // there is none, or its value says neither yes nor no. The client takes the words of YAML 1.1,
 // also in quotation marks (measured with 2.1.329, fact 167).
@@ -197,48 +157,8 @@ func SkillSwitch(document []byte, name string) (on, ok bool) {
 	if err != nil || v.node == nil || !v.isMapping() {
 		return false, false
 	}
-	word := strings.ToLower(v.At(name).javaScript())
+	value, _ := v.At(name).Text()
+	word := strings.ToLower(value)
 	on = slices.Contains([]string{"true", "yes", "on", "1"}, word)
 	return on, on || slices.Contains([]string{"false", "no", "off", "0"}, word)
-}
-
-// javaScript returns the text that JavaScript makes of the value: the client converts a name
-// that is not text (measured with 2.1.329, fact 121).
-func (v Value) javaScript() string {
-	if yes, ok := v.Bool(); ok {
-		return strconv.FormatBool(yes)
-	}
-	if number, ok := v.coreNumber(); ok {
-		return strconv.FormatFloat(number, 'f', -1, 64)
-	}
-	if n := v.resolve(); n != nil && n.Kind == yaml.SequenceNode {
-		var texts []string
-		for _, item := range v.Items() {
-			texts = append(texts, item.javaScript())
-		}
-		return strings.Join(texts, ",")
-	}
-	if v.isMapping() {
-		return "[object Object]"
-	}
-	text, _ := v.Text()
-	return text
-}
-
-// coreNumber returns a number of YAML 1.2, which has neither octal numbers that begin with 0 nor
-// underscores.
-func (v Value) coreNumber() (number float64, ok bool) {
-	text, _ := v.Text()
-	if n := v.resolve(); n == nil || n.Style != 0 || strings.Contains(text, "_") {
-		return 0, false
-	}
-	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0o") {
-		whole, err := strconv.ParseUint(text, 0, 64)
-		return float64(whole), err == nil
-	}
-	if strings.Trim(text, "0123456789.eE+-") != "" {
-		return 0, false
-	}
-	number, err := strconv.ParseFloat(text, 64)
-	return number, err == nil
 }

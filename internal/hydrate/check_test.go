@@ -3,6 +3,7 @@ package hydrate_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -125,4 +126,79 @@ func TestACorrectedPredictionIsNotCorrectedAgain(t *testing.T) {
 			assert.Equal(t, corrected, h.tasks())
 		})
 	}
+}
+
+// TestARareLayoutIsRightOneEventLater: the search does not know these layouts of skills. At the call the tasks are missing, or
+// those of another folder; the next check puts in those of the folder that the client ran, or takes the others away.
+func TestARareLayoutIsRightOneEventLater(t *testing.T) {
+	const (
+		named = "---\nname: ship\n---\n"
+		right = `[{"id": 1, "subject": "right"}]`
+		wrong = `[{"id": 1, "subject": "wrong"}]`
+		skill = ".claude/skills/"
+	)
+	for name, c := range map[string]struct {
+		command, ran string // the folder that the client runs
+		files        map[string]string
+		first        string // the subject after the call
+	}{
+		"a folder of skills that is a plugin": {"plug:ship", skill + "plug/skills/ship", map[string]string{
+			skill + "plug/.claude-plugin/plugin.json": `{"name": "plug"}`, skill + "plug/skills/ship/fsm.json": right}, ""},
+		"a command that a plugin.json names": {"plug:ship", "plug/notes", map[string]string{
+			"plug/.claude-plugin/plugin.json": `{"name": "plug", "commands": {"ship": {"source": "./notes.md"}}}`,
+			"plug/notes.md":                   "", "plug/notes/fsm.json": right}, ""},
+		"a name that YAML merges": {"ship", skill + "x", map[string]string{
+			skill + "x/SKILL.md": "---\na: &a\n  name: ship\n<<: *a\n---\n", skill + "x/fsm.json": right}, ""},
+		"a skill without a workflow that has the name first": {"ship", skill + "a", map[string]string{
+			skill + "a/SKILL.md": named, skill + "b/SKILL.md": named, skill + "b/fsm.json": wrong}, "wrong"},
+		"an installation that is not of the most specific scope": {"plug:ship", "user/skills/ship", map[string]string{
+			".claude/settings.json":     `{"enabledPlugins": {"plug@m": true}}`,
+			"user/skills/ship/SKILL.md": "", "user/skills/ship/fsm.json": right,
+			"project/skills/ship/SKILL.md": "", "project/skills/ship/fsm.json": wrong}, "wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			entries := func(dir string) string { return fmt.Sprintf(`"installPath": %q`, filepath.Join(h.dir, dir)) }
+			h.write(".claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {"plug@m": [`+
+				`{"scope": "user", `+entries("user")+`}, {"scope": "project", "projectPath": "`+h.dir+`", `+entries("project")+`}]}}`)
+			for path, text := range c.files {
+				h.write(path, text)
+			}
+			r := hydrate.Request{Event: event.PostToolUse, Session: "list", Command: c.command, Cwd: h.dir, Project: h.dir,
+				Invocation: "tool:t1"}
+			_, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
+			require.NoError(t, err)
+			assert.Equal(t, c.first, subjects(h.tasks()), "at the call")
+
+			check := func() *hydrate.Hydration {
+				found, _ := h.checked(fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`+"\n"+
+					`{"message":{"content":[{"id":"t1","input":{"skill":%q},"name":"Skill","type":"tool_use"}]},"type":"assistant"}`+"\n"+
+					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this `+
+					`skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t1"}`+"\n", c.command, filepath.Join(h.dir, c.ran)))
+				return found
+			}
+			found := check()
+			require.NotNil(t, found)
+			_, err = found.Apply(t.Context())
+			require.NoError(t, err)
+			want := "right"
+			if c.files[c.ran+"/fsm.json"] == "" {
+				want = ""
+			}
+			assert.Equal(t, want, subjects(h.tasks()), "one event later")
+			assert.Nil(t, check(), "and once")
+		})
+	}
+}
+
+// subjects returns which subjects are in the tasks.
+func subjects(tasks map[string]string) (all string) {
+	for _, subject := range []string{"right", "wrong"} {
+		for _, text := range tasks {
+			if strings.Contains(text, `"subject": "`+subject+`"`) {
+				all += subject
+			}
+		}
+	}
+	return all
 }

@@ -108,7 +108,7 @@ func locate(r Request, env Env, o Options) (locator.Result, error) {
 		return locator.Result{}, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
 	l.PluginDirs, l.AddDirs = Absolute(o.PluginDirs), Absolute(o.AddDirs)
-	l.Invoked, l.ListedAs = true, r.listedAs
+	l.Invoked, l.Listed = true, r.isListed
 	if client, err := cmdline.ReadSwitches(env); err == nil {
 		l.Sources = client.Sources
 	}
@@ -130,14 +130,10 @@ func locate(r Request, env Env, o Options) (locator.Result, error) {
 	return found, err
 }
 
-// listedAs returns the name under which the client lists the skill of the name, "" if that is
-// not known. The name of a skill that the user typed is already the listed one (fact 20,
-// client 2.1.329).
-func (r Request) listedAs(name string) string {
-	if r.Event == event.UserPromptExpansion {
-		return name
-	}
-	return transcript.ListedName(r.Transcript, r.Prompt, name)
+// isListed reports whether the client lists a skill by the name, false if that is not known. The name of a skill that the
+// user typed is always a listed one (fact 20, client 2.1.329).
+func (r Request) isListed(name string) bool {
+	return r.Event == event.UserPromptExpansion || transcript.Lists(r.Transcript, r.Prompt, name)
 }
 
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It

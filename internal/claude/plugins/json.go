@@ -38,9 +38,13 @@ func (m *mistake) Error() string        { return m.at.String() + ": " + m.err.Er
 func (m *mistake) Unwrap() error        { return m.err }
 func (m *mistake) Is(target error) bool { return target == ErrMalformed }
 
-// mistake returns a mistake at the place of v.
+// mistake returns a mistake at the place of v, none for an absent value.
 func (v value) mistake(format string, args ...any) error {
-	return &mistake{v.file.At(v.offset), fmt.Errorf(format, args...)}
+	m := &mistake{err: fmt.Errorf(format, args...)}
+	if v.file != nil {
+		m.at = v.file.At(v.offset)
+	}
+	return m
 }
 
 // readFile reads a file of the client that holds one object. Its errors are of type

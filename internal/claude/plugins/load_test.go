@@ -1,7 +1,6 @@
 package plugins_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,14 +37,6 @@ func TestLoad(t *testing.T) {
 		"one path":       {`{"name": "p", "skills": "./more"}`, `"source": "./p"`, defaults + " p:a-b p:x p:y p:z", ""},
 		"a skill by its folder": {`{"name": "p", "skills": ["./one", "./bare/"]}`, `"source": "./p"`,
 			defaults + " p:a-b p:x p:named-one p:bare", ""},
-		"the default directory again": {`{"name": "p", "skills": ["./skills", "./skills/x"]}`, `"source": "./p"`,
-			defaults + " p:a-b p:x", ""},
-		"a skill by its folder and in one": {`{"name": "p", "skills": ["./", "./one", "./more/../one"]}`, `"source": "./p"`,
-			defaults + " p:a-b p:x p:bare p:named-one", ""},
-		"hooks of another type": {`{"name": "p", "hooks": 5}`, `"source": "./p"`, "",
-			`1:24: "hooks": want a path that begins with "./"`},
-		"servers of another type": {`{"name": "p", "mcpServers": {"x": {}}}`, `"source": "./p"`, "",
-			`1:29: "mcpServers": want a path`},
 		"paths that are not there": {`{"name": "p", "skills": ["./gone", "./notes.md", "./../other"]}`, `"source": "./p"`,
 			defaults + " p:a-b p:x", ""},
 		"the entry adds": {`{"name": "p", "skills": "./one"}`, `"source": "./p", "skills": ["./more", "./one"]`,
@@ -54,29 +45,17 @@ func TestLoad(t *testing.T) {
 		"the entry of a root keeps": {`{"name": "p"}`, `"source": "./", "skills": ["./skills", "./more"]`,
 			defaults + " p:a-b p:x p:y p:z", ""},
 		"the entry of a root lists nothing": {`{"name": "p"}`, `"source": "./", "skills": []`, defaults + " p:a-b p:x", ""},
-		"the entry of a root leads out":     {``, `"source": "./", "skills": ["./../x"]`, defaults, ""},
 		"commands replace":                  {`{"name": "p", "commands": "./cmds"}`, `"source": "./p"`, "p:f p:a-b p:x", ""},
 		"no commands":                       {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
 		"commands by name": {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`,
-			`"source": "./p"`, "p:n p:f p:t p:a-b p:x", ""},
-		"commands of the entry":              {``, `"source": "./p", "commands": ["./notes.md"]`, defaults + " p:notes p:a-b p:x", ""},
-		"the text of a command of the entry": {``, `"source": "./p", "commands": {"t": {"content": "text"}}`, defaults + " p:a-b p:x", ""},
-		"an entry that lists what is gone":   {``, `"source": "./p", "skills": "./gone"`, defaults + " p:a-b p:x", ""},
-		"an entry that is not strict":        {``, `"source": "./p", "strict": false, "skills": ["./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
-		"a conflict": {`{"name": "p"}`, `"source": "./p", "strict": false, "skills": ["./more"]`, "",
-			`the marketplace's entry has "strict": false and names components, so the client does not load the plugin`},
-		"no conflict":              {`{"name": "p"}`, `"source": "./p", "strict": false`, defaults + " p:a-b p:x", ""},
-		"an entry of a wrong form": {``, `"source": "./p", "skills": ["more"]`, defaults + " p:a-b p:x", ""},
-		"skills without ./": {`{"name": "p", "skills": ["more"]}`, `"source": "./p"`, "",
-			`1:26: "skills": the path "more" does not begin with "./", or has the wrong extension`},
-		"skills of another type": {`{"name": "p", "skills": 5}`, `"source": "./p"`, "",
-			`1:25: "skills": got a number, want a path or an array of paths`},
-		"a directory of agents": {`{"name": "p", "agents": "./agents/"}`, `"source": "./p"`, "",
-			`1:25: "agents": the path "./agents/" does not begin with "./", or has the wrong extension`},
-		"a version of another type": {`{"name": "p", "version": 1}`, `"source": "./p"`, "", `1:26: "version": got a number, want a string`},
-		"a name with a space":       {`{"name": "p q"}`, `"source": "./p"`, "", `1:10: the name "p q" contains a space or a control character`},
-		"a command of both kinds": {`{"name": "p", "commands": {"n": {"source": "./notes.md", "content": "x"}}}`, `"source": "./p"`, "",
-			`1:33: the command "n" needs either a "source" that begins with "./", or a "content"`},
+			`"source": "./p"`, "p:notes p:f p:a-b p:x", ""},
+		"members of another type":          {`{"name": "p", "hooks": 5, "skills": [5, "more"], "version": 1}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"without a name":                   {`{"skills": "./more"}`, `"source": "./p"`, "", `1:1: "name" is missing`},
+		"commands of the entry":            {``, `"source": "./p", "commands": ["./notes.md"]`, defaults + " p:notes p:a-b p:x", ""},
+		"an entry that lists what is gone": {``, `"source": "./p", "skills": "./gone"`, defaults + " p:a-b p:x", ""},
+		"an entry that is not strict":      {``, `"source": "./p", "strict": false, "skills": ["./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
+		"no conflict":                      {`{"name": "p"}`, `"source": "./p", "strict": false`, defaults + " p:a-b p:x", ""},
+		"an entry of a wrong form":         {``, `"source": "./p", "skills": ["more"]`, defaults + " p:a-b p:x", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +106,7 @@ func names(p *plugins.Plugin) string {
 // TestFindAgreesWithAll: Find finds each skill and command that All returns, and its file.
 func TestFindAgreesWithAll(t *testing.T) {
 	lists := []string{"", `"./more"`, `["./one", "./more", "./skills/x"]`, `"."`, `["./gone"]`}
-	commands := []string{"", `"./cmds"`, `{"n": {"source": "./notes.md"}, "t": {"content": "x"}}`, `["./commands", "./notes.md"]`}
+	commands := []string{"", `"./cmds"`, `{"n": {"source": "./notes.md"}}`, `["./commands", "./notes.md"]`}
 	rapid.Check(t, func(r *rapid.T) {
 		members := func(label string) (text string) {
 			if value := rapid.SampledFrom(lists).Draw(r, label+"skills"); value != "" {
@@ -167,61 +146,22 @@ func TestFindAgreesWithAll(t *testing.T) {
 // 121).
 func TestNamesOfASkill(t *testing.T) {
 	for own, want := range map[string][2]string{
-		"x":          {"p:x", "x"},
-		"two words":  {"p:two words", "two words"},
-		"a:b":        {"p:a:b", ""},
-		"p:own":      {"p:own", ""},
-		"1.0":        {"p:1", "1"},
-		"a<b":        {},
-		`"a  b"`:     {},
-		`"a\u200bb"`: {},
-		`"a\u001bb"`: {},
-		"":           {},
+		"x":         {"p:x", "x"},
+		"two words": {"p:two words", "two words"},
+		"a:b":       {"p:a:b", ""},
+		"p:own":     {"p:own", ""},
+		"":          {},
 	} {
 		w := newWorld(t)
 		w.put("/p/skills/folder/SKILL.md", "---\nname: "+own+"\n---\n")
-		p, err := plugins.LoadDir(w, "/p", plugins.InlineMarketplace)
+		p, err := plugins.LoadDir(w, "/p")
 		require.NoError(t, err)
 		scoped, bare, _ := p.All()[0].OwnNames()
 		assert.Equal(t, want, [2]string{scoped, bare}, own)
 	}
 }
 
-// TestLinksOutOfAPlugin: links inside a plugin are followed; from an installed one they may not
-// lead out.
-func TestLinksOutOfAPlugin(t *testing.T) {
-	root := t.TempDir()
-	at := func(path string) string { return filepath.Join(root, path) }
-	put := func(path, content string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(at(path)), 0o755))
-		require.NoError(t, os.WriteFile(at(path), []byte(content), 0o644))
-	}
-	put("p/real/SKILL.md", "---\nname: r\n---\n")
-	put("p/real2/SKILL.md", "")
-	put("out/o/SKILL.md", "")
-	put("config/plugins/installed_plugins.json",
-		fmt.Sprintf(`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, at("p")))
-	require.NoError(t, os.MkdirAll(at("p/skills/file"), 0o755))
-	for link, target := range map[string]string{
-		"p/skills/in": "../real", "p/skills/out": "../../out/o", "p/skills/file/SKILL.md": "../../real2/SKILL.md",
-		"p/skills/again": "../real", "p/skills/gone": "nowhere",
-	} {
-		require.NoError(t, os.Symlink(target, at(link)))
-	}
-	r, err := plugins.ReadRegistry(locator.OS{}, at("config"))
-	require.NoError(t, err)
-	installed, err := r.Load(r.Installations()[0])
-	require.NoError(t, err)
-	assert.Equal(t, "p:again p:file", names(installed), "a file is one skill, by the first of its names")
-	_, ok := installed.Find("out")
-	assert.False(t, ok)
-	session, err := plugins.LoadDir(locator.OS{}, at("p"), plugins.InlineMarketplace)
-	require.NoError(t, err)
-	assert.Equal(t, "p:again p:file p:out", names(session))
-}
-
-// TestWhichOfTwoIsTheSkill: of a command's file and a folder, and of a skill and a link to it; the
-// manifest has a byte order mark (fact 169).
+// TestWhichOfTwoIsTheSkill: of a command's file and a folder; the manifest has a byte order mark (fact 169).
 func TestWhichOfTwoIsTheSkill(t *testing.T) {
 	root := t.TempDir()
 	at := func(path string) string { return filepath.Join(root, path) }
@@ -231,12 +171,11 @@ func TestWhichOfTwoIsTheSkill(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(at(path)), 0o755))
 		require.NoError(t, os.WriteFile(at(path), []byte(content), 0o644))
 	}
-	require.NoError(t, os.Symlink("real", at("skills/a-link")))
 
-	p, err := plugins.LoadDir(locator.OS{}, root, plugins.InlineMarketplace)
+	p, err := plugins.LoadDir(locator.OS{}, root)
 
 	require.NoError(t, err)
-	assert.Equal(t, "q:x q:x q:real", names(p))
+	assert.Equal(t, "q:x q:real", names(p))
 	assert.Equal(t, at("commands/x.md"), p.All()[0].File)
 	found, ok := p.Find("x")
 	assert.True(t, ok)

@@ -2,11 +2,8 @@ package plugins
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/pattern"
@@ -21,7 +18,6 @@ type Root struct {
 	Dir  string
 	Live bool  // Dir is in the source tree of a directory marketplace, not the copy
 	Err  error // why the source tree cannot be used, so that Dir is the copy; or nil
-	Gone bool  // the marketplace does not have the directory that it names: then the client does not read the copy
 }
 
 // Root returns the directory that the client reads the plugin from: the source tree if
@@ -33,18 +29,9 @@ func (r *Registry) Root(in Installation) Root {
 	}
 	dir, err := r.known().source(in)
 	if err != nil || dir == "" {
-		return Root{Dir: in.InstallPath, Err: err, Gone: errors.Is(err, errGone)}
+		return Root{Dir: in.InstallPath, Err: err}
 	}
 	return Root{Dir: dir, Live: true}
-}
-
-// Sharing returns the names of the other plugins whose directory in the marketplace is that of
-// the installation, sorted.
-func (r *Registry) Sharing(in Installation) []string {
-	if r.fs == nil {
-		return nil
-	}
-	return r.known().of(in.Marketplace).sharing(in.Plugin)
 }
 
 func (r *Registry) known() *marketplaces {
@@ -124,19 +111,11 @@ func (m *marketplaces) source(in Installation) (string, error) {
 		return "", &FileError{market.path, err}
 	}
 	dir := filepath.Join(market.dir, relative)
-	switch inside := (&Plugin{Dir: market.dir, fs: m.fs, anchors: []string{market.dir}}); {
-	case !isDir(m.fs, dir):
-		return "", &FileError{dir, fmt.Errorf("%w is not a directory", errGone)}
-	case slices.Contains(strings.Split(relative, "/"), ".."):
-		return "", &FileError{dir, fmt.Errorf("%w contains \"..\"", errGone)}
-	case !inside.isInside(dir):
-		return "", &FileError{dir, fmt.Errorf("%w leads out of the marketplace", errGone)}
+	if !isDir(m.fs, dir) {
+		return "", &FileError{dir, errors.New("the plugin's source is not a directory")}
 	}
 	return dir, nil
 }
-
-// errGone is returned for a source that the client does not read (measured with 2.1.329, fact 160).
-var errGone = errors.New("the plugin's source")
 
 // whereMarketplace returns the absolute path of a marketplace, and whether it is a directory
 // that the client reads plugins from. dir is "" if there is none.
@@ -225,24 +204,6 @@ func (m *marketplace) sourceOf(plugin string) (string, error) {
 	return "", o.members["source"].mistake("the source %q of the plugin leads out of the marketplace", source)
 }
 
-func (m *marketplace) sharing(plugin string) (names []string) {
-	if _, ok := m.entries[plugin]; !ok {
-		return nil
-	}
-	source, err := m.sourceOf(plugin)
-	if err != nil {
-		return nil
-	}
-	for name := range m.entries {
-		other, err := m.sourceOf(name)
-		if err == nil && name != plugin && filepath.Clean(other) == filepath.Clean(source) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // bareSource is a source without "./", which is below metadata.pluginRoot.
 var bareSource = pattern.New(`^[A-Za-z0-9][-A-Za-z0-9._]*$`)
 
@@ -254,20 +215,11 @@ func (m *marketplace) resolve(source string) string {
 	return source
 }
 
-// entry returns what the marketplace says about the plugin. It returns nil if it has no
-// entry, or one that the client does not understand.
+// entry returns what the marketplace says about the plugin, nil if it has no entry.
 func (m *marketplace) entry(plugin string) *entry {
-	item, ok := m.entries[plugin]
-	if !ok {
-		return nil
-	}
-	o, err := item.object()
+	o, err := m.entries[plugin].object()
 	if err != nil {
 		return nil
 	}
-	e, err := parseEntry(o)
-	if err != nil {
-		return nil
-	}
-	return e
+	return parseEntry(o)
 }

@@ -183,32 +183,24 @@ func (r *Registry) Applying(dirs ...string) []Installation {
 }
 
 // Takes reports whether the client takes the installation for one of the directories, if it loads
-// the plugin. Of a plugin that the settings enable it takes those of everyone, of the directory
-// itself and of the same git repository, but not those of a directory above outside a repository
-// (measured with 2.1.329, fact 185). Of any other plugin, which only the requirements
-// load, those that apply.
+// the plugin: if it applies there, or if the settings enable the plugin, and one is in the git repository of its project
+// (measured with 2.1.329, fact 185).
 func (r *Registry) Takes(settings *Settings, in Installation, dirs ...string) bool {
-	if enabled, _ := settings.Lookup(in.Key); !enabled || r.fs == nil {
-		return r.Applies(in, dirs...)
-	}
-	return in.everywhere() || r.Root(in).Live || slices.ContainsFunc(dirs, func(dir string) bool {
+	enabled, _ := settings.Lookup(in.Key)
+	return r.Applies(in, dirs...) || enabled && r.fs != nil && slices.ContainsFunc(dirs, func(dir string) bool {
 		return filepath.IsAbs(dir) && r.isOfProject(in, r.resolve(dir))
 	})
 }
 
-// isOfProject reports whether the installation's project is the directory, or is in the same
-// repository of git.
+// isOfProject reports whether the installation's project is in the repository of git of dir.
 func (r *Registry) isOfProject(in Installation, dir string) bool {
-	if in.ProjectPath == dir {
-		return true
-	}
 	_, main := claude.WorkTree(r.fs, dir)
 	_, others := claude.WorkTree(r.fs, in.ProjectPath)
 	return main != "" && main == others
 }
 
 // Enabled returns the plugins that the client loads in the directories: of each key that the
-// settings do not disable, the installation that it takes.
+// settings do not disable the first installation by Compare.
 func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
 	return r.enabled(r.withSources(settings, r.Installations(), func(string) bool { return true }), settings, dirs)
 }
@@ -246,36 +238,13 @@ func (r *Registry) has(key string) bool {
 
 func (r *Registry) enabled(all []Installation, settings *Settings, dirs []string) []Installation {
 	loaded := slices.DeleteFunc(all, func(in Installation) bool { return settings.Disabled(in.Key) || !r.Takes(settings, in, dirs...) })
-	return r.first(settings, loaded)
-}
-
-// first returns of each key the installation that the client takes: of a plugin that the settings
-// enable the first in the registry whose directory exists (measured with 2.1.329, fact 185), of
-// another one, which only the requirements load, the first by Compare.
-func (r *Registry) first(settings *Settings, all []Installation) (first []Installation) {
-	of := map[string][]Installation{}
-	for _, in := range all {
-		of[in.Key] = append(of[in.Key], in)
-	}
-	for key, same := range of {
-		if enabled, _ := settings.Lookup(key); !enabled {
-			slices.SortStableFunc(same, Compare)
-		} else if len(same) > 1 {
-			same = append(slices.DeleteFunc(slices.Clone(same), r.isGone), same[0])
-		}
-		first = append(first, same[0])
-	}
-	slices.SortFunc(first, func(a, b Installation) int { return cmp.Or(Compare(a, b), cmp.Compare(a.Key, b.Key)) })
-	return first
-}
-
-// isGone reports whether the directory of the installation does not exist.
-func (r *Registry) isGone(in Installation) bool {
-	if r.fs == nil {
-		return false
-	}
-	_, err := r.fs.Lstat(r.Root(in).Dir)
-	return err != nil
+	slices.SortFunc(loaded, func(a, b Installation) int { return cmp.Or(Compare(a, b), cmp.Compare(a.Key, b.Key)) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(loaded, func(in Installation) bool {
+		again := seen[in.Key]
+		seen[in.Key] = true
+		return again
+	})
 }
 
 // Compare orders installations that all apply by precedence. Of two projects that

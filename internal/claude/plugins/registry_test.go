@@ -180,12 +180,12 @@ func TestInstallationsOfOtherProjectsThatTheSettingsEnable(t *testing.T) {
 	}{
 		"the same":                          {"/p", "/p", "", true},
 		"another":                           {"/else", "/p", "", false},
-		"a parent without a repository":     {"/p", "/p/a", "", false},
+		"a parent without a repository":     {"/p", "/p/a", "", true},
 		"the root of the repository":        {"/p", "/p/a", "/p", true},
 		"below the root":                    {"/p/a", "/p", "/p", true},
 		"a sibling in the repository":       {"/p/b", "/p/a", "/p", true},
 		"a directory that is gone":          {"/p/gone/x", "/p/a", "/p", true},
-		"the repository around a submodule": {"/p", "/p/lib", "/p /p/lib", false},
+		"the repository around a submodule": {"/p", "/p/lib", "/p /p/lib", true},
 		"a submodule":                       {"/p/lib", "/p", "/p /p/lib", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,38 +203,6 @@ func TestInstallationsOfOtherProjectsThatTheSettingsEnable(t *testing.T) {
 			assert.Equal(t, c.takes, r.Takes(settings, r.Of("on")[0], c.dir))
 			assert.False(t, r.Takes(settings, r.Of("on")[0], "relative"))
 		})
-	}
-}
-
-// Fact 185: of several installations of a plugin that the settings enable the client takes the
-// first, whatever their scopes and times are.
-func TestTheFirstInstallationOfAPluginThatTheSettingsEnable(t *testing.T) {
-	const (
-		user  = `{"scope": "user", "installPath": "/cache/user", "lastUpdated": "2026-01-01T00:00:00Z"}`
-		newer = `{"scope": "user", "installPath": "/cache/newer", "lastUpdated": "2026-02-01T00:00:00Z"}`
-		local = `{"scope": "local", "projectPath": "/projects/myapp", "installPath": "/cache/local"}`
-		other = `{"scope": "local", "projectPath": "/projects/other", "installPath": "/cache/other"}`
-		gone  = `{"scope": "local", "projectPath": "/projects/myapp", "installPath": "/gone"}`
-	)
-	for _, c := range []struct {
-		entries []string
-		want    string
-	}{
-		{[]string{user, local}, "/cache/user"},
-		{[]string{local, user}, "/cache/local"},
-		{[]string{user, newer}, "/cache/user"},
-		{[]string{other, user, local}, "/cache/user"},
-		{[]string{gone, user}, "/cache/user"},
-		{[]string{gone}, "/gone"},
-	} {
-		w := newWorld(t)
-		for _, dir := range []string{"user", "newer", "local", "other"} {
-			w.put("/cache/"+dir+"/skills/s/SKILL.md", "")
-		}
-		r := w.registry(`{"version": 2, "plugins": {"p@m": [` + strings.Join(c.entries, ", ") + `]}}`)
-		w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true}}`)
-
-		assert.Equal(t, []string{c.want}, installPaths(r.Enabled(plugins.ReadSettings(w, config, project), project)), c.entries)
 	}
 }
 

@@ -47,36 +47,26 @@ func TestSkillFolders(t *testing.T) {
 	assert.Equal(t, []string{"/p/skills/a", "/p/skills/b"}, plugins.SkillFolders(w, "/p"))
 }
 
-func TestHasName(t *testing.T) {
-	w := newWorld(t)
-	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
-	for name, want := range map[string]bool{"alias": true, "a": false} {
-		has, err := plugins.HasName(w, "/p/skills/a", name)
-		require.NoError(t, err)
-		assert.Equal(t, want, has, name)
-	}
-
-	w.put("/p/skills/b/SKILL.md", "---\nname: \"alias\n---\n")
-	has, err := plugins.HasName(w, "/p/skills/b", "alias")
-	assert.False(t, has)
-	require.ErrorIs(t, err, frontmatter.ErrSyntax)
-	require.ErrorAs(t, err, new(*plugins.FileError))
-	assert.Contains(t, err.Error(), "/p/skills/b/SKILL.md: frontmatter is not valid YAML")
-
-	has, err = plugins.HasName(w, "/p/skills/c", "alias")
-	assert.False(t, has)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.EqualError(t, err, "/p/skills/c/SKILL.md: file does not exist")
-}
-
 func TestOwnName(t *testing.T) {
 	w := newWorld(t)
 	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
 	w.put("/p/skills/b/SKILL.md", "---\nname: \"alias\n---\n")
 	w.put("/p/skills/c/SKILL.md", "no frontmatter")
-	w.put("/p/skills/d/SKILL.md", "---\nname: <alias>\n---\n") // a name that the client rejects
-	for folder, want := range map[string]string{"a": "alias", "b": "", "c": "", "d": "", "absent": ""} {
-		assert.Equal(t, want, plugins.OwnName(w, "/p/skills/"+folder), folder)
+	for folder, want := range map[string]struct {
+		name string
+		err  error
+		text string
+	}{
+		"a": {"alias", nil, ""}, "b": {"", frontmatter.ErrSyntax, "/p/skills/b/SKILL.md: frontmatter is not valid YAML"}, "c": {},
+		"absent": {"", fs.ErrNotExist, "/p/skills/absent/SKILL.md: file does not exist"},
+	} {
+		name, err := plugins.OwnName(w, "/p/skills/"+folder)
+		assert.Equal(t, want.name, name, folder)
+		require.ErrorIs(t, err, want.err)
+		if want.err != nil {
+			require.ErrorContains(t, err, want.text)
+			require.ErrorAs(t, err, new(*plugins.FileError))
+		}
 	}
 }
 
@@ -106,12 +96,12 @@ func (f *failingFile) Close() error {
 	return f.File.Close()
 }
 
-func TestHasNameOfAFileThatCannotBeRead(t *testing.T) {
+func TestOwnNameOfAFileThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
 	files := &failingReads{FS: w}
-	has, err := plugins.HasName(files, "/p/skills/a", "alias")
-	assert.False(t, has)
+	name, err := plugins.OwnName(files, "/p/skills/a")
+	assert.Empty(t, name)
 	require.ErrorIs(t, err, errRead)
 	require.EqualError(t, err, "/p/skills/a/SKILL.md: read failed")
 	assert.Zero(t, files.open, "every file is closed")

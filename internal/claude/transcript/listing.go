@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,64 +25,50 @@ const listingAtMost = 500 * time.Millisecond
 // 147). It writes the first one with the user's first prompt, and further ones for skills that
 // are added later.
 type listing struct {
-	Type    string   `json:"type"`
-	Names   []string `json:"names"`
-	Content string   `json:"content"` // lines "- name: description" and "- name (further name): description"
+	Type  string   `json:"type"`
+	Names []string `json:"names"`
 }
 
-// ListedName returns the name under which the client lists the skill that the model calls by
-// name: the name itself, or that of the skill with this name in its frontmatter. If name has no
-// colon and no skill has it, it returns the listed name of the only plugin's skill that has it
-// behind the plugin's. It returns "" if the beginning of the transcript does not tell.
+// Lists reports whether the client lists a skill by the name, so that the name is not one that only a frontmatter has. It
+// returns false if the beginning of the transcript does not tell.
 //
 // The client writes the listing with the first prompt, and it may not have done so when the
 // model's answer to that prompt came at once. promptID is the prompt_id of the event, which may
-// be empty: while there is neither a listing nor this prompt, ListedName reads the transcript
+// be empty: while there is neither a listing nor this prompt, Lists reads the transcript
 // again, for at most half a second, if the client writes it.
-func ListedName(path, promptID, name string) string {
+func Lists(path, promptID, name string) bool {
 	if path == "" {
-		return ""
+		return false
 	}
-	listed, _ := await(path, listingAtMost, func() (string, bool) {
-		listed, any := listedName(path, name)
+	lists, _ := await(path, listingAtMost, func() (bool, bool) {
+		lists, any := listsNow(path, name)
 		if any {
-			return listed, false
+			return lists, false
 		}
 		_, stale := lastUserText(path, promptID)
-		return "", stale
+		return false, stale
 	})
-	return listed
+	return lists
 }
 
-// listedName reads the transcript once. any reports whether it has a listing.
-func listedName(path, name string) (listed string, any bool) {
+// listsNow reads the transcript once. any reports whether it has a listing.
+func listsNow(path, name string) (lists, any bool) {
 	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
-		return "", false
+		return false, false
 	}
 	defer f.Close()
-	var further, behind []string
 	for r := bufio.NewReaderSize(io.LimitReader(f, maxListing), chunkSize); ; {
 		raw, err := r.ReadBytes('\n')
 		if l, ok := parseListing(raw); ok {
 			if any = true; slices.Contains(l.Names, name) {
-				return name, true
+				return true, true
 			}
-			further = append(further, l.with("("+name+")")...)
-			behind = append(behind, l.with(":"+name+")")...)
 		}
 		if err != nil {
-			break
+			return false, any
 		}
 	}
-	if len(further) == 0 && !strings.Contains(name, ":") {
-		further = behind
-	}
-	slices.Sort(further)
-	if further = slices.Compact(further); len(further) != 1 {
-		return "", any
-	}
-	return further[0], any
 }
 
 func parseListing(raw []byte) (found listing, ok bool) {
@@ -96,24 +81,4 @@ func parseListing(raw []byte) (found listing, ok bool) {
 	}
 	err := json.Unmarshal(l.Attachment, &found, jsonx.Tolerant)
 	return found, err == nil && found.Type == "skill_listing"
-}
-
-// with returns the listed names of the skills with a further name in parentheses that ends with
-// text, which includes the closing one. A description may have any text, so the line has to be
-// that of a listed name.
-func (l listing) with(text string) (all []string) {
-	content := "\n" + l.Content
-	for at := 0; ; {
-		i := strings.Index(content[at:], text)
-		if i < 0 {
-			return all
-		}
-		at += i + len(text)
-		line, isLine := strings.CutPrefix(content[strings.LastIndexByte(content[:at], '\n')+1:at], "- ")
-		listed, further, ok := strings.Cut(line, " (")
-		if isLine && ok && strings.HasSuffix("("+further, text) && !strings.Contains(strings.TrimSuffix(further, ")"), ")") &&
-			slices.Contains(l.Names, listed) {
-			all = append(all, listed)
-		}
-	}
 }

@@ -23,54 +23,47 @@ const (
 		`d","isInitial":false,"names":["web:deploy","deploy","s:e"]},"type":"attachment"}`
 )
 
-func TestListedName(t *testing.T) {
+func TestLists(t *testing.T) {
 	both := []string{skillPrompt, firstListing, skillCall, laterListing}
 	for name, c := range map[string]struct {
-		lines      []string
-		name, want string
+		lines []string
+		name  string
+		want  bool
 	}{
-		"listed":                       {both, "simplify", "simplify"},
-		"a further name":               {both, "ship", "p:b"},
-		"listed later":                 {both, "deploy", "deploy"},
-		"a further name, later":        {both, "late", "s:e"},
-		"listed twice":                 {append(both, firstListing), "ship", "p:b"},
-		"a further name of two skills": {both, "twice", ""},
-		"in a description":             {both, "code", ""},
-		"with the plugin's":            {both, "p:ship", "p:b"},
-		"of a skill of the user":       {both, "ship it", "mine"},
-		"of the user and a plugin":     {both, "mine too", "g"},
-		"a part of a further name":     {both, "it", ""},
-		"of a name that is not listed": {both, "gone", ""},
-		"not listed":                   {both, "nobody", ""},
-		"no listing":                   {[]string{skillPrompt, skillCall}, "simplify", ""},
-		"of a subagent":                {[]string{strings.Replace(firstListing, `"isSidechain":false`, `"isSidechain":true`, 1)}, "simplify", ""},
-		"text of the user":             {[]string{strings.Replace(firstListing, `"type":"attachment"`, `"type":"user"`, 1)}, "simplify", ""},
-		"of another type": {[]string{strings.Replace(firstListing, `"names":[`, `"names":[5,`, 1), laterListing},
-			"deploy", "deploy"},
-		"torn": {[]string{firstListing[:250]}, "simplify", ""},
+		"listed":           {both, "simplify", true},
+		"a further name":   {both, "ship", false},
+		"listed later":     {both, "deploy", true},
+		"in a description": {both, "code", false},
+		"not listed":       {both, "nobody", false},
+		"no listing":       {[]string{skillPrompt, skillCall}, "simplify", false},
+		"of a subagent":    {[]string{strings.Replace(firstListing, `"isSidechain":false`, `"isSidechain":true`, 1)}, "simplify", false},
+		"text of the user": {[]string{strings.Replace(firstListing, `"type":"attachment"`, `"type":"user"`, 1)}, "simplify", false},
+		"of another type":  {[]string{strings.Replace(firstListing, `"names":[`, `"names":[5,`, 1), laterListing}, "simplify", false},
+		"torn":             {[]string{firstListing[:250]}, "simplify", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, ListedName(write(t, c.lines...), "", c.name))
+			assert.Equal(t, c.want, Lists(write(t, c.lines...), "", c.name))
 		})
 	}
 }
 
-// TestListedNameWaitsForTheListing: an answer to the first prompt can call a skill before the
+// TestListsWaitsForTheListing: an answer to the first prompt can call a skill before the
 // client has written the listing.
-func TestListedNameWaitsForTheListing(t *testing.T) {
+func TestListsWaitsForTheListing(t *testing.T) {
 	prompt := strings.Replace(fmt.Sprintf(prompted, "go"), `{"type"`, `{"promptId":"1","type"`, 1)
 	for name, c := range map[string]struct {
-		before, later, want string
-		waits               time.Duration
+		before, later string
+		want          bool
+		waits         time.Duration
 	}{
-		"the listing comes":   {"", prompt + "\n" + firstListing, "p:b", 100 * time.Millisecond},
-		"the prompt comes":    {"", prompt, "", 100 * time.Millisecond},
-		"nothing comes":       {"", "", "", 500 * time.Millisecond},
-		"the prompt is there": {prompt, firstListing, "", 0},
-		"a listing is there":  {firstListing, laterListing, "p:b", 0},
+		"the listing comes":   {"", prompt + "\n" + firstListing, true, 100 * time.Millisecond},
+		"the prompt comes":    {"", prompt, false, 100 * time.Millisecond},
+		"nothing comes":       {"", "", false, 500 * time.Millisecond},
+		"the prompt is there": {prompt, firstListing, false, 0},
+		"a listing is there":  {firstListing, laterListing, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			whileWriting(t, c.before, c.later, c.waits, func(path string) { assert.Equal(t, c.want, ListedName(path, "1", "ship")) })
+			whileWriting(t, c.before, c.later, c.waits, func(path string) { assert.Equal(t, c.want, Lists(path, "1", "simplify")) })
 		})
 	}
 }
@@ -138,7 +131,7 @@ func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
 				case "tools":
 					assert.Equal(t, Offer{}, Tools(c.path, "1"))
 				case "name":
-					assert.Empty(t, ListedName(c.path, "1", "ship"))
+					assert.False(t, Lists(c.path, "1", "ship"))
 				case "text":
 					_, known := LastUserText(c.path, "1")
 					assert.Equal(t, c.path == "", known)
@@ -153,7 +146,7 @@ func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
 			})
 		}
 	}
-	assert.Empty(t, ListedName(t.TempDir(), "", "simplify"))
+	assert.False(t, Lists(t.TempDir(), "", "simplify"))
 }
 
 const noPersistence = "--no-session-persistence"
