@@ -16,7 +16,7 @@ func damaged(e txn.Entry) error {
 		name = fmt.Sprintf("hydration %d", e.Number)
 	}
 	if errors.Is(e.Err, txn.ErrJournalVersion) {
-		return fmt.Errorf("%s was recorded by a newer version of fsmtx: %w. Update fsmtx to show or undo it", name, e.Err)
+		return fmt.Errorf("%s was recorded by another version of fsmtx: %w. That version shows and undoes it", name, e.Err)
 	}
 	return fmt.Errorf("the record of %s cannot be read: %w. It cannot be shown or undone, and of its steps only the order is enforced. "+
 		"Its tasks were not changed. Call the skill again, which replaces them, or restore the file from a backup", name, e.Err)

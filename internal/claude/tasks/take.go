@@ -167,7 +167,13 @@ func (l *Locks) takeOver(path string) (gone bool, err error) {
 		return false, err
 	}
 	away := filepath.Join(l.scratch, "stale-"+newBatch())
-	if err := l.files.Rename(path, away); err != nil {
+	err = l.files.Rename(path, away)
+	if errors.Is(err, syscall.EXDEV) { // it is in the lower layer of an overlay; the client takes it over by rmdir, too
+		if err = l.files.Remove(path); err == nil {
+			return true, nil
+		}
+	}
+	if err != nil {
 		l.stuck = errnoOf(err)
 		return errors.Is(err, fs.ErrNotExist), nil
 	}

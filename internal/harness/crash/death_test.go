@@ -215,3 +215,41 @@ func (w *world) recoverUntil(m int) (done bool) {
 	_, _ = tasks.List{Dir: w.List(), FS: files}.Recover(context.Background())
 	return taken < m
 }
+
+// TestTheClientsOwnTaskAfterADeath: a hydration dies ahead of each step, and before the recovery the
+// client creates a task, with the number after the largest that it knows of. That task stays, and the
+// others are as before or as after.
+func TestTheClientsOwnTaskAfterADeath(t *testing.T) {
+	d := scenarios[3]
+	steps, created := d.steps(t), d.creations(t)
+	for n := range steps {
+		w := d.world(t)
+		_, _ = w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
+		now, before := w.Tasks(t), w.Tasks(t)
+		text, _ := os.ReadFile(filepath.Join(w.List(), ".highwatermark"))
+		next, _ := strconv.Atoi(string(text))
+		for name := range now {
+			number, _ := strconv.Atoi(strings.TrimSuffix(name, ".json"))
+			next = max(next, number)
+		}
+		w.AddTask(t, next+1, `"status":"pending"`)
+		own := worlds.TaskName(next + 1)
+		r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
+		require.NotEqual(t, recovery.Refused, r.State, "%s", r)
+		after := w.Tasks(t)
+		require.Contains(t, after, own, "ahead of step %d, %s: %s", n, steps[n], r)
+		if _, taken := created[own]; taken {
+			require.NotEqual(t, created[own], after[own].Text)
+			require.Equal(t, len(before)+1, len(after), "nothing was changed yet")
+		}
+		delete(after, own)
+		before = d.world(t).Tasks(t)
+		for name, f := range after { // the worlds have other inodes and times
+			if old, there := before[name]; there && old.Text == f.Text {
+				before[name] = f
+			}
+		}
+		require.Empty(t, recoveredProblem(before, after, created), "ahead of step %d, %s", n, steps[n])
+		require.NoError(t, os.RemoveAll(w.Dir))
+	}
+}

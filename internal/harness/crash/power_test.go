@@ -94,9 +94,11 @@ type trial struct {
 	rng       *rand.Rand
 	result    outcome
 	recovered outcome
-	update    bool // the client updates a created task before the recovery
-	again     int  // number of recoveries that are still to be cut themselves
-	first     bool // it ends at the first violation
+	around    func(vfs.FS) vfs.FS // breaks the transaction, nil if it does not
+	recovers  func(vfs.FS) vfs.FS // the same for recoveries
+	update    bool                // the client updates a created task before the recovery
+	again     int                 // number of recoveries that are still to be cut themselves
+	first     bool                // it ends at the first violation
 }
 
 const listPath = "tasks/list"
@@ -118,6 +120,9 @@ func (tr *trial) run() *trial {
 	}
 	look(faultfs.Step{})
 	files := recorder(vfs.OS{}, home, d, tr.dropped, look)
+	if tr.around != nil {
+		files = tr.around(files)
+	}
 	dir := tr.open(home, files)
 	require.NoError(t, dir.Commit(context.Background(), change))
 	now = acked
@@ -269,6 +274,7 @@ func (tr *trial) examine(c *disk, now int) {
 	require.NoError(tr.t, err)
 	defer os.RemoveAll(home)
 	require.NoError(tr.t, c.build(home))
+	tr.seeTorn(home)
 	allowed := tr.allowed(home, now)
 	halfway := now == touched && interrupted(home) && !maps.Equal(contents(tr.t, home), tr.before)
 	if halfway && tr.again > 0 {
@@ -279,6 +285,16 @@ func (tr *trial) examine(c *disk, now int) {
 		allowed = tr.writeInto(home)
 	}
 	tr.recoverOnce(home, allowed, &tr.result)
+}
+
+// seeTorn looks for what a reader must not see before the recovery: a file that the transaction creates
+// and that is not whole. The client would delete it for good.
+func (tr *trial) seeTorn(home string) {
+	for name, text := range contents(tr.t, home) {
+		if _, was := tr.before[name]; !was && name != record && text != tr.after[name] {
+			tr.result.violate("a reader sees %s as %q", name, text)
+		}
+	}
 }
 
 func (tr *trial) ended() bool {
@@ -342,12 +358,20 @@ func exists(path string) bool {
 }
 
 func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
-	_, err := txn.Recover(context.Background(), filepath.Join(home, listPath))
+	files := vfs.FS(vfs.OS{})
+	if tr.recovers != nil {
+		files = tr.recovers(files)
+	}
+	_, err := txn.Recover(context.Background(), filepath.Join(home, listPath), txn.WithFS(files))
 	if err != nil {
 		o.violate("recovery fails: %v", err)
 		return
 	}
 	got := contents(tr.t, home)
+	if r, err := txn.Recover(context.Background(), filepath.Join(home, listPath)); err != nil || r.Outcome != txn.Clean ||
+		!maps.Equal(got, contents(tr.t, home)) {
+		o.violate("the second recovery changes %v: %v %v", got, r, err)
+	}
 	if tr.workload.mark {
 		now, err := os.ReadFile(filepath.Join(home, listPath, mark))
 		if err == nil && string(now) != "6" && string(now) != "7" || got[record] != "" && string(now) != "7" {
@@ -385,7 +409,11 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 			}
 		})
 	}
-	_, err = txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(recorder(vfs.OS{}, copied, d, tr.inRecover, look)))
+	files := recorder(vfs.OS{}, copied, d, tr.inRecover, look)
+	if tr.recovers != nil {
+		files = tr.recovers(files)
+	}
+	_, err = txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(files))
 	if err != nil {
 		return // counted where the state itself is recovered
 	}
