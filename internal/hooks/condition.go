@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -24,20 +22,28 @@ type ruleCall struct {
 	session Session
 }
 
-// mismatch returns why the rule of a hook does not match the call, "" if it does.
-func (c ruleCall) mismatch(d dialect.Dialect, h Hook) string {
+// mismatch returns why the rule of a hook does not match the call, "" if it does. With a note that says so, the rule cannot be
+// tested on the call; then the hook runs.
+func (c ruleCall) mismatch(d dialect.Dialect, h Hook) (why, note string) {
 	if why := h.IfNeverMatches(c.event); why != "" {
-		return why
+		return why, ""
 	}
 	r, _ := parseRule(h.If)
 	name := c.fields.Text("tool_name")
 	switch {
 	case r.Tool != name && !slices.Contains(d.Aliases[name], r.Tool) && !(name == "Monitor" && r.Tool == "Bash"):
-		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If)
-	case r.Content == "" || c.matches(r.Content):
-		return ""
+		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If), ""
+	case r.Content == "":
+		return "", ""
 	}
-	return fmt.Sprintf("its \"if\" %q does not match the call", h.If)
+	switch matches, sure := c.matches(r); {
+	case matches:
+		return "", ""
+	case !sure:
+		return "", fmt.Sprintf("\"if\" %q of hook %s cannot be tested on this command line, which is more than plain commands; the hook runs",
+			h.If, h.label())
+	}
+	return fmt.Sprintf("its \"if\" %q does not match the call", h.If), ""
 }
 
 // IfNeverMatches returns why the rule of a hook matches no call at an event, "" if there is
@@ -74,48 +80,33 @@ func ruledTools() []string {
 
 func hasContent(tool string) bool { return slices.Contains(ruledTools(), tool) }
 
-// matches reports whether the content of a rule matches the input of the tool.
-func (c ruleCall) matches(content string) bool {
+// matches reports whether a rule matches the input of the tool, and whether that is sure.
+func (c ruleCall) matches(r permission.Rule) (matches, sure bool) {
 	input := c.fields.Object("tool_input")
 	switch c.fields.Text("tool_name") {
 	case "Bash", "Monitor", "PowerShell":
-		home, _ := os.UserHomeDir()
-		return matchesLine(content, shell.Look(input.Text("command"), home))
+		return matchesLine(r, input.Text("command"))
 	case "Read", "Edit", "Write":
-		return c.matchesPath(content, input.Text("file_path"))
+		return c.matchesPath(r.Content, input.Text("file_path")), true
 	case "NotebookEdit":
-		return c.matchesPath(content, input.Text("notebook_path"))
+		return c.matchesPath(r.Content, input.Text("notebook_path")), true
 	case "Glob", "Grep":
-		return matchesText(content, input.Text("pattern"))
+		return matchesText(r.Content, input.Text("pattern")), true
 	}
-	return false
+	return false, true
 }
 
-// matchesLine reports whether a rule matches one of the commands of a line, or cannot be tested
-// on it.
-func matchesLine(content string, line shell.View) bool {
-	prefix, isPrefix := strings.CutSuffix(content, ":*")
-	isPrefix = isPrefix && prefix != "" && !strings.Contains(prefix, "\n")
-	if line.Sight == shell.SeesNothing || line.Sight == shell.SeesPrograms && !namesProgram(content, prefix, isPrefix) {
-		return true
-	}
-	return slices.ContainsFunc(line.Commands, func(command string) bool {
-		if isPrefix {
-			command = strings.TrimPrefix(command, "xargs ")
-			return command == prefix || strings.HasPrefix(command, prefix+" ")
+// matchesLine reports whether a rule matches one of the commands of a line, itself or behind xargs. sure is false where it does not,
+// but Claude Code may not look into the line: it runs the hook then.
+func matchesLine(rule permission.Rule, line string) (matches, sure bool) {
+	reading, _ := shell.Look(line)
+	for _, words := range reading.Commands {
+		command := strings.Join(words, " ")
+		if rule.MatchLine(command) || rule.MatchLine(strings.TrimPrefix(command, "xargs ")) {
+			return true, true
 		}
-		blanks := regexp.MustCompile(`[ \t]+`)
-		content, command := blanks.ReplaceAllString(js.Trim(content), " "), blanks.ReplaceAllString(command, " ")
-		return matchesText(content, command) || matchesText("xargs "+content, command)
-	})
-}
-
-// namesProgram reports whether a rule consists of the name of a program: git:*, git * or git*.
-func namesProgram(content, prefix string, isPrefix bool) bool {
-	if isPrefix {
-		return !strings.ContainsFunc(prefix, unicode.IsSpace)
 	}
-	return regexp.MustCompile(`^[^\s*?\[]+\s?\*$`).MatchString(content)
+	return false, reading.Plain
 }
 
 // matchesText reports whether a rule matches a text.

@@ -52,7 +52,7 @@ func TestRules(t *testing.T) {
 	} {
 		fields := js.Object{}.WithText("tool_name", c.tool).With("tool_input", jsontext.Value(c.input))
 		call := ruleCall{event: event, fields: fields, session: Session{Cwd: "/project/sub", Project: "/project"}}
-		why := call.mismatch(d, Hook{If: c.rule})
+		why, _ := call.mismatch(d, Hook{If: c.rule})
 		assert.Equal(t, c.selects, why == "", "%s on %s: %s", c.rule, c.input, why)
 	}
 }

@@ -24,7 +24,7 @@ const duplicate = "a duplicate: the same command is configured before it, and on
 type planned struct {
 	plan    *Plan     // nil if nothing runs
 	skipped []Problem // the event's other hooks
-	notes   []string  // matchers that gave up
+	notes   []string  // matchers that gave up, and rules that cannot be tested
 }
 
 // plan selects the hooks of an event for a subject, such as a tool's name. Every matcher
@@ -49,9 +49,13 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *ruleCall
 			continue
 		}
 		if call != nil && h.If != "" {
-			if why := call.mismatch(d, h); why != "" {
+			why, note := call.mismatch(d, h)
+			if why != "" {
 				p.skipped = append(p.skipped, h.problem(why))
 				continue
+			}
+			if note != "" {
+				p.notes = append(p.notes, note)
 			}
 		}
 		key := h.identity(d)

@@ -134,6 +134,14 @@ func (r Rule) Words() []string {
 	return strings.Fields(strings.TrimSuffix(literals(r.Content)[0], ":"))
 }
 
+// AllWords returns the words between the stars of the content.
+func (r Rule) AllWords() (words []string) {
+	for _, text := range literals(strings.TrimSuffix(r.Content, ":*")) {
+		words = append(words, strings.Fields(text)...)
+	}
+	return words
+}
+
 // MayHaveContent reports whether a rule for the tool may have something in parentheses here: a
 // command, or a pattern for paths.
 func MayHaveContent(tool string) bool { return tool == "Bash" || IsFileTool(tool) }

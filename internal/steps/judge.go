@@ -187,9 +187,9 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 		belongs = append(belongs[:maxNamed:maxNamed], fmt.Sprintf("%d more", len(belongs)-maxNamed))
 	}
 	text := p.subject() + " belongs to " + strings.Join(belongs, "; and to ") + "."
-	if p.err != nil {
-		text = "this line cannot be parsed (" + visible.Clip(visible.Words(p.err.Error()), maxSubject) +
-			"), and it names a call that is refused: " + text + " Write the line plainly."
+	if p.doubt != nil {
+		text += " It cannot be told whether this line runs it (" + visible.Clip(visible.Words(p.doubt.Error()), maxSubject) +
+			"). Write the line plainly: each command by itself and literally, and a text that has its words in a file."
 	}
 	if ready := slices.DeleteFunc(s.Ready(), func(r *Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
 		text += " Ready: " + names(ready) + "."

@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +49,7 @@ type part struct {
 	name    string
 	listed  []listing                  // the rules that cover it
 	matches func(permission.Rule) bool // whether a rule that is not about paths covers it
-	err     error                      // why the line cannot be read
+	doubt   error                      // why it is not known whether the line runs such a command
 }
 
 // isCovered reports whether a rule covers the part. dir is the project's directory.
@@ -66,8 +68,14 @@ func (x ToolCall) covered(list []listing) (covered []part) {
 	}
 	for _, p := range x.parts() {
 		for _, l := range list {
-			if p.isCovered(l.rule, l.step.workflow.Dir) {
+			switch {
+			case !p.isCovered(l.rule, l.step.workflow.Dir):
+			case p.doubt == nil:
 				p.listed = append(p.listed, l)
+			case !slices.ContainsFunc(covered, func(o part) bool { return slices.Contains(o.listed, l) }): // for each rule by itself
+				one := p
+				one.listed = []listing{l}
+				covered = append(covered, one)
 			}
 		}
 		if len(p.listed) > 0 && !slices.ContainsFunc(covered, p.same) {
@@ -79,7 +87,7 @@ func (x ToolCall) covered(list []listing) (covered []part) {
 
 // same reports whether the same rules cover another part.
 func (p part) same(o part) bool {
-	return slices.Equal(p.listed, o.listed) && (p.err == nil) == (o.err == nil)
+	return slices.Equal(p.listed, o.listed)
 }
 
 // covers reports whether a rule is about a tool: Edit is about every tool that changes a file.
@@ -102,100 +110,26 @@ func (x ToolCall) parts() []part {
 		}
 		return []part{{call: x, name: name, matches: func(r permission.Rule) bool { return r.Content == "" }}}
 	}
-	home, _ := os.UserHomeDir()
-	commands, err := shell.Runs(x.Line, home)
+	reading, err := shell.Look(x.Line)
 	var all []part
-	for _, words := range commands {
+	for _, words := range reading.Commands {
 		all = append(all, part{call: x, name: strings.Join(words, " "), matches: func(r permission.Rule) bool { return runs(r, words) }})
 	}
-	if err != nil {
-		all = append(all, part{call: x, name: x.Line, err: err, matches: func(r permission.Rule) bool { return mentions(x.Line, r) }})
-	}
-	return all
+	return append(all, part{call: x, name: x.Line, doubt: cmp.Or(err, errNotPlain),
+		matches: func(r permission.Rule) bool { return reading.MayRun(r.AllWords()) }})
 }
 
-// runs reports whether a rule covers a command. This program's own commands are covered only by
-// rules that name them: with them the agent works on the steps.
+// errNotPlain is the doubt about a line that may run a command which it does not plainly have.
+var errNotPlain = errors.New("its words are where something may run them, or are computed")
+
+// runs reports whether a rule covers a command as it is written, or with the name of the program in place of its path. This
+// program's own commands are covered only by rules that name them: with them the agent works on the steps.
 func runs(r permission.Rule, words []string) bool {
-	if r.Content == "" {
-		return filepath.Base(words[0]) != "fsmtx"
-	}
-	return slices.ContainsFunc(spellings(words), r.MatchLine) ||
-		slices.ContainsFunc(words, isComputed) && slices.ContainsFunc(spellings(withoutComputed(words)), r.MatchLine)
-}
-
-func isComputed(word string) bool { return strings.Contains(word, shell.Unknown) }
-
-// withoutComputed returns a command as it is if what is computed in it is empty, as variables often are.
-func withoutComputed(words []string) (rest []string) {
-	for i, word := range words {
-		if text := strings.ReplaceAll(word, shell.Unknown, ""); text != "" || word == "" || i == 0 {
-			rest = append(rest, text)
-		}
-	}
-	return rest
-}
-
-// spellings returns a command as a rule may write it: as it is; with the program's name instead of
-// its path; and without the options that stand before its other words, as in
-// git -C dir push.
-func spellings(words []string) []string {
-	all := []string{strings.Join(words, " ")}
 	name := filepath.Base(words[0])
-	add := func(rest []string) {
-		if text := strings.Join(append([]string{name}, rest...), " "); !slices.Contains(all, text) {
-			all = append(all, text)
-		}
+	if r.Content == "" {
+		return name != "fsmtx"
 	}
-	seen := map[int]bool{}
-	var from func(i int)
-	from = func(i int) {
-		if i > min(len(words), maxOptions) || seen[i] {
-			return
-		}
-		seen[i] = true
-		add(words[i:])
-		if i == len(words) || len(words[i]) < 2 || words[i][0] != '-' {
-			return
-		}
-		if words[i] == "--" { // no options follow
-			if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
-				add(words[i+1:])
-			}
-			return
-		}
-		isGit := name == "git"
-		if !isGit || !gitOption(words[i]) {
-			from(i + 1)
-		}
-		if isGit && gitOption(words[i]) || !isGit && !strings.Contains(words[i], "=") && i+1 < len(words) && words[i+1] != "--" {
-			from(i + 2) // its value is the next word
-		}
-	}
-	from(1)
-	return all
-}
-
-// maxOptions is how many words are tried as the first one behind the options.
-const maxOptions = 50
-
-// gitOption reports whether the value of an option of git is the next word.
-func gitOption(word string) bool {
-	return slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
-		"--attr-source", "--shallow-file"}, word)
-}
-
-// mentions reports whether a line that cannot be parsed has the words of a rule, in their order.
-func mentions(line string, r permission.Rule) bool {
-	rest := strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(line)
-	for _, word := range r.Words() {
-		_, after, found := strings.Cut(rest, word)
-		if !found {
-			return false
-		}
-		rest = after
-	}
-	return true
+	return r.MatchLine(strings.Join(words, " ")) || r.MatchLine(strings.Join(append([]string{name}, words[1:]...), " "))
 }
 
 // onPath reports whether the pattern of a rule matches the call's file, by the way in which the

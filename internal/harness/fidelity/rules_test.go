@@ -112,6 +112,7 @@ func TestFireTakesRulesAsClaudeCodeDid(t *testing.T) {
 		got, want := c.fired(t, w), cmp.Or(c.kept, c.answers)
 		require.NotEqual(t, c.kept, c.answers, "line %d: the answers agree: remove those behind >", c.line+1)
 		for i, rule := range c.rules {
+			require.False(t, c.answers[i] == 'y' && want[i] == 'n', "line %d: fire never leaves a hook out that the client runs", c.line+1)
 			if got[i] != want[i] {
 				t.Errorf("claude-rules.txt:%d: %s on %s\n  client %c\n  fire   %c", c.line+1, rule, c.text, c.answers[i], got[i])
 			}

@@ -1,0 +1,92 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// TestLook: the commands of a line, as "a b|c d".
+func TestLook(t *testing.T) {
+	for line, want := range map[string]string{
+		``:                               "",
+		`git push`:                       "git push",
+		`g'i't "pu"sh \a`:                "git push a",
+		`A=1 B=2 git push >log 2>&1`:     "git push",
+		`a && b || c; d & e | f`:         "a|b|c|d|e|f",
+		`if a; then b; else c; fi`:       "a|b|c",
+		`f() { a; }; (b; { c; })`:        "a|b|c",
+		`echo "$(a b)" <(c)`:             "echo ? ?|a b|c",
+		`git $x ${y:-a} "$z"b`:           "git ? a ?b",
+		`x=1; git $x`:                    "git ?",
+		`ls *.go {a,b} '*' \*`:           "ls ?.go ? * *",
+		"cat <<E\n$(a)\nE":               "cat|a",
+		`sh -c 'a "b c"' x`:              `sh -c a "b c" x|a b c`,
+		"bash <<'E'\na\nE":               "a|bash",
+		`eval a "b c"`:                   "eval a b c|a b c",
+		`echo a # b`:                     "echo a",
+		`print ${(f)x}; git push`:        "print ?|git push", // zsh
+		`time -p a; ! b; coproc c`:       "a|b|c",
+		`[ -f a ] && [[ -n $(b) ]]`:      "[ -f a ]|b",
+		`sudo bash -xc 'a' _; bash a.sh`: "sudo bash -xc a _|a|bash a.sh",
+	} {
+		r, err := Look(line)
+		require.NoError(t, err, line)
+		var got []string
+		for _, words := range r.Commands {
+			got = append(got, strings.ReplaceAll(strings.Join(words, " "), Unknown, "?"))
+		}
+		assert.Equal(t, want, strings.Join(got, "|"), line)
+	}
+}
+
+// TestLookTellsWhatItCannotParse: then what the line has may be run, and so may what comes before.
+func TestLookTellsWhatItCannotParse(t *testing.T) {
+	deep := "git pull"
+	for range maxHanded + 1 {
+		deep = "sh -c " + Quote(deep)
+	}
+	for _, line := range []string{`git pull "`, `(((git pull`, `sh -c 'git pull "'`, "git pull " + strings.Repeat("a ", maxLine), deep} {
+		r, err := Look(line)
+		require.ErrorIs(t, err, errSyntax)
+		require.True(t, r.MayRun([]string{"git", "pull"}), "%.80s", line)
+		require.False(t, r.MayRun([]string{"git", "push"}), "%.80s", line)
+	}
+}
+
+// TestMayRunFindsEveryWrapping: whatever is put around a command, a line with it is the command or may run it.
+func TestMayRunFindsEveryWrapping(t *testing.T) {
+	wrappings := []func(string) string{
+		func(s string) string { return "sh -c " + Quote(s) },
+		func(s string) string { return "eval " + Quote(s) },
+		func(s string) string { return "bash <<'E'\n" + s + "\nE" },
+		func(s string) string { return "f() { " + s + "\n}; f" },
+		func(s string) string { return "echo " + Quote(s) + " | sh" },
+		func(s string) string { return "x=" + Quote(s) + "; $x" },
+		func(s string) string { return "x=$(" + s + "\n)" },
+		func(s string) string { return "trap " + Quote(s) + " EXIT" },
+		func(s string) string { return "python3 -c " + Quote("import os; os.system("+Quote(s)+")") },
+		func(s string) string { return "cd a && (" + s + "\n)" },
+		func(s string) string { return "ssh host " + Quote(s) },
+		func(s string) string { return "cat <<'E' | sudo bash\n" + s + "\nE" },
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom([]string{"git push", `git "push" origin`, "git -C a push", "env git push", `g\it p''ush`}).Draw(t, "line")
+		for range rapid.IntRange(0, 3).Draw(t, "wrappings") {
+			line = rapid.SampledFrom(wrappings).Draw(t, "wrapping")(line)
+		}
+		r, err := Look(line)
+		if err != nil {
+			return // it is refused for that
+		}
+		isIt := false
+		for _, words := range r.Commands {
+			isIt = isIt || strings.HasPrefix(strings.Join(words, " "), "git push")
+		}
+		assert.True(t, isIt || r.MayRun([]string{"git", "push"}), "%q", line)
+		assert.False(t, !r.computed && r.MayRun([]string{"svn", "commit"}), "%q", line)
+	})
+}
