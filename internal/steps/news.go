@@ -64,15 +64,17 @@ func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
 // news returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
 // update that was allowed and has not reached the list yet.
 func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
-	last, _ = time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
+	from, _ := time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
+	last = from
 	open := s.standing()
 	var done []*Current
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
-		if !e.Time.After(last) || e.By.Session != f.Session || c == nil {
+		if !e.Time.After(from) || e.By.Session != f.Session || c == nil {
 			continue
 		}
-		if e.Verdict == Allow && slices.ContainsFunc(open, func(o Evidence) bool { return o.Step == e.Step && o.Time.Equal(e.Time) }) {
+		// The lines of one decision have one time.
+		if slices.ContainsFunc(open, func(o Evidence) bool { return o.Verdict == Allow && !o.Time.After(e.Time) }) {
 			break
 		}
 		last = e.Time
@@ -86,7 +88,7 @@ func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
 			done = append(done, c)
 		}
 	}
-	return append(s.progressOf(done), lines...), last
+	return append(lines, s.progressOf(done)...), last
 }
 
 // waiting returns which steps wait for the person, by a key that is another one when they are asked again.

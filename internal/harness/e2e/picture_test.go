@@ -7,11 +7,11 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"html"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -29,32 +29,31 @@ const picture = "../../../docs/session.svg"
 func TestThePictureIsCurrent(t *testing.T) {
 	fsm, err := os.ReadFile("../../demo/skills/ship/fsm.json")
 	require.NoError(t, err)
-	s := held(t, string(fsm))
-	r := s.Prompt(Script{Main: append(begun(),
-		Do(TaskUpdate("publish at once", "3", "completed")),
-		Do(TaskUpdate("write", "1", "completed")),
+	s := withoutTaskTools(t, string(fsm))
+	s.Allow = []string{"Skill", "Bash"}
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")),
+		work("publish at once", "complete 3"),
+		work("write", "complete 1"),
 		Do(Bash("careless", "echo a fix > fix.txt")),
-		Do(TaskUpdate("test", "2", "completed")),
-		Do(TaskList("sent back")),
+		work("test", "complete 2"),
 		Do(Bash("careful", "echo a tested fix > fix.txt")),
-		Do(TaskUpdate("write again", "1", "completed")),
-		Do(TaskUpdate("test again", "2", "completed")),
-		Do(TaskUpdate("publish", "3", "completed")),
-		Do(TaskList("done")),
-		Say("Published.")), Agents: nil}, "ship the fix")
+		work("write again", "complete 1"),
+		work("test again", "complete 2"),
+		work("publish", "complete 3"),
+		Say("Published.")}}, "ship the fix")
 	allowed(t, r, "write", "test", "write again", "test again", "publish")
 
+	shown := shownLines(t, r)
+
 	var d drawing
-	d.say("you", "> /ship the fix")
-	d.call("Skill(ship)", "3 steps are in the task list", "")
-	d.call(`TaskUpdate(#3 "Publish", completed)`, "✗ "+firstLineOf(denied(t, r, "publish at once")), "no")
-	d.call(`TaskUpdate(#1 "Write the fix", completed)`, "✓", "yes")
-	d.call(`TaskUpdate(#2 "Run the tests", completed)`, "↺ "+transition(t, r, "test"), "back")
-	d.list(tasks(t, r, "sent back"))
-	d.call(`TaskUpdate(#1 "Write the fix", completed)`, "✓", "yes")
-	d.call(`TaskUpdate(#2 "Run the tests", completed)`, "✓", "yes")
-	d.call(`TaskUpdate(#3 "Publish", completed)`, "✓", "yes")
-	d.list(tasks(t, r, "done"))
+	d.say("you", "> ship the fix")
+	d.call("Skill(release)", shown[0], "")
+	d.call("fsmtx complete 3", "✗ "+firstLineOf(denied(t, r, "publish at once")), "no")
+	d.call("fsmtx complete 1", "✓ "+shown[1], "yes")
+	d.call("fsmtx complete 2", "↺ "+shown[2], "back")
+	d.call("fsmtx complete 1", "✓ "+shown[3], "yes")
+	d.call("fsmtx complete 2", "✓ "+shown[4], "yes")
+	d.call("fsmtx complete 3", "✓ "+shown[5], "yes")
 	drawn := d.svg()
 	if *redraw {
 		require.NoError(t, os.WriteFile(picture, drawn, 0o644))
@@ -65,12 +64,19 @@ func TestThePictureIsCurrent(t *testing.T) {
 		"docs/session.svg is not current: go test -tags e2e -run TestThePictureIsCurrent ./internal/harness/e2e -update")
 }
 
-// transition returns the sentence by which the model reads that it was sent back.
-func transition(t *testing.T, r *realclient.Run, id string) string {
+// shownLines returns what the terminal shows the person after each call.
+func shownLines(t *testing.T, r *realclient.Run) (all []string) {
 	t.Helper()
-	text := regexp.MustCompile(`Run the tests: failed, .* are open again\.`).FindString(r.After(id).Request.News())
-	require.NotEmpty(t, text)
-	return text
+	for _, hook := range r.Ran("PostToolUse") {
+		var reply struct {
+			SystemMessage string `json:"systemMessage"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(hook.Stdout), &reply), hook.Stdout)
+		lines := strings.Split(reply.SystemMessage, "\n")
+		all = append(all, lines[len(lines)-1]) // a refusal stands before it, and is in the picture already
+	}
+	require.Len(t, all, 6)
+	return all
 }
 
 func firstLineOf(text string) string {
@@ -108,16 +114,6 @@ func (d *drawing) say(class, text string) { d.add(class, text, 0) }
 func (d *drawing) call(call, answer, class string) {
 	d.add("call", "● "+call, 1)
 	d.add(class, "  "+answer, 0.8)
-}
-
-func (d *drawing) list(tasks []string) {
-	for i, task := range tasks {
-		pause := 0.0
-		if i == 0 {
-			pause = 0.8
-		}
-		d.add("task", "  "+strings.NewReplacer("[completed]", "☒", "[pending]", "☐").Replace(task), pause)
-	}
 }
 
 // folded breaks a line at spaces; the lines after the first are indented.
