@@ -272,3 +272,16 @@ func TestAnswers(t *testing.T) {
 		assert.Equal(t, event.Answer{}, agent.Named(name).Answer(agent.Call{Event: "E"}, agent.Reply{}), "nothing to say")
 	}
 }
+
+// A session that goes on is told from one that begins, and a tool that changes a file is known by each of its names.
+func TestWhatACallSays(t *testing.T) {
+	for source, resumed := range map[string]bool{"startup": false, "clear": false, "resume": true, "compact": true} {
+		c, ok := agent.Qwen().Read(&event.Event{Name: "SessionStart", Source: source})
+		assert.True(t, ok)
+		assert.Equal(t, resumed, c.Resumed, source)
+	}
+	for _, tool := range []string{"write_file", "edit", "replace"} {
+		c, _ := agent.Qwen().Read(&event.Event{Name: "PreToolUse", ToolName: tool, ToolInput: []byte(`{"file_path": "/a"}`)})
+		assert.Equal(t, []string{"/a"}, c.Paths, tool)
+	}
+}

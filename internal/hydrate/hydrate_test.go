@@ -349,3 +349,19 @@ func TestAbsolute(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"/a", filepath.Join(wd, "b")}, hydrate.Absolute([]string{"/a", "b"}))
 }
+
+// TestACallIsHydratedOnce: the hook may be registered both by a plugin and in the settings.
+func TestACallIsHydratedOnce(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/skills/skill/fsm.json", `[{"id": 1, "subject": "a"}]`)
+	for use, duplicates := range map[string][]bool{"u1": {false, true}, "u2": {false, true}, "": {false, false}} {
+		for _, duplicate := range duplicates {
+			r := call
+			r.Invocation = use
+			result, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
+			require.NoError(t, err)
+			assert.Equal(t, duplicate, result.Duplicate, use)
+			assert.Len(t, result.Created, map[bool]int{false: 1, true: 0}[duplicate], use)
+		}
+	}
+}
