@@ -510,7 +510,28 @@ func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
 
 	r, err := Recover(t.Context(), dir)
 	require.NoError(t, err)
-	require.Equal(t, RolledBack, r.Outcome)
+	require.Equal(t, RolledBack, r.Outcome, "of a sync that failed nothing is believed")
+}
+
+// TestADirectoryThatCannotBeSyncedIsNoFailure: its names are as durable as the file system makes them.
+// Any other error is one, and so is every error of a file's sync.
+func TestADirectoryThatCannotBeSyncedIsNoFailure(t *testing.T) {
+	isDir := func(s faultfs.Step) bool {
+		info, err := os.Lstat(s.Path)
+		return s.Op == "sync" && err == nil && info.IsDir()
+	}
+	for _, errno := range []error{syscall.EINVAL, syscall.ENOTSUP} {
+		dir := newList(t)
+		require.NoError(t, commit(t, dir, replacing, WithFS(failing(errno, isDir))))
+		w := newWorld(t)
+		r, err := Recover(t.Context(), w.d, WithFS(failing(errno, isDir)))
+		require.NoError(t, err)
+		require.Equal(t, RolledBack, r.Outcome)
+		require.ErrorIs(t, commit(t, dir, create("9.json"), WithFS(failing(errno, func(s faultfs.Step) bool {
+			return s.Op == "sync" && !isDir(s)
+		}))), errno)
+	}
+	require.ErrorIs(t, commit(t, newList(t), replacing, WithFS(failing(syscall.EIO, isDir))), syscall.EIO)
 }
 
 func TestCommitRollsBackWhenTheJournalCannotBeRenamed(t *testing.T) {

@@ -9,15 +9,15 @@
 //
 // # Basics
 //
-// [Open] locks D against other transactions and finishes an interrupted one.
-// [Dir.Commit] carries out a [Change]. [Recover] finishes an interrupted transaction
+// [Open] locks D against other transactions and rolls an interrupted one back.
+// [Dir.Commit] carries out a [Change]. [Recover] rolls an interrupted transaction back
 // and does nothing else, [Inspect] reports what Recover would do, and [SetAside] moves
 // away a journal that neither of them trusts.
 //
 // The files that a transaction deletes are kept until [WithHistory] further
 // transactions have committed, or longer with [WithKeep]. [Dir.History] lists them, and
 // a [Restore] brings one back. A Change may have a Record, a text of the caller that is
-// committed together with the files. [Dir.WriteState] keeps other small files in S.
+// committed together with the files.
 //
 // # Crash safety
 //
@@ -40,9 +40,8 @@
 //     fails.
 //  3. A failure inside the process is rolled back before Commit returns. If the
 //     rollback fails too, the journal stays and the error is [ErrRecoveryRequired].
-//     If a sync that commits fails, and what it may have left cannot be removed, the error
-//     is [ErrUnknown]: recovery decides. A failure after the commit point that leaves D complete does
-//     not fail the transaction.
+//     If the sync that commits fails, the error is [ErrUnknown]: recovery decides. A
+//     failure after the commit point does not fail the transaction.
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
 //  5. A journal that is incomplete, modified, of an unknown version or of another
 //     directory is not acted on. It is reported as a [*JournalError].
@@ -50,32 +49,24 @@
 //     replaces D or S meanwhile: both are held open. They refer to each other by
 //     relative names, so the directory that contains both may be moved.
 //
-// The order of operations:
+// The order of operations, with the barriers at which it waits for the disk:
 //
 //   - New files are staged in S, and backup links to the files to be deleted are made
-//     in S. Nothing of it is synced.
-//   - The record, a journal that has the bytes of all of these files, gets a name in S and is
-//     synced, then S and the directories above S and D. That is the commit point. D is
-//     unchanged until then. The record is renamed to the journal.
-//   - The new files are linked into D, the deleted files are unlinked. Creates come before
-//     deletes: a reader that takes no lock sees the old files and the new ones together
-//     for a moment, never neither.
-//   - The journal becomes an entry of the history, and D and S are synced. With [WithLateSync]
-//     the next Open syncs them, and completes the transaction after a power cut before that.
+//     in S. The journal, which names all of them, is written beside them. B1: these
+//     files are synced. B2: S, its directories and those above S and D are synced.
+//   - The new files are linked into D, the deleted files are unlinked. Creates come
+//     before deletes: a reader that takes no lock sees the old files and the new ones
+//     together for a moment, never neither. B3: D is synced.
+//   - The journal is renamed to an entry of the history. B4: S is synced. That is the
+//     commit point.
 //
-// A transaction whose record would be larger than [WithRecordLimit] allows has each file
-// staged and synced instead, and commits by the last of these renames.
-//
-// When Open or Recover finds a journal that is a record, it completes the transaction. A record
-// that has not been renamed to the journal is removed; but after a power cut, which may have
-// lost the rename, a whole one is the journal, and a torn one has changed nothing. Of a staged
-// transaction it restores the deleted files, then it removes the created ones. A file of
-// another program that is in the way is moved to a quarantine directory in S and reported.
-//
-// The bytes of created files are not synced. A record has the id of the run of the kernel and
-// of the mount in which it was written. The first Open or Recover in another one compares
-// the created files of the history with their records, and writes those again that a power
-// cut has damaged. Until then a reader may see such a file empty.
+// So when D is changed, what a rollback needs is durable. When Open or Recover finds a
+// journal, it restores the deleted files, then it removes the created ones, syncs D, and
+// removes the journal. Each of these can be repeated, so a recovery that is interrupted
+// is just begun again. A file of another program that is in the way is moved to a
+// quarantine directory in S and reported. When there is no journal, but the last process
+// that used S has not closed it, S is synced first: it may have died between the rename
+// or the removal of the journal and the sync.
 //
 // # Caveats
 //

@@ -509,3 +509,32 @@ func TestADirectoryThatIsCreatedAgainIsSynced(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"sync list", "sync tasks", "remove S/journal", "sync S"}, steps)
 }
+
+// TestAfterADeathSIsSyncedFirst: the last process may have removed or renamed the journal without
+// having synced S. Its text in the lock file shows that it has died.
+func TestAfterADeathSIsSyncedFirst(t *testing.T) {
+	dir := newList(t)
+	synced := func() (n int) {
+		_, err := Recover(t.Context(), dir, WithFS(before(func(s faultfs.Step) error {
+			if s.Op == "sync" && s.Path == stateDirOf(dir) {
+				n++
+			}
+			return nil
+		})))
+		require.NoError(t, err)
+		return n
+	}
+	require.NoError(t, commit(t, dir, replacing))
+	require.Zero(t, synced(), "the last process has closed S")
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	d.unlock() // as the death of the process does
+	require.Equal(t, 1, synced())
+	require.Zero(t, synced())
+	d, err = Open(t.Context(), dir)
+	require.NoError(t, err)
+	d.unlock()
+	_, err = Recover(t.Context(), dir, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "sync" })))
+	require.ErrorIs(t, err, syscall.EIO, "nothing is answered without it")
+	require.Equal(t, 1, synced())
+}

@@ -118,6 +118,16 @@ func TestStaleLockThatCannotBeMovedIsBusy(t *testing.T) {
 	require.ErrorAs(t, l.busy(), new(*BusyError))
 }
 
+// TestAStaleLockInTheLowerLayerOfAnOverlayIsRemoved: such a directory cannot be renamed.
+func TestAStaleLockInTheLowerLayerOfAnOverlayIsRemoved(t *testing.T) {
+	l := newLockedList(t)
+	l.plant(listLock, time.Minute)
+	l.before(failStep("rename", l.at(listLock), syscall.EXDEV))
+	l.take()
+	require.NoError(t, l.Unlock())
+	require.NoDirExists(t, l.at(listLock))
+}
+
 func TestLstatErrorOfALockIsReturned(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, 0)
