@@ -1,10 +1,8 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,34 +10,21 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// followPause is the pause between two reads of a followed log. It is short enough for a
-// person who is watching.
-const followPause = 250 * time.Millisecond
-
 func newGuardLog(s terminal.Streams) *cobra.Command {
-	var follow bool
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "log [SESSION]",
 		Short: "Show what the guards decided in a session",
 		Long: "log prints the decision log of a session: one line for each decision, oldest first. Without SESSION it\n" +
-			"prints the log that was modified last. With --follow it also prints new lines, until interrupted.",
-		Example: example("fsmtx guard log", "fsmtx guard log --follow", "fsmtx guard log 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
+			"prints the log that was modified last.",
+		Example: example("fsmtx guard log", "fsmtx guard log 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return showLog(c.Context(), s, args, follow)
-		},
+		RunE:    func(_ *cobra.Command, args []string) error { return showLog(s, args) },
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "also print new lines, until interrupted")
-	return c
 }
 
-func showLog(ctx context.Context, s terminal.Streams, args []string, follow bool) error {
+func showLog(s terminal.Streams, args []string) error {
 	path, err := logPath(s, args)
-	if err == nil && follow {
-		ctx, stop := interruptible(ctx)
-		defer stop()
-		err = guard.FollowLog(ctx, path, followPause, s.Out)
-	} else if err == nil {
+	if err == nil {
 		err = guard.CopyLog(path, s.Out)
 	}
 	if errors.Is(err, guard.ErrNoLog) {

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -75,70 +74,27 @@ func Decided(path string) ([]decisions.Record, error) {
 	return parseLog(data), err
 }
 
-// CopyLog prints the decision log at path. It returns ErrNoLog if there is none.
+// CopyLog prints the decision log at path, with control characters escaped. It returns ErrNoLog if there is none.
 func CopyLog(path string, w io.Writer) error {
-	_, err := copyFrom(path, 0, w)
+	f, err := statefile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w at %s", ErrNoLog, path)
 	}
-	return err
-}
-
-// FollowLog prints a decision log and everything that is appended to it. It looks for new
-// lines after each pause, until the context is cancelled, and then returns nil. It waits
-// for a log that does not exist yet. A log that was truncated is printed from its
-// beginning.
-func FollowLog(ctx context.Context, path string, pause time.Duration, w io.Writer) error {
-	ticks := time.NewTicker(pause)
-	defer ticks.Stop()
-	var offset int64
-	for {
-		next, err := copyFrom(path, offset, w)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		offset = next
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticks.C:
-		}
-	}
-}
-
-// copyFrom prints the log from an offset and returns the offset of its end.
-func copyFrom(path string, offset int64, w io.Writer) (int64, error) {
-	f, err := statefile.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return offset, err
-	}
-	if info.Size() < offset {
-		offset = 0
-	}
-	n, err := printLines(io.NewSectionReader(f, offset, info.Size()-offset), w)
-	return offset + n, err
-}
-
-// printLines prints a log with control characters escaped, and returns the number of
-// bytes of the log that it has printed.
-func printLines(log io.Reader, w io.Writer) (n int64, err error) {
-	lines := bufio.NewReader(log)
+	lines := bufio.NewReader(f)
 	for {
 		line, readErr := lines.ReadString('\n')
 		if _, err := io.WriteString(w, visible.Text(line)); err != nil {
-			return n, err
+			return err
 		}
-		n += int64(len(line))
 		if readErr == io.EOF {
-			return n, nil
+			return nil
 		}
 		if readErr != nil {
-			return n, readErr
+			return readErr
 		}
 	}
 }

@@ -2,12 +2,10 @@ package guard
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,46 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/statefile"
 )
-
-// syncBuffer is a buffer that is safe for concurrent use.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *syncBuffer) holds(text string) func() bool {
-	return func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.text.String() == text
-	}
-}
-
-func TestFollowLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	ctx, cancel := context.WithCancel(t.Context())
-	var s syncBuffer
-	done := make(chan error)
-	go func() { done <- FollowLog(ctx, path, time.Millisecond, &s) }()
-	limit, pause := 20*time.Second, time.Millisecond
-	require.NoError(t, statefile.Append(path, []byte("one\n")), "it waits for a log that does not exist yet")
-	require.Eventually(t, s.holds("one\n"), limit, pause)
-	require.NoError(t, statefile.Append(path, []byte("two\n")))
-	require.Eventually(t, s.holds("one\ntwo\n"), limit, pause)
-	require.NoError(t, os.Truncate(path, 0))
-	require.NoError(t, statefile.Append(path, []byte("3\n")))
-	require.Eventually(t, s.holds("one\ntwo\n3\n"), limit, pause)
-	cancel()
-	assert.NoError(t, <-done, "cancelling is not an error")
-}
 
 func TestCopyLog(t *testing.T) {
 	dir := t.TempDir()

@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -44,21 +43,4 @@ func TestFortyConcurrentProcessesAreAllCounted(t *testing.T) {
 	assert.Equal(t, 40, b.PerServer["tavily"])
 	assert.Len(t, b.CallHashes, 40)
 	assert.True(t, w.ask("H03", research("one more")).blocked)
-}
-
-func TestFollowingALogEndsCleanlyWhenInterrupted(t *testing.T) {
-	w := newWorld(t, scenario{})
-	w.write(w.log, "[t] H01: ALLOW | x\n", 0o600)
-	cmd := w.program("", "guard", "log", testSession, "--follow")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	assert.Equal(t, "[t] H01: ALLOW | x\n", line)
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	assert.NoError(t, cmd.Wait())
-	assert.Empty(t, errs.String())
 }
