@@ -357,7 +357,7 @@ func TestMisspelledFields(t *testing.T) {
 		"subject ": "subject", "subjcet": "subject", "object": "subject", "subjects12": "", "title": "subject", "name": "subject",
 		"Content": "subject",
 		"statsu":  "status", "states": "status", "stats": "status", "stas": "", "state": "status", "done": "status",
-		"owenr": "", "owners": "owner", "onwer1": "", "owne": "owner", "own": "", "assigned_to": "owner",
+		"owenr": "owner", "owners": "owner", "onwer1": "", "owne": "owner", "own": "", "assigned_to": "owner",
 		"active_form": "activeForm", "active____form": "activeForm", "Active----Form": "activeForm", "active    form": "activeForm",
 		"x" + strings.Repeat("y", 38): "",
 		"desc":                        "description", "des": "", "details": "description", "meta": "metadata", "met": "", "data": "",

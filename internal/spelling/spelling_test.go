@@ -18,9 +18,11 @@ func TestDistance(t *testing.T) {
 		{"blockedBy", "blockedBy", 5, 0},
 		{"blokedBy", "blockedBy", 5, 1}, // one missing
 		{"kitten", "sitting", 5, 3},     // two replaced, one inserted
-		{"ab", "ba", 5, 2},              // a transposition counts as two
-		{"prüfen", "prufen", 5, 1},      // characters, not bytes
-		{"kitten", "sitting", 3, 3},     // not below the limit
+		{"ab", "ba", 5, 1},              // neighbours exchanged
+		{"chekc", "check", 5, 1},
+		{"abc", "cba", 5, 2},
+		{"prüfen", "prufen", 5, 1},  // characters, not bytes
+		{"kitten", "sitting", 3, 3}, // not below the limit
 		{"kitten", "sitting", 2, 2},
 		{"a", "abcdef", 2, 2}, // decided by the lengths alone
 	} {
