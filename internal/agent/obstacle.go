@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -39,7 +38,7 @@ func serverOffInCodex(t Trust) []Obstacle {
 
 // serverOffInOpenCode: a member of the server.
 func serverOffInOpenCode(t Trust) []Obstacle {
-	config, _ := commented.Plain(t.Data)
+	config, _ := jsonx.Plain(t.Data)
 	if jsonx.Member(jsonx.Member(jsonx.Member(config, "mcp"), serverName), "enabled").Kind() != 'f' {
 		return nil
 	}

@@ -1,7 +1,12 @@
 // Package claude holds what fsmtx relies on about the client, Claude Code. It finds
-// the client's configuration directory and settings files; its subpackages cover the
-// client's events, task lists, plugins, hooks in settings, transcripts, turns and command
-// line, and what switches hooks off. Comments cite facts by their number in
+// the client's configuration directory and settings files, and reads options from the command line of
+// the client that no event contains: --add-dir and --plugin-dir (fact 29, client 2.1.197; fact 50, client
+// 2.1.329), the session that goes on, and what decides whether the client runs hooks and writes a
+// transcript. A hook has the client's process number in CLAUDE_PID (fact 41, client 2.1.329). Linux
+// and macOS let a process read the command line of another process of the same user.
+//
+// Its subpackages cover the client's events, task lists, plugins, hooks in settings, transcripts and turns, and
+// what switches hooks off. Comments cite facts by their number in
 // docs/client-facts.md, with the version of the client that each was measured on.
 package claude
 

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
@@ -276,7 +276,7 @@ func (h *stepHook) left(ctx context.Context) string {
 func (h *stepHook) separated(ctx context.Context) event.Answer {
 	cleared, named := h.event.Source == "clear", ""
 	if !cleared {
-		client, _ := cmdline.ReadSwitches(h.streams.Getenv)
+		client, _ := claude.ReadSwitches(h.streams.Getenv)
 		named = client.Resume
 	}
 	before := transcript.Neighbour(h.event.TranscriptPath, named)
@@ -416,7 +416,7 @@ func (h *stepHook) answersForPerson(e *event.Event) string {
 	at := switches.Here(h.streams.Getenv, dir).AnswersFor(tool)
 	if at == "" {
 		roots := pluginRoots(h.streams, dir)
-		if client, err := cmdline.Read(h.streams.Getenv, dir); err == nil {
+		if client, err := claude.ReadDirs(h.streams.Getenv, dir); err == nil {
 			roots = append(roots, client.Plugins...)
 		}
 		at = switches.AnswersOfPlugins(locator.OS{}, roots, tool)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -109,14 +109,14 @@ func locate(r Request, env Env, o Options) (locator.Result, error) {
 	}
 	l.PluginDirs, l.AddDirs = Absolute(o.PluginDirs), Absolute(o.AddDirs)
 	l.Invoked, l.Listed = true, r.isListed
-	if client, err := cmdline.ReadSwitches(env); err == nil {
+	if client, err := claude.ReadSwitches(env); err == nil {
 		l.Sources = client.Sources
 	}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if found.Certain() {
 		return found, err
 	}
-	client, unknown := cmdline.Read(env, cmp.Or(l.ProjectDir, r.Cwd))
+	client, unknown := claude.ReadDirs(env, cmp.Or(l.ProjectDir, r.Cwd))
 	if !client.Empty() {
 		l.PluginDirs = append(client.Plugins, l.PluginDirs...)
 		l.AddDirs = append(client.Added, l.AddDirs...)

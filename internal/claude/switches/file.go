@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -73,7 +72,7 @@ func read(fsys safefile.FS, path string, place Place) file {
 // line of the client that runs this program. getenv is os.LookupEnv or a stand-in for it.
 func readSettings(fsys safefile.FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
 	s := Settings{env: getenv}
-	if client, err := cmdline.ReadSwitches(getenv); err == nil {
+	if client, err := claude.ReadSwitches(getenv); err == nil {
 		s.client = client
 	}
 	for _, path := range claude.ManagedFiles(fsys.ReadDir, managed) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/claude"
 )
 
 // Place is where hooks are registered.
@@ -50,7 +50,7 @@ type Settings struct {
 	flag    []file // of the option --settings: at most one
 	others  []file // the user's and the project's, the highest precedence first
 	env     func(name string) (string, bool)
-	client  cmdline.Switches // of the session that this program runs in, if it does
+	client  claude.Switches // of the session that this program runs in, if it does
 }
 
 // Off returns the switches that keep the client from running the hooks that are
@@ -61,7 +61,7 @@ func (s Settings) Off(place Place) []Off {
 
 // OffInFiles is Off for the switches in settings files alone, whatever session this program runs in.
 func (s Settings) OffInFiles(place Place) []Off {
-	s.flag, s.client = nil, cmdline.Switches{}
+	s.flag, s.client = nil, claude.Switches{}
 	return offBy(place, s.managedOff, s.managedOnly, s.pluginsOnly, s.off)
 }
 
@@ -117,7 +117,7 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 		for _, f := range slices.Concat(s.managed, s.flag, slices.DeleteFunc(slices.Clone(s.others), ofProject)) {
 			value, line := f.env(name)
 			set = set || value != ""
-			if cmdline.IsTrue(value) {
+			if claude.IsTrue(value) {
 				return Off{File: f.path, Line: line, What: fmt.Sprintf("it sets %s to %s", name, value),
 					Remedy: "remove the variable from the file", spares: []Place{ManagedPlugin}}, true
 			}
@@ -128,7 +128,7 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 	}
 	value, _ := s.env(name)
 	return Off{What: fmt.Sprintf("%s is %s in the environment", name, strings.TrimSpace(value)), Remedy: "unset " + name,
-		spares: []Place{ManagedPlugin}}, cmdline.IsTrue(value)
+		spares: []Place{ManagedPlugin}}, claude.IsTrue(value)
 }
 
 const administrator = "only your administrator can change this file"
@@ -265,7 +265,7 @@ func (s Settings) isLeftOut(f file) bool {
 func (s Settings) untrusted() []Off {
 	const name = "CLAUDE_CODE_IGNORE_PERSISTED_TRUST"
 	value, _ := s.env(name)
-	if !cmdline.IsTrue(value) {
+	if !claude.IsTrue(value) {
 		return nil
 	}
 	return []Off{{What: fmt.Sprintf("%s is %s in the environment, so the client runs no hooks of a project in -p", name, value),

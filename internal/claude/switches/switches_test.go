@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/claude"
 )
 
 // TestOff: what the client of 2.1.329 did in each case is in TestHooksThatAreOff of the
@@ -43,9 +43,9 @@ func TestOff(t *testing.T) {
 			[]string{`user:1: "disableAllHooks" is true`}},
 		"the option --settings overrules": {Settings{flag: managed(on), others: []file{local(off)}}, nil, Local, nil},
 		"by the option --settings":        {Settings{flag: managed(off)}, nil, Local, []string{`managed0:1: "disableAllHooks" is true`}},
-		"a source that is left out": {Settings{others: []file{user(off)}, client: cmdline.Switches{Sources: []string{"local"}}},
+		"a source that is left out": {Settings{others: []file{user(off)}, client: claude.Switches{Sources: []string{"local"}}},
 			nil, Local, nil},
-		"hooks in a source left out": {Settings{client: cmdline.Switches{Sources: []string{"user", "project"}}}, nil, Local,
+		"hooks in a source left out": {Settings{client: claude.Switches{Sources: []string{"user", "project"}}}, nil, Local,
 			[]string{"this session was started with --setting-sources user,project"}},
 		"the organisation's": {Settings{managed: managed(off), others: []file{local(on)}}, nil, ManagedPlugin,
 			[]string{`managed0:1: "disableAllHooks" is true`}},
@@ -83,7 +83,7 @@ func TestOff(t *testing.T) {
 		"no file may set it": {Settings{others: []file{user(`{"env": {"CLAUDE_CODE_RESTRICTED": "1"}}`)}}, nil, Local, nil},
 		"restricted": {Settings{}, map[string]string{"CLAUDE_CODE_RESTRICTED": "1"}, User,
 			[]string{"CLAUDE_CODE_RESTRICTED is 1 in the environment"}},
-		"an option": {Settings{client: cmdline.Switches{Bare: true}}, nil, Plugin, []string{"this session was started with --bare"}},
+		"an option": {Settings{client: claude.Switches{Bare: true}}, nil, Plugin, []string{"this session was started with --bare"}},
 		"an untrusted project": {Settings{}, map[string]string{"CLAUDE_CODE_IGNORE_PERSISTED_TRUST": "1"}, Local,
 			[]string{"CLAUDE_CODE_IGNORE_PERSISTED_TRUST is 1 in the environment, so the client runs no hooks of a project in -p"}},
 		"the user's in one": {Settings{}, map[string]string{"CLAUDE_CODE_IGNORE_PERSISTED_TRUST": "1"}, User, nil},

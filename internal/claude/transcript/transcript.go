@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -137,7 +136,7 @@ func await[T any](path string, wait time.Duration, read func() (found T, stale b
 // (client 2.1.329). Without persistence its events name such a path, too (fact 166).
 func written(path string) bool {
 	_, err := os.Lstat(path)
-	return (err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects") && cmdline.Persists(os.LookupEnv)
+	return (err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects") && claude.Persists(os.LookupEnv)
 }
 
 // lastUserText reads the transcript once. stale reports that it does not contain the

@@ -1,5 +1,4 @@
-// Package commented reads JSON with comments and trailing commas.
-package commented
+package jsonx
 
 import (
 	"slices"
@@ -7,9 +6,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Parse parses JSON with comments and trailing commas. The text may end in a comment
+// ParseCommented parses JSON with comments and trailing commas. The text may end in a comment
 // without the end of its line, which hujson alone refuses.
-func Parse(text []byte) (hujson.Value, error) {
+func ParseCommented(text []byte) (hujson.Value, error) {
 	root, err := hujson.Parse(slices.Clone(text))
 	if err != nil {
 		if ended, again := hujson.Parse(append(slices.Clone(text), '\n')); again == nil {
@@ -22,7 +21,7 @@ func Parse(text []byte) (hujson.Value, error) {
 // Plain returns JSON with comments and trailing commas as JSON: they become spaces, so that
 // every value keeps its offset.
 func Plain(text []byte) ([]byte, error) {
-	root, err := Parse(text)
+	root, err := ParseCommented(text)
 	if err != nil {
 		return nil, err
 	}

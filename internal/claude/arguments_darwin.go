@@ -1,4 +1,4 @@
-package cmdline
+package claude
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package cmdline
+package claude
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestParse(t *testing.T) {
+func TestParseDirs(t *testing.T) {
 	for line, want := range map[string]Dirs{
 		"-p go":                                  {},
 		"--add-dir /a":                           {Added: []string{"/a"}},
@@ -30,11 +30,11 @@ func TestParse(t *testing.T) {
 		"-- --add-dir /a":                        {},
 		"--add-directory /a --plugin-dirs=/a go": {},
 	} {
-		assert.Equal(t, want, parse(strings.Fields("claude "+line), "/start"), line)
+		assert.Equal(t, want, parseDirs(strings.Fields("claude "+line), "/start"), line)
 	}
-	assert.Empty(t, parse([]string{"--add-dir"}, "/start"), "the program's name")
-	assert.Empty(t, parse(nil, "/start"))
-	assert.Equal(t, Dirs{Added: []string{"/b"}}, parse([]string{"claude", "--add-dir", "a", "/b"}, ""), "the start directory is unknown")
+	assert.Empty(t, parseDirs([]string{"--add-dir"}, "/start"), "the program's name")
+	assert.Empty(t, parseDirs(nil, "/start"))
+	assert.Equal(t, Dirs{Added: []string{"/b"}}, parseDirs([]string{"claude", "--add-dir", "a", "/b"}, ""), "the start directory is unknown")
 }
 
 // TestReadOfAnotherProcess reads the command line of a child, which ends when its
@@ -53,7 +53,7 @@ func TestReadOfAnotherProcess(t *testing.T) {
 	_, err = stdout.Read(make([]byte, 8)) // then the child runs sh, with the arguments
 	require.NoError(t, err)
 
-	got, err := Read(pid(strconv.Itoa(c.Process.Pid)), "/start")
+	got, err := ReadDirs(pid(strconv.Itoa(c.Process.Pid)), "/start")
 
 	require.NoError(t, err)
 	assert.Equal(t, Dirs{Added: []string{"/start/a b"}, Plugins: []string{"/p"}}, got)
@@ -65,10 +65,10 @@ func pid(value string) func(string) (string, bool) {
 
 func TestReadNeedsAProcess(t *testing.T) {
 	for _, value := range []string{"", "0", "-1", "self", "1/../2"} {
-		_, err := Read(pid(value), "/start")
+		_, err := ReadDirs(pid(value), "/start")
 		assert.ErrorIs(t, err, errUnknown, value)
 	}
-	_, err := Read(pid("999999999"), "/start")
+	_, err := ReadDirs(pid("999999999"), "/start")
 	assert.Error(t, err, "no such process")
 }
 

@@ -1,4 +1,4 @@
-package cmdline
+package claude
 
 import (
 	"errors"
@@ -19,18 +19,18 @@ type Dirs struct {
 // Empty reports whether the command line has no such directory.
 func (d Dirs) Empty() bool { return len(d.Plugins)+len(d.Added) == 0 }
 
-// Read returns the directories on the command line of the client that runs this
+// ReadDirs returns the directories on the command line of the client that runs this
 // process as a hook. start is the directory that the client was started in; relative
 // directories are relative to it.
 //
 // Errors: errUnknown, errors.ErrUnsupported where the system has no such interface, and
 // those of the system.
-func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
+func ReadDirs(getenv func(string) (string, bool), start string) (Dirs, error) {
 	args, err := client(getenv)
 	if err != nil {
 		return Dirs{}, err
 	}
-	return parse(args, start), nil
+	return parseDirs(args, start), nil
 }
 
 // parse reads the options as the client does (measured with 2.1.329, fact 68): an
@@ -39,7 +39,7 @@ func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
 //
 // Parse does not know the client's other options: if the value of one is exactly
 // --add-dir or --plugin-dir, it is mistaken for that option.
-func parse(args []string, start string) Dirs {
+func parseDirs(args []string, start string) Dirs {
 	var d Dirs
 	for i := 1; i < len(args) && args[i] != "--"; i++ {
 		name, value, given := strings.Cut(args[i], "=")

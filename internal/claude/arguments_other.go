@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package cmdline
+package claude
 
 import "errors"
 
