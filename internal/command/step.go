@@ -491,7 +491,7 @@ func (h *stepHook) ruled(ctx context.Context) event.Answer {
 	h.log(v)
 	switch v.Decision {
 	case steps.Deny:
-		return event.Refuse(v.Reason)
+		return event.RefuseTelling(v.Reason, h.notice(v.Trouble))
 	case steps.Ask:
 		return event.Ask(v.Reason)
 	}

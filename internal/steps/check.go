@@ -55,18 +55,27 @@ func command(c *Current, what string, r Result) Verdict {
 	if r.passed() {
 		return Verdict{Check: &r}
 	}
-	how := r.how()
-	reason := fmt.Sprintf("%s cannot be completed: %s failed (%s): %s", c.Name(), what, how, visible.Clip(visible.Words(r.Run), maxSubject))
+	how, failed, mend := r.how(), "failed", "Fix that, then"
+	if r.unrunnable {
+		failed, mend = "cannot run", "That is no failure of the work: tell the person what is missing, then"
+	}
+	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, visible.Clip(visible.Words(r.Run), maxSubject))
 	if r.Dir != "" {
 		reason += "\nIt ran in " + visible.Words(r.Dir)
 	}
 	if tail := lastLines(r.printed()); tail != "" {
-		reason += "\nThe end of its output:\n" + tail + "\nFix that, then complete the step again"
+		reason += "\nThe end of its output:\n" + tail + "\n" + mend + " complete the step again"
+	} else if r.unrunnable {
+		reason += "\n" + mend + " complete the step again"
 	} else {
 		reason += "\nIt printed nothing. Fix what it checks, then complete the step again"
 	}
-	v := deny(c, strings.TrimPrefix(what, "its ")+" failed: "+how, reason)
-	v.Check = &r
+	what = strings.TrimPrefix(what, "its ")
+	v := deny(c, what+" "+failed+": "+how, reason)
+	if v.Check = &r; r.unrunnable {
+		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(), how,
+			visible.Clip(visible.Words(r.Run), maxSubject), visible.Clip(visible.Words(r.printed()), maxSubject))
+	}
 	return v
 }
 

@@ -248,3 +248,29 @@ func TestACheckRunsInItsDirectory(t *testing.T) {
 	require.Contains(t, l.denies(1, completed), "(exit status 7): ")
 	require.Contains(t, l.denies(1, completed), "\nout\nerr\n")
 }
+
+// TestACheckThatCannotRunSendsNothingBack: it is no failure of the work, and the person is told what is missing.
+func TestACheckThatCannotRunSendsNothingBack(t *testing.T) {
+	for check, why := range map[string]string{
+		`"no-such-program --x"`:               "no-such-program",
+		`"./data.txt"`:                        "data.txt",
+		`{"run": "true", "dir": "not/there"}`: "not/there",
+	} {
+		l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "check": `+check+`, "outcomes": {"failed": {"back": 1, "max": 1}}}]}`)
+		require.NoError(t, os.WriteFile(filepath.Join(l.project, "data.txt"), nil, 0o644))
+		for range 2 { // or the one round would be used
+			v := l.end(1, "")
+			require.Equal(t, Deny, v.Decision, "%s: %+v", check, v)
+			require.Nil(t, v.Turn)
+			require.Contains(t, v.Reason, "cannot run")
+			require.Contains(t, v.Reason, why)
+			require.Contains(t, v.Trouble, `the check of #1 "Build" cannot run`)
+			require.Contains(t, v.Trouble, why)
+		}
+		require.Equal(t, 1, l.state().Step(1).Round)
+	}
+	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Build", "check": "exit 1", "outcomes": {"failed": {"back": 1, "max": 1}}}]}`)
+	v := l.end(1, "")
+	require.NotNil(t, v.Turn)
+	require.Empty(t, v.Trouble)
+}

@@ -176,7 +176,7 @@ func (e *ending) ownGates() (failed, ok bool) {
 			continue
 		}
 		// without a result it did not run
-		if g.kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.interrupted ||
+		if g.kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.interrupted || e.verdict.Check.unrunnable ||
 			e.step.outcome(machine.Failed) == nil {
 			return false, false
 		}

@@ -65,6 +65,7 @@ type Result struct {
 	failed string // why it has no exit status; empty if it has one
 
 	interrupted bool // fsmtx was ended while it ran: this says nothing about the step
+	unrunnable  bool // it could not be started, or its shell has not found or not run a program: nor does this
 }
 
 // An override's Why begins with one of these.

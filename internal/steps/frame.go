@@ -631,6 +631,12 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *State) Verdict {
 		if dir != nil && errors.Is(err, ErrMissing) && c.toldIn(dir, c.Session+keyOf("missing", s.missingHere())) {
 			continue
 		}
+		if errors.Is(err, ErrForged) {
+			if dir == nil || !c.toldIn(dir, c.Session+"/"+err.Error()) {
+				v.Trouble = both(v.Trouble, err.Error())
+			}
+			continue
+		}
 		v.Trouble = both(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
 	}
 	return v

@@ -47,15 +47,22 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 	case errors.Is(o.Err, process.ErrCancelled):
 		r.failed, r.interrupted = "it was interrupted", true
 	case o.Err != nil:
-		r.failed = o.Err.Error()
+		r.failed, r.unrunnable = o.Err.Error(), true
 	case o.Signal != "":
 		r.failed = "it was ended by " + o.Signal
 	}
 	if r.failed != "" {
 		r.Exit = -1
 	}
+	r.unrunnable = r.unrunnable || r.Exit == notExecutable || r.Exit == notFound
 	return r
 }
+
+// Exit statuses of a shell that cannot run a program.
+const (
+	notExecutable = 126
+	notFound      = 127
+)
 
 // tail keeps the end of what is written to it, which tells why a check failed, and digests
 // all of it.

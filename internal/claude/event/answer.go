@@ -169,9 +169,13 @@ func Block(reason, message string) Answer {
 // reason, and would show the message in addition (client 2.1.329).
 //
 // See Allow for when a call is let through without the person's permission prompt.
-func Refuse(reason string) Answer {
+func Refuse(reason string) Answer { return RefuseTelling(reason, "") }
+
+// RefuseTelling is Refuse with a message for the person about something else than the call.
+func RefuseTelling(reason, person string) Answer {
 	return Reply{
-		Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
+		Specific:      &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
+		SystemMessage: person,
 	}.answer(ExitBlock, reason+"\n")
 }
 
