@@ -43,6 +43,9 @@ const (
 // maxHanded is how often a line may be handed on to another shell.
 const maxHanded = 5
 
+// maxNested is how deep substitutions and groups may be nested: the time grows with the cube of that.
+const maxNested = 20
+
 // Look reads a line. It knows a few programs that run none of their words; what any other one runs it does not try to find out,
 // so that MayRun is the last word on it. An error wraps errSyntax: a part of the line cannot be parsed.
 func Look(line string) (Reading, error) {
@@ -64,7 +67,7 @@ func Look(line string) (Reading, error) {
 // line adds a line. depth is how often it was handed on.
 func (r *Reading) line(line string, depth int) {
 	s, err := parseAny(line)
-	if err == nil && depth > maxHanded {
+	if err == nil && (depth > maxHanded || nesting(s.file) > maxNested) {
 		err = errSyntax
 	}
 	if err != nil {
@@ -75,6 +78,28 @@ func (r *Reading) line(line string, depth int) {
 	l := &looker{Reading: r, script: s, depth: depth, level: map[syntax.Node]int{}, fed: map[syntax.Node]int{}, sets: map[string]bool{}}
 	l.learn()
 	l.walk()
+}
+
+// nesting returns how deep substitutions and groups are nested.
+func nesting(file *syntax.File) (deepest int) {
+	depth := 0
+	var closes []int // for each node that is being walked, how much its end takes off depth
+	syntax.Walk(file, func(n syntax.Node) bool {
+		opens := 0
+		switch n.(type) {
+		case nil:
+			depth -= closes[len(closes)-1]
+			closes = closes[:len(closes)-1]
+			return true
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.Block, *syntax.Subshell:
+			opens = 1
+		}
+		closes = append(closes, opens)
+		depth += opens
+		deepest = max(deepest, depth)
+		return true
+	})
+	return deepest
 }
 
 // parseAny parses a line as any of the shells that the client may use.

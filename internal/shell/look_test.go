@@ -49,7 +49,8 @@ func TestLookTellsWhatItCannotParse(t *testing.T) {
 	for range maxHanded + 1 {
 		deep = "sh -c " + Quote(deep)
 	}
-	for _, line := range []string{`git pull "`, `(((git pull`, `sh -c 'git pull "'`, "git pull " + strings.Repeat("a ", maxLine), deep} {
+	for _, line := range []string{`git pull "`, `(((git pull`, `sh -c 'git pull "'`, "git pull " + strings.Repeat("a ", maxLine), deep,
+		strings.Repeat(`sh -c "$(echo `, 4000) + "git pull" + strings.Repeat(`)"`, 4000)} {
 		r, err := Look(line)
 		require.ErrorIs(t, err, errSyntax)
 		require.True(t, r.MayRun([]string{"git", "pull"}), "%.80s", line)
