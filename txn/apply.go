@@ -19,6 +19,9 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 		return err
 	}
 	if c.Mark != nil {
+		if err := t.tryLink(c); err != nil {
+			return err
+		}
 		if err := t.raise(c.Mark); err != nil {
 			return &FileError{"create", c.Mark.Name, err}
 		}
@@ -50,6 +53,19 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 		return context.Cause(ctx)
 	}
 	return t.locker.Check()
+}
+
+// tryLink finds out whether links can be made, before anything is changed, if no backup link has
+// shown it.
+func (t *transaction) tryLink(c Change) error {
+	if len(c.Creates) == 0 || len(c.Deletes)+len(c.Restores) > 0 {
+		return nil
+	}
+	name := c.Creates[0].Name
+	if err := t.files.Link(t.path(stagedName, name), t.path(probeName)); err != nil {
+		return &FileError{"create", name, t.linkError(err)}
+	}
+	return t.files.Remove(t.path(probeName))
 }
 
 // raise replaces the mark unless it is reached already, or a directory is in its place.
