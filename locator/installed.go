@@ -160,6 +160,9 @@ func (s *search) first(dir string) *installed {
 // preferred returns the installations of the plugin that apply in dir, one a key, in order of
 // precedence. It remembers the result of prefer.
 func (s *search) preferred(dir string) []installed {
+	if s.registry == nil { // a command of the project has the name
+		return nil
+	}
 	if in, ok := s.chosen[dir]; ok {
 		return in
 	}

@@ -75,6 +75,13 @@ func TestUnknownPluginFallsBackToProjectDir(t *testing.T) {
 	w.finds(w.skill(started+"/.claude/skills/s"), "p:s", project)
 }
 
+// TestACommandOfTheProjectWithAColon needs no registry: the client runs it.
+func TestACommandOfTheProjectWithAColon(t *testing.T) {
+	w := newWorld(t)
+	path := w.put(project+"/.claude/commands/a/b.md", "")
+	assert.Equal(t, path, w.finds("", "a:b", project).Runs())
+}
+
 func TestNestedCommand(t *testing.T) {
 	w := newWorld(t)
 	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
