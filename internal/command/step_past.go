@@ -79,10 +79,11 @@ func newStepReopen(s terminal.Streams) *cobra.Command {
 func newStepEnd(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{do: (*steps.Frame).End, word: "ended with", ends: true}
 	return f.command(s, &cobra.Command{
-		Use:   "end N --because TEXT",
+		Use:   "end [N] --because TEXT",
 		Short: "End the workflow of a step",
-		Long: "End ends the workflow to which step N belongs: its open steps, and what is under them,\n" +
-			"are not needed any more. In a workflow with outcomes \"fsmtx step reopen\" takes that back.\n" + recordedLong,
+		Long: "End ends the workflow to which step N belongs, or the one that is open if it is the only\n" +
+			"one: its open steps, and what is under them, are not needed any more. In a workflow with\n" +
+			"outcomes \"fsmtx step reopen\" takes that back.\n" + recordedLong,
 		Example: example(`fsmtx step end 41 --because "the customer withdrew"`),
 	})
 }
@@ -124,14 +125,16 @@ func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
 
 // read reads the number of the step from args and checks the reason.
 func (f *pastFlags) read(args []string) error {
-	if len(args) != 1 {
+	if len(args) != 1 && !(f.ends && len(args) == 0) {
 		return fmt.Errorf("got %d arguments, want the number of one step", len(args))
 	}
-	n, err := strconv.ParseInt(strings.TrimPrefix(args[0], "#"), 10, 64)
-	if err != nil || n < 1 {
-		return fmt.Errorf("got %q, want the number of a step", args[0])
+	for _, arg := range args {
+		n, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
+		if err != nil || n < 1 {
+			return fmt.Errorf("got %q, want the number of a step", arg)
+		}
+		f.past.Step = n
 	}
-	f.past.Step = n
 	if f.past.Because = strings.TrimSpace(f.past.Because); f.past.Because == "" {
 		return errors.New("--because is required: give the reason to record")
 	}
@@ -142,6 +145,11 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	found, err := findList(ctx, s, f.session)
 	if err != nil {
 		return err
+	}
+	if f.past.Step == 0 {
+		if f.past.Step, err = openIn(ctx, found.Dir); err != nil {
+			return err
+		}
 	}
 	if found.Newest {
 		if err := onlyOne(ctx, s, found, fmt.Sprintf("step %d", f.past.Step),
@@ -192,6 +200,29 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
+}
+
+// openIn returns the number of a step of the workflow that is open in the list in dir, if it is the only one that is under no other.
+func openIn(ctx context.Context, dir string) (step int64, err error) {
+	state, err := steps.LoadNow(ctx, dir)
+	if err != nil {
+		return 0, err
+	}
+	open := map[*steps.Workflow]*steps.Current{}
+	var all []string
+	for _, c := range state.Steps {
+		if w := c.Workflow; !c.Done() && w.Parent == 0 && open[w] == nil {
+			open[w], step = c, c.ID
+			all = append(all, fmt.Sprintf("%s of %s", c.Name(), visible.Words(w.Command)))
+		}
+	}
+	switch len(all) {
+	case 0:
+		return 0, &exit{exitNo, errors.New("no workflow is open in this task list"), "fsmtx step show lists the steps"}
+	case 1:
+		return step, nil
+	}
+	return 0, &exit{exitNo, errors.New("several workflows are open: " + strings.Join(all, ", ")), "name a step of the one to end"}
 }
 
 // openedWith returns the other steps that were done and are open now.
