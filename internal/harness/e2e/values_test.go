@@ -6,6 +6,7 @@ package e2e
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -113,7 +114,7 @@ func TestALateStep(t *testing.T) {
 	assert.Equal(t, "late", state(t, s).Step(1).Outcome)
 }
 
-// anHourEarlier dates back what is on record. Lines without a checksum are those of older versions.
+// anHourEarlier dates back what is on record, with the checksums.
 func anHourEarlier(t *testing.T, s *realclient.Sandbox) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(list(s)), "."+filepath.Base(list(s))+".fsmtx", "steps.jsonl")
@@ -122,5 +123,8 @@ func anHourEarlier(t *testing.T, s *realclient.Sandbox) {
 	data = regexp.MustCompile(`(?m)^\{"sum":"[0-9a-f]+",`).ReplaceAll(data, []byte("{"))
 	data = regexp.MustCompile(`"time":"[^"]+"`).ReplaceAll(data, fmt.Appendf(nil, `"time":%q`,
 		time.Now().Add(-time.Hour).UTC().Format(time.RFC3339Nano)))
+	data = regexp.MustCompile(`(?m)^\{.*$`).ReplaceAllFunc(data, func(line []byte) []byte {
+		return append(fmt.Appendf(nil, `{"sum":"%08x",`, crc32.ChecksumIEEE(line)), line[1:]...)
+	})
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 }
