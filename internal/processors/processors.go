@@ -2,8 +2,7 @@
 //
 // The client waits for a hook a few milliseconds at each call. With several processors the
 // runtime spends a tenth of that on waking and parking threads, whose work one thread does in
-// passing: a hook reads and decides, one thing after the other, and a small transaction waits for the
-// disk once. Only a large transaction does things at once.
+// passing: a hook reads and decides, one thing after the other. Only a transaction does things at once.
 package processors
 
 import (
@@ -26,7 +25,7 @@ func Few(args []string) bool {
 // syncs is how many files are synced at a time at least, however many processors there are.
 const syncs = 5
 
-// Many lets as many goroutines run as a large transaction has use for, and at least as many as before
+// Many lets as many goroutines run as a transaction has use for, and at least as many as before
 // Few. The runtime may take milliseconds to notice that one only waits for the disk, and with two
 // processors the third sync would wait for the first two.
 func Many() { runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), before, syncs)) }

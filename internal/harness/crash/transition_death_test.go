@@ -215,7 +215,7 @@ func TestTransitionAfterEveryDeath(t *testing.T) {
 	for tr := range chosen(t) {
 		x := tr.prepare(t)
 		last := false // the death left the state after the transition
-		for n := 0; ; n += tr.sampled(7) {
+		for n := 0; ; n += tr.sampled(21) {
 			w := x.before.copy(t)
 			if !w.kill(t, tr.name, n) {
 				require.NotZero(t, n, "%s has no steps", tr.name)
@@ -260,7 +260,7 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 			continue // the record of a running check is that of a dead process only
 		}
 		x := tr.prepare(t)
-		for n := 0; ; n += tr.sampled(19) {
+		for n := 0; ; n += tr.sampled(43) {
 			w := x.before.copy(t)
 			taken := 0
 			w.files = faultfs.Freeze(vfs.OS{}, n, func(faultfs.Step) { taken++ })
@@ -304,7 +304,7 @@ func TestTransitionOnEveryFault(t *testing.T) {
 			if tr.isList && errno == syscall.ENOENT {
 				continue // a person may have removed the record: then there is nothing to keep
 			}
-			for n := 0; ; n += tr.sampled(17) {
+			for n := 0; ; n += tr.sampled(41) {
 				w := x.before.copy(t)
 				var failed *faultfs.Step
 				w.files = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })

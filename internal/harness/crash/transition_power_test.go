@@ -36,7 +36,7 @@ func TestTransitionAfterEveryPowerCut(t *testing.T) {
 		for tr := range chosen(t) {
 			t.Run(tr.name, func(t *testing.T) {
 				t.Parallel()
-				c := &cutter{tried: tr.prepare(t), rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(180)}
+				c := &cutter{tried: tr.prepare(t), rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(500)}
 				require.NoError(t, c.run(nil))
 				states.Add(int64(c.states))
 				cases.Add(int64(c.cases))

@@ -44,12 +44,12 @@ type row struct {
 var rows = []row{
 	{name: "nothing to do", budget: 1.5},
 	{name: "200 plugins and no fsm.json", plugins: 200, budget: 12},
-	{name: "10 into an empty list", create: 10, budget: 0.8, script: 4, flushed: true},
-	{name: "10 in place of 10", create: 10, tagged: 10, budget: 0.7, script: 4, flushed: true},
+	{name: "10 into an empty list", create: 10, budget: 2.2, script: 4, flushed: true},
+	{name: "10 in place of 10", create: 10, tagged: 10, budget: 2.2, script: 4, flushed: true},
 	{name: "four at once, 10 each", create: 10, atOnce: 4, budget: 4},
 	{name: "1,000 into an empty list", create: 1000, budget: 2.0},
-	{name: "100 beside 1,000", create: 100, manual: 1000, budget: 0.8, script: 2, flushed: true},
-	{name: "100 beside 10,000", create: 100, manual: 10000, budget: 0.8, script: 2},
+	{name: "100 beside 1,000", create: 100, manual: 1000, budget: 1.2, script: 2, flushed: true},
+	{name: "100 beside 10,000", create: 100, manual: 10000, budget: 1.2, script: 2},
 	{name: "100 beside 50,000", create: 100, manual: 50000, budget: 1.4},
 	{name: "recover --all, 1,000 lists", lists: 1000, budget: 250},
 }
