@@ -227,7 +227,7 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	for _, c := range plan.Creations() {
 		change.Creates, mark = append(change.Creates, Form.File(c)), max(mark, c.ID)
 	}
-	processors.Many() // the files are synced at the same time
+	processors.Many()             // the files are synced at the same time
 	change.Mark = Form.Mark(mark) // if this process dies, the client must not give a number that is in use here
 	return r.dir.Commit(ctx, change)
 }
