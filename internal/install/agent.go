@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"

@@ -38,14 +38,45 @@ func Guard(program string, args []string) string {
 	return line
 }
 
-// harmless is what GuardAnywhere adds. A shell whose exec fails ends with 126, which some agents take
-// for a refusal. In dash and ash the trap is run then; bash runs it only if the failure does not end it
-// at once, and the others do not know shopt. A program that is started has neither.
-const harmless = "trap 'exit 0' 0; shopt -s execfail 2>/dev/null; "
+// Fallback is what a line of GuardOr does if its program cannot be started, before it ends with exit code 0.
+type Fallback string
 
-// GuardAnywhere is Guard for a program that may be one for another platform: then, too, the exit code
-// is 0.
-func GuardAnywhere(program string, args []string) string { return harmless + Guard(program, args) }
+// What a line does for a session whose list has a state directory. It exits with 0 for all others: for a colleague
+// without the program, after it was uninstalled, and in a session without a workflow nobody notices anything. A list
+// whose name has characters that the client replaces, or that is a link, is one of the others.
+const (
+	Nothing Fallback = ""
+	Refuse  Fallback = inList + `{ echo "fsmtx cannot be run, so no step is let through. Tell the person: install fsmtx again, ` +
+		`or take its hooks out of the settings." >&2; exit 2; }; `
+	Tell Fallback = inList + `echo "{\"systemMessage\": \"fsmtx cannot be run, so the steps of the workflow are not enforced. Install it again, ` +
+		`or take its hooks out of the settings.\"}"; `
+)
+
+const inList = `test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}.fsmtx" || `
+
+// A shell whose exec fails ends with 126, which some agents take for a refusal. In dash and ash the trap is run
+// then; bash runs it only if the failure does not end it at once, and the others do not know shopt. A program that
+// is started has neither.
+const (
+	beforeFallback = "trap '"
+	afterFallback  = "exit 0' 0; shopt -s execfail 2>/dev/null; "
+)
+
+// GuardOr is Guard for a program that may be missing or one for another platform: the line then does what the
+// fallback says.
+func GuardOr(f Fallback, program string, args []string) string {
+	return beforeFallback + string(f) + afterFallback + Guard(program, args)
+}
+
+// withoutFallback returns a line without what GuardOr adds.
+func withoutFallback(line string) string {
+	for _, f := range []Fallback{Nothing, Refuse, Tell} {
+		if rest, ok := strings.CutPrefix(line, beforeFallback+string(f)+afterFallback); ok {
+			return rest
+		}
+	}
+	return line
+}
 
 // reportName is the variable of the text that a line of GuardReporting prints if the program cannot be
 // started. It is exported: what the line starts may be a script that finds no program.
@@ -54,7 +85,7 @@ const reportName = "FSMTX_REPORT"
 // reports is what GuardReporting adds behind the text.
 const reports = `; trap 'printf "%s\n" "$` + reportName + `"; exit 0' 0; shopt -s execfail 2>/dev/null; `
 
-// GuardReporting is GuardAnywhere with a text that is printed if the program is missing or is one for
+// GuardReporting is GuardOr with a text that is printed if the program is missing or is one for
 // another platform.
 func GuardReporting(program string, args []string, text string) string {
 	return "export " + reportName + "=" + Quote(text) + reports + Guard(program, args)
@@ -75,11 +106,11 @@ func Reported(line string) (text, rest string) {
 	return words[0], rest
 }
 
-// Guarded returns the words of the program's call in a line of Guard, GuardAnywhere or
+// Guarded returns the words of the program's call in a line of Guard, GuardOr or
 // GuardReporting, in the form of Call. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
 	_, line = Reported(line)
-	s, err := Parse(strings.TrimPrefix(line, harmless))
+	s, err := Parse(withoutFallback(line))
 	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
 		return nil, false
 	}

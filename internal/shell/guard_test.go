@@ -1,12 +1,14 @@
 package shell
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -81,12 +83,12 @@ func TestGuardRunsTheProgramIfItExists(t *testing.T) {
 	}
 }
 
-// TestGuardAnywhere: a program for another platform changes nothing, and one that is started answers
+// TestGuardOr: a program for another platform changes nothing, and one that is started answers
 // with its own exit code, in each shell that is here.
-func TestGuardAnywhere(t *testing.T) {
+func TestGuardOr(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
-	line := GuardAnywhere(Join(program), []string{"hook"})
+	line := GuardOr(Nothing, Join(program), []string{"hook"})
 	words, ok := Guarded(line)
 	require.True(t, ok)
 	require.Equal(t, []string{program, "hook"}, words)
@@ -149,4 +151,51 @@ func TestOtherReportsAreNotOurs(t *testing.T) {
 		require.Empty(t, text, other)
 		require.Equal(t, other, rest)
 	}
+}
+
+// TestGuardFallsBack: where the program is missing, not executable or for another platform, the line refuses or tells only in a
+// list with a state directory.
+func TestGuardFallsBack(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "tasks", ".s1.fsmtx"), 0o755))
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+		return path
+	}
+	foreign := write("foreign", "\x7fELF\x02\x01\x01\x00"+strings.Repeat("\x00", 60), 0o755)
+	for what, program := range map[string]string{"missing": filepath.Join(dir, "gone"), "not executable": write("text", "x", 0o644), "foreign": foreign} {
+		for _, sh := range []string{"/bin/sh", "bash"} {
+			for session, has := range map[string]bool{"s1": true, "s2": false} {
+				out, errors, code := inShell(t, sh, GuardOr(Refuse, program, []string{"hook"}), dir, session)
+				told, _, toldCode := inShell(t, sh, GuardOr(Tell, program, []string{"hook"}), dir, session)
+				name := fmt.Sprint(what, " in ", sh, ", has a workflow: ", has)
+				assert.Equal(t, 0, toldCode, name)
+				if has {
+					assert.Equal(t, 2, code, name)
+					assert.Contains(t, errors, "fsmtx cannot be run, so no step is let through", name)
+					assert.Contains(t, told, `{"systemMessage": "fsmtx cannot be run, `, name)
+				} else {
+					assert.Equal(t, 0, code, name)
+					assert.Empty(t, out+told, name)
+				}
+			}
+		}
+	}
+	for _, f := range []Fallback{Nothing, Refuse, Tell} {
+		words, ok := Guarded(GuardOr(f, "/opt/fsmtx", []string{"hook", "--x"}))
+		assert.True(t, ok, f)
+		assert.Equal(t, []string{"/opt/fsmtx", "hook", "--x"}, words)
+	}
+}
+
+// inShell runs a line in a shell for a session of the client whose configuration is in dir.
+func inShell(t *testing.T, sh, line, dir, session string) (out, errors string, code int) {
+	t.Helper()
+	c := exec.Command(sh, "-c", line)
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}
+	var o, e strings.Builder
+	c.Stdout, c.Stderr = &o, &e
+	_ = c.Run()
+	return o.String(), e.String(), c.ProcessState.ExitCode()
 }

@@ -37,11 +37,20 @@ func (h Hook) group() any {
 		Command string `json:"command"`
 		Timeout int    `json:"timeout"`
 		If      string `json:"if,omitzero"`
+		Failure string `json:"onFailure,omitzero"`
 	}
 	return struct {
 		Matcher string    `json:"matcher,omitzero"`
 		Hooks   []command `json:"hooks"`
-	}{h.Matcher, []command{{"command", h.Line(), h.Timeout, h.If}}}
+	}{h.Matcher, []command{{"command", h.Line(), h.Timeout, h.If, h.onFailure()}}}
+}
+
+// onFailure returns the member of that name, empty for none.
+func (h Hook) onFailure() string {
+	if h.Closed {
+		return "block"
+	}
+	return ""
 }
 
 // Remove returns settings without the hooks, without the variable that Add set and

@@ -104,6 +104,9 @@ func entryOf(h settings.Hook) map[string]any {
 	if h.If != "" {
 		entry["if"] = h.If
 	}
+	if h.Closed {
+		entry["onFailure"] = "block"
+	}
 	return entry
 }
 
@@ -168,19 +171,19 @@ func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 func TestLayoutFollowsTheFile(t *testing.T) {
 	one := atStop
 	for before, after := range map[string]string{
-		"{\n\t\"a\": 1\n}": "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"hooks\": " +
+		"{\n\t\"a\": 1\n}": "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SubagentStop\": [\n\t\t\t{\n\t\t\t\t\"hooks\": " +
 			"[\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook " +
 			"--agent=claude --nest=off\",\n\t\t\t\t\t\t\"timeout\": 15\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
-		`{"a":1}`: `{"a":1, "hooks": {"Stop": [{"hooks": [{"type": "command", ` +
+		`{"a":1}`: `{"a":1, "hooks": {"SubagentStop": [{"hooks": [{"type": "command", ` +
 			`"command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]}]}}`,
-		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": {"Stop": [{"hooks": [{"type": "command", ` +
+		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": {"SubagentStop": [{"hooks": [{"type": "command", ` +
 			`"command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]}]}} `,
 	} {
 		assert.Equal(t, after, string(add(t, []byte(before), one)))
 	}
 	// In an object on one line of a file with more lines there is a space between elements.
-	for _, before := range []string{"{\n  \"hooks\": {\"SubagentStop\":[]}\n}", "{\"hooks\": {\"SubagentStop\":[]}}"} {
-		assert.Contains(t, string(add(t, []byte(before), one)), `, "Stop"`, "%q", before)
+	for _, before := range []string{"{\n  \"hooks\": {\"Stop\":[]}\n}", "{\"hooks\": {\"Stop\":[]}}"} {
+		assert.Contains(t, string(add(t, []byte(before), one)), `, "SubagentStop"`, "%q", before)
 	}
 	assert.Contains(t, string(add(t, []byte("{\n\"a\": 1\n}\n"), one)), "\n  \"", "a file without indentation shows no unit")
 	crlf := add(t, []byte("{\r\n  \"a\": 1\r\n}\r\n"), ours)
@@ -192,7 +195,7 @@ func TestLineOfAPlugin(t *testing.T) {
 	line := func(command string) string {
 		return settings.Hook{Command: command, Args: []string{"hook"}}.Line()
 	}
-	assert.Equal(t, shell.GuardAnywhere(`"$CLAUDE_PLUGIN_ROOT"/bin/fsmtx`, []string{"hook"}), line("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"))
+	assert.Equal(t, shell.GuardOr(shell.Nothing, `"$CLAUDE_PLUGIN_ROOT"/bin/fsmtx`, []string{"hook"}), line("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"))
 	assert.Equal(t, shell.Guard("/bin/fsmtx", []string{"hook"}), line("/bin/fsmtx"))
 }
 

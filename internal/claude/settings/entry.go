@@ -14,7 +14,8 @@ type entry struct {
 	matcher   string
 	timeout   float64 // seconds, 0 if there is none
 	condition string  // "if"
-	async     string  // the member with which the client does not wait for the hook; empty if there is none
+	onFailure string
+	async     string // the member with which the client does not wait for the hook; empty if there is none
 
 	groups, hooks *hujson.Array  // of the event, and of the group
 	group, object *hujson.Object // in which the entry is, and the entry
@@ -101,6 +102,7 @@ func entryOf(o *hujson.Object) (e entry, ok bool) {
 	timeout, _ := member(o, "timeout").(hujson.Literal)
 	e.timeout = timeout.Float() // 0 for what is not a number
 	e.condition, _ = text(member(o, "if"))
+	e.onFailure, _ = text(member(o, "onFailure"))
 	for _, name := range []string{"asyncRewake", "async"} { // fact 101, client 2.1.329
 		if value, is := member(o, name).(hujson.Literal); is && string(value) == "true" {
 			e.async = name

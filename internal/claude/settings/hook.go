@@ -31,12 +31,21 @@ type Hook struct {
 	Timeout int      // seconds
 	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all; other agents ignore it
 
-	report string // what the shell prints if the program does not run; empty for nothing
+	// Closed makes the client refuse the call if the program fails or runs past its limit ("onFailure": "block", which
+	// clients before 2.1.295 ignore).
+	Closed   bool
+	fallback shell.Fallback // if the program cannot be started
+	report   string         // what the shell prints if the program does not run; empty for nothing
 }
 
 // taskTools are the tools before which hydrate checks that the tasks belong to the skill
 // that is running.
-const taskTools = "TaskCreate|TaskGet|TaskList|TaskUpdate"
+const taskTools = otherTaskTools + "|" + steppingTool
+
+const (
+	otherTaskTools = "TaskCreate|TaskGet|TaskList"
+	steppingTool   = "TaskUpdate"
+)
 
 // fileTools are the tools that change files.
 const fileTools = "Write|Edit|NotebookEdit"
@@ -54,9 +63,10 @@ type Duty struct {
 // Hooks returns the hooks of "fsmtx install" and "fsmtx plugin": one command, registered once
 // for each event that it needs. flags are its flags.
 //
-// PreToolUse has two registrations, because "if" restricts the one on Bash to commands that run
+// PreToolUse has three registrations; no call matches two. That of the tools which change a step is closed: it refuses
+// them in a list with a workflow if the program cannot run. "if" restricts the one on Bash to commands that run
 // this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
-// commands; no call matches both. The events also occur in subagents. TaskCompleted covers a
+// commands; it stays open, so that what mends the program always runs. The events also occur in subagents. TaskCompleted covers a
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
 // shows that an update was carried out, and what a person chose (fact 186, client 2.1.329). At the
 // next prompt it is known that an update was not: after an interruption no Stop comes (fact 54).
@@ -73,16 +83,20 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 			on(event.PreToolUse, taskTools, short),
 			on(event.Stop, "", short), start}
 	}
-	tools := "^(" + strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...), "|") + ")$"
-	shell := on(event.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
-	if shell.If = "Bash(*" + Program + " *)"; d.Only.Shell {
-		shell.Matcher, shell.If = "Bash|Monitor", ""
+	stepping := on(event.PreToolUse, "^("+steppingTool+"|"+servedTools+")$", StepTimeout)
+	stepping.Closed, stepping.fallback = true, shell.Refuse
+	tools := "^(" + strings.Join(append([]string{otherTaskTools, fileTools}, d.Only.Tools...), "|") + ")$"
+	stop := on(event.Stop, "", short)
+	stop.fallback = shell.Tell
+	bash := on(event.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
+	if bash.If = "Bash(*" + Program + " *)"; d.Only.Shell {
+		bash.Matcher, bash.If = "Bash|Monitor", ""
 	}
 	ran := on(event.PostToolUse, "Bash", short)
 	ran.If = "Bash(*" + Program + " *)"
 	return []Hook{on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, on(event.UserPromptExpansion, "", short),
-		on(event.PreToolUse, tools, StepTimeout), shell, on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
-		on(event.Stop, "", short), on(event.SubagentStop, "", short), start}
+		stepping, on(event.PreToolUse, tools, short), bash, on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
+		stop, on(event.SubagentStop, "", short), start}
 }
 
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
@@ -132,11 +146,10 @@ func (h Hook) Line() string {
 	if h.report != "" {
 		return shell.GuardReporting(word(h.Command), args, h.report)
 	}
-	guard := shell.Guard
-	if strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
-		guard = shell.GuardAnywhere
+	if h.fallback != shell.Nothing || strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
+		return shell.GuardOr(h.fallback, word(h.Command), args)
 	}
-	return guard(word(h.Command), args)
+	return shell.Guard(word(h.Command), args)
 }
 
 // owns reports whether a call is this hook. The hook's path and flags may differ.

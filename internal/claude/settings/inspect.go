@@ -140,6 +140,8 @@ func (h Hook) compare(e *entry) string {
 		return has("matcher", e.matcher, h.Matcher)
 	case e.condition != h.If:
 		return has("if", e.condition, h.If)
+	case e.onFailure != h.onFailure():
+		return has("onFailure", e.onFailure, h.onFailure())
 	case e.async != "":
 		return fmt.Sprintf("has %q, so the client does not wait for its answer", e.async)
 	}

@@ -24,42 +24,42 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		why      []string
 	}{
 		"as written":  {"", "", nil},
-		"other flags": {`--nest=off"`, `--scope=skill"`, []string{`Stop: has flags "--scope=skill", want "--nest=off"`}},
+		"other flags": {`--nest=off"`, `--scope=skill"`, []string{`SubagentStop: has flags "--scope=skill", want "--nest=off"`}},
 		"other path": {line, `"test ! -x /old/fsmtx || exec /old/fsmtx hook --agent=claude --nest=off"`,
-			[]string{"Stop: runs /old/fsmtx, want /opt/bin/fsmtx"}},
+			[]string{"SubagentStop: runs /old/fsmtx, want /opt/bin/fsmtx"}},
 		"no path": {line, `"! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude --nest=off"`,
-			[]string{"Stop: runs fsmtx, want /opt/bin/fsmtx"}},
-		"other timeout": {`off", "timeout": 15`, `off", "timeout": 60`, []string{"Stop: has timeout 60 s, want 15 s"}},
-		"no timeout":    {`off", "timeout": 15`, `off"`, []string{"Stop: has no timeout, want 15 s"}},
+			[]string{"SubagentStop: runs fsmtx, want /opt/bin/fsmtx"}},
+		"other timeout": {`off", "timeout": 15`, `off", "timeout": 60`, []string{"SubagentStop: has timeout 60 s, want 15 s"}},
+		"no timeout":    {`off", "timeout": 15`, `off"`, []string{"SubagentStop: has no timeout, want 15 s"}},
 		"same number":   {`off", "timeout": 15`, `off", "timeout": 1.5e1`, nil},
 		"other matcher": {`"Skill|TaskUpdate|AskUserQuestion"`, `"Skill|Bash"`,
 			[]string{`PostToolUse: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
 		"a matcher": {`{"hooks": [{"type": "command", "command": ` + line,
-			`{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`Stop: has matcher "startup", want none`}},
+			`{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SubagentStop: has matcher "startup", want none`}},
 		"an if": {`off", "timeout": 15`, `off", "timeout": 15, "if": "Bash(git *)"`,
-			[]string{`Stop: has if "Bash(git *)", want none`}},
+			[]string{`SubagentStop: has if "Bash(git *)", want none`}},
 		"in the background": {`off", "timeout": 15`, `off", "timeout": 15, "async": true`,
-			[]string{`Stop: has "async", so the client does not wait for its answer`}},
+			[]string{`SubagentStop: has "async", so the client does not wait for its answer`}},
 		"woken": {`off", "timeout": 15`, `off", "timeout": 15, "asyncRewake": true`,
-			[]string{`Stop: has "asyncRewake", so the client does not wait for its answer`}},
+			[]string{`SubagentStop: has "asyncRewake", so the client does not wait for its answer`}},
 		"in the foreground": {`off", "timeout": 15`, `off", "timeout": 15, "async": false`, nil},
 		"as earlier": {line, `"/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`,
-			[]string{`Stop: has "args", which other agents ignore`}},
+			[]string{`SubagentStop: has "args", which other agents ignore`}},
 		"by its name": {line, `"fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`,
-			[]string{"Stop: runs fsmtx, want /opt/bin/fsmtx"}},
+			[]string{"SubagentStop: runs fsmtx, want /opt/bin/fsmtx"}},
 		"a shell": {line, `"/opt/bin/fsmtx hook --agent=claude --nest=off"`,
-			[]string{"Stop: does not allow for a missing program as it should"}},
+			[]string{"SubagentStop: does not allow for a missing program as it should"}},
 		"a quoting shell": {line, `"'/my opt/fsmtx' hook \"--agent=claude\" --nest=off"`,
-			[]string{"Stop: runs /my opt/fsmtx, want /opt/bin/fsmtx"}},
+			[]string{"SubagentStop: runs /my opt/fsmtx, want /opt/bin/fsmtx"}},
 		"a variable's path": {line, `"\"$HOME/bin/fsmtx\" hook --agent=claude --nest=off"`,
-			[]string{"Stop: runs $HOME/bin/fsmtx, want /opt/bin/fsmtx"}},
+			[]string{"SubagentStop: runs $HOME/bin/fsmtx, want /opt/bin/fsmtx"}},
 		"quoted differently": {line, `"test ! -x '/opt/bin/fsmtx' || exec /opt/bin/fsmtx hook  '--agent=claude' --nest=off"`,
-			[]string{"Stop: does not allow for a missing program as it should"}},
-		"not ours":         {`hook --agent=claude --nest=off`, `hook --agent=codex`, []string{"Stop: is missing"}},
-		"a script of ours": {line, `"fsmtx hook --agent=claude --nest=off ; true"`, []string{"Stop: is missing"}},
+			[]string{"SubagentStop: does not allow for a missing program as it should"}},
+		"not ours":         {`hook --agent=claude --nest=off`, `hook --agent=codex`, []string{"SubagentStop: is missing"}},
+		"a script of ours": {line, `"fsmtx hook --agent=claude --nest=off ; true"`, []string{"SubagentStop: is missing"}},
 		"another guard": {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off"`,
-			[]string{"Stop: is missing"}},
-		"other event": {`"Stop"`, `"SubagentStop"`, []string{"Stop: is missing", "SubagentStop: is registered, but should not be"}},
+			[]string{"SubagentStop: is missing"}},
+		"other event": {`"SubagentStop"`, `"Stop"`, []string{"SubagentStop: is missing", "Stop: is registered, but should not be"}},
 		"more keys":   {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
 	} {
 		with := string(add(t, []byte(`{"a":1}`), two))
@@ -92,10 +92,10 @@ func TestTimeLimitIsLongerThanTheWait(t *testing.T) {
 
 func TestInspectReportsADuplicateHook(t *testing.T) {
 	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"], "timeout": 15}`
-	twice := fmt.Sprintf(`{"hooks": {"Stop": [{"hooks": [%s, %s]}]}}`, entry, entry)
+	twice := fmt.Sprintf(`{"hooks": {"SubagentStop": [{"hooks": [%s, %s]}]}}`, entry, entry)
 	report, err := settings.Inspect([]byte(twice), atStop)
 	require.NoError(t, err)
-	assert.Equal(t, []string{`Stop: has "args", which other agents ignore`, "Stop: is registered, but should not be"}, report.Why)
+	assert.Equal(t, []string{`SubagentStop: has "args", which other agents ignore`, "SubagentStop: is registered, but should not be"}, report.Why)
 	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), atStop)), "agent=claude"))
 }
 

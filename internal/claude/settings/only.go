@@ -69,11 +69,11 @@ func FindOnly(data []byte) (only Only, err error) {
 	}
 	found, err := doc.entries(Hooks(Program, nil, Duty{}))
 	for _, e := range found {
-		switch _, rest, isServed := strings.Cut(e.matcher, servedTools+"|"); {
+		switch _, rest, hasMore := strings.Cut(e.matcher, fileTools+"|"); {
 		case e.event != event.PreToolUse:
 		case e.matcher == "Bash", e.matcher == "Bash|Monitor":
 			only.Shell = only.Shell || e.condition == ""
-		case isServed:
+		case hasMore:
 			only.Tools = append(only.Tools, strings.Split(strings.TrimSuffix(rest, ")$"), "|")...)
 		}
 	}

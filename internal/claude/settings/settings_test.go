@@ -15,7 +15,7 @@ import (
 var (
 	ours    = settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"}, settings.Duty{})
 	atStart = at("SessionStart")
-	atStop  = at("Stop")
+	atStop  = at("SubagentStop")
 )
 
 func at(event string) []settings.Hook {

@@ -15,61 +15,64 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // TestHooks compares the whole file, because a mistake in PreToolUse makes the client drop all of
 // it (fact 58). Nothing is registered twice for a call.
 func TestHooks(t *testing.T) {
-	group := func(flags, matcher string, timeout int, more string) string {
+	group := func(command, matcher string, timeout int, more string) string {
 		if matcher != "" {
 			matcher = `
         "matcher": "` + matcher + `",`
 		}
+		text, _ := json.Marshal(command)
 		return fmt.Sprintf(`
       {%s
         "hooks": [
           {
             "type": "command",
-            "command": "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude%s",
+            "command": %s,
             "timeout": %d%s
           }
         ]
-      }`, matcher, flags, timeout, more)
+      }`, matcher, text, timeout, more)
 	}
 	event := func(name string, groups ...string) string {
 		return fmt.Sprintf("\n    %q: [%s\n    ]", name, strings.Join(groups, ","))
 	}
-	line := func(event string) string {
-		all := settings.Hooks("fsmtx", nil, settings.Duty{})
-		text, _ := json.Marshal(all[slices.IndexFunc(all, func(h settings.Hook) bool { return h.Event == event })].Line())
-		return string(text)
+	reporting := func(hooks []settings.Hook) string {
+		return hooks[slices.IndexFunc(hooks, func(h settings.Hook) bool { return h.Event == "SessionStart" })].Line()
 	}
+	const open, own = "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude", ",\n            \"if\": \"Bash(*fsmtx *)\""
+	or := func(f shell.Fallback) string { return shell.GuardOr(f, "fsmtx", []string{"hook", "--agent=claude"}) }
+	hooks := settings.Hooks("fsmtx", nil, settings.Duty{})
 	want := "{\n  \"hooks\": {" + strings.Join([]string{
-		event("PostToolUse",
-			group("", "Skill|TaskUpdate|AskUserQuestion", 15, ""),
-			group("", "Bash", 15, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
-		event("UserPromptExpansion", group("", "", 15, "")),
+		event("PostToolUse", group(open, "Skill|TaskUpdate|AskUserQuestion", 15, ""), group(open, "Bash", 15, own)),
+		event("UserPromptExpansion", group(open, "", 15, "")),
 		event("PreToolUse",
-			group("", "^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|NotebookEdit|"+
-				"mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860, ""),
-			group("", "Bash", 1860, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
-		event("TaskCompleted", group("", "", 1860, "")),
-		event("UserPromptSubmit", group("", "", 15, "")),
-		event("Stop", group("", "", 15, "")),
-		event("SubagentStop", group("", "", 15, "")),
-		event("SessionStart", strings.Replace(group("", "", 15, ""), line("Stop"), line("SessionStart"), 1)),
+			group(or(shell.Refuse), "^(TaskUpdate|mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860,
+				",\n            \"onFailure\": \"block\""),
+			group(open, "^(TaskCreate|TaskGet|TaskList|Write|Edit|NotebookEdit)$", 15, ""),
+			group(open, "Bash", 1860, own)),
+		event("TaskCompleted", group(open, "", 1860, "")),
+		event("UserPromptSubmit", group(open, "", 15, "")),
+		event("Stop", group(or(shell.Tell), "", 15, "")),
+		event("SubagentStop", group(open, "", 15, "")),
+		event("SessionStart", group(reporting(hooks), "", 15, "")),
 	}, ",") + "\n  }\n}\n"
-	assert.Equal(t, want, string(add(t, nil, settings.Hooks("fsmtx", nil, settings.Duty{}))))
+	assert.Equal(t, want, string(add(t, nil, hooks)))
 
-	const off = " --steps=off"
+	const off = open + " --steps=off"
+	hooks = settings.Hooks("fsmtx", []string{"--steps=off"}, settings.Duty{NoSteps: true})
 	want = "{\n  \"hooks\": {" + strings.Join([]string{
 		event("PostToolUse", group(off, "Skill", 15, "")),
 		event("UserPromptExpansion", group(off, "", 15, "")),
 		event("PreToolUse", group(off, "TaskCreate|TaskGet|TaskList|TaskUpdate", 15, "")),
 		event("Stop", group(off, "", 15, "")),
-		event("SessionStart", strings.Replace(group(off, "", 15, ""), line("Stop")[:len(line("Stop"))-1], line("SessionStart")[:len(line("SessionStart"))-1], 1)),
+		event("SessionStart", group(reporting(hooks), "", 15, "")),
 	}, ",") + "\n  }\n}\n"
-	assert.Equal(t, want, string(add(t, nil, settings.Hooks("fsmtx", []string{"--steps=off"}, settings.Duty{NoSteps: true}))))
+	assert.Equal(t, want, string(add(t, nil, hooks)))
 }
 
 func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
@@ -95,9 +98,10 @@ func TestStepsComeAndGo(t *testing.T) {
 func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 	with := string(add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
-		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(TaskUpdate|Write|`,
-			`PreToolUse: has matcher "^(TaskUpdate|Write|`},
-		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(Write|`, `PreToolUse: has matcher "^(Write|`},
+		{`"^(TaskCreate|TaskGet|TaskList|Write|Edit|`, `"^(TaskList|Write|`,
+			`PreToolUse: has matcher "^(TaskList|Write|`},
+		{`"^(TaskUpdate|`, `"^(TaskList|`, `PreToolUse: has matcher "^(TaskList|`},
+		{`, "onFailure": "block"`, ``, `PreToolUse: has no onFailure, want "block"`},
 		{`1860, "if": "Bash(*fsmtx *)"`, `1860`, `PreToolUse: has no if, want "Bash(*fsmtx *)"`},
 		{`1860, "if": "Bash(*fsmtx *)"`, `1860, "if": "Bash(*)"`, `PreToolUse: has if "Bash(*)", want "Bash(*fsmtx *)"`},
 	} {
