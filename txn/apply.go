@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 
@@ -102,7 +101,7 @@ func (t *transaction) link(name string) error {
 // does not exist, a writer without a lock has deleted it, which has the same result.
 func (t *transaction) unlink(name string) error {
 	info, err := t.files.Lstat(t.filePath(name))
-	if err == nil && !os.SameFile(info, t.seen[name]) {
+	if err == nil && !vfs.SameFile(info, t.seen[name]) {
 		return ErrChanged
 	}
 	if err == nil {

@@ -392,7 +392,10 @@ var errTest = errors.New("test")
 func TestAMarkOnlyRises(t *testing.T) {
 	marked := func(n int) Change {
 		c := replacing
-		c.Mark = &Mark{File{"mark", []byte(strconv.Itoa(n)), 0o644}, func(now []byte) bool { was, _ := strconv.Atoi(string(now)); return was >= n }}
+		c.Mark = &Mark{File{"mark", []byte(strconv.Itoa(n)), 0o644}, func(now []byte) bool {
+			was, _ := strconv.Atoi(string(now))
+			return was >= n
+		}}
 		return c
 	}
 	for was, want := range map[string]string{"": "7", "6": "7", "7": "7", "8": "8", "x": "7"} {

@@ -118,7 +118,7 @@ func lockFile(ctx context.Context, files vfs.FS, s string, create bool) (unlock 
 // checkAtPath returns vfs.ErrMoved unless the locked file is still the one at its path.
 func checkAtPath(files vfs.FS, path string, locked fs.FileInfo) error {
 	there, err := files.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !vfs.SameFile(locked, there) {
 		return vfs.ErrMoved
 	}
 	return err

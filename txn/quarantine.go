@@ -2,8 +2,8 @@ package txn
 
 import (
 	"errors"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -62,7 +62,7 @@ func (u *rollback) linkInto(dir, name string) (string, error) {
 			target = filepath.Join(dir, safefile.Shortened(name)+"."+strconv.Itoa(n))
 		}
 		there, err := u.files.Lstat(target)
-		if err == nil && !os.SameFile(here, there) {
+		if err == nil && !vfs.SameFile(here, there) {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {

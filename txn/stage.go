@@ -154,7 +154,7 @@ func (t *transaction) backUp(name string) error {
 		return changedIfMissing(t.linkError(err))
 	}
 	info, err := t.files.Lstat(t.path(backupName, name))
-	if err == nil && !os.SameFile(info, t.seen[name]) {
+	if err == nil && !vfs.SameFile(info, t.seen[name]) {
 		err = ErrChanged
 	}
 	return err

@@ -3,7 +3,6 @@ package txn
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -85,7 +84,7 @@ func (u *rollback) restore(e entry) error {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case os.SameFile(here, backup):
+	case vfs.SameFile(here, backup):
 		return u.conflictUnlessMatching(u.filePath(e.Name), e, whyNewer)
 	default:
 		if same, err := u.matches(u.filePath(e.Name), e); same || err != nil {
@@ -127,7 +126,7 @@ func (u *rollback) remove(e entry) error {
 	if ignoreNotExist(err) != nil {
 		return err
 	}
-	ours := err == nil && os.SameFile(here, staged)
+	ours := err == nil && vfs.SameFile(here, staged)
 	same, err := u.matches(path, e)
 	switch {
 	case err != nil:

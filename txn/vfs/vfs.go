@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
 
@@ -75,6 +76,15 @@ type FS interface {
 	// another one. Its errors include ErrBusy, ErrNotRegular, ErrNotOwn, and ErrMoved if
 	// there is no file or if it was replaced while it was opened.
 	Lock(ctx context.Context, name string, create bool) (locked fs.FileInfo, unlock func(), err error)
+}
+
+// SameFile is os.SameFile. Files of a file system that is not the operating system's are the same if
+// a method SameFile of the first says so.
+func SameFile(a, b fs.FileInfo) bool {
+	if fake, ok := a.(interface{ SameFile(fs.FileInfo) bool }); ok {
+		return fake.SameFile(b)
+	}
+	return os.SameFile(a, b)
 }
 
 // SyncDir makes the names in a directory durable. On a file system that cannot sync directories

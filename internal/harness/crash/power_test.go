@@ -159,7 +159,8 @@ func (tr *trial) prepare(home string) txn.Change {
 	}
 	if tr.workload.mark {
 		require.NoError(tr.t, os.WriteFile(filepath.Join(list, mark), []byte("6"), 0o644))
-		c.Mark = &txn.Mark{File: txn.File{Name: mark, Data: []byte("7"), Mode: 0o644}, Reached: func(now []byte) bool { return string(now) >= "7" }}
+		c.Mark = &txn.Mark{File: txn.File{Name: mark, Data: []byte("7"), Mode: 0o644},
+			Reached: func(now []byte) bool { return string(now) >= "7" }}
 	}
 	for name, deleted := range tr.files {
 		text := "the task in " + name
