@@ -67,7 +67,7 @@ test: ## run every test, and list what was skipped and why (in CI an unexpected 
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(gotest) -race -timeout 30m ./...
 
-ci: tidy format vet staticcheck cross dist-check test race fuzz oracle e2e fidelity agents-sample together disks-sample mutants-sample ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test race fuzz oracle oracle-program-sample e2e fidelity agents-sample together disks-sample mutants-sample ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -120,7 +120,7 @@ oracle-program: ## give the program and that of commit 0435842a the same session
 	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 
 oracle-program-sample:
-	@$(MAKE) oracle-program ONE_IN=12
+	@$(MAKE) oracle-program ONE_IN=20
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e

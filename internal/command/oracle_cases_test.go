@@ -195,7 +195,7 @@ func (g *guardScene) place(t testing.TB, files map[string]any) {
 			} else if v["remove"] == true {
 				require.NoError(t, os.RemoveAll(path))
 			} else {
-				text, err := json.Marshal(v["json"])
+				text, err := json.Marshal(v["json"], json.Deterministic(true))
 				require.NoError(t, err)
 				g.write(t, path, string(text))
 			}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +32,8 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(process|pid|PID)("?:)? \d+|(?m)^\d+( TIME)$|^\d{4,7}$`), "$1$2 PID$3"},
 	{regexp.MustCompile(`\bn?(\d{10}-)?\d{8}[t-]\d{6}-\d+(-[0-9a-f]{8})?\b|\b[0-9a-f]{32,}\b|\b[A-Z2-7]{26}\b`), "ID"},
 	{regexp.MustCompile(`\b([\w.]+)-[0-9a-f]{10}\b`), "$1-PATH"},
+	{regexp.MustCompile(`\b1\.0\.0-dev(\+g[0-9a-f]{12}(\.dirty)?)?`), "VERSION"},
+	{regexp.MustCompile(`[^\s"':=]*/fsmtx-oracle-[0-9a-f]{8}/[0-9a-f]{12}`), "DIR"},
 	{regexp.MustCompile(`\b(toolu_|fsmtx-demo-|fsmtx-test-)\d+`), "${1}N"},
 }
 
@@ -65,6 +68,17 @@ func spread(text string, output bool) string {
 	return strings.TrimRight(normal(out.String()), "\n")
 }
 
+// content spreads the text of a file. Of a .json file it also returns a word for the layout.
+func content(path, text string) string {
+	if strings.HasPrefix(text, "fsmtx-journal ") { // the program's own
+		return "a journal"
+	}
+	if value := jsontext.Value(text); filepath.Ext(path) == ".json" && value.IsValid() && (value.Kind() == '{' || value.Kind() == '[') {
+		return spread(text, true) + "\nlayout " + digest([]byte(normal(text)))
+	}
+	return spread(text, filepath.Ext(path) != ".json")
+}
+
 // leaves returns a line for each value that has no others in it: hookSpecificOutput.permissionDecision: "deny".
 func leaves(above string, value jsontext.Value) (lines string) {
 	var members map[string]jsontext.Value
@@ -81,5 +95,9 @@ func leaves(above string, value jsontext.Value) (lines string) {
 		}
 		return lines
 	}
-	return above + ": " + string(value) + "\n"
+	if text := string(value); value.Kind() != '"' {
+		return above + ": " + text + "\n"
+	} else { // without the quote at the end, so that what is added to a text is all that differs
+		return above + ": " + strings.TrimSuffix(strings.ReplaceAll(text, `\n`, "\n  "), `"`) + "\n"
+	}
 }

@@ -87,7 +87,7 @@ func (w *scene) session(t testing.TB, name, text string) []point {
 			"ask": w.ask,
 		},
 	})
-	return points(strings.ReplaceAll(log.String(), w.dir, "DIR"))
+	return points(log.String())
 }
 
 // run runs a program, whatever its exit code.
