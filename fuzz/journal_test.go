@@ -19,7 +19,7 @@ import (
 
 const (
 	sibling       = ".claude/tasks/.s.fsmtx"
-	transactionID = "20200101t000000-000000001-00000000"
+	transactionID = "n0000000001-20200101t000000-000000001-00000000"
 )
 
 // FuzzJournal recovers a list with a journal of any bytes, or of any body with the right
@@ -31,9 +31,8 @@ func FuzzJournal(f *testing.F) {
 		sound, sealed(sound), strings.ReplaceAll(sound, "2.json", "../../../outside/secret"),
 		body(entry("1.json", "mine"), entry("4.json", "new 4")), body(entry("9.json", "x"), entry("1.json", "other")),
 		body(entry(".lock.lock", ""), entry(".highwatermark", "7")), body(entry("1.json.lock", ""), entry(strings.Repeat("x", 255), "")),
-		strings.Replace(sound, `"../s"`, `"../t"`, 1), strings.Replace(sealed(sound), " 2 ", " 1 ", 1), sealed(sound)[:200],
-		sealedOld(sound), strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1),
-		sealedOld(strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1)),
+		strings.Replace(sound, `"../s"`, `"../t"`, 1), strings.Replace(sealed(sound), " 4 ", " 3 ", 1), sealed(sound)[:200],
+		strings.Replace(sound, `"label":""`, `"label":"","record":"r"`, 1),
 
 		body(entry("a\\nb", "x"), entry("\\u0000", "x")), `{}`, `null`, ``,
 	} {
@@ -58,10 +57,7 @@ func body(create, remove string) string {
 		transactionID, create, remove)
 }
 
-func sealed(body string) string { return "fsmtx-journal 2 " + digest("2\n"+body) + "\n" + body }
-
-// sealedOld is a journal of version 1.
-func sealedOld(body string) string { return "fsmtx-journal 1 " + digest(body) + "\n" + body }
+func sealed(body string) string { return "fsmtx-journal 4 " + digest("4\n"+body) + "\n" + body }
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))

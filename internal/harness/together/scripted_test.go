@@ -162,7 +162,7 @@ func (d *director) record(s faultfs.Step) {
 	case s.Op == "mkdir" && strings.HasPrefix(name, "txn-"):
 		d.report, d.own = report{}, true // a transaction begins, perhaps not the first
 	case !d.own: // the steps of a recovery
-	case s.Op == "link" && strings.Contains(s.Path, "/new/"):
+	case s.Op == "link" && strings.Contains(s.Path, "/new/") && !strings.Contains(s.To, "/txn-"): // there it only tries one
 		d.report.Created = append(d.report.Created, name)
 	case s.Op == "link" && strings.Contains(s.To, "/old/"):
 		d.report.Deleted = append(d.report.Deleted, name)
