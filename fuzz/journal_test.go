@@ -53,7 +53,7 @@ func entry(name, text string) string {
 }
 
 func body(create, remove string) string {
-	return fmt.Sprintf(`{"id":"%s","dir":"../s","inode":0,"time":"2020-01-01T00:00:00Z","label":"","creates":[%s],"deletes":[%s]}`,
+	return fmt.Sprintf(`{"id":"%s","dir":"../s","time":"2020-01-01T00:00:00Z","label":"","creates":[%s],"deletes":[%s]}`,
 		transactionID, create, remove)
 }
 

@@ -51,8 +51,8 @@ func TestWithoutAClientThatChangesTheList(t *testing.T) {
 			want := `
 deny #2 "Write the version" cannot be completed: #1 "Choose" must be done first. Ready now: #1 "Choose"; pending pending pending
 allow ; in_progress pending pending
-deny #1 "Choose" cannot be completed: say how it ends. Complete it with --outcome major, or with minor; in_progress pending pending
-deny #1 "Choose" cannot be completed: it cannot end as "mayor". Complete it with --outcome major, or with minor; in_progress pending pending
+deny #1 "Choose" cannot be completed: say how it ends. Complete it with --outcome major, or with minor.; in_progress pending pending
+deny #1 "Choose" cannot be completed: it cannot end as "mayor". Complete it with --outcome major, or with minor.; in_progress pending pending
 allow ; completed pending pending
 allow ; completed pending pending
 deny #1 "Choose" ended as major and is done. A person can open it again in a terminal: fsmtx step reopen 1 --because "..." --session s1; completed pending pending
