@@ -223,28 +223,3 @@ func TestWhatIsRegisteredRunsNothingThatItReads(t *testing.T) {
 		assert.NotEqual(t, "PWNED", filepath.Base(path), path)
 	}
 }
-
-// TestProgramsWithoutArgumentsSayNothingToAnEvent: agents that ignore "args" run the program
-// alone. Without an event it prints its help.
-func TestProgramsWithoutArgumentsSayNothingToAnEvent(t *testing.T) {
-	r := registered{root: t.TempDir()}
-	program.Link(t, r.root)
-	r.env = []string{"HOME=" + r.root, "PATH=" + r.root, raceOptions}
-	claude := `{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}`
-	for _, stdin := range append(recordedEvents(t), claude, "\n "+claude+"\n") {
-		for _, args := range [][]string{{"fsmtx"}, {"fsmtx-mcp"}, {"fsmtx", "mcp"}} {
-			out, code := r.run(t, r.root, stdin, filepath.Join(r.root, args[0]), args[1:]...)
-			assert.Zero(t, code, "%q %s", args, stdin)
-			assert.Empty(t, out, "%q %s", args, stdin)
-		}
-	}
-	for _, stdin := range []string{"", " \n", "x", "[1]"} {
-		out, code := r.run(t, r.root, stdin, filepath.Join(r.root, "fsmtx"))
-		assert.Zero(t, code)
-		assert.Contains(t, out, "Usage:", "%q", stdin)
-	}
-	large := `{"hook_event_name": "Stop", "prompt": "` + strings.Repeat("x", 1<<20) + `"}`
-	out, code := r.run(t, r.root, large, filepath.Join(r.root, "fsmtx"))
-	assert.Zero(t, code)
-	assert.Empty(t, out)
-}

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -249,7 +250,8 @@ func TestWatchRingsWhenItWaits(t *testing.T) {
 	asked := `{"time": "2026-01-02T15:04:05Z", "step": 1, "from": "in_progress", "to": "completed", "verdict": "ask", "why": "approval"}`
 	d, err := tasks.List{Dir: dir}.Open(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, d.AppendState("steps.jsonl", []byte(asked)))
+	line := fmt.Sprintf(`{"sum":"%08x",%s`, crc32.ChecksumIEEE([]byte(asked)), asked[1:])
+	require.NoError(t, d.AppendState("steps.jsonl", []byte(line)))
 	require.NoError(t, d.Close())
 	screen := w.see("◐ 0/2 | waiting for you | #1 Subject 1\n")
 	assert.Contains(t, screen, `waits for you: fsmtx step done 1 --because "..."`)
