@@ -68,12 +68,20 @@ func rawCases(t testing.TB, source string, names ...string) (cases []jsontext.Va
 	return cases
 }
 
+// named returns the name of a case, which that of the tree has too if it has changed since.
+func named(name string, inputs []input) string {
+	if slices.ContainsFunc(inputs, func(in input) bool { return in.name == name }) {
+		return name + "(now)"
+	}
+	return name
+}
+
 // hookInputs are the cases of the hook runtime.
 func hookInputs(t testing.TB, source string) (inputs []input) {
 	for _, raw := range rawCases(t, source, "testdata/hooks/cases.json", "testdata/hooks/more.json", "testdata/hooks/dialects.json") {
 		var c hookCase
 		require.NoError(t, json.Unmarshal(raw, &c))
-		inputs = append(inputs, input{"hooks " + c.ID, string(raw), func(t testing.TB, w *scene) []point {
+		inputs = append(inputs, input{named("hooks "+c.ID, inputs), string(raw), func(t testing.TB, w *scene) []point {
 			dir := w.at(cmp.Or(c.Dirname, "w"))
 			require.NoError(t, os.Mkdir(dir, 0o755))
 			for name, text := range c.Files {
@@ -115,7 +123,7 @@ func guardInputs(t testing.TB, source string) (inputs []input) {
 	for _, raw := range rawCases(t, source, "testdata/guards/cases.json") {
 		var c guardCase
 		require.NoError(t, json.Unmarshal(raw, &c))
-		inputs = append(inputs, input{"guard " + c.ID, string(raw), func(t testing.TB, w *scene) []point {
+		inputs = append(inputs, input{named("guard "+c.ID, inputs), string(raw), func(t testing.TB, w *scene) []point {
 			g := &guardScene{scene: w, vars: strings.NewReplacer("{PROJ}", w.at("proj"), "{PLUGIN}", w.at("plugin"), "{OUTSIDE}", w.at("home"),
 				"{STATE}", w.at("state"), "{SID}", "s1", "{LOG}", w.at("state/planning-hooks-s1.log"),
 				"{BUDGET}", w.at("state/planning-research-budget-s1.json"), "{BREAKER}", w.at("state/planning-hook-breaker-s1.json"),

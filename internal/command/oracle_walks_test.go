@@ -213,7 +213,7 @@ func (k *walker) update(number string, input map[string]any) {
 	}
 	data, err := os.ReadFile(file)
 	var task map[string]any
-	if err != nil || json.Unmarshal(data, &task) != nil || k.random.IntN(20) == 0 { // another hook stopped the call
+	if err != nil || json.Unmarshal(data, &task) != nil || task == nil || k.random.IntN(20) == 0 { // another hook stopped the call
 		return
 	}
 	if input["status"] == "deleted" {
