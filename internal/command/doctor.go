@@ -27,7 +27,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
                short; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models do not have the task tools that install --task-tools promised
   workflow     a skill's fsm.json is not valid, or no name leads to it
-  guards       a setting of the planning guards that cannot be used, or that nothing reads
+  guards       a configuration of the planning guards that cannot be read
   recovery     an interrupted hydration, or a journal that is not trusted
   plugin       installed in two scopes with different versions, or a copy that is older
                than its source

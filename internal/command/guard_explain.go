@@ -19,9 +19,9 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 		Short: "Show which row of a guard's table decides an event, and on which facts",
 		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
 			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR, PLANNING_BINDS). It\n" +
-			"counts nothing, logs nothing and changes no file. It also shows the settings that apply, each with its\n" +
-			"file: a project's own .claude/planning-config.yaml takes precedence over the plugin's. A mistake in\n" +
-			"these files has no effect; it is shown with its line.",
+			"counts nothing, logs nothing and changes no file. It also shows the settings in the files of the\n" +
+			"configuration, each with its file: a project's own .claude/planning-config.yaml takes precedence over\n" +
+			"the plugin's. A file that cannot be read is not used; it is shown with the line of the mistake.",
 		Example: example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
 

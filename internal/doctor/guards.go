@@ -4,11 +4,10 @@ import (
 	"context"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// guards finds the mistakes in the configuration of the guards: the project's, and those of
-// the enabled plugins that have our hooks.
+// guards finds the files of the guards' configuration that are not used: the project's, and those
+// of the enabled plugins that have our hooks.
 func (d *doctor) guards(context.Context) (found []Fault, err error) {
 	configs := []guard.Config{guard.ProjectConfig(d.cwd)}
 	if registry, set, err := d.registry(); err == nil {
@@ -19,12 +18,8 @@ func (d *doctor) guards(context.Context) (found []Fault, err error) {
 		}
 	}
 	for _, c := range configs {
-		for _, m := range rules.Mistakes(c) {
-			what := m.Text
-			if m.Key != "" {
-				what = m.Key + ": " + what
-			}
-			found = append(found, Fault{Kind: "guards", What: what, File: m.File, Line: m.Line})
+		for _, m := range c.Mistakes() {
+			found = append(found, Fault{Kind: "guards", What: m.Text, File: m.File, Line: m.Line})
 		}
 	}
 	return found, nil

@@ -25,10 +25,7 @@ const ProjectConfigFile = ".claude/planning-config.yaml"
 // file and the plugin's, else the default. A value of the wrong type or out of range is
 // ignored, and so is a whole file that is missing or broken: a mistake in a file must not
 // switch a guard off.
-type Config struct {
-	layers []layer
-	check  *checker // set while the files are checked
-}
+type Config struct{ layers []layer }
 
 // layer is one file of the configuration.
 type layer struct {
@@ -37,9 +34,29 @@ type layer struct {
 	err  error // why an existing file cannot be read; root is then empty
 }
 
-// unusable says why the file is not used. It has no frontmatter around it.
-func (l layer) unusable() string {
-	return "not used: " + strings.Replace(l.err.Error(), "frontmatter is", "it is", 1)
+// Mistake is a file of the configuration that is not used because it cannot be read.
+type Mistake struct {
+	File string
+	Line int // 0 if unknown
+	Text string
+}
+
+func (m Mistake) String() string {
+	if m.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Text)
+	}
+	return m.File + ": " + m.Text
+}
+
+// Mistakes returns the files that cannot be read.
+func (c Config) Mistakes() (all []Mistake) {
+	for _, l := range c.layers {
+		if l.err != nil { // the file has no frontmatter around it
+			why := strings.Replace(l.err.Error(), "frontmatter is", "it is", 1)
+			all = append(all, Mistake{l.path, frontmatter.ErrorLine(l.err), "the file is not used: " + why})
+		}
+	}
+	return all
 }
 
 // ReadConfig returns the configuration of a project and of the plugin that this
@@ -119,18 +136,15 @@ func PluginName(env func(string) string) string {
 }
 
 // Setting is a value of the configuration and the file that sets it, as Explain shows it
-// to people. A broken file is a setting without a key, whose value is the reason.
+// to people.
 type Setting struct{ Key, Value, File string }
 
 // settings returns the values that the files set at the key and below it, those of the
-// project's file first. Broken files are listed as well.
+// project's file first.
 func (c Config) settings(key string) []Setting {
 	var all []Setting
 	seen := map[string]bool{}
 	for _, l := range c.layers {
-		if l.err != nil {
-			all = append(all, Setting{"", l.unusable(), l.path})
-		}
 		for _, s := range leaves(key, l.root.At(strings.Split(key, ".")...)) {
 			if !seen[s.Key] {
 				seen[s.Key] = true
@@ -159,18 +173,11 @@ func leaves(key string, v frontmatter.Value) []Setting {
 }
 
 // find returns the value at the key (names joined by dots) from the first file in which
-// it is valid, or else the fallback. want says in words what is valid.
-func find[T any](c Config, key, want string, fallback T, valid func(frontmatter.Value) (T, bool)) T {
+// it is valid, or else the fallback.
+func find[T any](c Config, key string, fallback T, valid func(frontmatter.Value) (T, bool)) T {
 	path := strings.Split(key, ".")
-	if c.check != nil {
-		c.check.reads(key)
-	}
 	for _, l := range c.layers {
-		v := l.root.At(path...)
-		found, ok := valid(v)
-		if c.check != nil {
-			c.check.found(l, key, v, want, ok)
-		} else if ok {
+		if found, ok := valid(l.root.At(path...)); ok {
 			return found
 		}
 	}
@@ -179,7 +186,7 @@ func find[T any](c Config, key, want string, fallback T, valid func(frontmatter.
 
 // Int returns the whole number at key if it is at least least.
 func (c Config) Int(key string, least, fallback int) int {
-	return find(c, key, fmt.Sprintf("a whole number from %d on", least), fallback, func(v frontmatter.Value) (int, bool) {
+	return find(c, key, fallback, func(v frontmatter.Value) (int, bool) {
 		n, ok := v.Int()
 		return n, ok && n >= least
 	})
@@ -187,7 +194,7 @@ func (c Config) Int(key string, least, fallback int) int {
 
 // Share returns the number x at key if 0 < x ≤ 1.
 func (c Config) Share(key string, fallback float64) float64 {
-	return find(c, key, "a number above 0 and at most 1", fallback, func(v frontmatter.Value) (float64, bool) {
+	return find(c, key, fallback, func(v frontmatter.Value) (float64, bool) {
 		x, ok := v.Number()
 		return x, ok && x > 0 && x <= 1
 	})
@@ -195,39 +202,30 @@ func (c Config) Share(key string, fallback float64) float64 {
 
 // Bool returns the boolean at key.
 func (c Config) Bool(key string, fallback bool) bool {
-	return find(c, key, "true or false", fallback, frontmatter.Value.Bool)
+	return find(c, key, fallback, frontmatter.Value.Bool)
 }
 
-// Form is what a text must be.
-type Form struct {
-	Want string // in words
-	Fits func(string) bool
-}
-
-// Text returns the text at key, on one line and trimmed, if it is not empty and has the form.
-func (c Config) Text(key, fallback string, form Form) string {
-	return find(c, key, form.Want, fallback, func(v frontmatter.Value) (string, bool) {
+// Text returns the text at key, on one line and trimmed, if it is not empty and fits.
+func (c Config) Text(key, fallback string, fits func(string) bool) string {
+	return find(c, key, fallback, func(v frontmatter.Value) (string, bool) {
 		text, ok := line(v)
-		return text, ok && form.Fits(text)
+		return text, ok && fits(text)
 	})
 }
 
 // Texts returns the texts of the list at key. Items that are not texts are left out. An
 // empty list is valid, a list of other items only is not.
-func (c Config) Texts(key string, fallback []string) []string {
-	return find(c, key, "a list of texts", fallback, c.texts)
-}
+func (c Config) Texts(key string, fallback []string) []string { return find(c, key, fallback, texts) }
 
 // TextsOf returns the texts of the list at key if there are n of them.
 func (c Config) TextsOf(key string, n int, fallback []string) []string {
-	return find(c, key, fmt.Sprintf("a list of %d texts", n), fallback, func(v frontmatter.Value) ([]string, bool) {
-		all, ok := c.texts(v)
+	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
+		all, ok := texts(v)
 		return all, ok && len(all) == n
 	})
 }
 
-// texts reads a list. While the files are checked, it accepts no other items in it.
-func (c Config) texts(v frontmatter.Value) ([]string, bool) {
+func texts(v frontmatter.Value) ([]string, bool) {
 	items := v.Items()
 	all := []string{}
 	for _, item := range items {
@@ -235,33 +233,24 @@ func (c Config) texts(v frontmatter.Value) ([]string, bool) {
 			all = append(all, text)
 		}
 	}
-	if c.check != nil {
-		return all, items != nil && len(all) == len(items)
-	}
 	return all, len(all) > 0 || items != nil && len(items) == 0
 }
 
 // Words returns the words at key: a list of texts, or one text with spaces between the
 // words, which is faster to parse.
 func (c Config) Words(key string, fallback []string) []string {
-	return find(c, key, "a list of texts, or a text with words", fallback, func(v frontmatter.Value) ([]string, bool) {
+	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
 		if text, ok := v.Text(); ok {
 			return strings.Fields(text), true
 		}
-		return c.texts(v)
+		return texts(v)
 	})
 }
 
 // Pairs returns the entries of the mapping at key in the order of the file. A list of
-// names is read as a mapping with empty values. While the files are checked, each value must
-// have the form.
-func (c Config) Pairs(key string, fallback []Pair, form Form) []Pair {
-	if c.check != nil {
-		for _, l := range c.layers {
-			c.check.pairs(l, key, form)
-		}
-	}
-	return find(c, key, "a mapping; each value "+form.Want, fallback, func(v frontmatter.Value) ([]Pair, bool) {
+// names is read as a mapping with empty values.
+func (c Config) Pairs(key string, fallback []Pair) []Pair {
+	return find(c, key, fallback, func(v frontmatter.Value) ([]Pair, bool) {
 		var pairs []Pair
 		for _, m := range v.Members() {
 			text, _ := line(m.Value)
@@ -272,7 +261,7 @@ func (c Config) Pairs(key string, fallback []Pair, form Form) []Pair {
 				pairs = append(pairs, Pair{Name: name})
 			}
 		}
-		return pairs, len(pairs) > 0 && (c.check == nil || v.Items() == nil || form.Fits(""))
+		return pairs, len(pairs) > 0
 	})
 }
 
@@ -317,9 +306,7 @@ func (c Config) maxBlocks() int {
 // "" if the configured path is relative and there is no plugin.
 func (c Config) devModeFile(root string) string {
 	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode",
-		Form{"an absolute path, or one in the plugin", func(s string) bool {
-			return filepath.IsAbs(s) || filepath.IsLocal(s)
-		}})
+		func(s string) bool { return filepath.IsAbs(s) || filepath.IsLocal(s) })
 	switch {
 	case filepath.IsAbs(name):
 		return name
@@ -335,8 +322,7 @@ const sessionInPath = "{session_id}"
 // logLocation is the path of the decision log, with a placeholder for the session's id.
 // It is "" if the log is in the directory of session files.
 func (c Config) logLocation() string {
-	return c.Text("feature_flags."+masterSwitch+".log_location", "", Form{"an absolute path with " + sessionInPath +
-		" in the file's name", func(s string) bool {
+	return c.Text("feature_flags."+masterSwitch+".log_location", "", func(s string) bool {
 		return filepath.IsAbs(s) && strings.Contains(filepath.Base(s), sessionInPath)
-	}})
+	})
 }

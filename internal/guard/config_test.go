@@ -100,25 +100,26 @@ func TestTheProjectsFileTakesPrecedence(t *testing.T) {
 
 	broken := ReadConfig(b.getenv, newProject(t, "a: ["))
 	assert.Equal(t, 1, broken.Int("a.one", 0, 42))
-	assert.Contains(t, broken.settings("b")[0].Value, "not used: it is not valid YAML")
+	assert.Regexp(t, `planning-config.yaml:2: the file is not used: it is not valid YAML`, broken.Mistakes()[0].String())
+	assert.Empty(t, c.Mistakes())
 }
 
 func TestTextsListsAndPairs(t *testing.T) {
 	c := configFrom(t, "a: {text: ' x  y ', empty: '', list: [one, 2, [3]], none: [[1]], pairs: {b: 1, a: }, names: [p, q]}")
-	fits := Form{"a text", func(string) bool { return true }}
+	fits := func(string) bool { return true }
 	assert.Equal(t, "x  y", c.Text("a.text", "-", fits))
 	assert.Equal(t, "-", c.Text("a.empty", "-", fits))
 	assert.Equal(t, "-", c.Text("a.list", "-", fits))
-	assert.Equal(t, "-", c.Text("a.text", "-", Form{"nothing", func(string) bool { return false }}))
+	assert.Equal(t, "-", c.Text("a.text", "-", func(string) bool { return false }))
 	assert.Equal(t, []string{"one", "2"}, c.Texts("a.list", nil))
 	assert.Equal(t, []string{"-"}, c.Texts("a.none", []string{"-"}))
 	assert.Equal(t, []string{"-"}, c.Texts("a.text", []string{"-"}))
 	assert.Equal(t, []string{"one", "2"}, c.Words("a.list", nil))
 	assert.Equal(t, []string{"x", "y"}, c.Words("a.text", nil))
 	assert.Equal(t, []string{"-"}, c.Words("a.none", []string{"-"}))
-	assert.Equal(t, []Pair{{"b", "1"}, {"a", ""}}, c.Pairs("a.pairs", nil, fits))
-	assert.Equal(t, []Pair{{"p", ""}, {"q", ""}}, c.Pairs("a.names", nil, fits))
-	assert.Equal(t, []Pair{{"-", ""}}, c.Pairs("a.text", []Pair{{"-", ""}}, fits))
+	assert.Equal(t, []Pair{{"b", "1"}, {"a", ""}}, c.Pairs("a.pairs", nil))
+	assert.Equal(t, []Pair{{"p", ""}, {"q", ""}}, c.Pairs("a.names", nil))
+	assert.Equal(t, []Pair{{"-", ""}}, c.Pairs("a.text", []Pair{{"-", ""}}))
 }
 
 func TestThePluginOfAProgramIsTheDirectoryAboveItsBin(t *testing.T) {

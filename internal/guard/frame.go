@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,30 +32,30 @@ type Explanation struct {
 	Verdict
 	Facts    []Fact
 	Settings []Setting // values of Rule.Settings that a file sets
-	Mistakes []Mistake // in the files of the configuration
+	Mistakes []Mistake // files of the configuration that are not used
 }
 
 // Explain decides as Run does but writes nothing: no counter, no log, no other file.
 func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 	c := &Call{rule: r, env: env, Time: time.Now(), DryRun: true}
 	v := c.run(in)
-	e := Explanation{Verdict: v, Facts: c.facts}
-	if r.Mistakes != nil {
-		e.Mistakes = r.Mistakes(c.Config)
-	}
+	e := Explanation{Verdict: v, Facts: c.facts, Mistakes: c.Config.Mistakes()}
 	for _, key := range r.Settings {
-		e.Settings = append(e.Settings, inForce(c.Config.settings(key), e.Mistakes)...)
+		e.Settings = append(e.Settings, c.Config.settings(key)...)
 	}
 	return e
 }
 
-// inForce returns the settings that are no mistakes.
-func inForce(all []Setting, mistakes []Mistake) []Setting {
-	return slices.DeleteFunc(all, func(s Setting) bool {
-		return s.Key == "" || slices.ContainsFunc(mistakes, func(m Mistake) bool {
-			return m.File == s.File && (m.Key == s.Key || strings.HasPrefix(s.Key, m.Key+"."))
-		})
-	})
+// mistakes returns what the person is told when a session starts, and not after each
+// compaction: which files of the configuration are not used. It is "" if all are.
+func (c *Call) mistakes() (text string) {
+	if c.rule.Event != event.SessionStart || c.Event.Source == "compact" || c.Config.switchedOff(c.rule) != "" {
+		return ""
+	}
+	for _, m := range c.Config.Mistakes() {
+		text += "\nconfiguration of the planning guards: " + m.String()
+	}
+	return strings.TrimPrefix(text, "\n")
 }
 
 // run takes the steps common to all rules, in the order that the requirements prescribe.

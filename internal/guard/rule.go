@@ -16,9 +16,6 @@ type Rule struct {
 
 	Settings []string // keys of the configuration that Explain shows; keys below them are included
 
-	// Mistakes returns what is wrong in the files of the configuration. It may be nil.
-	Mistakes func(Config) []Mistake
-
 	// Binds reports whether the rule applies to the event at all; nil means always. It
 	// is called before the rule or the frame writes, logs, prints or refuses anything.
 	// Without thoroughly it must be cheap and may return false by mistake. If the rule

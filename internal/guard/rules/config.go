@@ -80,27 +80,27 @@ const (
 // configOf reads the configuration. It does not read the plugin's name from its manifest.
 func configOf(c guard.Config) configuration {
 	config := configuration{
-		always:       c.Text("workflow.binds", bindsPlanning, bindingForm) == bindsAlways,
-		plugin:       c.Text("workflow.plugin", defaultPlugin, nameForm),
-		branchPrefix: c.Text("workflow.branch_prefix", "feature/", anyForm),
-		specsDir:     c.Text("workflow.specs_dir", "specs", guard.Form{Want: "a directory in the project", Fits: filepath.IsLocal}),
+		always:       c.Text("workflow.binds", bindsPlanning, isBinding) == bindsAlways,
+		plugin:       c.Text("workflow.plugin", defaultPlugin, isName),
+		branchPrefix: c.Text("workflow.branch_prefix", "feature/", anyText),
+		specsDir:     c.Text("workflow.specs_dir", "specs", filepath.IsLocal),
 		names: fileNames{
-			state:        c.Text(fileKeys+"state", ".planning-state.local.md", nameForm),
-			lock:         c.Text(fileKeys+"lock", ".planning.lock", nameForm),
-			audit:        c.Text(fileKeys+"audit", ".planning-audit.log", nameForm),
-			spec:         c.Text(fileKeys+"spec", "spec.md", nameForm),
-			tasks:        c.Text(fileKeys+"tasks", "tasks.md", nameForm),
-			testPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", nameForm),
-			testCases:    c.Text(fileKeys+"test_cases", "test-cases", nameForm),
-			constitution: c.Text(fileKeys+"constitution", "constitution.md", nameForm),
+			state:        c.Text(fileKeys+"state", ".planning-state.local.md", isName),
+			lock:         c.Text(fileKeys+"lock", ".planning.lock", isName),
+			audit:        c.Text(fileKeys+"audit", ".planning-audit.log", isName),
+			spec:         c.Text(fileKeys+"spec", "spec.md", isName),
+			tasks:        c.Text(fileKeys+"tasks", "tasks.md", isName),
+			testPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", isName),
+			testCases:    c.Text(fileKeys+"test_cases", "test-cases", isName),
+			constitution: c.Text(fileKeys+"constitution", "constitution.md", isName),
 		},
 		phases:       c.Texts("workflow.phases", defaultPhases),
 		first:        "SETUP",
 		last:         "COMPLETION",
-		artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts, anyPair),
+		artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts),
 		required:     c.Texts("workflow.required_artifacts", []string{"design.md", "plan.md", "tasks.md", "test-plan.md"}),
 		failing:      c.Texts("workflow.failing_verdicts", []string{"RED"}),
-		agents:       c.Pairs("workflow.agents", defaultAgents, rulePair),
+		agents:       c.Pairs("workflow.agents", defaultAgents),
 		servers:      c.Texts("research_mcp.servers", []string{"context7", "Ref", "tavily"}),
 		staleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
 		keepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
@@ -164,33 +164,13 @@ const defaultPlugin = "product-planning"
 
 // withPlugin returns the configuration with this name of the plugin, unless c sets another.
 func (config configuration) withPlugin(plugin string, c guard.Config) configuration {
-	if c.Text("workflow.plugin", "", nameForm) == "" && isName(plugin) {
+	if c.Text("workflow.plugin", "", isName) == "" && isName(plugin) {
 		config.plugin = plugin
 	}
 	return config
 }
 
-// The forms of texts.
-var (
-	anyForm     = guard.Form{Want: "a text", Fits: func(string) bool { return true }}
-	nameForm    = guard.Form{Want: "a name without a directory", Fits: isName}
-	bindingForm = guard.Form{Want: bindsPlanning + " or " + bindsAlways, Fits: isBinding}
-	anyPair     = guard.Form{Want: "a text", Fits: func(string) bool { return true }}
-	rulePair    = guard.Form{Want: "H07, H08, H09, H10 or none", Fits: judges}
-)
-
-// judges reports whether a text is the id of a rule that judges agents, or none.
-func judges(id string) bool {
-	return slices.Contains([]string{"", "H07", "H08", "H09", "H10", "NONE"}, strings.ToUpper(id))
-}
-
-// Mistakes returns what is wrong in the files of a configuration.
-func Mistakes(c guard.Config) []guard.Mistake {
-	return c.Mistakes(All(), func(c guard.Config) {
-		configOf(c)
-		c.Text("workflow.plugin", "", nameForm)
-	})
-}
+func anyText(string) bool { return true }
 
 func isBinding(s string) bool { return s == bindsPlanning || s == bindsAlways }
 

@@ -19,7 +19,6 @@ func allFor(config configuration) []guard.Rule {
 		h11a(), h11b(), h12(), h13(),
 	}
 	for i := range all {
-		all[i].Mistakes = Mistakes
 		if all[i].Binds == nil {
 			all[i].Binds = bindsBy((*call).underWay)
 		}
