@@ -1,10 +1,7 @@
 package rules
 
 import (
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -26,26 +23,6 @@ func TestWhichServersAreResearch(t *testing.T) {
 		got, ok := researchServer(tool, servers)
 		assert.Equal(t, want, got, tool)
 		assert.Equal(t, want != "", ok, tool)
-	}
-}
-
-// TestSmallWords: short ones without a capital or a digit, and the first of a question.
-func TestSmallWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"we use XL for h2 type": "for type use we",
-		"Should we go?":         "go should we",
-		"Should we go":          "go we",
-		"Möchten wir das":       "das wir",
-	} {
-		known := slices.Sorted(maps.Keys(smallWords(text)))
-		var all []string
-		for _, word := range strings.Fields(want) {
-			for stem := range keywords(word) {
-				all = append(all, stem)
-			}
-		}
-		slices.Sort(all)
-		assert.Equal(t, slices.Compact(all), known, text)
 	}
 }
 

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	segment "github.com/clipperhouse/uax29/v2/words"
 
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 )
@@ -59,9 +56,6 @@ func bestMatch(q question, decisions []userDecision, t thresholds) (best match, 
 	asked := q.subject()
 	for _, d := range decisions {
 		m, same := compare(asked, d, t)
-		if !same && asked.small != nil {
-			m, same = compareForeign(asked, d, t)
-		}
 		if same && (!found || m.beats(best)) {
 			best, found = m, true
 		}
@@ -103,63 +97,10 @@ func compare(asked subject, d userDecision, t thresholds) (m match, same bool) {
 	return m, m.ratio() >= t.overlap && about >= t.question
 }
 
-// compareForeign compares in a language whose small words are not known. Short words and the
-// first word of the question then count for nothing, and the others by their letters. The
-// question must have two words of the decision: one may be only its topic.
-func compareForeign(asked subject, d userDecision, t thresholds) (m match, same bool) {
-	key, value := keywords(d.key), keywords(d.value)
-	for word := range smallWords(d.key) {
-		if len(key) > 1 {
-			delete(key, word)
-		}
-	}
-	m = match{decision: d, overlap: common(asked.all, key), total: len(key)}
-	about, all := 0, 0
-	for word := range asked.all {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case key[word] || value[word] || asked.answers[word]:
-			about, all = about+n, all+n
-		case !asked.small[word]:
-			all += n
-		}
-	}
-	named := m.overlap + common(asked.all, value)
-	return m, m.total > 0 && named > 1 && m.ratio() >= t.overlap && float64(about) >= foreignQuestion*float64(all)
-}
-
-// foreignQuestion is the share of the question's letters that must be about the decision.
-const foreignQuestion = 0.6
-
-// smallWords returns the stems of the words that are short and have neither a capital letter
-// nor a digit, and of the first word of a sentence.
-func smallWords(text string) map[string]bool {
-	small := map[string]bool{}
-	for i, word := range strings.FieldsFunc(text, notWordRune) {
-		short := utf8.RuneCountInString(word) <= 4 && !strings.ContainsFunc(word,
-			func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
-		if short || i == 0 && strings.HasSuffix(strings.TrimSpace(text), "?") {
-			for stem := range keywords(word) {
-				small[stem] = true
-			}
-		}
-	}
-	return small
-}
-
-// isForeign reports whether a sentence of several words has none of the known small words.
-func isForeign(text string) bool {
-	words := strings.FieldsFunc(strings.Map(fold, text), notWordRune)
-	known := func(word string) bool {
-		return strings.Contains(fillers, " "+word+" ") || turn.Unspaced([]rune(word)[0])
-	}
-	return len(words) > 3 && !slices.ContainsFunc(words, known)
-}
-
 // isYesOrNo reports whether a value is a mere yes or no, or has no words.
 func isYesOrNo(value string) bool {
 	words := turn.WordsOf(value)
-	return len(words) == 0 || slices.Contains([]string{"yes", "no", "true", "false", "ja", "nein", "oui", "non", "sí"}, words[0])
+	return len(words) == 0 || slices.Contains([]string{"yes", "no", "true", "false"}, words[0])
 }
 
 // subject is what a question is about.
@@ -168,7 +109,6 @@ type subject struct {
 	all       map[string]bool // words and the generic ones
 	answers   map[string]bool // words of the offered answers, which are not part of the subject
 	shortened bool            // generic words were left out of words
-	small     map[string]bool // if the language is not known, the words that do not count
 	aspect    string          // a word such as "where" or "why", if the question does not ask for a choice
 }
 
@@ -187,9 +127,6 @@ func (q question) subject() subject {
 	}
 	for _, name := range namedAnswers(q.text) {
 		s.answers[name] = true
-	}
-	if isForeign(q.text) {
-		s.small = smallWords(q.text)
 	}
 	s.aspect = aspectOf(turn.WordsOf(q.text))
 	return s
@@ -215,7 +152,7 @@ func aspectOf(words []string) string {
 		return ""
 	case strings.Contains(aspects, " "+words[0]+" "):
 		return words[0]
-	case len(words) > 1 && slices.Contains(hows, words[0]) && strings.Contains(amounts, " "+words[1]+" "):
+	case len(words) > 1 && words[0] == "how" && strings.Contains(amounts, " "+words[1]+" "):
 		return words[1]
 	}
 	return ""
@@ -229,7 +166,7 @@ func namedAnswers(text string) []string {
 	var names []string
 	for i, word := range words {
 		offered := i > 0 && strings.Contains(offers, " "+strings.ToLower(words[i-1])+" ") ||
-			i+1 < len(words) && slices.Contains([]string{"or", "oder", "ou", "o", "of"}, strings.ToLower(words[i+1]))
+			i+1 < len(words) && strings.EqualFold(words[i+1], "or")
 		if offered && strings.IndexFunc(word, unicode.IsUpper) >= 0 {
 			for stem := range keywords(word) {
 				names = append(names, stem)
@@ -241,16 +178,12 @@ func namedAnswers(text string) []string {
 
 const (
 	// offers are words before an offered answer.
-	offers = " use using with or choose pick select prefer adopt take to than mit oder avec ou con o com met of "
+	offers = " use using with or choose pick select prefer adopt take to than "
 	// aspects are first words of questions that do not ask for a choice.
-	aspects = " where when why who whose wo wann warum weshalb wer wessen wieso où quand pourquoi combien dónde cuándo cuánto cuántos quién " +
-		"onde quando quanto quem dove perché quanti chi waar wanneer waarom hoeveel "
+	aspects = " where when why who whose "
 	// amounts are the same after "how".
-	amounts = " many much long often large big small fast soon far old viele viel lange oft groß klein schnell bald alt veel lang vaak groot "
+	amounts = " many much long often large big small fast soon far old "
 )
-
-// hows are the words before amounts.
-var hows = []string{"how", "wie", "hoe"}
 
 // common returns the number of words that are in both sets.
 func common(a, b map[string]bool) int {
@@ -263,8 +196,9 @@ func common(a, b map[string]bool) int {
 	return n
 }
 
-// fillers are words that are never part of a subject. Those of other languages leave out
-// words that name things in English, such as "die" and "bin".
+// fillers are words that are never part of a subject. Without those of other languages, questions
+// there that have only small words in common would be refused. They leave out words that name
+// things in English, such as "die" and "bin".
 const fillers = english + german + french + spanish + portuguese + italian + dutch
 
 const (
@@ -316,7 +250,7 @@ func longForm(word string) string {
 }
 
 // keywords returns the stems of the words of s except fillers, in lower case. A word is a
-// run of letters and digits; in a script without spaces, Unicode's rules divide words.
+// run of letters and digits.
 func keywords(s string) map[string]bool { return stems(s, fillers) }
 
 // stems returns the stems of the words of s except those in skip, where each word has a
@@ -329,12 +263,6 @@ func stems(s, skip string) map[string]bool {
 		}
 		if long := longForm(word); long != "" {
 			word = long
-		}
-		if strings.ContainsFunc(word, turn.Unspaced) {
-			for segments := segment.FromString(word); segments.Next(); {
-				stems[segments.Value()] = true
-			}
-			continue
 		}
 		stems[stem(word)] = true
 	}

@@ -45,7 +45,7 @@ func TestWhatAQuestionIsAbout(t *testing.T) {
 	assert.Equal(t, map[string]bool{"cach": true}, named.words)
 	assert.Equal(t, map[string]bool{"cach": true, "approach": true}, named.all)
 	assert.True(t, named.shortened)
-	for text, want := range map[string]string{"how many": "many", "wie oft": "oft", "how with": "", "how": "", "many how": "",
+	for text, want := range map[string]string{"how many": "many", "how often": "often", "how with": "", "how": "", "many how": "",
 		"where to":   "where",
 		"which many": "", "": ""} {
 		assert.Equal(t, want, aspectOf(strings.Fields(text)), text)
@@ -53,7 +53,7 @@ func TestWhatAQuestionIsAbout(t *testing.T) {
 }
 
 func TestCountWords(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "can't a->b": 2, "one two three four": 3, "。、！": 1, "你好。": 2, "日本 x": 3} {
+	for text, want := range map[string]int{"": 0, "can't a->b": 2, "one two three four": 3, "。、！": 1, "你好。": 1, "日本語 x": 2, "日本語のテキスト": 3} {
 		assert.Equal(t, want, countWords(text, 3), text)
 	}
 }
