@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/turn"
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -124,7 +124,7 @@ func (h *agentHook) hear(ctx context.Context) error {
 	return h.Hear(ctx, h.call.Session, func(before steps.Heard) steps.Heard { return before.Hears(s, h.call.Prompt, h.words()) })
 }
 
-func (h *agentHook) words() turn.Words {
+func (h *agentHook) words() transcript.Words {
 	return rules.StopWords(h.streams.Env, h.call.Cwd)
 }
 

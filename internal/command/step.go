@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
-	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -344,7 +343,7 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 			Agent: e.AgentID, Background: e.BackgroundTasks, Crons: e.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
 			Planning: h.Planning,
 			Message:  e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
-			Words: func() turn.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
+			Words: func() transcript.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})
 		if err != nil {
 			return h.troubled(visible.Sprintf("the workflow is not enforced at this stop: %v", err))

@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
-	"github.com/fsmtx/fsmtx/internal/claude/turn"
 )
 
 // StopMode is what to do when an agent stops while steps are ready.
@@ -32,8 +31,8 @@ type Stopping struct {
 	Mode       StopMode
 	Planning   bool // the client is in plan mode, in which the work of a step cannot be done
 
-	// Words returns the words by which the person asks to stop. Nil is turn.DefaultWords.
-	Words func() turn.Words
+	// Words returns the words by which the person asks to stop. Nil is transcript.DefaultWords.
+	Words func() transcript.Words
 
 	// Heard is what hooks have learnt of the session of an agent whose transcript is not
 	// read. Nil is what the transcript says.
@@ -53,9 +52,9 @@ type Stopping struct {
 func stop(s *State, x Stopping, last reminder) []*Current {
 	stalled := last.at == s.progress()
 	switch {
-	case x.Mode == StopOff, turn.OthersRun(x.Background, x.Agent):
+	case x.Mode == StopOff, transcript.OthersRun(x.Background, x.Agent):
 		return nil
-	case x.Mode != Hold && (stalled || x.Planning || turn.Question(x.Message) != "" || x.Agent == "" && turn.Wakes(x.Crons)):
+	case x.Mode != Hold && (stalled || x.Planning || transcript.Question(x.Message) != "" || x.Agent == "" && transcript.Wakes(x.Crons)):
 		return nil
 	case x.Mode == Hold && stalled && x.Turns > 0 && last.times >= x.Turns:
 		return nil
@@ -73,34 +72,34 @@ func stop(s *State, x Stopping, last reminder) []*Current {
 
 // person is what the person has said, as far as it limits the work.
 type person struct {
-	ends    bool        // said stop, or may have said it
-	asked   bool        // the agent's last tool call asked the person
-	part    []turn.Step // the steps to which the work is limited
+	ends    bool              // said stop, or may have said it
+	asked   bool              // the agent's last tool call asked the person
+	part    []transcript.Step // the steps to which the work is limited
 	limited bool
 }
 
 // heard reads from the transcript what the person has said.
 func (x Stopping) heard(s *State) person {
-	words := turn.DefaultWords
+	words := transcript.DefaultWords
 	if x.Words != nil {
 		words = x.Words
 	}
 	if x.Heard != nil {
 		return x.Heard.person(s)
 	}
-	p := person{ends: turn.LastSaid(x.Transcript, x.Prompt, words().And(commandsOf(s)...)).Ends()}
+	p := person{ends: transcript.LastSaid(x.Transcript, x.Prompt, words().And(commandsOf(s)...)).Ends()}
 	if p.ends {
 		return p
 	}
 	p.asked = x.Mode == Hold && transcript.AskedUser(x.Transcript)
-	p.part, p.limited = turn.LastPart(x.Transcript, named(s))
+	p.part, p.limited = transcript.LastPart(x.Transcript, named(s))
 	return p
 }
 
 // named returns the steps as a person may name them.
-func named(s *State) (all []turn.Step) {
+func named(s *State) (all []transcript.Step) {
 	for _, c := range s.Steps {
-		all = append(all, turn.Step{ID: c.ID, Local: c.Local})
+		all = append(all, transcript.Step{ID: c.ID, Local: c.Local})
 	}
 	return all
 }

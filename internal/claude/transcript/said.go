@@ -1,8 +1,6 @@
-package turn
+package transcript
 
-import (
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
-)
+import ()
 
 // Said is what the person said last, as far as it decides whether a turn may end.
 type Said struct {
@@ -19,7 +17,7 @@ func (s Said) Ends() bool { return !s.Known || s.Stop }
 // the event, which may be empty: LastSaid waits up to two seconds for the client to write
 // that prompt. Of a transcript that does not exist the message is empty, or not known.
 func LastSaid(path, promptID string, words Words) Said {
-	text, known := transcript.LastUserText(path, promptID)
+	text, known := LastUserText(path, promptID)
 	return Said{text, known, known && words.Requested(text)}
 }
 
@@ -30,7 +28,7 @@ const maxInputs = 20
 // does. The latest limit counts, unless the person has asked to go on since.
 func LastPart(path string, all []Step) (asked []Step, limited bool) {
 	left := maxInputs
-	transcript.Inputs(path, func(text string) bool {
+	Inputs(path, func(text string) bool {
 		if asked, limited = Part(text, all); limited || GoesOn(text) {
 			return false
 		}
