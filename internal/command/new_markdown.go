@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/foreign"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -70,13 +69,13 @@ func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline
 		return source, o, unusable(source, err)
 	}
 	if !strings.EqualFold(filepath.Ext(source), ".md") { // Markdown may quote any of them
-		if format := foreign.Recognise(text); format != foreign.Unknown || isJSON(text) {
+		if format := outline.Recognise(text); format != outline.Unknown || isJSON(text) {
 			o, err = fromForeign(source, format, text, tag)
 			return source, o, err
 		}
 	}
 	if tag != "" {
-		return source, o, &exit{exitNo, fmt.Errorf("%s is not %s, so it has no tags", source, foreign.TaskMaster), "leave out --tag"}
+		return source, o, &exit{exitNo, fmt.Errorf("%s is not %s, so it has no tags", source, outline.TaskMaster), "leave out --tag"}
 	}
 	o = outline.Markdown(text)
 	names := beside(source, outline.Links(text))
@@ -105,17 +104,17 @@ func isJSON(text []byte) bool {
 }
 
 // fromForeign returns the steps in a file of another program.
-func fromForeign(source string, format foreign.Format, text []byte, tag string) (outline.Outline, error) {
+func fromForeign(source string, format outline.Format, text []byte, tag string) (outline.Outline, error) {
 	switch format {
-	case foreign.TaskMaster, foreign.Task:
-	case foreign.Unknown:
-		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is JSON, but not %s", source, foreign.TaskMaster),
+	case outline.TaskMaster, outline.Task:
+	case outline.Unknown:
+		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is JSON, but not %s", source, outline.TaskMaster),
 			"if it is a workflow, copy it to fsm.json; fsmtx validate " + shell.Quote(source) + " checks it"}
 	default:
 		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is %s, which new cannot read", source, format), instead(format, source)}
 	}
-	o, err := foreign.ReadTaskMaster(text, tag)
-	if several, ok := errors.AsType[*foreign.TagError](err); ok {
+	o, err := outline.ReadTaskMaster(text, tag)
+	if several, ok := errors.AsType[*outline.TagError](err); ok {
 		return o, &exit{exitNo, fmt.Errorf("%s: %w", source, err), "--tag " + several.Tags[0] + " takes the tasks of that tag"}
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/foreign"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -181,7 +181,7 @@ func validate(s terminal.Streams, path string) validated {
 }
 
 // instead returns what to do with a workflow of another program.
-func instead(format foreign.Format, path string) string {
+func instead(format outline.Format, path string) string {
 	switch {
 	case path == "-":
 		path = "FILE"
@@ -189,9 +189,9 @@ func instead(format foreign.Format, path string) string {
 		path = shell.Quote(path)
 	}
 	switch format {
-	case foreign.TaskMaster, foreign.Task:
+	case outline.TaskMaster, outline.Task:
 		return "fsmtx new SKILL_DIR --from " + path + " makes one of it"
-	case foreign.Formula:
+	case outline.Formula:
 		return "write an array with a task for each step: id (a number), subject (its title), description, blockedBy (the ids of what " +
 			"it needs); see fsmtx schema"
 	}
@@ -260,7 +260,7 @@ func (v *validated) checkMention() {
 func checkSpec(path string, data []byte) validated {
 	v := validated{path: path, data: data}
 	spec, err := fsmspec.ParseOf(skillBeside(path), data)
-	if format := foreign.Recognise(data); err != nil && format != foreign.Unknown {
+	if format := outline.Recognise(data); err != nil && format != outline.Unknown {
 		v.problems = []fsmspec.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("this is %s, not an fsm.json: %s", format,
 			instead(format, path))}}
 	} else if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {

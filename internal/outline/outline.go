@@ -5,6 +5,9 @@
 // steps (headings.go, lists.go, blocks.go), and ranks these candidates (rank.go). A text
 // without a convincing candidate has no steps: steps that are missing are noticed, but
 // invented ones are followed. The package reads no files.
+//
+// It knows the workflow files of other programs too: it tells what a text is, and reads the steps
+// in a tasks.json of task-master (foreign.go, taskmaster.go).
 package outline
 
 import (

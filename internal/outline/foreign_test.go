@@ -1,4 +1,4 @@
-package foreign
+package outline
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/outline"
 )
 
 func TestRecognise(t *testing.T) {
@@ -57,7 +56,7 @@ const tagged = `{
 }`
 
 // lines shows steps: number, subject, status, what they wait for.
-func lines(o outline.Outline) (all []string) {
+func lines(o Outline) (all []string) {
 	for _, s := range o.Steps {
 		all = append(all, fmt.Sprintf("%d %s %s %v line %d", s.ID, s.Subject, s.Status, s.BlockedBy, s.Line))
 	}
@@ -84,7 +83,7 @@ func TestReadTaskMaster(t *testing.T) {
 		"left 11: task 4: Maybe: it is cancelled",
 	}, lines(o))
 	assert.Equal(t, "Make it.\n\nUse SQLite.\n\nTo test: Start it.", o.Steps[0].Description)
-	_, err = fsmspec.Parse(outline.JSON(o.Steps))
+	_, err = fsmspec.Parse(JSON(o.Steps))
 	require.NoError(t, err)
 }
 

@@ -1,6 +1,4 @@
-// Package foreign knows the workflow files of other programs: it tells what a file is, and
-// reads the steps in a tasks.json of task-master.
-package foreign
+package outline
 
 import (
 	"bytes"

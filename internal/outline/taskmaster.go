@@ -1,4 +1,4 @@
-package foreign
+package outline
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/outline"
 )
 
 // TagError is returned by ReadTaskMaster when a file has several tags and none of them is the
@@ -84,15 +83,15 @@ func (r *ref) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 //
 // It returns *TagError, an error for two tasks with one id, or the mistake of a file that is not
 // JSON or has no such tasks.
-func ReadTaskMaster(data []byte, tag string) (outline.Outline, error) {
+func ReadTaskMaster(data []byte, tag string) (Outline, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	tasks, err := tasksOf(data, tag)
 	if err != nil {
-		return outline.Outline{}, err
+		return Outline{}, err
 	}
 	c := conversion{lines: jsonx.NewIndex(data), numbers: map[ref]int64{}, cancelled: map[ref][]ref{}}
 	if err := c.number(tasks); err != nil {
-		return outline.Outline{}, err
+		return Outline{}, err
 	}
 	for _, t := range tasks {
 		c.add(t)
@@ -157,7 +156,7 @@ func shift(tasks []task, by int) {
 
 // conversion numbers the steps in their order.
 type conversion struct {
-	out       outline.Outline
+	out       Outline
 	lines     *jsonx.Index
 	numbers   map[ref]int64 // by the name of the task, "3" or "3.1"
 	cancelled map[ref][]ref // what cancelled tasks depended on
@@ -258,7 +257,7 @@ func (c *conversion) waitsFor(t task, name, parent ref, siblings []task) (number
 		}
 		before, known := c.cancelled[d]
 		if !known {
-			c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line, What: fmt.Sprintf("the dependency of %s on %s", name, d),
+			c.out.Left = append(c.out.Left, Left{Line: c.lines.At(t.at).Line, What: fmt.Sprintf("the dependency of %s on %s", name, d),
 				Why: "there is no such task"})
 		}
 		for _, b := range before {
@@ -273,7 +272,7 @@ func (c *conversion) waitsFor(t task, name, parent ref, siblings []task) (number
 
 // leaveOut notes that a task is cancelled.
 func (c *conversion) leaveOut(t task) {
-	c.out.Left = append(c.out.Left, outline.Left{Line: c.lines.At(t.at).Line,
+	c.out.Left = append(c.out.Left, Left{Line: c.lines.At(t.at).Line,
 		What: "task " + string(t.ID) + ": " + oneLine(t.Title), Why: "it is cancelled"})
 }
 
@@ -291,7 +290,7 @@ func (c *conversion) append(t task, name ref, blockedBy []int64) {
 	if test := strings.TrimSpace(t.TestStrategy); test != "" {
 		parts = append(parts, "To test: "+test)
 	}
-	c.out.Steps = append(c.out.Steps, outline.Step{ID: c.numbers[name], Subject: subject, Description: strings.Join(parts, "\n\n"),
+	c.out.Steps = append(c.out.Steps, Step{ID: c.numbers[name], Subject: subject, Description: strings.Join(parts, "\n\n"),
 		Status: statusOf(t.Status), BlockedBy: blockedBy,
 		Line: c.lines.At(t.at).Line})
 }
