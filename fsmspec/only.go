@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/permission"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
 // Limits of only.
@@ -153,7 +153,7 @@ func nearTool(r permission.Rule) string {
 		return meant
 	}
 	for _, tool := range append(permission.FileTools(), "Bash") {
-		if spelling.Distance(fold(cut(r.Tool)), fold(tool), 3) < 3 {
+		if hint.Distance(fold(cut(r.Tool)), fold(tool), 3) < 3 {
 			return tool
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -243,7 +243,7 @@ func near(word string, known []string) string {
 			continue // almost any short word is like it
 		}
 		limit := min(bestDistance, 1+min(len(word), len(folded))/3)
-		if d := spelling.Distance(word, folded, limit); d < limit {
+		if d := hint.Distance(word, folded, limit); d < limit {
 			best, bestDistance = k, d
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -379,7 +379,7 @@ func (s Search) Near(command, cwd string) (near []string) {
 		switch {
 		case k.Name == command:
 			return nil
-		case spelling.SimilarNames(command, k.Name):
+		case hint.SimilarNames(command, k.Name):
 			near = append(near, k.Name)
 		}
 	}

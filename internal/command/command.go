@@ -17,7 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/signals"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -428,7 +427,7 @@ func commandMeant(c *cobra.Command, word string) string {
 		if letters(name) == letters(word) {
 			return 1
 		}
-		return spelling.Distance(word, name, len(word)+1)
+		return hint.Distance(word, name, len(word)+1)
 	}
 	return c.CommandPath() + " " + slices.MinFunc(near, func(a, b string) int { return mistakes(a) - mistakes(b) })
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
@@ -71,7 +71,7 @@ func noTemplate(known []string, words ...string) error {
 		err = fmt.Errorf("neither %q nor %q is a template", words[0], words[1])
 	}
 	for _, near := range known {
-		if slices.ContainsFunc(words, func(word string) bool { return spelling.Distance(word, near, 3) < 3 }) {
+		if slices.ContainsFunc(words, func(word string) bool { return hint.Distance(word, near, 3) < 3 }) {
 			return &exit{exitNo, err, "did you mean " + near + "? fsmtx new --list shows them"}
 		}
 	}

@@ -1,5 +1,8 @@
 // Package hint lets an error say what to do about it, where the error arises. The command line
 // prints the advice on a line of its own, behind "hint: ".
+//
+// Much advice is a guess what a misspelt word should have been: the package measures how different
+// two words are. The callers choose the known words and the limit.
 package hint
 
 import "errors"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/spelling"
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 // Fault is something that is wrong with a workflow, or a warning about it.
@@ -296,7 +296,7 @@ func quote(text string) string { return strconv.QuoteToGraphic(text) }
 func near(word string, known []string) string {
 	best, least := "", 1+(len(word)+1)/3
 	for _, k := range known {
-		if d := spelling.Distance(word, k, least); d < least {
+		if d := hint.Distance(word, k, least); d < least {
 			best, least = k, d
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -129,9 +129,9 @@ func fitsType(name string, v jsontext.Value) bool {
 // tool may have.
 func (all inputs) unknown(tool, name string) string {
 	own := all.names(tool)
-	slices.SortStableFunc(own, func(a, b string) int { return spelling.Distance(name, a, 40) - spelling.Distance(name, b, 40) })
+	slices.SortStableFunc(own, func(a, b string) int { return hint.Distance(name, a, 40) - hint.Distance(name, b, 40) })
 	text := fmt.Sprintf("%s has no argument %s", tool, visible.Clip(visible.Words(name), maxShown))
-	if len(own) > 0 && spelling.SimilarNames(name, own[0]) {
+	if len(own) > 0 && hint.SimilarNames(name, own[0]) {
 		return text + ": did you mean " + own[0] + "?"
 	}
 	var others []string

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -375,7 +375,7 @@ func alternatives(words []string) string {
 func nearestFirst(word string, choices []string) []string {
 	const far = 40
 	slices.SortStableFunc(choices, func(a, b string) int {
-		return spelling.Distance(word, a, far) - spelling.Distance(word, b, far)
+		return hint.Distance(word, a, far) - hint.Distance(word, b, far)
 	})
 	return choices
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
 // Schema is what an agent accepts as an output. The agent discards an output with one
@@ -216,7 +216,7 @@ func unknownField(name string, fields []string) string {
 func Near(name string, names []string) string {
 	best, distance := "", max(1, len(name)/3)+1
 	for _, known := range names {
-		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(known), distance); d < distance {
+		if d := hint.Distance(strings.ToLower(name), strings.ToLower(known), distance); d < distance {
 			best, distance = known, d
 		}
 	}

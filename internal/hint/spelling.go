@@ -1,6 +1,4 @@
-// Package spelling measures how different two words are, to find the known word that was
-// probably meant by a misspelt one. The callers choose the known words and the limit.
-package spelling
+package hint
 
 import (
 	"strings"
