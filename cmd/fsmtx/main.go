@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	_ "github.com/fsmtx/fsmtx/internal/processors/few"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 

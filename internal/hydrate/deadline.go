@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/stack"
+	"github.com/fsmtx/fsmtx/internal/startup"
 )
 
 var (
@@ -44,7 +44,7 @@ func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(cont
 		err    error
 	}
 	done := make(chan ended, 1)
-	stack.Go(func() {
+	startup.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				done <- ended{err: fmt.Errorf("%w: %v; it is not known whether the task list was changed", ErrInternal, p)}

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/processors"
+	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -159,7 +159,7 @@ func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 			return nil, err
 		}
 		if len(snap.Tasks)+len(plan.Creations()) > fewTasks {
-			processors.Many()
+			startup.ManyProcessors()
 		}
 		kept, err := r.dir.Lock(ctx, r.names(plan.Deletions())...)
 		if err != nil {
@@ -227,7 +227,7 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	for _, c := range plan.Creations() {
 		change.Creates, mark = append(change.Creates, Form.File(c)), max(mark, c.ID)
 	}
-	processors.Many()             // the files are synced at the same time
+	startup.ManyProcessors()      // the files are synced at the same time
 	change.Mark = Form.Mark(mark) // if this process dies, the client must not give a number that is in use here
 	return r.dir.Commit(ctx, change)
 }

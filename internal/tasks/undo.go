@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/processors"
+	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -107,7 +107,7 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() {
 			return u, err
 		}
-		processors.Many()
+		startup.ManyProcessors()
 		err = dir.Commit(ctx, txn.Change{Label: u.label.text(), Deletes: u.Removed, Restores: u.restores, Mark: markOf(u.Removed)})
 		if !errors.Is(err, txn.ErrChanged) && !errors.Is(err, txn.ErrExists) || errors.Is(err, txn.ErrRecoveryRequired) {
 			return u, err

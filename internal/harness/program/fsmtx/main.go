@@ -9,7 +9,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
-	_ "github.com/fsmtx/fsmtx/internal/processors/few"
 )
 
 func main() {

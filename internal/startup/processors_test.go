@@ -1,30 +1,28 @@
-package processors_test
+package startup
 
 import (
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/fsmtx/fsmtx/internal/processors"
 )
 
 func TestAHookRunsOnOneProcessorUntilItNeedsMore(t *testing.T) {
 	before := runtime.GOMAXPROCS(7)
 	defer runtime.GOMAXPROCS(before)
 	for _, args := range [][]string{nil, {"fsmtx"}, {"fsmtx", "hooks", "run"}, {"fsmtx", "validate", "step"}} {
-		require.False(t, processors.Few(args), args)
+		require.False(t, few(args), args)
 		require.Equal(t, 7, runtime.GOMAXPROCS(0))
 	}
 	for _, args := range [][]string{{"fsmtx", "hook", "--agent=claude"}, {"fsmtx", "hydrate"}, {"fsmtx", "step"}, {"fsmtx", "guard", "H07"},
 		{"fsmtx", "statusline"}} {
-		require.True(t, processors.Few(args), args)
+		require.True(t, few(args), args)
 		require.Equal(t, 1, runtime.GOMAXPROCS(0))
-		processors.Many()
+		ManyProcessors()
 		require.Equal(t, 7, runtime.GOMAXPROCS(0), "not fewer than before")
 	}
 	runtime.GOMAXPROCS(2)
-	processors.Few([]string{"fsmtx", "step"})
-	processors.Many()
+	few([]string{"fsmtx", "step"})
+	ManyProcessors()
 	require.Equal(t, 5, runtime.GOMAXPROCS(0), "one for each sync")
 }

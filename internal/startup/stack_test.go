@@ -1,4 +1,4 @@
-package stack
+package startup
 
 import (
 	"runtime/debug"

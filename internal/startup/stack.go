@@ -1,16 +1,13 @@
-// Package stack makes the stack of a goroutine large while it is shallow. Go begins with a few
-// kilobytes and copies the stack each time it has to grow, for which it looks up each function
-// that is active. In a process that lives for milliseconds these tables are not in memory yet:
-// a hook that grew four times spent a twentieth of its time on that.
-//
-// A program that imports this package has a large stack in its main goroutine, which runs the
-// initialisers too. It imports nothing, so that it is initialised before most packages.
-package stack
+package startup
+
+// Go begins with a few kilobytes of stack and copies them each time it has to grow, for which it looks
+// up each function that is active. In a process that lives for milliseconds these tables are not in
+// memory yet: a hook that grew four times spent a twentieth of its time on that. So the main
+// goroutine, which runs the initialisers too, gets a large stack while it is shallow.
+func init() { grow() }
 
 // size is what grow makes room for, in bytes: as much as a hook that judges a step needs.
 const size = 24 << 10
-
-func init() { grow() }
 
 // grow makes the stack of the calling goroutine large, which should have called little yet.
 func grow() { reserve(false) }
