@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -44,7 +44,7 @@ func newDecisionLog(s terminal.Streams, path string) *decisionLog {
 func toLog(s terminal.Streams) func(decisions.Record) {
 	path := s.Env(decisions.Variable)
 	if path == "" && s.Who().Kind == caller.Person {
-		path = switches.Here(s.Getenv, "/").Variable(decisions.Variable)
+		path = settings.Here(s.Getenv, "/").Variable(decisions.Variable)
 	}
 	if path == "" {
 		return nil

@@ -3,7 +3,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -21,4 +21,4 @@ func EachCommand(f func(c *cobra.Command, path string)) {
 }
 
 // SetManagedDir makes the program look for an organisation's settings in dir.
-func SetManagedDir(dir string) { switches.ManagedDir = func() string { return dir } }
+func SetManagedDir(dir string) { settings.ManagedDir = func() string { return dir } }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	claudesettings "github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
@@ -161,7 +161,7 @@ func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.
 		Dialect: d,
 		Plugins: clientPlugins(s, project),
 		Where: settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Getenv: s.Env,
-			Managed: claude.ManagedFiles(os.ReadDir, switches.ManagedDir())},
+			Managed: claude.ManagedFiles(os.ReadDir, claudesettings.ManagedDir())},
 	}
 	if d.Settings.Plugins {
 		finder.Off = clientOff(s, project)
@@ -172,12 +172,12 @@ func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.
 // clientOff returns a function that says which setting keeps Claude Code from running the hooks of a
 // place in a project.
 func clientOff(s terminal.Streams, project string) func(dialect.Scope, string) string {
-	read := sync.OnceValue(func() switches.Settings { return switches.Here(s.Getenv, project) })
+	read := sync.OnceValue(func() claudesettings.Effective { return claudesettings.Here(s.Getenv, project) })
 	return func(scope dialect.Scope, plugin string) string {
-		place := switches.Project // as the user's
+		place := claudesettings.Project // as the user's
 		switch {
 		case scope == dialect.System:
-			place = switches.ManagedPlugin
+			place = claudesettings.ManagedPlugin
 		case plugin != "":
 			place = read().PluginPlace(plugin)
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
@@ -412,13 +411,13 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 func (h *stepHook) answersForPerson(e *event.Event) string {
 	const tool = "TaskUpdate"
 	dir := cmp.Or(h.streams.Env("CLAUDE_PROJECT_DIR"), e.Cwd)
-	at := switches.Here(h.streams.Getenv, dir).AnswersFor(tool)
+	at := settings.Here(h.streams.Getenv, dir).AnswersFor(tool)
 	if at == "" {
 		roots := pluginRoots(h.streams, dir)
 		if client, err := claude.ReadDirs(h.streams.Getenv, dir); err == nil {
 			roots = append(roots, client.Plugins...)
 		}
-		at = switches.AnswersOfPlugins(locator.OS{}, roots, tool)
+		at = settings.AnswersOfPlugins(locator.OS{}, roots, tool)
 	}
 	if at == "" {
 		return ""

@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -37,7 +36,7 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	}
 	all, _ := l.Workflows(d.cwd)
 	if _, isClaude := l.(*locator.Locator); isClaude && slices.ContainsFunc(all, func(w locator.Workflow) bool { return w.Plugin == "" }) {
-		for _, o := range switches.Here(d.Getenv, d.cwd).SkillsOff() {
+		for _, o := range settings.Here(d.Getenv, d.cwd).SkillsOff() {
 			found = append(found, Fault{Kind: "workflow", What: o.What + ", so the client loads neither the project's skills nor yours; " + o.Remedy,
 				File: o.File, Line: o.Line})
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -27,7 +26,7 @@ type place struct {
 	path  string
 	read  bool   // by a client that starts here
 	cd    string // directory in which install must run for this file; empty for this one
-	kind  switches.Place
+	kind  settings.Place
 }
 
 // places returns the settings files that the client reads here, and those in parent
@@ -39,9 +38,9 @@ func (d *doctor) places() ([]place, error) {
 	}
 	read := claude.SettingsFiles(locator.OS{}, config, d.cwd)
 	all := []place{
-		{install.User, filepath.Join(config, claude.UserSettings), true, "", switches.User},
-		{install.Project, filepath.Join(d.cwd, claude.ProjectSettings), true, "", switches.Project},
-		{install.Local, filepath.Join(d.cwd, claude.LocalSettings), true, "", switches.Local},
+		{install.User, filepath.Join(config, claude.UserSettings), true, "", settings.User},
+		{install.Project, filepath.Join(d.cwd, claude.ProjectSettings), true, "", settings.Project},
+		{install.Local, filepath.Join(d.cwd, claude.LocalSettings), true, "", settings.Local},
 	}
 	others := parents(d.cwd, d.Env("HOME"))
 	if _, main := claude.WorkTree(locator.OS{}, d.cwd); main != "" && main != d.cwd && !slices.Contains(others, main) {
@@ -49,8 +48,8 @@ func (d *doctor) places() ([]place, error) {
 	}
 	for _, dir := range others {
 		local := filepath.Join(dir, claude.LocalSettings)
-		all = append(all, place{install.Local, local, slices.Contains(read, local), dir, switches.Local},
-			place{install.Project, filepath.Join(dir, claude.ProjectSettings), false, dir, switches.Project})
+		all = append(all, place{install.Local, local, slices.Contains(read, local), dir, settings.Local},
+			place{install.Project, filepath.Join(dir, claude.ProjectSettings), false, dir, settings.Project})
 	}
 	return all, nil
 }

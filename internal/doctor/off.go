@@ -3,7 +3,7 @@ package doctor
 import (
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -29,8 +29,8 @@ func Registered(s terminal.Streams, dir string) (bool, error) {
 // yet, it reports those for the place in which install registers them. Files that the client ignores
 // are reported where they are read.
 func (d *doctor) off(h hooked) (found []Fault) {
-	set, plugin := switches.Here(d.Getenv, d.cwd), h.plugin
-	var places []switches.Place
+	set, plugin := settings.Here(d.Getenv, d.cwd), h.plugin
+	var places []settings.Place
 	for _, p := range h.registered {
 		places = append(places, p.kind)
 	}
@@ -38,7 +38,7 @@ func (d *doctor) off(h hooked) (found []Fault) {
 		places = append(places, set.PluginPlace(plugin.key))
 	}
 	if len(places) == 0 {
-		places = []switches.Place{switches.Local}
+		places = []settings.Place{settings.Local}
 	}
 	for _, o := range set.OffIn(places...) {
 		if slices.ContainsFunc(h.broken, func(p place) bool { return p.path == o.File }) {

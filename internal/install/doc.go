@@ -8,7 +8,7 @@ package install
 import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
 // Scope is whom an installation is for.
@@ -25,8 +25,8 @@ const (
 func (s Scope) Flag() string { return [...]string{"--local", "--project", "--user"}[s] }
 
 // place returns where the hooks of the scope are for the client.
-func (s Scope) place() switches.Place {
-	return [...]switches.Place{switches.Local, switches.Project, switches.User}[s]
+func (s Scope) place() settings.Place {
+	return [...]settings.Place{settings.Local, settings.Project, settings.User}[s]
 }
 
 // Request says what should be installed, and where. In the zero value it is the hooks of tasks and

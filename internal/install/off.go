@@ -3,18 +3,18 @@ package install
 import (
 	"os"
 
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // off returns what keeps the client from running the hooks that install registers when it
 // starts in the current directory.
-func (j *job) off(s terminal.Streams) []switches.Off {
+func (j *job) off(s terminal.Streams) []settings.Off {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil
 	}
-	return switches.Here(s.Getenv, dir).Off(j.Scope.place())
+	return settings.Here(s.Getenv, dir).Off(j.Scope.place())
 }
 
 // printOff prints what keeps the client from running the hooks, and reports whether there is

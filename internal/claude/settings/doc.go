@@ -20,6 +20,13 @@
 // "command" in a shell whose standard input is the event (fact 127). Hooks with "args" and lines
 // without the condition, which a person may write, are recognised, and are outdated.
 //
+// # What keeps hooks from running
+//
+// [Here] finds what keeps the client from running hooks: settings of the person, the project and the
+// organisation, variables of the environment, and options of the client's command line (facts 110
+// to 114). It reads no settings that an organisation serves or sets by device management, because
+// only the client has them.
+//
 // # Client facts
 //
 // The numbers are those of docs/client-facts.md, measured with Claude Code 2.1.197

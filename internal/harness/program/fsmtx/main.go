@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"os"
 
-	"github.com/fsmtx/fsmtx/internal/claude/switches"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 )
 
 func main() {
 	managed := cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull) // never the machine's own
-	switches.ManagedDir = func() string { return managed }
+	settings.ManagedDir = func() string { return managed }
 	os.Exit(command.Main(os.Args[1:], callers.Played()))
 }

@@ -1,4 +1,4 @@
-package switches
+package settings
 
 import (
 	"fmt"
@@ -44,8 +44,8 @@ func (o Off) String() string {
 	return fmt.Sprintf("%s:%d: %s", o.File, o.Line, o.What)
 }
 
-// Settings is what decides whether the client runs hooks.
-type Settings struct {
+// Effective is what decides, in the files that are in effect, whether the client runs hooks.
+type Effective struct {
 	managed []file // of the organisation, the lowest precedence first
 	flag    []file // of the option --settings: at most one
 	others  []file // the user's and the project's, the highest precedence first
@@ -55,12 +55,12 @@ type Settings struct {
 
 // Off returns the switches that keep the client from running the hooks that are
 // registered in the place, the most far-reaching first. It is a pure function of s.
-func (s Settings) Off(place Place) []Off {
+func (s Effective) Off(place Place) []Off {
 	return offBy(place, s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored, s.leftOut, s.untrusted)
 }
 
 // OffInFiles is Off for the switches in settings files alone, whatever session this program runs in.
-func (s Settings) OffInFiles(place Place) []Off {
+func (s Effective) OffInFiles(place Place) []Off {
 	s.flag, s.client = nil, claude.Switches{}
 	return offBy(place, s.managedOff, s.managedOnly, s.pluginsOnly, s.off)
 }
@@ -78,7 +78,7 @@ func offBy(place Place, switches ...func() []Off) []Off {
 }
 
 // broken returns the files of the organisation with which the client does not start.
-func (s Settings) broken() (all []Off) {
+func (s Effective) broken() (all []Off) {
 	for _, f := range s.managed {
 		if f.broken != "" {
 			all = append(all, Off{File: f.path, What: "this file of your organisation " + f.broken + ", so the client does not start",
@@ -91,7 +91,7 @@ func (s Settings) broken() (all []Off) {
 // modes returns the modes of the client that leave hooks out, by their variables and
 // options. The user's and the organisation's settings may set the variables of two of them,
 // and take precedence over the environment.
-func (s Settings) modes() (all []Off) {
+func (s Effective) modes() (all []Off) {
 	for _, m := range []struct {
 		variable, option string
 		given, settable  bool
@@ -110,7 +110,7 @@ func (s Settings) modes() (all []Off) {
 	return all
 }
 
-func (s Settings) variable(name string, settable bool) (Off, bool) {
+func (s Effective) variable(name string, settable bool) (Off, bool) {
 	if settable {
 		set := false
 		ofProject := func(f file) bool { return f.place == Project || f.place == Local } // it may not set these
@@ -134,7 +134,7 @@ func (s Settings) variable(name string, settable bool) (Off, bool) {
 const administrator = "only your administrator can change this file"
 
 // managedOff returns the organisation's disableAllHooks, which has no exception.
-func (s Settings) managedOff() []Off {
+func (s Effective) managedOff() []Off {
 	f, on, _ := lastDisabling(s.managed)
 	if !on {
 		return nil
@@ -144,20 +144,20 @@ func (s Settings) managedOff() []Off {
 
 // managedOnly returns the organisation's allowManagedHooksOnly. A value of the wrong type
 // counts as true, unless it is the text "false".
-func (s Settings) managedOnly() []Off {
+func (s Effective) managedOnly() []Off {
 	return s.lastManaged("allowManagedHooksOnly", `"allowManagedHooksOnly" allows only the organisation's own hooks`, []Place{ManagedPlugin},
 		func(v jsontext.Value, _ bool) bool { return string(v) != "false" && string(v) != `"false"` })
 }
 
-func (s Settings) pluginsOnly() []Off { return s.onlyOfPlugins("hooks") }
+func (s Effective) pluginsOnly() []Off { return s.onlyOfPlugins("hooks") }
 
 // SkillsOff returns what keeps the client from loading the skills and commands of the user and the project (measured
 // with 2.1.329, fact 189).
-func (s Settings) SkillsOff() []Off { return s.onlyOfPlugins("skills") }
+func (s Effective) SkillsOff() []Off { return s.onlyOfPlugins("skills") }
 
 // onlyOfPlugins returns the organisation's strictPluginOnlyCustomization if only plugins may have what it
 // names. It is true or a list of these. The lists of several files are joined.
-func (s Settings) onlyOfPlugins(what string) []Off {
+func (s Effective) onlyOfPlugins(what string) []Off {
 	return s.lastManaged("strictPluginOnlyCustomization", `"strictPluginOnlyCustomization" allows only `+what+` of plugins`,
 		[]Place{Plugin, ManagedPlugin},
 		func(v jsontext.Value, before bool) bool {
@@ -170,7 +170,7 @@ func (s Settings) onlyOfPlugins(what string) []Off {
 
 // lastManaged returns the switch name of the organisation's files, if it is on after the
 // last of them. on decides by a value that is not null, and by the state before it.
-func (s Settings) lastManaged(name, what string, spares []Place, on func(v jsontext.Value, before bool) bool) []Off {
+func (s Effective) lastManaged(name, what string, spares []Place, on func(v jsontext.Value, before bool) bool) []Off {
 	var by file
 	isOn := false
 	for _, f := range s.managed {
@@ -196,7 +196,7 @@ const disableAll = "disableAllHooks"
 
 // off returns disableAllHooks of the file with the highest precedence that sets it. The
 // organisation's own hooks run all the same.
-func (s Settings) off() []Off {
+func (s Effective) off() []Off {
 	if _, _, set := lastDisabling(s.managed); set {
 		return nil // true is managedOff; false overrules the other files
 	}
@@ -214,7 +214,7 @@ func (s Settings) off() []Off {
 
 // ignored returns the files that the client ignores because of a mistake, for the place whose hooks are in
 // them, unless the client reads another file for this place.
-func (s Settings) ignored() (all []Off) {
+func (s Effective) ignored() (all []Off) {
 	for _, f := range s.others {
 		if f.ignored == nil || slices.ContainsFunc(s.others, func(o file) bool { return o.place == f.place && len(o.data) > 0 }) {
 			continue
@@ -236,7 +236,7 @@ func (s Settings) ignored() (all []Off) {
 }
 
 // leftOut returns the option --setting-sources for the places that it leaves out.
-func (s Settings) leftOut() []Off {
+func (s Effective) leftOut() []Off {
 	if s.client.Sources == nil {
 		return nil
 	}
@@ -256,13 +256,13 @@ func sources() map[Place]string {
 	return map[Place]string{User: "user", Project: "project", Local: "local"}
 }
 
-func (s Settings) isLeftOut(f file) bool {
+func (s Effective) isLeftOut(f file) bool {
 	return s.client.Sources != nil && !slices.Contains(s.client.Sources, sources()[f.place])
 }
 
 // untrusted returns the variable that keeps the client in -p from running the hooks of
 // a project.
-func (s Settings) untrusted() []Off {
+func (s Effective) untrusted() []Off {
 	const name = "CLAUDE_CODE_IGNORE_PERSISTED_TRUST"
 	value, _ := s.env(name)
 	if !claude.IsTrue(value) {

@@ -1,4 +1,4 @@
-package switches
+package settings
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -57,7 +57,7 @@ func (f file) ofPerson() file {
 }
 
 func read(fsys safefile.FS, path string, place Place) file {
-	data, err := safefile.ReadFileIn(fsys, path, settings.MaxBytes)
+	data, err := safefile.ReadFileIn(fsys, path, MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return file{path: path, place: place}
 	}
@@ -70,8 +70,8 @@ func read(fsys safefile.FS, path string, place Place) file {
 // readSettings reads the settings with which the client runs when it starts in dir: the
 // organisation's in managed, the user's in config, those of the project, and the command
 // line of the client that runs this program. getenv is os.LookupEnv or a stand-in for it.
-func readSettings(fsys safefile.FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
-	s := Settings{env: getenv}
+func readSettings(fsys safefile.FS, managed, config, dir string, getenv func(string) (string, bool)) Effective {
+	s := Effective{env: getenv}
 	if client, err := claude.ReadSwitches(getenv); err == nil {
 		s.client = client
 	}
@@ -117,7 +117,7 @@ func (f file) member(name string) (v jsontext.Value, line int) {
 
 // Variable returns the value of a variable that the organisation's settings or the user's set
 // under "env", empty if they do not. Those of a project are left out: a repository brings them.
-func (s Settings) Variable(name string) string {
+func (s Effective) Variable(name string) string {
 	for _, f := range slices.Backward(s.managed) {
 		if v, _ := f.env(name); v != "" {
 			return v
@@ -170,7 +170,7 @@ func items(list jsontext.Value) (all []jsontext.Value) {
 
 // PluginPlace returns ManagedPlugin if an organisation's settings enable the plugin, whose
 // key is plugin@marketplace, and Plugin otherwise.
-func (s Settings) PluginPlace(key string) Place {
+func (s Effective) PluginPlace(key string) Place {
 	place := Plugin
 	for _, f := range s.managed {
 		enabled, _ := f.member("enabledPlugins")

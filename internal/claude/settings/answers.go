@@ -1,4 +1,4 @@
-package switches
+package settings
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // AnswersFor returns the file and line of a hook of PermissionRequest that may answer for the
 // person when the client asks about a call of the tool (fact 164), "" if the settings have none.
 // What the hook answers is known only to the hook. Hooks of plugins are in AnswersOfPlugins.
-func (s Settings) AnswersFor(tool string) string {
+func (s Effective) AnswersFor(tool string) string {
 	for _, f := range slices.Concat(s.managed, s.flag, s.others) {
 		if at := f.answers(tool); at != "" {
 			return at

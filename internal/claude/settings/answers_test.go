@@ -1,4 +1,4 @@
-package switches
+package settings
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ func TestAnswersFor(t *testing.T) {
 	const hook = `{"hooks": {
  "Stop": [],
  "PermissionRequest": [%s]}}`
-	of := func(groups string) Settings {
-		return Settings{others: []file{newFile("/a", User, []byte("{}")), newFile("/b", Local, fmt.Appendf(nil, hook, groups))}}
+	of := func(groups string) Effective {
+		return Effective{others: []file{newFile("/a", User, []byte("{}")), newFile("/b", Local, fmt.Appendf(nil, hook, groups))}}
 	}
 	const command = `"hooks": [{"type": "command", "command": "true"}]`
 	for groups, want := range map[string]string{
@@ -35,7 +35,7 @@ func TestAnswersFor(t *testing.T) {
 	} {
 		assert.Equal(t, want, of(groups).AnswersFor("TaskUpdate"), groups)
 	}
-	assert.Empty(t, Settings{others: []file{newFile("/c", User, []byte(`{"hooks": 5}`)),
+	assert.Empty(t, Effective{others: []file{newFile("/c", User, []byte(`{"hooks": 5}`)),
 		newFile("/d", User, []byte(`{`))}}.AnswersFor("TaskUpdate"))
 }
 

@@ -1,4 +1,4 @@
-package switches
+package settings
 
 import (
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -9,14 +9,14 @@ import (
 var ManagedDir = claude.ManagedDir
 
 // Here reads the settings that decide whether a client that starts in dir runs hooks.
-func Here(getenv func(string) (string, bool), dir string) Settings {
+func Here(getenv func(string) (string, bool), dir string) Effective {
 	config, _ := claude.ConfigDir(getenv)
 	return readSettings(locator.OS{}, ManagedDir(), config, dir, getenv)
 }
 
 // OffIn returns the switches that keep the client from running hooks in all of the places. One of
 // the places is enough for the hooks to run.
-func (s Settings) OffIn(places ...Place) (all []Off) {
+func (s Effective) OffIn(places ...Place) (all []Off) {
 	for i, place := range places {
 		off := s.Off(place)
 		if len(off) == 0 {
