@@ -18,8 +18,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -130,7 +130,7 @@ func (d *doctor) litter(context.Context) (found []Fault, err error) {
 		more, _ := safefile.Leftovers(dir) // other checks report what cannot be read
 		paths = append(paths, more...)
 	}
-	more, err := npm.Leftovers(d.Getenv)
+	more, err := install.CopyLeftovers(d.Getenv)
 	if err != nil && !errors.Is(err, claude.ErrNoHome) {
 		return nil, err
 	}

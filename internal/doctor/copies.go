@@ -17,7 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
-	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
@@ -69,12 +68,12 @@ func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
 	if path, err := program.Find(); err == nil {
 		all.ask(ctx, "fsmtx mcp", path)
 	}
-	kept, _ := npm.CopyPath(s.Getenv)
+	kept, _ := install.CopyPath(s.Getenv)
 	for _, n := range named { // first what may be run, with which the others are compared
 		switch {
 		case n.trusted:
 			all.ask(ctx, n.where, n.path)
-		case safefile.Same(n.path, kept) && npm.CheckDir(s.Getenv) == nil:
+		case safefile.Same(n.path, kept) && install.CheckCopyDir(s.Getenv) == nil:
 			all.ask(ctx, n.where, kept)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hydrate/line"
-	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -147,7 +146,7 @@ func (j *job) find(s terminal.Streams) (command string, unusable, err error) {
 		return path, nil, err
 	}
 	if j.Scope != Project {
-		copied, ok, err := npm.Find(s.Getenv)
+		copied, ok, err := findCopy(s.Getenv)
 		if err == nil && !ok && writes && !j.preview && isRenamed(filepath.Base(path)) {
 			err = fmt.Errorf("%w: %s", settings.ErrRenamed, path)
 		}
@@ -159,7 +158,7 @@ func (j *job) find(s terminal.Streams) (command string, unusable, err error) {
 	if j.verb == remove {
 		return path, nil, nil
 	}
-	if unusable = settings.CheckName(); unusable != nil && npm.IsOnPath(s.Getenv) {
+	if unusable = settings.CheckName(); unusable != nil && launcherIsOnPath(s.Getenv) {
 		unusable = nil
 	}
 	if writes {
@@ -253,7 +252,7 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 	if j.Scope == Project && p.report.State != settings.Installed {
 		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts",
 			settings.Program)
-		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
+		if copied, ok, err := findCopy(s.Getenv); err == nil && ok {
 			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that",
 				filepath.Dir(copied.Path()))
 		}
@@ -307,7 +306,7 @@ func inFile(file *settings.File, err error) error {
 
 // renewCopy updates the copy of the program that the hooks run if npm has installed this one.
 func renewCopy(s terminal.Streams) error {
-	if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
+	if copied, ok, err := findCopy(s.Getenv); err == nil && ok {
 		return copied.Renew()
 	}
 	return nil

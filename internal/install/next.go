@@ -11,7 +11,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -40,7 +39,7 @@ func Next(s terminal.Streams, r Request, call string) {
 // name or another one. go run's program, which is gone when somebody types, has only the name.
 func Typed(s terminal.Streams) string {
 	self, err := os.Executable()
-	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || npm.IsOnPath(s.Getenv) {
+	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || launcherIsOnPath(s.Getenv) {
 		return settings.Program
 	}
 	return shell.Join(self)

@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -60,7 +59,7 @@ func Purge(ctx context.Context, s terminal.Streams) error {
 // purgeCopy removes the copy of the program. Hooks whose program is missing fail without a
 // message (fact 46, client 2.1.329), so the copy is kept while others run it.
 func purgeCopy(s terminal.Streams) error {
-	path, err := npm.CopyPath(s.Getenv)
+	path, err := CopyPath(s.Getenv)
 	if err != nil {
 		return err
 	}
@@ -75,7 +74,7 @@ func purgeCopy(s terminal.Streams) error {
 		return hint.With(fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")),
 			"run fsmtx install --remove in those projects")
 	}
-	copied, err := npm.Remove(s.Getenv)
+	copied, err := removeCopy(s.Getenv)
 	if err != nil || copied == "" {
 		return err
 	}

@@ -1,13 +1,4 @@
-// Package npm manages the copy of this program that hooks run if npm, or a similar package
-// manager, has installed it.
-//
-// A hook needs a path that does not change. The paths of packages do: npx and similar
-// programs run from caches that are emptied, some package managers have the version of the
-// package in the path, and version managers for Node have the version of Node in it. The
-// client hardly reports a missing program of a hook (fact 46 of docs/client-facts.md), so
-// workflows would silently stop working. The price is that the copy keeps its version until
-// it is renewed.
-package npm
+package install
 
 import (
 	"bytes"
@@ -29,11 +20,11 @@ import (
 // launcherVariable is the variable in which the launcher of the npm package says where it is.
 const launcherVariable = "FSMTX_LAUNCHER"
 
-// names are the programs of the copy. The server is included because "fsmtx mcp" looks for
+// programs are those of the copy. The server is included because "fsmtx mcp" looks for
 // it beside fsmtx.
-var names = []string{"fsmtx", "fsmtx-mcp"}
+var programs = []string{"fsmtx", "fsmtx-mcp"}
 
-// errOld is returned by Copy.Check for a copy of another version.
+// errOld is returned by npmCopy.Check for a copy of another version.
 var errOld = errors.New("is not the version that npm has installed")
 
 // errUntrusted is returned if another user could replace the copy.
@@ -42,17 +33,25 @@ var errUntrusted = errors.New("another user can replace the programs in it")
 // maxProgram limits the size of a program that is read, in bytes.
 const maxProgram = 256 << 20
 
-// Copy is the copy of the programs that hooks run.
-type Copy struct {
+// npmCopy is the copy of this program that hooks run if npm, or a similar package
+// manager, has installed it.
+//
+// A hook needs a path that does not change. The paths of packages do: npx and similar
+// programs run from caches that are emptied, some package managers have the version of the
+// package in the path, and version managers for Node have the version of Node in it. The
+// client hardly reports a missing program of a hook (fact 46 of docs/client-facts.md), so
+// workflows would silently stop working. The price is that the copy keeps its version until
+// it is renewed.
+type npmCopy struct {
 	dir  string // of the copy
 	from string // directory of this program
 }
 
-// Find returns the copy for this program, in fsmtx/bin in XDG_DATA_HOME or ~/.local/share.
+// findCopy returns the copy for this program, in fsmtx/bin in XDG_DATA_HOME or ~/.local/share.
 // The copy need not exist yet. ok is false if this program is not in a package.
 //
 // Errors: claude.ErrNoHome, and that of os.Executable.
-func Find(getenv func(string) (string, bool)) (c Copy, ok bool, err error) {
+func findCopy(getenv func(string) (string, bool)) (c npmCopy, ok bool, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return c, false, fmt.Errorf("finding the path of this program: %w", err)
@@ -78,30 +77,30 @@ func copyDir(getenv func(string) (string, bool)) (string, error) {
 // Errors: claude.ErrNoHome.
 func CopyPath(getenv func(string) (string, bool)) (string, error) {
 	dir, err := copyDir(getenv)
-	return Copy{dir: dir}.Path(), err
+	return npmCopy{dir: dir}.Path(), err
 }
 
 // Path returns the path of fsmtx in the copy.
-func (c Copy) Path() string { return filepath.Join(c.dir, names[0]) }
+func (c npmCopy) Path() string { return filepath.Join(c.dir, programs[0]) }
 
-// CheckDir is Copy.checkDir for the copy of any program.
+// CheckCopyDir is npmCopy.checkDir for the copy of any program.
 //
 // Errors: claude.ErrNoHome, errUntrusted, and the system's.
-func CheckDir(getenv func(string) (string, bool)) error {
+func CheckCopyDir(getenv func(string) (string, bool)) error {
 	dir, err := copyDir(getenv)
 	if err != nil {
 		return err
 	}
-	return Copy{dir: dir}.checkDir()
+	return npmCopy{dir: dir}.checkDir()
 }
 
 // checkDir returns errUntrusted with the path if a program of the copy or a directory above it
 // belongs to another user, or others may write to it. Hooks run the copy in every session,
 // so whoever can replace it runs programs as this user. What does not exist is fine.
-func (c Copy) checkDir() error {
+func (c npmCopy) checkDir() error {
 	own := filepath.Dir(c.dir)
 	paths := []string{filepath.Dir(own), own, c.dir}
-	for _, name := range names {
+	for _, name := range programs {
 		paths = append(paths, filepath.Join(c.dir, name))
 	}
 	for i, path := range paths {
@@ -146,11 +145,11 @@ func untrusted(info fs.FileInfo, shared bool) string {
 
 // Check compares the files of the copy with those of this program. It returns errOld with
 // the name of a file that differs, and errUntrusted.
-func (c Copy) Check() error {
+func (c npmCopy) Check() error {
 	if err := c.checkDir(); err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, name := range programs {
 		ours, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -173,24 +172,24 @@ func (c Copy) Check() error {
 // from the copy. It writes nothing if the copy already has this version.
 //
 // Errors: errUntrusted, safefile.ErrNotRegular, and the system's.
-func (c Copy) Renew() error {
+func (c npmCopy) Renew() error {
 	err := c.Check()
 	if errors.Is(err, safefile.ErrNotRegular) {
 		return hint.With(err, "move it away; nothing was changed")
 	}
 	if err == nil {
-		return sweep(c.dir)
+		return sweepCopy(c.dir)
 	}
 	if !errors.Is(err, errOld) {
 		return err
 	}
-	if err := sweep(c.dir); err != nil {
+	if err := sweepCopy(c.dir); err != nil {
 		return err
 	}
 	if err := c.mkdir(); err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, name := range programs {
 		data, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -206,7 +205,7 @@ func (c Copy) Renew() error {
 }
 
 // mkdir creates the directory of the copy, to which others may not write whatever the umask.
-func (c Copy) mkdir() error {
+func (c npmCopy) mkdir() error {
 	created, err := safefile.Mkdir(c.dir)
 	for _, dir := range created {
 		err = errors.Join(err, os.Chmod(dir, 0o755))
@@ -214,18 +213,18 @@ func (c Copy) mkdir() error {
 	return err
 }
 
-// Remove removes the copy and returns its directory, empty if there was no copy. It keeps
+// removeCopy removes the copy and returns its directory, empty if there was no copy. It keeps
 // other files in that directory.
-func Remove(getenv func(string) (string, bool)) (string, error) {
+func removeCopy(getenv func(string) (string, bool)) (string, error) {
 	dir, err := copyDir(getenv)
 	if err != nil {
 		return "", err
 	}
-	if err := sweep(dir); err != nil {
+	if err := sweepCopy(dir); err != nil {
 		return "", err
 	}
 	removed := ""
-	for _, name := range names {
+	for _, name := range programs {
 		switch err := os.Remove(filepath.Join(dir, name)); {
 		case err == nil:
 			removed = dir
@@ -238,10 +237,10 @@ func Remove(getenv func(string) (string, bool)) (string, error) {
 	return removed, nil
 }
 
-// Leftovers returns the paths of what killed installs left in the directory of the copy.
+// CopyLeftovers returns the paths of what killed installs left in the directory of the copy.
 //
 // Errors: claude.ErrNoHome and the system's.
-func Leftovers(getenv func(string) (string, bool)) ([]string, error) {
+func CopyLeftovers(getenv func(string) (string, bool)) ([]string, error) {
 	dir, err := copyDir(getenv)
 	if err != nil {
 		return nil, err
@@ -257,8 +256,8 @@ func leftovers(dir string) ([]string, error) {
 	return paths, err
 }
 
-// sweep removes what killed installs left in the directory.
-func sweep(dir string) error {
+// sweepCopy removes what killed installs left in the directory.
+func sweepCopy(dir string) error {
 	paths, err := leftovers(dir)
 	for _, path := range paths {
 		err = errors.Join(err, safefile.RemoveLeftover(path))
@@ -266,10 +265,10 @@ func sweep(dir string) error {
 	return err
 }
 
-// IsOnPath reports whether the launcher that started this program is the fsmtx on PATH.
-func IsOnPath(getenv func(string) (string, bool)) bool {
+// launcherIsOnPath reports whether the launcher that started this program is the fsmtx on PATH.
+func launcherIsOnPath(getenv func(string) (string, bool)) bool {
 	launcher, _ := getenv(launcherVariable)
-	found, err := exec.LookPath(names[0])
+	found, err := exec.LookPath(programs[0])
 	if err != nil || launcher == "" {
 		return false
 	}

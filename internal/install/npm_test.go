@@ -1,4 +1,4 @@
-package npm
+package install
 
 import (
 	"os"
@@ -20,10 +20,10 @@ func TestRemoveTakesWhatAKilledInstallLeft(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(name), 0o755))
 	}
 
-	found, err := Leftovers(getenv)
+	found, err := CopyLeftovers(getenv)
 	require.NoError(t, err)
 	require.Equal(t, []string{dir + "/.fsmtx-write-fsmtx"}, found)
-	_, err = Remove(getenv)
+	_, err = removeCopy(getenv)
 	require.NoError(t, err)
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
