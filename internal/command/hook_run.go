@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -52,7 +51,7 @@ Without --agent the event shows which agent sent it. With --agent, hook ignores 
 other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported
 to the agent and the person. fsmtx install registers the hook.`
 
-type eventFlags struct{ line.Hook }
+type eventFlags struct{ hydrate.HookFlags }
 
 func newHook(s terminal.Streams) *cobra.Command { return new(eventFlags).command(s) }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -53,7 +52,7 @@ that change what the workflow means, and reports a recovery.
 
 fsmtx install registers the hook.`
 
-type hydrateFlags struct{ line.Flags }
+type hydrateFlags struct{ hydrate.Flags }
 
 func newHydrate(s terminal.Streams) *cobra.Command { return new(hydrateFlags).command(s) }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -214,7 +214,7 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return hint.New("--check and --remove do not accept hydrate flags", `leave out "--" and the flags after it`)
 	case dash == 0:
 		f.hydrate = append([]string{}, args...)
-		return line.Check(f.hydrate)
+		return hydrate.CheckFlags(f.hydrate)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -90,7 +89,7 @@ func newPlan(s terminal.Streams) *cobra.Command {
 
 // policy returns what the flags of hydrate say that plan has, too.
 func (f planFlags) policy() (fsmspec.Policy, error) {
-	like := line.Default()
+	like := hydrate.DefaultFlags()
 	like.Scope, like.Active, like.Nest = f.scope, f.active, f.nest
 	return like.Policy()
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -74,7 +73,7 @@ registers the hook.`
 // stepLockWait limits the wait for the locks of the list.
 const stepLockWait = 3 * time.Second
 
-type stepFlags struct{ line.Step }
+type stepFlags struct{ hydrate.StepFlags }
 
 // completeStep completes the values of the flags of step.
 func completeStep(c *cobra.Command) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/edit"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -180,7 +180,7 @@ func checkPortable(hooks []settings.Hook) error {
 		if !h.Runs("hook") {
 			continue
 		}
-		f, _ := line.ParseHook(h.Flags)
+		f, _ := hydrate.ParseHookFlags(h.Flags)
 		if err := f.Hydrate.Portable(); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -52,7 +51,7 @@ func without(flags []string, name string) []string {
 // Hooks returns the hooks that a file should have, with the flags that they have there, the flags
 // of hydrate (nil if none are given) and the chosen values. listed is the tools of the calls that
 // workflows list; those that the file has hooks for are kept.
-func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, hydrate []string) ([]settings.Hook, error) {
+func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, given []string) ([]settings.Hook, error) {
 	have, err := settings.FindOnly(data)
 	if err != nil {
 		return nil, err
@@ -67,8 +66,8 @@ func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, hydrate 
 	}
 	for i, h := range hooks {
 		flags := h.Flags
-		if hydrate != nil {
-			flags = line.Merge(flags, hydrate)
+		if given != nil {
+			flags = hydrate.MergeFlags(flags, given)
 		}
 		hooks[i].Flags = c.Applied(without(flags, "--steps"))
 		if c.None {
@@ -82,7 +81,7 @@ func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, hydrate 
 // limit returns the client's time limit of a hook: more than the hook's own wait for locks, or for
 // checks if it may run them.
 func limit(h settings.Hook) int {
-	seconds, ok := line.TimeLimit(h.Flags)
+	seconds, ok := hydrate.TimeLimit(h.Flags)
 	switch {
 	case !ok:
 		return h.Timeout

@@ -1,6 +1,4 @@
-// Package line is the command lines of hooks: the flags of fsmtx hook, hydrate and step, which a
-// settings file keeps and install edits. What they do is said elsewhere.
-package line
+package hydrate
 
 import (
 	"fmt"
@@ -17,7 +15,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Flags are the flags of fsmtx hydrate.
+// Flags are the flags of fsmtx hydrate. A settings file keeps them and those of fsmtx hook, and install
+// edits them.
 type Flags struct {
 	Scope, Active string
 	Nest          string
@@ -29,13 +28,13 @@ type Flags struct {
 	Log           string
 }
 
-// Default returns the flags of a command line without any.
-func Default() Flags {
+// DefaultFlags returns the flags of a command line without any.
+func DefaultFlags() Flags {
 	return Flags{Scope: "all", Active: "reset", Nest: "on", LockTimeout: 5 * time.Second, History: txn.DefaultHistory}
 }
 
 // Add adds the flags to a set, with their defaults.
-func (f *Flags) Add(to *pflag.FlagSet) { f.add(to, Default()) }
+func (f *Flags) Add(to *pflag.FlagSet) { f.add(to, DefaultFlags()) }
 
 func (f *Flags) add(to *pflag.FlagSet, d Flags) {
 	to.StringVar(&f.Scope, "scope", d.Scope, `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
@@ -45,23 +44,23 @@ func (f *Flags) add(to *pflag.FlagSet, d Flags) {
 	to.BoolVar(&f.Announce, "announce", d.Announce,
 		"tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
 	f.PluginDirs, f.AddDirs = nil, nil
-	to.Var((*dirs)(&f.PluginDirs), "plugin-dir",
+	to.Var((*directories)(&f.PluginDirs), "plugin-dir",
 		"`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
-	to.Var((*dirs)(&f.AddDirs), "add-dir",
+	to.Var((*directories)(&f.AddDirs), "add-dir",
 		"`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
 	to.IntVar(&f.History, "history", d.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
 	to.DurationVar(&f.LockTimeout, "lock-timeout", d.LockTimeout, "how long to wait for the task list's locks")
 	to.StringVar(&f.Log, "log", "", decisions.Usage)
 }
 
-// dirs are the values of a flag that can be given several times. Each hook has two such flags, and
+// directories are the values of a flag that can be given several times. Each hook has two such flags, and
 // pflag's own would write CSV, with two buffers, when they are added.
-type dirs []string
+type directories []string
 
-func (d *dirs) String() string { return strings.Join(*d, ",") }
-func (d *dirs) Type() string   { return "stringArray" } // by which cobra completes it again
+func (d *directories) String() string { return strings.Join(*d, ",") }
+func (d *directories) Type() string   { return "stringArray" } // by which cobra completes it again
 
-func (d *dirs) Set(value string) error {
+func (d *directories) Set(value string) error {
 	*d = append(*d, value)
 	return nil
 }
@@ -106,9 +105,9 @@ func (f Flags) Portable() error {
 // JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
 const maxLockTimeout = 24 * time.Hour
 
-// parse reads arguments of hydrate that a hook is to be registered with, and checks their values. With an error it
+// parseFlags reads arguments of hydrate that a hook is to be registered with, and checks their values. With an error it
 // returns what could be read.
-func parse(args []string) (f Flags, err error) {
+func parseFlags(args []string) (f Flags, err error) {
 	known := f.set()
 	err = known.Parse(args)
 	if err == nil && known.NArg() > 0 {
@@ -131,9 +130,9 @@ func (f Flags) limited() error {
 	return nil
 }
 
-// Check returns an error for arguments that would make every call of the hook fail.
-func Check(args []string) error {
-	if _, err := parse(args); err != nil {
+// CheckFlags returns an error for arguments that would make every call of the hook fail.
+func CheckFlags(args []string) error {
+	if _, err := parseFlags(args); err != nil {
 		return hint.With(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
 	}
 	return nil
@@ -146,9 +145,9 @@ func (f *Flags) set() *pflag.FlagSet {
 	return set
 }
 
-// each calls f for each flag in valid arguments, with its name and its words: one, or two if
+// eachFlag calls f for each flag in valid arguments, with its name and its words: one, or two if
 // the value is a word of its own.
-func each(known *pflag.FlagSet, args []string, f func(name string, words []string)) {
+func eachFlag(known *pflag.FlagSet, args []string, f func(name string, words []string)) {
 	for len(args) > 0 {
 		name, _, hasValue := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")
 		n := 1

@@ -1,4 +1,4 @@
-package line
+package hydrate
 
 import (
 	"cmp"
@@ -13,15 +13,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// Step are the flags of fsmtx step.
-type Step struct {
+// StepFlags are the flags of fsmtx step.
+type StepFlags struct {
 	Stop, Checks string
 	Limit        time.Duration
 	Log          string
 }
 
 // Add adds the flags to a set, except --log.
-func (f *Step) Add(to *pflag.FlagSet) {
+func (f *StepFlags) Add(to *pflag.FlagSet) {
 	to.StringVar(&f.Stop, "stop", string(steps.Remind),
 		`when the agent stops while a step is ready: "remind" it once, "hold" it each time, or do nothing ("off")`)
 	to.StringVar(&f.Checks, "checks", "on", `run the checks of steps: "on" or "off"`)
@@ -29,7 +29,7 @@ func (f *Step) Add(to *pflag.FlagSet) {
 }
 
 // Check returns an error about the first flag whose value cannot be used.
-func (f Step) Check() error {
+func (f StepFlags) Check() error {
 	switch {
 	case !slices.Contains([]steps.StopMode{steps.Remind, steps.Hold, steps.StopOff}, steps.StopMode(f.Stop)):
 		return fmt.Errorf("--stop: got %q, want remind, hold or off", f.Stop)
@@ -41,18 +41,18 @@ func (f Step) Check() error {
 	return nil
 }
 
-// Hook are the flags of fsmtx hook: those of hydrate, with --announce on unless it is switched
+// HookFlags are the flags of fsmtx hook: those of hydrate, with --announce on unless it is switched
 // off, those of step, and its own. Both logs are one file.
-type Hook struct {
+type HookFlags struct {
 	Hydrate Flags
-	Step    Step
+	Step    StepFlags
 	Agent   string // whose hook it is; empty is whoever has sent the event
 	Steps   string // "on" or "off"
 }
 
 // Add adds the flags to a set, with their defaults.
-func (f *Hook) Add(to *pflag.FlagSet) {
-	d := Default()
+func (f *HookFlags) Add(to *pflag.FlagSet) {
+	d := DefaultFlags()
 	d.Announce = true
 	f.Hydrate.add(to, d)
 	f.Step.Add(to)
@@ -65,7 +65,7 @@ func (f *Hook) Add(to *pflag.FlagSet) {
 
 // Check returns the policy of the flags, or an error about a flag whose value cannot be used.
 // It does not know the names of agents.
-func (f *Hook) Check() (fsmspec.Policy, error) {
+func (f *HookFlags) Check() (fsmspec.Policy, error) {
 	f.Step.Log = f.Hydrate.Log
 	if f.Steps != "on" && f.Steps != "off" {
 		return fsmspec.Policy{}, fmt.Errorf("--steps: got %q, want on or off", f.Steps)
@@ -74,9 +74,9 @@ func (f *Hook) Check() (fsmspec.Policy, error) {
 	return policy, cmp.Or(f.Step.Check(), err)
 }
 
-// ParseHook reads the arguments of a registered hook, and checks their values. With an error it
+// ParseHookFlags reads the arguments of a registered hook, and checks their values. With an error it
 // returns what could be read.
-func ParseHook(args []string) (f Hook, err error) {
+func ParseHookFlags(args []string) (f HookFlags, err error) {
 	if err = f.set().Parse(args); err == nil {
 		_, err = f.Check()
 	}
@@ -86,25 +86,25 @@ func ParseHook(args []string) (f Hook, err error) {
 	return f, err
 }
 
-func (f *Hook) set() *pflag.FlagSet {
+func (f *HookFlags) set() *pflag.FlagSet {
 	set := pflag.NewFlagSet("hook", pflag.ContinueOnError)
 	set.Usage = func() {}
 	f.Add(set)
 	return set
 }
 
-// Merge returns the arguments of a registered hook with given, arguments of hydrate, in the place
+// MergeFlags returns the arguments of a registered hook with given, arguments of hydrate, in the place
 // of the same flags, or of all flags of hydrate if none are given. If args are not valid, given
 // are all that is left. given are valid.
-func Merge(args, given []string) []string {
-	if _, err := ParseHook(args); err != nil {
+func MergeFlags(args, given []string) []string {
+	if _, err := ParseHookFlags(args); err != nil {
 		args = nil
 	}
-	known, ofHydrate := new(Hook).set(), new(Flags).set()
+	known, ofHydrate := new(HookFlags).set(), new(Flags).set()
 	replaced := map[string]bool{}
-	each(known, given, func(name string, _ []string) { replaced[name] = true })
+	eachFlag(known, given, func(name string, _ []string) { replaced[name] = true })
 	merged := []string{}
-	each(known, args, func(name string, words []string) {
+	eachFlag(known, args, func(name string, words []string) {
 		if !replaced[name] && (len(given) > 0 || ofHydrate.Lookup(name) == nil) {
 			merged = append(merged, words...)
 		}
@@ -115,7 +115,7 @@ func Merge(args, given []string) []string {
 // TimeLimit returns the client's time limit of a hook with these arguments, in seconds: more than
 // its own wait for locks. ok is false for invalid arguments, which the hook reports when it runs.
 func TimeLimit(args []string) (seconds int, ok bool) {
-	f, err := ParseHook(args)
+	f, err := ParseHookFlags(args)
 	if err != nil {
 		return 0, false
 	}
