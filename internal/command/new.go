@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -244,7 +243,7 @@ func writeNew(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	file, err := edit.Read(safefile.Resolve(abs), fsmspec.MaxBytes)
+	file, err := safefile.ReadToEdit(safefile.Resolve(abs), fsmspec.MaxBytes)
 	if err == nil && file.Data != nil {
 		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}

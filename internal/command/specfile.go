@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -47,19 +46,19 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	return data, nil
 }
 
-// writeSpec replaces the content of a file, or of the target of a link, as edit.File
-// does. It returns edit.ErrChanged if the content is no longer what was read.
+// writeSpec replaces the content of a file, or of the target of a link, as safefile.Edit
+// does. It returns safefile.ErrChanged if the content is no longer what was read.
 func writeSpec(path string, read, data []byte) error {
 	target, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	file, err := edit.Read(safefile.Resolve(target), fsmspec.MaxBytes)
+	file, err := safefile.ReadToEdit(safefile.Resolve(target), fsmspec.MaxBytes)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(file.Data, read) {
-		return fmt.Errorf("%s: %w", path, edit.ErrChanged)
+		return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 	}
 	return file.Replace(data)
 }

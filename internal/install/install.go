@@ -11,8 +11,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -20,7 +20,7 @@ import (
 // retried calls once again while another program keeps changing a file, up to 100 times.
 func retried(s terminal.Streams, once func(terminal.Streams) (Status, error)) (status Status, err error) {
 	for range 100 {
-		if status, err = once(s); !errors.Is(err, edit.ErrChanged) {
+		if status, err = once(s); !errors.Is(err, safefile.ErrChanged) {
 			break
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/sample"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
@@ -118,9 +118,9 @@ type pluginFile struct {
 	keep   bool // an existing file belongs to the author and is never replaced
 	sample bool // of a part with Sample
 
-	merged bool       // data was merged with the existing file,
-	from   []byte     // whose content this was
-	edit   *edit.File // the existing file as compare has read it
+	merged bool           // data was merged with the existing file,
+	from   []byte         // whose content this was
+	edit   *safefile.Edit // the existing file as compare has read it
 }
 
 // files returns the files of a new plugin in the order in which they must be written: the

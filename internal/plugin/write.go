@@ -15,7 +15,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
@@ -338,7 +337,7 @@ func compare(dir string, files []pluginFile) (outdated []*pluginFile, replaced [
 func (f *pluginFile) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.path)) }
 
 // compare reads the existing file. It reports whether there is one, and whether it has the
-// same content and is executable if it should be. It returns edit.ErrChanged if the file
+// same content and is executable if it should be. It returns safefile.ErrChanged if the file
 // has changed since it was merged.
 func (f *pluginFile) compare(dir string) (exists, same bool, err error) {
 	path := f.in(dir)
@@ -349,11 +348,11 @@ func (f *pluginFile) compare(dir string) (exists, same bool, err error) {
 	if err == nil && f.keep {
 		return true, true, nil
 	}
-	if f.edit, err = edit.Read(safefile.Resolve(path), maxFile); err != nil {
+	if f.edit, err = safefile.ReadToEdit(safefile.Resolve(path), maxFile); err != nil {
 		return true, false, err
 	}
 	if f.merged && !bytes.Equal(f.edit.Data, f.from) {
-		return true, false, fmt.Errorf("%s: %w", path, edit.ErrChanged)
+		return true, false, fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 	}
 	if f.edit.Data == nil {
 		return false, false, nil

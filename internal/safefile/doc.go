@@ -12,5 +12,11 @@
 //
 // Several files that must change together need a transaction (package txn). Write and
 // Replace take no lock, and the later of two writers wins: they are for this program's own
-// files. A file that other programs write too needs an edit (package edit).
+// files.
+//
+// A file that other programs write too, and that no lock protects, needs an [Edit]. It holds a lock
+// on the directory, which other edits wait for. It compares the file with what was read, and
+// replaces it by a rename: a crash leaves the old content or the new, whole. A change that another
+// program has made since the file was read is noticed. One that it makes between the comparison and
+// the rename, which are microseconds apart, is lost.
 package safefile

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -22,7 +21,7 @@ type File struct {
 	Target string // Path with every symbolic link resolved
 	Data   []byte // nil if there is no file
 
-	edit *edit.File
+	edit *safefile.Edit
 }
 
 // Read reads the settings file. A missing file is not an error, nor is a symbolic link to
@@ -32,7 +31,7 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	edit, err := edit.Read(safefile.Resolve(path), MaxBytes)
+	edit, err := safefile.ReadToEdit(safefile.Resolve(path), MaxBytes)
 	if err != nil {
 		return nil, Unread(path, err)
 	}
@@ -51,11 +50,11 @@ func Unread(path string, err error) error {
 	return fmt.Errorf("%s: %w: %w", path, errUnread, err)
 }
 
-// Replace makes data the content of the file, atomically and durably, as edit.File
+// Replace makes data the content of the file, atomically and durably, as safefile.Edit
 // documents: it keeps the owner and the permissions. A symbolic link at Path is kept. If data
 // is nil, Replace removes the file, and its directory if that is empty and the name begins with a dot, as that of
-// .claude. If data equals Data, nothing is written. Replace returns edit.ErrChanged if the file has
-// changed since it was read, and the other errors of edit.File.
+// .claude. If data equals Data, nothing is written. Replace returns safefile.ErrChanged if the file has
+// changed since it was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
 	err := f.edit.Replace(data)
 	if dir := filepath.Dir(f.Target); err == nil && data == nil && f.Data != nil && strings.HasPrefix(filepath.Base(dir), ".") {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/edit"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -164,17 +163,17 @@ func TestReplaceRefusesAConcurrentChange(t *testing.T) {
 	require.NoError(t, err)
 	write(t, path, `{"a": 1}`, 0o600)
 	err = absent.Replace([]byte("{}"))
-	assert.ErrorIs(t, err, edit.ErrChanged)
+	assert.ErrorIs(t, err, safefile.ErrChanged)
 	assert.NotContains(t, err.Error(), "changing ", "the file is named once")
 	assert.Contains(t, err.Error(), path)
 
 	present, err := settings.Read(path)
 	require.NoError(t, err)
 	write(t, path, `{"a": 2}`, 0o600)
-	assert.ErrorIs(t, present.Replace([]byte("{}")), edit.ErrChanged)
-	assert.ErrorIs(t, present.Replace(nil), edit.ErrChanged)
+	assert.ErrorIs(t, present.Replace([]byte("{}")), safefile.ErrChanged)
+	assert.ErrorIs(t, present.Replace(nil), safefile.ErrChanged)
 	require.NoError(t, os.Remove(path))
-	assert.ErrorIs(t, present.Replace([]byte("{}")), edit.ErrChanged)
+	assert.ErrorIs(t, present.Replace([]byte("{}")), safefile.ErrChanged)
 }
 
 func TestOnlyRegularFilesAreRead(t *testing.T) {
@@ -204,7 +203,7 @@ func TestAnEmptyFileIsNotAMissingFile(t *testing.T) {
 	empty, err := settings.Read(path)
 	require.NoError(t, err)
 	assert.NotNil(t, empty.Data)
-	assert.ErrorIs(t, absent.Replace([]byte("{}")), edit.ErrChanged)
+	assert.ErrorIs(t, absent.Replace([]byte("{}")), safefile.ErrChanged)
 	require.NoError(t, empty.Replace(nil))
 	assert.NoFileExists(t, path)
 }

@@ -38,7 +38,6 @@ var targets = []target{
 	{"./internal/machine", nil},
 	{"./internal/progress", []suite{{"./internal/mcp", ""}, {"./internal/command", "TestScript"}}},
 	{"./internal/safefile", nil},
-	{"./internal/edit", nil},
 	{"./internal/statefile", nil},
 	{"./internal/claude/settings", nil},
 	{"./internal/mcp", nil},

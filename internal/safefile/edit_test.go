@@ -1,4 +1,4 @@
-package edit
+package safefile
 
 import (
 	"errors"
@@ -16,13 +16,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // edit reads the file and replaces its content with the result of change.
 func edit(t *testing.T, path string, change func(old []byte) []byte) error {
 	t.Helper()
-	e, err := Read(path, 1<<20)
+	e, err := ReadToEdit(path, 1<<20)
 	require.NoError(t, err)
 	return e.Replace(change(e.Data))
 }
@@ -54,7 +53,7 @@ func TestAFileThatChangedIsNotReplaced(t *testing.T) {
 			t.Run(fmt.Sprint(name, data), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "f")
 				require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-				e, err := Read(path, 100)
+				e, err := ReadToEdit(path, 100)
 				require.NoError(t, err)
 				require.NoError(t, change(path))
 				before, beforeErr := os.Lstat(path)
@@ -84,7 +83,7 @@ func TestEditsExcludeOneAnother(t *testing.T) {
 	for n := range editors {
 		go func() {
 			for i := 0; i < lines; {
-				e, err := Read(path, 1<<20)
+				e, err := ReadToEdit(path, 1<<20)
 				if err == nil {
 					err = e.Replace(fmt.Appendf(e.Data, "%d %d\n", n, i))
 				}
@@ -115,16 +114,16 @@ func TestEditsExcludeOneAnother(t *testing.T) {
 
 // TestALockThatIsNotGivenUp is waited for until the timeout, and no longer.
 func TestALockThatIsNotGivenUp(t *testing.T) {
-	defer func(before time.Duration) { timeout = before }(timeout)
-	timeout = 20 * time.Millisecond
+	defer func(before time.Duration) { editTimeout = before }(editTimeout)
+	editTimeout = 20 * time.Millisecond
 	path := filepath.Join(t.TempDir(), "f")
-	dir, err := safefile.OpenDir(filepath.Dir(path))
+	dir, err := OpenDir(filepath.Dir(path))
 	require.NoError(t, err)
 	defer dir.Close()
 	unlock, err := dir.Lock(t.Context())
 	require.NoError(t, err)
 	err = edit(t, path, to("new"))
-	require.ErrorIs(t, err, safefile.ErrBusy)
+	require.ErrorIs(t, err, ErrBusy)
 	require.ErrorContains(t, err, filepath.Dir(path)+": locked by another process")
 	files.RequireOnly(t, filepath.Dir(path))
 	unlock()
@@ -145,7 +144,7 @@ func TestReplaceCreatesDirectories(t *testing.T) {
 	files.RequireOnly(t, filepath.Join(root, "a", "b"), "f")
 
 	long := filepath.Join(root, "c", "d", strings.Repeat("n", 256))
-	require.ErrorIs(t, (&File{Path: long, Mode: 0o600}).Replace([]byte("x")), unix.ENAMETOOLONG)
+	require.ErrorIs(t, (&Edit{Path: long, Mode: 0o600}).Replace([]byte("x")), unix.ENAMETOOLONG)
 	files.RequireOnly(t, root, "a")
 }
 
@@ -160,12 +159,6 @@ func TestReplaceRemovesWhatAKilledOneLeft(t *testing.T) {
 		require.NoError(t, edit(t, path, func([]byte) []byte { return data }))
 		require.NoDirExists(t, left)
 	}
-}
-
-func umask() fs.FileMode {
-	mask := syscall.Umask(0)
-	syscall.Umask(mask)
-	return fs.FileMode(mask)
 }
 
 func TestReplaceOfAFileWithALongName(t *testing.T) {
@@ -192,7 +185,7 @@ func TestReplaceOfAFileThatBecameALinkChangesNeither(t *testing.T) {
 	path, target := filepath.Join(dir, "f"), filepath.Join(dir, "target")
 	for _, data := range [][]byte{[]byte("new"), nil} {
 		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-		e, err := Read(path, 100)
+		e, err := ReadToEdit(path, 100)
 		require.NoError(t, err)
 		require.NoError(t, os.Rename(path, target))
 		require.NoError(t, os.Symlink("target", path))
@@ -211,7 +204,7 @@ func TestOnlyWhatDiffersIsWritten(t *testing.T) {
 	replaced := func(mode fs.FileMode) bool {
 		before, err := os.Stat(path)
 		require.NoError(t, err)
-		e, err := Read(path, 100)
+		e, err := ReadToEdit(path, 100)
 		require.NoError(t, err)
 		e.Mode = mode
 		require.NoError(t, e.Replace([]byte("old")))
@@ -266,13 +259,13 @@ func TestUnwritableNamesTheFile(t *testing.T) {
 	require.EqualError(t, err, "write /p/.claude/f: read-only file system")
 	require.Empty(t, hint.Of(err))
 	require.NoError(t, unwritable("f", nil))
-	require.ErrorIs(t, unwritable("f", safefile.ErrBusy), safefile.ErrBusy)
+	require.ErrorIs(t, unwritable("f", ErrBusy), ErrBusy)
 }
 
 func TestReplaceDoesNotOverwriteAFileCreatedMeanwhile(t *testing.T) {
 	for _, path := range []string{"f", "a/f"} {
 		path := filepath.Join(t.TempDir(), path)
-		e, err := Read(path, 100)
+		e, err := ReadToEdit(path, 100)
 		require.NoError(t, err)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o644))

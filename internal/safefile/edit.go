@@ -1,4 +1,4 @@
-package edit
+package safefile
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/signals"
 )
 
@@ -25,12 +24,12 @@ var (
 	errOwnership = hint.New("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
 )
 
-// File is a file that was read in order to replace it if it has not changed since.
-// A File is not safe for concurrent use.
-type File struct {
+// Edit is a file that was read in order to replace it if it has not changed since.
+// An Edit is not safe for concurrent use.
+type Edit struct {
 	Path string
 	Data []byte // nil if there is no file
-	// Mode has the permissions that Replace gives the file. Read sets it to those of
+	// Mode has the permissions that Replace gives the file. ReadToEdit sets it to those of
 	// the file, or to 0666 if there is no file; the caller may change it. The umask
 	// applies only to a new file.
 	Mode fs.FileMode
@@ -38,12 +37,12 @@ type File struct {
 	stat unix.Stat_t // of the file, if there is one
 }
 
-// Read reads a file of at most max bytes. path must be absolute and free of symbolic
-// links, as safefile.Resolve returns it. A missing file is not an error. Read returns
-// safefile.ErrNotRegular, safefile.ErrTooLarge or the system's error.
-func Read(path string, max int64) (*File, error) {
-	e := &File{Path: path, Mode: 0o666}
-	f, err := safefile.Open(path, os.O_RDONLY|safefile.NoFollow)
+// ReadToEdit reads a file of at most max bytes. path must be absolute and free of symbolic
+// links, as Resolve returns it. A missing file is not an error. ReadToEdit returns
+// ErrNotRegular, ErrTooLarge or the system's error.
+func ReadToEdit(path string, max int64) (*Edit, error) {
+	e := &Edit{Path: path, Mode: 0o666}
+	f, err := Open(path, os.O_RDONLY|NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -55,7 +54,7 @@ func Read(path string, max int64) (*File, error) {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	e.Mode = fs.FileMode(e.stat.Mode & 0o777)
-	e.Data, err = safefile.ReadAll(f, max)
+	e.Data, err = ReadAll(f, max)
 	return e, err
 }
 
@@ -67,49 +66,49 @@ func Read(path string, max int64) (*File, error) {
 // access control lists. Hard links to it keep the old content. A signal ends the program when
 // Replace has ended (signals.Hold).
 //
-// Errors are ErrChanged, errOwnership, the system's, and safefile.ErrBusy if another program locks
+// Errors are ErrChanged, errOwnership, the system's, and ErrBusy if another program locks
 // the directory until the timeout.
-func (e *File) Replace(data []byte) error {
+func (e *Edit) Replace(data []byte) error {
 	defer signals.Hold()()
 	if bytes.Equal(data, e.Data) && (data == nil) == (e.Data == nil) && (data == nil || e.Mode == fs.FileMode(e.stat.Mode&0o777)) {
-		safefile.SweepTemps(e.Path)
+		SweepTemps(e.Path)
 		return nil
 	}
 	var created []string
 	var err error
 	if data != nil {
-		created, err = safefile.Mkdir(filepath.Dir(e.Path))
+		created, err = Mkdir(filepath.Dir(e.Path))
 	}
 	if err == nil {
 		err = e.replaceLocked(data)
 	}
 	if err != nil {
 		for _, dir := range created {
-			_ = safefile.Rmdir(dir)
+			_ = Rmdir(dir)
 		}
 	}
 	return err
 }
 
-// timeout is how long an edit waits for the lock of the directory. Tests shorten it.
-var timeout = 10 * time.Second
+// editTimeout is how long an edit waits for the lock of the directory. Tests shorten it.
+var editTimeout = 10 * time.Second
 
 // replaceLocked replaces the file if it has not changed. Some network file systems have no locks; two edits
 // at once are then like an edit and another program.
-func (e *File) replaceLocked(data []byte) error {
-	dir, err := safefile.OpenDir(filepath.Dir(e.Path))
+func (e *Edit) replaceLocked(data []byte) error {
+	dir, err := OpenDir(filepath.Dir(e.Path))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), editTimeout)
 	defer cancel()
 	switch unlock, err := dir.Lock(ctx); {
 	case err == nil:
 		defer unlock()
-	case errors.Is(err, safefile.ErrBusy):
+	case errors.Is(err, ErrBusy):
 		return fmt.Errorf("%s: %w", dir.Path("."), err)
-	case errors.Is(err, safefile.ErrMoved):
+	case errors.Is(err, ErrMoved):
 		return fmt.Errorf("%s: %w", e.Path, ErrChanged)
 	}
 	if err := e.checkUnchanged(); err != nil {
@@ -120,10 +119,10 @@ func (e *File) replaceLocked(data []byte) error {
 
 // checkUnchanged returns ErrChanged unless the file has the content, the owner and the permissions
 // that e has read.
-func (e *File) checkUnchanged() error {
-	now, err := Read(e.Path, int64(len(e.Data)))
+func (e *Edit) checkUnchanged() error {
+	now, err := ReadToEdit(e.Path, int64(len(e.Data)))
 	switch {
-	case errors.Is(err, safefile.ErrNotRegular), errors.Is(err, safefile.ErrTooLarge):
+	case errors.Is(err, ErrNotRegular), errors.Is(err, ErrTooLarge):
 	case err != nil:
 		return err
 	case (now.Data == nil) == (e.Data == nil) && bytes.Equal(now.Data, e.Data) &&
@@ -133,23 +132,23 @@ func (e *File) checkUnchanged() error {
 	return fmt.Errorf("%s: %w", e.Path, ErrChanged)
 }
 
-func (e *File) write(data []byte) error {
+func (e *Edit) write(data []byte) error {
 	switch {
 	case data == nil:
-		safefile.SweepTemps(e.Path)
+		SweepTemps(e.Path)
 		if err := os.Remove(e.Path); err != nil {
 			return err
 		}
-		return safefile.Unheld.SyncNames(filepath.Dir(e.Path))
+		return Unheld.SyncNames(filepath.Dir(e.Path))
 	case e.Data == nil:
-		return safefile.Write(e.Path, data, safefile.LessUmask(e.Mode))
+		return Write(e.Path, data, LessUmask(e.Mode))
 	}
-	old, err := safefile.Open(e.Path, os.O_RDONLY|safefile.NoFollow)
+	old, err := Open(e.Path, os.O_RDONLY|NoFollow)
 	if err != nil {
 		return err
 	}
 	defer old.Close()
-	return safefile.Write(e.Path, data, safefile.Prepared(func(f *os.File) error {
+	return Write(e.Path, data, Prepared(func(f *os.File) error {
 		if err := keepAttributes(f, old, e.Mode); err != nil {
 			return fmt.Errorf("%s: %w: %w", e.Path, errOwnership, err)
 		}

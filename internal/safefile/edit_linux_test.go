@@ -1,4 +1,4 @@
-package edit
+package safefile
 
 import (
 	"bytes"
@@ -130,7 +130,7 @@ func TestAFileWithAnotherOwnerHasChanged(t *testing.T) {
 		for _, data := range [][]byte{[]byte("new"), nil} {
 			path := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-			e, err := Read(path, 100)
+			e, err := ReadToEdit(path, 100)
 			require.NoError(t, err)
 			require.NoError(t, change(path))
 			require.ErrorIs(t, e.Replace(data), ErrChanged, name)

@@ -1,4 +1,4 @@
-package edit
+package safefile
 
 import (
 	"os"
@@ -14,18 +14,18 @@ import (
 )
 
 // prepared returns a file with the content "old" as Read returns it.
-func prepared(t *testing.T) *File {
+func prepared(t *testing.T) *Edit {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	e, err := Read(path, 100)
+	e, err := ReadToEdit(path, 100)
 	require.NoError(t, err)
 	return e
 }
 
-// TestWhatIsSynced: the new content before it has the name, then the name. A disk that fails at any of
+// TestWhatAnEditSyncs: the new content before it has the name, then the name. A disk that fails at any of
 // it is reported.
-func TestWhatIsSynced(t *testing.T) {
+func TestWhatAnEditSyncs(t *testing.T) {
 	for name, c := range map[string]struct {
 		data  []byte
 		syncs string
@@ -107,8 +107,8 @@ func TestAttributesThatCannotBeSet(t *testing.T) {
 	files.RequireOnly(t, filepath.Dir(e.Path), "f")
 }
 
-// TestNothingStaysOpen after an edit, or after one that was refused.
-func TestNothingStaysOpen(t *testing.T) {
+// TestAnEditLeavesNothingOpen after an edit, or after one that was refused.
+func TestAnEditLeavesNothingOpen(t *testing.T) {
 	open := func() int {
 		names, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
