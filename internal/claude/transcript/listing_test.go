@@ -133,7 +133,7 @@ func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
 				case "name":
 					assert.False(t, Lists(c.path, "1", "ship"))
 				case "text":
-					_, known := LastUserText(c.path, "1")
+					_, known := lastMessage(c.path, "1")
 					assert.Equal(t, c.path == "", known)
 				case "call":
 					_, found := LastCall(c.path, "1", func(string) bool { return true })

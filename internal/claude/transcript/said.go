@@ -17,7 +17,7 @@ func (s Said) Ends() bool { return !s.Known || s.Stop }
 // the event, which may be empty: LastSaid waits up to two seconds for the client to write
 // that prompt. Of a transcript that does not exist the message is empty, or not known.
 func LastSaid(path, promptID string, words Words) Said {
-	text, known := LastUserText(path, promptID)
+	text, known := lastMessage(path, promptID)
 	return Said{text, known, known && words.Requested(text)}
 }
 
@@ -28,7 +28,7 @@ const maxInputs = 20
 // does. The latest limit counts, unless the person has asked to go on since.
 func LastPart(path string, all []Step) (asked []Step, limited bool) {
 	left := maxInputs
-	Inputs(path, func(text string) bool {
+	inputs(path, func(text string) bool {
 		if asked, limited = Part(text, all); limited || GoesOn(text) {
 			return false
 		}

@@ -51,26 +51,26 @@ const (
 	waitStep   = 20 * time.Millisecond
 )
 
-// LastUserText returns the last message of the user, "" if there is none. promptID is
+// lastMessage returns the last message of the user, "" if there is none. promptID is
 // the prompt_id of the event, which may be empty. While the transcript does not contain
-// that prompt, LastUserText reads it again, for at most two seconds, if the client writes it.
+// that prompt, lastMessage reads it again, for at most two seconds, if the client writes it.
 // known is false if the prompt is still missing then.
 //
 // Tool results, additions of the client, notifications of background tasks (fact 42,
 // client 2.1.329) and feedback of hooks are stored as messages of the user too; they are
 // skipped. If the user's last input is a slash command, the text is "": its name and
 // arguments are not a message.
-func LastUserText(path, promptID string) (text string, known bool) {
+func lastMessage(path, promptID string) (text string, known bool) {
 	if path == "" {
 		return "", true
 	}
 	return await(path, waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
 }
 
-// Inputs calls visit with what the user typed in this session, from the last input to the
-// first, until visit returns false: messages as LastUserText reads them, and of a slash
+// inputs calls visit with what the user typed in this session, from the last input to the
+// first, until visit returns false: messages as lastMessage reads them, and of a slash
 // command its arguments. It does not wait for the client to write the transcript.
-func Inputs(path string, visit func(text string) bool) {
+func inputs(path string, visit func(text string) bool) {
 	backwards(path, func(raw []byte) bool {
 		text, _ := input(raw)
 		if name := commandName(text); name != "" {

@@ -117,7 +117,7 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 	text, known = await(path, 0, func() (string, bool) { return lastUserText(path, "3") })
 	assert.Equal(t, "stop", text)
 	assert.False(t, known, "the time is up")
-	_, known = LastUserText("", "3")
+	_, known = lastMessage("", "3")
 	assert.True(t, known, "without a transcript there is nothing to wait for")
 }
 
@@ -168,7 +168,7 @@ func TestBackwardsIsBounded(t *testing.T) {
 		_, err = f.WriteAt([]byte("\n"), info.Size()+(mb+1)<<20)
 		require.NoError(t, err)
 	}
-	text, _ := LastUserText(path, "")
+	text, _ := lastMessage(path, "")
 	assert.Empty(t, text)
 }
 
@@ -176,7 +176,7 @@ func TestInputs(t *testing.T) {
 	path := write(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"),
 		queuedM, feedbackM, meta)
 	var got []string
-	Inputs(path, func(text string) bool { got = append(got, text); return len(got) < 3 })
+	inputs(path, func(text string) bool { got = append(got, text); return len(got) < 3 })
 	assert.Equal(t, []string{"stop", "it", "the <b>car</b>"}, got)
 }
 
