@@ -148,7 +148,7 @@ func (e *Edit) write(data []byte) error {
 		return err
 	}
 	defer old.Close()
-	return Write(e.Path, data, Prepared(func(f *os.File) error {
+	return Write(e.Path, data, preparedBy(func(f *os.File) error {
 		if err := keepAttributes(f, old, e.Mode); err != nil {
 			return fmt.Errorf("%s: %w: %w", e.Path, errOwnership, err)
 		}

@@ -43,13 +43,13 @@ func isPending(name string) bool {
 // most 255 bytes.
 func Shortened(name string) string {
 	if len(name) > 200 {
-		return HashOf([]byte(name))
+		return hashOf([]byte(name))
 	}
 	return name
 }
 
-// HashOf returns a hash of data in hexadecimal.
-func HashOf(data []byte) string {
+// hashOf returns a hash of data in hexadecimal.
+func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
 }

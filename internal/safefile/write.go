@@ -31,9 +31,9 @@ func LessUmask(perm fs.FileMode) Mode {
 	return Mode{options: []renameio.Option{renameio.WithPermissions(perm)}}
 }
 
-// Prepared is the mode that prepare gives the new file before anything is written into it. Until then only this
+// preparedBy is the mode that prepare gives the new file before anything is written into it. Until then only this
 // user can read the file.
-func Prepared(prepare func(*os.File) error) Mode {
+func preparedBy(prepare func(*os.File) error) Mode {
 	m := Exactly(0o600)
 	m.prepare = prepare
 	return m
@@ -213,13 +213,13 @@ func Mkdir(dir string) (created []string, err error) {
 	case err == nil:
 		return slices.Insert(created, 0, dir), Unheld.SyncNames(filepath.Dir(dir))
 	case errors.Is(err, fs.ErrExist):
-		err = RequireDir(dir)
+		err = requireDir(dir)
 	}
 	return created, err
 }
 
-// RequireDir returns an error unless there is a directory at the path, or a link to one.
-func RequireDir(dir string) error {
+// requireDir returns an error unless there is a directory at the path, or a link to one.
+func requireDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s: %w", dir, syscall.ENOTDIR)

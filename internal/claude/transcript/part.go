@@ -1,11 +1,11 @@
 package transcript
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Step is a step of a workflow, as a person may name it.
@@ -15,19 +15,18 @@ type Step struct {
 }
 
 // limit matches a limit to the work: how it limits, which numbers it gives, and the numbers.
-var limit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(only|just|up to|until|through|(?:stop|end|finish) (?:after|before|at|with))\s+(?:do\s+|run\s+|with\s+)?` +
-		`((?:steps?|tasks?)?\s*#?)(\d+(?:(?:\s|,|and|to|through|-|–|#|steps?)+\d+)*)`)
-})
+var limit = pattern.New(`\b(only|just|up to|until|through|(?:stop|end|finish) (?:after|before|at|with))\s+(?:do\s+|run\s+|with\s+)?` +
+	`((?:steps?|tasks?)?\s*#?)(\d+(?:(?:\s|,|and|to|through|-|–|#|steps?)+\d+)*)`)
 
-var numberOrSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+|to|through|-|–`) })
+var numberOrSpan = pattern.New(`\d+|to|through|-|–`)
 
 // Part returns the steps to which a message limits the work by their numbers: "only steps 1 and 2", "up to
 // step 3", "stop after #42". It returns false for a message that sets no limit, or a conditional one.
 func Part(message string, all []Step) (asked []Step, limited bool) {
 	text := strings.ToLower(withoutCode(message))
-	m := limit().FindStringSubmatch(text)
-	if m == nil || m[2] == "" || slices.ContainsFunc(WordsOf(text), func(word string) bool { return word != "until" && word != "after" && limits(word) }) {
+	m := limit.Regexp().FindStringSubmatch(text)
+	conditional := func(word string) bool { return word != "until" && word != "after" && limits(word) }
+	if m == nil || m[2] == "" || slices.ContainsFunc(WordsOf(text), conditional) {
 		return nil, false
 	}
 	named := numbered(all, m[3], strings.Contains(m[2], "#"))
@@ -55,7 +54,7 @@ func numbered(all []Step, text string, inList bool) (named []Step) {
 		}
 	}
 	last, span := int64(0), false
-	for _, word := range numberOrSpan().FindAllString(text, -1) {
+	for _, word := range numberOrSpan.Regexp().FindAllString(text, -1) {
 		n, err := strconv.ParseInt(word, 10, 32)
 		if span = span || err != nil; err != nil {
 			continue
