@@ -149,9 +149,6 @@ func noSuchSkill(name string, known []string) error {
 	if len(known) > 0 {
 		hint = "skills with hooks: " + dialect.InWords(known)
 	}
-	if near := dialect.Near(name, known); near != "" {
-		hint = "did you mean " + near + "?"
-	}
 	return &exit{exitNo, fmt.Errorf("no skill %q with hooks", name), hint}
 }
 

@@ -26,7 +26,7 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 		Short: "Look for mistakes in a hooks file that the agent would not report",
 		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
-			"matchers that match no tool, duplicates, variables that no agent sets, bash in a command for sh) as\n" +
+			"matchers that match no tool, duplicates, bash in a command for sh) as\n" +
 			"warnings. The files hooks.json and plugin.json, and those in the directory hooks of a plugin, belong\n" +
 			"to a plugin or an extension; any other is a settings file.\n\n" +
 			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +

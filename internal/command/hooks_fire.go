@@ -93,8 +93,6 @@ func unknownEvent(d dialect.Dialect, name string) error {
 	hint := "it has " + strings.Join(d.EventNames(), ", ")
 	if d.Suggest(name) != "" {
 		hint = "" // the message names the event
-	} else if near := dialect.Near(name, d.EventNames()); near != "" {
-		hint = "did you mean " + near + "?"
 	}
 	return &exit{exitNo, fmt.Errorf("%s has no event %q%s", d.Title, name, d.Suggest(name)), hint}
 }

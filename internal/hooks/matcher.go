@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -77,18 +76,11 @@ func compile(pattern string, as dialect.Matching) matcher {
 	return matchRegexp(pattern, jsregex.Compile)
 }
 
-// matchRust matches an unanchored regular expression of Rust. An invalid one matches nothing. Rust and
-// Go write characters by number in different ways, and only Go has \Q. Intersections of sets and the
-// flag x, which only Rust has, are not supported.
+// matchRust matches an unanchored regular expression of Rust, read as one of Go. An invalid one
+// matches nothing.
 func matchRust(pattern string) matcher {
-	escapes := regexp.MustCompile(`\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|\\[uU]\{([0-9A-Fa-f]+)\}|\\.`)
-	re, err := regexp.Compile(escapes.ReplaceAllStringFunc(pattern, func(found string) string {
-		if m := escapes.FindStringSubmatch(found); cmp.Or(m[1:]...) != "" {
-			return `\x{` + cmp.Or(m[1:]...) + `}`
-		}
-		return found
-	}))
-	if err != nil || strings.Contains(pattern, `\Q`) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
 		return matchOnly()
 	}
 	return func(subject string) (bool, error) { return re.MatchString(subject), nil }

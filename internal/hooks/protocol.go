@@ -87,9 +87,6 @@ func checkMembers(prefix string, o js.Object, members []requestMember) error {
 	for name, value := range o.All() {
 		at := slices.Index(names, name)
 		if at < 0 {
-			if near := dialect.Near(name, names); near != "" {
-				return fmt.Errorf("unknown member %q; did you mean %q", prefix+name, prefix+near)
-			}
 			return fmt.Errorf("unknown member %q; known are %s", prefix+name, dialect.InWords(names))
 		}
 		if why := members[at].violation(value); why != "" {

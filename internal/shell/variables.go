@@ -76,60 +76,6 @@ func (s Script) Unquoted() []string {
 	return names
 }
 
-// Unset returns the names of the variables that a script uses and neither sets nor has a default
-// for, each once. Lines that it hands to sh -c or bash -c are part of it.
-func (s Script) Unset() []string {
-	var used, set []string
-	s.walk(func(n syntax.Node, _ context) {
-		switch n := n.(type) {
-		case *syntax.ParamExp:
-			if n.Param != nil && (n.Exp == nil || isRemoval(n.Exp.Op)) {
-				used = append(used, n.Param.Value)
-			}
-		case *syntax.Assign:
-			if n.Name != nil && !n.Naked {
-				set = append(set, n.Name.Value)
-			}
-		case *syntax.WordIter:
-			set = append(set, n.Name.Value)
-		case *syntax.CallExpr:
-			inner, names := handed(wordsOf(n.Args))
-			used, set = append(used, inner.Unset()...), append(set, names...)
-		}
-	})
-	var names []string
-	for _, name := range used {
-		if !slices.Contains(set, name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// isRemoval reports whether an expansion with an operator has no default.
-func isRemoval(op syntax.ParExpOperator) bool {
-	return slices.Contains([]syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix,
-		syntax.RemLargeSuffix}, op)
-}
-
-// handed returns the line that a command hands to another shell, and the variables that read
-// sets.
-func handed(words []Word) (line Script, names []string) {
-	var texts []string
-	for _, w := range words {
-		text, _ := w.Literal()
-		texts = append(texts, text)
-	}
-	switch {
-	case len(texts) > 2 && slices.Contains([]string{"sh", "bash", "dash", "zsh"}, texts[0][strings.LastIndexByte(texts[0], '/')+1:]) &&
-		texts[1] == "-c":
-		line, _ = Parse(texts[2]) // empty if it does not parse
-	case len(texts) > 0 && texts[0] == "read":
-		names = texts[1:]
-	}
-	return line, names
-}
-
 // Expand replaces variables by their values where the shell would not insert the value
 // from its environment unchanged: outside quotes, where it would split and expand the
 // value, and in single quotes, where it expands no variables. The inserted value is

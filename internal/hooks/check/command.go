@@ -26,7 +26,6 @@ func (f *file) command(h hooks.Hook) {
 		f.add(at, Error, why)
 		return
 	}
-	f.unset(at, h)
 	if h.Args != nil {
 		f.program(at, f.inExecForm(h))
 		return

@@ -54,8 +54,6 @@ func (f *file) unknown(at jsontext.Pointer, o js.Object, known []string, elsewhe
 		what := fmt.Sprintf("%s does not know %q and ignores it", f.Dialect.Title, name)
 		if types := elsewhere[name]; types != nil {
 			what = fmt.Sprintf("%q counts only in hooks of type %s: %s ignores it here", name, dialect.InWords(types), f.Dialect.Title)
-		} else if near := dialect.Near(name, known); near != "" {
-			what += fmt.Sprintf("; did you mean %q", near)
 		}
 		f.add(at.AppendToken(name), Warning, what)
 	}
@@ -147,9 +145,5 @@ func (f *file) value(at jsontext.Pointer, e dialect.Event, pattern string) {
 	if len(e.Values) == 0 || slices.ContainsFunc(e.Values, matches) {
 		return
 	}
-	what := fmt.Sprintf("the matcher %q matches no %s of %s; known are %s", pattern, e.Subject, e.Name, dialect.InWords(e.Values))
-	if near := dialect.Near(pattern, e.Values); near != "" {
-		what += fmt.Sprintf("; did you mean %q", near)
-	}
-	f.add(at, Warning, what)
+	f.add(at, Warning, fmt.Sprintf("the matcher %q matches no %s of %s; known are %s", pattern, e.Subject, e.Name, dialect.InWords(e.Values)))
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -176,8 +175,7 @@ func (k Kind) String() string {
 	return "a string"
 }
 
-// hints returns a note about each field that the agent does not know. It names what the
-// author probably meant: another spelling, or another place.
+// hints returns a note about each field that the agent does not know, or knows in another place.
 func (s Schema) hints(e Event, out Output) []string {
 	if s.fields == nil {
 		return nil
@@ -191,34 +189,14 @@ func (s Schema) hints(e Event, out Output) []string {
 		case known || name == "hookSpecificOutput":
 		case inside:
 			hints = append(hints, fmt.Sprintf("%q counts only inside hookSpecificOutput, beside \"hookEventName\": %q", name, e.Name))
-		case name == "approve" || name == "approved":
-			hints = append(hints, fmt.Sprintf("%q is not a field: \"decision\": \"block\" refuses", name))
 		default:
-			hints = append(hints, unknownField(name, slices.Sorted(maps.Keys(s.fields))))
+			hints = append(hints, fmt.Sprintf("%q is not a field; it is ignored", name))
 		}
 	}
 	for name := range out.Specific().All() {
 		if _, known := specific[name]; !known && specific != nil && name != "hookEventName" {
-			hints = append(hints, unknownField(name, slices.Sorted(maps.Keys(specific))))
+			hints = append(hints, fmt.Sprintf("%q is not a field; it is ignored", name))
 		}
 	}
 	return hints
-}
-
-func unknownField(name string, fields []string) string {
-	if near := Near(name, fields); near != "" {
-		return fmt.Sprintf("%q is not a field; did you mean %q", name, near)
-	}
-	return fmt.Sprintf("%q is not a field; it is ignored", name)
-}
-
-// Near returns the known name that a misspelt one probably stands for, "" if none is close.
-func Near(name string, names []string) string {
-	best, distance := "", max(1, len(name)/3)+1
-	for _, known := range names {
-		if d := hint.Distance(strings.ToLower(name), strings.ToLower(known), distance); d < distance {
-			best, distance = known, d
-		}
-	}
-	return best
 }
