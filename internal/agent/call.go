@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
@@ -66,7 +66,7 @@ func directory(c Call) string {
 	if words := script.FirstCommand(); len(words) == 2 {
 		program, _ := words[0].Literal()
 		if dir, known := words[1].Literal(); known && program == "cd" {
-			return paths.Absolute(dir, c.Cwd)
+			return safefile.Absolute(dir, c.Cwd)
 		}
 	}
 	return c.Cwd

@@ -3,7 +3,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -11,9 +11,9 @@ func newGuardSkillFiles(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "skill-files",
 		Short: "As a hook: keep the model from reading the fsm.json of a skill",
-		Long: "skill-files decides a PreToolUse event for " + skillfiles.Matcher + ". It refuses to read the fsm.json of a\n" +
+		Long: "skill-files decides a PreToolUse event for " + rules.SkillFilesMatcher + ". It refuses to read the fsm.json of a\n" +
 			"skill, which would waste context, because the model already has the steps as tasks. This hook is\n" +
-			"installed only on request. Any value of " + skillfiles.Bypass + " in the client's environment\n" +
+			"installed only on request. Any value of " + rules.SkillFilesBypass + " in the client's environment\n" +
 			"switches it off. It exits with 2 if it refuses.",
 		Example: example("fsmtx guard skill-files < event.json"),
 		Args:    noArguments,
@@ -21,7 +21,7 @@ func newGuardSkillFiles(s terminal.Streams) *cobra.Command {
 			if s.InputIsTerminal() {
 				return notFed("fsmtx guard skill-files")
 			}
-			return deliver(s, skillfiles.Run(s.In, s.Getenv))
+			return deliver(s, rules.RunSkillFiles(s.In, s.Getenv))
 		},
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/plugin"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
-	"github.com/fsmtx/fsmtx/internal/sample"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -344,13 +344,13 @@ func withGates(steps []outline.Step, gates map[int64][]string) []byte {
 // propose puts the skill that makes an agent write workflows into the project.
 func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 	visible.Fprintf(s.Out, "\nNo steps were found in the text of %s. An agent can propose some.\n", t.Command)
-	dir := filepath.Join(".claude", "skills", sample.Writer)
+	dir := filepath.Join(".claude", "skills", plugin.Writer)
 	if !exists(dir, "SKILL.md") {
-		if !f.agrees(s, "Put the skill "+sample.Writer+" into "+dir+"?") {
+		if !f.agrees(s, "Put the skill "+plugin.Writer+" into "+dir+"?") {
 			return &exit{code: exitNo, err: errors.New("nothing was written")}
 		}
 		for _, name := range []string{"SKILL.md", specName} {
-			text, err := sample.FS.ReadFile(path.Join("skills", sample.Writer, name))
+			text, err := plugin.Skills.ReadFile(path.Join("skills", plugin.Writer, name))
 			if err != nil {
 				return err
 			}
@@ -360,8 +360,8 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 		}
 		visible.Fprintf(s.Out, "%s: the skill with which an agent proposes them\n", filepath.Join(dir, "SKILL.md"))
 	}
-	visible.Fprintf(s.Out, "%s asks you before it writes anything.\n", sample.Writer)
-	return f.install(s, sample.Writer+" "+t.Command, "")
+	visible.Fprintf(s.Out, "%s asks you before it writes anything.\n", plugin.Writer)
+	return f.install(s, plugin.Writer+" "+t.Command, "")
 }
 
 // install installs the hooks where the person wants them, and says what to type: call, the name

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/permission"
@@ -150,5 +149,5 @@ func matchesBelow(dir, pattern, file string) bool {
 	if err != nil || name == ".." || strings.HasPrefix(name, "../") {
 		return false
 	}
-	return paths.Matches(pattern, filepath.ToSlash(name))
+	return permission.MatchesPath(pattern, filepath.ToSlash(name))
 }

@@ -17,11 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
-	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/sample"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
 
@@ -72,7 +70,7 @@ func Workflows(hooks []settings.Hook) Part {
 	} else {
 		about += "\n\nThe order of the steps is not enforced: this plugin was made with `--no-steps`."
 	}
-	return Part{Hooks: hooks, Files: sample.FS, Sample: true, About: about}
+	return Part{Hooks: hooks, Files: Skills, Sample: true, About: about}
 }
 
 // enforces reports whether the hooks enforce the steps of workflows: they then have one for a
@@ -106,7 +104,7 @@ func guardTable() string {
 
 // SkillFiles is the part that keeps the agent from reading workflow files.
 func SkillFiles() Part {
-	return Part{Hooks: skillfiles.Hooks(Command),
+	return Part{Hooks: rules.SkillFileHooks(Command),
 		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, because it already has\ntheir content as tasks."}
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
-	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -310,7 +309,7 @@ func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 // everyHook returns all hooks of this program that a plugin may have.
 func everyHook() []settings.Hook {
 	hooks := append(settings.Hooks(Command, nil, settings.Duty{}), rules.Hooks(Command, "", guard.Config{})...)
-	return append(hooks, skillfiles.Hooks(Command)...)
+	return append(hooks, rules.SkillFileHooks(Command)...)
 }
 
 // compare returns the files that must be written, and the paths of those that

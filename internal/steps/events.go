@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
@@ -211,7 +210,7 @@ func (f *Frame) Report(ctx context.Context, session string) (string, error) {
 // Edit decides whether an agent that works in cwd may write the file at the path. The files of a list
 // are kept from it if a step is in the list, whether or not its record can be read.
 func (f *Frame) Edit(path, cwd string) Verdict {
-	if path = paths.Absolute(homely(path), cwd); path == "" {
+	if path = safefile.Absolute(homely(path), cwd); path == "" {
 		return Verdict{}
 	}
 	s, err := txn.StateDir(f.List.Dir)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -140,9 +139,9 @@ func (x ToolCall) onPath(pattern, dir string) bool {
 		return false
 	}
 	root := workplace(dir, x.Cwd)
-	file := paths.Absolute(homely(x.Path), x.Cwd)
+	file := safefile.Absolute(homely(x.Path), x.Cwd)
 	if file == "" {
-		file = paths.Absolute(homely(x.Path), root)
+		file = safefile.Absolute(homely(x.Path), root)
 	}
 	base := root
 	switch {
@@ -167,7 +166,7 @@ func (x ToolCall) onPath(pattern, dir string) bool {
 	}
 	at := safefile.Resolve(filepath.Join(base, fixed))
 	if rest == "" {
-		_, inside := paths.Within(at, resolved)
+		_, inside := safefile.Within(at, resolved)
 		return inside || strings.EqualFold(at, resolved)
 	}
 	return below(at, resolved, rest)
@@ -181,8 +180,8 @@ func below(dir, file, pattern string) bool {
 	if len(file) > len(dir) && strings.EqualFold(file[:len(dir)], dir) {
 		file = dir + file[len(dir):] // as on a file system that ignores case
 	}
-	name, ok := paths.Within(dir, file)
-	return ok && paths.Matches(pattern, filepath.ToSlash(name))
+	name, ok := safefile.Within(dir, file)
+	return ok && permission.MatchesPath(pattern, filepath.ToSlash(name))
 }
 
 // literalDir splits a pattern into the directories at its beginning that have no wildcards, and the

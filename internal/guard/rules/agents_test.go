@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 func TestTheFirstRowsOfH07ToH09(t *testing.T) {
@@ -57,7 +57,7 @@ func createUnreadable(t *testing.T, path string) {
 		require.NoError(t, os.WriteFile(path, nil, 0))
 		return
 	}
-	if !paths.IsFile(memory) {
+	if !safefile.IsFile(memory) {
 		t.Skip("root can read every file, and this system has no " + memory)
 	}
 	require.NoError(t, os.Symlink(memory, path))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -27,7 +26,7 @@ type document struct {
 // as missing. An error is returned when the file exists but cannot be read.
 func (c *call) document(name string) (document, error) {
 	path := c.place.path(name)
-	if !paths.IsFile(path) {
+	if !safefile.IsFile(path) {
 		c.Fact(name, "missing")
 		return document{}, nil
 	}
@@ -62,7 +61,7 @@ func markdown(dir string) ([]string, error) {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}
-		if err != nil || !strings.EqualFold(filepath.Ext(path), ".md") || !paths.IsFile(path) {
+		if err != nil || !strings.EqualFold(filepath.Ext(path), ".md") || !safefile.IsFile(path) {
 			return err
 		}
 		if len(texts) == maxDocuments {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -55,12 +54,12 @@ func (c *call) lockFacts() lockFacts {
 	if c.place.feature == "" || path == "" {
 		return facts
 	}
-	facts.inner, _ = paths.Within(safefile.Resolve(c.place.feature), path)
+	facts.inner, _ = safefile.Within(safefile.Resolve(c.place.feature), path)
 	if facts.inner == "" {
 		return facts
 	}
 	facts.lock, facts.held = c.readLock(), c.lockState()
-	facts.hasState = paths.IsFile(c.place.path(c.config.names.state))
+	facts.hasState = safefile.IsFile(c.place.path(c.config.names.state))
 	return facts
 }
 

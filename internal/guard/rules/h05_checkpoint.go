@@ -7,7 +7,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -83,14 +82,14 @@ func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
 // or else its response. It returns "" if neither names a file.
 func (c *call) writtenFile() string {
 	name := cmp.Or(jsonx.StringMember(c.Event.ToolInput, "file_path"), jsonx.StringMember(c.Event.ToolResponse, "filePath"))
-	return paths.Absolute(name, c.place.cwd)
+	return safefile.Absolute(name, c.place.cwd)
 }
 
 // wroteState reports whether the tool call wrote the state file of the feature directory,
 // and the file exists.
 func (c *call) wroteState() bool {
 	written, state := c.writtenFile(), c.place.path(c.config.names.state)
-	return written != "" && paths.IsFile(state) && safefile.Same(safefile.Resolve(written), safefile.Resolve(state))
+	return written != "" && safefile.IsFile(state) && safefile.Same(safefile.Resolve(written), safefile.Resolve(state))
 }
 
 const malformedState = "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing."

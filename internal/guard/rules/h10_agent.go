@@ -9,7 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // genericRule is the id of the rule that judges the agents that are not configured.
@@ -84,7 +84,7 @@ func (c *call) lastMessage() string {
 	if text := c.Event.LastAssistantMessage; strings.TrimSpace(text) != "" {
 		return text
 	}
-	return transcript.LastAssistantText(paths.Absolute(c.Event.AgentTranscriptPath, c.place.cwd))
+	return transcript.LastAssistantText(safefile.Absolute(c.Event.AgentTranscriptPath, c.place.cwd))
 }
 
 func (f agentFacts) decide(config configuration) guard.Verdict {

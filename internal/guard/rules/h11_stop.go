@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
@@ -60,7 +60,7 @@ func (c *call) stopFacts() stopFacts {
 	if facts.running || facts.held == foreign || facts.held == stale {
 		return facts
 	}
-	facts.said = transcript.LastSaid(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.stop)
+	facts.said = transcript.LastSaid(safefile.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.stop)
 	c.Fact("last user message", guard.Truncate(facts.said.Text, 200))
 	facts.progress, facts.steps, facts.always = c.progress(), c.standing(), c.config.always
 	facts.asked = guard.Truncate(transcript.Question(c.Event.LastAssistantMessage), maxAsked)
@@ -109,7 +109,7 @@ func (c *call) artifacts() []string {
 	}
 	slices.Sort(wanted)
 	return slices.DeleteFunc(slices.Compact(wanted), func(name string) bool {
-		return !paths.HasContent(c.place.path(name))
+		return !safefile.HasContent(c.place.path(name))
 	})
 }
 

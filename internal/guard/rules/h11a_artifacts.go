@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // h11a keeps a turn from ending while an artifact of the workflow is missing. h11_stop.go
@@ -46,7 +46,7 @@ type artifactFacts struct {
 func (c *call) missingArtifacts() []string {
 	var missing []string
 	for _, name := range c.config.required {
-		if !paths.HasContent(c.place.path(name)) {
+		if !safefile.HasContent(c.place.path(name)) {
 			missing = append(missing, name)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -68,7 +67,7 @@ func (c *call) environmentFacts() environmentFacts {
 	return environmentFacts{
 		branch:       cmp.Or(c.place.branch, "unknown"),
 		feature:      c.place.feature,
-		spec:         paths.IsFile(c.place.path(c.config.names.spec)),
+		spec:         safefile.IsFile(c.place.path(c.config.names.spec)),
 		constitution: c.place.hasConstitution(c.config),
 		continued:    slices.Contains([]string{"compact", "resume", "clear"}, c.Event.Source),
 		summary:      c.summaryFacts(),
@@ -79,8 +78,8 @@ func (c *call) environmentFacts() environmentFacts {
 // beside the feature directory.
 func (p place) hasConstitution(config configuration) bool {
 	name := config.names.constitution
-	return paths.IsFile(filepath.Join(p.root, config.specsDir, name)) ||
-		p.feature != "" && paths.IsFile(filepath.Join(filepath.Dir(p.feature), name))
+	return safefile.IsFile(filepath.Join(p.root, config.specsDir, name)) ||
+		p.feature != "" && safefile.IsFile(filepath.Join(filepath.Dir(p.feature), name))
 }
 
 // decide also returns the shell commands that export the environment.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -39,8 +38,8 @@ func (c *call) namedFiles(text string) []string {
 	var found []string
 	for _, name := range regexp.MustCompile(`[\w@./~-]+\.md\b`).FindAllString(text, 50) {
 		for _, base := range []string{c.place.feature, c.place.cwd, c.place.root} {
-			path := safefile.Resolve(paths.Absolute(name, base))
-			if _, inside := paths.Within(feature, path); inside && paths.HasContent(path) && !slices.Contains(found, path) {
+			path := safefile.Resolve(safefile.Absolute(name, base))
+			if _, inside := safefile.Within(feature, path); inside && safefile.HasContent(path) && !slices.Contains(found, path) {
 				found = append(found, filepath.Clean(path))
 				break
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/gitbranch"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -36,7 +35,7 @@ func findPlace(cwd string, env func(string) string, config configuration) place 
 	repo, name := p.repository(env, config.branchPrefix)
 	p.branch = repo.Branch
 	if dir := env("PLANNING_FEATURE_DIR"); dir != "" {
-		p.feature = paths.Absolute(dir, p.root)
+		p.feature = safefile.Absolute(dir, p.root)
 	} else if name != "" {
 		p.feature = p.specs(repo.Top, config.specsDir, name)
 	}
@@ -80,7 +79,7 @@ func featureName(branch, prefix string) (string, bool) {
 func (p place) specs(top, specs, name string) string {
 	for _, from := range []string{p.cwd, safefile.Resolve(p.cwd), p.root} {
 		for dir := from; inTree(top, dir); dir = filepath.Dir(dir) {
-			if candidate := filepath.Join(dir, specs, name); paths.IsDir(candidate) {
+			if candidate := filepath.Join(dir, specs, name); safefile.IsDir(candidate) {
 				return candidate
 			}
 			if dir == "/" {
@@ -94,7 +93,7 @@ func (p place) specs(top, specs, name string) string {
 // inTree reports whether dir is the root of the work tree or below it.
 func inTree(top, dir string) bool {
 	real := safefile.Resolve(dir)
-	_, inside := paths.Within(top, real)
+	_, inside := safefile.Within(top, real)
 	return inside || real == top
 }
 
@@ -111,7 +110,7 @@ func (p place) path(name string) string {
 // has one, otherwise "".
 func (c *call) target(names ...string) string {
 	for _, name := range names {
-		if path := paths.Absolute(jsonx.StringMember(c.Event.ToolInput, name), c.place.cwd); path != "" {
+		if path := safefile.Absolute(jsonx.StringMember(c.Event.ToolInput, name), c.place.cwd); path != "" {
 			resolved := safefile.Resolve(path)
 			c.Fact("path", resolved)
 			return resolved

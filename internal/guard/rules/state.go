@@ -8,7 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // stateFile is the content of the workflow's state file.
@@ -56,7 +56,7 @@ func (c *call) readState() stateFile {
 }
 
 func readState(path string) stateFile {
-	if !paths.IsFile(path) {
+	if !safefile.IsFile(path) {
 		return stateFile{}
 	}
 	v, err := frontmatter.Read(path)

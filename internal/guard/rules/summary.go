@@ -7,7 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // maxContext bounds the length of a text for the model, as event.Length counts it: the
@@ -29,7 +29,7 @@ func (c *call) summaryFacts() summaryFacts {
 	}
 	f.lock = c.readLock()
 	for _, a := range c.config.artifacts {
-		if !paths.IsFile(c.place.path(a.Name)) {
+		if !safefile.IsFile(c.place.path(a.Name)) {
 			continue
 		}
 		if a.Value != "" {

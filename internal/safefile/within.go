@@ -1,6 +1,4 @@
-// Package paths compares the paths of tool calls, by their components and by the files
-// that they lead to. It only reads.
-package paths
+package safefile
 
 import (
 	"os"
@@ -20,7 +18,7 @@ func Within(dir, file string) (inner string, ok bool) {
 }
 
 // Absolute joins path to base unless path is absolute. It does not clean the result,
-// because safefile.Resolve has to see ".." after a symbolic link. It returns "" if the
+// because Resolve has to see ".." after a symbolic link. It returns "" if the
 // result would be relative.
 func Absolute(path, base string) string {
 	switch {

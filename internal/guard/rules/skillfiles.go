@@ -1,8 +1,4 @@
-// Package skillfiles is the guard that keeps the model from reading the fsm.json of a
-// skill: the model has the skill's steps as tasks, and the file would only fill its
-// context. The guard is independent of the planning workflow and has no session files and
-// no configuration. It is installed only on request.
-package skillfiles
+package rules
 
 import (
 	"cmp"
@@ -15,37 +11,40 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// Bypass is the environment variable that switches the guard off, for authors of skills.
-const Bypass = "FSMTX_ALLOW_SKILL_FILES"
+// SkillFilesBypass is the environment variable that switches the guard off, for authors of skills.
+const SkillFilesBypass = "FSMTX_ALLOW_SKILL_FILES"
 
-// Matcher is the hook's matcher: the tools that read files.
-const Matcher = "Read|Glob|Grep"
+// SkillFilesMatcher is the hook's matcher: the tools that read files.
+const SkillFilesMatcher = "Read|Glob|Grep"
 
 const workflowFile = "fsm.json"
 
-// Hooks returns the hook that runs this guard in the given program.
-func Hooks(program string) []settings.Hook {
+// SkillFileHooks returns the hook that runs the guard of skill files in the given program.
+func SkillFileHooks(program string) []settings.Hook {
 	return []settings.Hook{{
-		Event: event.PreToolUse, Matcher: Matcher, Command: program, Args: []string{"guard", "skill-files"}, Timeout: 3,
+		Event: event.PreToolUse, Matcher: SkillFilesMatcher, Command: program, Args: []string{"guard", "skill-files"}, Timeout: 3,
 	}}
 }
 
-// Run decides the PreToolUse event on standard input. If the event cannot be read, the
+// RunSkillFiles keeps the model from reading the fsm.json of a skill: the model has the skill's steps
+// as tasks, and the file would only fill its context. This guard is independent of the planning
+// workflow, has no session files and no configuration, and is installed only on request.
+//
+// It decides the PreToolUse event on standard input. If the event cannot be read, the
 // call is allowed and the user gets a notice, also after a panic, whose exit code 2 would
 // refuse the call.
-func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer) {
+func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			answer = event.Tell(event.PreToolUse, "",
 				guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p)))
 		}
 	}()
-	if bypass, _ := getenv(Bypass); bypass != "" {
+	if bypass, _ := getenv(SkillFilesBypass); bypass != "" {
 		return event.Answer{}
 	}
 	e, err := event.Read(in)
@@ -60,31 +59,31 @@ func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer)
 	if err != nil {
 		configDir = "" // no folder is then treated as part of the client's configuration
 	}
-	for _, r := range requests(e) {
+	for _, r := range fileRequests(e) {
 		if r.pattern || isWorkflow(safefile.Resolve(r.path), configDir) || isWorkflow(r.path, configDir) {
-			return event.Refuse(refusal(r.path))
+			return event.Refuse(skillFileRefusal(r.path))
 		}
 	}
 	return event.Answer{}
 }
 
-func refusal(path string) string {
+func skillFileRefusal(path string) string {
 	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file "+
 		"only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, "+
 		"ask them to start the client with %s=1.",
-		guard.OneLine(path), Bypass)
+		guard.OneLine(path), SkillFilesBypass)
 }
 
-// request is a path of a tool call that names an fsm.json.
-type request struct {
+// fileRequest is a path of a tool call that names an fsm.json.
+type fileRequest struct {
 	path    string
 	pattern bool // path has wildcards and may match the file of any skill
 }
 
-// requests returns the paths of a tool call that name an fsm.json or resolve to one.
-func requests(e *event.Event) []request {
+// fileRequests returns the paths of a tool call that name an fsm.json or resolve to one.
+func fileRequests(e *event.Event) []fileRequest {
 	input := func(name string) string { return jsonx.StringMember(e.ToolInput, name) }
-	base := cmp.Or(paths.Absolute(input("path"), e.Cwd), e.Cwd)
+	base := cmp.Or(safefile.Absolute(input("path"), e.Cwd), e.Cwd)
 	var names []string
 	switch e.ToolName {
 	case "Read":
@@ -94,10 +93,10 @@ func requests(e *event.Event) []request {
 	case "Grep": // its pattern is a regular expression, not a path
 		names = []string{base, input("glob")}
 	}
-	var all []request
+	var all []fileRequest
 	for _, name := range names {
-		if path := paths.Absolute(name, base); path != "" && (hasName(path) || hasName(safefile.Resolve(path))) {
-			all = append(all, request{path, name != base && e.ToolName != "Read" && strings.ContainsAny(name, "*?[{")})
+		if path := safefile.Absolute(name, base); path != "" && (hasName(path) || hasName(safefile.Resolve(path))) {
+			all = append(all, fileRequest{path, name != base && e.ToolName != "Read" && strings.ContainsAny(name, "*?[{")})
 		}
 	}
 	return all
@@ -110,7 +109,7 @@ func hasName(path string) bool { return strings.EqualFold(filepath.Base(path), w
 // configuration, of a project's .claude or of a plugin.
 func isWorkflow(path, configDir string) bool {
 	dir := filepath.Dir(path)
-	if paths.IsFile(filepath.Join(dir, "SKILL.md")) {
+	if safefile.IsFile(filepath.Join(dir, "SKILL.md")) {
 		return true
 	}
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -126,12 +125,12 @@ func isWorkflow(path, configDir string) bool {
 // ownsSkills reports whether the client looks for skills in dir/skills and for
 // commands in dir/commands.
 func ownsSkills(dir, configDir string) bool {
-	if filepath.Base(dir) == ".claude" || paths.IsDir(filepath.Join(dir, ".claude-plugin")) {
+	if filepath.Base(dir) == ".claude" || safefile.IsDir(filepath.Join(dir, ".claude-plugin")) {
 		return true
 	}
 	if configDir == "" {
 		return false
 	}
-	_, inside := paths.Within(configDir, dir)
+	_, inside := safefile.Within(configDir, dir)
 	return inside || dir == configDir
 }

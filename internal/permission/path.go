@@ -1,13 +1,13 @@
-package paths
+package permission
 
 import (
 	"regexp"
 	"strings"
 )
 
-// Matches reports whether a pattern of .gitignore, whatever the case of letters, matches a
+// MatchesPath reports whether a pattern of .gitignore, whatever the case of letters, matches a
 // path or a directory that contains it. Both are relative to the same directory, with slashes.
-func Matches(pattern, name string) bool {
+func MatchesPath(pattern, name string) bool {
 	matched, err := regexp.MatchString("(?is)^"+ignorePattern(strings.TrimSuffix(pattern, "/"))+"(?:/.*)?$", name)
 	return matched && err == nil
 }

@@ -1,4 +1,4 @@
-package skillfiles
+package rules
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-func run(input string, vars map[string]string) event.Answer {
-	return Run(strings.NewReader(input), func(name string) (string, bool) {
+func runSkillFiles(input string, vars map[string]string) event.Answer {
+	return RunSkillFiles(strings.NewReader(input), func(name string) (string, bool) {
 		v, ok := vars[name]
 		return v, ok
 	})
@@ -54,7 +54,7 @@ func TestOnlyTheFilesOfSkillsAreRefused(t *testing.T) {
 	} {
 		input := fmt.Sprintf(`{"cwd":%q,"tool_name":%q,"tool_input":%s}`, root, c.tool, strings.ReplaceAll(c.input, "%s", root))
 		vars := map[string]string{"CLAUDE_CONFIG_DIR": root + "/config"}
-		a := run(input, vars)
+		a := runSkillFiles(input, vars)
 		if !c.denied {
 			assert.Equal(t, event.Answer{}, a, "%s %s", c.tool, c.input)
 			continue
@@ -62,43 +62,43 @@ func TestOnlyTheFilesOfSkillsAreRefused(t *testing.T) {
 		assert.Equal(t, event.ExitBlock, a.Exit, "%s %s", c.tool, c.input)
 		assert.Contains(t, a.Output, `"permissionDecision": "deny"`)
 		assert.Contains(t, a.ErrorText, "TaskList")
-		vars[Bypass] = "1"
-		assert.Equal(t, event.Answer{}, run(input, vars), "bypassed")
+		vars[SkillFilesBypass] = "1"
+		assert.Equal(t, event.Answer{}, runSkillFiles(input, vars), "bypassed")
 	}
 }
 
 // With neither CLAUDE_CONFIG_DIR nor HOME nothing belongs to the client's
 // configuration.
-func TestWithoutAConfigurationDirectory(t *testing.T) {
+func TestSkillFilesWithoutAConfigurationDirectory(t *testing.T) {
 	root := worlds.Tree(t, "config/skills/a/fsm.json", "skills/a/SKILL.md")
 	read := func(path string) string {
 		return fmt.Sprintf(`{"cwd":%q,"tool_name":"Read","tool_input":{"file_path":%q}}`, root, path)
 	}
-	assert.Equal(t, event.Answer{}, run(read("config/skills/a/fsm.json"), nil))
-	assert.Equal(t, event.ExitBlock, run(read("config/skills/a/fsm.json"),
+	assert.Equal(t, event.Answer{}, runSkillFiles(read("config/skills/a/fsm.json"), nil))
+	assert.Equal(t, event.ExitBlock, runSkillFiles(read("config/skills/a/fsm.json"),
 		map[string]string{"HOME": root, "CLAUDE_CONFIG_DIR": root + "/config"}).Exit)
-	assert.Equal(t, event.ExitBlock, run(read("skills/a/fsm.json"), nil).Exit)
+	assert.Equal(t, event.ExitBlock, runSkillFiles(read("skills/a/fsm.json"), nil).Exit)
 }
 
-func TestAnUnreadableEventPassesWithANotice(t *testing.T) {
-	a := run("{", nil)
+func TestSkillFilesInAnUnreadableEvent(t *testing.T) {
+	a := runSkillFiles("{", nil)
 	assert.Zero(t, a.Exit)
 	assert.Empty(t, a.ErrorText)
 	assert.Contains(t, a.Output, `{"systemMessage": "fsmtx guard skill-files could not read its input and let the call pass: the event on `+
 		`standard input is not valid JSON: 1:2: `)
 }
 
-func TestTheHook(t *testing.T) {
+func TestTheHookOfSkillFiles(t *testing.T) {
 	assert.Equal(t, []settings.Hook{{Event: "PreToolUse", Matcher: "Read|Glob|Grep", Command: "program",
-		Args: []string{"guard", "skill-files"}, Timeout: 3}}, Hooks("program"))
+		Args: []string{"guard", "skill-files"}, Timeout: 3}}, SkillFileHooks("program"))
 }
 
 type panics struct{}
 
 func (panics) Read([]byte) (int, error) { panic("a bug") }
 
-func TestAPanicLetsTheCallPass(t *testing.T) {
-	answer := Run(panics{}, func(string) (string, bool) { return "", false })
+func TestAPanicOfTheGuardOfSkillFilesLetsTheCallPass(t *testing.T) {
+	answer := RunSkillFiles(panics{}, func(string) (string, bool) { return "", false })
 	assert.Equal(t, event.ExitOK, answer.Exit)
 	assert.Contains(t, answer.Output, "internal error: a bug")
 }

@@ -1,4 +1,4 @@
-package sample
+package plugin
 
 import (
 	"testing"
@@ -8,17 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSkillDoesNotMentionItsWorkflowFile(t *testing.T) {
+func TestTheSampleDoesNotMentionItsWorkflowFile(t *testing.T) {
 	for _, name := range []string{Skill, Writer} {
-		text, err := FS.ReadFile("skills/" + name + "/SKILL.md")
+		text, err := Skills.ReadFile("skills/" + name + "/SKILL.md")
 		require.NoError(t, err)
 		assert.NotContains(t, string(text), "fsm.json")
 		assert.NotRegexp(t, `(?m)^name:`, string(text))
 	}
 }
 
-func TestWorkflowIsInOrder(t *testing.T) {
-	data, err := FS.ReadFile("skills/" + Skill + "/fsm.json")
+func TestTheWorkflowOfTheSampleIsInOrder(t *testing.T) {
+	data, err := Skills.ReadFile("skills/" + Skill + "/fsm.json")
 	require.NoError(t, err)
 	var tasks []struct {
 		ID        int    `json:"id"`
