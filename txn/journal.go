@@ -177,7 +177,7 @@ func (d *Dir) readJournal() (*journal, error) {
 }
 
 // errNotNamed is returned by checkTxnDir for a backup link that is not in the journal.
-var errNotNamed = errors.New("the journal does not name it")
+var errNotNamed error = sentinel("the journal does not name it")
 
 // checkTxnDir checks what exists of the transaction's directory. It returns
 // ErrUntrustedDir or vfs.ErrNotRegular if one of its directories or files was replaced: a

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -38,7 +39,7 @@ func serverOffInCodex(t Trust) []Obstacle {
 
 // serverOffInOpenCode: a member of the server.
 func serverOffInOpenCode(t Trust) []Obstacle {
-	config, _ := jsonx.Plain(t.Data)
+	config, _ := commented.Plain(t.Data)
 	if jsonx.Member(jsonx.Member(jsonx.Member(config, "mcp"), serverName), "enabled").Kind() != 'f' {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -289,7 +290,7 @@ func readCommented(file string, into any) {
 	if err != nil {
 		return
 	}
-	if data, err = jsonx.Plain(data); err == nil {
+	if data, err = commented.Plain(data); err == nil {
 		_ = json.Unmarshal(data, into, jsonx.Tolerant)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
@@ -33,10 +33,10 @@ import (
 func Fix(data []byte) (fixed []byte, done []string) {
 	f := &fixer{}
 	text := f.unwrapText(data)
-	root, err := jsonx.ParseCommented(text)
+	root, err := commented.Parse(text)
 	converted := err != nil && f.convert(&text)
 	if converted {
-		root, err = jsonx.ParseCommented(text)
+		root, err = commented.Parse(text)
 	}
 	if err != nil {
 		if len(f.done) > 0 {

@@ -91,9 +91,9 @@ func GuardReporting(program string, args []string, text string) string {
 	return "export " + reportName + "=" + Quote(text) + reports + Guard(program, args)
 }
 
-// Reported returns the text of a line of GuardReporting and the line without it, or an empty text and
+// reported returns the text of a line of GuardReporting and the line without it, or an empty text and
 // the line.
-func Reported(line string) (text, rest string) {
+func reported(line string) (text, rest string) {
 	quoted, rest, found := strings.Cut(strings.TrimPrefix(line, "export "+reportName+"="), reports)
 	s, err := Parse(quoted)
 	if !found || err != nil || len(s.file.Stmts) != 1 {
@@ -109,7 +109,7 @@ func Reported(line string) (text, rest string) {
 // Guarded returns the words of the program's call in a line of Guard, GuardOr or
 // GuardReporting, in the form of Call. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
-	_, line = Reported(line)
+	_, line = reported(line)
 	s, err := Parse(withoutFallback(line))
 	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
 		return nil, false

@@ -117,7 +117,7 @@ func TestGuardReporting(t *testing.T) {
 	words, ok := Guarded(line)
 	require.True(t, ok)
 	require.Equal(t, []string{program, "hook"}, words)
-	found, rest := Reported(line)
+	found, rest := reported(line)
 	require.Equal(t, text, found)
 	require.Equal(t, Guard(Join(program), []string{"hook"}), rest)
 	type result struct {
@@ -147,7 +147,7 @@ func TestOtherReportsAreNotOurs(t *testing.T) {
 	require.Contains(t, line, "='text';")
 	for _, other := range []string{"", Guard("/p", []string{"hook"}), strings.Replace(line, "'text'", "$(text)", 1),
 		strings.Replace(line, "'text'", "'te'xt", 1), strings.Replace(line, "'text'", "'text'; ls", 1)} {
-		text, rest := Reported(other)
+		text, rest := reported(other)
 		require.Empty(t, text, other)
 		require.Equal(t, other, rest)
 	}

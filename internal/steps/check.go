@@ -133,18 +133,18 @@ func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 		return slow(c, checked[0], sum, left)
 	}
 	others := slices.DeleteFunc(slices.Clone(checked), func(b *Current) bool { return b == c })
-	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. "+
+	return deny(c, doesNotFit, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. "+
 		"Together the checks may take %v, "+
 		"but one call has only %v. First complete %s again in a separate call, so that its check runs", c.Name(), names(others),
 		wasOrWere(len(others)), sum, left.Round(time.Second), others[0].Name()))
 }
 
-// DoesNotFit is Verdict.Why of a denial because commands of steps may run longer than the call may.
-const DoesNotFit = "the checks do not fit into one call"
+// doesNotFit is Verdict.Why of a denial because commands of steps may run longer than the call may.
+const doesNotFit = "the checks do not fit into one call"
 
 // slow denies an update of c because a command of the step b may take too long.
 func slow(c, b *Current, limit, left time.Duration) Verdict {
-	return deny(c, DoesNotFit, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
+	return deny(c, doesNotFit, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
 		"that runs it leaves only %v. "+
 		`Tell the person: "fsmtx install" repairs the hook`, c.Name(), b.Name(), limit, left.Round(time.Second)))
 }

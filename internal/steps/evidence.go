@@ -166,14 +166,14 @@ func parseEvidence(data []byte) (all []Evidence, wrong int) {
 	return all, wrong
 }
 
-// ErrForged is in the error that tells of lines of evidence that count for nothing.
-var ErrForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
+// errForged is in the error that tells of lines of evidence that count for nothing.
+var errForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
 
 // parse returns the lines of evidence in data, and adds to the troubles those that count for nothing.
 func (s *State) parse(name string, data []byte) []Evidence {
 	all, wrong := parseEvidence(data)
 	if wrong > 0 {
-		s.Troubles = append(s.Troubles, fmt.Errorf("lines of evidence (%d in %s) %w", wrong, name, ErrForged))
+		s.Troubles = append(s.Troubles, fmt.Errorf("lines of evidence (%d in %s) %w", wrong, name, errForged))
 	}
 	return all
 }

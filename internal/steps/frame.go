@@ -631,7 +631,7 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *State) Verdict {
 		if dir != nil && errors.Is(err, ErrMissing) && c.toldIn(dir, c.Session+keyOf("missing", s.missingHere())) {
 			continue
 		}
-		if errors.Is(err, ErrForged) {
+		if errors.Is(err, errForged) {
 			if dir == nil || !c.toldIn(dir, c.Session+"/"+err.Error()) {
 				v.Trouble = both(v.Trouble, err.Error())
 			}

@@ -253,14 +253,14 @@ func (r *Registry) enabled(all []Installation, settings *Settings, dirs []string
 // [Settings.Rank].
 func Compare(a, b Installation) int {
 	return cmp.Or(
-		CompareScopes(a, b),
+		compareScopes(a, b),
 		b.LastUpdated.Compare(a.LastUpdated),
 		cmp.Compare(len(b.ProjectPath), len(a.ProjectPath)),
 	)
 }
 
-// CompareScopes orders installations by the precedence of their scopes alone.
-func CompareScopes(a, b Installation) int {
+// compareScopes orders installations by the precedence of their scopes alone.
+func compareScopes(a, b Installation) int {
 	return cmp.Compare(slices.Index(scopes, a.Scope), slices.Index(scopes, b.Scope))
 }
 

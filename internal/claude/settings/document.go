@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
 
 // bom is the byte order mark. The client accepts one at the beginning (fact 97, client
@@ -48,14 +49,14 @@ func parse(data []byte) (*document, error) {
 		d.mark, data = bom, rest
 	}
 	d.data = data
-	plain, err := jsonx.Plain(data)
+	plain, err := commented.Plain(data)
 	if err != nil || !utf8.Valid(data) {
 		plain = data // which is not valid JSON, and the check says where
 	}
 	if err := checkSyntax(plain); err != nil {
 		return nil, err
 	}
-	if d.root, err = jsonx.ParseCommented(data); err != nil {
+	if d.root, err = commented.Parse(data); err != nil {
 		return nil, fmt.Errorf("1:1: %w: %w", ErrNotJSON, err)
 	}
 	if d.top, err = d.object(d.root, ""); err != nil {

@@ -101,7 +101,7 @@ func (a *Agent) ServerFile() string { return "home/" + a.serverFile }
 var claudeEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
 
 // All returns every agent.
-func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen(), OpenCode()} }
+func All() []*Agent { return []*Agent{Codex(), Copilot(), gemini(), Qwen(), OpenCode()} }
 
 // Codex is OpenAI's Codex. It runs hooks that nobody has trusted.
 func Codex() *Agent {
@@ -169,8 +169,8 @@ func Copilot() *Agent {
 	}
 }
 
-// Gemini is the Gemini CLI.
-func Gemini() *Agent {
+// gemini is the Gemini CLI.
+func gemini() *Agent {
 	return &Agent{
 		resume:  "--resume latest",
 		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
 
 // Members returns what a settings file says, which may be missing, blank, or have comments: its members without empty
@@ -17,7 +17,7 @@ func Members(t require.TestingT, data []byte) (all map[string]any, exact bool) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return map[string]any{}, false
 	}
-	plain, err := jsonx.Plain(data)
+	plain, err := commented.Plain(data)
 	require.NoError(t, err, "%s", data)
 	require.NoError(t, json.Unmarshal(plain, &all, jsontext.AllowInvalidUTF8(true)), "%s", data)
 	exact = len(all) > 0

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
 
 // bom is the byte order mark.
@@ -34,7 +35,7 @@ func Parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
 
 func parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
 	if d.Settings.Comments {
-		plain, err := jsonx.Plain(data)
+		plain, err := commented.Plain(data)
 		if err != nil {
 			return nil, explain(data, err)
 		}

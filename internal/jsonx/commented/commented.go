@@ -1,4 +1,5 @@
-package jsonx
+// Package commented reads JSON with comments and trailing commas.
+package commented
 
 import (
 	"slices"
@@ -6,9 +7,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// ParseCommented parses JSON with comments and trailing commas. The text may end in a comment
+// Parse parses JSON with comments and trailing commas. The text may end in a comment
 // without the end of its line, which hujson alone refuses.
-func ParseCommented(text []byte) (hujson.Value, error) {
+func Parse(text []byte) (hujson.Value, error) {
 	root, err := hujson.Parse(slices.Clone(text))
 	if err != nil {
 		if ended, again := hujson.Parse(append(slices.Clone(text), '\n')); again == nil {
@@ -21,7 +22,7 @@ func ParseCommented(text []byte) (hujson.Value, error) {
 // Plain returns JSON with comments and trailing commas as JSON: they become spaces, so that
 // every value keeps its offset.
 func Plain(text []byte) ([]byte, error) {
-	root, err := ParseCommented(text)
+	root, err := Parse(text)
 	if err != nil {
 		return nil, err
 	}

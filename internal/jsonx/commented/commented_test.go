@@ -1,4 +1,4 @@
-package jsonx_test
+package commented_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
 
 func TestPlain(t *testing.T) {
@@ -18,13 +18,13 @@ func TestPlain(t *testing.T) {
 		"{}":               "{}",
 	} {
 		given := []byte(text)
-		plain, err := jsonx.Plain(given)
+		plain, err := commented.Plain(given)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, string(plain))
 		assert.Equal(t, text, string(given), "it is not changed")
 	}
 	for _, text := range []string{"{} /* a", "{", "[1 2]", "// a", ""} {
-		_, err := jsonx.Plain([]byte(text))
+		_, err := commented.Plain([]byte(text))
 		require.Error(t, err, text)
 	}
 }
