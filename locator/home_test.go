@@ -13,7 +13,8 @@ import (
 
 // The search in parent directories ends below the home, by whichever path that is named.
 func TestTheSearchEndsBelowALinkedHome(t *testing.T) {
-	root := worlds.Tree(t, "link -> home", "home/project/sub/", "home/project/.claude/skills/near/SKILL.md", "home/project/.claude/skills/near/fsm.json",
+	root := worlds.Tree(t, "link -> home", "home/project/sub/", "home/project/.claude/skills/near/SKILL.md",
+		"home/project/.claude/skills/near/fsm.json",
 		"home/.claude/skills/far/SKILL.md", "home/.claude/skills/far/fsm.json")
 	for _, home := range []string{"home", "link"} {
 		l := locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(root, "config"), Home: filepath.Join(root, home)}

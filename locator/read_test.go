@@ -279,7 +279,8 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 		"mine":     {config + "/skills/mine"}, // for an fsm.json with another name
 		"p:theirs": append(slices.Clone(plugin), "/p/skills/theirs"),
 		"q:s":      append(slices.Clone(plugin), folders...),
-		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/commands", "/dev/p/skills", "/p/commands", "/p/skills", project),
+		"y": append(append(append([]string{}, folders...), plugin...), "/dev/p/commands", "/dev/p/skills", "/p/commands", "/p/skills",
+			project),
 	}
 	files := w.FS
 	for command, want := range tests {

@@ -103,12 +103,14 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 	const server = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
 	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	for name, c := range map[string]struct{ file, rest string }{
-		"a table before the comment": {"a = 1\n" + server + "\n[features]\nhooks = true\n# mine\n", "a = 1\n\n[features]\nhooks = true\n# mine\n"},
-		"our comment, and others":    {"# a\n# fsmtx install: this MCP server\n" + server + "# b\n[b]\n", "# a\n# b\n[b]\n"},
-		"our comment moved":          {"# fsmtx install: this MCP server\n[b]\n" + server, "# fsmtx install: this MCP server\n[b]\n"},
-		"no comment":                 {"a = 1\n" + server + "[b]\n", "a = 1\n[b]\n"},
-		"its tools":                  {server + "\n[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n\n[b]\n", "\n[b]\n"},
-		"another order":              {"[mcp_servers.fsmtx]\n# why\nstartup_timeout_sec = 5\nargs = [\n \"mcp\",\n]\ncommand = '/bin/fsmtx'\n[b]\n", "[b]\n"},
+		"a table before the comment": {"a = 1\n" + server + "\n[features]\nhooks = true\n# mine\n",
+			"a = 1\n\n[features]\nhooks = true\n# mine\n"},
+		"our comment, and others": {"# a\n# fsmtx install: this MCP server\n" + server + "# b\n[b]\n", "# a\n# b\n[b]\n"},
+		"our comment moved":       {"# fsmtx install: this MCP server\n[b]\n" + server, "# fsmtx install: this MCP server\n[b]\n"},
+		"no comment":              {"a = 1\n" + server + "[b]\n", "a = 1\n[b]\n"},
+		"its tools":               {server + "\n[mcp_servers.fsmtx.tools.step_start]\napproval_mode = \"approve\"\n\n[b]\n", "\n[b]\n"},
+		"another order": {"[mcp_servers.fsmtx]\n# why\nstartup_timeout_sec = 5\nargs = [\n \"mcp\",\n]\n" +
+			"command = '/bin/fsmtx'\n[b]\n", "[b]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			why, had, err := table.Inspect([]byte(c.file))

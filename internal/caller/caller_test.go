@@ -161,7 +161,8 @@ func TestWhatIsOlderThanAnAgentIsAPersons(t *testing.T) {
 	for _, name := range []string{"code", "codium", "ghostty", "cursor", "windsurf", "zed", "code-oss", "kiro", "clion", "rider", "phpstorm",
 		"tilda", "konsole"} {
 		none := func(string) (string, bool) { return "", false }
-		assert.Equal(t, Person, judge(chainOf(with([]process{initd, manager, {comm: name}}, typed("zsh", "/dev/pts/1")...)...), none, running).Kind, name)
+		assert.Equal(t, Person, judge(chainOf(with([]process{initd, manager, {comm: name}}, typed("zsh", "/dev/pts/1")...)...), none,
+			running).Kind, name)
 		assert.Equal(t, Unknown, judge(chainOf(with([]process{initd, manager, {comm: name, began: young}},
 			typed("zsh", "/dev/pts/1")...)...), none, running).Kind, name)
 	}
@@ -176,15 +177,16 @@ func TestAClientThatAnAgentHasStarted(t *testing.T) {
 		chain  []process
 		nested bool
 	}{
-		"its own":                             {chainOf(initd, gnome, claude, program_), false},
-		"by a script in its shell":            {chainOf(initd, gnome, claude, tool, script, claude, program_), true},
-		"without its variables":               {chainOf(initd, gnome, claude, clean, bare, claude, program_), true},
-		"by an orphan with its variables":     {chainOf(initd, script, claude, program_), true},
-		"by another agent":                    {chainOf(initd, gnome, process{comm: "codex"}, clean, claude, program_), true},
-		"another agent by it":                 {chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), true},
-		"itself again":                        {chainOf(initd, gnome, claude, claude, program_), false},
-		"by the program of a desktop":         {chainOf(initd, process{comm: "Claude"}, process{comm: "helper"}, claude, program_), false},
-		"by a script of its name, with a way": {chainOf(initd, gnome, process{comm: "claude", args: []string{"/bin/sh", "/usr/bin/claude"}}, process{comm: "timeout"}, claude, program_), false},
+		"its own":                         {chainOf(initd, gnome, claude, program_), false},
+		"by a script in its shell":        {chainOf(initd, gnome, claude, tool, script, claude, program_), true},
+		"without its variables":           {chainOf(initd, gnome, claude, clean, bare, claude, program_), true},
+		"by an orphan with its variables": {chainOf(initd, script, claude, program_), true},
+		"by another agent":                {chainOf(initd, gnome, process{comm: "codex"}, clean, claude, program_), true},
+		"another agent by it":             {chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), true},
+		"itself again":                    {chainOf(initd, gnome, claude, claude, program_), false},
+		"by the program of a desktop":     {chainOf(initd, process{comm: "Claude"}, process{comm: "helper"}, claude, program_), false},
+		"by a script of its name, with a way": {chainOf(initd, gnome, process{comm: "claude", args: []string{"/bin/sh", "/usr/bin/claude"}},
+			process{comm: "timeout"}, claude, program_), false},
 	} {
 		got := judge(c.chain, none, running)
 		assert.Equal(t, Agent, got.Kind, name)

@@ -71,9 +71,13 @@ func TestOracle(t *testing.T) {
 		now = old
 	}
 	source := filepath.Join(old, "src")
-	inputs := slices.Concat(sessionInputs(t, source), guardInputs(t, source), hookInputs(t, source), walkInputs(t), hostileInputs(t), agentInputs(t),
+	inputs := slices.Concat(sessionInputs(t, source), guardInputs(t, source), hookInputs(t, source), walkInputs(t), hostileInputs(t),
+		agentInputs(t),
 		togetherInputs(t))
-	slices.SortFunc(inputs, func(a, b input) int { return strings.Compare(digest([]byte(a.name)), digest([]byte(b.name))) }) // for a sample of all
+	slices.SortFunc(inputs, func(a, b input) int {
+		return strings.Compare(digest([]byte(a.name)),
+			digest([]byte(b.name)))
+	}) // for a sample of all
 	allowed := readDifferences(t, "../../testdata/oracle/differences.txt")
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	require.NoError(t, err)

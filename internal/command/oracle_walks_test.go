@@ -96,7 +96,8 @@ func randomSpec(r *rand.Rand) string {
 		maybe(7, "only", []string{[]string{"Bash(git push *)", "Write(src/**)", "mcp__github__*"}[r.IntN(3)]})
 		maybe(9, "approval", "Is it good?")
 		maybe(9, "set", map[string]any{"v": "^[0-9.]+$"})
-		maybe(10, "do", []map[string]any{{"id": 100 + 10*i, "subject": "Half"}, {"id": 101 + 10*i, "subject": "Other half", "blockedBy": []int{100 + 10*i}}})
+		maybe(10, "do", []map[string]any{{"id": 100 + 10*i, "subject": "Half"}, {"id": 101 + 10*i, "subject": "Other half",
+			"blockedBy": []int{100 + 10*i}}})
 		maybe(12, "each", map[string]any{"run": "printf 'core\\nweb\\n'"})
 		if r.IntN(3) > 0 {
 			continue
@@ -152,7 +153,8 @@ func (k *walker) pick(texts ...string) string { return texts[k.random.IntN(len(t
 // hook sends an event of Claude Code, with more members, and returns what the hook answered.
 func (k *walker) hook(did, name string, more map[string]any) (answer map[string]any, code int) {
 	k.uses++
-	e := map[string]any{"session_id": "s1", "cwd": k.at("project"), "hook_event_name": name, "transcript_path": k.at("none.jsonl"), "prompt_id": "p1"}
+	e := map[string]any{"session_id": "s1", "cwd": k.at("project"), "hook_event_name": name, "transcript_path": k.at("none.jsonl"),
+		"prompt_id": "p1"}
 	maps.Copy(e, more)
 	text, err := json.Marshal(e)
 	require.NoError(k.t, err)
@@ -290,13 +292,15 @@ func (k *walker) step() {
 		}
 		k.command(k.pick("person", "person", "person", "agent"), args...)
 	case 19:
-		k.command("", [][]string{{"status", "s1"}, {"status", "s1", "--json"}, {"log", "s1"}, {"step", "show", "s1"}, {"graph", "--session", "s1"},
+		k.command("", [][]string{{"status", "s1"}, {"status", "s1", "--json"}, {"log", "s1"}, {"step", "show", "s1"}, {"graph", "--session",
+			"s1"},
 			{"next"}, {"recover"}, {"statusline"}, {"plan", "flow"}}[r.IntN(9)]...)
 	case 20:
 		require.NoError(k.t, os.WriteFile(k.at("project", k.pick("made", "other", "notes.md")), []byte("x"), 0o644))
 	case 21:
 		k.hook("answer", "PostToolUse", map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": fmt.Sprint("u", k.uses),
-			"tool_input":    map[string]any{"questions": []any{map[string]any{"question": "How?", "header": "How", "options": []any{map[string]any{"label": "good"}, map[string]any{"label": "bad"}}}}},
+			"tool_input": map[string]any{"questions": []any{map[string]any{"question": "How?", "header": "How",
+				"options": []any{map[string]any{"label": "good"}, map[string]any{"label": "bad"}}}}},
 			"tool_response": map[string]any{"answers": map[string]any{"How?": k.pick("good", "bad")}}})
 	case 22:
 		k.rare(n)
@@ -308,12 +312,14 @@ func (k *walker) step() {
 // tool asks the hook about a call of another tool.
 func (k *walker) tool() {
 	if k.random.IntN(2) == 0 {
-		command := k.pick("git push origin main", "make test", "fsmtx step skip 1 --because x", "fsmtx next", "env git push", "sh -c 'git push'", "rm -rf ~/.claude/tasks")
+		command := k.pick("git push origin main", "make test", "fsmtx step skip 1 --because x", "fsmtx next", "env git push",
+			"sh -c 'git push'", "rm -rf ~/.claude/tasks")
 		k.hook("bash "+command, "PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": command}})
 		return
 	}
 	path := k.pick(k.at("project/src/a.go"), k.at("project/README.md"), k.at("home/.claude/tasks/s1/1.json"))
-	k.hook("write "+filepath.Base(path), "PreToolUse", map[string]any{"tool_name": k.pick("Write", "Edit"), "tool_input": map[string]any{"file_path": path}})
+	k.hook("write "+filepath.Base(path), "PreToolUse", map[string]any{"tool_name": k.pick("Write", "Edit"),
+		"tool_input": map[string]any{"file_path": path}})
 }
 
 // rare does what happens to few lists.

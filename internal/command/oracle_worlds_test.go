@@ -57,7 +57,8 @@ func hostileInputs(testing.TB) (inputs []input) {
 		"null":      func(path string) error { return os.WriteFile(path, []byte("null\n"), 0o600) },
 		"open":      func(path string) error { return os.Chmod(path, 0o777) },
 	}
-	for _, target := range []string{"s1", "s1/1.json", "s1/2.json", "s1/.highwatermark", "s1/x.json", ".s1.fsmtx", ".s1.fsmtx/steps.jsonl", ".s1.fsmtx/lock",
+	for _, target := range []string{"s1", "s1/1.json", "s1/2.json", "s1/.highwatermark", "s1/x.json", ".s1.fsmtx", ".s1.fsmtx/steps.jsonl",
+		".s1.fsmtx/lock",
 		".s1.fsmtx/journal", ".s1.fsmtx/done-*", ".s1.fsmtx/pending.json", ".s1.fsmtx/locks", ".s1.fsmtx/unknown"} {
 		for way, damage := range ways {
 			name := "hostile " + target + " " + way
@@ -90,7 +91,8 @@ func (k *walker) after() {
 	k.update("2", map[string]any{"status": "completed", "metadata": map[string]any{"outcome": "bad"}})
 	k.hook("bash git push", "PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "git push origin main"}})
 	k.hook("stop", "Stop", map[string]any{"stop_hook_active": false})
-	for _, args := range [][]string{{"next"}, {"recover", "--session", "s1"}, {"log", "s1"}, {"log", "--decisions", "s1"}, {"status", "s1", "--json"},
+	for _, args := range [][]string{{"next"}, {"recover", "--session", "s1"}, {"log", "s1"}, {"log", "--decisions", "s1"}, {"status", "s1",
+		"--json"},
 		{"step", "show", "s1"}, {"doctor"}, {"undo", "s1", "--dry-run"}, {"recover", "--session", "s1", "--force"}, {"status", "s1"}} {
 		k.command("", args...)
 	}
@@ -120,7 +122,8 @@ func agentInputs(t testing.TB) (inputs []input) {
 	}
 	for _, name := range names {
 		for _, named := range []bool{true, false} {
-			inputs = append(inputs, input{fmt.Sprintf("agent %s %v", name, named), strings.Join(recorded[name], "\n"), func(t testing.TB, w *scene) []point {
+			inputs = append(inputs, input{fmt.Sprintf("agent %s %v", name, named), strings.Join(recorded[name], "\n"), func(t testing.TB,
+				w *scene) []point {
 				k := &walker{scene: w, t: t, random: rand.New(rand.NewPCG(1, 1)), spec: hostileSpec}
 				k.prepare()
 				require.NoError(t, os.CopyFS(w.at("project/.agents/skills"), os.DirFS(w.at("project/.claude/skills"))))
@@ -180,7 +183,8 @@ func (k *walker) agent(name string, named bool, events []string) {
 // compared whatever their order, and what is in the list afterwards.
 func togetherInputs(testing.TB) (inputs []input) {
 	update := func(k *walker, n int, status string) []string {
-		text, _ := json.Marshal(map[string]any{"session_id": "s1", "cwd": k.at("project"), "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
+		text, _ := json.Marshal(map[string]any{"session_id": "s1", "cwd": k.at("project"), "hook_event_name": "PreToolUse",
+			"tool_name":   "TaskUpdate",
 			"tool_use_id": fmt.Sprint("t", n), "tool_input": map[string]any{"taskId": fmt.Sprint(n), "status": status}})
 		return []string{string(text), "hook", "--agent", "claude"}
 	}

@@ -68,8 +68,8 @@ func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict,
 	}
 	name := one.step.Name()
 	if _, alone := shell.Call(one.line); !alone {
-		return refuse("not a call of its own", visible.Sprintf("%s needs the approval of a person. Run %s as a call of its own, in literal words, "+
-			"so that the client can ask them", name, commandOf(one.command, one.args)))
+		return refuse("not a call of its own", visible.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
+			"in literal words, so that the client can ask them", name, commandOf(one.command, one.args)))
 	}
 	if isSet(one.command.Flags(), grantFlag) {
 		return refuse("a grant in the command", "leave out --"+grantFlag+": the hook adds it when it asks the person")

@@ -138,7 +138,8 @@ func svgLanes(rows []row, y int, width float64) string {
 			}
 		}
 	}
-	return fmt.Sprintf(`<svg viewBox="0 0 %d 20" width="%.1f" preserveAspectRatio="none"><path class="back" d="%s"/><path class="line" d="%s"/></svg>`,
+	return fmt.Sprintf(`<svg viewBox="0 0 %d 20" width="%.1f" preserveAspectRatio="none"><path class="back" d="%s"/>`+
+		`<path class="line" d="%s"/></svg>`,
 		len(cells)*cell, float64(len(cells))*width, back.String(), line.String())
 }
 

@@ -31,7 +31,8 @@ func printing(event string, texts ...string) string {
 // What the hooks of an event have said together, at events that honour a part of it only.
 func TestWhatTheAgentHasToDo(t *testing.T) {
 	request := func(behavior, message string) string {
-		return `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"` + behavior + `","message":"` + message + `"}}}`
+		return `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"` + behavior + `","message":"` + message +
+			`"}}}`
 	}
 	for name, c := range map[string]struct {
 		dialect dialect.Dialect
@@ -48,7 +49,8 @@ func TestWhatTheAgentHasToDo(t *testing.T) {
 			dialect.Undecided, true, true, "enough"},
 		"a stop that a later hook does not share": {dialect.LLxprt(), dialect.BeforeModel,
 			[]string{`{"continue":false,"stopReason":"enough"}`, `{"continue":true,"stopReason":"go on"}`}, dialect.Undecided, true, true, "enough"},
-		"a permission that one refuses and the next grants": {dialect.Claude(), "PermissionRequest", []string{request("deny", "never"), request("allow", "")},
+		"a permission that one refuses and the next grants": {dialect.Claude(), "PermissionRequest", []string{request("deny", "never"),
+			request("allow", "")},
 			dialect.Deny, true, false, "never"},
 	} {
 		p := engineOf(t, c.dialect, printing(c.event, c.texts...)).Fire(t.Context(), c.event, Input{Request: jsontext.Value(`{}`)}).Policy
@@ -141,7 +143,8 @@ func TestHTTPHookAsksOnlyWhomItMayAsk(t *testing.T) {
 		require.Equal(t, c.asked, asked, name)
 		require.Equal(t, c.blocks, r.Policy.Blocking, name)
 		if c.warning != "" {
-			require.True(t, slices.ContainsFunc(r.Warnings(), func(w string) bool { return strings.Contains(w, c.warning) }), "%s: %q", name, r.Warnings())
+			require.True(t, slices.ContainsFunc(r.Warnings(), func(w string) bool { return strings.Contains(w, c.warning) }), "%s: %q", name,
+				r.Warnings())
 		}
 	}
 }

@@ -92,7 +92,8 @@ func changed(r Request, result Result) (parts []string) {
 		parts = append(parts, fmt.Sprintf("the fsm.json of %s has changed since it was begun (%s)", clip(r.Command), result.Changed))
 	}
 	if n := result.Unrecorded; n > 0 {
-		parts = append(parts, "nothing is on record of "+terminal.Count(n, "open step")+" that it replaces, so it is not known whether the fsm.json has changed")
+		parts = append(parts, "nothing is on record of "+terminal.Count(n,
+			"open step")+" that it replaces, so it is not known whether the fsm.json has changed")
 	}
 	return parts
 }

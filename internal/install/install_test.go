@@ -50,7 +50,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) path(name string) string { return filepath.Join(w.root, name) }
 
 func (w *world) streams() terminal.Streams {
-	return terminal.Streams{In: strings.NewReader(""), Out: io.Writer(&w.out), Err: io.Writer(&w.hints), Getenv: func(name string) (string, bool) {
+	return terminal.Streams{In: strings.NewReader(""), Out: io.Writer(&w.out), Err: io.Writer(&w.hints), Getenv: func(name string) (string,
+		bool) {
 		if name == "HOME" {
 			return w.path("home"), true
 		}
@@ -201,16 +202,17 @@ func TestWhatWasChosenStays(t *testing.T) {
 		requests []Request
 		has, not string
 	}{
-		"the person's variable":      {mine, []Request{{TaskTools: With}}, `"` + variable + `": "0"`, `"` + variable + `": "1"`},
-		"the variable":               {"", []Request{{TaskTools: With}, {}}, `"` + variable + `": "1"`, "nothing"},
-		"no variable":                {"", []Request{{TaskTools: With}, {TaskTools: Without}}, "hooks", variable},
-		"the line":                   {"", []Request{{Line: With}, {}}, line, "nothing"},
-		"no line":                    {"", []Request{{Line: With}, {Line: Without}}, "hooks", line},
-		"the guards":                 {"", []Request{{Guards: true}, {}}, "guard", "nothing"},
-		"the flags of steps":         {"", []Request{{Steps: Steps{Stop: "hold"}}, {}}, "--stop=hold", "nothing"},
-		"the flags of a hydration":   {"", []Request{{Hydrate: []string{"--announce"}}, {}}, "--announce", "nothing"},
-		"no flags of a hydration":    {"", []Request{{Hydrate: []string{"--announce"}}, {Hydrate: []string{}}}, "hooks", "--announce"},
-		"a person's line":            {`{"statusLine": {"type": "command", "command": "date"}}`, []Request{{Line: With}, {Line: Without}}, `"command": "date"`, line},
+		"the person's variable":    {mine, []Request{{TaskTools: With}}, `"` + variable + `": "0"`, `"` + variable + `": "1"`},
+		"the variable":             {"", []Request{{TaskTools: With}, {}}, `"` + variable + `": "1"`, "nothing"},
+		"no variable":              {"", []Request{{TaskTools: With}, {TaskTools: Without}}, "hooks", variable},
+		"the line":                 {"", []Request{{Line: With}, {}}, line, "nothing"},
+		"no line":                  {"", []Request{{Line: With}, {Line: Without}}, "hooks", line},
+		"the guards":               {"", []Request{{Guards: true}, {}}, "guard", "nothing"},
+		"the flags of steps":       {"", []Request{{Steps: Steps{Stop: "hold"}}, {}}, "--stop=hold", "nothing"},
+		"the flags of a hydration": {"", []Request{{Hydrate: []string{"--announce"}}, {}}, "--announce", "nothing"},
+		"no flags of a hydration":  {"", []Request{{Hydrate: []string{"--announce"}}, {Hydrate: []string{}}}, "hooks", "--announce"},
+		"a person's line": {`{"statusLine": {"type": "command", "command": "date"}}`, []Request{{Line: With}, {Line: Without}},
+			`"command": "date"`, line},
 		"a person's line, untouched": {`{"statusLine": {"type": "command", "command": "date"}}`, []Request{{}}, `"command": "date"`, line},
 	} {
 		t.Run(name, func(t *testing.T) {

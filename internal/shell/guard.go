@@ -48,8 +48,8 @@ const (
 	Nothing Fallback = ""
 	Refuse  Fallback = inList + `{ echo "fsmtx cannot be run, so no step is let through. Tell the person: install fsmtx again, ` +
 		`or take its hooks out of the settings." >&2; exit 2; }; `
-	Tell Fallback = inList + `echo "{\"systemMessage\": \"fsmtx cannot be run, so the steps of the workflow are not enforced. Install it again, ` +
-		`or take its hooks out of the settings.\"}"; `
+	Tell Fallback = inList + `echo "{\"systemMessage\": \"fsmtx cannot be run, so the steps of the workflow are not enforced. ` +
+		`Install it again, or take its hooks out of the settings.\"}"; `
 )
 
 const inList = `test ! -d "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/tasks/.${CLAUDE_CODE_TASK_LIST_ID:-$CLAUDE_CODE_SESSION_ID}.fsmtx" || `

@@ -164,7 +164,8 @@ func TestGuardFallsBack(t *testing.T) {
 		return path
 	}
 	foreign := write("foreign", "\x7fELF\x02\x01\x01\x00"+strings.Repeat("\x00", 60), 0o755)
-	for what, program := range map[string]string{"missing": filepath.Join(dir, "gone"), "not executable": write("text", "x", 0o644), "foreign": foreign} {
+	for what, program := range map[string]string{"missing": filepath.Join(dir, "gone"), "not executable": write("text", "x", 0o644),
+		"foreign": foreign} {
 		for _, sh := range []string{"/bin/sh", "bash"} {
 			for session, has := range map[string]bool{"s1": true, "s2": false} {
 				out, errors, code := inShell(t, sh, GuardOr(Refuse, program, []string{"hook"}), dir, session)

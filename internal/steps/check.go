@@ -59,7 +59,8 @@ func command(c *Current, what string, r Result) Verdict {
 	if r.unrunnable {
 		failed, mend = "cannot run", "That is no failure of the work: tell the person what is missing, then"
 	}
-	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, visible.Clip(visible.Words(r.Run), maxSubject))
+	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, visible.Clip(visible.Words(r.Run),
+		maxSubject))
 	if r.Dir != "" {
 		reason += "\nIt ran in " + visible.Words(r.Dir)
 	}
@@ -73,7 +74,8 @@ func command(c *Current, what string, r Result) Verdict {
 	what = strings.TrimPrefix(what, "its ")
 	v := deny(c, what+" "+failed+": "+how, reason)
 	if v.Check = &r; r.unrunnable {
-		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(), how,
+		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(),
+			how,
 			visible.Clip(visible.Words(r.Run), maxSubject), visible.Clip(visible.Words(r.printed()), maxSubject))
 	}
 	return v

@@ -49,7 +49,8 @@ func TestLoad(t *testing.T) {
 		"no commands":                       {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
 		"commands by name": {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`,
 			`"source": "./p"`, "p:notes p:f p:a-b p:x", ""},
-		"members of another type":          {`{"name": "p", "hooks": 5, "skills": [5, "more"], "version": 1}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"members of another type": {`{"name": "p", "hooks": 5, "skills": [5, "more"], "version": 1}`, `"source": "./p"`, defaults +
+			" p:a-b p:x", ""},
 		"without a name":                   {`{"skills": "./more"}`, `"source": "./p"`, "", `1:1: "name" is missing`},
 		"commands of the entry":            {``, `"source": "./p", "commands": ["./notes.md"]`, defaults + " p:notes p:a-b p:x", ""},
 		"an entry that lists what is gone": {``, `"source": "./p", "skills": "./gone"`, defaults + " p:a-b p:x", ""},

@@ -127,7 +127,8 @@ func TestSettingsThatTheClientIgnores(t *testing.T) {
 		`"hooks": {"PreToolUse": [{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t"}]}]}`: false,
 		`"hooks": {"PreToolUse": [{"hooks": [{"type": "mcp_tool", "server": "s"}]}]}`:              true,
 		`"hooks": {"PreToolUse": [{"hooks": [{"type": "other"}]}]}`:                                true,
-		`"skillOverrides": {"a": "OFF"}`:                                                           true, `"skillOverrides": {"a": false}`: true, `"skillOverrides": null`: true,
+		`"skillOverrides": {"a": "OFF"}`:                                                           true,
+		`"skillOverrides": {"a": false}`:                                                           true, `"skillOverrides": null`: true,
 		`"skillOverrides": {"a": "name-only"}`: false, `"enabledPlugins": {"p@m": "yes"}`: true, `"other": 7`: false,
 	} {
 		data := text

@@ -127,7 +127,8 @@ func isHook(v value) bool {
 	if err != nil {
 		return false
 	}
-	needs := map[string][]string{"command": {"command"}, "prompt": {"prompt"}, "agent": {"prompt"}, "http": {"url"}, "mcp_tool": {"server", "tool"}}
+	needs := map[string][]string{"command": {"command"}, "prompt": {"prompt"}, "agent": {"prompt"}, "http": {"url"}, "mcp_tool": {"server",
+		"tool"}}
 	names, ok := needs[textOf(o.members["type"])]
 	return ok && !slices.ContainsFunc(names, func(name string) bool { return o.members[name].Kind() != '"' })
 }

@@ -95,7 +95,8 @@ func TestInspectReportsADuplicateHook(t *testing.T) {
 	twice := fmt.Sprintf(`{"hooks": {"SubagentStop": [{"hooks": [%s, %s]}]}}`, entry, entry)
 	report, err := settings.Inspect([]byte(twice), atStop)
 	require.NoError(t, err)
-	assert.Equal(t, []string{`SubagentStop: has "args", which other agents ignore`, "SubagentStop: is registered, but should not be"}, report.Why)
+	assert.Equal(t, []string{`SubagentStop: has "args", which other agents ignore`, "SubagentStop: is registered, but should not be"},
+		report.Why)
 	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), atStop)), "agent=claude"))
 }
 

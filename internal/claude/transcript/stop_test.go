@@ -106,7 +106,8 @@ func TestRequested(t *testing.T) {
 
 // TestWordsThatAreConfigured: other words and languages, and the names of workflows.
 func TestWordsThatAreConfigured(t *testing.T) {
-	words := DefaultWords().With(Words{Stop: []string{"Schluss", "that's enough", "停止"}, Before: []string{"bitte"}, After: []string{"für heute"}})
+	words := DefaultWords().With(Words{Stop: []string{"Schluss", "that's enough", "停止"}, Before: []string{"bitte"},
+		After: []string{"für heute"}})
 	for _, text := range []string{"Bitte Schluss für heute.", "That’s enough, thank you!", "停止。", "stop", "schluss"} {
 		assert.True(t, words.Requested(text), text)
 		assert.Equal(t, text == "stop", DefaultWords().Requested(text), text)

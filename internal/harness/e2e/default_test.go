@@ -29,7 +29,8 @@ func work(id, line string) Turn { return Do(Bash(id, "fsmtx "+line)) }
 
 // A person is asked in the terminal whether a step may be completed: no leaves it open, and yes completes it.
 func TestAQuestionReachesThePersonByACommand(t *testing.T) {
-	s := withoutTaskTools(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Do you approve the release?"}]`)
+	s := withoutTaskTools(t, `[{"id": 1, "subject": "Write"},
+		{"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Do you approve the release?"}]`)
 	m := s.Attend(Script{Main: []Turn{Do(Skill("skill", "release")), work("start", "start 1"), work("early", "complete 2"),
 		work("write", "complete 1"), work("no", "complete 2"), work("yes", "complete 2"), Say("the-turn-is-over")}},
 		"--permission-mode", "default", "--allowedTools", "Skill")

@@ -50,7 +50,8 @@ func TestPatternsOfURLs(t *testing.T) {
 func TestWhatRequestsAreAllowed(t *testing.T) {
 	for want, files := range map[*Requests][]string{
 		{}: {`{}`, `{"allowedHttpHookUrls": "*", "httpHookAllowedEnvVars": null}`},
-		{URLs: []string{"http://a", "http://b"}, Env: []string{"A", "B"}}: {`{"allowedHttpHookUrls": ["http://a"], "httpHookAllowedEnvVars": ["A"]}`, `{}`,
+		{URLs: []string{"http://a", "http://b"}, Env: []string{"A",
+			"B"}}: {`{"allowedHttpHookUrls": ["http://a"], "httpHookAllowedEnvVars": ["A"]}`, `{}`,
 			`{"allowedHttpHookUrls": ["http://b"], "httpHookAllowedEnvVars": ["B"]}`},
 		{URLs: []string{}, Env: []string{}}: {`{"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []}`},
 	} {
