@@ -71,7 +71,7 @@ var ofLibraries = map[string]int{
 // and its code is rarely in memory with that of another: the fault for the page alone takes a
 // four-hundredth of the time of a program that only parses the event.
 var initialised = []string{
-	"/internal/command", "/internal/jsonx", "/internal/startup", "/locator", "/txn/vfs",
+	"/internal/command", "/internal/jsonx", "/internal/startup", "/locator", "/txn", "/txn/vfs",
 }
 
 // TestStartAllocatesLittle: a hook starts for every call of a skill and of a task tool,

@@ -17,9 +17,9 @@ import (
 // ConfigFile is the path of a plugin's configuration, relative to the plugin's root.
 const ConfigFile = "config/planning-config.yaml"
 
-// ProjectConfigFile is the path of a project's own configuration, relative to the
+// projectConfigFile is the path of a project's own configuration, relative to the
 // project's root. Its values take precedence over the plugin's.
-const ProjectConfigFile = ".claude/planning-config.yaml"
+const projectConfigFile = ".claude/planning-config.yaml"
 
 // Config is the configuration. The value of a key is the first valid one in the project's
 // file and the plugin's, else the default. A value of the wrong type or out of range is
@@ -64,7 +64,7 @@ func (c Config) Mistakes() (all []Mistake) {
 func ReadConfig(env func(string) string, project string) Config {
 	var c Config
 	if project != "" {
-		c.read(filepath.Join(project, ProjectConfigFile))
+		c.read(filepath.Join(project, projectConfigFile))
 	}
 	if root := pluginRoot(env); root != "" {
 		c.read(filepath.Join(root, ConfigFile))
@@ -118,7 +118,7 @@ func PluginConfig(root string) Config {
 // plugin's.
 func ProjectConfig(dir string) Config {
 	var c Config
-	c.read(filepath.Join(dir, ProjectConfigFile))
+	c.read(filepath.Join(dir, projectConfigFile))
 	return c
 }
 

@@ -76,7 +76,7 @@ func TestAnUnreadableConfigurationMeansTheDefaults(t *testing.T) {
 // newProject creates a project with a configuration of its own.
 func newProject(t *testing.T, text string) (project string) {
 	project = t.TempDir()
-	file := filepath.Join(project, ProjectConfigFile)
+	file := filepath.Join(project, projectConfigFile)
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	return project
@@ -91,9 +91,9 @@ func TestTheProjectsFileTakesPrecedence(t *testing.T) {
 	assert.Equal(t, 2, c.Int("a.two", 0, 42), "a value of the wrong type does not hide the plugin's")
 	assert.Empty(t, c.Texts("a.list", []string{"y"}), "an empty list is a list")
 	assert.Equal(t, []Setting{
-		{"a.one", "7", filepath.Join(project, ProjectConfigFile)},
-		{"a.two", "[]", filepath.Join(project, ProjectConfigFile)},
-		{"a.list", "[]", filepath.Join(project, ProjectConfigFile)},
+		{"a.one", "7", filepath.Join(project, projectConfigFile)},
+		{"a.two", "[]", filepath.Join(project, projectConfigFile)},
+		{"a.list", "[]", filepath.Join(project, projectConfigFile)},
 	}, c.settings("a"))
 	assert.Equal(t, []Setting{{"b", "5", filepath.Join(root, ConfigFile)}}, c.settings("b"))
 	assert.Empty(t, c.settings("c"))

@@ -24,7 +24,8 @@ func TestMistakes(t *testing.T) {
 		found   []string
 		content []string // with the mistake, and without
 	}{
-		"milliseconds for seconds": {claude, "settings.json", []string{"1:71: warning: the timeout is 16m40s: Claude Code counts in seconds, not milliseconds"},
+		"milliseconds for seconds": {claude, "settings.json", []string{"1:71: warning: the timeout is 16m40s: " +
+			"Claude Code counts in seconds, not milliseconds"},
 			[]string{hook("Stop", "", `, "timeout": 1000`), hook("Stop", "", `, "timeout": 999`), hook("Stop", "", `, "timeout": 1200`)}},
 		"an odd number of seconds": {claude, "settings.json", []string{"the timeout is 41m41s: Claude Code counts in seconds"},
 			[]string{hook("Stop", "", `, "timeout": 2501`), hook("Stop", "", `, "timeout": 2520`)}},
@@ -33,17 +34,22 @@ func TestMistakes(t *testing.T) {
 		"a member twice": {claude, "settings.json", []string{`another "hooks" below replaces this one`, `known are`},
 			[]string{"{\"hooks\": {},\n\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"comand\"}]}]}}", hook("Stop", "", "")}},
 		"hooks that are off": {claude, "settings.json", []string{"disableAllHooks turns hooks off: none of the hooks in this file runs"},
-			[]string{strings.Replace(hook("Stop", "", ""), "{", `{"disableAllHooks": true, `, 1), strings.Replace(hook("Stop", "", ""), "{", `{"disableAllHooks": false, `, 1)}},
+			[]string{strings.Replace(hook("Stop", "", ""), "{", `{"disableAllHooks": true, `, 1), strings.Replace(hook("Stop", "", ""), "{",
+				`{"disableAllHooks": false, `, 1)}},
 		"an event outside": {claude, "settings.json", []string{`the event Stop stands outside the member "hooks": its hooks never run`},
-			[]string{strings.Replace(hook("Stop", "", ""), "{", `{"Stop": [{}], `, 1), strings.Replace(hook("Stop", "", ""), "{", `{"Stop": [], `, 1)}},
+			[]string{strings.Replace(hook("Stop", "", ""), "{", `{"Stop": [{}], `, 1), strings.Replace(hook("Stop", "", ""), "{", `{"Stop": [], `,
+				1)}},
 		"a mistake that drops the file hides no other": {claude, "settings.json", []string{"1:1: error: ", "known are", "the timeout is"},
-			[]string{strings.Replace(hook("Stop", "", `, "timeout": 1000`), `{"Stop"`, `{"PreToolUse": [{"hooks": [{"type": "comand"}]}], "Stop"`, 1)}},
+			[]string{strings.Replace(hook("Stop", "", `, "timeout": 1000`), `{"Stop"`, `{"PreToolUse": [{"hooks": [{"type": "comand"}]}], "Stop"`,
+				1)}},
 		"a matcher of two hooks": {claude, "settings.json", []string{`the matcher "Bsh" matches no tool of Claude Code`},
-			[]string{strings.Replace(hook("PreToolUse", `"matcher": "Bsh", `, ""), `[{"type"`, `[{"type": "command", "command": "test"}, {"type"`, 1),
+			[]string{strings.Replace(hook("PreToolUse", `"matcher": "Bsh", `, ""), `[{"type"`, `[{"type": "command", "command": "test"}, {"type"`,
+				1),
 				hook("PreToolUse", `"matcher": "Bash", `, "")}},
 	} {
 		for i, content := range c.content {
-			found := Checker{Dialect: c.dialect, Project: t.TempDir(), Getenv: os.Getenv}.Content(filepath.Join(t.TempDir(), c.path), []byte(content))
+			found := Checker{Dialect: c.dialect, Project: t.TempDir(), Getenv: os.Getenv}.Content(filepath.Join(t.TempDir(), c.path),
+				[]byte(content))
 			if i > 0 {
 				assert.Empty(t, found, "%s: %s", name, content)
 				continue
