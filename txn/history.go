@@ -118,7 +118,7 @@ func (d *Dir) entry(id string) (Entry, error) {
 func filesOf(entries []entry) []EntryFile {
 	files := make([]EntryFile, len(entries))
 	for i, e := range entries {
-		files[i] = EntryFile{e.Name, e.Size, e.SHA256, e.Mode}
+		files[i] = EntryFile(e)
 	}
 	return files
 }

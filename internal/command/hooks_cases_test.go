@@ -397,11 +397,3 @@ func compare(a, b any) int {
 	}
 	return cmp.Compare(x, y)
 }
-
-// mainOf runs the program in process and returns its standard output.
-func mainOf(t *testing.T, args ...string) string {
-	var out, errs bytes.Buffer
-	code := command.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: os.LookupEnv})
-	require.Zero(t, code, "%s%s", out.String(), errs.String())
-	return out.String()
-}
