@@ -67,7 +67,10 @@ test: ## run every test, and list what was skipped and why (in CI an unexpected 
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(gotest) -race -timeout 30m ./...
 
-ci: tidy format vet staticcheck cross dist-check test race fuzz oracle oracle-program-sample e2e fidelity agents-sample together disks-sample mutants-sample ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test fuzz oracle oracle-program-sample e2e-sample together disks-sample mutants-sample ## everything that continuous integration runs
+
+.PHONY: nightly e2e-sample
+nightly: ci race oracle-program e2e fidelity agents enforcement disks ## all that is too long for continuous integration, in hours
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -124,6 +127,9 @@ oracle-program-sample:
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e
+
+e2e-sample:
+	go test -tags e2e -count=1 -v -timeout 20m -run 'TestAQuestion|TestALineRefuses|TestAFailureBlocks|TestProjectSkill|TestTypedSkill|TestInvalidWorkflow|TestSkillInvokedAgain|TestSubagentsSkill|TestResumeRecovers|TestAFreshInstall|TestThePictureIsCurrent' ./internal/harness/e2e
 
 e2e-newest: ## compare the folders and the options of skills with the newest client (needs npm and the network)
 	FSMTX_E2E_VERSION=latest go test -tags e2e -count=1 -v -run 'TestLocatorAgrees|TestOptionsOfTheClient|TestTheTranscript' ./internal/harness/e2e

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/medium"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // onEach runs a test on each file system that this machine can mount, and skips the
@@ -74,38 +71,6 @@ func (r *row) add(o row) {
 	if r.first == "" {
 		r.first = o.first
 	}
-}
-
-// TestAHydrationWaitsFourTimes: on file systems that write names with the bytes that are synced next,
-// a hydration flushes the disk hardly more often than four syncs of a new file do, one after another:
-// syncs at the same time may fall into two commits of the file system.
-func TestAHydrationWaitsFourTimes(t *testing.T) {
-	onEach(t, func(t *testing.T, d *drive, empty medium.Image) {
-		if d.Check != nil || d.Kind == "btrfs" || d.Kind == "f2fs" {
-			t.Skip("skipped: this file system writes a directory apart from its files")
-		}
-		d.Load(empty)
-		require.NoError(t, d.Mount())
-		defer func() { require.NoError(t, d.Unmount()) }()
-		w := d.newHome(t)
-		flushes := func(do func()) int {
-			var counts []int
-			for range 3 { // the kernel may flush meanwhile
-				require.NoError(t, d.Sync())
-				d.Record()
-				do()
-				flushed := slices.DeleteFunc(d.Recorded(), func(e medium.Event) bool { return e.What != medium.Flush })
-				counts = append(counts, len(flushed))
-			}
-			return slices.Min(counts)
-		}
-		one := flushes(func() {
-			require.NoError(t, safefile.Replace(filepath.Join(w.Dir, "file"), []byte("new"), safefile.Exactly(0o600)))
-		})
-		require.NotZero(t, one)
-		hydrate(t, w, "three")
-		assert.LessOrEqual(t, flushes(func() { hydrate(t, w, "five") }), 6*one)
-	})
 }
 
 // TestAProgramWithoutSyncsIsNoticed: with syncs that return at once and do nothing,
