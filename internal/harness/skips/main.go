@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -41,11 +40,10 @@ func main() {
 	}
 }
 
-// report prints what go test prints without -json, and the skipped tests. It reports whether one was
+// report prints what go test prints without -json, and each skipped test before its package's line. It reports whether one was
 // skipped for a reason that is not expected.
 func report(events io.Reader, to io.Writer) (unexpected bool) {
 	said := map[event][]string{} // by package and test
-	var skipped []string
 	lines := bufio.NewScanner(events)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -71,12 +69,8 @@ func report(events io.Reader, to io.Writer) (unexpected bool) {
 				unexpected = true
 				line = "unexpectedly " + line
 			}
-			skipped = append(skipped, line)
+			fmt.Fprintln(to, line)
 		}
-	}
-	slices.Sort(skipped)
-	for _, line := range skipped {
-		fmt.Fprintln(to, line)
 	}
 	return unexpected
 }

@@ -31,7 +31,7 @@ func TestAnUnexpectedSkipIsReported(t *testing.T) {
 {"Action":"pass","Package":"p"}
 `
 			assert.Equal(t, c.unexpected, report(strings.NewReader(events), &out))
-			assert.Equal(t, "ok  \tp\t0.1s\n"+c.want, out.String())
+			assert.Equal(t, c.want+"ok  \tp\t0.1s\n", out.String())
 		})
 	}
 }
