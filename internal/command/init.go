@@ -259,8 +259,10 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 	case len(with) == 1:
 		return with[0], nil
 	case f.yes && len(with) == 0:
-		return skillText{}, &exit{exitNo, errors.New("every skill that describes steps has a workflow"),
-			"fsmtx init --yes SKILL for one that describes none; fsmtx graph SKILL draws a workflow"}
+		if i := slices.IndexFunc(all, func(t skillText) bool { return t.held }); i >= 0 {
+			return all[i], nil // as after an earlier init
+		}
+		return skillText{}, &exit{exitNo, errors.New("no steps were found in the text of these skills"), "name one: fsmtx init --yes SKILL"}
 	case f.yes:
 		return skillText{}, &exit{exitNo, fmt.Errorf("%s describe steps", terminal.Count(len(with), "skill")), "name one: fsmtx init --yes SKILL"}
 	}

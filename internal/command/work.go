@@ -279,7 +279,7 @@ func (l *listWork) update(ctx context.Context, number string, u steps.Update) er
 		return err
 	}
 	u.Cwd, _ = os.Getwd()
-	on, err := l.On(ctx, l.Frame, step, l.note)
+	on, err := l.On(ctx, l.Frame, step)
 	var r progress.Result
 	switch {
 	case errors.Is(err, progress.ErrRefused):
@@ -306,7 +306,7 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 		code = exitNo
 	}
 	if code != exitOK && !l.json {
-		return &exit{code, visible.Lines(r.Text), ""}
+		return &exit{code, visible.Lines(l.note + r.Text), ""}
 	}
 	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: visible.Text(r.Text)}
 	switch {

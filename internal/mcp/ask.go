@@ -126,21 +126,21 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	if err := fits("because", because); err != nil {
 		return nil, nil, err
 	}
-	o, err := t.find(ctx, in.startInput)
-	if err != nil {
-		return nil, nil, err
-	}
+	return t.on(ctx, in.startInput, func(o *stepCall) (result, any, error) { return t.skipOf(ctx, r, o, in.Step, because) })
+}
+
+func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, step int64, because string) (result, any, error) {
 	name := o.Step.Name()
 	if o.Step.Done() {
 		return nil, nil, fmt.Errorf("%s is done already", name)
 	}
-	past := steps.Past{Step: in.Step, Because: because}
+	past := steps.Past{Step: step, Because: because}
 	if s, err := steps.LoadNow(ctx, o.List.Dir); err != nil {
 		return nil, nil, err
 	} else if err := s.MayPass(past); err != nil { // the person would be asked in vain
 		return nil, nil, fmt.Errorf("the person was not asked, because the step cannot be skipped now: %w", err)
 	}
-	q := question{list: o.List.Dir, step: in.Step, to: "skip: " + because}
+	q := question{list: o.List.Dir, step: step, to: "skip: " + because}
 	yes, answered := t.answer(r, q)
 	switch {
 	case !answered && t.canAsk(r):
@@ -149,7 +149,7 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	case !answered:
 		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. "+
 			"They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s",
-			name, in.Step, o.SessionFlag())
+			name, step, o.SessionFlag())
 	case !yes:
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)
 	}

@@ -98,25 +98,28 @@ type stepCall struct {
 	note string
 }
 
-// find finds the list and the step of a call.
-func (t *tools) find(ctx context.Context, in startInput) (*stepCall, error) {
+// on finds the list and the step of a call, and lets do answer it. An error names the list, too, if nothing named it.
+func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (result, any, error)) (r result, _ any, err error) {
 	f, note, err := t.choose(ctx, in.Session)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	o, err := byTools.On(ctx, f, in.Step, note)
-	if err != nil {
-		return nil, err
+	o, err := byTools.On(ctx, f, in.Step)
+	if err == nil {
+		r, _, err = do(&stepCall{o, note})
 	}
-	return &stepCall{o, note}, nil
+	if err != nil && note != "" {
+		err = visible.Lines(note + " " + visible.Error(err))
+	}
+	return r, nil, err
 }
 
 // update changes the status of a step if its gates allow that.
 func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, u steps.Update) (result, any, error) {
-	o, err := t.find(ctx, in)
-	if err != nil {
-		return nil, nil, err
-	}
+	return t.on(ctx, in, func(o *stepCall) (result, any, error) { return t.updateOf(ctx, r, o, in, u) })
+}
+
+func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, in startInput, u steps.Update) (result, any, error) {
 	u.Use, u.Cwd = useOf(r), in.Cwd
 	if u.Status == progress.Complete && o.Undecided {
 		asked, err := t.letChoose(ctx, r, o)
@@ -136,7 +139,6 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	case !done.Allowed():
 		return nil, nil, visible.Lines(done.Text)
 	}
-
 	return o.say(done.Text)
 }
 

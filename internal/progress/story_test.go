@@ -79,7 +79,7 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 			}
 			end := func(id int64, u steps.Update) {
 				what := fmt.Sprint(id, " ", u.Status, " ", u.Outcome, " ", string(u.Values))
-				o, err := w.On(t.Context(), f, id, "Note.")
+				o, err := w.On(t.Context(), f, id)
 				if err != nil {
 					require.ErrorIs(t, err, ErrRefused)
 					note(what+" (no step)", err.Error())
@@ -158,7 +158,7 @@ func TestStatusForPrograms(t *testing.T) {
 [◐ 1/5 2][#2 Write 0][round 2/3 0][30 min over 3][not fully enforced 3] false#3 "Migrate" waits for #2; #4 "Publish {version}" waits for #3; #5 "Decide" waits for #2
 {
 	"skill": "release",
-	"message": "Note. 1 of 5 steps are done. In progress: #2 \"Write\". Call step_complete when the work of a step is done.",
+	"message": "Note. 1 of 5 steps are done. In progress: #2 \"Write\". Call step_complete when the work of a step is done, with an outcome, which is again or written, with values {\"version\": \"…\"}.",
 	"steps": [
 		{
 			"number": 1,
@@ -235,7 +235,7 @@ func TestStatusForPrograms(t *testing.T) {
 [◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#3 "Migrate" waits for #6; #4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
 {
 	"skill": "release",
-	"message": "Note. 2 of 6 steps are done. In progress: #5 \"Decide\" and #6 \"Change a\" (for \"a\" of #3). Call step_complete when the work of a step is done.",
+	"message": "Note. 2 of 6 steps are done. In progress: #5 \"Decide\" and #6 \"Change a\" (for \"a\" of #3). Call step_complete when the work of a step is done. A person decides how it ends: yes or no.",
 	"steps": [
 		{
 			"number": 1,

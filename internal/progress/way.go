@@ -150,15 +150,22 @@ func (w Way) toStart(c *steps.Current) string {
 
 // toComplete tells the agent how to complete a step.
 func (w Way) toComplete(c *steps.Current) string {
+	line, outcome := "When its work is done: "+w.Command(w.complete(), fmt.Sprint(c.ID)), " --outcome NAME, which is "
 	if w.Kind == Tools {
-		return "Call step_complete when the work of a step is done."
+		line, outcome = "Call step_complete when the work of a step is done", ", with an outcome, which is "
 	}
-	line := "When its work is done: " + w.Command(w.complete(), fmt.Sprint(c.ID))
+	choices := strings.Join(c.Choices(), " or ")
 	if outcomeOf(c) != "" {
-		line += " --outcome NAME, which is " + strings.Join(c.Choices(), " or ")
+		line += outcome + choices
 	}
 	if given := c.Given(); len(given) > 0 {
 		line += ", with " + steps.Say(w.how(), "", given...)
+	}
+	if c.Decides != "" {
+		line += fmt.Sprintf(". A %s decides how it ends: %s", c.Decides, choices)
+	}
+	if w.Kind == Tools {
+		line += "."
 	}
 	return line
 }

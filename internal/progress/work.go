@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -35,11 +34,10 @@ type Work struct {
 	Choices   []string // outcomes that can be chosen now, if Undecided
 }
 
-// On returns the work on the step with the number. note comes before what the agent is told if
-// the list has no workflow.
+// On returns the work on the step with the number.
 //
 // Errors: ErrRefused, and those of steps.Load.
-func (w Way) On(ctx context.Context, f *steps.Frame, step int64, note string) (*Work, error) {
+func (w Way) On(ctx context.Context, f *steps.Frame, step int64) (*Work, error) {
 	s, err := steps.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return nil, err
@@ -47,7 +45,7 @@ func (w Way) On(ctx context.Context, f *steps.Frame, step int64, note string) (*
 	c := s.Step(step)
 	switch {
 	case len(s.Steps) == 0:
-		return nil, refusal(strings.TrimSpace(strings.TrimSpace(note) + " " + w.NoWorkflow()))
+		return nil, refusal(w.NoWorkflow())
 	case c == nil:
 		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, steps.Names(s.Steps)))
 	case c.Gone():
