@@ -75,7 +75,7 @@ func (c *call) decideAbout(s *State, target *Current) decision {
 		return c.final(s, target, v, nil)
 	}
 	if e, ok := c.decidedTwin(s); ok {
-		return decision{verdict: twin(target, e)}
+		return decision{verdict: s.twin(target, e)}
 	}
 	if s.hasTwin(c.update, c.id) {
 		return decision{wait: true}
@@ -368,12 +368,12 @@ func (c *call) isWorthWaiting(s *State, target *Current) bool {
 }
 
 // decidedTwin returns the decision about the same call of the agent that another process
-// has taken since this one began: the hook may be registered both by a plugin and in the
-// settings, and the client starts both at the same time.
+// has taken: the hook may be registered both by a plugin and in the settings, and the client
+// starts both at the same time. The client gives each call an id of its own.
 func (c *call) decidedTwin(s *State) (Evidence, bool) {
 	u := c.update
 	for _, e := range slices.Backward(s.Evidence) {
-		if u.Use != "" && e.Use == u.Use && itoa(e.Step) == u.Task && e.To == u.Status && !e.Time.Before(c.begun) {
+		if u.Use != "" && e.Use == u.Use && itoa(e.Step) == u.Task && (e.To == u.Status || len(e.Reopens) > 0) {
 			return e, true
 		}
 	}
@@ -382,13 +382,15 @@ func (c *call) decidedTwin(s *State) (Evidence, bool) {
 
 // twin returns the verdict of a call that another process has decided. It is said again,
 // because that process may have been killed before it answered.
-func twin(c *Current, e Evidence) Verdict {
+func (s *State) twin(c *Current, e Evidence) Verdict {
 	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
-	switch e.Verdict {
-	case Deny:
+	switch {
+	case len(e.Reopens) > 0:
+		v.Turn = &Turn{e.Outcome, s.turnedBy(e)}
+	case e.Verdict == Deny:
 		v.Reason = c.Name() + " is refused: " + e.Why +
 			". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
-	case Ask:
+	case e.Verdict == Ask:
 		v.Reason = approval(c).Reason
 	}
 	return v

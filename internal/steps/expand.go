@@ -114,6 +114,15 @@ func (s *State) hasAll(c *Current, e Evidence) bool {
 	return len(all) == len(e.Items) && !slices.ContainsFunc(all, s.lacks)
 }
 
+// lacksCopies reports whether it is on record that the tasks for the lines of an open step are in the list, and not all of them
+// are among the steps.
+func (s *State) lacksCopies() bool {
+	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
+		c := s.Step(e.Step)
+		return e.Verdict == Expand && c != nil && !c.Done() && e.Round == c.Round && s.isExpanded(e) && !s.hasAll(c, e)
+	})
+}
+
 // lacks reports whether steps of a workflow, or of what came with it, are not in the list.
 func (s *State) lacks(w *Workflow) bool {
 	return slices.ContainsFunc(w.Steps, func(b Step) bool { return s.ofList().Step(b.ID) == nil }) ||

@@ -338,6 +338,11 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.readPending(src)
 	}
 	s.setPassed()
+	if src != nil && s.lacksCopies() { // another call may have expanded a step since the record was read
+		if r := readRecord(src); len(r.broken) == 0 && !r.steps.same(all) {
+			return r.steps.state(ctx, dir, src, whole)
+		}
+	}
 	s.dropOver()
 	if r, ok := src.(*txn.Reader); ok {
 		s.interrupted = r.IsInterrupted()

@@ -107,10 +107,7 @@ func (s *State) seenText(seen []Evidence, goOn bool) string {
 	over := ""
 	for _, e := range seen {
 		if len(e.Reopens) > 0 {
-			c := s.Step(e.Step)
-			state := s.flows[c.Workflow]
-			tr := machine.Transition{Outcome: e.Outcome, Times: state.Times(c.ID, e.Outcome), Max: c.outcome(e.Outcome).Max, Reopens: e.Reopens}
-			return s.turned(c, tr, "", s.Ready(), nil)
+			return s.turnedBy(e)
 		}
 		left = append(left, s.numbered(e.NotNeeded)...)
 		if c := s.Step(e.Step); c != nil {
@@ -133,6 +130,15 @@ func (s *State) seenText(seen []Evidence, goOn bool) string {
 		return text
 	}
 	return text + nowReady(ready, s.ToDo(ready[0]))
+}
+
+// turnedBy is turned for an outcome that is on record.
+func (s *State) turnedBy(e Evidence) string {
+	c := s.Step(e.Step)
+	state := s.flows[c.Workflow]
+	tr := machine.Transition{Outcome: e.Outcome, Times: state.Times(c.ID, e.Outcome), Max: c.outcome(e.Outcome).Max,
+		Reopens: e.Reopens}
+	return s.turned(c, tr, "", s.Ready(), nil)
 }
 
 func isOrAre(n int) string {

@@ -96,8 +96,8 @@ func modelTexts() map[string]struct {
 			"Leave it out of addBlocks of #9"},
 		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
 			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"},
-		"registered twice":       {twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
-		"registered twice, asks": {twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
+		"registered twice":       {s.twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
+		"registered twice, asks": {s.twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
 	}
 	for name, m := range flowTexts(f) {
 		all[name] = m

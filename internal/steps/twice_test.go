@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -46,11 +47,67 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	require.Equal(t, "\n\n", string(runs))
 }
 
-// A decision that was taken before a call began is another call's, whatever its id.
-func TestAnEarlierDecisionIsNotThatOfTheCall(t *testing.T) {
+// The two hooks of one call may also come one after the other. The client gives each call an id of its own.
+func TestASecondHookSaysWhatTheFirstHasDecided(t *testing.T) {
 	l := hydrated(t, Step{Produces: []string{"out"}})
 	update := Update{Task: "1", Status: completed, Use: "toolu_1"}
 	require.Equal(t, Deny, l.Update(t.Context(), update).Decision)
 	l.write("out", "text")
+	require.Equal(t, Deny, l.Update(t.Context(), update).Decision)
+	update.Use = "toolu_2"
 	require.True(t, l.Update(t.Context(), update).Allowed())
+}
+
+// An outcome that leads back, chosen or by a failing check, uses one round, and each hook sends back: at once or
+// one after the other, to a step before or to itself.
+func TestTwoHooksSendBackOnce(t *testing.T) {
+	check := &Check{Run: "exit 1", Timeout: 20}
+	for name, step := range map[string]Step{
+		"to a step before":  {BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "again", Back: 1, Max: 3}, {Name: "fine"}}},
+		"to itself":         {BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "again", Back: 2, Max: 3}, {Name: "fine"}}},
+		"a failing check":   {BlockedBy: []int64{1}, Check: check, Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 3}}},
+		"a check of itself": {BlockedBy: []int64{1}, Check: check, Outcomes: []Outcome{{Name: "failed", Back: 2, Max: 3}}},
+	} {
+		for _, atOnce := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " ", atOnce), func(t *testing.T) {
+				l := hydrated(t, Step{}, step)
+				l.end(1, "")
+				u := Update{Task: "2", Status: completed, Use: "toolu_1"}
+				if step.Check == nil {
+					u.Metadata = []byte(`{"outcome": "again"}`)
+				}
+				answers := make(chan Verdict, 2)
+				for range 2 {
+					hook := *l.Frame
+					if atOnce {
+						go func() { answers <- hook.Update(t.Context(), u) }()
+					} else {
+						answers <- hook.Update(t.Context(), u)
+					}
+				}
+				for range 2 {
+					v := <-answers
+					require.NotNil(t, v.Turn, "%+v", v)
+					require.Contains(t, v.Turn.Text, ", time 1 of 3. ")
+				}
+				require.Equal(t, 2, l.state().Step(2).Round)
+			})
+		}
+	}
+}
+
+// TestCallsThatStartAStepExpandItOnce: the second call has read the record before the first has expanded the step.
+func TestCallsThatStartAStepExpandItOnce(t *testing.T) {
+	for name, late := range map[string]string{"a start": inProgress, "a completion": completed} {
+		t.Run(name, func(t *testing.T) {
+			l := ofSpec(t, migration)
+			l.end(1, "")
+			l.write("packages.txt", "a\nb")
+			c, _ := l.Frame.begin(t.Context(), Update{Task: "2", Status: late, Use: "toolu_2"})
+			l.begin(2)
+			before := l.all()
+			require.Equal(t, late == inProgress, c.run(t.Context()).Allowed())
+			require.Equal(t, before, l.all())
+		})
+	}
 }
