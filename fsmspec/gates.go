@@ -156,11 +156,14 @@ func patternFault(text string) string {
 
 // pathFault returns why text is not a path below the project's directory, or "".
 func pathFault(text string) string {
+	if hasDrive(text) {
+		return "want a path relative to the project's directory, with / between directories"
+	}
 	escaped := false
 	for _, r := range text {
 		switch {
-		case unicode.IsControl(r):
-			return "a path cannot have control characters"
+		case unicode.IsControl(r): // "docs\notes.md" in JSON has a line break
+			return "a path cannot have control characters: write / between directories, not a backslash"
 		case escaped && !strings.ContainsRune(`*?[]\`, r):
 			return "write / between directories, not a backslash"
 		}
@@ -171,7 +174,7 @@ func pathFault(text string) string {
 		return "the path is blank"
 	case escaped:
 		return "write / between directories, not a backslash"
-	case path.IsAbs(text), strings.HasPrefix(text, "~"), hasDrive(text):
+	case path.IsAbs(text), strings.HasPrefix(text, "~"):
 		return "want a path relative to the project's directory"
 	case strings.Contains(text, "${"):
 		return "variables are not expanded: want a path relative to the project's directory"

@@ -92,14 +92,18 @@ func TestGatesThatAreRefused(t *testing.T) {
 		`"produces": [" \u200b"]`: `1:41 /0/produces/0 produces: " \u200b": the path is blank`,
 		`"produces": ["/etc/a"]`:  `1:41 /0/produces/0 produces: "/etc/a": want a path relative to the project's directory`,
 		`"produces": ["~/a"]`:     `1:41 /0/produces/0 produces: "~/a": want a path relative to the project's directory`,
-		`"produces": ["C:/a"]`:    `1:41 /0/produces/0 produces: "C:/a": want a path relative to the project's directory`,
+		`"produces": ["C:/a"]`: `1:41 /0/produces/0 produces: "C:/a": want a path relative to the project's directory, ` +
+			`with / between directories`,
+		`"produces": ["C:\\x"]`: `1:41 /0/produces/0 produces: "C:\\x": want a path relative to the project's directory, ` +
+			`with / between directories`,
+		`"produces": ["docs\notes.md"]`: `1:41 /0/produces/0 produces: "docs\notes.md": a path cannot have control characters: ` +
+			`write / between directories, not a backslash`,
 		`"produces": ["${D}/a"]`: `1:41 /0/produces/0 produces: "${D}/a": variables are not expanded: want a path ` +
 			`relative to the project's directory`,
 		`"produces": ["a/../../b"]`: `1:41 /0/produces/0 produces: "a/../../b": .. is not allowed: the path has to stay ` +
 			`inside the project's directory`,
 		`"produces": ["a\\b"]`:  `1:41 /0/produces/0 produces: "a\\b": write / between directories, not a backslash`,
 		`"produces": ["a\\"]`:   `1:41 /0/produces/0 produces: "a\\": write / between directories, not a backslash`,
-		`"produces": ["a\nb"]`:  `1:41 /0/produces/0 produces: "a\nb": a path cannot have control characters`,
 		`"produces": ["dist/"]`: `1:41 /0/produces/0 produces: "dist/": this is a directory, want a file`,
 		`"produces": ["."]`:     `1:41 /0/produces/0 produces: ".": this is a directory, want a file`,
 		`"produces": ["a/."]`:   `1:41 /0/produces/0 produces: "a/.": this is a directory, want a file`,

@@ -110,8 +110,7 @@ type Bound struct {
 	Loops []LoopBound // the outer ones first
 }
 
-// ItemBound is how many steps are completed at most for each line of a step with Each, each time
-// that its lines are read.
+// ItemBound is how many steps are completed at most for each line of a step with Each.
 type ItemBound struct {
 	Step  []int64 // local ids: of the step, after those of the steps that it is a part of
 	Steps int
@@ -158,11 +157,11 @@ func (l level) bound(path []int64) Bound {
 			continue
 		}
 		at := append(path[:len(path):len(path)], s.task.ID)
-		inner := s.parts.bound(at)
+		inner, runs := s.parts.bound(at), l.machine.Runs(s.task.ID)
 		if s.task.Each != nil {
-			b.Items = append(b.Items, ItemBound{at, inner.Steps})
+			b.Items = append(b.Items, ItemBound{at, min(runs*inner.Steps, math.MaxInt32)})
 		} else {
-			b.Steps = min(b.Steps+l.machine.Runs(s.task.ID)*inner.Steps, math.MaxInt32)
+			b.Steps = min(b.Steps+runs*inner.Steps, math.MaxInt32)
 		}
 		outer, before := around(s.task.ID, stretches), len(b.Loops)
 		for _, i := range inner.Loops {
@@ -171,7 +170,9 @@ func (l level) bound(path []int64) Bound {
 			}
 			b.Loops = append(b.Loops, i)
 		}
-		b.Items = append(b.Items, inner.Items...)
+		for _, i := range inner.Items {
+			b.Items = append(b.Items, ItemBound{i.Step, min(runs*i.Steps, math.MaxInt32)})
+		}
 	}
 	return b
 }

@@ -71,7 +71,8 @@ func TestMalformed(t *testing.T) {
 				`close it with a quote, or write the line break as \n`},
 		{"tab in a string", "[{\"x\": \"a\tb\"}]",
 			`1:10 /0/x invalid character '\t' in string (expecting non-control character): in a string, write a tab as \t`},
-		{"unknown escape", `[{"x": "\\\x"}]`, "1:11 /0/x invalid escape sequence `\\x` in string"},
+		{"unknown escape", `[{"x": "\\\x"}]`, "1:11 /0/x invalid escape sequence `\\x` in string: " +
+			`write / between the parts of a path, and a backslash as \\`},
 		{"short escape", `[{"x": "\u12g4"}]`, "1:9 /0/x invalid escape sequence `\\u12g4` in string"},
 
 		{"number with a leading zero", `[{"x": 01}]`,

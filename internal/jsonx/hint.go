@@ -47,6 +47,8 @@ func inString(data []byte, offset int) string {
 		return `the string is not closed in its line: close it with a quote, or write the line break as \n`
 	case beginsWith(data[min(offset, len(data)):], "\t"):
 		return `in a string, write a tab as \t`
+	case beginsWith(data[min(offset, len(data)):], `\`) && !beginsWith(data[min(offset+1, len(data)):], "u"):
+		return `write / between the parts of a path, and a backslash as \\`
 	}
 	return ""
 }
