@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 const (
@@ -69,7 +70,10 @@ type Program struct {
 // start of sh and one of uname.
 //
 //go:embed choose.sh
-var choose []byte
+var choose string
+
+// trimmed returns a fallback as a line of its own.
+func trimmed(f shell.Fallback) string { return strings.TrimSuffix(string(f), "; ") }
 
 // programs returns the files of the programs. A single program for this platform is in bin.
 // Otherwise the programs are in directories below bin, and bin has the script.
@@ -88,7 +92,7 @@ func (p Plugin) programs() (files []pluginFile) {
 		put(binPath+"/"+one.Platform.dir()+"/"+settings.Program, one.Fsmtx)
 		put(binPath+"/"+one.Platform.dir()+"/"+program.Name, one.MCP)
 	}
-	put(programPath, choose)
+	put(programPath, []byte(strings.NewReplacer("@refuse@", trimmed(shell.Refuse), "@tell@", trimmed(shell.Tell)).Replace(choose)))
 	return files
 }
 

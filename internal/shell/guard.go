@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -26,16 +25,26 @@ func needsQuotes(c rune) bool { return !isNameRune(c) && !strings.ContainsRune("
 // Guard returns a line that runs a program if it exists and does nothing otherwise, with
 // exit code 0. The program replaces the shell. program is one word of a shell, quoted if
 // necessary: a path, with a slash, or a name on PATH.
-func Guard(program string, args []string) string {
-	missing := "! command -v " + program + " >/dev/null"
+func Guard(program string, args []string) string { return guard(absent(program), program, args) }
+
+func guard(absent, program string, args []string) string {
+	return strings.TrimSpace(absent + " || exec " + program + " " + Join(args...))
+}
+
+// absent is the condition of Guard: no shell can run the program.
+func absent(program string) string {
 	if strings.Contains(program, "/") {
-		missing = "test ! -x " + program
+		return "test ! -x " + program
 	}
-	line := missing + " || exec " + program
-	if len(args) > 0 {
-		line += " " + Join(args...)
+	return "! command -v " + program + " >/dev/null"
+}
+
+// lost is the condition of GuardOr. A program that was cut to nothing is lost, too: dash takes it for a script that ends well.
+func lost(program string) string {
+	if strings.Contains(program, "/") {
+		return "test ! -x " + program + " -o ! -s " + program
 	}
-	return line
+	return `test ! -s "$(command -v ` + program + `)"`
 }
 
 // Fallback is what a line of GuardOr does if its program cannot be started, before it ends with exit code 0.
@@ -65,7 +74,7 @@ const (
 // GuardOr is Guard for a program that may be missing or one for another platform: the line then does what the
 // fallback says.
 func GuardOr(f Fallback, program string, args []string) string {
-	return beforeFallback + string(f) + afterFallback + Guard(program, args)
+	return beforeFallback + string(f) + afterFallback + guard(lost(program), program, args)
 }
 
 // withoutFallback returns a line without what GuardOr adds.
@@ -88,7 +97,7 @@ const reports = `; trap 'printf "%s\n" "$` + reportName + `"; exit 0' 0; shopt -
 // GuardReporting is GuardOr with a text that is printed if the program is missing or is one for
 // another platform.
 func GuardReporting(program string, args []string, text string) string {
-	return "export " + reportName + "=" + Quote(text) + reports + Guard(program, args)
+	return "export " + reportName + "=" + Quote(text) + reports + guard(lost(program), program, args)
 }
 
 // reported returns the text of a line of GuardReporting and the line without it, or an empty text and
@@ -110,7 +119,8 @@ func reported(line string) (text, rest string) {
 // GuardReporting, in the form of Call. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
 	_, line = reported(line)
-	s, err := Parse(withoutFallback(line))
+	line = withoutFallback(line)
+	s, err := Parse(line)
 	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
 		return nil, false
 	}
@@ -119,27 +129,15 @@ func Guarded(line string) (words []string, ok bool) {
 		return nil, false
 	}
 	words, ok = literals(or.Y)
-	if !ok || len(words) < 2 || words[0] != "exec" || !isMissing(or.X, words[1]) {
+	if !ok || len(words) < 2 || words[0] != "exec" {
 		return nil, false
 	}
-	return words[1:], true
-}
-
-// isMissing reports whether a statement is the condition of Guard for a program.
-func isMissing(stmt *syntax.Stmt, program string) bool {
-	words, ok := literals(stmt)
-	switch {
-	case !ok || len(stmt.Comments) > 0 || stmt.Background || stmt.Coprocess || stmt.Disown:
-		return false
-	case slices.Equal(words, []string{"test", "!", "-x", program}):
-		return !stmt.Negated && len(stmt.Redirs) == 0
+	word := or.Y.Cmd.(*syntax.CallExpr).Args[1]
+	program, condition := line[word.Pos().Offset():word.End().Offset()], strings.TrimSpace(line[:or.OpPos.Offset()])
+	if tests, isTest := literals(or.X); isTest && isPlain(or.X) { // the path may be quoted in another way
+		program, condition = words[1], strings.Join(tests, " ")
 	}
-	return slices.Equal(words, []string{"command", "-v", program}) && stmt.Negated && len(stmt.Redirs) == 1 && isToNull(stmt.Redirs[0])
-}
-
-func isToNull(r *syntax.Redirect) bool {
-	to, known := Word{r.Word}.Literal()
-	return r.Op == syntax.RdrOut && r.N == nil && known && to == "/dev/null"
+	return words[1:], condition == absent(program) || condition == lost(program)
 }
 
 // literals returns the words of a simple command without assignments. They must be literal,

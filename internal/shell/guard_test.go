@@ -96,9 +96,9 @@ func TestGuardOr(t *testing.T) {
 		if _, err := exec.LookPath(as[0]); err != nil {
 			continue
 		}
-		for text, want := range map[string]int{"": 0, "#!/bin/sh\nexit 2\n": 2, "\xcf\xfa\xed\xfe\x07\x00\x00\x01": 0} {
+		for text, want := range map[string]int{"gone": 0, "": 0, "#!/bin/sh\nexit 2\n": 2, "\xcf\xfa\xed\xfe\x07\x00\x00\x01": 0} {
 			_ = os.Remove(program)
-			if text != "" {
+			if text != "gone" {
 				require.NoError(t, os.WriteFile(program, []byte(text), 0o755))
 			}
 			c := exec.Command(as[0], append(as[1:len(as):len(as)], "-c", line)...)
@@ -119,7 +119,7 @@ func TestGuardReporting(t *testing.T) {
 	require.Equal(t, []string{program, "hook"}, words)
 	found, rest := reported(line)
 	require.Equal(t, text, found)
-	require.Equal(t, Guard(Join(program), []string{"hook"}), rest)
+	require.Equal(t, guard(lost(Join(program)), Join(program), []string{"hook"}), rest)
 	type result struct {
 		code int
 		out  string
@@ -163,9 +163,11 @@ func TestGuardFallsBack(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	write("bin/nothing", "", 0o755)
 	foreign := write("foreign", "\x7fELF\x02\x01\x01\x00"+strings.Repeat("\x00", 60), 0o755)
 	for what, program := range map[string]string{"missing": filepath.Join(dir, "gone"), "not executable": write("text", "x", 0o644),
-		"foreign": foreign} {
+		"foreign": foreign, "empty": write("empty", "", 0o755), "empty on PATH": "nothing"} {
 		for _, sh := range []string{"/bin/sh", "bash"} {
 			for session, has := range map[string]bool{"s1": true, "s2": false} {
 				out, errors, code := inShell(t, sh, GuardOr(Refuse, program, []string{"hook"}), dir, session)
@@ -194,7 +196,7 @@ func TestGuardFallsBack(t *testing.T) {
 func inShell(t *testing.T, sh, line, dir, session string) (out, errors string, code int) {
 	t.Helper()
 	c := exec.Command(sh, "-c", line)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}
+	c.Env = []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}
 	var o, e strings.Builder
 	c.Stdout, c.Stderr = &o, &e
 	_ = c.Run()
