@@ -26,7 +26,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
   steps        the hooks that enforce the steps are missing, or their time limits are too
                short; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models do not have the task tools that install --task-tools promised
-  workflow     a skill's fsm.json is not valid, or no name leads to it
+  workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
   guards       a configuration of the planning guards that cannot be read
   recovery     an interrupted hydration, or a journal that is not trusted
   plugin       installed in two scopes with different versions, or a copy that is older
@@ -36,6 +36,9 @@ It prints each problem, the most urgent first, with a command that repairs it:
   leftover     the state directory of a list that no longer exists (--older-than), or
                temporary files of a command that was killed
   client       newer than the version that fsmtx is tested with
+
+If nothing is wrong, it says by what a session works on steps here, and whether there is a
+workflow at all.
 
 --fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
 stale locks, and removes the state directories of lists that were removed at least
@@ -117,7 +120,7 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 	if f.json {
 		err = printJSON(s.Out, append([]doctor.Fault{}, found...))
 	} else {
-		err = printFaults(s, found)
+		err = printFaults(s, found, doctor.Notes(s, cwd))
 		if f.fix && left > 0 {
 			f.sayWhyNot(s, len(found)-left, left)
 		}
@@ -135,10 +138,11 @@ func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
 		fixed, terminal.Count(fixed+left, "problem"))
 }
 
-func printFaults(s terminal.Streams, found []doctor.Fault) error {
+// printFaults prints the problems, or the notes if there are none.
+func printFaults(s terminal.Streams, found []doctor.Fault, notes []string) error {
 	var b strings.Builder
 	if len(found) == 0 {
-		b.WriteString("nothing is wrong\n")
+		b.WriteString(strings.Join(append([]string{"nothing is wrong"}, notes...), "\n") + "\n")
 	}
 	for _, one := range found {
 		what := visible.Line(one.Place() + one.What)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -32,8 +31,9 @@ import (
 const initLong = `Init sets up a first skill, so that the agent is held to its steps. It lists the skills of
 this project and of the user, and in the directory of a plugin those of the plugin. It shows
 which of them describe steps, and writes the fsm.json of one, as "fsmtx new" does. It shows
-which parts of the text it left out, asks about each gate that the text seems to want,
-installs the hooks, and names the command to type next.
+which parts of the text it left out, asks about each gate that the text seems to want, installs
+the hooks, asks whether the client shall show the steps as a list and in its status line, and
+names the command to type next. Enter agrees to what init would write, but to no gate.
 
 SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
 describes steps.
@@ -52,7 +52,7 @@ type initFlags struct {
 	yes   bool
 	scope *choice
 
-	in *bufio.Reader // the person's answers
+	person person
 }
 
 func newInit(s terminal.Streams) *cobra.Command {
@@ -80,7 +80,7 @@ func newInit(s terminal.Streams) *cobra.Command {
 				return &exit{exitNo, errors.New("init asks questions, and standard input is not a terminal"),
 					"add --yes to take the steps, no gate, and the hooks for you in this project"}
 			}
-			f.in = bufio.NewReader(s.In)
+			f.person = newPerson(s)
 			return f.run(c.Context(), s, strings.Join(args, ""))
 		},
 	}
@@ -268,7 +268,7 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 	}
 	for {
 		visible.Fprintf(s.Out, "Which one? [1-%d] ", len(all))
-		line, err := f.in.ReadString('\n')
+		line, err := f.person.in.ReadString('\n')
 		if n, bad := strconv.Atoi(strings.TrimSpace(line)); bad == nil && n >= 1 && n <= len(all) {
 			return all[n-1], nil
 		}
@@ -288,7 +288,7 @@ func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 	}
 	visible.Fprintf(s.Out, "\n")
 	file := filepath.Join(t.Folder, specName)
-	if !f.agrees(s, "Write "+file+"?") {
+	if !f.agrees("Write "+file+"?", true) {
 		return &exit{code: exitNo, err: errors.New("nothing was written")}
 	}
 	if err := writeNew(file, text); err != nil {
@@ -319,7 +319,7 @@ func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 			visible.Fprintf(s.Out, "  not in the workflow: %s\n", h.Note)
 		case f.yes:
 			visible.Fprintf(s.Out, "  left out: %s\n", gate)
-		case f.agrees(s, question):
+		case f.agrees(question, false):
 			wanted[h.Step], taken[key] = append(wanted[h.Step], gate), true
 		}
 	}
@@ -348,7 +348,7 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 	visible.Fprintf(s.Out, "\nNo steps were found in the text of %s. An agent can propose some.\n", t.Command)
 	dir := filepath.Join(".claude", "skills", plugin.Writer)
 	if !exists(dir, "SKILL.md") {
-		if !f.agrees(s, "Put the skill "+plugin.Writer+" into "+dir+"?") {
+		if !f.agrees("Put the skill "+plugin.Writer+" into "+dir+"?", true) {
 			return &exit{code: exitNo, err: errors.New("nothing was written")}
 		}
 		for _, name := range []string{"SKILL.md", specName} {
@@ -381,7 +381,7 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 			break
 		}
 		visible.Fprintf(s.Out, "local, project, user or none? [local] ")
-		line, err := f.in.ReadString('\n')
+		line, err := f.person.in.ReadString('\n')
 		switch word := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{"local", "project", "user", "none"}, word):
 			scope = word
@@ -392,6 +392,9 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 		}
 	}
 	r := install.Request{Scope: map[string]install.Scope{"user": install.User, "project": install.Project}[scope]}
+	if !f.yes && scope != "none" {
+		r = f.person.choose(r)
+	}
 	if scope == "none" {
 		s.Hintf("without the hooks no step is enforced: fsmtx install adds them")
 	} else if err := install.Install(s, r); err != nil {
@@ -408,13 +411,7 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 	return nil
 }
 
-// agrees asks the person and reports whether the answer is yes. With --yes it is.
-func (f *initFlags) agrees(s terminal.Streams, question string) bool {
-	if f.yes {
-		return true
-	}
-	visible.Fprintf(s.Out, "%s [y/N] ", question)
-	line, _ := f.in.ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
+// agrees asks the person, and with --yes nobody. Enter stands for yes where init proposes to write something.
+func (f *initFlags) agrees(question string, enter bool) bool {
+	return f.yes || f.person.agrees(question, enter)
 }

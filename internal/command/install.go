@@ -58,7 +58,8 @@ start and complete), which the hook tells them and lets through without a permis
 "env" in that file. It stays until --remove or --task-tools=false. If the environment or a
 settings file of the client already sets the variable, install does not. With --project a
 value of 1 outside the project's own settings does not count, because your colleagues do
-not have it; any other value does.
+not have it; any other value does. A person at a terminal is asked about it, and about the status
+line, the first time that the hooks are put into a file.
 
 The client reads a project's settings from the directory in which it starts, not from
 the parents of that directory. Only .claude/settings.local.json in the root of a git
@@ -253,9 +254,13 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	case f.remove:
 		return install.Remove(s, f.request())
 	}
-	err := install.Install(s, f.request())
+	r := f.request()
+	if s.InputIsTerminal() {
+		r = newPerson(s).choose(r)
+	}
+	err := install.Install(s, r)
 	if err == nil {
-		install.Next(s, f.request(), "")
+		install.Next(s, r, "")
 	}
 	return err
 }

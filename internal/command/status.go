@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -29,7 +30,8 @@ tree of steps, with their gates and the last decision about each; the tasks that
 no workflow; the last hydration, that is the last change that put the steps of a skill into
 the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one.
 It says if steps are not enforced because what is on record about them cannot be read or is
-gone, or because a setting keeps the client from running hooks. The states of a step are
+gone, or because a setting keeps the client from running hooks; and by what the session works
+on open steps: the client's task list, commands or the MCP server. The states of a step are
 
 ` + stepWords + `
 
@@ -117,7 +119,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	if err != nil {
 		return err
 	}
-	st.hooksOff(s)
+	st.look(s)
 	if f.json {
 		return printJSON(s.Out, st.shown())
 	}
@@ -143,6 +145,7 @@ type status struct {
 	steps      *steps.State
 	troubles   []error  // why the steps are not enforced, or not fully
 	off        []string // the switches that keep the client from running the hooks
+	works      string   // by what the session works on open steps; empty if it is not Claude Code's
 	tasks      []tasks.Task
 	last       *history.Hydration
 	target     *history.Hydration // of fsmtx undo, nil if there is none
@@ -185,17 +188,25 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	return st, nil
 }
 
-// hooksOff finds the switches that keep the client from running the hooks where open steps were begun, if the list is
-// Claude Code's. That they cannot be read is for doctor to report.
-func (st *status) hooksOff(s terminal.Streams) {
+// look finds the switches that keep the client from running the hooks where open steps were begun, and by what the session
+// works on them, if the list is Claude Code's. That the settings cannot be read is for doctor to report.
+func (st *status) look(s terminal.Streams) {
 	own, err := tasklist.OfSession(withoutList(s.Getenv), filepath.Base(st.list.Dir))
 	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
 	if err != nil || own != st.list.Dir || open < 0 {
 		return
 	}
-	found, _ := doctor.Off(s, st.steps.Steps[open].Workflow.Dir)
+	dir := st.steps.Steps[open].Workflow.Dir
+	found, _ := doctor.Off(s, dir)
 	for _, f := range found {
 		st.off = append(st.off, f.Place()+f.What)
+	}
+	st.works = install.Works(s.Getenv, dir)
+	for _, e := range st.steps.Evidence {
+		if e.By.Who == steps.TheAgent {
+			st.works = cmp.Or(map[steps.How]string{steps.ByUpdate: install.ByList, steps.ByShell: install.ByCommands,
+				steps.ByMCP: install.ByTools}[e.By.How], st.works)
+		}
 	}
 }
 

@@ -50,6 +50,9 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	for _, off := range st.off {
 		visible.Fprintf(&b, "not enforced: %s\n", off)
 	}
+	if st.works != "" {
+		visible.Fprintf(&b, "the session works %s\n", st.works)
+	}
 	v := &view{}
 	st.nextTo(v.line)
 	st.workflowsTo(v)

@@ -78,7 +78,7 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 	if err != nil {
 		return err
 	}
-	st.hooksOff(s)
+	st.look(s)
 	return st.print(s, chosen, full)
 }
 

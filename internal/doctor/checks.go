@@ -59,6 +59,8 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	for _, m := range misnamed {
 		found = append(found, Fault{Kind: "workflow", What: "is not read: " + m.Why, File: m.Path, Command: rename(m)})
 	}
+	skills, _ := l.Skills(d.cwd)
+	found = append(found, otherwiseNamed(skills)...)
 	for _, w := range all {
 		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(w.Path)) {
 			found = append(found, Fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why,

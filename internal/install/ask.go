@@ -72,3 +72,20 @@ func (a agentInstall) demand() string {
 func TaskToolsIn(getenv func(string) (string, bool), dir string) []TaskTools {
 	return settingsOf(getenv, dir, Local, nil)
 }
+
+// Works says by what a session of Claude Code that starts in dir works on steps.
+func Works(getenv func(string) (string, bool), dir string) string {
+	if set := TaskToolsIn(getenv, dir); len(set) > 0 && set[0].Value == settings.TaskToolsOn {
+		return ByList
+	}
+	return ByCommands
+}
+
+// By what a session works on steps.
+const (
+	ByList     = "by the client's task list"
+	ByTools    = "by the tools of the MCP server; nothing is drawn: " + newerModels
+	ByCommands = "by commands; nothing is drawn: " + newerModels
+
+	newerModels = "newer models have no task tools, which fsmtx install --task-tools gives them"
+)

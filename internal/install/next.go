@@ -73,7 +73,7 @@ func nextInClaude(s terminal.Streams, call string) {
 	}
 	switch first := toCall(usable, name); {
 	case first != nil:
-		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), list(usable))
+		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), list(usable, *first))
 		visible.Fprintf(s.Out, "start claude here and %s; watch it in another terminal: %s status --watch\n",
 			begin(*first, call), Typed(s))
 	case call != "" && !named:
@@ -108,8 +108,11 @@ func begin(w workflows.Workflow, call string) string {
 	return "type /" + cmp.Or(call, w.Command)
 }
 
-// list names the first workflows with the number of their steps.
-func list(all []workflows.Workflow) string {
+// list names the first workflows with the number of their steps; one of them is named in any case.
+func list(all []workflows.Workflow, one workflows.Workflow) string {
+	if i := slices.IndexFunc(all, func(w workflows.Workflow) bool { return w.Command == one.Command }); i >= maxNamed {
+		all = slices.Insert(slices.Delete(slices.Clone(all), i, i+1), maxNamed-1, one)
+	}
 	var parts []string
 	for _, w := range all[:min(len(all), maxNamed)] {
 		parts = append(parts, w.Command+" ("+terminal.Count(w.Steps, "step")+")")

@@ -3,7 +3,9 @@ package install
 import (
 	"fmt"
 	"os"
+	"slices"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -88,10 +90,35 @@ func (t TaskTools) String() string {
 	case t.asked:
 		return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
 	}
+	return "newer models have no task tools, and work by " + t.instead() + "; nothing is drawn: --task-tools gives them the client's list"
+}
+
+// instead is by what models without task tools work.
+func (t TaskTools) instead() string {
 	if t.served {
-		return "models without task tools use the tools of the MCP server; you need not do anything"
+		return "the tools of the MCP server"
 	}
-	return "models without task tools use the commands of fsmtx; you need not do anything"
+	return "commands"
+}
+
+// Open reports what the client shows of the steps only if the request asks for it, and in which file: the task list, and the
+// status line. It reports neither for a file that has hooks already, or has been given an answer elsewhere.
+func Open(s terminal.Streams, r Request) (list, line bool, path string) {
+	if len(r.Agents) > 0 && !slices.Contains(r.Agents, caller.Claude) {
+		return false, false, ""
+	}
+	asks := r
+	asks.TaskTools = With
+	j := job{Request: asks, verb: compare}
+	file, err := j.open(s)
+	if err != nil {
+		return false, false, "" // Install reports it
+	}
+	p, err := j.plan(s, file)
+	if err != nil || p.report.State != settings.Absent {
+		return false, false, ""
+	}
+	return r.TaskTools == Kept && p.tools.ours, r.Line == Kept && settings.ReadStatusLine(file.Data).Program == "", file.Path
 }
 
 // hint explains how to get the task tools that were wanted, if another value keeps them off.
