@@ -136,7 +136,8 @@ func TestBoundOfParts(t *testing.T) {
 			"completed, and 4 for each item: the loop 1–2 up to 4 times",
 		`"each": {"lines": "a"}, "do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q", "blockedBy": [1], "each": {"lines": "b"}}, ` +
 			`{"id": 3, "subject": "r", "blockedBy": [1, 2], "outcomes": {"again": {"back": 1, "max": 2}, "b": {}}}], ` +
-			`"outcomes": {"again": {"back": 1, "max": 1}}`: "at most 4 steps are completed, and 18 for each item of step 2, and 6 for each item of step 2.2: the loop 2.1–2.3 up to 3 times, " +
+			`"outcomes": {"again": {"back": 1, "max": 1}}`: "at most 4 steps are completed, " +
+			"and 18 for each item of step 2, and 6 for each item of step 2.2: the loop 2.1–2.3 up to 3 times, " +
 			"inside 1–2 up to 2 times",
 	} {
 		assert.Equal(t, want, parsed(t, flowCase(members)).Bound().String(), members)

@@ -196,7 +196,8 @@ func TestGuardFallsBack(t *testing.T) {
 func inShell(t *testing.T, sh, line, dir, session string) (out, errors string, code int) {
 	t.Helper()
 	c := exec.Command(sh, "-c", line)
-	c.Env = []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}
+	c.Env = []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"),
+		"HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir, "CLAUDE_CODE_SESSION_ID=" + session}
 	var o, e strings.Builder
 	c.Stdout, c.Stderr = &o, &e
 	_ = c.Run()
