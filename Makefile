@@ -159,6 +159,7 @@ bench: ## time the hooks against the least they can cost (as root on Linux, also
 
 enforcement: ## for each update that has to be denied: every fault, failing system call, damaged byte, swap and death (about five minutes)
 	go test -count=1 -v -timeout 2h -run Enforcement ./internal/steps ./internal/harness/crash -every
+	go test -count=1 -v -run Enforcement ./internal/hydrate
 
 transitions: ## for each transition of a workflow with outcomes: every death, two deaths, fault and power cut, with every next event, in hours (RUN='SecondDeath' and OF='^a loop$$' choose a part)
 	go test -count=1 -v -timeout 0 -run 'Transition.*($(RUN))' ./internal/harness/crash -every -of '$(OF)'

@@ -40,11 +40,12 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return troubled(f.begin(c.Context(), s, args[0])) },
+		RunE: func(c *cobra.Command, args []string) error { return troubled(f.begin(c, s, args)) },
 	}
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the skill's call, as one `text`")
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	addGrant(c, &f.grant)
 	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
 	return c
 }
@@ -52,7 +53,8 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 // beginWait limits the wait for the locks of the list.
 const beginWait = 5 * time.Second
 
-func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) error {
+func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) error {
+	ctx, what := c.Context(), args[0]
 	l, err := f.find(ctx, s, true)
 	if err != nil {
 		return err
@@ -63,10 +65,19 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	}
 	surviveBrokenPipe(s)
 	ctx, _ = interruptible(ctx)
-	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
-		Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
-	}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log})
+	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
+		return hydrate.Begin(ctx, hydrate.Beginning{
+			Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
+			Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
+		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed }})
+	}
+	begun, result, err := begin(false)
+	if errors.Is(err, hydrate.ErrReplaces) { // then a person has to agree
+		if _, err := permit(c, s, replacing(ruleOf(c), what, result.Lost), f.grant, args); err != nil {
+			return err
+		}
+		begun, result, err = begin(true)
+	}
 	if err != nil {
 		return refusedToBegin(withPlugin(s, here, what, err))
 	}

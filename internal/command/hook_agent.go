@@ -191,7 +191,7 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	}
 	result, err := inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
 		return carryOut(ctx, h.streams, request, hydrate.Options{Policy: h.policy, LockTimeout: f.LockTimeout, History: f.History,
-			Flat: f.Nest == "off", Mine: heard.Called})
+			Flat: f.Nest == "off", Mine: heard.Called, FromClient: func() bool { return h.streams.Who().FromClient() }})
 	})
 	hydrated{call: hydrate.Call{Request: request, Result: result, Err: err}}.log(start, h.decided)
 	if err != nil {

@@ -215,7 +215,11 @@ func cameAndWent(h history.Hydration) string {
 	if len(h.Deleted) == 0 {
 		return came
 	}
-	return fmt.Sprintf("%s, %d %s", came, len(h.Deleted), verb)
+	went := fmt.Sprintf("%s, %d %s", came, len(h.Deleted), verb)
+	if len(h.Lost) > 0 {
+		went += ": " + strings.Join(h.Lost, ", ")
+	}
+	return went
 }
 
 func doneOf(h history.Hydration) string {

@@ -112,6 +112,9 @@ func whyOf(r decisions.Record) string {
 		add("outcome " + r.Outcome)
 	}
 	add(r.Why)
+	if len(r.Lost) > 0 {
+		add("replaced " + strings.Join(r.Lost, ", "))
+	}
 	if r.Times > 1 {
 		add(fmt.Sprintf("%d times", r.Times))
 	}

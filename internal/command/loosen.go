@@ -120,6 +120,12 @@ func isSet(flags *pflag.FlagSet, name string) bool {
 // grantFlag carries the token of a grant, which the hook adds when it asks the person.
 const grantFlag = "grant"
 
+// addGrant adds that flag to a command.
+func addGrant(c *cobra.Command, token *string) {
+	c.Flags().StringVar(token, grantFlag, "", "the person's yes, which the hook adds")
+	_ = c.Flags().MarkHidden(grantFlag)
+}
+
 // holdBack makes c and the commands below it apply their rule before anything else is done.
 func holdBack(s terminal.Streams, c *cobra.Command) {
 	for _, sub := range c.Commands() {
@@ -129,8 +135,8 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 	if rule.when == nil {
 		return
 	}
-	token := c.Flags().String(grantFlag, "", "the person's yes, which the hook adds")
-	_ = c.Flags().MarkHidden(grantFlag)
+	token := new(string)
+	addGrant(c, token)
 	next := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if rule.takes(c.Flags()) {

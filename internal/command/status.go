@@ -148,6 +148,7 @@ type status struct {
 	works      string   // by what the session works on open steps; empty if it is not Claude Code's
 	tasks      []tasks.Task
 	last       *history.Hydration
+	replaced   []string           // what workflows in the list have replaced, unfinished
 	target     *history.Hydration // of fsmtx undo, nil if there is none
 	undo       tasks.Undoing
 	undoErr    error
@@ -177,6 +178,11 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	}
 	if len(all) > 0 {
 		st.last = &all[len(all)-1]
+	}
+	for _, h := range all {
+		if len(h.Lost) > 0 && h.State == history.InList {
+			st.replaced = append(st.replaced, steps.HasReplaced(h.Skill, h.Lost))
+		}
 	}
 	if h, ok := lastToUndo(all); ok {
 		st.target = &h
@@ -338,6 +344,9 @@ func (st *status) lastTo(line func(string, ...any)) {
 		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last),
 			outcomeOf(*st.last))
 		line("%s", st.undoing())
+	}
+	for _, text := range st.replaced {
+		line("%s", text)
 	}
 	switch {
 	case errors.Is(st.pendingErr, txn.ErrLocked):

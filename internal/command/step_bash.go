@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -35,7 +36,11 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 	}
 	var found []held
 	for _, words := range script.Calls() {
-		if one, ok := findHeld(words, h.Session); ok {
+		one, ok := findHeld(words, h.Session)
+		if !ok {
+			one, ok = h.heldBegin(ctx, words)
+		}
+		if ok {
 			found = append(found, one)
 		}
 	}
@@ -86,6 +91,38 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 	}
 	one.past = pastOf(c, args)
 	return one, true
+}
+
+// heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows.
+func (h *stepHook) heldBegin(ctx context.Context, words []shell.Word) (one held, ok bool) {
+	c, args, hidden, at := ownCommand(words)
+	if c == nil || ruleOf(c).command != "begin" || !hidden && c.ValidateArgs(args) != nil {
+		return one, false
+	}
+	frame := h.Frame
+	if !h.isAboutOwnList(c) {
+		var err error
+		if frame, err = frameOf(ctx, h.streams, c.Flags().Lookup("list").Value.String()); err != nil {
+			return one, false // the command says so
+		}
+	}
+	skill := "a skill"
+	if len(args) > 0 {
+		skill = args[0]
+	}
+	lost := frame.WouldReplace(ctx, steps.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.event.AgentID})
+	if len(lost) == 0 {
+		return one, false
+	}
+	one = held{rule: replacing(ruleOf(c), skill, lost), line: commandOf(c, args), at: at, hidden: hidden, token: isSet(c.Flags(), grantFlag)}
+	one.person = elsewhere(one.rule, c.Flags(), args, one.line, h.Session)
+	return one, true
+}
+
+// replacing returns the rule about a command that begins a skill in place of unfinished workflows.
+func replacing(rule loosening, skill string, lost []string) loosening {
+	rule.what = "begin " + visible.Words(skill) + " in place of " + strings.Join(lost, ", ")
+	return rule
 }
 
 // ownCommand returns the command of this program that the words call, with its flags parsed, and its arguments; c is nil if

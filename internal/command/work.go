@@ -228,8 +228,7 @@ client refuses every shell command that contains the word complete.
 	})
 	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")
 	f.set = addSet(c)
-	c.Flags().StringVar(&f.grant, grantFlag, "", "the person's yes, which the hook adds")
-	_ = c.Flags().MarkHidden(grantFlag)
+	addGrant(c, &f.grant)
 	c.Flags().StringVar(&f.note, "note", "", "what was done and how it was verified, in a sentence or two; kept as evidence")
 	return c
 }

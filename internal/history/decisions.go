@@ -94,7 +94,7 @@ func (h Hydration) decision(list string) decisions.Record {
 	r := decisions.Record{
 		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Who: string(steps.TheAgent), How: "skill", Session: h.Session,
 		List: list, Project: h.project, Workflow: h.Skill, Spec: h.Spec, Parent: h.Parent, Created: numbers(h.Created),
-		Deleted: numbers(h.Deleted),
+		Deleted: numbers(h.Deleted), Lost: h.Lost,
 	}
 	switch {
 	case h.Undoes != 0 || h.State == Undoing:

@@ -41,6 +41,8 @@ type Hydration struct {
 	Step   int64 `json:"step,omitzero"`
 	Parent int64 `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
 
+	Lost []string `json:"lost,omitempty"` // the unfinished workflows that it replaced, with how much of them was done
+
 	typed   bool   // a person typed the skill
 	project string // directory of the project; empty if unknown
 }
@@ -164,7 +166,7 @@ func (r *reader) hydration(i int) Hydration {
 	h.Skill, h.Spec, h.Session, h.Step = label.Command, label.Spec, label.Session, label.Step
 	w, err := steps.ParseWorkflow(e.Record)
 	if err == nil {
-		h.SHA256, h.Parent, h.project = w.SHA256, w.Parent, w.Dir
+		h.SHA256, h.Parent, h.project, h.Lost = w.SHA256, w.Parent, w.Dir, w.Lost
 	}
 	h.typed = strings.HasPrefix(label.Invocation, "prompt:")
 	for _, f := range e.Created {

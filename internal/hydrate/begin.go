@@ -55,7 +55,7 @@ func (e *NotBegun) Error() string { return e.Message }
 
 // Begin does what a call of the skill does.
 //
-// Errors: NotBegun.
+// Errors: NotBegun; ErrReplaces, with Result.Lost.
 func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result, error) {
 	r, err := b.request(env)
 	if err != nil {
@@ -67,6 +67,8 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 		o.Log(Call{Request: r, Result: result, Err: err}.Decision(start, time.Now()))
 	}
 	switch {
+	case errors.Is(err, ErrReplaces):
+		return Begun{}, result, err
 	case err != nil:
 		return Begun{}, result, notBegun(err, result, env)
 	case result.Spec == "":
@@ -130,12 +132,20 @@ func isOff(name, off string) error {
 	return &NotBegun{visible.Sprintf("the skill %s is %s", name, off), "remove that entry to use the skill", true}
 }
 
+// CommandOf returns the name of the skill that a name or the path of a folder stands for.
+func CommandOf(asked string) string {
+	if IsPath(asked) {
+		return filepath.Base(asked)
+	}
+	return asked
+}
+
 // in returns the request for the workflow of a folder. asked is what was asked for: the skill's
 // name, or a path.
 func (r Request) in(dir, asked string) (Request, error) {
-	r.Folder = dir
-	if r.Command = asked; IsPath(asked) {
-		r.Command = filepath.Base(dir)
+	r.Folder, r.Command = dir, CommandOf(asked)
+	if IsPath(asked) {
+		r.Command = filepath.Base(dir) // of . it is another
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "fsm.json")); err == nil {
 		return r, nil

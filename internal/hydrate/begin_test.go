@@ -217,9 +217,10 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 	flat, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{Flat: true})
 	require.NoError(t, err)
 	assert.Nil(t, flat.Nested)
-	assert.Equal(t, []string{"outer"}, flat.Lost)
+	assert.Equal(t, []string{"outer (0 of 2 done)"}, flat.Lost)
 	r.Typed = false
-	assert.Equal(t, "inner: 3 tasks #15–#17, replaced #1, #2, #12–#14 (1 was under way); outer was not finished; fsmtx undo brings it back",
+	assert.Equal(t, "inner: 3 tasks #15–#17, replaced #1, #2, #12–#14 (1 was under way); "+
+		"inner has replaced outer (0 of 2 done); fsmtx undo brings it back",
 		hydrate.Notice(r, flat))
 }
 

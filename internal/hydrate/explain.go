@@ -52,6 +52,9 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, steps.ErrOpenAbove):
 		return message + "; no task was changed",
 			"to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
+	case errors.Is(err, ErrReplaces):
+		return message + "; no task was changed",
+			"tell the person, or run fsmtx begin SKILL as a call of its own, so that the client can ask them"
 	case errors.Is(err, steps.ErrCircle):
 		return message + "; no task was changed", "take do out of one of the two fsm.json files"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):

@@ -30,7 +30,8 @@ type Options struct {
 	// are, and the workflow does not come under them, except under a step in progress that demands the skill.
 	// Nil: all are the caller's.
 	Mine func(command string) bool
-	// FromClient reports whether the event comes from the client. Nil: it does.
+	// FromClient reports whether the event comes from the client, or a person has agreed to what the agent does. Nil: it does.
+	// Else the hydration replaces no unfinished workflow of another skill; see ErrReplaces.
 	FromClient func() bool
 	// Forged reports whether the event was written in the agent's shell. A call without a hydration is then not
 	// recorded, because the event is the only evidence of it. Nil: it was not.
@@ -56,7 +57,7 @@ type Result struct {
 	Definition map[string]string // what the fsm.json says; see steps.Definition
 	tasks.Outcome
 	Nested *Nested  // the step that the workflow came under; nil if it came under none
-	Lost   []string // the skills whose workflows had begun or were another session's, were not finished, and were replaced
+	Lost   []string // the workflows of other skills or sessions that were not finished and were replaced, with how much of them was done
 	// Changed says in what the fsm.json differs from that of the unfinished workflow of the same skill; usually empty.
 	Changed    string
 	Unrecorded int // how many open steps were replaced of which nothing is on record: what they were is not known
@@ -85,11 +86,11 @@ type Hydration struct {
 	mine       func(command string) bool
 	others     []*steps.Workflow // the open ones that are not the caller's, by the last plan
 	place      steps.Place       // where the workflow comes, by the last plan
+	state      *steps.State      // of the whole list then; nil if it has no task of a workflow
 	demanded   bool              // whether a step that was in the list demands the skill, so that the call has to be recorded
 	planned    *fsmspec.Plan     // that was carried out
 
-	shared   []string // the skills of unfinished workflows of other sessions in the list that were replaced
-	retracts string   // id of the change to undo instead of hydrating; usually empty
+	retracts string // id of the change to undo instead of hydrating; usually empty
 }
 
 // Find finds, reads and checks the skill's fsm.json. It returns a nil *Hydration if the
@@ -170,7 +171,10 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 		}
 		err = noteCall(ctx, h.request, under, h.list, nil)
 	}
-	h.result.Nested, h.result.Lost = h.nested(), h.lost()
+	h.result.Nested = h.nested()
+	if err != nil && !errors.Is(err, ErrReplaces) || h.result.Duplicate {
+		h.result.Lost = nil
+	}
 	if err != nil || h.result.Duplicate {
 		h.result.Changed, h.result.Unrecorded = "", 0
 	}

@@ -34,21 +34,35 @@ func (h *Hydration) planner(ctx context.Context) tasks.Planner {
 		if h.place, err = h.placeIn(ctx, snap); err != nil {
 			return nil, err
 		}
-		policy := h.policy
+		policy, tags := h.policy, map[int64]string{}
+		for _, e := range snap.Tasks {
+			tags[e.Number] = e.Tag
+		}
 		if h.place.Parent != nil {
 			policy.Scope, snap.Tasks = fsmspec.ScopeAll, tasksOf(snap.Tasks, h.place.Replaces)
 		} else {
 			snap.Tasks = tasksBeside(snap.Tasks, h.others)
 		}
-		return h.spec.Plan(h.request.Command, snap, policy)
+		plan, err := h.spec.Plan(h.request.Command, snap, policy)
+		if err != nil {
+			return nil, err
+		}
+		h.result.Lost = h.lostTo(plan, tags)
+		if len(h.result.Lost) > 0 && h.fromClient != nil && !h.fromClient() {
+			return nil, fmt.Errorf("%w: %s", ErrReplaces, strings.Join(h.result.Lost, ", "))
+		}
+		return plan, nil
 	}
 }
 
-// placeIn decides where the workflow comes. If no other skill has tasks in the list, nothing
-// has to be read for that.
+// ErrReplaces is returned for a workflow that an agent begins by a command, a tool or an event of its own, and that would replace
+// unfinished ones.
+var ErrReplaces = errors.New("an agent cannot replace an unfinished workflow by itself")
+
+// placeIn decides where the workflow comes. If no workflow has tasks in the list, nothing has to be read for that.
 func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.Place, error) {
 	command := h.request.tag()
-	if !slices.ContainsFunc(snap.Tasks, func(e fsmspec.Existing) bool { return e.Tag != command }) {
+	if len(snap.Tasks) == 0 {
 		return steps.Place{}, nil
 	}
 	state, err := steps.LoadNow(ctx, h.list.Dir, txn.WithFS(h.list.Files()))
@@ -58,6 +72,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if err != nil {
 		return steps.Place{}, err
 	}
+	h.state = state
 	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
 	if h.mine != nil {
 		mine := func(w *steps.Workflow) bool { return w.Command == command || h.mine(w.Command) }
@@ -146,15 +161,21 @@ func (h *Hydration) nested() *Nested {
 		EndOuter: frame.EndCommand(p)}
 }
 
-// lost returns the names of the skills whose workflows had begun, or were another session's, and were replaced.
-func (h *Hydration) lost() (names []string) {
-	names = h.shared
+// lostTo returns which unfinished workflows the plan replaces, with how much of them is done. tags are those of the
+// tasks in the list.
+func (h *Hydration) lostTo(plan *fsmspec.Plan, tags map[int64]string) (texts []string) {
 	for _, w := range h.place.Lost {
-		if slices.ContainsFunc(h.result.Deleted, func(d fsmspec.Deletion) bool { return isStep(w, d.ID) }) && !slices.Contains(names, w.Command) {
-			names = append(names, w.Command)
+		if slices.ContainsFunc(plan.Deletions(), func(d fsmspec.Deletion) bool { return isStep(w.Workflow, d.ID) }) {
+			texts = append(texts, w.Text)
 		}
 	}
-	return names
+	for _, d := range plan.Deletions() {
+		unknown := d.Status != fsmspec.Completed.String() && tags[d.Number] != h.request.tag() && h.state.Step(d.Number) == nil
+		if text := steps.Unrecorded(tags[d.Number]); unknown && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 func isStep(w *steps.Workflow, id string) bool {

@@ -83,7 +83,7 @@ func TestNestedResult(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, result.Nested)
 	assert.Len(t, result.Deleted, 3, "everything is replaced")
-	assert.Equal(t, []string{"outer"}, result.Lost)
+	assert.Equal(t, []string{"outer (0 of 2 done)"}, result.Lost)
 }
 
 // TestWithoutARecordTasksAreReplaced: an older version put them there, or the record was
@@ -184,4 +184,34 @@ func deleted(r hydrate.Result) (ids []string) {
 		ids = append(ids, d.ID)
 	}
 	return ids
+}
+
+// TestEnforcementOfBegin: whatever call to the file system fails, an agent replaces no unfinished workflow by itself.
+func TestEnforcementOfBegin(t *testing.T) {
+	h := newHome(t)
+	h.write(".claude/skills/outer/fsm.json", `[{"id": 1, "subject": "one"}, {"id": 2, "subject": "two"}]`)
+	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "a"}]`)
+	_, err := h.hydrateFor("outer", "", fsmspec.ScopeAll, false)
+	require.NoError(t, err)
+	before, tried := h.tasks(), 0
+	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: "inner", Project: h.dir, Begun: true}
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.ENOENT, syscall.EROFS, syscall.EMFILE, syscall.ELOOP} {
+		for n := 0; ; n++ {
+			var failed *faultfs.Step
+			files := faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
+			_, err := hydrate.Run(t.Context(), r, h.env,
+				hydrate.Options{LockTimeout: 5 * time.Second, FS: files, FromClient: func() bool { return false }})
+			require.Error(t, err, "%v at step %d", errno, n)
+			require.Equal(t, before, h.tasks(), "%v at step %d", errno, n)
+			if failed == nil {
+				require.ErrorIs(t, err, hydrate.ErrReplaces)
+				break
+			}
+			tried++
+		}
+	}
+	t.Logf("%d faults", tried)
+	_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
+	require.NoError(t, err)
+	assert.NotEqual(t, before, h.tasks())
 }

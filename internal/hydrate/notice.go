@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
@@ -25,7 +26,7 @@ func Notice(r Request, result Result) string {
 	case n != nil:
 		parts = append(parts, "fsmtx undo takes them out again")
 	case len(result.Lost) > 0:
-		parts = append(parts, clip(strings.Join(result.Lost, ", "))+" was not finished; fsmtx undo brings it back")
+		parts = append(parts, steps.HasReplaced(r.Command, result.Lost))
 	}
 	parts = append(parts, changed(r, result)...)
 	for _, m := range result.Misnamed {

@@ -42,7 +42,7 @@ func opened(t *testing.T, do func(), dirs ...string) map[string]int {
 }
 
 // TestEachFileIsReadOnce: the fsm.json and the tasks that are kept are opened once. A task
-// that is deleted is opened four times: for the plan, again under its own lock, for the journal, and
+// that is deleted is opened five times: for the plan, with the state of its workflow, again under its own lock, for the journal, and
 // to sync it. The mark is opened for the plan, and again before it is raised.
 func TestEachFileIsReadOnce(t *testing.T) {
 	l := newCosts(t, 3, 10)
@@ -54,6 +54,6 @@ func TestEachFileIsReadOnce(t *testing.T) {
 	require.Equal(t, want, first)
 
 	second := opened(t, func() { l.run(t, nil) }, l.dir, skill)
-	want["4.json"], want["5.json"], want[".highwatermark"] = 4, 4, 2
+	want["4.json"], want["5.json"], want[".highwatermark"] = 5, 5, 2
 	require.Equal(t, want, second)
 }

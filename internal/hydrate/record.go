@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -25,7 +24,8 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	if h.request.Begun || h.fromClient != nil && !h.fromClient() {
 		w.Changed = strings.Join(changed(h.request, h.result), "; ")
 	}
-	if len(w.Steps) == 0 && w.Changed == "" {
+	w.Lost = h.result.Lost
+	if len(w.Steps) == 0 && w.Changed == "" && len(w.Lost) == 0 {
 		return "", nil
 	}
 	w.Command = h.request.tag()
@@ -75,11 +75,8 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
 // compare finds out in what w differs from the earlier workflow of the same skill whose steps were open. If the
 // client ran another folder than was predicted, the two files are not compared.
 func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
-	h.result.Changed, h.shared = "", nil
+	h.result.Changed = ""
 	for _, old := range replaced {
-		if old.Session != "" && old.Session != h.request.Session && !slices.Contains(h.shared, old.Command) {
-			h.shared = append(h.shared, old.Command)
-		}
 		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
 			h.result.Changed = steps.Changes(old, w)
 		}

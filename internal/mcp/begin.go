@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -26,7 +27,7 @@ type begun struct {
 }
 
 // begin puts the workflow of a skill into the list.
-func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput) (result, *begun, error) {
+func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput) (result, *begun, error) {
 	skill := strings.TrimSpace(in.Skill)
 	if skill == "" {
 		return nil, nil, errors.New("skill is empty: give the name of a skill, or the absolute path of a folder with an fsm.json")
@@ -35,13 +36,27 @@ func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput
 	if err != nil {
 		return nil, nil, err
 	}
-	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{
+	q := question{list: found.Dir, to: "begin: " + skill}
+	yes, answered := t.answer(r, q)
+	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true},
-		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log()})
+		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log(), FromClient: func() bool { return yes }})
+	if errors.Is(err, hydrate.ErrReplaces) {
+		lost := strings.Join(did.Lost, ", ")
+		switch {
+		case answered:
+			return nil, nil, visible.Lines(skill + " is not begun: the person said no or did not answer")
+		case t.canAsk(r):
+			return t.ask(q, visible.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost)), nil, nil
+		}
+		return nil, nil, visible.Lines(visible.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this "+
+			"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin %s --list %s",
+			skill, lost, shell.Join(skill), found.Name()))
+	}
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))
 	}
-	for _, note := range hydrate.Notes(r) {
+	for _, note := range hydrate.Notes(did) {
 		done.Text += "Tell the person: " + note + ".\n"
 	}
 	done.Text = visible.Text(done.Text)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -283,4 +284,21 @@ func TestEveryProtocolWorksAWorkflow(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+// TestBeginInPlaceOfAnotherWorkflow: only with a person's yes.
+func TestBeginInPlaceOfAnotherWorkflow(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	w.hydrate("s1", steps.Step{}, steps.Step{})
+	refused := w.connect(nil).refuses("workflow_begin", args{"skill": "ship"})
+	assert.Contains(t, refused, "ship is not begun, because it would replace release (0 of 2 done): only a person can decide that, and this "+
+		"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin ship --list s1")
+	var asked []string
+	assert.Equal(t, "ship is not begun: the person said no or did not answer",
+		w.connect(answering("decline", &asked)).refuses("workflow_begin", args{"skill": "ship"}))
+	assert.Equal(t, []string{"The agent wants to begin ship in place of release (0 of 2 done). Begin it?"}, asked)
+	assert.Equal(t, "pending", w.status("s1", 1))
+	_, out := w.connect(answering("accept", nil)).begins(args{"skill": "ship"})
+	assert.Equal(t, []string{"1", "2"}, out.Deleted)
 }

@@ -94,8 +94,16 @@ func Changes(old, now *Workflow) string {
 	return strings.Join(parts, ", ")
 }
 
-// tellChanged returns for the person, once each, which definitions have changed without a word to them: a command or a tool
-// of the agent has begun the workflow, whose answer reaches the agent alone.
+// replaced says which unfinished workflows this one has replaced; empty if it has replaced none.
+func (w *Workflow) replaced() string {
+	if len(w.Lost) == 0 {
+		return ""
+	}
+	return HasReplaced(w.Command, w.Lost)
+}
+
+// tellChanged returns for the person, once each, which workflows have replaced unfinished ones, and which definitions have
+// changed without a word to them: a command or a tool of the agent has begun the workflow, whose answer reaches the agent alone.
 func (f *Frame) tellChanged(ctx context.Context, s *State, x Stopping) (text string) {
 	for _, c := range s.changed {
 		if x.Agent == "" && !f.toldBefore(ctx, fmt.Sprintf("changed/%d", c.at)) {
@@ -105,8 +113,9 @@ func (f *Frame) tellChanged(ctx context.Context, s *State, x Stopping) (text str
 	return text
 }
 
-// changed is what a hydration has on record of a definition that has changed without a word to the person, and its number.
+// changed is what a hydration has on record for the person, its number and its id.
 type changed struct {
 	text string
 	at   int64
+	id   string
 }

@@ -210,9 +210,13 @@ func recordOf(history []txn.Entry) *record {
 		}
 		w.began = e.Time
 		keepSteps(known, &w)
-		if w.Changed != "" {
-			r.changed = append(r.changed, changed{w.Changed, e.Number})
+		if text := both(w.replaced(), w.Changed); text != "" {
+			r.changed = append(r.changed, changed{text, e.Number, e.ID})
 		}
+	}
+	if len(r.changed) > 0 {
+		undone := tasks.Undone(history)
+		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}
 	r.steps = make(steps, 0, len(inList))
 	for _, h := range inOrder(known, inList) {

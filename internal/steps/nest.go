@@ -2,12 +2,15 @@ package steps
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // maxDepth is how many skills may be open one within the other. A further one comes under the
@@ -38,9 +41,20 @@ type Place struct {
 	// skill under that step, and what is under them.
 	Replaces []*Workflow
 
-	// Lost are the workflows that have begun, are not finished, and give way to one without
-	// a Parent. Those of the same skill start over and are not among them.
-	Lost []*Workflow
+	// Lost are the workflows that are not finished and give way to one without a Parent, begun or
+	// not. Those that the session itself has begun of the same skill start over and are not among them.
+	Lost []Lost
+}
+
+// Lost is an unfinished workflow that gives way to one of another skill or session.
+type Lost struct {
+	*Workflow
+	Text string // its name, and how many of its steps are done
+}
+
+// HasReplaced says of a workflow which ones it has replaced, by their texts.
+func HasReplaced(command string, lost []string) string {
+	return visible.Clip(visible.Words(command), maxSubject) + " has replaced " + visible.Words(sentence(lost)) + "; fsmtx undo brings it back"
 }
 
 // ErrOpenAbove is returned for a skill that is called within its own workflow: in a step of a
@@ -62,7 +76,7 @@ var ErrCircle = errors.New("the skills demand each other")
 func (s *State) Place(c Calling) (Place, error) {
 	at := s.workedOn(c)
 	if at == nil || c.Flat {
-		return Place{Lost: s.lostTo(c.Command)}, nil
+		return Place{Lost: s.lostTo(c)}, nil
 	}
 	open := s.callsAbove(at)
 	for i, w := range open {
@@ -72,7 +86,7 @@ func (s *State) Place(c Calling) (Place, error) {
 			return Place{}, fmt.Errorf("%s: %w: %s of it has led to %s, and a skill cannot be inside itself. Go on with %s",
 				quote(c.Command), ErrOpenAbove, s.stepIn(w, at).Name(), open[0].title(), at.Name())
 		case s.Parent(w) == nil:
-			return Place{Lost: s.lostTo(c.Command)}, nil // it starts over
+			return Place{Lost: s.lostTo(c)}, nil // it starts over
 		default:
 			at = s.Parent(w)
 		}
@@ -125,18 +139,33 @@ func (s *State) workedOn(c Calling) *Current {
 // demandedBy reports whether a step demands the skill.
 func (c Calling) demandedBy(b *Current) bool { return b.Do != "" && fsmspec.SameSkill(b.Do, c.Command) }
 
-// begun reports whether work on a workflow has begun: a step of it is in progress, or was
-// completed since it came into the list. That is known only if it is on record.
+// begun reports whether work on a workflow has begun: a step of it was started, even if it is pending
+// again, or was completed since it came into the list. That is known only if it is on record.
 func (s *State) begun(w *Workflow) bool {
 	return slices.ContainsFunc(s.Steps, func(c *Current) bool {
 		switch {
 		case c.Workflow != w || c.Unread || c.Gone() || c.NotNeeded:
 			return false
-		case c.Status == inProgress:
+		case c.Status == inProgress || s.wasStarted(c):
 			return true
 		}
 		return c.Step.Status != fsmspec.Completed.String() && (c.Done() || c.Status == completed)
 	})
+}
+
+// wasStarted reports whether a start of the step was let through, and has not lapsed.
+func (s *State) wasStarted(c *Current) bool {
+	lapsed := false
+	for _, e := range slices.Backward(s.Evidence) {
+		switch {
+		case e.Step != c.ID:
+		case e.From == inProgress, e.To == inProgress && e.lets() && !lapsed:
+			return true
+		case e.Verdict == Lapsed:
+			lapsed = true
+		}
+	}
+	return false
 }
 
 // startedLast returns the step that was started last: by the same agent if by is not nil.
@@ -229,12 +258,43 @@ func endCommand(id int64, list string) string {
 	return fmt.Sprintf(`fsmtx step end %d --because "..."%s`, id, list)
 }
 
-// lostTo returns the workflows of other skills that have begun and are not finished.
-func (s *State) lostTo(command string) (all []*Workflow) {
-	for _, w := range s.Workflows() {
-		if w.Command != command && s.begun(w) && !s.finished(w) {
-			all = append(all, w)
+// WouldReplace returns which unfinished workflows a skill would replace, with how much of them is done. It is
+// empty if that is not known.
+func (f *Frame) WouldReplace(ctx context.Context, c Calling) (lost []string) {
+	s, err := LoadNow(ctx, f.List.Dir)
+	if err != nil {
+		return nil
+	}
+	p, err := s.Place(c)
+	if err != nil || p.Parent != nil {
+		return nil
+	}
+	for _, l := range p.Lost {
+		lost = append(lost, l.Text)
+	}
+	all, _ := taggedTasks(f.List.Dir) // the command itself looks again
+	for _, t := range all {
+		id, _ := strconv.ParseInt(t.id, 10, 64)
+		if text := Unrecorded(t.tag); t.tag != c.Command && t.file.Status != completed && s.Step(id) == nil && !slices.Contains(lost, text) {
+			lost = append(lost, text)
 		}
+	}
+	return lost
+}
+
+// Unrecorded says that nothing is on record of a workflow whose open tasks have this tag.
+func Unrecorded(tag string) string { return tag + " (nothing is on record of it)" }
+
+// lostTo returns the workflows of other skills, and of other sessions, that are not finished.
+func (s *State) lostTo(c Calling) (all []Lost) {
+	for _, w := range s.Workflows() {
+		own := w.Command == c.Command && (w.Session == "" || w.Session == c.Session)
+		if own || w.part || s.finished(w) {
+			continue
+		}
+		of := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
+		done := slices.DeleteFunc(slices.Clone(of), func(c *Current) bool { return !c.Done() || s.IsMissing(c) })
+		all = append(all, Lost{w, fmt.Sprintf("%s (%d of %d done)", w.Command, len(done), len(of))})
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,20 @@ func (s *State) started(agent string, ids ...int64) *State {
 	return s
 }
 
+// setBack makes a step pending again.
+func (s *State) setBack(id int64) *State {
+	s.Step(id).Status = pending
+	s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: inProgress, To: pending, Verdict: Allow})
+	return s
+}
+
+// lapsedStart is a start that was let through and has not reached the list.
+func (s *State) lapsedStart(id int64) *State {
+	s.started("", id).Step(id).Status = pending
+	s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: pending, To: inProgress, Verdict: Lapsed})
+	return s
+}
+
 // completedSteps makes steps be done.
 func (s *State) completedSteps(ids ...int64) *State {
 	for _, id := range ids {
@@ -55,11 +70,14 @@ func TestPlace(t *testing.T) {
 		lost     string
 	}{
 		"nothing there":                       {treeOf(), Calling{Command: "b"}, 0, "", ""},
-		"not begun":                           {treeOf("a"), Calling{Command: "b"}, 0, "", ""},
+		"not begun":                           {treeOf("a"), Calling{Command: "b"}, 0, "", "a (0 of 3 done)"},
+		"another session's of the skill":      {treeOf("a"), Calling{Command: "a", Session: "s2"}, 0, "", "a (0 of 3 done)"},
+		"started and set back":                {treeOf("a").started("", 11).setBack(11), Calling{Command: "b"}, 10, "", ""},
+		"a start that has lapsed":             {treeOf("a").lapsedStart(11), Calling{Command: "b"}, 0, "", "a (0 of 3 done)"},
 		"finished":                            {treeOf("a").completedSteps(10, 11, 12), Calling{Command: "b"}, 0, "", ""},
 		"a step in progress":                  {treeOf("a").started("", 11), Calling{Command: "b"}, 11, "", ""},
 		"one done, none in progress":          {treeOf("a").completedSteps(10), Calling{Command: "b"}, 11, "", ""},
-		"typed, one done":                     {treeOf("a").completedSteps(10), Calling{Command: "b", Typed: true}, 0, "", "a"},
+		"typed, one done":                     {treeOf("a").completedSteps(10), Calling{Command: "b", Typed: true}, 0, "", "a (1 of 3 done)"},
 		"typed, one in progress":              {treeOf("a").started("", 11), Calling{Command: "b", Typed: true}, 11, "", ""},
 		"the one started last":                {treeOf("a").started("", 12, 10), Calling{Command: "b"}, 10, "", ""},
 		"the one that the same agent started": {treeOf("a").started("", 11).started("x", 12), Calling{Command: "b"}, 11, "", ""},
@@ -67,7 +85,7 @@ func TestPlace(t *testing.T) {
 		"a subagent that started none":        {treeOf("a").started("", 10, 12), Calling{Command: "b", Agent: "x"}, 12, "", ""},
 		"another session's":                   {treeOf("a").started("", 11), Calling{Command: "b", Session: "s2"}, 11, "", ""},
 		"the same skill":                      {treeOf("a").started("", 11), Calling{Command: "a"}, 0, "", ""},
-		"the same skill, another in progress": {treeOf("a", "b").started("", 20, 11), Calling{Command: "a"}, 0, "", "b"},
+		"the same skill, another in progress": {treeOf("a", "b").started("", 20, 11), Calling{Command: "a"}, 0, "", "b (0 of 3 done)"},
 		"inside":                              {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "c"}, 21, "", ""},
 		"beside one that has not begun":       {treeOf("a", "b 10").started("", 10), Calling{Command: "c"}, 10, "", ""},
 		"beside it, nothing in progress":      {treeOf("a", "b 11").completedSteps(10), Calling{Command: "c"}, 11, "", ""},
@@ -96,9 +114,17 @@ func TestPlace(t *testing.T) {
 			}
 			assert.Equal(t, tt.parent, parent)
 			assert.Equal(t, tt.replaces, commandsIn(got.Replaces))
-			assert.Equal(t, tt.lost, commandsIn(got.Lost))
+			assert.Equal(t, tt.lost, textsOf(got.Lost))
 		})
 	}
+}
+
+func textsOf(lost []Lost) string {
+	var texts []string
+	for _, l := range lost {
+		texts = append(texts, l.Text)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func commandsIn(all []*Workflow) string {
@@ -173,7 +199,7 @@ func TestPlaceLosesNothing(t *testing.T) {
 			case place.Parent == nil:
 				if open && len(place.Lost) > 0 &&
 					!slices.ContainsFunc(s.Steps, func(b *Current) bool { return b.Workflow.Command == c.Command && b.Workflow.Parent == 0 }) {
-					t.Fatalf("%+v replaces %s although a step is in progress", c, commandsIn(place.Lost))
+					t.Fatalf("%+v replaces %s although a step is in progress", c, textsOf(place.Lost))
 				}
 				return
 			}

@@ -56,6 +56,7 @@ type Workflow struct {
 
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
+	Lost       []string          `json:"lost,omitempty"`       // which unfinished workflows it has replaced; see HasReplaced
 
 	machine *machine.Machine // nil without Outcomes
 	began   time.Time        // when its hydration began

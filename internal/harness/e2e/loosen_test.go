@@ -159,3 +159,35 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	require.NotNil(t, all[1].By.TTY, fmt.Sprint(all[1].By))
 	assert.Equal(t, gates.By{Who: gates.ThePerson, How: gates.AtTerminal, Session: s.Session, TTY: all[1].By.TTY}, all[1].By)
 }
+
+// TestAnotherSkillTakesNothingAwayUntold: by a command or an event of its own the agent replaces no unfinished workflow; a call of
+// the Skill tool does, and the person is told in the same event and at the end of the turn.
+func TestAnotherSkillTakesNothingAwayUntold(t *testing.T) {
+	s := held(t, steps("Release"))
+	skill(s, projectSkills, "easy", `[{"id": 1, "subject": "Look"}]`)
+	onPath(s)
+	fed := `printf '{"session_id": "%s", "cwd": "%s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "x", ` +
+		`"tool_input": {"skill": "easy"}, "tool_response": {"success": true, "commandName": "easy"}}' "$CLAUDE_CODE_SESSION_ID" "$PWD" | fsmtx `
+	ways := map[string]string{
+		"begin":             "fsmtx begin easy",
+		"a text for sh":     `sh -c "fsmtx begin easy"`,
+		"a folder":          "sh -c 'fsmtx begin .claude/skills/easy'",
+		"an event, hook":    fed + "hook",
+		"an event, no nest": fed + "hydrate --nest off",
+	}
+	turns := begun()
+	for name, line := range ways {
+		turns = append(turns, Do(Bash(name, line)))
+	}
+	turns = append(turns, Do(TaskList("before")), Do(Skill("other", "easy")), Say("done"))
+	r := s.Prompt(Script{Main: turns}, "go")
+	assert.Contains(t, denied(t, r, "begin"), "The agent wants to begin easy in place of release (0 of 3 done): fsmtx begin easy")
+	for name := range ways {
+		assert.Contains(t, denied(t, r, name), "release (0 of 3 done)")
+	}
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "before"))
+	const told = "easy has replaced release (0 of 3 done); fsmtx undo brings it back"
+	posts := r.Ran("PostToolUse")
+	assert.Contains(t, posts[len(posts)-1].Stdout, told)
+	assert.Contains(t, r.Ran("Stop")[0].Stdout, told)
+}
