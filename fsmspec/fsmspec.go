@@ -55,12 +55,13 @@ type Task struct {
 	// without repetition: those in this entry, then, in the order of the file, the entries whose
 	// Blocks name this one, then the steps of Flow.When
 	BlockedBy []int64
-	Metadata  string // the JSON object as the file spells it; "" if left out
-	Gates     Gates  // not in the task of the list
-	Flow      Flow   // not in the task of the list
-	Parts     []Task // what the task consists of, in the order of the file; ids are those of this level
-	Skill     string // has to be called while the task is in progress, before it is completed; "" if none
-	Each      *Each  // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
+	Circular  []int64 // those of BlockedBy that wait for this entry themselves: they do not hold it up; in version Plain only
+	Metadata  string  // the JSON object as the file spells it; "" if left out
+	Gates     Gates   // not in the task of the list
+	Flow      Flow    // not in the task of the list
+	Parts     []Task  // what the task consists of, in the order of the file; ids are those of this level
+	Skill     string  // has to be called while the task is in progress, before it is completed; "" if none
+	Each      *Each   // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
 }
 
 // Status is the progress of a task.
@@ -83,8 +84,8 @@ type Problem struct {
 	Warning bool   // the file is valid nevertheless
 
 	// ChangesMeaning is set for a warning about a cycle or a task that blocks itself:
-	// the workflow cannot be carried out as it is written, because tasks wait for each
-	// other or for themselves. The file is valid nevertheless, because task
+	// the workflow cannot be carried out as it is written, because tasks block each
+	// other or themselves. The file is valid nevertheless, because task
 	// lists accept such dependencies. A caller that creates the tasks should tell the
 	// person and the agent.
 	ChangesMeaning bool

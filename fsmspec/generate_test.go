@@ -142,34 +142,12 @@ func workflows() *rapid.Generator[workflow] {
 		for _, id := range ids {
 			w.tasks = append(w.tasks, drawModel(t, id, ids))
 		}
-		if w.isStuck() {
-			w.tasks[0].status = "in_progress"
-		}
 		for i, m := range w.tasks {
 			entries[i] = space(t) + m.spelled(t) + space(t)
 		}
 		w.file = space(t) + "[" + strings.Join(entries, ",") + space(t) + "]" + space(t)
 		return w
 	})
-}
-
-// isStuck reports whether no task can ever start.
-func (w workflow) isStuck() bool {
-	open := map[int64]bool{}
-	for _, m := range w.tasks {
-		open[m.id] = m.status != "completed"
-	}
-	waits := func(id int64) bool { return open[id] }
-	left := 0
-	for _, m := range w.mirrored() {
-		if m.status == "in_progress" || open[m.id] && !slices.ContainsFunc(m.blockedBy, waits) {
-			return false
-		}
-		if open[m.id] {
-			left++
-		}
-	}
-	return left > 0
 }
 
 // mirrored returns the tasks with the blockedBy that they have in a plan.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
 // maxCycles is the largest number of cycles in the warnings: a dense graph can have far more
@@ -30,6 +32,18 @@ func mirror(entries []*entry) {
 	}
 }
 
+// loosen says which blockers wait for their task themselves: they do not hold it up, so that every task of a list can start.
+func loosen(entries []*entry) {
+	before := make(map[int64][]int64, len(entries))
+	for _, e := range entries {
+		before[e.task.ID] = e.task.BlockedBy
+	}
+	circular := machine.Circular(before)
+	for _, e := range entries {
+		e.task.Circular = circular[e.task.ID]
+	}
+}
+
 // distinct removes repeated ids.
 func distinct(ids []int64) []int64 {
 	seen := make(map[int64]bool, len(ids))
@@ -46,6 +60,7 @@ type graph struct {
 	index    map[int64]int // in entries, by id
 	edges    [][]edge      // by the index of the blocker; each blocked task at most once, never the blocker itself
 	warnings *report
+	plain    bool // a cycle is allowed
 }
 
 // edge is a dependency of one task on another.
@@ -55,12 +70,13 @@ type edge struct {
 }
 
 // warnGraph adds the warnings about the dependencies of a valid file.
-func warnGraph(entries []*entry, warnings *report) {
+func warnGraph(entries []*entry, warnings *report, plain bool) {
 	g := &graph{
 		entries:  entries,
 		index:    make(map[int64]int, len(entries)),
 		edges:    make([][]edge, len(entries)),
 		warnings: warnings,
+		plain:    plain,
 	}
 	for i, e := range entries {
 		g.index[e.task.ID] = i
@@ -165,29 +181,6 @@ func (g *graph) warnIfStarted(k int, blocker *entry, warned []bool) {
 	})
 }
 
-// checkStart notes a problem if there are steps left to do and none of them can ever start:
-// with some that can, a cycle is a warning only.
-func (p *parser) checkStart() {
-	waiting := slices.DeleteFunc(slices.Clone(p.entries), func(e *entry) bool { return e.task.Status == Completed })
-	if len(waiting) == 0 {
-		return
-	}
-	open := make(map[int64]bool, len(waiting))
-	for _, e := range waiting {
-		open[e.task.ID] = true
-	}
-	canStart := func(e *entry) bool {
-		return e.task.Status == InProgress || !slices.ContainsFunc(e.task.BlockedBy, func(id int64) bool { return open[id] })
-	}
-	if slices.ContainsFunc(waiting, canStart) {
-		return
-	}
-	p.problems.note(waiting[0].at, nil, changesMeaning, func() (pointer, text string) {
-		return waiting[0].pointer(), "no step can ever start: each one waits for another; remove the blockedBy or blocks " +
-			"that makes the first step wait"
-	})
-}
-
 // warnEmpty warns of a file without steps. It is valid: it empties the task list.
 func (p *parser) warnEmpty() {
 	if len(p.entries) == 0 && len(p.problems.findings) == 0 {
@@ -236,6 +229,10 @@ func (s *search) warn(cycle []int, closing reference) {
 			fmt.Fprintf(&ids, "%d -> ", s.graph.entries[i].task.ID)
 		}
 		first := s.graph.entries[cycle[0]].task.ID
-		return closing.pointer(), fmt.Sprintf("cycle %s%d: each task blocks the next, so none can start", ids.String(), first)
+		so := "none can start"
+		if s.graph.plain {
+			so = "none of them holds up another"
+		}
+		return closing.pointer(), fmt.Sprintf("cycle %s%d: each task blocks the next, so %s", ids.String(), first, so)
 	})
 }

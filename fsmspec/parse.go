@@ -51,10 +51,10 @@ func parse(skill string, data []byte, part bool) (*Spec, error) {
 	}
 	p.connect(p.entries)
 	spec := &Spec{version: p.version}
-	if p.version != WithOutcomes {
-		p.checkStart()
-	} else if p.promote(); len(p.problems.findings) == 0 {
-		p.proveAll(p.entries)
+	if p.version == WithOutcomes {
+		if p.promote(); len(p.problems.findings) == 0 {
+			p.proveAll(p.entries)
+		}
 	}
 	if p.version == WithOutcomes && len(p.problems.findings) == 0 {
 		if !part {

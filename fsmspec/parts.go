@@ -185,8 +185,12 @@ func (l level) last() (ids []int64) {
 // connect warns about the dependencies of a valid file and completes BlockedBy, level by
 // level.
 func (p *parser) connect(entries []*entry) {
-	warnGraph(entries, &p.warnings)
+	plain := p.version != WithOutcomes
+	warnGraph(entries, &p.warnings, plain)
 	mirror(entries)
+	if plain && slices.ContainsFunc(p.warnings.findings, func(f finding) bool { return f.effect }) {
+		loosen(entries)
+	}
 	for _, e := range entries {
 		p.connect(e.parts)
 	}

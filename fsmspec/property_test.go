@@ -43,7 +43,7 @@ func checkTasks(t require.TestingT, spec *fsmspec.Spec, models []model) {
 		m := models[i]
 		want := fsmspec.Task{ID: m.id, Subject: m.subject, Description: m.description, ActiveForm: m.activeForm, Owner: m.owner,
 			Status: task.Status, Blocks: append([]int64(nil), m.blocks...), BlockedBy: append([]int64(nil), m.blockedBy...),
-			Metadata: task.Metadata, Gates: m.gates}
+			Circular: task.Circular, Metadata: task.Metadata, Gates: m.gates}
 		want.Gates.Produces, want.Gates.Ready = append([]string(nil), m.gates.Produces...), append([]string(nil), m.gates.Ready...)
 		assert.Equal(t, want, task)
 		assert.Equal(t, m.status, task.Status.String())

@@ -57,26 +57,26 @@ func TestWarnings(t *testing.T) {
 		{"in progress with its blocker done",
 			`[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
 		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
-			`1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
+			`1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none of them holds up another`},
 		{"cycle of three with a tail", `[{"id": 9, "subject": "Z", "blocks": [1]},
 {"id": 1, "subject": "A", "blocks": [2]},
 {"id": 2, "subject": "B"},
 {"id": 3, "subject": "C", "blockedBy": [2], "blocks": [1]}]`,
-			`4:56 /3/blocks/0 cycle 1 -> 2 -> 3 -> 1: each task blocks the next, so none can start`},
+			`4:56 /3/blocks/0 cycle 1 -> 2 -> 3 -> 1: each task blocks the next, so none of them holds up another`},
 		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, ` +
 			`"subject": "C", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
-			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start\n" +
-				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none can start"},
+			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none of them holds up another\n" +
+				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none of them holds up another"},
 		{"cycle beside a task that is not on it",
 			`[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}, ` +
 				`{"id": 20, "subject": "Free"}]`,
-			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none can start`},
+			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none of them holds up another`},
 		{"cycle stated from both sides",
 			`[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
-			`1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start`},
+			`1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none of them holds up another`},
 		{"cycle stated from both sides, blocks first",
 			`[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
-			`1:99 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
+			`1:99 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none of them holds up another`},
 		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, ` +
 			`"subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
 	} {

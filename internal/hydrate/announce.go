@@ -186,7 +186,7 @@ func (a announcement) ready() (ready []int) {
 		open[t.ID] = t.Status != fsmspec.Completed
 	}
 	for i, t := range a.result.Steps {
-		if open[t.ID] && !slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return open[id] }) {
+		if open[t.ID] && !slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return open[id] && !slices.Contains(t.Circular, id) }) {
 			ready = append(ready, i)
 		}
 	}

@@ -336,7 +336,7 @@ func TestAnnouncementHasTheWarning(t *testing.T) {
 	result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
 	require.NoError(t, err)
 	require.Len(t, result.Warnings, 1, "the unknown field does not change the meaning")
-	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none can start"
+	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none of them holds up another"
 	assert.Contains(t, hydrate.Announcement(r, result), "\n"+warning+"\n")
 	assert.Equal(t, "s: 3 tasks #1–#3; "+warning, hydrate.Notice(r, result))
 

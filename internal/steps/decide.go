@@ -368,12 +368,13 @@ func (c *call) isWorthWaiting(s *State, target *Current) bool {
 }
 
 // decidedTwin returns the decision about the same call of the agent that another process
-// has taken: the hook may be registered both by a plugin and in the settings, and the client
-// starts both at the same time. The client gives each call an id of its own.
+// has taken since this one began, or before if it leads back: the hook may be registered both
+// by a plugin and in the settings. The client starts both at the same time, and one may be done
+// before the other begins.
 func (c *call) decidedTwin(s *State) (Evidence, bool) {
 	u := c.update
 	for _, e := range slices.Backward(s.Evidence) {
-		if u.Use != "" && e.Use == u.Use && itoa(e.Step) == u.Task && (e.To == u.Status || len(e.Reopens) > 0) {
+		if u.Use != "" && e.Use == u.Use && itoa(e.Step) == u.Task && (e.To == u.Status && !e.Time.Before(c.begun) || len(e.Reopens) > 0) {
 			return e, true
 		}
 	}

@@ -62,7 +62,7 @@ func keep(s *State, c *Current, u Update) Verdict {
 
 // waitsFor reports whether the step is blocked by the task with that number.
 func (c *Current) waitsFor(id string) bool {
-	return slices.ContainsFunc(c.BlockedBy, func(b int64) bool { return itoa(b) == id })
+	return slices.ContainsFunc(slices.Concat(c.BlockedBy, c.Circular), func(b int64) bool { return itoa(b) == id })
 }
 
 // find returns the step with that number, or nil.

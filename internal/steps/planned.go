@@ -1,6 +1,10 @@
 package steps
 
-import "github.com/fsmtx/fsmtx/fsmspec"
+import (
+	"slices"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
 
 // Planned returns the workflows that a plan creates, as they are recorded: those whose parent is
 // the step with that number, 0 for the outermost one, and under their steps what these consist
@@ -30,7 +34,9 @@ func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
 			s := stepOf(task, l.Base)
 			s.BlockedBy = nil
 			for _, id := range flat[len(all)].BlockedBy {
-				s.BlockedBy = append(s.BlockedBy, p.Levels()[0].Base+id)
+				if !slices.Contains(task.Circular, id) {
+					s.BlockedBy = append(s.BlockedBy, p.Levels()[0].Base+id)
+				}
 			}
 			all = append(all, s)
 		}
@@ -70,7 +76,11 @@ func stepOf(task fsmspec.Task, base int64) Step {
 		Description: task.Shown(base),
 	}
 	for _, id := range task.BlockedBy {
-		s.BlockedBy = append(s.BlockedBy, base+id)
+		if slices.Contains(task.Circular, id) {
+			s.Circular = append(s.Circular, base+id)
+		} else {
+			s.BlockedBy = append(s.BlockedBy, base+id)
+		}
 	}
 	s.addFlow(task.Flow, base)
 	if len(fsmspec.Named(task.ActiveForm)) > 0 {

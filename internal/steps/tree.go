@@ -164,7 +164,7 @@ func (s *State) Waits(c *Current) []int64 { return s.waits(c) }
 // it; for the first steps of parts and copies what comes before these; and the last steps of its
 // own parts and copies.
 func (s *State) waits(c *Current) []int64 {
-	ids := c.BlockedBy
+	ids := slices.Concat(c.BlockedBy, c.Circular)
 	if len(ids) == 0 {
 		ids = s.outside(c)
 	}

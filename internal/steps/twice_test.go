@@ -47,14 +47,12 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	require.Equal(t, "\n\n", string(runs))
 }
 
-// The two hooks of one call may also come one after the other. The client gives each call an id of its own.
-func TestASecondHookSaysWhatTheFirstHasDecided(t *testing.T) {
+// A decision that goes forward and was taken before a call began is taken anew.
+func TestAnEarlierDecisionIsNotThatOfTheCall(t *testing.T) {
 	l := hydrated(t, Step{Produces: []string{"out"}})
 	update := Update{Task: "1", Status: completed, Use: "toolu_1"}
 	require.Equal(t, Deny, l.Update(t.Context(), update).Decision)
 	l.write("out", "text")
-	require.Equal(t, Deny, l.Update(t.Context(), update).Decision)
-	update.Use = "toolu_2"
 	require.True(t, l.Update(t.Context(), update).Allowed())
 }
 

@@ -81,6 +81,7 @@ type Step struct {
 	Subject   string  `json:"subject"`
 	Status    string  `json:"status"`              // as hydrated: pending, in_progress or completed
 	BlockedBy []int64 `json:"blockedBy,omitempty"` // numbers in the list, each of a step of this workflow
+	Circular  []int64 `json:"circular,omitempty"`  // such that the list shows as blockers, and that do not hold it up; see fsmspec.Task
 
 	Description string `json:"description,omitzero"` // empty if there is none
 
