@@ -284,8 +284,6 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx guard list": args("guard", "list"),
 		"fsmtx guard explain": {with(tool, "guard", "explain", "H04"), with(tool, "guard", "explain", "H13"),
 			with(foreign, "guard", "explain", "H04"), with("", "guard", "explain", foreign)},
-		"fsmtx guard log": {{args: []string{"guard", "log"}, lines: true}, {args: []string{"guard", "log", "s1"}, lines: true},
-			{args: []string{"guard", "log", foreign}}},
 		"fsmtx guard reset":  {{args: []string{"guard", "reset", foreign}}, {args: []string{"guard", "reset", "s1", foreign}}},
 		"fsmtx guard unlock": {{args: []string{"guard", "unlock", "--session", foreign}}, {args: []string{"guard", "unlock"}}},
 		"fsmtx guard skill-files": {asHook(w.event("PreToolUse", `"tool_name": "Read", "tool_input": {"file_path": `+quoted(filepath.Join(w.home,

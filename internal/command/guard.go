@@ -49,7 +49,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 	addLog(c, &file)
 	c.ValidArgsFunction = completeGuards
 	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
-	for _, below := range []*cobra.Command{newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardUnlock(s),
+	for _, below := range []*cobra.Command{newGuardList(s), newGuardExplain(s), newGuardReset(s), newGuardUnlock(s),
 		newGuardSkillFiles(s)} {
 		checkArguments(below, misusedFlags)
 		c.AddCommand(below)

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +24,7 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 		Short: "Look for mistakes in a hooks file that the agent would not report",
 		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
-			"matchers that match no tool, duplicates, bash in a command for sh) as\n" +
-			"warnings. The files hooks.json and plugin.json, and those in the directory hooks of a plugin, belong\n" +
+			"matchers that match no tool, duplicates) as warnings. The files hooks.json and plugin.json, and those in the directory hooks of a plugin, belong\n" +
 			"to a plugin or an extension; any other is a settings file.\n\n" +
 			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
 			"plugin's manifest, or the one that knows the most of the file's events; a hint names it.\n\n" +
@@ -117,32 +114,9 @@ func projectOf(path, cwd string) string {
 }
 
 func printFindings(s terminal.Streams, findings []check.Finding) {
-	for i, f := range findings {
-		isSame := func(other check.Finding) bool {
-			return other.Path == f.Path && other.Severity == f.Severity && other.Message == f.Message
-		}
-		if slices.ContainsFunc(findings[:i], isSame) {
-			continue // said with the first one
-		}
-		visible.Fprintf(s.Out, "%s%s\n", f, again(slices.DeleteFunc(slices.Clone(findings[i+1:]),
-			func(other check.Finding) bool { return !isSame(other) })))
+	for _, f := range findings {
+		visible.Fprintf(s.Out, "%s\n", f)
 	}
-}
-
-// again names the other lines of which a finding holds.
-func again(others []check.Finding) string {
-	const most = 5
-	if len(others) == 0 {
-		return ""
-	}
-	var lines []string
-	for _, f := range others[:min(most, len(others))] {
-		lines = append(lines, strconv.Itoa(f.Line))
-	}
-	if len(others) > most {
-		return fmt.Sprintf(" (again in lines %s and %d more)", strings.Join(lines, ", "), len(others)-most)
-	}
-	return " (again in line" + map[bool]string{true: "s"}[len(others) > 1] + " " + dialect.InWords(lines) + ")"
 }
 
 func hasErrors(findings []check.Finding) bool {

@@ -3,9 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +23,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 		Long: "Reads the event as JSON on standard input, runs the hooks that match it, and prints what the agent\n" +
 			"would do. It uses the agent's own configuration for the event's cwd, or the files of --config.\n\n" +
 			"For each configured hook it prints whether the hook ran and if not why, its output, which parts of the\n" +
-			"output take effect, and which parts were ignored, with what was probably meant.\n\n" +
+			"output take effect, and which parts were ignored.\n\n" +
 			"Exits with 0; with 2 if a hook blocks; with 3 if a hook stops the agent; with 1 if the event is unknown\n" +
 			"or a settings file cannot be read.",
 		Example: example(
@@ -48,8 +45,6 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				printWarnings(s, result)
 				words{out: s.Out, dialect: setup.dialect, verbose: verbose}.result(args[0], result)
 				setup.hintForNone(s, flags, args[0], result)
-				setup.hintForSubject(s, args[0], result)
-				setup.hintForTrust(s, result)
 			}
 			if err := processes.interrupted(); err != nil {
 				return err
@@ -90,11 +85,7 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 
 // unknownEvent returns the error for a name that is not an event.
 func unknownEvent(d dialect.Dialect, name string) error {
-	hint := "it has " + strings.Join(d.EventNames(), ", ")
-	if d.Suggest(name) != "" {
-		hint = "" // the message names the event
-	}
-	return &exit{exitNo, fmt.Errorf("%s has no event %q%s", d.Title, name, d.Suggest(name)), hint}
+	return &exit{exitNo, fmt.Errorf("%s has no event %q", d.Title, name), "it has " + strings.Join(d.EventNames(), ", ")}
 }
 
 // unusable returns an error if a file of the configuration cannot be used: the agent
@@ -120,42 +111,10 @@ func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r 
 	h.hintForNoSettings(s)
 }
 
-// hintForNoSettings prints where there are settings if this agent has none here.
+// hintForNoSettings says that this agent has no settings here.
 func (h hookSetup) hintForNoSettings(s terminal.Streams) {
-	for _, other := range dialect.All() {
-		for _, file := range other.Settings.Files {
-			if _, err := os.Stat(filepath.Join(h.project, file.Path)); err == nil && file.In == dialect.InProject {
-				s.Hintf("%s has no settings here, but there is %s: try --dialect %s", h.dialect.Title, file.Path, other.Name)
-				return
-			}
-		}
-	}
-	s.Hintf("%s has no settings in %s or in the home directory; use --config FILE to read another file", h.dialect.Title, h.project)
-}
-
-// hintForSubject prints a hint if the event lacks the field that matchers are tested on.
-func (h hookSetup) hintForSubject(s terminal.Streams, name string, r *hooks.Result) {
-	if r.Plan == nil || r.Subject != "" {
-		return
-	}
-	e, _ := h.dialect.Event(name)
-	if e.Subject != "" && slices.ContainsFunc(r.Plan.Hooks, func(h hooks.Hook) bool { return h.Matcher != "" && h.Matcher != "*" }) {
-		s.Hintf("the event has no %s, so every matcher matched", e.Subject)
-	}
-}
-
-// hintForTrust prints which files the agent ignores until the user has reviewed their
-// hooks, and which files with hooks are not read here.
-func (h hookSetup) hintForTrust(s terminal.Streams, r *hooks.Result) {
-	if r.Plan == nil && len(r.Skipped) == 0 && len(h.found.Elsewhere) == 0 {
-		return
-	}
-	for _, file := range h.found.Unreviewed {
-		s.Hintf("%s runs the hooks of %s only after you have reviewed them: open /hooks in it", h.dialect.Title, file)
-	}
-	for _, file := range h.found.Elsewhere {
-		s.Hintf("%s has hooks too, which are not read here: keep them in a hooks.json", file)
-	}
+	s.Hintf("%s has no settings in %s or in the home directory; --dialect names another agent, --config FILE another file", h.dialect.Title,
+		h.project)
 }
 
 // verdict returns the error with the exit code that tells a shell script what the hooks

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -56,8 +55,7 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	events, subject := registry.Events(), ""
 	if len(args) > 0 {
 		if !knows(setup.dialect, args[0]) {
-			return &exit{exitNo, fmt.Errorf("%s has no event %q", setup.dialect.Title, args[0]),
-				"it has " + strings.Join(setup.dialect.EventNames(), ", ")}
+			return unknownEvent(setup.dialect, args[0])
 		}
 		events = args[:1]
 	}

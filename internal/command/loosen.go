@@ -48,7 +48,7 @@ func loosenings() []loosening {
 		{command: "locate"}, {command: "plan"}, {command: "status"}, {command: "statusline"}, {command: "log"}, {command: "demo"},
 		{command: "begin"}, {command: "next"}, {command: "start"}, {command: "complete"},
 		{command: "version"}, {command: "hydrate"}, {command: "hook"}, {command: "mcp"}, {command: "step"}, {command: "step show"},
-		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard log"}, {command: "guard skill-files"},
+		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard skill-files"},
 		{command: "hooks"}, {command: "hooks fire"}, {command: "hooks eval"}, {command: "hooks tool"}, {command: "hooks model"},
 		{command: "hooks list"}, {command: "hooks check"}, {command: "hooks status"},
 	}

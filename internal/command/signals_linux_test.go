@@ -78,7 +78,6 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx mcp":   {{args: []string{"mcp"}, gently: true}, hook(mcpSession, "mcp")},
 		"fsmtx guard": {reads("guard", "H04"), hook("x", "guard", "H99")}, "fsmtx guard list": one("guard", "list"),
 		"fsmtx guard explain": {reads("guard", "explain", "H04"), hook(tool, "guard", "explain", "H04")},
-		"fsmtx guard log":     {hook("x", "guard", "log", "s")},
 		"fsmtx guard reset":   one("guard", "reset", "s"), "fsmtx guard unlock": one("guard", "unlock"),
 		"fsmtx guard skill-files": {reads("guard", "skill-files"), hook("x", "guard", "skill-files")},
 		"fsmtx hooks":             one("hooks"), "fsmtx hooks fire": {reads("hooks", "fire", "PreToolUse"), hook(tool, "hooks", "fire",

@@ -2,10 +2,13 @@ package guard
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
 // maxLogDetail bounds the detail of a log line, in bytes: with PLANNING_HOOKS_VERBOSE
@@ -50,6 +53,19 @@ func parseLog(data []byte) (all []decisions.Record) {
 		}
 	}
 	return all
+}
+
+// maxDecided limits how much of a log is read at once, in bytes.
+const maxDecided = 16 << 20
+
+// Decided returns the decisions in the log at path, oldest first: of a long log those in its
+// last maxDecided bytes. Without a log there are none.
+func Decided(path string) ([]decisions.Record, error) {
+	data, err := statefile.Tail(path, maxDecided)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return parseLog(data), err
 }
 
 // Timestamp formats a time for a log, in UTC.

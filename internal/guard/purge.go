@@ -6,54 +6,52 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Purge removes the files that guards have kept for this user's sessions, of rules with
 // their prefixes too, and returns their paths. Logs at a configured place are kept: only the
 // project's configuration knows them.
-//
-// The default directory is shared, so files of other users, and whatever is not a file, are
-// left alone.
 func Purge(env func(string) string, prefixes ...string) (removed []string, err error) {
-	dir := cmp.Or(env(stateDir), defaultStateDir)
+	return remove(cmp.Or(env(stateDir), defaultStateDir), prefixes, func(fs.FileInfo) bool { return true })
+}
+
+// RemoveOld is Purge for files that were last modified before that time, in the directory of
+// a session. It ignores errors; the next session tries again.
+func RemoveOld(s Session, before time.Time, prefixes ...string) {
+	_, _ = remove(s.dir, prefixes, func(info fs.FileInfo) bool { return info.ModTime().Before(before) })
+}
+
+// remove removes the files of guards in a directory for which which returns true. The default
+// directory is shared, so files of other users, and whatever is not a file, are left alone.
+func remove(dir string, prefixes []string, which func(fs.FileInfo) bool) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
 	prefixes = append(prefixes, logPrefix, breakerPrefix, blocksPrefix)
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if !hasPrefix(e.Name(), prefixes) || !isMine(path) {
+		if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(e.Name(), prefix) }) {
 			continue
 		}
+		info, err := e.Info()
+		if err != nil || !isMine(info) || !which(info) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return removed, err
 		}
 		removed = append(removed, path)
 	}
-	return removed, nil
+	return removed, err
 }
 
-func hasPrefix(name string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// isMine reports whether the path is a regular file of this user.
-func isMine(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
+// isMine reports whether a file is a regular one of this user.
+func isMine(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Getuid()
+	return ok && int(stat.Uid) == os.Getuid() && info.Mode().IsRegular()
 }

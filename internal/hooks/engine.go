@@ -145,7 +145,7 @@ func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
 	registry := e.ready(result)
 	event, known := d.Event(name)
 	if !known {
-		result.warn(fmt.Sprintf("%s has no event %q%s", d.Title, name, d.Suggest(name)))
+		result.warn(fmt.Sprintf("%s has no event %q", d.Title, name))
 	}
 	if registry == nil || len(registry.hooks[name]) == 0 {
 		return result

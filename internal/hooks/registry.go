@@ -115,7 +115,7 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 	case !known && (slices.Contains(s.dialect.Settings.NotEvent, name) || isComment(name, isArray)):
 		return
 	case !known:
-		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
+		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run", name))
 		return
 	case !isArray:
 		s.drop(at, s.fatal, jsonx.Got(value.Kind(), "an array of groups"))
@@ -140,11 +140,7 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 	}
 	entries, ok := js.Array(group.Get("hooks"))
 	if !ok {
-		what := "a group has no array of hooks"
-		if group.Has("command") || group.Has("type") {
-			what += `: write {"hooks": [{"type": "command", "command": …}]}`
-		}
-		s.drop(at, s.fatal && (group.Get("hooks") != nil || !s.dialect.Hooks.EmptyGroups), what)
+		s.drop(at, s.fatal && (group.Get("hooks") != nil || !s.dialect.Hooks.EmptyGroups), "a group has no array of hooks")
 		return
 	}
 	pattern := group.Get("matcher")

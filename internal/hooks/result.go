@@ -37,7 +37,7 @@ type HookResult struct {
 	Environment string `json:"environment,omitzero"`
 
 	Counted  []string `json:"counted,omitzero"` // the parts of its output that count
-	Notes    []string `json:"notes,omitzero"`   // what was ignored, and what was probably meant
+	Notes    []string `json:"notes,omitzero"`   // what was ignored
 	Duration Elapsed  `json:"duration_ms"`
 
 	answered bool // it counts although it did not exit with 0

@@ -28,8 +28,8 @@ type Source struct {
 	Mistakes []string
 	// Lenient keeps the hooks of a source that the agent drops because of a mistake.
 	Lenient bool
-	// Loses names what the agent drops with the hooks of the file, such as its permissions.
-	Loses []string
+	// Settings is set for a file of settings, which the agent drops with its hooks.
+	Settings bool
 
 	// Disabled lists names and commands of hooks that do not run.
 	Disabled []string
@@ -51,18 +51,9 @@ func (s Source) lost(d dialect.Dialect, found []Hook) string {
 		return fmt.Sprintf("%s drops all hooks of the skill because of a mistake in one of them, including the valid ones (%d)",
 			d.Title, len(found))
 	}
-	lost := s.Loses
-	if len(found) > 0 {
-		lost = append([]string{fmt.Sprintf("the valid hooks (%d)", len(found))}, lost...)
-	}
-	text := d.Title + " drops this whole file because of a mistake in "
-	if len(s.Mistakes) > 0 {
-		text += "it"
-	} else {
-		text += "its hooks"
-	}
-	if len(lost) > 0 {
-		text += ", including " + dialect.InWords(lost)
+	text := fmt.Sprintf("%s drops this whole file because of a mistake in it: its valid hooks (%d)", d.Title, len(found))
+	if s.Settings {
+		text += " and every other setting, such as permissions"
 	}
 	return text
 }

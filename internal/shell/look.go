@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // Reading is what the text of a command line tells about what it runs.
@@ -239,7 +241,7 @@ func (l *looker) isHarmless(words []string) bool {
 	}
 	switch name {
 	case "sed": // it can run a command, but not to print lines by their numbers
-		return slices.ContainsFunc(words[1:], func(word string) bool { return numbers.in(word) })
+		return slices.ContainsFunc(words[1:], func(word string) bool { return numbers.Regexp().MatchString(word) })
 	case "awk":
 		return false
 	}
@@ -247,7 +249,7 @@ func (l *looker) isHarmless(words []string) bool {
 }
 
 // numbers matches a command of sed that prints or deletes lines by their numbers.
-var numbers = expression{text: `^[0-9,$]+[pd]$`}
+var numbers = pattern.New(`^[0-9,$]+[pd]$`)
 
 // namesProgram reports whether a word is an option of rg, git grep or git whose value is a program.
 func namesProgram(word string) bool {

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // isHidden reports whether shells differ in what they make of a character.
@@ -14,10 +16,10 @@ func isHidden(c rune) bool {
 }
 
 // target matches what a simple redirection names.
-var target = expression{text: `^[\w./][\w./-]*$`}
+var target = pattern.New(`^[\w./][\w./-]*$`)
 
 // odd matches a literal with a brace or a tilde, or with a backslash before a blank or at its end.
-var odd = expression{text: `[{}~]|\\(?:\s|$)`}
+var odd = pattern.New(`[{}~]|\\(?:\s|$)`)
 
 // isPlainNode reports whether Claude Code looks into a part of a line. It looks into some more, which this does not.
 func isPlainNode(n syntax.Node) bool {
@@ -27,7 +29,7 @@ func isPlainNode(n syntax.Node) bool {
 	case *syntax.DblQuoted:
 		return !n.Dollar
 	case *syntax.Lit:
-		return !strings.HasPrefix(n.Value, "=") && !odd.in(n.Value)
+		return !strings.HasPrefix(n.Value, "=") && !odd.Regexp().MatchString(n.Value)
 	case *syntax.Assign:
 		return n.Index == nil && n.Array == nil && n.Value != nil && n.Name.Value != "IFS"
 	case *syntax.Redirect:
@@ -45,7 +47,7 @@ func isPlainNode(n syntax.Node) bool {
 
 func isPlainRedirect(r *syntax.Redirect) bool {
 	return slices.Contains([]syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.RdrIn, syntax.DplOut}, r.Op) &&
-		target.in(r.Word.Lit()) && (r.N == nil || r.N.Value[0] != '{')
+		target.Regexp().MatchString(r.Word.Lit()) && (r.N == nil || r.N.Value[0] != '{')
 }
 
 // isPlainStmt reports whether Claude Code looks into a statement: redirections stand at its end, and of variables it sets one

@@ -67,26 +67,6 @@ func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 	require.ErrorIs(t, err, errSyntax)
 }
 
-func TestUnquoted(t *testing.T) {
-	for line, want := range map[string][]string{
-		`$A/x "$B" '$C' \$D`:         {"A"},
-		`${A%/} "${B}" ${#C}`:        {"A"},
-		`"$(x $A "$B")"`:             {"A"},
-		"x # $A":                     nil,
-		"cat <<E\n$A $(x $B)\nE":     {"B"},
-		"cat <<'E'\n$A\nE":           nil,
-		`A=$B x $C $C`:               {"C"},
-		`case $A in $B) x $C;; esac`: {"C"},
-		`[[ -d $A ]] && x $B`:        {"B"},
-		`x $(($A + 1))`:              nil,
-		"x `y $A`":                   {"A"},
-	} {
-		s, err := Parse(line)
-		require.NoError(t, err, line)
-		require.Equal(t, want, s.Unquoted(), line)
-	}
-}
-
 // one returns a lookup that knows one variable.
 func one(name, value string) func(string) (string, bool) {
 	return func(n string) (string, bool) { return value, n == name }
@@ -175,7 +155,6 @@ func FuzzExpand(f *testing.F) {
 		require.Equal(t, line, Expand(line, none))
 		Expand(line, func(string) (string, bool) { return "'\"`$\\\n", true })
 		if s, err := Parse(line); err == nil {
-			s.Unquoted()
 			for _, w := range s.FirstCommand() {
 				w.Literal()
 			}

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -10,7 +9,6 @@ import (
 // context is the context of a node of a script.
 type context struct {
 	quoted     bool // in double quotes or a here-document
-	unsplit    bool // in a word that is not split: an assignment, case or [[ ]]
 	arithmetic bool
 	backquotes int // number of pairs of backquotes around the node
 }
@@ -52,28 +50,10 @@ func inside(n syntax.Node, in context, hereDocuments map[*syntax.Word]bool) cont
 		in.quoted = true
 	case *syntax.Word:
 		in.quoted = in.quoted || hereDocuments[n]
-	case *syntax.Assign, *syntax.CaseClause, *syntax.TestClause:
-		in.unsplit = true
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 		in.arithmetic = true
 	}
 	return in
-}
-
-// Unquoted returns the names of the variables whose values the shell would split
-// into words, each once, in the order of the line.
-func (s Script) Unquoted() []string {
-	var names []string
-	s.walk(func(n syntax.Node, in context) {
-		p, ok := n.(*syntax.ParamExp)
-		if !ok || p.Param == nil || p.Length || in.quoted || in.unsplit || in.arithmetic {
-			return
-		}
-		if !slices.Contains(names, p.Param.Value) {
-			names = append(names, p.Param.Value)
-		}
-	})
-	return names
 }
 
 // Expand replaces variables by their values where the shell would not insert the value

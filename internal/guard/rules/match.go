@@ -196,38 +196,8 @@ func common(a, b map[string]bool) int {
 	return n
 }
 
-// fillers are words that are never part of a subject. Without those of other languages, questions
-// there that have only small words in common would be refused. They leave out words that name
-// things in English, such as "die" and "bin".
-const fillers = english + german + french + spanish + portuguese + italian + dutch
-
-const (
-	german = " der das den dem des ein eine einen einem einer eines und oder aber für mit von vom zu zum zur im ins in an am auf aus bei " +
-		"beim nach vor über unter um durch ohne als wie was welche welcher welches welchen welchem" +
-		" wir ich sie es ihr man uns unser unsere unseren dein deine mein meine ihre ihren ist sind war waren sein wird werden würde soll " +
-		"sollen sollte sollten möchte möchten möchtest will wollen wollt kann können könnte könnten darf dürfen muss müssen" +
-		" hat haben nehmen nutzen verwenden benutzen einsetzen wählen bevorzugen brauchen nun jetzt noch denn doch also lieber besser beste " +
-		"besten richtig bitte schon nur auch nicht kein keine "
-	french = " le la les un une des du de et ou mais pour avec par sans sur sous dans en au aux ce cet cette ces quel quelle quels quelles " +
-		"que qui quoi est sont sera nous vous je tu il elle on notre nos votre vos" +
-		" devons devrions devrait doit doivent faut voulons voulez voudriez veut peut pouvons utiliser utilisons utilise prendre choisir " +
-		"choisissons préférer préférez mieux meilleur meilleure vraiment encore comme "
-	spanish = " el la los las lo un una unos unas y o u e pero para por con sin sobre en de del al a este esta estos estas qué que cuál " +
-		"cuáles cual es son ser será nosotros nuestro nuestra nuestros nuestras tu su sus" +
-		" debemos deberíamos debería debe queremos quieres quiere podemos puede usamos usar uso utilizar utilizamos usaremos elegir elegimos " +
-		"preferir prefieres mejor entonces como "
-	portuguese = " o as um uma uns umas e ou mas para por pelo pela com sem sobre em no na nos nas de do da das ao à este esta isto que " +
-		"qual quais é são ser será nós nosso nossa seu sua" +
-		" devemos deveríamos deve queremos quer podemos pode usamos usar vamos utilizar escolher preferir prefere melhor então como "
-	italian = " il lo la i gli le un uno una e o ma per con senza su sul sulla in nel nella di del della dei delle da dal al alla questo " +
-		"questa che quale quali è sono sarà noi nostro nostra vostro" +
-		" dobbiamo dovremmo deve vogliamo vuole possiamo può usiamo usare utilizzare scegliere preferire preferisci meglio allora come "
-	dutch = " het een en of maar voor met zonder op van naar uit bij door om te aan dit deze welke welk wat is zijn was wordt worden " +
-		"wij we ik jij je u ons onze" +
-		" moeten moet willen wil kunnen kan zullen gebruiken kiezen nemen liever beter beste dan nog ook "
-)
-
-const english = " the a an is are was were should we do does will would can could use using for to in on of and or" +
+// fillers are words that are never part of a subject. In other languages than English every word counts.
+const fillers = " the a an is are was were should we do does will would can could use using for to in on of and or" +
 	" what which who when where why how be it its this that with as at by from you your our us i me my "
 
 // generic are words of a question that are part of its subject only if the decision has

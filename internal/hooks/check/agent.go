@@ -12,8 +12,7 @@ import (
 
 // AgentOf returns the dialect of the agent whose file this seems to be: of the directory that
 // it is in, of the plugin that it belongs to, or the dialect that knows the most of its events.
-// Where several know as many, such as SessionStart alone, it is Claude Code, whose files are the most;
-// a settings file without events is LLxprt Code's.
+// Where several know as many, such as SessionStart alone, it is Claude Code, whose files are the most.
 // ok is false if the file has events, and no agent knows one of them.
 func AgentOf(path string) (d dialect.Dialect, ok bool) {
 	dir := filepath.Dir(path)
@@ -33,9 +32,7 @@ func AgentOf(path string) (d dialect.Dialect, ok bool) {
 	if settings.IsSkillFile(path) {
 		return dialect.Claude(), true
 	}
-	likely := []dialect.Dialect{dialect.LLxprt(), dialect.Gemini(), dialect.Claude(), dialect.Codex()}
 	if settings.IsHooksFile(path) {
-		likely = []dialect.Dialect{dialect.Claude(), dialect.Codex(), dialect.LLxprt(), dialect.Gemini()}
 		if filepath.Base(dir) == "hooks" || settings.IsManifest(path) {
 			dir = filepath.Dir(dir)
 		}
@@ -43,11 +40,7 @@ func AgentOf(path string) (d dialect.Dialect, ok bool) {
 			return agent, true
 		}
 	}
-	events, isObject := eventsIn(path)
-	if len(events) > 0 || !isObject {
-		likely = []dialect.Dialect{dialect.Claude(), dialect.LLxprt(), dialect.Gemini(), dialect.Codex()}
-	}
-	return knowsMost(likely, events)
+	return knowsMost(eventsIn(path))
 }
 
 // agentOfPlugin returns the dialect of the agent that knows a directory as a plugin or an
@@ -69,30 +62,28 @@ func agentOfPlugin(dir string) (d dialect.Dialect, ok bool) {
 	return dialect.Dialect{}, false
 }
 
-// eventsIn returns the names of the events in a file; nil if it cannot be read. isObject is false if
-// the file's member hooks is of another type, as in a part of a settings file.
-func eventsIn(path string) (names []string, isObject bool) {
+// eventsIn returns the names of the events in a file; nil if it cannot be read.
+func eventsIn(path string) (names []string) {
 	data, err := safefile.ReadFile(path, settings.MaxFile, 0)
 	if err != nil {
-		return nil, true
+		return nil
 	}
 	text, err := settings.Parse(dialect.LLxprt(), data) // which allows comments
 	if err != nil {
-		return nil, true
+		return nil
 	}
-	member := jsonx.Member(text, "hooks")
-	events, _ := jsonx.Members(member)
+	events, _ := jsonx.Members(jsonx.Member(text, "hooks"))
 	for name := range events {
 		names = append(names, name)
 	}
-	return names, len(member) == 0 || member.Kind() == '{'
+	return names
 }
 
 // knowsMost returns the first of the dialects that knows the most of the events. ok is false if
 // none knows one of them.
-func knowsMost(all []dialect.Dialect, events []string) (best dialect.Dialect, ok bool) {
-	most := 0
-	for _, d := range all {
+func knowsMost(events []string) (best dialect.Dialect, ok bool) {
+	most := -1
+	for _, d := range []dialect.Dialect{dialect.Claude(), dialect.LLxprt(), dialect.Gemini(), dialect.Codex()} {
 		known := 0
 		for _, name := range events {
 			if _, ok := d.Event(name); ok {
@@ -103,8 +94,5 @@ func knowsMost(all []dialect.Dialect, events []string) (best dialect.Dialect, ok
 			best, most = d, known
 		}
 	}
-	if most == 0 {
-		return all[0], len(events) == 0
-	}
-	return best, true
+	return best, most > 0 || len(events) == 0
 }

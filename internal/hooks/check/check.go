@@ -137,12 +137,10 @@ func (f *file) check() {
 
 // events adds the findings about the object of event names.
 func (f *file) events() {
-	f.switches()
 	lenient := f.source
 	lenient.Lenient = true // one fatal problem must not hide the others
 	registry := hooks.NewRegistry(f.Dialect, []hooks.Source{lenient})
 	f.lost()
-	f.fields()
 	for _, p := range registry.Problems() {
 		f.problem(p)
 	}

@@ -33,9 +33,6 @@ func TestMistakes(t *testing.T) {
 			[]string{hook("BeforeTool", "", `, "timeout": 999`), hook("BeforeTool", "", `, "timeout": 1000`)}},
 		"a member twice": {claude, "settings.json", []string{`another "hooks" below replaces this one`, `known are`},
 			[]string{"{\"hooks\": {},\n\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"comand\"}]}]}}", hook("Stop", "", "")}},
-		"hooks that are off": {claude, "settings.json", []string{"disableAllHooks turns hooks off: none of the hooks in this file runs"},
-			[]string{strings.Replace(hook("Stop", "", ""), "{", `{"disableAllHooks": true, `, 1), strings.Replace(hook("Stop", "", ""), "{",
-				`{"disableAllHooks": false, `, 1)}},
 		"an event outside": {claude, "settings.json", []string{`the event Stop stands outside the member "hooks": its hooks never run`},
 			[]string{strings.Replace(hook("Stop", "", ""), "{", `{"Stop": [{}], `, 1), strings.Replace(hook("Stop", "", ""), "{", `{"Stop": [], `,
 				1)}},
@@ -93,7 +90,7 @@ func TestAgentOfAFile(t *testing.T) {
 		"its directory":           {".gemini/settings.json", `{"hooks": {"Stop": []}}`, "gemini", true},
 		"an event of several":     {"settings.json", `{"hooks": {"SessionStart": []}}`, "claude", true},
 		"an event of one":         {"settings.json", `{"hooks": {"BeforeModel": [], "SessionStart": []}}`, "llxprt", true},
-		"no events":               {"settings.json", `{}`, "llxprt", true},
+		"no events":               {"settings.json", `{}`, "claude", true},
 		"an event of none":        {"settings.json", `{"hooks": {"Nothing": []}}`, "claude", false},
 		"a plugin, whatever else": {"hooks/hooks.json", `{"hooks": {"BeforeModel": []}}`, "codex", true},
 	} {

@@ -11,12 +11,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
-	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-// command reports programs that do not exist and variables that the shell would
-// split.
+// command reports a command that cannot be run.
 func (f *file) command(h hooks.Hook) {
 	at := h.Pointer.AppendToken("command")
 	if h.Command == "" || f.reported(at) {
@@ -38,18 +36,7 @@ func (f *file) command(h hooks.Hook) {
 		f.add(at, Warning, fmt.Sprintf("the shell may not be able to run the command: %v", err))
 		return
 	}
-	if found := shell.Bashisms(h.Command); f.Dialect.Hooks.Shell == nil && f.Dialect.Hooks.Posix && len(found) > 0 {
-		f.add(at, Warning, fmt.Sprintf("%s runs the command with /bin/sh, which does not have %s where it is dash (Debian, Ubuntu): put the "+
-			"command into a script for bash",
-			f.Dialect.Title, dialect.InWords(found)))
-	}
-	variables := f.variables(h)
-	for _, name := range script.Unquoted() {
-		if _, ours := variables[name]; ours {
-			f.add(at, Warning, fmt.Sprintf(`$%s is not quoted: write "$%s" or "${%s}" for directories with a space`, name, name, name))
-		}
-	}
-	f.program(at, f.inShell(script, variables))
+	f.program(at, f.inShell(h, script))
 }
 
 // variables returns the variables that the dialect sets for a hook.
@@ -82,7 +69,8 @@ func (f *file) inExecForm(h hooks.Hook) words {
 }
 
 // inShell returns the words of the first command of a script.
-func (f *file) inShell(script shell.Script, variables map[string]string) words {
+func (f *file) inShell(h hooks.Hook, script shell.Script) words {
+	variables := f.variables(h)
 	lookup := func(name string) (string, bool) {
 		if name == "HOME" {
 			return f.Getenv(name), true
@@ -101,7 +89,6 @@ func (f *file) inShell(script shell.Script, variables map[string]string) words {
 // program reports if the program of a command, or the script of an interpreter, does not
 // exist. Words that are not known are skipped.
 func (f *file) program(at jsontext.Pointer, all words) {
-	all = all.withoutPrefixes()
 	if len(all) == 0 || !all[0].known {
 		return
 	}
@@ -118,61 +105,6 @@ func (f *file) program(at jsontext.Pointer, all words) {
 			f.add(at, Error, fmt.Sprintf("the script %s does not exist", script))
 		}
 	}
-}
-
-// withoutPrefixes drops the programs that run the rest of a command, such as env, with their
-// options. It returns nil if there is no rest, or if an option is not known.
-func (w words) withoutPrefixes() words {
-	for len(w) > 0 && w[0].known {
-		options, isPrefix := prefixes()[w[0].text]
-		if !isPrefix {
-			return w
-		}
-		w = w[1:].withoutOptions(options)
-	}
-	return w
-}
-
-// prefixes maps each program that runs another one to its options. Options such as env -C,
-// which change where the program is found, are not among them: they are not known.
-func prefixes() map[string]options {
-	return map[string]options{
-		"exec":    {flags: "cl", arguments: "a"},
-		"command": {flags: "p"},
-		"nohup":   {},
-		"env":     {flags: "i0v", arguments: "u", long: []string{"--ignore-environment"}, assigns: true},
-	}
-}
-
-// options are the options of a prefix that withoutOptions can skip.
-type options struct {
-	flags     string   // single letters without an argument
-	arguments string   // single letters with one
-	long      []string // words without an argument
-	assigns   bool     // NAME=VALUE may come before the command
-}
-
-// withoutOptions returns the words after the options, nil if an option is not known.
-func (w words) withoutOptions(o options) words {
-	for len(w) > 0 && w[0].known {
-		switch text := w[0].text; {
-		case text == "--":
-			return w[1:]
-		case slices.Contains(o.long, text), strings.HasPrefix(text, "--unset="):
-			w = w[1:]
-		case len(text) == 2 && text[0] == '-' && strings.Contains(o.arguments, text[1:]):
-			w = w[min(2, len(w)):]
-		case len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], o.flags) == "":
-			w = w[1:]
-		case strings.HasPrefix(text, "-"):
-			return nil
-		case o.assigns && strings.Contains(text, "="):
-			w = w[1:]
-		default:
-			return w
-		}
-	}
-	return w
 }
 
 // script returns the script in the arguments of an interpreter, "" if there is none or if it

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -62,18 +61,9 @@ func (f *file) matcher(event string, h hooks.Hook) {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", pattern))
 		return
 	}
-	if strings.Contains(pattern, "mcp_") {
-		f.server(at, pattern)
-		return // the tools of a server are not known here
-	}
-	if !f.matchesAny(e, pattern) {
-		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s%s", pattern, f.Dialect.Title, f.spellingHint(pattern)))
-		return
-	}
-	for _, name := range alternatives(pattern) {
-		if !f.matchesAny(e, name) {
-			f.add(at, Warning, fmt.Sprintf("%q in the matcher matches no tool of %s%s", name, f.Dialect.Title, f.spellingHint(name)))
-		}
+	isServer := strings.Contains(pattern, "mcp_") // whose tools are not known here
+	if !isServer && !f.matchesAny(e, pattern) {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s", pattern, f.Dialect.Title))
 	}
 }
 
@@ -82,25 +72,4 @@ func (f *file) matchesAny(e dialect.Event, pattern string) bool {
 	return slices.ContainsFunc(known, func(tool string) bool {
 		return hooks.Matches(f.Dialect, e, pattern, tool)
 	})
-}
-
-// alternatives returns the names in a matcher of names separated by |, nil for any other
-// matcher.
-func alternatives(pattern string) []string {
-	isName := func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
-	if strings.ContainsFunc(pattern, func(c rune) bool { return c != '|' && !isName(c) }) {
-		return nil
-	}
-	return strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' })
-}
-
-// spellingHint returns a hint, which begins with a semicolon, if a matcher is a tool's name in
-// another case.
-func (f *file) spellingHint(pattern string) string {
-	for _, tool := range f.Dialect.Tools {
-		if strings.EqualFold(tool, pattern) {
-			return fmt.Sprintf("; its name is %s", tool)
-		}
-	}
-	return ""
 }

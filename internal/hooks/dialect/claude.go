@@ -56,10 +56,8 @@ func Claude() Dialect {
 			Timeout:         600 * time.Second,
 			TimeoutUnit:     time.Second,
 			Args:            true,
-			Posix:           true, // fact 24
 			PowerShell:      true,
 			Async:           true,
-			Once:            true,
 			If:              true,
 			OnFailure:       true,
 			Requests:        true,

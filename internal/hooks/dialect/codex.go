@@ -16,7 +16,7 @@ func Codex() Dialect {
 			{Scope: User, In: InConfig, Path: "hooks.json"},
 		},
 		ConfigDir: ".codex", ConfigVariable: "CODEX_HOME",
-		Reviewed: []File{{In: InConfig, Path: "config.toml"}, {In: InProject, Path: ".codex/config.toml"}},
+		Features: &File{In: InConfig, Path: "config.toml"},
 		Switch:   Switch{settings: []Path{{"disabled"}}, disables: true, byDefault: true},
 		ToEnable: `[features] hooks = true in config.toml`,
 		Members:  []string{"description", "hooks"},

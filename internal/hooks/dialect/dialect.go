@@ -61,9 +61,8 @@ type Settings struct {
 	Kinds map[string]Kind
 	Env   string // the setting with variables that hooks get; "" if there is none
 
-	// Reviewed are files of TOML that may have hooks, too. In the first one the agent records the
-	// hooks that the user has reviewed, and runs no others. nil: no review is needed.
-	Reviewed []File
+	// Features is a file of TOML that may turn hooks off; nil if there is none.
+	Features *File
 
 	// RequestURLs and RequestEnv are the settings that limit hooks of type http: the patterns of
 	// their URLs, and the variables of their headers.
@@ -73,17 +72,15 @@ type Settings struct {
 	// of the variables that pass these values to hooks.
 	Options, OptionPrefix string
 
-	Switch      Switch   // turns all hooks on or off
-	ToEnable    string   // in messages: the setting that hooks need to run
-	NotSwitches []Path   // settings with which other agents, or other versions, turn hooks on
-	Disabled    []Path   // lists of names or commands of disabled hooks
-	NotEvent    []string // members of the object hooks that are settings, not events
+	Switch   Switch   // turns all hooks on or off
+	ToEnable string   // in messages: the setting that hooks need to run
+	Disabled []Path   // lists of names or commands of disabled hooks
+	NotEvent []string // members of the object hooks that are settings, not events
 }
 
 // Hooks is what the entry of a hook may contain, and how the hook is run.
 type Hooks struct {
 	Types    []string // accepted handler types
-	Fields   []string // known fields of an entry; others are ignored. Not used if Entries is set
 	Identity []Field  // of hooks that are equal in these fields one runs
 
 	// Entries are the fields of an entry, by type of handler. The agent drops a hook if a field
@@ -98,13 +95,11 @@ type Hooks struct {
 	Shell               []string // runs a command; default: /bin/sh -c
 	UserShell           bool     // the user's shell runs a command, if it is bash, zsh or sh
 	PowerShell          bool     // an entry may set shell to powershell
-	Posix               bool     // the agent itself uses /bin/sh, and not the user's shell
 	Sequential          bool     // a group may set sequential: the hooks run one after the other
 	ContinuesAfterBlock bool     // a block does not end a sequence
 	Args                bool     // an entry may have args; its command then runs without a shell
 	Env                 bool     // an entry may add to the environment
 	Async               bool     // an entry may set async: the agent does not wait for the hook
-	Once                bool     // an entry in the frontmatter of a skill may set once
 	If                  bool     // an entry may have a permission rule that selects tool calls
 	OnFailure           bool     // an entry may set onFailure to block on its failure
 	Requests            bool     // entries of type http are sent
@@ -334,38 +329,6 @@ func (d Dialect) UnitName() string {
 		return "seconds"
 	}
 	return "milliseconds"
-}
-
-// Suggest returns a hint for a name that is not an event: the name of the same event in this
-// dialect, or the right spelling. The hint begins with a semicolon; it is "" if there is none.
-func (d Dialect) Suggest(name string) string {
-	for _, same := range sameEvent(name) {
-		if _, ok := d.Event(same); ok {
-			return fmt.Sprintf("; %s calls it %s", d.Title, same)
-		}
-	}
-	for _, e := range d.Events {
-		if strings.EqualFold(e.Name, name) {
-			return fmt.Sprintf("; it is spelled %s", e.Name)
-		}
-	}
-	return ""
-}
-
-// sameEvent returns the names that dialects have for one event.
-func sameEvent(name string) []string {
-	for _, names := range [][]string{
-		{BeforeTool, "PreToolUse"},
-		{AfterTool, "PostToolUse"},
-		{"BeforeAgent", "UserPromptSubmit"},
-		{"AfterAgent", "Stop"},
-		{"PreCompress", "PreCompact"},
-	} {
-		if slices.Contains(names, name) {
-			return names
-		}
-	}
-	return nil
 }
 
 // InWords joins names by commas and an "and".

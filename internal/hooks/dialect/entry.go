@@ -28,22 +28,9 @@ func (d Dialect) EntryViolation(handler string, entry js.Object) (field, why str
 	return "", ""
 }
 
-// EntryFields returns the fields of the entries of a type of handler, and the types whose
-// entries may have a field that this one may not.
-func (d Dialect) EntryFields(handler string) (fields []string, others map[string][]string) {
-	if d.Hooks.Entries == nil {
-		return d.Hooks.Fields, nil
-	}
-	others = map[string][]string{}
-	for _, other := range slices.Sorted(maps.Keys(d.Hooks.Entries)) {
-		for name := range d.Hooks.Entries[other] {
-			if _, own := d.Hooks.Entries[handler][name]; !own {
-				others[name] = append(others[name], other)
-			}
-		}
-	}
-	fields = append(slices.Sorted(maps.Keys(d.Hooks.Entries[handler])), "type")
-	return fields, others
+// Fields returns the fields of the entries of a type of handler.
+func (d Dialect) Fields(handler string) []string {
+	return append(slices.Sorted(maps.Keys(d.Hooks.Entries[handler])), "type")
 }
 
 // claudeEntries returns the fields of a hook's entry, by type of handler: the schema in the code

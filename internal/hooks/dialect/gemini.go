@@ -23,7 +23,6 @@ func Gemini() Dialect {
 	d.Settings.Extensions = []string{".gemini/extensions"}
 	// The releases have the switch in different places.
 	d.Settings.Switch = Switch{settings: []Path{{"hooksConfig", "enabled"}, {"tools", "enableHooks"}, {"hooks", "enabled"}}, byDefault: true}
-	d.Settings.NotSwitches = nil
 	d.Settings.ToEnable = `"hooksConfig": {"enabled": true}`
 	d.Settings.Disabled = []Path{{"hooksConfig", "disabled"}, {"hooks", "disabled"}}
 	d.Settings.NotEvent = []string{"enabled", "disabled", "notifications"}

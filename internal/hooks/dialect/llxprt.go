@@ -24,17 +24,13 @@ func LLxprt() Dialect {
 			Switch:     Switch{settings: []Path{{"enableHooks"}}},
 			ToEnable:   `"enableHooks": true`,
 			Disabled:   []Path{{"disabledHooks"}},
-
-			NotSwitches: []Path{{"tools", "enableHooks"}},
 		},
 		Hooks: Hooks{
 			Types:        []string{CommandType, "plugin"},
-			Fields:       []string{"type", "command", "timeout", "name", "description", "env"},
 			Identity:     []Field{FieldType, FieldCommand},
 			Timeout:      60 * time.Second,
 			TimeoutUnit:  time.Millisecond,
 			Sequential:   true,
-			Posix:        true,
 			ToolMatcher:  MatchRegexp,
 			OtherMatcher: MatchRegexp,
 			Variables:    []Variable{{"LLXPRT_PROJECT_DIR", ValueCwd}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}},

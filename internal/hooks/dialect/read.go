@@ -62,13 +62,10 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 		return Answer{Notes: []string{`its output is {"async": true}: it continues in the background and cannot block`}}
 	}
 	if why := d.Answers.Schema.violation(e, out); why != "" {
-		answer := d.readByExit(e, o, "")
-		answer.Notes = append(answer.Notes, d.discarded(e, out, why)...)
-		return answer
+		return d.readByExit(e, o, "").withNote(true, why+discarded)
 	}
 	answer := d.withoutForeignFields(e, out)
 	answer.AnyExit = true
-	answer.Notes = append(answer.Notes, d.Answers.Schema.hints(e, out)...)
 	if e.Action && !o.Exited(0) && answer.Output.Has("hookSpecificOutput") {
 		answer.Output.Object = answer.Output.Without("hookSpecificOutput")
 		answer.Notes = append(answer.Notes, fmt.Sprintf("hookSpecificOutput counts at %s only with exit 0", e.Name))
@@ -161,38 +158,20 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 		}
 		return d.meaning(e.Meanings.Broken, text, stdout).withNote(e.Meanings.Broken == Nothing || e.Meanings.Broken == Context, note)
 	}
-	return d.meaning(e.Meanings.Text, text, stdout).withNote(d.hasDecision(text),
-		"a JSON object counts only if there is no other text on standard output: all of it is read as text")
+	return d.meaning(e.Meanings.Text, text, stdout)
 }
 
 // readObject reads the object on the standard output of a hook that exited with 0.
 func (d Dialect) readObject(e Event, value jsontext.Value) Answer {
 	out, _ := ParseOutput(value)
 	if why := d.Answers.Schema.violation(e, out); why != "" {
-		return Answer{Notes: d.discarded(e, out, why)}
+		return Answer{Notes: []string{why + discarded}}
 	}
-	answer := d.withoutForeignFields(e, out)
-	answer.Notes = append(answer.Notes, d.Answers.Schema.hints(e, out)...)
-	return answer
+	return d.withoutForeignFields(e, out)
 }
 
-// discarded returns the notes about an output that violates the schema.
-func (d Dialect) discarded(e Event, out Output, why string) []string {
-	return append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.hints(e, out)...)
-}
-
-// hasDecision reports whether a line of a text would count if it were the whole text.
-func (d Dialect) hasDecision(text string) bool {
-	for line := range strings.Lines(text) {
-		out, isObject := ParseOutput(jsontext.Value(js.Trim(line)))
-		for name := range out.All() {
-			if isObject && d.Answers.Schema.fields != nil && d.Answers.Schema.Knows(name) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// discarded ends the note about an output that violates the schema.
+const discarded = "; the whole output is ignored"
 
 // ignoresJSON reports whether a JSON value is ignored where text would not be, which
 // is worth a note. null is the documented way to say nothing.

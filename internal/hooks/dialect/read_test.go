@@ -105,9 +105,6 @@ func TestUnknownNames(t *testing.T) {
 	_, err := Named("cobol")
 	require.ErrorIs(t, err, errUnknown)
 	require.EqualError(t, err, `unknown dialect "cobol"; known are llxprt, gemini, claude and codex`)
-	require.Equal(t, "; Claude Code calls it PreToolUse", Claude().Suggest(BeforeTool))
-	require.Equal(t, "; it is spelled Stop", Claude().Suggest("stop"))
-	require.Empty(t, Claude().Suggest("x"))
 }
 
 // TestVariableText: a number is written as by JavaScript.

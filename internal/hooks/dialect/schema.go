@@ -174,29 +174,3 @@ func (k Kind) String() string {
 	}
 	return "a string"
 }
-
-// hints returns a note about each field that the agent does not know, or knows in another place.
-func (s Schema) hints(e Event, out Output) []string {
-	if s.fields == nil {
-		return nil
-	}
-	specific := s.specific[e.Name]
-	var hints []string
-	for name := range out.All() {
-		_, known := s.fields[name]
-		_, inside := specific[name]
-		switch {
-		case known || name == "hookSpecificOutput":
-		case inside:
-			hints = append(hints, fmt.Sprintf("%q counts only inside hookSpecificOutput, beside \"hookEventName\": %q", name, e.Name))
-		default:
-			hints = append(hints, fmt.Sprintf("%q is not a field; it is ignored", name))
-		}
-	}
-	for name := range out.Specific().All() {
-		if _, known := specific[name]; !known && specific != nil && name != "hookEventName" {
-			hints = append(hints, fmt.Sprintf("%q is not a field; it is ignored", name))
-		}
-	}
-	return hints
-}

@@ -83,18 +83,6 @@ func (s Switch) enabled(settings js.Object) bool {
 	return s.byDefault
 }
 
-// TurnsOff returns the setting with which a settings file turns all hooks off. off is false if it
-// does not.
-func (d Dialect) TurnsOff(file jsontext.Value) (path Path, off bool) {
-	o, _ := js.ParseObject(file)
-	for _, path := range d.Settings.Switch.settings {
-		if parent, name := path.parent(o); parent.Has(name) {
-			return path, parent.IsTrue(name) == d.Settings.Switch.disables
-		}
-	}
-	return nil, false
-}
-
 // Switches is which hooks the settings turn on and off.
 type Switches struct {
 	Enabled            bool     // hooks run at all

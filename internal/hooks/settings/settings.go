@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,9 +59,7 @@ type Found struct {
 	Env      []string // variables that the settings set for hooks, as NAME=VALUE
 	Requests dialect.Requests
 
-	Unreviewed []string // files with hooks that the user has not reviewed in the agent
-	Elsewhere  []string // files with hooks that this program does not read
-	Trouble    []error  // the reasons for which files or hooks were skipped
+	Trouble []error // the reasons for which files or hooks were skipped
 
 	off  []string       // the reasons for which sources with hooks were left out
 	left []hooks.Source // these sources
@@ -80,7 +80,7 @@ func (f Finder) Find() Found {
 				if file.Scope != dialect.Project {
 					trusted = append(trusted, text)
 				}
-				source := hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text), Loses: losses(f.Dialect, text)}
+				source := hooks.Source{Scope: file.Scope, Name: path, Hooks: hooksOf(text), Settings: true}
 				if file.In != dialect.Managed { // which is kept without the members that have mistakes (fact 114)
 					source.Mistakes = slices.Concat(f.Dialect.Settings.Mistakes(text), mistakes(f.Dialect, text))
 				}
@@ -96,7 +96,10 @@ func (f Finder) Find() Found {
 	f.extensions(&found, switches)
 	f.plugins(&found, trusted)
 	f.skills(&found)
-	f.review(&found)
+	if features := f.Dialect.Settings.Features; features != nil {
+		text, _ := safefile.ReadFile(f.Where.path(f.Dialect, *features), MaxFile, 0) // without it they are on
+		found.Enabled = found.Enabled && !turnsOff(string(text))
+	}
 	if f.Off != nil && !found.Enabled {
 		found.Enabled = slices.ContainsFunc(found.Sources, func(s hooks.Source) bool { return s.Hooks != nil })
 	}
@@ -140,25 +143,14 @@ func (f Finder) withoutDropped(sources []hooks.Source, texts []jsontext.Value) [
 	return kept
 }
 
-// losses names what an agent drops with the hooks of a settings file.
-func losses(d dialect.Dialect, text jsontext.Value) []string {
-	if !d.Settings.Plugins {
-		return nil
+// turnsOff reports whether a TOML file turns hooks off.
+func turnsOff(text string) bool {
+	_, features, _ := strings.Cut("\n"+text, "\n[features]")
+	if end := strings.Index(features, "\n["); end >= 0 {
+		features = features[:end]
 	}
-	var lost []string
-	o, _ := js.SplitObject(text)
-	if n := len(o.Object("permissions").Array("deny")); n > 0 {
-		lost = append(lost, fmt.Sprintf("permissions.deny (%d)", n))
-	}
-	if n := o.Object("env").Len(); n > 0 {
-		lost = append(lost, fmt.Sprintf("env (%d)", n))
-	}
-	for name := range o.All() {
-		if !slices.Contains([]string{"hooks", "env", "$schema"}, name) && (name != "permissions" || len(lost) == 0) {
-			lost = append(lost, name)
-		}
-	}
-	return lost
+	return regexp.MustCompile(`(?m)^\s*(?:codex_)?hooks\s*=\s*false\b`).MatchString(features) ||
+		regexp.MustCompile(`(?m)^features\.(?:codex_)?hooks\s*=\s*false\b`).MatchString(text)
 }
 
 // Given reads only the files that the user names. A file named hooks.json belongs to an
@@ -216,7 +208,7 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 			source.Mistakes = mistakes(d, text)
 		}
 	} else {
-		source.Scope, source.Mistakes, source.Loses = dialect.Project, d.Settings.Mistakes(text), losses(d, text)
+		source.Scope, source.Mistakes, source.Settings = dialect.Project, d.Settings.Mistakes(text), true
 	}
 	return source
 }

@@ -37,8 +37,7 @@ const innermost = 6
 func twice(d dialect.Dialect, text jsontext.Value) (all []string) {
 	known := append([]string{"matcher"}, d.Settings.Members...)
 	for _, kind := range d.Hooks.Types {
-		fields, _ := d.EntryFields(kind)
-		known = append(known, fields...)
+		known = append(known, d.Fields(kind)...)
 	}
 	seen := map[jsontext.Pointer]bool{}
 	dec := jsontext.NewDecoder(bytes.NewReader(text), jsonx.Tolerant)
