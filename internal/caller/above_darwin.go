@@ -11,30 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deepest bounds the walk.
-const deepest = 256
-
-// above returns the process and its ancestors, nearest first.
-func above(pid int) ([]process, error) {
-	var chain []process
-	for pid > 0 && len(chain) < deepest {
-		p, err := read(pid)
-		if err != nil && len(chain) == 0 {
-			return nil, err
-		}
-		if err != nil { // it has ended since its child was read
-			if again, err := read(chain[len(chain)-1].pid); err == nil && again.parent != pid {
-				pid = again.parent
-				continue
-			}
-			p = process{pid: pid, hidden: true}
-		}
-		chain = append(chain, p)
-		pid = p.parent
-	}
-	return chain, nil
-}
-
 func read(pid int) (p process, err error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

@@ -2,9 +2,7 @@ package caller
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -16,56 +14,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// deepest bounds the walk.
-const deepest = 256
-
-// above returns the process and its ancestors, nearest first.
-func above(pid int) ([]process, error) {
-	self, err := read(pid)
-	if err != nil {
-		return nil, err
-	}
-	chain := []process{self}
-	for len(chain) < deepest {
-		last := chain[len(chain)-1]
-		if last.parent == 0 {
-			break
-		}
-		p, err := parentOf(last)
-		if err != nil {
-			return nil, err
-		}
-		chain = append(chain, p)
-	}
-	return chain, nil
-}
-
-// parentOf reads the parent of a process. A parent that has ended meanwhile is replaced by
-// the process that has adopted its child; one that cannot be seen is another user's.
-func parentOf(child process) (process, error) {
-	for {
-		p, err := read(child.parent)
-		if err == nil {
-			return p, nil
-		}
-		again, err := read(child.pid)
-		if err != nil {
-			return process{}, err
-		}
-		if again.parent == child.parent {
-			return process{pid: child.parent, hidden: true}, nil
-		}
-		child = again
-	}
-}
-
 func read(pid int) (p process, err error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := safefile.KernelText(dir + "/stat")
 	if err != nil {
-		if errors.Is(err, syscall.ESRCH) {
-			err = fs.ErrNotExist
-		}
 		return p, err
 	}
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')

@@ -69,6 +69,30 @@ func Of(lookup func(string) (string, bool)) Caller {
 	return judge(chain, lookup, func() time.Time { return oldestAgent(os.Getuid()) })
 }
 
+// deepest bounds the walk.
+const deepest = 256
+
+// above returns the process and its ancestors, nearest first. One that cannot be seen is another user's.
+func above(pid int) ([]process, error) {
+	var chain []process
+	for pid > 0 && len(chain) < deepest {
+		p, err := read(pid)
+		if err != nil && len(chain) == 0 {
+			return nil, err
+		}
+		if err != nil {
+			if again, err := read(chain[len(chain)-1].pid); err == nil && again.parent != pid { // it has ended, and another has adopted its child
+				pid = again.parent
+				continue
+			}
+			p = process{pid: pid, hidden: true}
+		}
+		chain = append(chain, p)
+		pid = p.parent
+	}
+	return chain, nil
+}
+
 // oldestAgent returns when the oldest agent of the user that is running was started; zero if none is running.
 func oldestAgent(uid int) (oldest time.Time) {
 	all, err := processes()
@@ -86,7 +110,7 @@ func oldestAgent(uid int) (oldest time.Time) {
 
 // judgeUnread judges by the environment alone.
 func judgeUnread(lookup func(string) (string, bool), err error) Caller {
-	if name, ok := variable(lookup); ok {
+	if name := isSet(lookup, Variables()); name != "" {
 		return Caller{Kind: Agent, Program: only(lookup), Shell: true, Why: name + " is set"}
 	}
 	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
@@ -118,7 +142,7 @@ func judge(chain []process, lookup func(string) (string, bool), oldest func() ti
 
 // agentAbove returns the caller if it is an agent.
 func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, ok bool) {
-	set, isSet := variable(lookup)
+	set := isSet(lookup, Variables())
 	own, _ := lookup(aiAgent)
 	shell, environs := isShell(own), []func(string) (string, bool){lookup}
 	for i, p := range chain {
@@ -134,14 +158,14 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 				}
 				return c, true
 			}
-			if name, found := variable(environ); found && !isSet {
-				set, isSet = name+" in the environment of "+p.String(), true
+			if name := isSet(environ, Variables()); name != "" && set == "" {
+				set = name + " in the environment of " + p.String()
 			}
 		}
 		value, _ := environ(aiAgent)
 		shell = shell || isShell(value)
 	}
-	if isSet {
+	if set != "" {
 		return Caller{Kind: Agent, Program: only(environs...), Shell: true, Why: set + " is set"}, true
 	}
 	return Caller{}, false
@@ -152,7 +176,7 @@ func agentAbove(chain []process, lookup func(string) (string, bool)) (c Caller, 
 func startedBy(chain []process) string {
 	shell := false
 	for _, p := range chain {
-		if name, found := variable(environOf(p)); found {
+		if name := isSet(environOf(p), Variables()); name != "" {
 			return name + " in the environment of " + p.String()
 		}
 		switch program := agentOf(p); {
@@ -173,18 +197,26 @@ func isShellProgram(p process) bool {
 // with processes of its own this is the only sign of the agent. It is empty if there are several agents,
 // and for Claude Code, whose person is asked only where its process is seen.
 func only(environs ...func(string) (string, bool)) (program string) {
+	var found []string
 	for _, a := range identities() {
-		for _, environ := range environs {
-			if !slices.ContainsFunc(a.variables, func(name string) bool { value, _ := environ(name); return value != "" }) {
-				continue
-			}
-			if a.name == Claude || program != "" && program != a.name {
-				return ""
-			}
-			program = a.name
+		if slices.ContainsFunc(environs, func(environ func(string) (string, bool)) bool { return isSet(environ, a.variables) != "" }) {
+			found = append(found, a.name)
 		}
 	}
-	return program
+	if len(found) != 1 || found[0] == Claude {
+		return ""
+	}
+	return found[0]
+}
+
+// isSet returns the first of the variables that is set, empty if none is.
+func isSet(lookup func(string) (string, bool), variables []string) string {
+	for _, name := range variables {
+		if value, _ := lookup(name); value != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // aiAgent is the variable in which Claude Code tells its hooks and servers (…_harness) from
@@ -202,16 +234,6 @@ func environOf(p process) func(string) (string, bool) {
 		}
 		return "", false
 	}
-}
-
-// variable returns the first of Variables that is set.
-func variable(lookup func(string) (string, bool)) (name string, ok bool) {
-	for _, name := range Variables() {
-		if value, _ := lookup(name); value != "" {
-			return name, true
-		}
-	}
-	return "", false
 }
 
 // topmost returns the end of the chain: the last process below the one that adopts orphans. The time of a process that was put
