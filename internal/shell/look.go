@@ -77,7 +77,7 @@ func (r *Reading) line(line string, depth int) {
 		r.texts = append(r.texts, line)
 		return
 	}
-	l := &looker{Reading: r, script: s, depth: depth, level: map[syntax.Node]int{}, fed: map[syntax.Node]int{}, sets: map[string]bool{}}
+	l := &looker{Reading: r, script: s, depth: depth, sets: map[string]bool{}}
 	l.learn()
 	l.walk()
 }
@@ -115,34 +115,21 @@ func parseAny(line string) (Script, error) {
 	return s, err
 }
 
-// What a part of a line does with a text that it gets.
-const (
-	runsNone  = iota
-	mayRun    // it may run it, or words of it
-	runsShell // it runs it as a line
-)
-
 // looker reads one line.
 type looker struct {
 	*Reading
 	script Script
 	depth  int
-	level  map[syntax.Node]int // what the commands in each node do, the worst of them
-	fed    map[syntax.Node]int // what those do that get the output of a node, or its text
-	sets   map[string]bool     // the variables that the line sets; * for the arguments
-	writes bool                // the line writes a file and runs it
+	sets   map[string]bool // the variables that the line sets; * for the arguments
+	risky  bool            // a command of the line may run a text: then every text of the line may be that
+	reads  bool            // one runs what it reads
 }
 
-// learn finds which commands may run something, and which variables and files the line makes.
+// learn finds whether the line may run a text, and which variables it makes.
 func (l *looker) learn() {
-	var around []syntax.Node
 	l.sets["*"] = l.depth > 0
-	var runs, written []string
 	syntax.Walk(l.script.file, func(n syntax.Node) bool {
 		switch n := n.(type) {
-		case nil:
-			around = around[:len(around)-1]
-			return true
 		case *syntax.FuncDecl:
 			l.sets["*"] = true
 			l.sets[funcName(n)+"()"] = true
@@ -156,48 +143,35 @@ func (l *looker) learn() {
 			if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
 				l.sets[n.Param.Value] = true
 			}
-		case *syntax.Redirect:
-			if n.Word != nil {
-				written = append(written, path.Base(n.Word.Lit()))
-			}
 		case *syntax.CallExpr:
-			words := l.words(n.Args)
-			if len(words) == 0 {
-				break
-			}
-			switch name := path.Base(words[0]); name {
-			case "read", "printf", "mapfile", "readarray", "getopts", "declare":
-				for _, word := range words[1:] {
-					l.sets[word] = true
-				}
-			case "set":
-				l.sets["*"] = true
-			case "alias":
-				l.sets["an alias"] = true
-			case "tee":
-				for _, word := range words[1:] {
-					written = append(written, path.Base(word))
-				}
-			default:
-				if strings.Contains(words[0], "/") {
-					runs = append(runs, name)
-				}
-				if slices.Contains(interpreters(), name) {
-					for _, word := range words[1:] {
-						runs = append(runs, path.Base(word))
-					}
-				}
-			}
-			own := l.does(words)
-			l.level[n] = own
-			for _, outer := range slices.Backward(around) {
-				l.level[outer] = max(l.level[outer], own)
+			if len(n.Args) > 0 {
+				l.learnCall(l.words(n.Args))
 			}
 		}
-		around = append(around, n)
 		return true
 	})
-	l.writes = slices.ContainsFunc(runs, func(name string) bool { return slices.Contains(written, name) })
+}
+
+func (l *looker) learnCall(words []string) {
+	switch path.Base(words[0]) {
+	case "read", "printf", "mapfile", "readarray", "getopts", "declare":
+		for _, word := range words[1:] {
+			l.sets[word] = true
+		}
+	case "set":
+		l.sets["*"] = true
+	case "alias":
+		l.sets["an alias"] = true
+	}
+	l.risky = l.risky || !l.isHarmless(words)
+	at := slices.IndexFunc(words, isShell)
+	if slices.Contains([]string{"source", "."}, path.Base(words[0])) {
+		at = 0
+	}
+	if at >= 0 {
+		code, file := codeOf(words[at:])
+		l.reads = l.reads || code == "" && !file
+	}
 }
 
 func funcName(f *syntax.FuncDecl) string {
@@ -205,27 +179,6 @@ func funcName(f *syntax.FuncDecl) string {
 		return ""
 	}
 	return f.Name.Value
-}
-
-// does returns what a command does with its words, and with what it reads.
-func (l *looker) does(words []string) int {
-	name := path.Base(words[0])
-	if l.isHarmless(words) {
-		return runsNone
-	}
-	at := slices.IndexFunc(words, isShell)
-	if slices.Contains([]string{"source", "."}, name) {
-		at = 0
-	}
-	if at >= 0 {
-		if _, file := codeOf(words[at:]); !file {
-			return runsShell
-		}
-	}
-	if name == "eval" {
-		return runsShell
-	}
-	return mayRun
 }
 
 func isShell(word string) bool { return slices.Contains(shells(), path.Base(word)) }
@@ -294,21 +247,14 @@ func codeOf(words []string) (code string, file bool) {
 
 // walk adds the commands of the line, and the texts that may be run.
 func (l *looker) walk() {
-	around := []int{runsNone} // what becomes of the output of each node
 	syntax.Walk(l.script.file, func(n syntax.Node) bool {
 		if n == nil {
-			around = around[:len(around)-1]
 			return true
 		}
-		to := max(around[len(around)-1], l.fed[n])
 		l.Plain = l.Plain && isPlainNode(n)
 		switch n := n.(type) {
-		case *syntax.BinaryCmd:
-			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				l.fed[n.X] = l.level[n.Y]
-			}
-		case *syntax.Stmt:
-			l.redirections(n, to)
+		case *syntax.Redirect:
+			l.redirection(n)
 		case *syntax.DeclClause:
 			for _, a := range n.Args {
 				if a.Value != nil && n.Variant.Value == "export" {
@@ -323,84 +269,63 @@ func (l *looker) walk() {
 			l.values = append(l.values, l.words(n.Items)...)
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				l.call(n, to)
-				to = max(to, l.level[n])
+				l.call(n)
 			}
 		}
-		around = append(around, to)
 		return true
 	})
 }
 
-// redirections looks at what a statement reads and where it writes to.
-func (l *looker) redirections(s *syntax.Stmt, to int) {
-	reads := runsNone
-	if s.Cmd != nil {
-		reads = l.level[s.Cmd]
-	}
-	for _, redir := range s.Redirs {
-		if l.level[redir] > runsNone && redir.Op != syntax.RdrIn {
-			l.fed[s.Cmd] = l.level[redir]
-		}
-		l.fed[redir] = reads
-		text := ""
-		switch {
-		case redir.Hdoc != nil:
-			text = l.shown(redir.Hdoc)
-			if lit, ok := onlyPart(redir.Hdoc).(*syntax.Lit); ok {
-				text = lit.Value
-			}
-		case redir.Op == syntax.WordHdoc && redir.Word != nil:
-			text = l.shown(redir.Word)
-		}
-		if text != "" {
-			l.given(text, max(reads, to))
-		}
-	}
-}
-
-// given adds a text that is given to commands which do that with it.
-func (l *looker) given(text string, does int) {
+// redirection adds the text that a command reads.
+func (l *looker) redirection(r *syntax.Redirect) {
+	text := ""
 	switch {
-	case does == runsShell:
+	case r.Hdoc != nil:
+		text = l.shown(r.Hdoc)
+		if lit, ok := onlyPart(r.Hdoc).(*syntax.Lit); ok {
+			text = lit.Value
+		}
+	case r.Op == syntax.WordHdoc && r.Word != nil:
+		text = l.shown(r.Word)
+	}
+	switch {
+	case text == "":
+	case l.reads:
 		l.Reading.line(text, l.depth+1)
-	case does == mayRun || l.writes:
+	case l.risky:
 		l.texts = append(l.texts, text)
 	}
 }
 
-// call adds a simple command whose output goes to commands that do that with it.
-func (l *looker) call(c *syntax.CallExpr, to int) {
+// call adds a simple command.
+func (l *looker) call(c *syntax.CallExpr) {
 	words := l.words(c.Args)
 	name := path.Base(words[0])
-	level := l.level[c]
+	harmless := l.isHarmless(words)
 	if name == "git" && strings.Contains(strings.Join(words[1:min(subcommand(words), len(words))], " "), "-c alias.") {
 		l.computed = true
 	}
-	l.calls = append(l.calls, call{words, len(words), level == runsNone})
+	l.calls = append(l.calls, call{words, len(words), harmless})
 	for _, a := range c.Assigns {
 		if a.Value != nil {
 			l.texts = append(l.texts, l.shown(a.Value))
 			words = append(words, l.shown(a.Value))
 		}
 	}
-	if level > runsNone {
+	switch {
+	case !harmless:
 		l.calls[len(l.calls)-1].words = words
-		l.risky(c, words)
-		return
-	}
-	if slices.Contains(writers(), name) {
-		switch {
-		case to == runsShell:
-			l.computed = true
-		case to == mayRun || l.writes:
+		l.mayRun(c, words)
+	case slices.Contains(writers(), name):
+		l.computed = l.computed || l.reads
+		if l.risky {
 			l.add(words[1:])
 		}
 	}
 }
 
-// risky adds a command that may run its words.
-func (l *looker) risky(c *syntax.CallExpr, words []string) {
+// mayRun adds a command that may run its words.
+func (l *looker) mayRun(c *syntax.CallExpr, words []string) {
 	program := words[0]
 	if strings.Contains(program, made) {
 		l.computed = true

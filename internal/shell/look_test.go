@@ -25,7 +25,7 @@ func TestLook(t *testing.T) {
 		`ls *.go {a,b} '*' \*`:           "ls ?.go ? * *",
 		"cat <<E\n$(a)\nE":               "cat|a",
 		`sh -c 'a "b c"' x`:              `sh -c a "b c" x|a b c`,
-		"bash <<'E'\na\nE":               "a|bash",
+		"bash <<'E'\na\nE":               "bash|a",
 		`eval a "b c"`:                   "eval a b c|a b c",
 		`echo a # b`:                     "echo a",
 		`print ${(f)x}; git push`:        "print ?|git push", // zsh
