@@ -24,8 +24,8 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 		Short: "Look for mistakes in a hooks file that the agent would not report",
 		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
-			"matchers that match no tool, duplicates) as warnings. The files hooks.json and plugin.json, and those in the directory hooks of a plugin, belong\n" +
-			"to a plugin or an extension; any other is a settings file.\n\n" +
+			"matchers that match no tool, duplicates) as warnings. The files hooks.json and plugin.json, and those in\n" +
+			"the directory hooks of a plugin, belong to a plugin or an extension; any other is a settings file.\n\n" +
 			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
 			"plugin's manifest, or the one that knows the most of the file's events; a hint names it.\n\n" +
 			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",

@@ -18,7 +18,9 @@ const maxBytes = 16 << 20
 const LockSuffix = ".lock"
 
 // Read returns the file's content. It returns safefile.ErrTooLarge for a file of
-// more than maxBytes, or the errors of Open.
+// more than maxBytes, safefile.ErrNotRegular if the path is not a regular file but, for example,
+// a symbolic link, a directory or a FIFO, safefile.ErrNotOwn for a file of another user, or the
+// system's error, which is fs.ErrNotExist for a missing file.
 func Read(path string) ([]byte, error) {
 	f, err := open(path, os.O_RDONLY)
 	if err != nil {
@@ -27,12 +29,6 @@ func Read(path string) ([]byte, error) {
 	defer f.Close()
 	return safefile.ReadAll(f, maxBytes)
 }
-
-// Open opens the file for reading. It returns safefile.ErrNotRegular if the path is not a
-// regular file but, for example, a symbolic link, a directory or a FIFO,
-// safefile.ErrNotOwn for a file of another user, or the system's error, which is
-// fs.ErrNotExist for a missing file.
-func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
 // Update replaces the file's content by the result of change. It holds the lock, so no
 // other Update runs in between. change gets nil for a missing file. If it returns nil, the
