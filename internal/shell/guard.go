@@ -87,6 +87,14 @@ func withoutFallback(line string) string {
 	return line
 }
 
+// GuardWell is Guard for an agent that refuses every call, sends no prompt or never ends a turn if the program of a hook
+// fails: the line ends well, however the program ends.
+func GuardWell(program string, args []string) string {
+	return lost(program) + " || " + program + " " + Join(args...) + well
+}
+
+const well = " || exit 0"
+
 // reportName is the variable of the text that a line of GuardReporting prints if the program cannot be
 // started. It is exported: what the line starts may be a script that finds no program.
 const reportName = "FSMTX_REPORT"
@@ -115,11 +123,16 @@ func reported(line string) (text, rest string) {
 	return words[0], rest
 }
 
-// Guarded returns the words of the program's call in a line of Guard, GuardOr or
+// Guarded returns the words of the program's call in a line of Guard, GuardOr, GuardWell or
 // GuardReporting, in the form of Call. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
 	_, line = reported(line)
 	line = withoutFallback(line)
+	if rest, isWell := strings.CutSuffix(line, well); isWell {
+		if condition, call, found := strings.Cut(rest, " || "); found {
+			line = condition + " || exec " + call
+		}
+	}
 	s, err := Parse(line)
 	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
 		return nil, false

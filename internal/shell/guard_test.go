@@ -29,6 +29,10 @@ func TestGuardedReadsWhatGuardWrites(t *testing.T) {
 		words, ok := Guarded(Guard(Join(path), args))
 		require.True(t, ok, Guard(Join(path), args))
 		require.Equal(t, append([]string{path}, args...), words)
+		if words, ok = Guarded(GuardWell(Join(path), args)); !strings.Contains(path+strings.Join(args, ""), "||") {
+			require.True(t, ok, GuardWell(Join(path), args))
+			require.Equal(t, append([]string{path}, args...), words)
+		}
 	})
 }
 

@@ -149,6 +149,9 @@ func (h Hook) Line() string {
 	if h.fallback != shell.Nothing || strings.HasPrefix(h.Command, pluginRoot) { // a plugin goes to other machines
 		return shell.GuardOr(h.fallback, word(h.Command), args)
 	}
+	if slices.ContainsFunc(h.Args, func(arg string) bool { return strings.HasPrefix(arg, "--agent=") && arg != ofClaude }) {
+		return shell.GuardWell(word(h.Command), args)
+	}
 	return shell.Guard(word(h.Command), args)
 }
 
