@@ -146,9 +146,6 @@ func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event
 	if request.Typed && !fromClient() { // an agent wrote the event: it calls the skill
 		request.Typed, request.Invocation = false, ""
 	}
-	if skip == hydrate.Forked && request.Session != "" {
-		err = hydrate.NoteCall(ctx, request, s.Getenv, options, nil)
-	}
 	if skip != "" && err == nil {
 		return hydrated{call: hydrate.Call{Request: request, Skipped: skip}, answer: event.GoOn(request.Event, ""),
 			notes: []string{"nothing to do: " + skip}}

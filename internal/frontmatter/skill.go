@@ -148,6 +148,15 @@ func isWhole(value string) bool {
 	return err == nil && v.node.Kind == yaml.SequenceNode
 }
 
+// RunsApart reports whether the client runs the skill in an agent of its own (fact 190, client 2.1.329).
+func RunsApart(document []byte) bool {
+	if !bytes.Contains(document, []byte("context")) {
+		return false // the YAML need not be parsed
+	}
+	where, _ := Field(document, "context")
+	return where == "fork"
+}
+
 // SkillSwitch returns the switch of that name in the frontmatter of a SKILL.md. ok is false if
 // there is none, or its value says neither yes nor no. The client takes the words of YAML 1.1,
 // also in quotation marks (measured with 2.1.329, fact 167).

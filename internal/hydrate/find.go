@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -78,7 +79,23 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		result.Misnamed = found.Misnamed()
 		return nil, nil
 	}
+	if r.Apart || runsApart(filepath.Dir(found.Path)) {
+		result.Apart = true
+		return nil, nil
+	}
 	return specAt(found.Path, r.Command, result)
+}
+
+// runsApart reports whether the client runs the skill in an agent of its own, which has neither the session's task tools nor
+// what a hook tells the session. The event of a skill that a person types does not say so (fact 190, client 2.1.329).
+func runsApart(folder string) bool {
+	f, err := (locator.OS{}).Open(filepath.Join(folder, "SKILL.md"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	document, err := frontmatter.ReadSkill(f)
+	return err == nil && frontmatter.RunsApart(document)
 }
 
 // specIn reads and parses the fsm.json in the folder of a skill. It returns nil if there is

@@ -70,6 +70,7 @@ type Result struct {
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 
 	Misnamed []locator.Misnamed // files that are probably meant as the skill's fsm.json
+	Apart    bool               // the skill has an fsm.json, and runs in an agent of its own
 }
 
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.

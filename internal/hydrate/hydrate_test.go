@@ -147,7 +147,7 @@ func TestUnderstand(t *testing.T) {
 		"not run": {event: `{"session_id": "1", "tool_response": {"success": false, "commandName": "s"}}`,
 			skip: "the skill was not run: success is false"},
 		"forked": {event: `{"session_id": "1", "tool_response": {"agentId": "a", "commandName": "s"}}`,
-			skip: "the skill ran in its own agent and has ended"},
+			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "s", Apart: true}},
 		"no session":    {event: `{` + called + `}`, err: "missing session_id"},
 		"empty session": {event: `{"session_id": "", ` + called + `}`, err: "session_id is empty"},
 		"wrong session": {event: `{"session_id": 1, ` + called + `}`, err: "session_id is not a string"},

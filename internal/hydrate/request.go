@@ -34,6 +34,7 @@ type Request struct {
 	Prompt     string       // id of the prompt to which the model answers; may be empty
 	Agent      string       // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
 	Typed      bool         // a person typed the skill
+	Apart      bool         // the skill runs in an agent of its own
 	Invocation string       // identifies the call of the skill; empty if unknown
 	Way        progress.Way // by what the agent works on the steps, for the announcement
 	Begun      bool         // a command or a tool of the agent began it, whose answer the agent alone reads
@@ -47,7 +48,7 @@ type File struct {
 }
 
 // Understand returns the request in an event. skip, if not empty, is the reason why there
-// is nothing to do: the event is of another tool, or the skill did not run in this agent.
+// is nothing to do: the event is of another tool, or the skill did not run.
 // The error is ErrEvent.
 //
 // An event without a name counts as PostToolUse, the only event in the requirements.
@@ -65,7 +66,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 		if e.ToolName != "" && e.ToolName != "Skill" {
 			return r, fmt.Sprintf("the event is about the tool %q, not about Skill", e.ToolName), nil
 		}
-		if r.Command, skip, missing = called(e); skip != "" {
+		if r.Command, skip, r.Apart, missing = called(e); skip != "" {
 			return r, skip, nil
 		}
 		r.Invocation = join("tool", e.ToolUseID)
@@ -100,38 +101,31 @@ func typed(e *event.Event) (command string, missing []string) {
 	return e.CommandName, missing
 }
 
-// called reads the event of a skill that the model called (fact 18, client 2.1.197). The
-// event of a forked skill comes when the skill has ended, too late for its tasks.
-func called(e *event.Event) (command, skip string, missing []string) {
+// called reads the event of a skill that the model called (fact 18, client 2.1.197). apart is set for a skill that runs in
+// an agent of its own, whose id the response has.
+func called(e *event.Event) (command, skip string, apart bool, missing []string) {
 	const field = "tool_response.commandName"
 	if e.Member("tool_response") == nil {
-		return "", "", []string{"missing " + field}
+		return "", "", false, []string{"missing " + field}
 	}
 	response, err := jsonx.Members(e.ToolResponse)
 	success, agent, name := response["success"].Kind(), response["agentId"], response["commandName"]
 	switch {
 	case err != nil, !slices.Contains([]jsontext.Kind{absent, 'n', 't', 'f'}, success):
-		return "", "", []string{"missing " + field + ": tool_response is not a response of the Skill tool"}
+		return "", "", false, []string{"missing " + field + ": tool_response is not a response of the Skill tool"}
 	case success == 'f':
-		return "", "the skill was not run: success is false", nil
-	case agent != nil && agent.Kind() != 'n':
-		_ = json.Unmarshal(name, &command, jsonx.Tolerant)
-		return command, Forked, nil
+		return "", "the skill was not run: success is false", false, nil
 	case name == nil || name.Kind() == 'n':
-		return "", "", []string{"missing " + field}
+		return "", "", false, []string{"missing " + field}
 	}
 	if err := json.Unmarshal(name, &command, jsonx.Tolerant); err != nil {
-		return "", "", []string{field + " is not a string"}
+		return "", "", false, []string{field + " is not a string"}
 	}
 	if command == "" {
-		return "", "", []string{field + " is empty"}
+		return "", "", false, []string{field + " is empty"}
 	}
-	return command, "", nil
+	return command, "", agent != nil && agent.Kind() != 'n', nil
 }
-
-// Forked is why there is nothing to hydrate for a skill that ran in its own agent. Its call
-// counts for a step that demands it.
-const Forked = "the skill ran in its own agent and has ended"
 
 // absent is the kind of a member that an object does not have.
 const absent = jsontext.KindInvalid

@@ -29,6 +29,7 @@ type Workflow struct {
 	more     int  // problems
 	unread   bool // it cannot be read, so its content is unknown
 	bare     bool // there is no SKILL.md
+	apart    bool // the client runs it in an agent of its own
 }
 
 // Caller is who alone can call a skill in Claude Code; empty is everybody.
@@ -105,6 +106,9 @@ func Read(files locator.FS, w locator.Workflow) Workflow {
 	v := read(files, w)
 	document := documentOf(files, w)
 	v.Only = CallerOf(files, document)
+	if head, err := readHead(files, document); err == nil {
+		v.apart = frontmatter.RunsApart(head)
+	}
 	_, err := files.Lstat(document)
 	v.bare = errors.Is(err, fs.ErrNotExist) && slices.Contains(ofSkills(), w.Rule)
 	return v
@@ -155,6 +159,8 @@ func (v Workflow) Reason() string {
 		return "no name leads to it"
 	case v.bare:
 		return "the client does not see this skill: it has no SKILL.md"
+	case v.apart:
+		return "it runs in an agent of its own, where no step is enforced: context: fork"
 	}
 	return ""
 }
