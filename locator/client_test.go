@@ -49,16 +49,9 @@ var layouts = []layout{
 	{"those of the main one come before added directories", []string{"/w/repo/.claude/skills/x", "/added/.claude/skills/x"}, linked, "x",
 		"/w/repo/.claude/skills/x"},
 	{"a linked work tree with skills has only its own", []string{"/w/repo/.claude/skills/x", "/w/repo/a/.claude/skills/y"}, linked, "x", ""},
-	{"a linked work tree with skills has the commands of the main one", []string{base + "/.claude/skills/p=x", "/w/repo/a/.claude/skills/y"},
+	{"a linked work tree without skills has the commands of the main one", nil,
 		append([]string{"/w/repo/.claude/commands/x/SKILL.md", "/w/repo/.claude/commands/x/fsm.json=[]"}, linked...), "x",
 		"/w/repo/.claude/commands/x"},
-	{"a linked work tree with commands has only its own", nil,
-		append([]string{"/w/repo/.claude/commands/x/SKILL.md", "/w/repo/.claude/commands/x/fsm.json=[]", "/w/repo/a/.claude/commands/y.md"},
-			linked...), "x", ""},
-	{"the file of a command ends with small letters", nil, []string{base + "/.claude/commands/x/SKILL.MD",
-		base + "/.claude/commands/x/fsm.json=[]"}, "x", ""},
-	{"its name may have large ones", nil, []string{base + "/.claude/commands/x/Skill.md", base + "/.claude/commands/x/fsm.json=[]"}, "x",
-		base + "/.claude/commands/x"},
 	{"the organisation's folder comes first", []string{"/managed/.claude/skills/x", "/home/me/.claude/skills/x"}, nil, "x",
 		"/managed/.claude/skills/x"},
 	{"the organisation's frontmatter comes first", []string{"/managed/.claude/skills/m=x", "/home/me/.claude/skills/u=x"}, nil, "x",
@@ -267,7 +260,7 @@ func TestEnabledPluginsOrderMarketplaces(t *testing.T) {
 	}
 	w.put(settings, `{"enabledPlugins": {"p@b": true, "p@a": true}}`)
 	assert.Contains(t, explain(w.locate("p:d", project)),
-		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-01T00:00:00Z: the settings enable p@b first")
+		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-01T00:00:00Z: another one takes precedence")
 
 	// The project's settings are read after the user's.
 	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"p@a": true}}`)

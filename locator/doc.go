@@ -41,9 +41,10 @@
 //
 // # What is not predicted
 //
-// The client has more rules: for links, for skills that a second plugin lists, for manifests with mistakes, for names of
-// commands that a manifest gives, for folders of skills that are plugins, and for the scopes of added directories. They are
-// rare, and the client says itself which folder it runs a moment later. The hook compares that with the
+// The client has more rules: for links, for skills that a second plugin lists, for two skills of one name in their
+// frontmatters or of one folder's name, for manifests with mistakes, for names of commands that a manifest gives, for the
+// root of a marketplace's plugins, for directories of plugins, for folders of skills that are plugins, and for the scopes of
+// added directories. They are rare, and the client says itself which folder it runs a moment later. The hook compares that with the
 // prediction before the next task tool is used and at the end of the turn, and corrects the tasks.
 //
 // # Cost

@@ -9,7 +9,7 @@ func (s *search) inProject() []candidate {
 }
 
 func (s *search) inProjectDir() []candidate {
-	if !s.hasProjectDir() {
+	if s.ProjectDir == "" || s.ProjectDir == s.cwd {
 		return nil
 	}
 	return s.projectCandidate(RuleProjectDir, "CLAUDE_PROJECT_DIR", s.ProjectDir)
@@ -24,20 +24,6 @@ func (s *search) inUser() []candidate {
 		return nil
 	}
 	return []candidate{{rule: RuleUser, folder: skillIn(s.ConfigDir, s.skill)}}
-}
-
-// inFoldersUnlessInstalled returns the places of the project and the user if no installation
-// of the plugin applies in cwd, as the requirements say.
-func (s *search) inFoldersUnlessInstalled() []candidate {
-	if len(s.preferred(s.cwd)) > 0 {
-		return nil
-	}
-	return append(s.inProject(), s.inUser()...)
-}
-
-// hasProjectDir reports whether CLAUDE_PROJECT_DIR is another directory than cwd.
-func (s *search) hasProjectDir() bool {
-	return s.ProjectDir != "" && s.ProjectDir != s.cwd
 }
 
 func (s *search) projectCandidate(rule Rule, name, dir string) []candidate {

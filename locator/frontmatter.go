@@ -11,8 +11,7 @@ import (
 // says which folder it runs.
 
 // byName returns the skill of the user, the project or a plugin whose frontmatter has the
-// name, which has no colon. If several skills of plugins have it, the client does not know
-// the name (measured with 2.1.329, facts 61 and 65).
+// name, which has no colon.
 func (s *search) byName() (candidate, bool) {
 	if s.isListed() {
 		return candidate{}, false
@@ -21,49 +20,26 @@ func (s *search) byName() (candidate, bool) {
 		return c, true
 	}
 	if s.byBare == nil {
-		s.byBare = s.bareNames()
+		s.byBare = map[string]candidate{}
+		for _, skill := range s.everyPluginSkill() {
+			c := candidateOf(skill, RuleAlias)
+			if s.Invoked && !s.hasSpec(c) {
+				continue
+			}
+			_, bare, err := skill.OwnNames()
+			s.report(err)
+			if _, known := s.byBare[bare]; !known {
+				s.byBare[bare] = c
+			}
+		}
 	}
-	matching := s.byBare[s.command]
-	if len(matching) == 1 || s.Invoked && len(matching) > 0 {
-		s.runs(matching[0])
-		return matching[0], true
-	}
-	if len(matching) == 0 {
+	c, ok := s.byBare[s.command]
+	if !ok {
 		s.step(RuleFrontmatter, "", OutcomeAbsent, "no skill with an "+specName+" gives itself this name")
+		return candidate{}, false
 	}
-	for _, c := range matching {
-		s.step(RuleAlias, c.folder, OutcomeSkipped, "the name is ambiguous: the client runs this skill only by its name with the plugin's")
-	}
-	return candidate{}, false
-}
-
-// bareNames returns the skills of plugins by the names in their frontmatters.
-func (s *search) bareNames() map[string][]candidate {
-	named := map[string][]candidate{}
-	for _, skill := range s.everyPluginSkill() {
-		c := candidateOf(skill, RuleAlias)
-		if s.Invoked && !s.hasSpec(c) {
-			continue
-		}
-		_, bare, err := skill.OwnNames()
-		s.report(err)
-		named[bare] = append(named[bare], c)
-	}
-	return named
-}
-
-// ownNames returns the skills of the user and the project by the names in their frontmatters.
-func (s *search) ownNames() map[string][]candidate {
-	named := map[string][]candidate{}
-	for _, c := range s.ownFolders() {
-		if s.Invoked && !s.hasSpec(c) {
-			continue
-		}
-		if name := s.nameIn(c.folder); name != "" && !s.isShadowed(c) {
-			named[name] = append(named[name], c)
-		}
-	}
-	return named
+	s.runs(c)
+	return c, true
 }
 
 // isListed reports whether the client lists the name, so that it is not from a frontmatter.
@@ -97,17 +73,22 @@ func (s *search) everyPluginSkill() []plugins.Skill {
 // name.
 func (s *search) byOwnName() (candidate, bool) {
 	if s.byOwn == nil {
-		s.byOwn = s.ownNames()
+		s.byOwn = map[string]candidate{}
+		for _, c := range s.folders(s.roots(), RuleFrontmatter) {
+			if s.Invoked && !s.hasSpec(c) {
+				continue
+			}
+			name := s.nameIn(c.folder)
+			if _, known := s.byOwn[name]; !known && name != "" {
+				s.byOwn[name] = c
+			}
+		}
 	}
-	matching := s.byOwn[s.command]
-	if len(matching) == 0 {
-		return candidate{}, false
+	c, ok := s.byOwn[s.command]
+	if ok {
+		s.runsSkill(c)
 	}
-	for _, c := range matching[1:] {
-		s.step(c.rule, c.folder, OutcomeSkipped, "it gives itself this name too, but comes later")
-	}
-	s.runsSkill(matching[0])
-	return matching[0], true
+	return c, ok
 }
 
 // byScopedName is byOwnName for a name with a colon.
@@ -116,29 +97,6 @@ func (s *search) byScopedName() (candidate, bool) {
 		return candidate{}, false
 	}
 	return s.byOwnName()
-}
-
-// isShadowed reports whether the client does not have a skill of the user or the project, because
-// one in an earlier place has the name of its folder (measured with 2.1.329, fact 158).
-func (s *search) isShadowed(c candidate) bool {
-	for _, r := range s.roots() {
-		folder := skillIn(r.dir, filepath.Base(c.folder))
-		if folder == c.folder {
-			break
-		}
-		if s.isSkill(folder) {
-			return true
-		}
-	}
-	return false
-}
-
-// ownFolders returns the folders of skills that are not of plugins, which it lists once.
-func (s *search) ownFolders() []candidate {
-	if !s.ownRead {
-		s.own, s.ownRead = s.folders(s.roots(), RuleFrontmatter), true
-	}
-	return s.own
 }
 
 // byNameInPlugin returns the first skill or command of the plugin whose frontmatter has the

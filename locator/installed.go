@@ -94,31 +94,13 @@ func (s *search) withoutRegistry() error {
 	return &RegistryError{s.command, s.registryErr}
 }
 
-// inInstallation returns the places in the installation that takes precedence in
-// cwd.
+// inInstallation returns the places in the installation that takes precedence.
 func (s *search) inInstallation() []candidate {
-	here := s.first(s.cwd)
-	if here == nil {
-		return nil
+	installations := s.preferred()
+	if len(installations) == 0 {
+		return append(s.inProject(), append(s.inUser(), s.inProjectDir()...)...) // as the requirements say
 	}
-	return s.inRoot(root{plugin: here.Key, dir: here.root.Dir})
-}
-
-// forProjectDir returns the places that apply in CLAUDE_PROJECT_DIR, in case the model has
-// changed cwd to a directory where other plugins apply. It returns none if the same
-// installation was searched for cwd.
-func (s *search) forProjectDir() []candidate {
-	if !s.hasProjectDir() {
-		return nil
-	}
-	here, there := s.first(s.cwd), s.first(s.ProjectDir)
-	switch {
-	case there == nil && here == nil:
-		return s.inProjectDir()
-	case there == nil, here != nil && here.Installation == there.Installation:
-		return nil
-	}
-	return s.inRoot(root{plugin: there.Key, dir: there.root.Dir})
+	return s.inRoot(root{plugin: installations[0].Key, dir: installations[0].root.Dir})
 }
 
 // inRoot returns the places of the skill in a plugin's directory.
@@ -148,29 +130,13 @@ func (s *search) openRegistry() {
 	}
 }
 
-// first returns the installation of the plugin that takes precedence in dir, or nil if none
-// applies there.
-func (s *search) first(dir string) *installed {
-	if all := s.preferred(dir); len(all) > 0 {
-		return &all[0]
-	}
-	return nil
-}
-
-// preferred returns the installations of the plugin that apply in dir, one a key, in order of
+// preferred returns the installations of the plugin that apply in the start directory, one a key, in order of
 // precedence. It remembers the result of prefer.
-func (s *search) preferred(dir string) []installed {
-	if s.registry == nil { // a command of the project has the name
-		return nil
+func (s *search) preferred() []installed {
+	if s.registry != nil && !s.hasChosen { // else a command of the project has the name
+		s.chosen, s.hasChosen = s.prefer(s.start()), true
 	}
-	if in, ok := s.chosen[dir]; ok {
-		return in
-	}
-	if s.chosen == nil {
-		s.chosen = map[string][]installed{}
-	}
-	s.chosen[dir] = s.prefer(dir)
-	return s.chosen[dir]
+	return s.chosen
 }
 
 func (s *search) prefer(dir string) []installed {
@@ -263,21 +229,8 @@ func (s *search) explain(ordered []installed) {
 	}
 	s.step(RuleRegistry, best.root.Dir, OutcomeFound, detail)
 	for _, in := range ordered[1:] {
-		s.step(RuleRegistry, in.root.Dir, OutcomeSkipped, describe(in.Installation)+": "+whySkipped(best, in))
+		s.step(RuleRegistry, in.root.Dir, OutcomeSkipped, describe(in.Installation)+": another one takes precedence")
 	}
-}
-
-// whySkipped returns the reason why best takes precedence over in.
-func whySkipped(best, in installed) string {
-	switch {
-	case best.rank != in.rank:
-		return "the settings enable " + best.Key + " first"
-	case best.Scope != in.Scope:
-		return "scope " + best.Scope + " takes precedence"
-	case !best.LastUpdated.Equal(in.LastUpdated):
-		return best.Key + " was updated later"
-	}
-	return best.Key + " takes precedence"
 }
 
 func describe(in plugins.Installation) string {

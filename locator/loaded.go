@@ -14,7 +14,7 @@ type shared struct {
 	registryErr  error             // why it cannot be used
 	settings     *plugins.Settings // nil until they are needed
 	project      []string          // cached result of projectDirs
-	rootList     []root            // cached result of allRoots
+	rootList     []root            // cached result of roots
 	session      []*plugins.Plugin // cached result of sessionPlugins
 	sessionRead  bool
 	every        []*plugins.Plugin // cached result of everyPlugin
@@ -23,13 +23,11 @@ type shared struct {
 	nestedDirs   []string // cached result of nestedRoots
 	nestedAll    bool     // no limit left out nested directories
 	nestedRead   bool
-	own          []candidate // cached result of ownFolders
-	ownRead      bool
 	pluginSkills []plugins.Skill // cached result of everyPluginSkill
 	skillsRead   bool
-	names        map[string]string      // in frontmatters, by folder
-	byOwn        map[string][]candidate // cached result of ownNames
-	byBare       map[string][]candidate // cached result of bareNames
+	names        map[string]string    // in frontmatters, by folder
+	byOwn        map[string]candidate // of the user and the project, by the names in their frontmatters; nil until needed
+	byBare       map[string]candidate // of plugins
 }
 
 // sessionPlugins returns the plugins of PluginDirs, which the client loads for one session
@@ -60,18 +58,16 @@ func (s *search) loadSession(dir string) {
 				"with the agent's next task tool")
 		return
 	}
-	for _, one := range plugins.Expand(s.FS, dir) {
-		p, err := plugins.LoadDir(s.FS, one)
-		if err != nil {
-			s.step(RulePluginDir, one, OutcomeFailed, err.Error()+"; the client does not load the plugin")
-		}
-		switch {
-		case err != nil && !s.Invoked:
-		case s.switches().Disabled(p.Key):
-			s.step(RulePluginDir, one, OutcomeSkipped, p.Key+" is not enabled")
-		default:
-			s.session = append(s.session, p)
-		}
+	p, err := plugins.LoadDir(s.FS, dir)
+	if err != nil {
+		s.step(RulePluginDir, dir, OutcomeFailed, err.Error()+"; the client does not load the plugin")
+	}
+	switch {
+	case err != nil && !s.Invoked:
+	case s.switches().Disabled(p.Key):
+		s.step(RulePluginDir, dir, OutcomeSkipped, p.Key+" is not enabled")
+	default:
+		s.session = append(s.session, p)
 	}
 }
 
@@ -172,11 +168,11 @@ func (s *search) pluginsNamed() (named []*plugins.Plugin) {
 		return []*plugins.Plugin{s.inSession}
 	}
 	if s.openRegistry(); s.registryErr == nil {
-		for _, err := range s.registry.ProblemsOf(s.plugin) {
+		for _, err := range s.registry.Problems() {
 			s.problem(RuleRegistry, OutcomeSkipped, err)
 		}
 	}
-	for _, in := range s.preferred(s.start()) {
+	for _, in := range s.preferred() {
 		if p, err := s.load(in.Installation); err == nil && p.Name == s.plugin {
 			named = append(named, p)
 		}

@@ -28,11 +28,10 @@ type Result struct {
 	Plugin  string `json:"plugin"` // plugin@marketplace, the name of a plugin from PluginDirs, or ""
 	Steps   []Step `json:"steps"`  // in the order they were taken
 
-	known    bool
-	certain  bool
-	runs     string
-	off      string
-	misnamed []Misnamed
+	known   bool
+	certain bool
+	runs    string
+	off     string
 }
 
 // Off says, for people, which setting switches the skill off, so that the client runs it for nobody; ""

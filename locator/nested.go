@@ -53,11 +53,19 @@ func (s *search) byNestedFolder() (candidate, bool) {
 	return candidate{}, false
 }
 
-// nestedSkills returns the nested skills that have the name.
+// nestedSkills returns the nested skills in folders of the name, and where there is none those whose frontmatter has it.
 func (s *search) nestedSkills() (found []candidate, complete bool) {
 	dirs, complete := s.nestedRoots()
 	for _, dir := range dirs {
-		found = append(found, s.inNested(dir)...)
+		if c := (candidate{rule: RuleNestedSkill, folder: skillIn(dir, s.skill)}); s.isSkill(c.folder) {
+			found = append(found, c)
+			continue
+		}
+		for _, c := range s.folders([]root{{dir: dir}}, RuleNestedSkill) {
+			if s.hasSpec(c) && s.nameIn(c.folder) == s.skill {
+				found = append(found, c)
+			}
+		}
 	}
 	return found, complete
 }
@@ -109,20 +117,4 @@ func walk(fsys FS, dir string, maxDirs int, visit func(dir string, entry fs.DirE
 // ones and node_modules.
 func isSearched(entry fs.DirEntry) bool {
 	return entry.Name()[0] != '.' && entry.Name() != "node_modules"
-}
-
-// inNested returns the skills of the name in a nested .claude: the folder of this name, or
-// else those that have an fsm.json and the name in their frontmatter.
-func (s *search) inNested(dir string) []candidate {
-	c := candidate{rule: RuleNestedSkill, folder: skillIn(dir, s.skill)}
-	if s.isSkill(c.folder) {
-		return []candidate{c}
-	}
-	var matching []candidate
-	for _, c := range s.folders([]root{{dir: dir}}, RuleNestedSkill) {
-		if s.hasSpec(c) && s.nameIn(c.folder) == s.skill {
-			matching = append(matching, c)
-		}
-	}
-	return matching
 }

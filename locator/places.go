@@ -15,8 +15,6 @@ type root struct {
 	rule   Rule
 	plugin string // key or name of the plugin, "" if the directory is not a plugin's
 	dir    string
-
-	noSkills, noCommands bool // the client does not read the one here
 }
 
 // start returns the directory that the client was started in, as far as it is known. cwd
@@ -29,21 +27,11 @@ func (s *search) start() string {
 	return s.cwd
 }
 
-// roots returns the roots of skills that are not of plugins, in the client's order.
-func (s *search) roots() []root {
-	return slices.DeleteFunc(slices.Clone(s.allRoots()), func(r root) bool { return r.noSkills })
-}
-
-// commandRoots is roots for commands.
-func (s *search) commandRoots() []root {
-	return slices.DeleteFunc(slices.Clone(s.allRoots()), func(r root) bool { return r.noCommands })
-}
-
-// allRoots returns the roots that are not of plugins, in the client's order: the organisation's (measured
+// roots returns the roots that are not of plugins, in the client's order: the organisation's (measured
 // with 2.1.329, fact 175), the user's, that of the start directory, those of its parents, nearest first, that
 // of the main work tree, and those of AddDirs. Sources may leave out the user's, or those after it (measured
 // with 2.1.329, fact 174).
-func (s *search) allRoots() []root {
+func (s *search) roots() []root {
 	if s.rootList != nil {
 		return s.rootList
 	}
@@ -78,29 +66,22 @@ func (s *search) projectRoots() (roots []root) {
 	return roots
 }
 
-// mainWorkTree returns the root of the main work tree of git, if the start directory is in a linked one. The
-// client reads its skills if the root of the linked one has no directory of them, and so with commands
-// (measured with 2.1.329, fact 176).
+// mainWorkTree returns the root of the main work tree of git, if the start directory is in a linked one whose root
+// has no directory of skills (measured with 2.1.329, fact 176).
 func (s *search) mainWorkTree() (root, bool) {
 	dirs := s.projectDirs()
 	if len(dirs) == 0 {
 		return root{}, false
 	}
 	top := dirs[len(dirs)-1]
-	if !isFile(s.FS, filepath.Join(top, ".git")) {
+	if _, err := s.FS.Stat(plugins.SkillsDir(projectRoot(top))); err == nil || !isFile(s.FS, filepath.Join(top, ".git")) {
 		return root{}, false
 	}
 	_, shared, linked := claude.Repository(s.FS, top)
 	if filepath.Base(shared) == ".git" {
 		shared = filepath.Dir(shared)
 	}
-	has := func(dir string) bool {
-		_, err := s.FS.Stat(dir)
-		return err == nil
-	}
-	own := projectRoot(top)
-	return root{rule: RuleMainWorkTree, dir: projectRoot(shared),
-		noSkills: has(plugins.SkillsDir(own)), noCommands: has(plugins.CommandsDir(own))}, linked
+	return root{rule: RuleMainWorkTree, dir: projectRoot(shared)}, linked
 }
 
 // loads reports whether the client loads the source, one of those in Sources.
@@ -151,44 +132,24 @@ func (s *search) byFolder() (candidate, bool) {
 
 // byCommand returns a command of the project or the user, which takes precedence over a name
 // in a frontmatter and over plugins and nested skills. One that is a file has no folder. One
-// that is a SKILL.md in a folder has, whatever the case of its letters (measured with 2.1.329, facts 125
-// and 172); then the client reads nothing else in the folder. A file comes before a folder.
+// that is a SKILL.md in a folder has (measured with 2.1.329, facts 125 and 172); then the client reads nothing else in
+// the folder. A file comes before a folder.
 func (s *search) byCommand() (candidate, bool) {
 	if strings.Contains(s.plugin, "/") { // the name of a/b.md is a:b
 		return candidate{}, false
 	}
-	for _, r := range s.commandRoots() {
+	for _, r := range s.roots() {
 		path := filepath.Join(plugins.CommandsDir(r.dir), plugins.NestedPath(s.command))
-		if found, _ := exists(s.FS, path+".md"); found && s.commandIn(filepath.Dir(path)) == "" {
+		if found, _ := exists(s.FS, path+".md"); found && !s.isSkill(filepath.Dir(path)) {
 			s.runsCommand(RuleCommand, path+".md")
 			return candidate{}, true
 		}
-		if file := s.commandIn(path); file != "" {
-			s.runsCommand(RuleCommand, file)
+		if s.isSkill(path) {
+			s.runsCommand(RuleCommand, filepath.Join(path, plugins.SkillFile))
 			return candidate{rule: RuleCommand, folder: path}, true
 		}
 	}
 	return candidate{}, false
-}
-
-// commandIn returns the file that makes a folder in commands/ a command, or "".
-func (s *search) commandIn(folder string) string {
-	if found, _ := exists(s.FS, folder); !found {
-		return "" // as for most names: no directory is opened
-	}
-	entries, _ := s.FS.ReadDir(folder)
-	for _, entry := range entries {
-		if path := filepath.Join(folder, entry.Name()); isSkillFile(entry.Name()) && isFile(s.FS, path) {
-			return path
-		}
-	}
-	return ""
-}
-
-// isSkillFile reports whether the client takes a file in commands/ of the user or the project for a SKILL.md.
-// It looks only at names that end with ".md" (measured with 2.1.329, fact 172).
-func isSkillFile(name string) bool {
-	return strings.HasSuffix(name, ".md") && strings.EqualFold(name, plugins.SkillFile)
 }
 
 // isSkill reports whether the client takes folder for a skill.

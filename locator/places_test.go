@@ -47,25 +47,6 @@ func TestPluginOfProjectDir(t *testing.T) {
 	w.skill("/cache/other/skills/s")
 	result := w.finds(path, "p:s", project)
 	assert.Equal(t, "p@m", result.Plugin)
-
-	documented := w.skill(project + "/.claude/skills/s")
-	w.finds(documented, "p:s", project)
-}
-
-func TestPluginOfProjectDirAfterThatOfCwd(t *testing.T) {
-	w := newWorld(t)
-	w.ProjectDir = started
-	w.put(registry, objectOf(entry{"p@a", "local", project, "/a", ""}, entry{"p@b", "project", started, "/b", ""}))
-	w.finds(w.skill("/b/skills/s"), "p:s", project)
-	w.finds(w.skill("/a/skills/s"), "p:s", project)
-}
-
-func TestInstallationOfCwdAndProjectDirIsSearchedOnce(t *testing.T) {
-	w := newWorld(t)
-	w.ProjectDir = started
-	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", ""}))
-	result := w.finds("", "p:s", project)
-	assert.Equal(t, 1, strings.Count(explain(result), "/a/skills/s/fsm.json"))
 }
 
 func TestUnknownPluginFallsBackToProjectDir(t *testing.T) {
@@ -186,28 +167,6 @@ func TestPluginDirectoryTakesPrecedenceOverInstallation(t *testing.T) {
 	w.finds(w.skill("/first/p/skills/s"), "p:s", project)
 }
 
-// Fact 158, client 2.1.329: of two skills with one folder's name the second one's
-// frontmatter name is not known.
-func TestAShadowedSkillHasNoName(t *testing.T) {
-	w := newWorld(t)
-	for folder, own := range map[string]string{config + "/skills/dup": "first", project + "/.claude/skills/dup": "second",
-		project + "/.claude/skills/other": "third"} {
-		w.put(folder+"/SKILL.md", "---\nname: "+own+"\n---\n")
-		w.skill(folder)
-	}
-	for _, invoked := range []bool{true, false} {
-		w.Invoked = invoked
-		w.finds(config+"/skills/dup/fsm.json", "first", project)
-		w.finds("", "second", project)
-		w.finds(project+"/.claude/skills/other/fsm.json", "third", project)
-	}
-	w.Invoked = false
-	all, _ := w.Workflows(project)
-	require.Len(t, all, 3)
-	assert.Equal(t, locator.Workflow{Command: "dup", Others: []string{}, Path: project + "/.claude/skills/dup/fsm.json",
-		Rule: locator.RuleProject, ShadowedBy: config + "/skills/dup/SKILL.md", Unused: true}, all[1])
-}
-
 func TestDisabledPluginIsSkipped(t *testing.T) {
 	const user, shared, local = config + "/settings.json", project + "/.claude/settings.json", project + "/.claude/settings.local.json"
 	on, off := `{"enabledPlugins": {"p@m": true}}`, `{"enabledPlugins": {"p@m": false}}`
@@ -315,14 +274,8 @@ func TestAlias(t *testing.T) {
 	w.finds("", "folder", project)
 	w.finds("", "ali", project)
 
-	// If two plugins have the name, the client does not know it.
-	w.put("/q/skills/folder/SKILL.md", "---\nname: alias\n---\n")
-	result = w.finds("", "alias", project)
-	assert.Contains(t, explain(result), "alias | /p/skills/folder | skipped | the name is ambiguous")
-	assert.Contains(t, explain(result), "alias | /q/skills/folder | skipped | the name is ambiguous")
-	w.finds(path, "p:alias", project)
-
 	// A folder name takes precedence over every alias.
+	w.put(config+"/skills/alias/SKILL.md", "")
 	w.finds(w.skill(config+"/skills/alias"), "alias", project)
 }
 
@@ -413,8 +366,7 @@ func TestAliasTwiceInOnePlugin(t *testing.T) {
 		w.put("/dev/p/skills/"+folder+"/SKILL.md", "---\nname: alias\n---\n")
 		w.skill("/dev/p/skills/" + folder)
 	}
-	result := w.finds("", "alias", project)
-	assert.Equal(t, 4, strings.Count(explain(result), "ambiguous"))
+	w.finds("/dev/p/skills/a/fsm.json", "alias", project)
 	w.finds("/dev/p/skills/a/fsm.json", "p:alias", project)
 	w.finds("/dev/p/skills/c/fsm.json", "p:c", project)
 }

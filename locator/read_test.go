@@ -276,8 +276,8 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	folders := []string{config + "/skills", project + "/.claude/skills", "/projects/.claude/skills", "/.claude/skills"}
 	plugin := []string{"/dev/p/.claude-plugin/plugin.json", settings, registry, known}
 	tests := map[string][]string{
-		"mine":     {config + "/skills/mine"}, // for an fsm.json with another name
-		"p:theirs": append(slices.Clone(plugin), "/p/skills/theirs"),
+		"mine":     nil,
+		"p:theirs": append(slices.Clone(plugin), "/p/commands", "/p/skills"),
 		"q:s":      append(slices.Clone(plugin), folders...),
 		"y": append(append(append([]string{}, folders...), plugin...), "/dev/p/commands", "/dev/p/skills", "/p/commands", "/p/skills",
 			project),

@@ -20,9 +20,10 @@ type search struct {
 	result        Result
 
 	*shared
-	chosen    map[string][]installed // by directory
-	sought    bool                   // findSession has been called
-	inSession *plugins.Plugin        // the plugin of PluginDirs, nil if it has none
+	chosen    []installed // cached result of prefer
+	hasChosen bool
+	sought    bool            // findSession has been called
+	inSession *plugins.Plugin // the plugin of PluginDirs, nil if it has none
 }
 
 func (l *Locator) search(command, cwd string, known *shared) *search {
@@ -73,13 +74,6 @@ var plainPlaces = []place{
 	(*search).inProjectDir,
 }
 
-// pluginPlaces are the places of the requirements for a plugin's skill.
-var pluginPlaces = []place{
-	(*search).inInstallation,
-	(*search).inFoldersUnlessInstalled,
-	(*search).forProjectDir,
-}
-
 func (s *search) run() error {
 	plugin, skill, ok := strings.Cut(s.command, ":")
 	if !ok {
@@ -99,7 +93,7 @@ func (s *search) run() error {
 	case s.registryErr != nil:
 		return s.withoutRegistry()
 	}
-	s.try(pluginPlaces)
+	s.try([]place{(*search).inInstallation})
 	return nil
 }
 
@@ -120,8 +114,8 @@ func (s *search) choose(choices []choice) bool {
 			if c.folder != "" {
 				s.checkOverride(c)
 			}
-			if c.folder != "" && !s.use(c) {
-				s.reportMisnamed(c)
+			if c.folder != "" {
+				s.use(c)
 			}
 			return c.folder != ""
 		}

@@ -128,14 +128,14 @@ func (s *search) again(command string) (Result, error) {
 
 // everySkill returns the folders in all places, even those without a SKILL.md.
 func (s *search) everySkill() (all []knownSkill, complete bool) {
-	for _, r := range s.allRoots() {
-		if !r.noSkills {
-			for _, c := range s.folders([]root{r}, r.rule) {
-				all = append(all, s.known(c, filepath.Base(c.folder)))
-			}
+	for _, r := range s.roots() {
+		for _, c := range s.folders([]root{r}, r.rule) {
+			all = append(all, s.known(c, filepath.Base(c.folder)))
 		}
-		if !r.noCommands {
-			all = append(all, s.ownCommands(r)...)
+		for _, k := range s.commands(r, "", plugins.CommandsDir(r.dir), 0) {
+			if k.rule = RuleCommand; s.isSkill(k.folder) {
+				all = append(all, k)
+			}
 		}
 	}
 	all = append(all, s.ofPlugins()...)
@@ -193,17 +193,6 @@ func ruleOf(skill plugins.Skill) Rule {
 	return RulePluginCommand
 }
 
-// ownCommands returns the skills in a folder of commands of the user or the project.
-func (s *search) ownCommands(r root) (all []knownSkill) {
-	for _, k := range s.commands(r, "", plugins.CommandsDir(r.dir), 0) {
-		if s.commandIn(k.folder) != "" {
-			k.rule = RuleCommand
-			all = append(all, k)
-		}
-	}
-	return all
-}
-
 // known returns a skill with the given name and that in its frontmatter.
 func (s *search) known(c candidate, name string) knownSkill {
 	k := knownSkill{candidate: c, names: []string{name}}
@@ -237,29 +226,15 @@ func (s *search) commands(r root, prefix, dir string, depth int) (all []knownSki
 	return all
 }
 
-// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first, and in the
-// folders of skills without one the files that are probably meant as it. It skips
+// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first. It skips
 // node_modules and hidden directories except .claude, and searches at most maxDirs
 // directories. complete reports whether these were all.
 func SpecsBelow(fsys FS, dir string, maxDirs int) (paths []string, complete bool) {
-	var misspelt []string
-	skill, hasSpec := map[string]bool{}, map[string]bool{}
 	complete = walk(fsys, dir, maxDirs, func(dir string, entry fs.DirEntry) bool {
-		switch {
-		case entry.Name() == specName:
-			hasSpec[dir] = true
+		if entry.Name() == specName {
 			paths = append(paths, filepath.Join(dir, entry.Name()))
-		case entry.Name() == plugins.SkillFile:
-			skill[dir] = true
-		case misnamed(entry) != "":
-			misspelt = append(misspelt, filepath.Join(dir, entry.Name()))
 		}
 		return entry.Name() == ".claude" || isSearched(entry)
 	})
-	for _, path := range misspelt {
-		if in := filepath.Dir(path); skill[in] && !hasSpec[in] {
-			paths = append(paths, path)
-		}
-	}
 	return paths, complete
 }

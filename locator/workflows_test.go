@@ -134,12 +134,11 @@ func TestResultFromAnAddedDirectoryIsNotCertain(t *testing.T) {
 	}
 }
 
-// TestCommandsInFolders: in commands/ the case of SKILL.md does not matter, and a file comes before a folder of
-// its name.
+// TestCommandsInFolders: in commands/ a file comes before a folder of its name.
 func TestCommandsInFolders(t *testing.T) {
 	w := newWorld(t)
 	commands := project + "/.claude/commands/"
-	w.put(commands+"low/skill.md", "")
+	w.put(commands+"low/SKILL.md", "")
 	w.put(commands+"low/x.md", "")
 	w.put(commands+"both.md", "")
 	w.put(commands+"both/SKILL.md", "")
@@ -147,16 +146,14 @@ func TestCommandsInFolders(t *testing.T) {
 	w.skill(commands + "both")
 
 	all, _ := w.Workflows(project)
-	misnamed, _ := w.Misnamed(project)
 
-	assert.Equal(t, commands+"low/skill.md", w.finds(low, "low", project).Runs())
+	assert.Equal(t, commands+"low/SKILL.md", w.finds(low, "low", project).Runs())
 	beside, _ := w.Locate("low:x", project)
 	assert.False(t, beside.Known())
 	assert.Equal(t, commands+"both.md", w.finds("", "both", project).Runs())
 	require.Len(t, all, 2)
 	assert.Equal(t, commands+"both.md", all[0].ShadowedBy)
 	assert.False(t, all[1].Unused)
-	assert.Empty(t, misnamed)
 }
 
 // TestSources: the client loads no skill, no command and no setting of a source that its option leaves out.
@@ -212,7 +209,7 @@ func TestSources(t *testing.T) {
 // its names, invoked or not, and an unused one by none.
 func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {
 	skills := []string{"", `, "skills": "./more"`, `, "skills": ["./skills/x", "./one"]`, `, "skills": ["more"]`, `, "skills": "."`}
-	commands := []string{"", `, "commands": "./cmds"`, `, "commands": {"n": {"source": "./notes.md"}, "t": {"content": "x"}}`}
+	commands := []string{"", `, "commands": "./cmds"`}
 	rapid.Check(t, func(r *rapid.T) {
 		pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(r, label) }
 		w := newWorld(t)

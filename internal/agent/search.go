@@ -306,9 +306,6 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 			return false
 		}
 		step(p, path, locator.OutcomeAbsent, "so the skill has no tasks")
-		for _, m := range locator.MisnamedIn(locator.OS{}, k.Dir) {
-			step(p, m.Path, locator.OutcomeFailed, m.Why)
-		}
 		return false
 	})
 	if spare != nil {
@@ -351,15 +348,6 @@ func (s Search) Unfit(cwd string) (all []Skill) {
 		}
 	}
 	return all
-}
-
-// Misnamed returns the files that are probably meant as the fsm.json of a skill that the agent
-// finds from cwd.
-func (s Search) Misnamed(cwd string) (all []locator.Misnamed, complete bool) {
-	for _, k := range s.everySkill(cwd) {
-		all = append(all, locator.MisnamedIn(locator.OS{}, k.Dir)...)
-	}
-	return all, true
 }
 
 // Skills returns the skills that the agent finds from cwd and that are not of plugins.

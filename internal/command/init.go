@@ -182,7 +182,7 @@ func noSkill(cwd, wanted string) error {
 		return found
 	}
 	outside := find("skills", cmp.Or(wanted, "*"), "SKILL.md")
-	if len(outside) > 0 && locator.IsExtension(locator.OS{}, cwd) {
+	if len(outside) > 0 && isExtension(cwd) {
 		return &exit{exitNo, fmt.Errorf("the client sees %s only where its plugin is installed", outside[0]),
 			"fsmtx new " + shell.Join(filepath.Dir(outside[0])) + " writes its workflow"}
 	}
@@ -208,6 +208,12 @@ func noSkill(cwd, wanted string) error {
 	}
 	return &exit{exitNo, errors.New("there are no skills here: neither in .claude/skills nor in your own"),
 		"fsmtx new .claude/skills/fix --template tdd-loop writes one that can be called; fsmtx new --list shows more"}
+}
+
+// isExtension reports whether a directory is a plugin or an extension of an agent, whose skills are in skills/.
+func isExtension(dir string) bool {
+	return slices.ContainsFunc([]string{".claude-plugin", ".codex-plugin", ".github/plugin", "plugin.json", "gemini-extension.json",
+		"qwen-extension.json"}, func(name string) bool { return exists(dir, name) })
 }
 
 // ofOtherAgent returns an error if the project has a skill of that name, or any skill, in a directory of other agents, and nil

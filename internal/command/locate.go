@@ -27,8 +27,7 @@ list, and then every step of the search with its outcome:
   found    exists; the search continued from it
   absent   does not exist
   skipped  not searched, with the reason
-  failed   exists but cannot be used, with the reason: also a file such as FSM.json or
-           fsm.yaml, which is not read under that name
+  failed   exists but cannot be used, with the reason
 
 The search predicts which folder the client runs. It looks in the user's skills, then in
 those of the directory in which the client was started and of its parents, then in
@@ -59,8 +58,7 @@ is one of: managed skill, user skill, project skill, parent skill, main work tre
 directory, command, frontmatter, alias, nested skill, plugin registry, settings,
 marketplace, plugin skill, plugin command, nested command, plugin directory, plugin
 manifest, project directory. Without a name it prints an object with complete (false if
-there are too many directories to search), misnamed (an array of objects with path and why: files that are
-probably meant as an fsm.json) and workflows: an array of objects with command, others (an array of names),
+there are too many directories to search) and workflows: an array of objects with command, others (an array of names),
 path, rule, plugin, only, steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it), shadowedBy (what the client runs; may be empty) and off (the
 setting that switches the skill off; may be empty).`
@@ -136,9 +134,6 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 		return &exit{exitNo, fmt.Errorf("the client does not run this skill: it is %s", result.Off()), "remove that entry to use the skill"}
 	}
 	if result.Found() {
-		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(result.Path)) {
-			s.Hintf("rename %s: %s", m.Path, m.Why) // this file system ignores case
-		}
 		return nil
 	}
 	if near := l.Near(name, cwd); !result.Known() && len(near) > 0 {

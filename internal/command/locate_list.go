@@ -23,13 +23,11 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 		}
 		listed = append(listed, read)
 	}
-	misnamed, _ := l.Misnamed(cwd)
 	if asJSON {
 		return printJSON(s.Out, struct {
 			Complete  bool                 `json:"complete"`
 			Workflows []workflows.Workflow `json:"workflows"`
-			Misnamed  []locator.Misnamed   `json:"misnamed"`
-		}{complete, listed, append([]locator.Misnamed{}, misnamed...)})
+		}{complete, listed})
 	}
 	if len(listed) == 0 {
 		visible.Fprintf(s.Out, "no workflow is visible from %s\n", cwd)
@@ -40,9 +38,6 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 	}
 	if err := table.Flush(); err != nil {
 		return err
-	}
-	for _, m := range misnamed {
-		visible.Fprintf(s.Out, "%s is not read: %s\n", m.Path, m.Why)
 	}
 	if !complete {
 		s.Hintf("not all directories were searched; fsmtx locate NAME searches for one skill")

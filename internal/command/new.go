@@ -153,9 +153,6 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path),
 			"fsmtx graph " + shell.Join(dir) + " draws it; fsmtx validate " + shell.Join(dir) + " checks it"}
 	}
-	if err := misnamedIn(dir); err != nil {
-		return err
-	}
 	if f.isComplete() {
 		return f.writeTemplate(s, dir, path)
 	}

@@ -106,9 +106,6 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return []string{path}, nil
 	}
-	if found := locator.MisnamedIn(locator.OS{}, dir); len(found) > 0 {
-		return []string{found[0].Path}, nil
-	}
 	below := specsBelow(s, dir)
 	if len(below) == 0 {
 		return nil, &exit{exitNo, fmt.Errorf("%s: no %s in this directory or below", dir, specName), "fsmtx new writes one for a skill"}
@@ -138,11 +135,7 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		return nil, err
 	}
 	known, _ := l.Workflows(cwd)
-	misnamed, _ := l.Misnamed(cwd)
 	below := specsBelow(s, cwd)
-	for _, m := range misnamed {
-		below = append(below, m.Path)
-	}
 	var paths, seen []string
 	for _, w := range known {
 		below = append(below, w.Path)
@@ -172,17 +165,6 @@ func relative(cwd, path string) string {
 	return path
 }
 
-// misnamedIn returns an error for a file in dir that is probably meant as its fsm.json, nil if
-// there is none.
-func misnamedIn(dir string) error {
-	found := locator.MisnamedIn(locator.OS{}, dir)
-	if len(found) == 0 {
-		return nil
-	}
-	m := found[0]
-	return &exit{exitNo, fmt.Errorf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Join(m.Path) + " checks it"}
-}
-
 // skillDir returns the folder of a skill for the path of its SKILL.md, which people name too, and any
 // other argument as it is.
 func skillDir(arg string) string {
@@ -209,9 +191,6 @@ func specAt(arg string) (string, error) {
 	}
 	path := filepath.Join(arg, specName)
 	if _, err := os.Lstat(path); err != nil {
-		if err := misnamedIn(arg); err != nil {
-			return "", err
-		}
 		return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + shell.Join(arg) + " writes one"}
 	}
 	return path, nil

@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/locator"
 )
 
 const validateLong = `Validate checks fsm.json files as the hook does when the skill is called, and prints every
@@ -41,8 +40,7 @@ current directory.
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
 code block around the file, trailing commas, ids that are strings, misspelt names of
 fields, an object around the array, a task without an array, YAML, which it converts, and
-comments, which it moves into metadata. For a file with a wrong name beside a SKILL.md it
-writes the fsm.json, and leaves the file. No content is lost. It prints the change first
+comments, which it moves into metadata. No content is lost. It prints the change first
 and, on a terminal, asks for confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
@@ -54,9 +52,8 @@ column (both from 1, in characters), offset (in bytes), pointer (RFC 6901), seve
 (error or warning) and message. The summary has files, invalid, unreadable, tasks, errors
 and warnings.
 
-A file that is probably meant as an fsm.json but has another name (FSM.json, fsm.jsonc,
-fsm.yaml, fsm.json.txt) is not read by the hook: that is an error in the folder of a
-skill without an fsm.json, and a warning elsewhere.
+A file beside a SKILL.md with another name than fsm.json is not read by the hook: that is a
+warning.
 
 The exit code is 0 if there are no errors, 1 if there are errors (or with --strict
 warnings), and 2 if a file could not be read or the command line is wrong.`
@@ -122,7 +119,6 @@ type validated struct {
 	problems []fsmspec.Problem
 	err      error // why it could not be read
 	fixable  bool
-	missing  bool // it is not read under its name, and the skill has no fsm.json
 }
 
 func (f validateFlags) run(s terminal.Streams, paths []string) error {
@@ -199,37 +195,12 @@ func instead(format outline.Format, path string) string {
 		"step before); see fsmtx schema"
 }
 
-// checkName adds a problem if the file is not read under its name. That is an error beside a
-// SKILL.md, where the workflow is missing, and a warning elsewhere. Problems in YAML are left
-// out, because it would have to be JSON first.
+// checkName warns of a file beside a SKILL.md that is not read under its name.
 func (v *validated) checkName() {
-	name, path := filepath.Base(v.path), v.path
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs // the folders' names tell what the file is for
+	if v.path != "-" && filepath.Base(v.path) != specName && exists(filepath.Dir(v.path), "SKILL.md") {
+		v.problems = append([]fsmspec.Problem{{Line: 1, Column: 1, Warning: true,
+			Message: "this file is not read as the workflow of a skill: beside a SKILL.md only " + specName + " is"}}, v.problems...)
 	}
-	why := cmp.Or(locator.IsMisnamed(name), locator.MisplacedAt(locator.OS{}, path))
-	if name == specName {
-		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(v.path)) { // it was opened by another spelling than its own
-			why = "its name is " + filepath.Base(m.Path) + "; " + m.Why
-		}
-	}
-	if why == "" && strings.HasSuffix(name, ".json") && name != specName && exists(filepath.Dir(v.path), "SKILL.md") &&
-		!strings.Contains(name, "schema") {
-		why = "beside a SKILL.md only " + specName + " is read"
-	}
-	if why == "" {
-		return
-	}
-	missing := exists(filepath.Dir(v.path), "SKILL.md") && !exists(filepath.Dir(v.path), specName) && locator.IsMisnamed(name) != ""
-	p := fsmspec.Problem{Line: 1, Column: 1, Message: "this file is not read as the workflow of a skill: " + why, Warning: !missing}
-	if v.missing = missing; missing {
-		v.spec = nil
-	}
-	if isJSON := strings.Contains(strings.ToLower(name), "js"); !isJSON && v.spec == nil {
-		v.problems = nil
-		v.fixable = v.fixable && missing
-	}
-	v.problems = append([]fsmspec.Problem{p}, v.problems...)
 }
 
 // checkMention warns if the SKILL.md beside the file names it: an agent that reads of the file

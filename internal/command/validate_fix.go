@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -15,9 +14,6 @@ import (
 
 // repair writes the repaired file, unless the person who sees the change declines.
 func (f validateFlags) repair(s terminal.Streams, v *validated) error {
-	if v.missing {
-		return f.rename(s, v)
-	}
 	if v.spec != nil {
 		return nil
 	}
@@ -48,34 +44,6 @@ func (f validateFlags) reportTo(s terminal.Streams) io.Writer {
 		return s.Err
 	}
 	return s.Out
-}
-
-// rename writes the fsm.json that a file with another name is meant as, if it is valid after
-// the repairs. The file stays.
-func (f validateFlags) rename(s terminal.Streams, v *validated) error {
-	fixed, done := rewrite.Fix(v.data)
-	if len(done) == 0 {
-		fixed = v.data
-	}
-	path := filepath.Join(filepath.Dir(v.path), specName)
-	repaired := checkSpec(path, fixed)
-	if repaired.spec == nil {
-		return nil
-	}
-	out := f.reportTo(s)
-	if err := printDiff(out, path, nil, "new", fixed); err != nil {
-		return err
-	}
-	if s.InputIsTerminal() && !agrees(s, "Write "+path+"?") {
-		return nil
-	}
-	if err := writeNew(path, fixed); err != nil {
-		return err
-	}
-	done = append([]string{"written from " + filepath.Base(v.path) + ", which you can remove now"}, done...)
-	visible.Fprintf(out, "%s: %s\n", path, strings.Join(done, "; "))
-	*v = repaired
-	return nil
 }
 
 // printDiff prints the difference between the old and the new content of a file.

@@ -51,35 +51,12 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 		case v.Unedited > 0:
 			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.Unedited, "step"), v.Steps)
 			found = append(found, Fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
-		case v.Reason() != "" && locator.MisplacedAt(locator.OS{}, v.Path) == "":
+		case v.Reason() != "":
 			found = append(found, Fault{Kind: "workflow", What: v.Reason(), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}
 	}
-	misnamed, _ := l.Misnamed(d.cwd)
-	for _, m := range misnamed {
-		found = append(found, Fault{Kind: "workflow", What: "is not read: " + m.Why, File: m.Path, Command: rename(m)})
-	}
 	skills, _ := l.Skills(d.cwd)
-	found = append(found, otherwiseNamed(skills)...)
-	for _, w := range all {
-		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(w.Path)) {
-			found = append(found, Fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why,
-				File: m.Path, Command: rename(m)})
-		}
-	}
-	return found, nil
-}
-
-// rename returns the command that gives the file its right name, and makes its content JSON if its
-// name says that it may be something else.
-func rename(m locator.Misnamed) string {
-	if filepath.Base(m.Path) == specName {
-		return "" // of which skill it is cannot be told
-	}
-	if strings.Contains(m.Why, "validate --fix") {
-		return "fsmtx validate --fix " + shell.Join(m.Path)
-	}
-	return "mv " + shell.Join(m.Path) + " " + shell.Join(filepath.Join(filepath.Dir(m.Path), specName))
+	return append(found, otherwiseNamed(skills)...), nil
 }
 
 func (d *doctor) plugins(context.Context) (found []Fault, err error) {

@@ -142,9 +142,6 @@ func invalid(data []byte) string {
 	if err := settings.Strict(data); errors.Is(err, settings.ErrNotJSON) {
 		return err.Error() + "; the client ignores a file that is not valid JSON, all of it"
 	}
-	if err := plugins.CheckSettings(data); err != nil {
-		return err.Error()
-	}
 	return ""
 }
 

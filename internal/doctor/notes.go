@@ -34,7 +34,7 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 // otherwiseNamed reports workflows beside a SKILL.md under a name that is not read, where there is no fsm.json.
 func otherwiseNamed(skills []locator.Skill) (found []Fault) {
 	for _, k := range skills {
-		if isFile(filepath.Join(k.Folder, specName)) || len(locator.MisnamedIn(locator.OS{}, k.Folder)) > 0 {
+		if isFile(filepath.Join(k.Folder, specName)) {
 			continue
 		}
 		files, _ := filepath.Glob(filepath.Join(k.Folder, "*.json"))

@@ -2,7 +2,6 @@ package hydrate
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,10 +35,6 @@ func Announcement(r Request, result Result) string {
 		return announcement{r, result}.text()
 	case len(result.Deleted)+len(result.Restored) > 0 && result.Mistake != nil:
 		return fmt.Sprintf("%sIt has no workflow. Change of the task list: %s.\n", result.Mistake.explain(r.Command), changes(result))
-	case len(result.Misnamed) > 0:
-		return fmt.Sprintf("The file %s of the skill %s is probably meant as its workflow, but it is not read, "+
-			"so no tasks were created: %s. Tell the user.\n",
-			clip(filepath.Base(result.Misnamed[0].Path)), clip(r.Command), result.Misnamed[0].Why)
 	case len(result.Deleted) > 0:
 		return fmt.Sprintf("The workflow of the skill %s has no steps now. Change of the task list: %s.\n", clip(r.Command), changes(result))
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -72,7 +71,7 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 	case err != nil:
 		return Begun{}, result, notBegun(err, result, env)
 	case result.Spec == "":
-		return Begun{}, result, r.noSpec(result, env, b.Program)
+		return Begun{}, result, r.noSpec(env, b.Program)
 	}
 	return begun(r, result), result, nil
 }
@@ -109,7 +108,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 		if off := agent.Off(b.Program, b.Skill, b.Here, env); off != "" {
 			return r, isOff(b.Skill, off)
 		}
-		return r, r.noSpec(Result{}, env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
+		return r, r.noSpec(env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
 	case !isDir:
 		return r, switchedOff(env, b.Skill, b.Here)
 	}
@@ -150,9 +149,6 @@ func (r Request) in(dir, asked string) (Request, error) {
 	if _, err := os.Lstat(filepath.Join(dir, "fsm.json")); err == nil {
 		return r, nil
 	}
-	if found := locator.MisnamedIn(locator.OS{}, dir); len(found) > 0 {
-		return r, notRead(found[0])
-	}
 	return r, &NotBegun{visible.Sprintf("%s has no fsm.json", asked), "name a skill, or a directory with an fsm.json", true}
 }
 
@@ -168,7 +164,6 @@ func IsPath(text string) bool {
 type Finder interface {
 	Locate(command, cwd string) (locator.Result, error)
 	Workflows(cwd string) (all []locator.Workflow, complete bool)
-	Misnamed(cwd string) (all []locator.Misnamed, complete bool)
 	Skills(cwd string) (all []locator.Skill, complete bool)
 	Near(command, cwd string) []string
 }
@@ -235,10 +230,7 @@ func notBegun(err error, result Result, env Env) error {
 }
 
 // noSpec returns the error of a skill without a workflow.
-func (r Request) noSpec(result Result, env Env, program string) error {
-	if len(result.Misnamed) > 0 {
-		return notRead(result.Misnamed[0])
-	}
+func (r Request) noSpec(env Env, program string) error {
 	hint := "fsmtx locate lists the workflows that are visible from here"
 	if f, err := FinderOf(env, program); err == nil {
 		near, all := f.Near(r.Command, r.Cwd), usable(f, r.Cwd)
@@ -267,12 +259,6 @@ func usable(f Finder, cwd string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// notRead returns the error of a file that is probably meant as an fsm.json.
-func notRead(m locator.Misnamed) error {
-	return &NotBegun{visible.Sprintf("%s is not read as a workflow: %s", m.Path, m.Why),
-		"fsmtx validate " + shell.Join(m.Path) + " checks it", true}
 }
 
 // maxShownArgs limits the arguments in an answer, in characters.

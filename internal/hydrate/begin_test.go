@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -31,13 +30,11 @@ func TestBegin(t *testing.T) {
 		".claude/skills/released/SKILL.md": "", ".claude/skills/released/fsm.json": `[]`,
 		".claude/skills/empty/SKILL.md": "", ".claude/skills/empty/fsm.json": `[]`,
 		".claude/skills/bad/SKILL.md": "", ".claude/skills/bad/fsm.json": `[{"id": 1}]`,
-		".claude/skills/odd/SKILL.md": "", ".claude/skills/odd/FSM.json": `[]`,
 		".claude/skills/plain/SKILL.md": "",
 		".codex/skills/asked/SKILL.md":  "", ".codex/skills/asked/fsm.json": `[{"id": 1, "subject": "one"}]`,
 		".codex/skills/bare/SKILL.md": "",
 		"project/release/fsm.json":    `[{"id": 1, "subject": "of the project"}]`,
 		"project/dir/fsm.json":        `[{"id": 7, "subject": "of a directory"}]`,
-		"project/odd/Fsm.json":        `[]`,
 		"project/none/x":              "",
 		"project/file":                "",
 	} {
@@ -65,8 +62,7 @@ func TestBegin(t *testing.T) {
 		all = append(all, strings.ReplaceAll(text+" "+fmt.Sprint(logged), h.dir, "HOME"))
 		return result
 	}
-	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "odd",
-		"./odd", "file", "./file",
+	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "file", "./file",
 		"./missing", "missing", "releas", "bad", "plain", ".", ".."} {
 		begin(hydrate.Beginning{Skill: skill})
 	}
@@ -85,8 +81,6 @@ empty : [] [24] The workflow of the skill empty has no steps now. Change of the 
 released : [] [] The workflow of released has no steps, so the task list was not changed. [nothing to do released HOME/project]
 none : none has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
 ./none : ./none has no fsm.json; hint: name a skill, or a directory with an fsm.json; refused true []
-odd : HOME/project/odd/Fsm.json is not read as a workflow: the name has to be fsm.json, in lower case; hint: fsmtx validate HOME/project/odd/Fsm.json checks it; refused true []
-./odd : HOME/project/odd/Fsm.json is not read as a workflow: the name has to be fsm.json, in lower case; hint: fsmtx validate HOME/project/odd/Fsm.json checks it; refused true []
 file : there is no skill with a workflow and no directory called "file"; hint: these skills have one: bad, empty, release, released; refused true [nothing to do file HOME/project]
 ./file : ./file is not a directory; hint: name a skill, or a directory with an fsm.json; refused true []
 ./missing : ./missing is not a directory; hint: name a skill, or a directory with an fsm.json; refused true []
@@ -224,10 +218,9 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 		hydrate.Notice(r, flat))
 }
 
-// TestWhatElseIsSaid: of an interrupted change, locks, and files that are not read.
+// TestWhatElseIsSaid: of an interrupted change and locks.
 func TestWhatElseIsSaid(t *testing.T) {
-	result := hydrate.Result{List: "/l", Misnamed: []locator.Misnamed{{Path: "/s/Fsm.json", Why: "its name is not fsm.json"}},
-		Outcome: tasks.Outcome{Duplicate: true, Unreleased: errors.New("busy")}}
+	result := hydrate.Result{List: "/l", Outcome: tasks.Outcome{Duplicate: true, Unreleased: errors.New("busy")}}
 	result.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "1.json", Why: "it was changed"},
 		{Name: "2.json", Why: "it was there", MovedTo: "/m"}}}
 	assert.Equal(t, `an interrupted change of /l was rolled back first
@@ -235,12 +228,8 @@ func TestWhatElseIsSaid(t *testing.T) {
 2.json: it was there; moved to /m
 a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most
 nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(result), "\n"))
-	assert.Equal(t, "s: /s/Fsm.json is not read, so the skill has no tasks: its name is not fsm.json; an interrupted change was rolled back "+
-		"first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; "+
+	assert.Equal(t, "s: an interrupted change was rolled back first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; "+
 		"the next call releases it, and others wait ten seconds at most", hydrate.Notice(request, result))
-	assert.Equal(t, `The file Fsm.json of the skill s is probably meant as its workflow, but it is not read, so no tasks were created: its `+
-		`name is not fsm.json. Tell the user.
-`, hydrate.Announcement(request, result))
 	assert.Empty(t, hydrate.Notes(hydrate.Result{}))
 	message, hint := hydrate.Explain(errors.New("x"), result, env())
 	assert.Equal(t, "x; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most|",

@@ -76,7 +76,6 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		return nil, lookupError{err}
 	}
 	if !found.Found() {
-		result.Misnamed = found.Misnamed()
 		return nil, nil
 	}
 	if r.Apart || runsApart(filepath.Dir(found.Path)) {

@@ -13,7 +13,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -68,9 +67,7 @@ type Result struct {
 	Flows    bool              // the workflow has outcomes: no step waits for ever, so the warnings are only for its author
 	Args     string            // the arguments of the call that nothing in the workflow uses; usually empty
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
-
-	Misnamed []locator.Misnamed // files that are probably meant as the skill's fsm.json
-	Apart    bool               // the skill has an fsm.json, and runs in an agent of its own
+	Apart    bool              // the skill has an fsm.json, and runs in an agent of its own
 }
 
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.

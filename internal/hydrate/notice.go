@@ -29,9 +29,6 @@ func Notice(r Request, result Result) string {
 		parts = append(parts, steps.HasReplaced(r.Command, result.Lost))
 	}
 	parts = append(parts, changed(r, result)...)
-	for _, m := range result.Misnamed {
-		parts = append(parts, fmt.Sprintf("%s is not read, so the skill has no tasks: %s", visible.Words(m.Path), m.Why))
-	}
 	if result.Apart {
 		parts = append(parts, "its steps are not enforced, because it runs in an agent of its own: take \"context: fork\" out of its SKILL.md")
 	}

@@ -152,9 +152,6 @@ func TestBeginFindsTheSkillsOfTheAgent(t *testing.T) {
 func TestBeginIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.skill("fsm.json", `[{"id": 1}]`)
-	misnamed := filepath.Join(w.project, "misnamed")
-	require.NoError(t, os.Mkdir(misnamed, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(misnamed, "fsm.yaml"), nil, 0o644))
 	unasked := filepath.Join(w.project, "unasked:x")
 	require.NoError(t, os.Mkdir(unasked, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(unasked, "fsm.json"), []byte(shipped), 0o644))
@@ -166,10 +163,8 @@ func TestBeginIsRefused(t *testing.T) {
 		"ship":         "is not valid (1 problem); no task was changed",
 		"shop":         `there is no skill with a workflow and no directory called "shop"`,
 		"skills/ship":  "skills/ship is a relative path",
-		"misnamed":     "misnamed is a relative path",
 		"..":           ".. is a relative path",
 		w.project:      "has no fsm.json\nname a skill",
-		misnamed:       "fsm.yaml is not read as a workflow",
 		"/nonexistent": "/nonexistent is not a directory\nname a skill",
 		"x\u202e\x1b":  `invalid command name "x\u202e\x1b"`,
 	} {

@@ -84,19 +84,12 @@ func readHead(files locator.FS, path string) ([]byte, error) {
 	return frontmatter.ReadSkill(f)
 }
 
-// documentOf returns the SKILL.md beside a workflow, for a command in any case (fact 172), or the command's
-// file that has its folder's name.
+// documentOf returns the SKILL.md beside a workflow, or the command's file that has its folder's name.
 func documentOf(files locator.FS, w locator.Workflow) string {
 	folder := filepath.Dir(w.Path)
 	skill := filepath.Join(folder, "SKILL.md")
 	if _, err := files.Lstat(skill); err == nil {
 		return skill
-	}
-	entries, _ := files.ReadDir(folder)
-	for _, entry := range entries {
-		if !slices.Contains(ofSkills(), w.Rule) && strings.EqualFold(entry.Name(), "SKILL.md") {
-			return filepath.Join(folder, entry.Name())
-		}
 	}
 	return folder + ".md"
 }

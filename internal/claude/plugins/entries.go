@@ -1,15 +1,17 @@
 package plugins
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -20,166 +22,101 @@ import (
 // of type [*FileError], with path, and wrap ErrMalformed. Unlike [ReadRegistry] the
 // result resolves no symbolic links and has no marketplaces.
 func ParseRegistry(path string, data []byte) (*Registry, error) {
-	r := &Registry{path: path, parsed: map[string]*parser{}, byPlugin: map[string][]string{}}
-	root, err := parse(data)
-	if err == nil {
-		err = r.add(root)
-	}
-	if err != nil {
+	r := &Registry{path: path}
+	if err := r.parse(data); err != nil {
 		return nil, &FileError{path, err}
 	}
 	return r, nil
 }
 
-func (r *Registry) add(root value) error {
-	if entries, err := root.items(); err == nil {
-		r.array = &parser{path: r.path}
-		for i, entry := range entries {
-			r.array.addEntry(fmt.Sprintf("[%d]", i), "", entry)
-		}
+func (r *Registry) parse(data []byte) error {
+	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
+		return err
+	}
+	text := jsontext.Value(bytes.TrimLeft(data, " \t\r\n"))
+	root := jsonx.Part{Value: text, Offset: len(data) - len(text)}
+	if text.Kind() == '[' {
+		r.addList(data, root)
 		return nil
 	}
-	o, err := root.object()
-	if err != nil {
-		return err
+	var version, byKey jsonx.Part
+	for p, err := range jsonx.Parts(text) {
+		switch p.Offset += root.Offset; {
+		case err != nil:
+			return mistakeAt(data, root.Offset, "%s", jsonx.Got(text.Kind(), "an object"))
+		case p.Name == "version":
+			version = p
+		case p.Name == "plugins":
+			byKey = p
+		}
 	}
-	byKey, err := pluginsOf(o)
-	if err != nil {
-		return err
+	var number float64
+	if json.Unmarshal(version.Value, &number) != nil || number != 2 {
+		return mistakeAt(data, max(version.Offset, root.Offset), `"version" has to be 2`)
 	}
-	r.keys, r.lists = slices.Sorted(maps.Keys(byKey.members)), byKey.members
-	for _, key := range r.keys {
-		plugin, _, _ := strings.Cut(key, "@")
-		r.byPlugin[plugin] = append(r.byPlugin[plugin], key)
+	if byKey.Value.Kind() != '{' {
+		return mistakeAt(data, max(byKey.Offset, root.Offset), `"plugins" has to be an object`)
 	}
+	for list := range jsonx.Parts(byKey.Value) {
+		list.Offset += byKey.Offset
+		r.addList(data, list)
+	}
+	slices.SortStableFunc(r.all, func(a, b Installation) int { return cmp.Compare(a.Key, b.Key) })
 	return nil
 }
 
-// parser collects the entries of one key, or of an array.
-type parser struct {
-	path          string
-	installations []Installation
-	problems      []error
-}
-
-func pluginsOf(o object) (object, error) {
-	if err := checkVersion(o); err != nil {
-		return object{}, err
-	}
-	list, ok := o.members["plugins"]
-	if !ok {
-		return object{}, o.mistake(`"plugins" is missing`)
-	}
-	if list.Kind() != '{' {
-		return object{}, list.mistake(`"plugins": %s`, jsonx.Got(list.Kind(), "an object"))
-	}
-	return list.object()
-}
-
-func checkVersion(o object) error {
-	v, ok := o.members["version"]
-	if !ok {
-		return o.mistake(`"version" is missing`)
-	}
-	if v.Kind() != '0' {
-		return v.mistake(`"version": %s`, jsonx.Got(v.Kind(), "the number 2"))
-	}
-	var version float64
-	if err := json.Unmarshal(v.Value, &version); err != nil || version != 2 {
-		return v.mistake(`"version" is %s, want 2`, v.Value)
-	}
-	return nil
-}
-
-func (p *parser) addKey(key string, list value) {
-	where := fmt.Sprintf("plugins[%q]", key)
-	entries, err := list.items()
-	if err != nil {
-		p.problem(where, err)
-	}
-	for i, entry := range entries {
-		p.addEntry(fmt.Sprintf("%s[%d]", where, i), key, entry)
-	}
-}
-
-// addEntry adds the entry, or a problem if the entry is unusable. key is empty for an
-// entry of an array: there it is the member "name".
-func (p *parser) addEntry(where, key string, entry value) {
-	o, err := entry.object()
-	if err == nil && key == "" {
-		key, err = o.required("name")
-	}
-	in := Installation{Key: key}
-	if err == nil {
-		err = in.fill(o)
-	}
-	if err != nil {
-		p.problem(where+" skipped", err)
+// addList adds the entries of a key, or of an array.
+func (r *Registry) addList(data []byte, list jsonx.Part) {
+	if list.Value.Kind() != '[' {
+		r.problem(data, list.Offset, list.Name, jsonx.Got(list.Value.Kind(), "an array"))
 		return
 	}
-	// The time only orders installations of one scope, so the entry is usable without it.
-	if in.LastUpdated, err = lastUpdated(o); err != nil {
-		p.problem(where+" used without its time", err)
+	for p := range jsonx.Parts(list.Value) {
+		in, err := installationOf(list.Name, p.Value)
+		if err != nil {
+			r.problem(data, list.Offset+p.Offset, cmp.Or(list.Name, "an entry"), "skipped: "+err.Error())
+			continue
+		}
+		r.all = append(r.all, in)
 	}
-	p.installations = append(p.installations, in)
 }
 
-// problem adds a problem. In the text of a mistake, where is put between the position
-// and the message.
-func (p *parser) problem(where string, err error) {
-	if m, ok := errors.AsType[*mistake](err); ok {
-		err = &mistake{m.at, fmt.Errorf("%s: %w", where, m.err)}
-	}
-	p.problems = append(p.problems, &FileError{p.path, err})
+func (r *Registry) problem(data []byte, offset int, what, why string) {
+	r.problems = append(r.problems, &FileError{r.path, mistakeAt(data, offset, "%s: %s", what, why)})
 }
 
-func (in *Installation) fill(o object) (err error) {
-	var named bool
-	if in.Plugin, in.Marketplace, named = strings.Cut(in.Key, "@"); !named || in.Plugin == "" {
-		return o.mistake("the name %q does not have the form plugin@marketplace", in.Key)
+// installationOf returns an entry of the registry. key is empty for an entry of an array, which names it.
+func installationOf(key string, v jsontext.Value) (in Installation, err error) {
+	var e struct {
+		Name        string `json:"name"`
+		Scope       string `json:"scope"`
+		ProjectPath string `json:"projectPath"`
+		InstallPath string `json:"installPath"`
+		LastUpdated any    `json:"lastUpdated"`
 	}
-	if in.Scope, err = o.required("scope"); err != nil {
-		return err
+	if err := json.Unmarshal(v, &e, jsonx.Tolerant); err != nil {
+		if syntax, ok := errors.AsType[*jsonx.SyntaxError](jsonx.Explain(v, err)); ok {
+			err = syntax.Err
+		}
+		return in, err
 	}
-	if !slices.Contains(scopes, in.Scope) {
-		return o.members["scope"].mistake(`"scope" is %q, want one of %s`, in.Scope, strings.Join(scopes, ", "))
+	in = Installation{Key: cmp.Or(key, e.Name), Scope: e.Scope, InstallPath: e.InstallPath}
+	named := false
+	in.Plugin, in.Marketplace, named = strings.Cut(in.Key, "@")
+	if !in.everywhere() {
+		in.ProjectPath = e.ProjectPath
 	}
-	if in.InstallPath, err = o.absolute("installPath"); err != nil {
-		return err
+	updated, _ := e.LastUpdated.(string)
+	in.LastUpdated, _ = time.Parse(time.RFC3339, updated) // it only orders installations of one scope
+	switch {
+	case !named || in.Plugin == "":
+		return in, fmt.Errorf("the name %q does not have the form plugin@marketplace", in.Key)
+	case !slices.Contains(scopes, in.Scope):
+		return in, fmt.Errorf(`"scope" is %q, want one of %s`, in.Scope, strings.Join(scopes, ", "))
+	case !filepath.IsAbs(in.InstallPath):
+		return in, fmt.Errorf(`"installPath" is %q, want an absolute path`, in.InstallPath)
+	case !in.everywhere() && !filepath.IsAbs(in.ProjectPath):
+		return in, fmt.Errorf(`"projectPath" is %q, want an absolute path`, in.ProjectPath)
 	}
-	return in.fillProject(o)
-}
-
-// fillProject sets ProjectPath, except for an installation that applies everywhere.
-func (in *Installation) fillProject(o object) error {
-	path, err := o.text("projectPath")
-	if err != nil || in.everywhere() {
-		return err
-	}
-	if path == "" {
-		return o.mistake(`"projectPath" is missing, which scope %s needs`, in.Scope)
-	}
-	in.ProjectPath, err = o.absolute("projectPath")
-	return err
-}
-
-// absolute is like required, but also fails if the path is not absolute.
-func (o object) absolute(name string) (string, error) {
-	path, err := o.required(name)
-	if err == nil && !filepath.IsAbs(path) {
-		err = o.members[name].mistake("%q is %q, want an absolute path", name, path)
-	}
-	return path, err
-}
-
-func lastUpdated(o object) (time.Time, error) {
-	text, err := o.text("lastUpdated")
-	if err != nil || text == "" {
-		return time.Time{}, err
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, o.members["lastUpdated"].mistake(`"lastUpdated" is %q, want a time such as 2026-01-02T15:04:05Z`, text)
-	}
-	return t, nil
+	return in, nil
 }

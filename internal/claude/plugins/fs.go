@@ -1,10 +1,15 @@
 package plugins
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -19,24 +24,28 @@ const maxBytes = 16 << 20
 // error's text gives the line, the column and the mistake.
 var ErrMalformed = errors.New("malformed")
 
-// FileError reports that a file, or a part of it, cannot be used. Err wraps ErrMalformed,
-// an error of package frontmatter or safefile, or one of the file system, such as
-// fs.ErrNotExist.
+// FileError reports that a file, or a part of it, cannot be used. Err is a [*jsonx.SyntaxError], an
+// error of package frontmatter or safefile, or one of the file system, such as fs.ErrNotExist.
 type FileError struct {
 	Path string
 	Err  error
 }
 
-// Error has the form "path: message", and "path:line:column: message" if Err is
-// ErrMalformed.
+// Error has the form "path: message", and "path:line:column: message" for ErrMalformed.
 func (e *FileError) Error() string {
-	if errors.Is(e.Err, ErrMalformed) {
+	if e.Is(ErrMalformed) {
 		return e.Path + ":" + e.Err.Error()
 	}
 	return e.Path + ": " + e.Err.Error()
 }
 
 func (e *FileError) Unwrap() error { return e.Err }
+
+// Is reports whether the error is ErrMalformed.
+func (e *FileError) Is(target error) bool {
+	_, is := errors.AsType[*jsonx.SyntaxError](e.Err)
+	return is && target == ErrMalformed
+}
 
 // fileError adds the path to err. It replaces the path of an *fs.PathError, so that it
 // is not repeated.
@@ -48,6 +57,25 @@ func fileError(path string, err error) *FileError {
 		err = p.Err
 	}
 	return &FileError{path, err}
+}
+
+// mistakeAt returns an ErrMalformed at an offset of data.
+func mistakeAt(data []byte, offset int, format string, args ...any) error {
+	return &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Err: fmt.Errorf(format, args...)}
+}
+
+// readJSON reads a file of the client, which may begin with a byte order mark (fact 169), into a value. Its errors are
+// of type *FileError.
+func readJSON(fsys FS, path string, into any) error {
+	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
+	if err == nil {
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		err = jsonx.Explain(data, json.Unmarshal(data, into, jsonx.Tolerant))
+	}
+	if err != nil {
+		return fileError(path, err)
+	}
+	return nil
 }
 
 // isMissing reports whether err means that there is no file.

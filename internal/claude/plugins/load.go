@@ -4,6 +4,17 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+const (
+	// ManifestPath is the place of a plugin's manifest in its directory.
+	ManifestPath = ".claude-plugin/plugin.json"
+	// MarketplacePath is the place of a marketplace's manifest in its directory.
+	MarketplacePath = ".claude-plugin/marketplace.json"
 )
 
 // Plugin is a plugin that the client loads: where its skills and commands are, and the
@@ -31,7 +42,7 @@ func (r *Registry) Load(in Installation) (*Plugin, error) {
 	if p.fs == nil {
 		return p, nil
 	}
-	return p, p.load(r.known().of(in.Marketplace).entry(in.Plugin))
+	return p, p.load(r.marketplace(in.Marketplace).entry(in.Plugin))
 }
 
 // LoadDir returns the plugin in dir, which is in a session's --plugin-dir. Its error is the reason why the client
@@ -43,70 +54,63 @@ func LoadDir(fsys FS, dir string) (*Plugin, error) {
 	return p, err
 }
 
+// Name returns the name of the plugin in dir: the one in its manifest, or else the
+// base name of dir (measured with 2.1.329, fact 61). If the manifest cannot be used,
+// Name returns the base name together with a [*FileError].
+func Name(fsys FS, dir string) (string, error) {
+	name, _, err := readManifest(fsys, dir)
+	return cmp.Or(name, filepath.Base(dir)), err
+}
+
+// readManifest returns the name and the components of the plugin in dir, none with an error, or if it has no manifest.
+// The client does not load a plugin whose manifest has no name.
+func readManifest(fsys FS, dir string) (name string, of components, err error) {
+	var manifest jsontext.Value
+	path := filepath.Join(dir, ManifestPath)
+	if err := readJSON(fsys, path, &manifest); isMissing(err) {
+		return "", of, nil
+	} else if err != nil {
+		return "", of, err
+	}
+	if name = jsonx.StringMember(manifest, "name"); name == "" {
+		return "", of, &FileError{path, mistakeAt(manifest, 0, `"name" is missing`)}
+	}
+	return name, componentsOf(manifest), nil
+}
+
+// load adds what the plugin's manifest and the marketplace's entry say. A manifest's "skills" add to the default
+// directory, its "commands" replace it. If the entry's source is the root of the marketplace, which several plugins
+// share, its "skills" replace the default directory.
 func (p *Plugin) load(e *entry) error {
-	m, err := p.readManifest()
-	p.Name = cmp.Or(m.name, p.Name)
-	p.addManifest(m)
+	name, of, err := readManifest(p.fs, p.Dir)
+	p.Name = cmp.Or(name, p.Name)
+	var more components
+	shared := false
 	if e != nil {
-		p.addEntry(e, m)
+		more = e.components
+		shared = e.isRoot() && len(more.skills) > 0
 	}
-	return err
-}
-
-// readManifest returns the zero manifest with an error, or if there is none.
-func (p *Plugin) readManifest() (manifest, error) {
-	path := filepath.Join(p.Dir, ManifestPath)
-	o, err := readFile(p.fs, path)
-	if isMissing(err) {
-		return manifest{}, nil
-	}
-	if err != nil {
-		return manifest{}, err
-	}
-	m, err := parseManifest(o)
-	if err != nil {
-		return manifest{}, &FileError{path, err}
-	}
-	return m, nil
-}
-
-// addManifest adds what the plugin's own directory has. A manifest's "skills" add to the
-// default directory, its "commands" replace it.
-func (p *Plugin) addManifest(m manifest) {
-	skills := SkillsDir(p.Dir)
-	hasSkills := isDir(p.fs, skills)
-	if hasSkills {
-		p.skills = append(p.skills, skills)
-	}
-	switch {
-	case m.skills != nil:
-		p.addSkills(p.inside(m.skills))
-	case !hasSkills && p.isSkill(p.Dir):
-		p.skills = append(p.skills, p.Dir)
-	}
-	if m.commands != nil {
-		p.commands = append(p.commands, p.inside(m.commands)...)
+	own := SkillsDir(p.Dir)
+	if listed := p.inside(slices.Concat(of.skills, more.skills)); shared {
+		p.addSkills(listed)
 	} else {
-		p.commands = append(p.commands, CommandsDir(p.Dir))
+		p.addSkills(append([]string{own}, listed...))
 	}
-}
-
-// addEntry adds what the marketplace's entry says. If the entry's source is the root of the
-// marketplace, its "skills" replace the default directory, because several plugins share it.
-func (p *Plugin) addEntry(e *entry, m manifest) {
-	listed := p.inside(e.skills)
-	if e.isRoot && len(listed) > 0 || !m.exists && len(listed) > 0 {
-		keepsDefault := !e.isRoot || slices.Contains(listed, SkillsDir(p.Dir)) || slices.Contains(listed, p.Dir)
-		p.skills = slices.DeleteFunc(p.skills, func(dir string) bool { return dir != SkillsDir(p.Dir) || !keepsDefault })
+	if len(p.skills) == 0 && p.isSkill(p.Dir) {
+		p.skills = []string{p.Dir}
 	}
-	p.addSkills(listed)
-	p.commands = append(p.commands, p.inside(e.commands)...)
+	p.commands = []string{CommandsDir(p.Dir)}
+	if of.commands != nil {
+		p.commands = p.inside(of.commands)
+	}
+	p.commands = append(p.commands, p.inside(more.commands)...)
+	return err
 }
 
 // addSkills adds directories that are not known yet.
 func (p *Plugin) addSkills(dirs []string) {
 	for _, dir := range dirs {
-		if isDir(p.fs, dir) && !slices.Contains(p.skills, dir) && dir != SkillsDir(p.Dir) {
+		if isDir(p.fs, dir) && !slices.Contains(p.skills, dir) {
 			p.skills = append(p.skills, dir)
 		}
 	}

@@ -47,8 +47,6 @@ func TestLoad(t *testing.T) {
 		"the entry of a root lists nothing": {`{"name": "p"}`, `"source": "./", "skills": []`, defaults + " p:a-b p:x", ""},
 		"commands replace":                  {`{"name": "p", "commands": "./cmds"}`, `"source": "./p"`, "p:f p:a-b p:x", ""},
 		"no commands":                       {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
-		"commands by name": {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`,
-			`"source": "./p"`, "p:notes p:f p:a-b p:x", ""},
 		"members of another type": {`{"name": "p", "hooks": 5, "skills": [5, "more"], "version": 1}`, `"source": "./p"`, defaults +
 			" p:a-b p:x", ""},
 		"without a name":                   {`{"skills": "./more"}`, `"source": "./p"`, "", `1:1: "name" is missing`},
@@ -107,7 +105,7 @@ func names(p *plugins.Plugin) string {
 // TestFindAgreesWithAll: Find finds each skill and command that All returns, and its file.
 func TestFindAgreesWithAll(t *testing.T) {
 	lists := []string{"", `"./more"`, `["./one", "./more", "./skills/x"]`, `"."`, `["./gone"]`}
-	commands := []string{"", `"./cmds"`, `{"n": {"source": "./notes.md"}}`, `["./commands", "./notes.md"]`}
+	commands := []string{"", `"./cmds"`, `["./commands", "./notes.md"]`}
 	rapid.Check(t, func(r *rapid.T) {
 		members := func(label string) (text string) {
 			if value := rapid.SampledFrom(lists).Draw(r, label+"skills"); value != "" {
@@ -183,31 +181,11 @@ func TestWhichOfTwoIsTheSkill(t *testing.T) {
 	assert.Equal(t, at("commands/x.md"), found.File)
 }
 
-// TestExpand: which directories are one plugin, and which stand for several (fact 124).
-func TestExpand(t *testing.T) {
-	w := newWorld(t)
-	w.put("/one/.claude-plugin/plugin.json", `{}`)
-	w.put("/one/a/.claude-plugin/plugin.json", `{}`)
-	w.put("/plain/skills/s/SKILL.md", "")
-	w.put("/many/a/.claude-plugin/plugin.json", `{}`)
-	w.put("/many/b/skills/s/SKILL.md", "")
-	w.put("/many/.hidden/.claude-plugin/plugin.json", `{}`)
-	w.put("/market/.claude-plugin/marketplace.json", `{}`)
-	w.put("/market/c/.claude-plugin/plugin.json", `{}`)
-	for dir, want := range map[string][]string{
-		"/one": {"/one"}, "/plain": {"/plain"}, "/many": {"/many/a"}, "/market": {"/market/c"}, "/gone": {"/gone"},
-	} {
-		assert.Equal(t, want, plugins.Expand(w, dir), dir)
-	}
-}
-
-// TestRegistryParsesOnePlugin: an entry of another plugin that cannot be used is not a problem of
-// this one.
-func TestRegistryParsesOnePlugin(t *testing.T) {
+// TestRegistryOfOnePlugin: an entry that cannot be used hides no other.
+func TestRegistryOfOnePlugin(t *testing.T) {
 	w := newWorld(t)
 	r := w.registry(`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/p"}, {"scope": 1}], "q@m": 7}}`)
 	assert.Len(t, r.Of("p"), 1)
-	assert.Len(t, r.ProblemsOf("p"), 1)
 	assert.Len(t, r.Problems(), 2)
 	assert.Empty(t, r.Of("nobody"))
 }

@@ -37,18 +37,13 @@ type Installation struct {
 	LastUpdated time.Time
 }
 
-// Registry is the content of installed_plugins.json. The entries of a plugin are parsed
-// when they are first needed: the registry has those of every plugin, and most callers
-// need one.
+// Registry is the content of installed_plugins.json.
 type Registry struct {
 	path         string
-	keys         []string            // of the object form, sorted
-	lists        map[string]value    // the entries by key
-	parsed       map[string]*parser  // the parsed entries by key
-	byPlugin     map[string][]string // the keys by plugin
-	array        *parser             // the array form; nil for an object
-	fs           FS                  // nil if the registry was parsed from bytes
-	links        *resolver           // of fs
+	all          []Installation
+	problems     []error
+	fs           FS        // nil if the registry was parsed from bytes
+	links        *resolver // of fs
 	configDir    string
 	marketplaces *marketplaces // read on first use
 }
@@ -79,89 +74,38 @@ func DataDir(configDir, key string) string {
 func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 	path := RegistryPath(configDir)
 	if configDir == "" {
-		return emptyRegistry(path), &FileError{path, fs.ErrNotExist}
+		return &Registry{path: path}, &FileError{path, fs.ErrNotExist}
 	}
+	var r *Registry
 	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
 	if err != nil {
 		err = fileError(path, err)
-	}
-	r := emptyRegistry(path)
-	if err == nil {
+	} else {
 		r, err = ParseRegistry(path, data)
 	}
-	if err != nil {
-		r = emptyRegistry(path)
+	if r == nil {
+		r = &Registry{path: path}
 	}
 	r.fs, r.links, r.configDir = fsys, newResolver(fsys), configDir
 	return r, err
 }
 
-func emptyRegistry(path string) *Registry {
-	return &Registry{path: path, parsed: map[string]*parser{}, byPlugin: map[string][]string{}}
-}
-
 // Installations returns the usable entries: of an array in its order, of an object
 // sorted by key.
-func (r *Registry) Installations() []Installation {
-	if r.array != nil {
-		return slices.Clone(r.array.installations)
+func (r *Registry) Installations() []Installation { return slices.Clone(r.all) }
+
+// Of returns the usable entries of the plugin, in the order of Installations.
+func (r *Registry) Of(plugin string) (of []Installation) {
+	for _, in := range r.all {
+		if in.Plugin == plugin {
+			of = append(of, in)
+		}
 	}
-	var all []Installation
-	for _, key := range r.keys {
-		all = append(all, r.parse(key).installations...)
-	}
-	return all
+	return of
 }
 
-// Of returns the usable entries of the plugin, in the order of Installations. It does not
-// parse those of other plugins.
-func (r *Registry) Of(plugin string) []Installation {
-	if r.array != nil {
-		return slices.DeleteFunc(slices.Clone(r.array.installations), func(in Installation) bool { return in.Plugin != plugin })
-	}
-	var all []Installation
-	for _, key := range r.byPlugin[plugin] {
-		all = append(all, r.parse(key).installations...)
-	}
-	return all
-}
-
-// Problems returns the reasons why entries were skipped, or used without one of their
-// members. Each is a [*FileError].
-func (r *Registry) Problems() []error {
-	if r.array != nil {
-		return slices.Clone(r.array.problems)
-	}
-	return r.problemsOf(r.keys)
-}
-
-// ProblemsOf is Problems for the entries of one plugin. In an array every entry counts,
-// because one that cannot be used may be the plugin's.
-func (r *Registry) ProblemsOf(plugin string) []error {
-	if r.array != nil {
-		return slices.Clone(r.array.problems)
-	}
-	return r.problemsOf(r.byPlugin[plugin])
-}
-
-func (r *Registry) problemsOf(keys []string) []error {
-	var all []error
-	for _, key := range keys {
-		all = append(all, r.parse(key).problems...)
-	}
-	return all
-}
-
-// parse parses the entries of a key, once.
-func (r *Registry) parse(key string) *parser {
-	if done, ok := r.parsed[key]; ok {
-		return done
-	}
-	p := &parser{path: r.path}
-	p.addKey(key, r.lists[key])
-	r.parsed[key] = p
-	return p
-}
+// Problems returns the reasons why entries were skipped. Each is a [*FileError].
+func (r *Registry) Problems() []error { return slices.Clone(r.problems) }
 
 // Applies reports whether the installation applies in one of the directories: whether
 // its project is the directory or contains it, with symbolic links resolved. An

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io/fs"
@@ -8,7 +9,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -25,12 +30,11 @@ type Settings struct {
 }
 
 type settingsFile struct {
-	path    string
-	says    bool            // the file has enabledPlugins
-	enabled map[string]bool // by key, plugin@marketplace
-	order   []string        // the keys
-
-	overrides map[string]override // by the name of a skill
+	path      string
+	says      bool            // the file has enabledPlugins
+	enabled   map[string]bool // by key, plugin@marketplace
+	order     []string        // the keys
+	overrides map[string]override
 }
 
 // override is an entry of skillOverrides.
@@ -41,8 +45,6 @@ type override struct {
 
 // Values of skillOverrides (fact 163, client 2.1.329).
 const (
-	OverrideOn       = "on"                  // as without an entry
-	OverrideNameOnly = "name-only"           // the model's list of skills has the name without the description
 	OverrideUserOnly = "user-invocable-only" // only a person can call the skill
 	OverrideOff      = "off"                 // nobody can call the skill
 )
@@ -59,9 +61,50 @@ func ReadSettings(fsys FS, configDir, projectDir string) *Settings {
 func ReadSettingsIn(fsys FS, files []string) *Settings {
 	s := &Settings{}
 	for _, path := range files {
-		s.read(fsys, path)
+		data, err := safefile.ReadFileIn(fsys, path, maxBytes)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		f := settingsFile{path: path}
+		if err == nil && len(bytes.TrimSpace(data)) > 0 { // the client accepts a blank file (fact 97)
+			if err = jsonx.Check(data, jsonx.Tolerant); err == nil {
+				f.fill(data)
+			}
+		}
+		if err != nil {
+			s.problems = append(s.problems, fileError(path, err))
+			continue
+		}
+		s.files = append(s.files, f)
 	}
 	return s
+}
+
+// fill reads what a file says. A list of versions alone enables nothing.
+func (f *settingsFile) fill(data []byte) {
+	f.enabled, f.overrides = map[string]bool{}, map[string]override{}
+	text := jsontext.Value(bytes.TrimLeft(data, " \t\r\n"))
+	before := len(data) - len(text)
+	for p := range jsonx.Parts(text) {
+		if p.Value.Kind() != '{' {
+			continue
+		}
+		for entry := range jsonx.Parts(p.Value) {
+			switch kind := entry.Value.Kind(); {
+			case p.Name == "enabledPlugins":
+				f.order = append(f.order, entry.Name)
+				if delete(f.enabled, entry.Name); kind == 't' || kind == 'f' {
+					f.enabled[entry.Name] = kind == 't'
+				}
+			case p.Name == "skillOverrides":
+				o := override{line: jsonx.PositionAt(data, before+p.Offset+entry.Offset).Line}
+				_ = json.Unmarshal(entry.Value, &o.value, jsonx.Tolerant)
+				f.overrides[entry.Name] = o
+			}
+		}
+		f.says = f.says || p.Name == "enabledPlugins"
+	}
 }
 
 // Lookup returns whether the settings enable the key, and the path of the file that
@@ -103,10 +146,23 @@ func (s *Settings) enabled() []string {
 	return slices.SortedFunc(maps.Keys(s.ranks), func(a, b string) int { return cmp.Compare(s.ranks[a], s.ranks[b]) })
 }
 
-// Override returns what skillOverrides in the settings say of the skill, one of the constants or "",
-// and the file and line that decide it: the first file in order of precedence that names the skill. name
-// is the folder's or the command's; the client applies no override to a plugin's skill, and none by a
-// name in a frontmatter (measured with 2.1.329, fact 163).
+// rank fills ranks, so that sorting installations does not search the files for each
+// comparison.
+func (s *Settings) rank() {
+	s.ranks = map[string]int{}
+	for _, f := range slices.Backward(s.files) {
+		for _, key := range f.order {
+			enabled, _ := s.Lookup(key)
+			if _, known := s.ranks[key]; enabled && !known {
+				s.ranks[key] = len(s.ranks)
+			}
+		}
+	}
+}
+
+// Override returns what skillOverrides in the settings say of the skill, and the file and line that decide it: the
+// first file in order of precedence that names the skill. name is the folder's or the command's; the client applies
+// no override to a plugin's skill, and none by a name in a frontmatter (measured with 2.1.329, fact 163).
 func (s *Settings) Override(name string) (value, path string, line int) {
 	if s == nil {
 		return "", "", 0
@@ -125,20 +181,6 @@ func (s *Settings) Says() bool {
 	return s != nil && (len(s.problems) > 0 || slices.ContainsFunc(s.files, func(f settingsFile) bool { return f.says }))
 }
 
-// rank fills ranks, so that sorting installations does not search the files for each
-// comparison.
-func (s *Settings) rank() {
-	s.ranks = map[string]int{}
-	for _, f := range slices.Backward(s.files) {
-		for _, key := range f.order {
-			enabled, _ := s.Lookup(key)
-			if _, known := s.ranks[key]; enabled && !known {
-				s.ranks[key] = len(s.ranks)
-			}
-		}
-	}
-}
-
 // Disabled reports whether the settings disable the key. A key that they do not mention
 // is neither enabled nor disabled.
 func (s *Settings) Disabled(key string) bool {
@@ -148,43 +190,3 @@ func (s *Settings) Disabled(key string) bool {
 
 // Problems returns the reasons why files could not be used. Each is a [*FileError].
 func (s *Settings) Problems() []error { return slices.Clone(s.problems) }
-
-func (s *Settings) read(fsys FS, path string) {
-	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	var file object
-	if err == nil {
-		file, err = parseSettings(data)
-	}
-	if err == nil {
-		err = file.checkSettings()
-	}
-	if err != nil {
-		s.problems = append(s.problems, fileError(path, err))
-		return
-	}
-	s.files = append(s.files, settingsOf(path, file))
-}
-
-// settingsOf returns what a file without mistakes says.
-func settingsOf(path string, file object) settingsFile {
-	f := settingsFile{path: path, enabled: map[string]bool{}, overrides: map[string]override{}}
-	if v := file.members["enabledPlugins"]; !v.absent() {
-		enabled, _ := v.object()
-		f.says, f.order = true, enabled.names
-		for name, v := range enabled.members {
-			if isBool(v) { // a list of versions alone enables nothing
-				f.enabled[name] = v.Kind() == 't'
-			}
-		}
-	}
-	if v := file.members["skillOverrides"]; !v.absent() {
-		overrides, _ := v.object()
-		for name, v := range overrides.members {
-			f.overrides[name] = override{textOf(v), v.file.At(v.offset).Line}
-		}
-	}
-	return f
-}

@@ -87,52 +87,14 @@ func (p *Plugin) nameIn(file string) given {
 }
 
 // Find returns the skill or command of the plugin whose name is the plugin's, a colon and
-// name. A command comes first. It does not find the names in frontmatters, except those of
+// name. It does not find the names in frontmatters, except those of
 // skills that a manifest lists by their folders: they have no other.
 func (p *Plugin) Find(name string) (Skill, bool) {
-	for _, place := range p.commands {
-		if file := p.commandAt(place, name); file != "" {
-			return Skill{p, name, file, true}, true
-		}
+	i := slices.IndexFunc(p.All(), func(s Skill) bool { return s.Name == name })
+	if i < 0 {
+		return Skill{}, false
 	}
-	for _, dir := range p.skills {
-		if folder := p.skillAt(dir, name); folder != "" {
-			return Skill{p, name, filepath.Join(folder, SkillFile), false}, true
-		}
-	}
-	return Skill{}, false
-}
-
-// commandAt returns the file of the command of the name in a place, or "".
-func (p *Plugin) commandAt(place, name string) string {
-	if p.isFile(place) {
-		if strings.TrimSuffix(filepath.Base(place), ".md") == name {
-			return place
-		}
-		return ""
-	}
-	path := filepath.Join(place, NestedPath(name))
-	for dir := filepath.Dir(path); len(dir) > len(place); dir = filepath.Dir(dir) {
-		if p.isFile(filepath.Join(dir, SkillFile)) {
-			return "" // the client reads nothing else there
-		}
-	}
-	for _, file := range []string{path + ".md", filepath.Join(path, SkillFile)} {
-		if p.isFile(file) {
-			return file
-		}
-	}
-	return ""
-}
-
-// skillAt returns the folder of the skill of the name in a directory of skills, or "".
-func (p *Plugin) skillAt(dir, name string) string {
-	for _, skill := range p.skillsIn(dir, name) {
-		if skill.Name == name {
-			return filepath.Dir(skill.File)
-		}
-	}
-	return ""
+	return p.all[i], true
 }
 
 // All returns the skills and commands of the plugin in the client's order, of those with one name the first.
@@ -151,7 +113,7 @@ func (p *Plugin) list() (all []Skill) {
 		all = append(all, p.commandsBelow(place, "", 0)...)
 	}
 	for _, dir := range p.skills {
-		all = append(all, p.skillsIn(dir, "")...)
+		all = append(all, p.skillsIn(dir)...)
 	}
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(s Skill) bool {
@@ -183,16 +145,10 @@ func (p *Plugin) commandsBelow(dir, prefix string, depth int) (all []Skill) {
 	return append(all, below...)
 }
 
-// skillsIn returns the skills in a directory, all or only one of the name.
-func (p *Plugin) skillsIn(dir, name string) (all []Skill) {
+// skillsIn returns the skills in a directory.
+func (p *Plugin) skillsIn(dir string) (all []Skill) {
 	if p.isSkill(dir) {
 		return []Skill{{p, p.listedName(dir), filepath.Join(dir, SkillFile), false}}
-	}
-	if folder := filepath.Join(dir, name); name != "" && inName(name) == name && p.isSkill(folder) {
-		return []Skill{{p, name, filepath.Join(folder, SkillFile), false}}
-	}
-	if name != "" && !strings.Contains(name, "-") {
-		return nil // no other folder becomes this name
 	}
 	entries, _ := p.fs.ReadDir(dir)
 	for _, entry := range entries {

@@ -16,9 +16,9 @@ func TestName(t *testing.T) {
 	tests := []struct{ name, manifest, want, err string }{
 		{"manifest", `{"name": "my-plugin"}`, "my-plugin", ""},
 		{"no manifest", "", "folder", ""},
-		{"manifest without a name", `{"version": "1"}`, "folder", ""},
+		{"manifest without a name", `{"version": "1"}`, "folder", `:1:1: "name" is missing`},
 		{"torn manifest", `{"name": "my-pl`, "folder", ":1:16: unexpected end of file: the string that begins at 1:10 is not closed"},
-		{"name of another type", `{"name": 1}`, "folder", `:1:10: "name": got a number, want a string`},
+		{"name of another type", `{"name": 1}`, "folder", `:1:1: "name" is missing`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -24,8 +23,7 @@ type file struct {
 	place  Place  // of the hooks in it; for a file of the user or the project
 	broken string // why the client cannot use it, "" if it can
 
-	data    []byte // one JSON object, empty if the file is broken, ignored or missing
-	ignored error  // the mistake for which the client ignores the file, with line and column
+	data []byte // one JSON object, empty if the file is broken or missing
 }
 
 // newFile returns the settings file with this content. The client accepts one byte order
@@ -42,15 +40,6 @@ func newFile(path string, place Place, content []byte) file {
 		f.broken = "is not a JSON object"
 	} else {
 		f.data = data
-	}
-	return f
-}
-
-// ofPerson returns the file as the client reads one that is not the organisation's: with a mistake in any
-// member it counts as missing (facts 114 and 162).
-func (f file) ofPerson() file {
-	if err := plugins.CheckSettings(f.data); err != nil {
-		f.ignored, f.data = err, nil
 	}
 	return f
 }
@@ -78,15 +67,15 @@ func readSettings(fsys safefile.FS, managed, config, dir string, getenv func(str
 		s.managed = append(s.managed, read(fsys, path, ManagedPlugin))
 	}
 	if text := s.client.Settings; strings.HasPrefix(strings.TrimSpace(text), "{") {
-		s.flag = []file{newFile("--settings", ManagedPlugin, []byte(text)).ofPerson()}
+		s.flag = []file{newFile("--settings", ManagedPlugin, []byte(text))}
 	} else if text != "" {
 		if !filepath.IsAbs(text) {
 			text = filepath.Join(dir, text)
 		}
-		s.flag = []file{read(fsys, text, ManagedPlugin).ofPerson()}
+		s.flag = []file{read(fsys, text, ManagedPlugin)}
 	}
 	for _, path := range claude.SettingsFiles(fsys, config, dir) {
-		s.others = append(s.others, read(fsys, path, placeOf(config, path)).ofPerson())
+		s.others = append(s.others, read(fsys, path, placeOf(config, path)))
 	}
 	return s
 }

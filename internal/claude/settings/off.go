@@ -56,7 +56,7 @@ type Effective struct {
 // Off returns the switches that keep the client from running the hooks that are
 // registered in the place, the most far-reaching first. It is a pure function of s.
 func (s Effective) Off(place Place) []Off {
-	return offBy(place, s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.ignored, s.leftOut, s.untrusted)
+	return offBy(place, s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.leftOut, s.untrusted)
 }
 
 // OffInFiles is Off for the switches in settings files alone, whatever session this program runs in.
@@ -210,29 +210,6 @@ func (s Effective) off() []Off {
 		`remove it from the file; or set it to false in a file that takes precedence, such as .claude/settings.local.json`)
 	o.spares = []Place{ManagedPlugin}
 	return []Off{o}
-}
-
-// ignored returns the files that the client ignores because of a mistake, for the place whose hooks are in
-// them, unless the client reads another file for this place.
-func (s Effective) ignored() (all []Off) {
-	for _, f := range s.others {
-		if f.ignored == nil || slices.ContainsFunc(s.others, func(o file) bool { return o.place == f.place && len(o.data) > 0 }) {
-			continue
-		}
-		var line int
-		what := f.ignored.Error()
-		if n, _ := fmt.Sscanf(what, "%d:", &line); n == 1 {
-			_, what, _ = strings.Cut(what, ": ")
-		}
-		o := Off{File: f.path, Line: line, What: what, Remedy: "correct it", spares: []Place{Plugin, ManagedPlugin}}
-		for place := range sources() {
-			if place != f.place {
-				o.spares = append(o.spares, place)
-			}
-		}
-		all = append(all, o)
-	}
-	return all
 }
 
 // leftOut returns the option --setting-sources for the places that it leaves out.

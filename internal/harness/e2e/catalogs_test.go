@@ -28,8 +28,8 @@ skill market/plugins/p/extra/b bb
 skill market/plugins/q root name
 skill market/plugins/q/other/c
 -- market/.claude-plugin/marketplace.json --
-{"name": "m", "owner": {"name": "o"}, "metadata": {"pluginRoot": "./plugins"}, "plugins": [
-	{"name": "p", "source": "p", "skills": "./extra"}, {"name": "q", "source": "./plugins/q"}]}
+{"name": "m", "owner": {"name": "o"}, "plugins": [
+	{"name": "p", "source": "./plugins/p", "skills": "./extra"}, {"name": "q", "source": "./plugins/q"}]}
 `,
 	"two plugins of one name": `
 skill market/p/skills/a x
@@ -43,29 +43,14 @@ skill market/q/skills/b y
 {"name": "same"}
 `,
 	"directories of plugins": `
-plugin-dir many
-plugin-dir market
 plugin-dir plain
 plugin-dir itself
 plugin-dir torn
-skill many/one/skills/a
-skill many/two/skills/b
-command many/three/commands/c.md
-skill market/p/skills/d
-skill market/listed/skills/e
 skill plain/skills/f
 skill itself own
 skill torn/skills/g
--- many/one/.claude-plugin/plugin.json --
-{"name": "one"}
--- many/three/.claude-plugin/plugin.json --
-{"name": "three"}
 -- torn/.claude-plugin/plugin.json --
 {
--- market/p/.claude-plugin/plugin.json --
-{"name": "pname"}
--- market/.claude-plugin/marketplace.json --
-{"name": "m", "owner": {"name": "o"}, "plugins": []}
 `,
 	"commands of the project": `
 skill market/sub/skills/y
@@ -73,7 +58,7 @@ skill market/sub/skills/w n
 command project/.claude/commands/sub/y.md
 command project/.claude/commands/zs/SKILL.md zsname
 command project/.claude/commands/zs/x.md
-command project/.claude/commands/low/skill.md
+command project/.claude/commands/low/SKILL.md
 command project/.claude/commands/low/x.md
 command project/.claude/commands/both.md
 command project/.claude/commands/both/SKILL.md

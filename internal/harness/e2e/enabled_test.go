@@ -168,36 +168,3 @@ skill project/.claude/commands/k
 		assert.Equal(t, !runs, strings.Contains(located.Stdout, "skillOverrides"), "%s\n%s", name, located)
 	}
 }
-
-// Facts 114 and 162: the client ignores a settings file with a mistake in any member, and so do locate and
-// doctor.
-func TestSettingsFilesThatAreIgnored(t *testing.T) {
-	for name, c := range map[string]struct {
-		member  string
-		ignored bool
-	}{
-		"a theme":             {`"theme": 7`, false},
-		"an unknown override": {`"skillOverrides": {"a": "hidden"}`, true},
-		"a hook":              {`"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}`, true},
-		"a rule":              {`"permissions": {"allow": [7]}`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := realclient.New(t)
-			catalog := parseCatalog(t, `
-skill market/p/skills/a
--- market/.claude-plugin/marketplace.json --
-{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
-`)
-			catalog.write(t, s)
-			s.Write("home/.claude/settings.json", `{"enabledPlugins": {"p@m": true}, `+c.member+`}`)
-
-			_, known, _ := catalog.client(s, []string{"p:a"})
-
-			located := s.Command("", fsmtx, "locate", "p:a")
-			assert.Equal(t, !c.ignored, known["p:a"])
-			assert.Equal(t, !c.ignored, located.Code == 0, located)
-			doctor := s.Command("", fsmtx, "doctor")
-			assert.Equal(t, c.ignored, strings.Contains(doctor.Stdout+doctor.Stderr, "ignores the whole file"), doctor)
-		})
-	}
-}
