@@ -78,8 +78,8 @@ beside this one or on PATH.
 
 --statusline shows the workflow in the status line of the client: the steps that are done,
 the current one and its round, what was refused, and whether the work waits for you. A status
-line that this file or your own settings already have is shown behind it, on the same line.
-It stays until --remove or --statusline=false, which restores the line that was there.
+line that your own settings already have is shown behind it, on the same line; a file that has
+one itself is not changed. It stays until --remove or --statusline=false.
 
 Everything else in the file is kept, and so are its owner, group, mode and access control
 list; a file for which that is impossible is refused. A change that another program has

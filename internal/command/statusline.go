@@ -38,8 +38,8 @@ standard input: session_id names the list, and workspace.project_dir the project
 standard input, or with a terminal, the list is found as by "fsmtx status".
 
 --also runs, too, the command of the status line that the client would show without this
-one: what the same settings file had before, or else what a file of lower precedence has.
-Its output follows on the same line. If that command fails, its output is left out.
+one: that of a settings file of lower precedence. Its output follows on the same line. If
+that command fails, its output is left out.
 
 The line is coloured unless NO_COLOR is set. COLUMNS, which the client sets, limits its
 length.`
@@ -159,9 +159,8 @@ func coloured(p progress.Part, colour bool) string {
 }
 
 // otherLine returns the line of the shell that the client would run for its status line if this
-// program were not registered, empty if there is none: the one that follows in the file that
-// registers this program, or that of a file with less precedence. A file above that one is left
-// alone: the client was perhaps told not to read it.
+// program were not registered, empty if there is none: that of a file with less precedence than the file that
+// registers this program. A file above that one is left alone: the client was perhaps told not to read it.
 func otherLine(s terminal.Streams, input jsontext.Value) string {
 	dir := jsonx.StringMember(jsonx.Member(input, "workspace"), "project_dir")
 	if dir == "" {

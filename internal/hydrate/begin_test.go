@@ -62,7 +62,8 @@ func TestBegin(t *testing.T) {
 		all = append(all, strings.ReplaceAll(text+" "+fmt.Sprint(logged), h.dir, "HOME"))
 		return result
 	}
-	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "file", "./file",
+	for _, skill := range []string{"release", "./release", "dir", here + "/dir", "dir/../dir", "empty", "released", "none", "./none", "file",
+		"./file",
 		"./missing", "missing", "releas", "bad", "plain", ".", ".."} {
 		begin(hydrate.Beginning{Skill: skill})
 	}
@@ -228,7 +229,8 @@ func TestWhatElseIsSaid(t *testing.T) {
 2.json: it was there; moved to /m
 a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most
 nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(result), "\n"))
-	assert.Equal(t, "s: an interrupted change was rolled back first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; "+
+	assert.Equal(t, "s: an interrupted change was rolled back "+
+		"first; 1.json: it was changed; 2.json: it was there; moved to /m; a lock on the task list could not be released: busy; "+
 		"the next call releases it, and others wait ten seconds at most", hydrate.Notice(request, result))
 	assert.Empty(t, hydrate.Notes(hydrate.Result{}))
 	message, hint := hydrate.Explain(errors.New("x"), result, env())

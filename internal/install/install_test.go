@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -109,6 +110,13 @@ func filesOf(tree map[string]string) map[string]string {
 	return tree
 }
 
+// asTheClient returns JSON as the client writes it.
+func asTheClient(json string) string {
+	text := jsontext.Value(json)
+	_ = text.Indent(jsontext.WithIndent("  "))
+	return string(text) + "\n"
+}
+
 // What is installed is found as it was installed, is installed once, and leaves nothing when it is removed. A preview
 // changes nothing, and what a person has written stays.
 func TestEveryInstallation(t *testing.T) {
@@ -118,10 +126,10 @@ func TestEveryInstallation(t *testing.T) {
 				r, w := requests()[name], newWorld(t)
 				if had {
 					for _, file := range []string{"project/.claude/settings.json", "project/.claude/settings.local.json", "home/.claude/settings.json"} {
-						w.write(file, "{\n  \"model\": \"x\", \"hooks\": {\"Stop\": [{\"hooks\": []}]}\n}\n")
+						w.write(file, asTheClient(`{"model": "x", "hooks": {"Stop": [{"hooks": []}]}}`))
 					}
-					w.write("home/.claude.json", `{"numStartups": 3}`)
-					w.write("project/.mcp.json", `{"mcpServers": {"other": {"command": "other"}}}`)
+					w.write("home/.claude.json", asTheClient(`{"numStartups": 3}`))
+					w.write("project/.mcp.json", asTheClient(`{"mcpServers": {"other": {"command": "other"}}}`))
 				}
 				before := w.tree()
 				require.NoError(t, Preview(w.streams(), Request{Scope: r.Scope, Agents: r.Agents, Steps: r.Steps}, false))
@@ -197,23 +205,23 @@ func TestTimeLimits(t *testing.T) {
 // What a person, or install before, has chosen stays unless the request says otherwise.
 func TestWhatWasChosenStays(t *testing.T) {
 	const variable, mine, line = settings.TaskTools, `{"env": {"` + settings.TaskTools + `": "0"}}`, "fsmtx statusline"
+	const dated = `{"statusLine": {"type": "command", "command": "date"}}`
 	for name, c := range map[string]struct {
 		file     string
 		requests []Request
 		has, not string
 	}{
-		"the person's variable":    {mine, []Request{{TaskTools: With}}, `"` + variable + `": "0"`, `"` + variable + `": "1"`},
-		"the variable":             {"", []Request{{TaskTools: With}, {}}, `"` + variable + `": "1"`, "nothing"},
-		"no variable":              {"", []Request{{TaskTools: With}, {TaskTools: Without}}, "hooks", variable},
-		"the line":                 {"", []Request{{Line: With}, {}}, line, "nothing"},
-		"no line":                  {"", []Request{{Line: With}, {Line: Without}}, "hooks", line},
-		"the guards":               {"", []Request{{Guards: true}, {}}, "guard", "nothing"},
-		"the flags of steps":       {"", []Request{{Steps: Steps{Stop: "hold"}}, {}}, "--stop=hold", "nothing"},
-		"the flags of a hydration": {"", []Request{{Hydrate: []string{"--announce"}}, {}}, "--announce", "nothing"},
-		"no flags of a hydration":  {"", []Request{{Hydrate: []string{"--announce"}}, {Hydrate: []string{}}}, "hooks", "--announce"},
-		"a person's line": {`{"statusLine": {"type": "command", "command": "date"}}`, []Request{{Line: With}, {Line: Without}},
-			`"command": "date"`, line},
-		"a person's line, untouched": {`{"statusLine": {"type": "command", "command": "date"}}`, []Request{{}}, `"command": "date"`, line},
+		"the person's variable":      {mine, []Request{{TaskTools: With}}, `"` + variable + `": "0"`, `"` + variable + `": "1"`},
+		"the variable":               {"", []Request{{TaskTools: With}, {}}, `"` + variable + `": "1"`, "nothing"},
+		"no variable":                {"", []Request{{TaskTools: With}, {TaskTools: Without}}, "hooks", variable},
+		"the line":                   {"", []Request{{Line: With}, {}}, line, "nothing"},
+		"no line":                    {"", []Request{{Line: With}, {Line: Without}}, "hooks", line},
+		"the guards":                 {"", []Request{{Guards: true}, {}}, "guard", "nothing"},
+		"the flags of steps":         {"", []Request{{Steps: Steps{Stop: "hold"}}, {}}, "--stop=hold", "nothing"},
+		"the flags of a hydration":   {"", []Request{{Hydrate: []string{"--announce"}}, {}}, "--announce", "nothing"},
+		"no flags of a hydration":    {"", []Request{{Hydrate: []string{"--announce"}}, {Hydrate: []string{}}}, "hooks", "--announce"},
+		"a person's line":            {dated, []Request{{Line: Without}}, `"command": "date"`, line},
+		"a person's line, untouched": {dated, []Request{{}}, `"command": "date"`, line},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -273,7 +281,7 @@ func TestAFileWithComments(t *testing.T) {
 	w.installs(gemini)
 	assert.Contains(t, w.tree()[w.path("home/.gemini/settings.json")], "// mine")
 	require.NoError(t, Remove(w.streams(), gemini))
-	assert.Equal(t, before, w.tree())
+	assert.Equal(t, "{\n  // mine\n  \"a\": 1\n}\n", w.tree()[w.path("home/.gemini/settings.json")])
 }
 
 // --purge removes everything, but not a copy of the program that hooks of other projects run.

@@ -3,9 +3,10 @@
 // models task tools; a flag of one hook then records that Add set the variable. In the
 // same way it adds this program's MCP server to a configuration file.
 //
-// The file belongs to its user. Every other member and comment in it is kept. Removing the hooks removes exactly
-// what Add has added, and containers that are empty then: a file, or a list of an event, that was empty before is not
-// told from one that Add created. For the client an empty container has no effect.
+// The file belongs to its user. Every other member and comment in it is kept; the white space beside what is added
+// becomes that of the client. Removing the hooks removes exactly what Add has added, and containers that are empty then:
+// a file, or a list of an event, that was empty before is not told from one that Add created. For the client an empty
+// container has no effect.
 //
 //	Add(Add(data)) == Add(data)
 //
@@ -48,8 +49,8 @@
 //     edited.
 //
 // When the client changes a setting it rewrites the file with an indent of two
-// spaces, each array element on its own line and a final newline. New files have
-// that layout too.
+// spaces, each array element on its own line and a final newline. What is added, and a new file,
+// has that layout too.
 //
 // # Limits
 //

@@ -29,13 +29,10 @@ func blank(data []byte) bool {
 
 // document is a settings file as a tree that keeps comments and white space.
 type document struct {
-	mark    string // the byte order mark, or nothing
-	data    []byte // without it
-	root    hujson.Value
-	top     *hujson.Object // the value of root
-	newline string         // "\n" or "\r\n"
-	unit    string         // one level of indentation
-	flat    bool           // the file is on one line
+	mark string // the byte order mark, or nothing
+	data []byte // without it
+	root hujson.Value
+	top  *hujson.Object // the value of root
 }
 
 // parse parses settings, which may have comments and trailing commas. A file that is missing or blank is an
@@ -44,7 +41,7 @@ func parse(data []byte) (*document, error) {
 	if blank(data) {
 		data = []byte("{}\n")
 	}
-	d := &document{newline: "\n", unit: "  "}
+	d := &document{}
 	if rest, marked := bytes.CutPrefix(data, []byte(bom)); marked {
 		d.mark, data = bom, rest
 	}
@@ -61,15 +58,6 @@ func parse(data []byte) (*document, error) {
 	}
 	if d.top, err = d.object(d.root, ""); err != nil {
 		return nil, err
-	}
-	if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasSuffix(first, []byte("\r")) {
-		d.newline = "\r\n"
-	}
-	if len(d.top.Members) > 0 {
-		if indent, _ := indentation(d.top.Members[0].Name.BeforeExtra); indent != "" {
-			d.unit = indent
-		}
-		d.flat = len(d.top.Members) > 0 && !bytes.ContainsRune(bytes.TrimSpace(data), '\n')
 	}
 	return d, nil
 }
@@ -270,75 +258,33 @@ func (d *document) insert(names []string, value any, element bool) error {
 
 // addMember adds the last member of an object, which is that deep in the file.
 func (d *document) addMember(o *hujson.Object, depth int, name string, value any) error {
-	var last hujson.Extra
-	if n := len(o.Members); n > 0 {
-		last = o.Members[n-1].Name.BeforeExtra
-	}
-	v, err := d.formatted(value, depth, len(o.Members) > 0, last, &o.AfterExtra)
-	before := v.BeforeExtra
+	v, err := inserted(value, depth, &o.AfterExtra)
+	key := hujson.Value{BeforeExtra: v.BeforeExtra, Value: hujson.String(name)}
 	v.BeforeExtra = hujson.Extra(" ")
-	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: before, Value: hujson.String(name)}, Value: v})
+	o.Members = append(o.Members, hujson.ObjectMember{Name: key, Value: v})
 	return err
 }
 
 // addElement adds the last element of an array, which is that deep in the file.
 func (d *document) addElement(a *hujson.Array, depth int, value any) error {
-	var last hujson.Extra
-	if n := len(a.Elements); n > 0 {
-		last = a.Elements[n-1].BeforeExtra
-	}
-	v, err := d.formatted(value, depth, len(a.Elements) > 0, last, &a.AfterExtra)
+	v, err := inserted(value, depth, &a.AfterExtra)
 	a.Elements = append(a.Elements, v)
 	return err
 }
 
-// formatted returns a value that looks like the file, with the white space and the comments before it: it has a line of its
-// own, indented as the last thing of its container, unless that is on one line. end is the space at the end of the container,
-// whose comments come before the value.
-func (d *document) formatted(value any, depth int, filled bool, last hujson.Extra, end *hujson.Extra) (v hujson.Value, err error) {
-	indent, multiline := strings.Repeat(d.unit, depth), !d.flat
-	if filled {
-		indent, multiline = indentation(last)
-	}
-	comments := !end.IsStandard()
-	multiline = multiline || comments
-	text, err := json.Marshal(value, json.Deterministic(true))
+// inserted returns a value as the client writes it, on lines of its own, with the space and the comments before it: those
+// at the end of its container, which is that deep in the file.
+func inserted(value any, depth int, end *hujson.Extra) (v hujson.Value, err error) {
+	const unit = "  "
+	indent := strings.Repeat(unit, depth)
+	text, err := json.Marshal(value, json.Deterministic(true), jsontext.WithIndentPrefix(indent), jsontext.WithIndent(unit))
 	if err != nil {
 		return v, err
 	}
-	formatted := jsontext.Value(text)
-	if !multiline {
-		if filled {
-			v.BeforeExtra = hujson.Extra(" ")
-		}
-		err = formatted.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
-	} else {
-		v.BeforeExtra = hujson.Extra(d.newline + indent)
-		err = formatted.Indent(jsontext.WithIndentPrefix(indent), jsontext.WithIndent(d.unit))
-	}
-	if err != nil {
-		return v, err
-	}
-	if comments {
-		v.BeforeExtra = append(bytes.TrimRight(*end, " \t\r\n"), v.BeforeExtra...)
-	}
-	if comments || multiline && !filled {
-		*end = hujson.Extra(d.newline + strings.TrimSuffix(indent, d.unit))
-	}
-	tree, err := hujson.Parse(bytes.ReplaceAll(formatted, []byte("\n"), []byte(d.newline)))
-	v.Value = tree.Value
+	v, err = hujson.Parse(text)
+	v.BeforeExtra = append(bytes.TrimRight(*end, " \t\r\n"), "\n"+indent...)
+	*end = hujson.Extra("\n" + strings.TrimSuffix(indent, unit))
 	return v, err
-}
-
-// indentation returns the spaces and tabs after the last newline of white space;
-// ok is false if there is no newline.
-func indentation(space hujson.Extra) (indent string, ok bool) {
-	i := bytes.LastIndexByte(space, '\n')
-	if i < 0 {
-		return "", false
-	}
-	line := string(space[i+1:])
-	return line[len(strings.TrimRight(line, " \t")):], true
 }
 
 // pointer returns the JSON pointer to what names lead to.

@@ -76,16 +76,16 @@ func TestUninstallRestoresFilesAndDirectories(t *testing.T) {
 	for name, before := range map[string]func(t *testing.T, root string){
 		"an empty directory": func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a", 0o755)) },
 		"another file":       func(t *testing.T, root string) { write(t, root+"/a/.claude/settings.json", "{}", 0o644) },
-		"a file":             func(t *testing.T, root string) { write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o640) },
+		"a file":             func(t *testing.T, root string) { write(t, root+"/a/.claude/s.json", "{\n  \"a\": 1\n}", 0o640) },
 		"a read-only file": func(t *testing.T, root string) {
-			write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o444)
+			write(t, root+"/a/.claude/s.json", "{\n  \"a\": 1\n}", 0o444)
 		},
 		"a link": func(t *testing.T, root string) {
 			write(t, root+"/dotfiles/s.json", "{\n  \"a\": 1\n}", 0o600)
 			link(t, root+"/dotfiles/s.json", root+"/a/.claude/s.json")
 		},
 		"a link to a link": func(t *testing.T, root string) {
-			write(t, root+"/dotfiles/s.json", `{"a": 1}`, 0o664)
+			write(t, root+"/dotfiles/s.json", "{\n  \"a\": 1\n}", 0o664)
 			link(t, "s.json", root+"/dotfiles/link.json")
 			link(t, "../../dotfiles/link.json", root+"/a/.claude/s.json")
 		},

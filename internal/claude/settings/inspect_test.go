@@ -62,7 +62,7 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"other event": {`"SubagentStop"`, `"Stop"`, []string{"SubagentStop: is missing", "Stop: is registered, but should not be"}},
 		"more keys":   {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
 	} {
-		with := string(add(t, []byte(`{"a":1}`), two))
+		with := onOneLine(t, add(t, []byte(`{"a":1}`), two))
 		require.Contains(t, with, c.old, name)
 		changed := strings.ReplaceAll(with, c.old, c.new)
 		report, err := settings.Inspect([]byte(changed), two)
@@ -200,7 +200,7 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	assert.Equal(t, string(add(t, before, settings.Hooks(settings.Program, nil, settings.Duty{}))), string(byName))
 	after, err := settings.Remove(both, hooks)
 	require.NoError(t, err)
-	assert.Equal(t, string(before), string(after))
+	assert.JSONEq(t, string(before), string(after))
 }
 
 func TestCausesNameEachReasonOnce(t *testing.T) {

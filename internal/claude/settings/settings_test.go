@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -47,6 +48,12 @@ func (g drawer) file() string {
 }
 
 // members returns what settings say, without empty containers.
+// onOneLine returns settings on one line, with a space behind each colon and comma.
+func onOneLine(t require.TestingT, data jsontext.Value) string {
+	require.NoError(t, data.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)))
+	return string(data)
+}
+
 func members(t require.TestingT, data []byte) map[string]any {
 	all, _ := files.Members(t, data)
 	return all

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -13,13 +12,12 @@ import (
 
 // The client's status line is one command, "statusLine" in its settings; nearer files overrule
 // others, and the client shows what the command prints (facts 152 and 153, client 2.1.329). This
-// program adds itself without taking the user's line away:
+// program is registered as
 //
-//	test ! -x P || exec P statusline --also        the file had none
-//	test -x P && exec P statusline --also; LINE    the file had LINE
+//	test ! -x P || exec P statusline --also
 //
-// In the second form the user's line runs alone if the program is missing. With --also the program
-// finds LINE, or the line of a file with less precedence, by StatusLine.
+// in a file that has none. With --also the program runs the line of a file with less precedence, which it finds by
+// StatusLine.
 
 // statusKey is the member of the settings that has the status line.
 const statusKey = "statusLine"
@@ -36,7 +34,7 @@ const refresh = 5
 type StatusLine struct {
 	Set     bool   // the file has one
 	Program string // this program, if it is registered; else empty
-	Line    string // the line of the shell of the user, empty if there is none
+	Line    string // the line of the shell of the user, empty if there is none or this program is registered
 }
 
 // ReadStatusLine returns the status line of settings. Settings that the client could not use
@@ -47,48 +45,15 @@ func ReadStatusLine(data []byte) StatusLine {
 	if value.Kind() != '{' || jsonx.StringMember(value, "type") != "command" {
 		return StatusLine{}
 	}
-	l, _ := statusLineOf(jsonx.StringMember(value, "command"))
-	return l
+	return statusLineOf(jsonx.StringMember(value, "command"))
 }
 
-// statusLineOf returns what a line of the shell is, and whether a line of the user follows this
-// program's; it may be empty.
-func statusLineOf(line string) (l StatusLine, wraps bool) {
-	l = StatusLine{Set: line != "", Line: line}
-	if words, ok := shell.Guarded(line); ok && isStatus(words) {
-		l.Program, l.Line = words[0], ""
-	} else if program, rest, ok := cutStatus(line); ok {
-		l.Program, l.Line, wraps = program, rest, true
+// statusLineOf returns what a line of the shell is.
+func statusLineOf(line string) StatusLine {
+	if words, ok := shell.Guarded(line); ok && len(words) > 1 && words[1] == statusWords[0] {
+		return StatusLine{Set: true, Program: words[0]}
 	}
-	return l, wraps
-}
-
-func isStatus(words []string) bool { return len(words) > 1 && words[1] == statusWords[0] }
-
-// cutStatus returns the program and the rest of a line that begins with statusPrefix.
-func cutStatus(line string) (program, rest string, ok bool) {
-	const end = " --also; "
-	at := strings.Index(line, end)
-	if at < 0 {
-		return "", "", false
-	}
-	begin, rest := line[:at+len(end)], line[at+len(end):]
-	if i := strings.Index(begin, "&& exec "); i >= 0 {
-		words, ok := shell.Call(strings.TrimSuffix(begin[i+len("&& exec "):], "; "))
-		if ok && isStatus(words) && begin == statusPrefix(words[0]) {
-			return words[0], rest, true
-		}
-	}
-	return "", "", false
-}
-
-// statusPrefix is what is put before the user's line.
-func statusPrefix(program string) string {
-	there := "command -v " + word(program) + " >/dev/null"
-	if strings.Contains(program, "/") {
-		there = "test -x " + word(program)
-	}
-	return there + " && exec " + word(program) + " " + shell.Join(statusWords...) + "; "
+	return StatusLine{Set: line != "", Line: line}
 }
 
 // InspectStatusLine compares the status line of settings with the one that AddStatusLine
@@ -98,16 +63,16 @@ func InspectStatusLine(data []byte, program string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	_, line, err := doc.statusLine()
+	line, err := doc.statusLine()
 	if err != nil {
 		return Report{}, err
 	}
-	switch found, wraps := statusLineOf(line); {
+	switch found := statusLineOf(line); {
 	case found.Program == "":
 		return Report{State: Absent}, nil
 	case found.Program != program:
 		return Report{State: Outdated, Why: []string{fmt.Sprintf("%s: runs %s, want %s", statusKey, found.Program, program)}}, nil
-	case !wraps && line != ownStatus(program):
+	case line != ownStatus(program):
 		return Report{State: Outdated, Why: []string{statusKey + ": has other arguments"}}, nil
 	}
 	return Report{State: Installed}, nil
@@ -115,28 +80,26 @@ func InspectStatusLine(data []byte, program string) (Report, error) {
 
 func ownStatus(program string) string { return shell.Guard(word(program), statusWords) }
 
-// statusLine returns the object of the status line and its command, nil if there is none. It returns ErrShape if it
-// is not a command.
-func (d *document) statusLine() (*hujson.Object, string, error) {
+// statusLine returns the command of the status line, empty if there is none. It returns ErrShape if it is not a command.
+func (d *document) statusLine() (string, error) {
 	i := index(d.top, statusKey)
 	if i < 0 {
-		return nil, "", nil
+		return "", nil
 	}
 	value := d.top.Members[i].Value
 	o, err := d.object(value, "/"+statusKey)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	kind, _ := text(member(o, "type"))
 	line, ok := text(member(o, "command"))
 	if !ok || kind != "command" {
-		return nil, "", fmt.Errorf("%v: %w: /%s is not a command", d.position(value), ErrShape, statusKey)
+		return "", fmt.Errorf("%v: %w: /%s is not a command", d.position(value), ErrShape, statusKey)
 	}
-	return o, line, nil
+	return line, nil
 }
 
-// AddStatusLine returns settings whose status line runs the program, and then the line that
-// they had. Errors are those of Inspect.
+// AddStatusLine returns settings whose status line runs the program. Errors are ErrStatusLine and those of Inspect.
 func AddStatusLine(data []byte, program string) ([]byte, error) {
 	report, err := InspectStatusLine(data, program)
 	if err != nil || report.State == Installed {
@@ -149,9 +112,8 @@ func AddStatusLine(data []byte, program string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o, line, _ := doc.statusLine(); o != nil {
-		o.Members[index(o, "command")].Value.Value = hujson.String(statusPrefix(program) + line)
-		return doc.pack(), nil
+	if i := index(doc.top, statusKey); i >= 0 {
+		return nil, fmt.Errorf("%v: %w", doc.position(doc.top.Members[i].Value), ErrStatusLine)
 	}
 	err = doc.insert([]string{statusKey}, struct {
 		Type            string `json:"type"`
@@ -161,21 +123,16 @@ func AddStatusLine(data []byte, program string) ([]byte, error) {
 	return doc.pack(), err
 }
 
-// RemoveStatusLine returns settings whose status line is the user's again. It returns nil if
+// RemoveStatusLine returns settings without the status line of this program. It returns nil if
 // nothing else is left. Errors are those of Inspect.
 func RemoveStatusLine(data []byte) ([]byte, error) {
 	doc, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
-	o, line, _ := doc.statusLine() // one that is not a command is not ours
-	switch found, wraps := statusLineOf(line); {
-	case found.Program == "":
+	if line, _ := doc.statusLine(); statusLineOf(line).Program == "" {
 		return data, nil
-	case wraps:
-		o.Members[index(o, "command")].Value.Value = hujson.String(found.Line)
-	default:
-		drop(doc.top, statusKey)
 	}
+	drop(doc.top, statusKey)
 	return doc.pack(), nil
 }

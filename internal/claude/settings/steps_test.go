@@ -96,7 +96,7 @@ func TestStepsComeAndGo(t *testing.T) {
 }
 
 func TestInspectNamesTheHookThatDiffers(t *testing.T) {
-	with := string(add(t, []byte(`{"a":1}`), ours))
+	with := onOneLine(t, add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
 		{`"^(TaskCreate|TaskGet|TaskList|Write|Edit|`, `"^(TaskList|Write|`,
 			`PreToolUse: has matcher "^(TaskList|Write|`},
@@ -111,8 +111,8 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, report.Why, 1)
 		assert.Contains(t, report.Why[0], c.why)
-		assert.Equal(t, with, string(add(t, changed, ours)))
-		assert.Equal(t, `{"a":1}`, string(remove(t, changed, ours)))
+		assert.Equal(t, with, onOneLine(t, add(t, changed, ours)))
+		assert.JSONEq(t, `{"a":1}`, string(remove(t, changed, ours)))
 	}
 }
 

@@ -40,10 +40,11 @@ func fill(o map[string]any) bool {
 }
 
 // RequireAlike fails unless two settings files say the same, see Members, and are the same to the last byte if the first
-// has no empty containers.
+// has no empty containers and looks as the client writes it.
 func RequireAlike(t require.TestingT, before, after []byte) {
 	was, exact := Members(t, before)
-	if exact {
+	asWritten := jsontext.Value(bytes.Clone(before))
+	if err := asWritten.Indent(jsontext.WithIndent("  ")); exact && err == nil && string(asWritten)+"\n" == string(before) {
 		require.Equal(t, string(before), string(after))
 		return
 	}
