@@ -113,10 +113,11 @@ func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
 	case "html":
 		_, err = fmt.Fprint(s.Out, g.HTML())
 	default:
-		if !f.unfold {
-			g, _ = g.Fold(maxText)
+		most := maxText
+		if f.unfold {
+			most = len(g.Steps)
 		}
-		_, err = fmt.Fprint(s.Out, g.Text(s.Columns(s.Out), s.Colour(s.Out)))
+		_, err = fmt.Fprint(s.Out, g.Text(s.Columns(s.Out), s.Colour(s.Out), most))
 	}
 	return err
 }

@@ -35,11 +35,11 @@ func TestTextOfLoops(t *testing.T) {
 5  │╭─▸◌ 5 Step 5
 6  ╰┴─↺◌ 6 Step 6 ↺ failed → 5 (≤3) ↺ again → 6 (≤1) ↺ wrong → 2 (≤1) [check: make]
 
-not drawn: 1 dependency that follows from others
+dependencies that follow from others, not drawn: 1
 ● done   ◐ in progress   ○ ready   ◌ blocked
-`, New("w", all).Text(100, false))
+`, New("w", all).Text(100, false, 999))
 	all[3].State = NotNeeded
-	text := New("w", all).Text(100, false)
+	text := New("w", all).Text(100, false, 999)
 	assert.Contains(t, text, "⊘ 4 ?stuck|lost Step 4")
 	assert.Contains(t, text, "2 done\n")
 	assert.True(t, strings.HasSuffix(text, "   ⊘ not needed\n"))

@@ -8,14 +8,14 @@ import (
 // minFolded is how many steps are folded at least.
 const minFolded = 3
 
-// Fold returns a graph in which steps that are done are one step, and so are steps that are blocked: those of
+// fold returns a graph in which steps that are done are one step, and so are steps that are blocked: those of
 // one layer and, where no other step is among them, those of several layers. Steps that are ready or in progress, steps of
-// loops and parts of other steps stay as they are. It returns false if the graph has at most most steps, or if there is
-// nothing to fold.
-func (g *Graph) Fold(most int) (*Graph, bool) {
+// loops and parts of other steps stay as they are. It returns the graph itself if that has at most most steps, or
+// if there is nothing to fold.
+func (g *Graph) fold(most int) *Graph {
 	into := g.folded()
 	if len(g.Steps) <= most || len(into) == 0 {
-		return g, false
+		return g
 	}
 	var all []Step
 	place := map[int64]int{} // of a step that stands for others, by its id
@@ -42,9 +42,7 @@ func (g *Graph) Fold(most int) (*Graph, bool) {
 		s.BlockedBy, s.Layer, s.Critical = before, 0, false
 		all = append(all, s)
 	}
-	short := New(g.Title, all)
-	short.whole = g
-	return short, true
+	return New(g.Title, all)
 }
 
 // folded returns for the id of each step that is folded the id of the step that stands for it. No cycle arises: the

@@ -31,8 +31,6 @@ func chainOf(n, done int) (all []Step) {
 // TestFoldAChain of two hundred steps into a few: the work is seen.
 func TestFoldAChain(t *testing.T) {
 	g := New("w", chainOf(200, 60))
-	f, is := g.Fold(60)
-	require.True(t, is)
 	assert.Equal(t, `w: 200 steps, one after another, 60 done
 
 1  ●   1 to 60 60 steps
@@ -41,9 +39,8 @@ func TestFoldAChain(t *testing.T) {
 
 197 steps are folded; --unfold draws them all
 ● done   ◐ in progress   ○ ready   ◌ blocked
-`, f.Text(80, false))
-	_, is = g.Fold(200)
-	assert.False(t, is, "there is room")
+`, g.Text(80, false, 60))
+	assert.Same(t, g, g.fold(200), "there is room")
 }
 
 // TestFold: every step is in the folded graph or stands for one that is not, no cycle arises, what
@@ -61,7 +58,7 @@ func TestFold(t *testing.T) {
 			}
 		}
 		g := New("", all)
-		f, _ := g.Fold(0)
+		f := g.fold(0)
 		var ids []int64
 		stays := map[int64]State{}
 		for _, s := range f.Steps {
@@ -100,12 +97,11 @@ func TestFoldLayers(t *testing.T) {
 		}
 		all = append(all, s)
 	}
-	f, is := New("w", all).Fold(60)
-	require.True(t, is)
-	assert.Len(t, f.Steps, 11)
-	text := f.Text(80, false)
+	g := New("w", all)
+	assert.Len(t, g.fold(60).Steps, 11)
+	text := g.Text(80, false, 60)
 	assert.Less(t, strings.Count(text, "\n"), 40, text)
 	assert.Contains(t, text, "11 to 200 190 steps")
-	_, is = New("w", all[:10]).Fold(5)
-	assert.False(t, is, "all can be worked on")
+	ready := New("w", all[:10])
+	assert.Same(t, ready, ready.fold(5), "all can be worked on")
 }

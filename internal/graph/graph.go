@@ -86,8 +86,6 @@ type Graph struct {
 	after   [][]int // the steps that it blocks
 	before  [][]int // its blockers
 	reduced [][]int // after, without dependencies that follow from others
-
-	whole *Graph // what this one is folded from; nil if it is not
 }
 
 // New returns the graph of the steps. An empty State becomes Ready or Blocked; Layer and Critical
@@ -218,15 +216,6 @@ func (g *Graph) reduce() {
 	}
 }
 
-// hidden returns the number of dependencies that are not in reduced.
-func (g *Graph) hidden() int {
-	n := 0
-	for i := range g.after {
-		n += len(g.after[i]) - len(g.reduced[i])
-	}
-	return n
-}
-
 // findCritical sets Critical, following the longest chain back from its last step.
 func (g *Graph) findCritical() {
 	last := slices.IndexFunc(g.Steps, func(s Step) bool { return s.Layer == g.Layers })
@@ -295,19 +284,11 @@ func (g *Graph) setStates() {
 
 // isChain reports whether the steps come one after another. The critical path is all of them
 // then, so a drawing does not mark it.
-func (g *Graph) isChain() bool {
-	if g.whole != nil {
-		return g.whole.isChain()
-	}
-	return g.Width == 1
-}
+func (g *Graph) isChain() bool { return g.Width == 1 }
 
 // summary returns one line with the numbers of steps and layers, the width, and how many
 // steps are done.
 func (g *Graph) summary() string {
-	if g.whole != nil {
-		return g.whole.summary()
-	}
 	if len(g.Steps) == 0 {
 		return "no steps"
 	}
@@ -333,37 +314,24 @@ func (g *Graph) summary() string {
 // path returns one line with the length and the steps of the critical path, or "" if there
 // are no steps or all of them are on it.
 func (g *Graph) path() string {
-	if g.whole != nil {
-		return g.whole.path()
-	}
 	if len(g.Steps) == 0 || g.isChain() {
 		return ""
 	}
-	const most = 24 // on a line
 	var ids []string
-	for i, id := range g.Critical {
-		switch {
-		case len(g.Critical) <= most || i < most/2 || i >= len(g.Critical)-most/2:
-			ids = append(ids, g.number(id))
-		case i == most/2:
-			ids = append(ids, "…")
-		}
+	for _, id := range g.Critical {
+		ids = append(ids, g.number(id))
 	}
 	return fmt.Sprintf("critical path of %s: %s", terminal.Count(len(g.Critical), "step"), strings.Join(ids, " → "))
 }
 
 // notes returns lines about dependencies that are not drawn.
 func (g *Graph) notes() (notes []string) {
-	if g.whole != nil {
-		folded := len(g.whole.Steps) - len(g.Steps)
-		return append(g.whole.notes(), fmt.Sprintf("%d steps are folded; --unfold draws them all", folded))
+	hidden := 0
+	for i := range g.after {
+		hidden += len(g.after[i]) - len(g.reduced[i])
 	}
-	switch n := g.hidden(); n {
-	case 0:
-	case 1:
-		notes = append(notes, "not drawn: 1 dependency that follows from others")
-	default:
-		notes = append(notes, fmt.Sprintf("not drawn: %d dependencies that follow from others", n))
+	if hidden > 0 {
+		notes = append(notes, fmt.Sprintf("dependencies that follow from others, not drawn: %d", hidden))
 	}
 	for _, e := range g.Cyclic {
 		notes = append(notes, fmt.Sprintf("not drawn: %s → %s, which closes a cycle: these steps wait for each other", g.number(e[0]),

@@ -14,8 +14,8 @@ const minSubject = 16
 
 // Text draws the graph with one step on each line, layers from top to bottom, and the
 // dependencies as lines on the left. A line is wider than columns only if the lanes leave
-// fewer than minSubject columns for the subject.
-func (g *Graph) Text(columns int, colour bool) string {
+// fewer than minSubject columns for the subject. Of more than most steps some are folded.
+func (g *Graph) Text(columns int, colour bool, most int) string {
 	var out strings.Builder
 	title := visible.Line(g.Title)
 	if title != "" {
@@ -31,9 +31,13 @@ func (g *Graph) Text(columns int, colour bool) string {
 		}
 	}
 	out.WriteString("\n")
-	g.draw(&out, columns, colour)
+	drawn, notes := g.fold(most), g.notes()
+	if drawn != g {
+		notes = append(notes, fmt.Sprintf("%d steps are folded; --unfold draws them all", len(g.Steps)-len(drawn.Steps)))
+	}
+	drawn.draw(&out, columns, colour, g.isChain())
 	out.WriteString("\n")
-	for _, note := range g.notes() {
+	for _, note := range notes {
 		for _, line := range terminal.Wrap(note, columns) {
 			fmt.Fprintln(&out, line)
 		}
@@ -70,7 +74,7 @@ type row struct {
 	column int // of the step's sign in lanes
 }
 
-func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
+func (g *Graph) draw(out *strings.Builder, columns int, colour, isChain bool) {
 	rows := g.rows()
 	widest := 0
 	for _, r := range rows {
@@ -99,7 +103,7 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		lanes := r.lanes + strings.Repeat(" ", max(0, aligned-terminal.Width(r.lanes)))
 		critical := " "
 		switch {
-		case g.isChain():
+		case isChain:
 			critical = ""
 		case s.Critical:
 			critical = "*"
