@@ -105,8 +105,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	}
 	if f.watch {
 		w := watch{notify: f.notify}
-		var err error
-		if w.list, w.chosen, w.newest, err = chooseToWatch(ctx, s, session); err != nil {
+		if err := w.choose(ctx, s, session); err != nil {
 			return err
 		}
 		return watchStatus(ctx, s, w)

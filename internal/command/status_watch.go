@@ -8,15 +8,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"golang.org/x/term"
 
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
@@ -87,9 +87,10 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
 
 // watch draws the status again at each change.
 type watch struct {
-	list    tasks.List // without a directory as long as newest finds none
-	chosen  string     // what the first line says of the list
-	newest  *newest    // nil if something names the list
+	list    tasks.List                                // without a directory as long as newest finds none
+	chosen  string                                    // what the first line says of the list
+	newest  func(context.Context) (tasks.List, error) // finds the list that was hydrated last; nil if something names the list
+	roots   []string                                  // in which newest looks
 	in      io.Reader
 	out     io.Writer
 	resized <-chan os.Signal
@@ -106,26 +107,24 @@ type watch struct {
 	waits bool // the work waited for the person when the status was drawn last
 }
 
-// settle is the delay between a change and the next drawing: a hydration changes many files
-// at once.
-const settle = 50 * time.Millisecond
+const (
+	// settle is how long a stopped process may take until it is one.
+	settle = 50 * time.Millisecond
+	// glance is how often the directories are looked at.
+	glance = 300 * time.Millisecond
+)
 
 func (w *watch) run(ctx context.Context) error {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return err
-	}
-	defer watcher.Close()
 	keys := make(chan string)
 	go w.readKeys(ctx, keys)
-	var draw <-chan time.Time
+	looks := time.NewTicker(glance)
+	defer looks.Stop()
 	for {
-		w.follow(watcher)
+		seen := w.stamp()
 		if err := w.draw(ctx); err != nil {
 			return err
 		}
-	changes:
-		for draw = nil; ; {
+		for changed := false; !changed; {
 			select {
 			case <-ctx.Done():
 				return nil
@@ -139,22 +138,16 @@ func (w *watch) run(ctx context.Context) error {
 					}
 				}
 				w.press(key)
-				break changes
+				changed = true
 			case <-w.continued:
 				if err := w.enter(); err != nil {
 					return err
 				}
-				break changes
+				changed = true
 			case <-w.resized:
-				break changes
-			case <-draw:
-				break changes
-			case err := <-watcher.Errors:
-				return fmt.Errorf("%s: %w", w.list.Dir, err)
-			case e := <-watcher.Events:
-				if (w.newest.concerns(watcher, e.Name, w.list.Dir) || w.concerns(e.Name)) && draw == nil {
-					draw = time.After(settle)
-				}
+				changed = true
+			case <-looks.C:
+				changed = w.stamp() != seen
 			}
 		}
 	}
@@ -201,42 +194,49 @@ func readKey(in *bufio.Reader) (string, error) {
 	return key, nil
 }
 
-// follow watches the list, its state directory, and the directory above them, in which
-// these two may be created later. Watching a directory again has no effect.
-func (w *watch) follow(watcher *fsnotify.Watcher) {
-	w.newest.follow(watcher)
-	if w.list.Dir == "" {
-		return
+// stamp returns a text that differs if the list may have changed, or another one may have come.
+func (w *watch) stamp() string {
+	dirs := w.roots
+	if s, err := txn.StateDir(w.list.Dir); err == nil && w.list.Dir != "" {
+		dirs = append(slices.Clip(dirs), w.list.Dir, s)
 	}
-	_ = watcher.Add(filepath.Dir(w.list.Dir))
-	_ = watcher.Add(w.list.Dir)
-	if s, err := txn.StateDir(w.list.Dir); err == nil {
-		_ = watcher.Add(s)
-	}
-}
-
-// concerns reports whether a change of that path may change the status. Changes of other
-// lists, which are in the same parent directory, do not.
-func (w *watch) concerns(path string) bool {
-	if w.list.Dir == "" {
-		return false
-	}
-	s, err := txn.StateDir(w.list.Dir)
-	if err != nil {
-		return true
-	}
-	for _, dir := range []string{w.list.Dir, s} {
-		if path == dir || strings.HasPrefix(path, dir+"/") {
-			return true
+	var b strings.Builder
+	for _, dir := range dirs {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				fmt.Fprintln(&b, e.Name(), info.Size(), info.ModTime().UnixNano())
+			}
 		}
 	}
-	return false
+	return b.String()
+}
+
+// choose sets the list to watch: as chooseList does, but it may come later, and another one after it.
+func (w *watch) choose(ctx context.Context, s terminal.Streams, session string) error {
+	found, err := findList(ctx, s, session)
+	if err == nil && !found.Newest {
+		w.list, w.chosen, err = chooseList(ctx, s, session)
+		return err
+	}
+	if err != nil && !errors.Is(err, tasklist.ErrNoList) {
+		return err
+	}
+	w.chosen = newestList // without its path, which is a line full of digits
+	w.newest = func(ctx context.Context) (tasks.List, error) {
+		list, _, err := chooseList(ctx, s, "")
+		return list, err
+	}
+	w.roots, err = tasklist.Roots(s.Getenv)
+	return err
 }
 
 func (w *watch) draw(ctx context.Context) error {
 	columns, rows := w.size()
-	if list, chosen, found := w.newest.find(ctx); found {
-		w.list, w.chosen = list, chosen
+	if w.newest != nil {
+		if list, err := w.newest(ctx); err == nil {
+			w.list = list
+		}
 	}
 	head, body := []viewRow{{text: w.chosen}}, []viewRow(nil)
 	bell := ""

@@ -49,7 +49,6 @@ func TestWatchDrawsAgain(t *testing.T) {
 		require.NoError(t, os.Rename(dir+".new", filepath.Join(dir, name+".json")))
 	}
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	<-drawn // from here on the list is watched
 	write("1", "first")
 	assert.Contains(t, <-drawn, "#1 first (pending)\n")
 	write("1", "changed")
@@ -276,9 +275,7 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 		return "", false
 	}}
 	w := watch{in: in, out: drawn, size: func() (int, int) { return 80, 20 }}
-	var err error
-	w.list, w.chosen, w.newest, err = chooseToWatch(t.Context(), s, "")
-	require.NoError(t, err)
+	require.NoError(t, w.choose(t.Context(), s, ""))
 	ended := make(chan error)
 	go func() { ended <- w.run(t.Context()) }()
 	assert.Contains(t, <-drawn, "No workflow of this project yet.\nCall a skill")
@@ -289,7 +286,7 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 			screen = <-drawn
 		}
 	}
-	_, err = pressed.Write([]byte("q"))
+	_, err := pressed.Write([]byte("q"))
 	require.NoError(t, err)
 	for {
 		select {
