@@ -1,8 +1,7 @@
 // Guards compares every planning guard as a whole process with a program that only
 // parses the same event, in pairs. For scale it also times bash running jq once, the
 // least that a shell script needs to read the event. The result is the median of the
-// differences, in milliseconds. With -against it also times another build of
-// fsmtx in the same turns, to compare a change with the version before it.
+// differences, in milliseconds.
 package main
 
 import (
@@ -27,15 +26,13 @@ const budget = 5.0
 func main() {
 	log.SetFlags(0)
 	pairs := flag.Int("pairs", 40, "pairs of runs a guard")
-	against := flag.String("against", "", "`path` of another build of fsmtx to compare with")
 	flag.Parse()
 	work, err := os.MkdirTemp("", "fsmtx-guards-")
 	process.Check(err)
 	defer os.RemoveAll(work)
 	b := prepare(work)
-	b.against = *against
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "guard\tms\tparsing only\tmore\tbudget\tbash and jq\tagainst\tmore than that")
+	fmt.Fprintln(table, "guard\tms\tparsing only\tmore\tbudget\tbash and jq")
 	for _, g := range rules.All() {
 		b.row(table, g, *pairs)
 	}
@@ -44,7 +41,6 @@ func main() {
 
 type bench struct {
 	fsmtx, parse, script string // script is empty where there is no bash or no jq
-	against              string // another build, empty for none
 	project, state       string
 	env                  []string
 	calls                int
@@ -101,46 +97,20 @@ func tasks() string {
 }
 
 func (b *bench) row(table *tabwriter.Writer, g guard.Rule, pairs int) {
-	var ours, floors, more, scripts, others, changes []float64
-	for i := range pairs + 1 {
+	m := process.Medians(pairs, func() []float64 {
 		e := b.event(g)
-		us, other := b.both(g, e, i%2 == 0)
-		floor := b.time(e, b.parse)
-		script := 0.0
+		us, floor, script := b.time(e, b.fsmtx, "guard", g.ID), b.time(e, b.parse), 0.0
 		if b.script != "" {
 			script = b.time(e, "bash", "-c", b.script)
 		}
-		if i == 0 {
-			continue // the caches were cold
-		}
-		others, changes = append(others, other), append(changes, us-other)
-		ours, floors, more, scripts = append(ours, us), append(floors, floor), append(more, us-floor), append(scripts, script)
-	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f", g.ID, process.Median(ours), process.Median(floors), process.Median(more),
-		budget, process.Median(scripts))
-	if b.against != "" {
-		fmt.Fprintf(table, "\t%.2f\t%+.2f", process.Median(others), process.Median(changes))
-	}
-	fmt.Fprintln(table)
-}
-
-// both times the two builds, each first in every other turn.
-func (b *bench) both(g guard.Rule, e string, oursFirst bool) (ours, other float64) {
-	if b.against == "" {
-		return b.time(e, b.fsmtx, "guard", g.ID), 0
-	}
-	if oursFirst {
-		ours = b.time(e, b.fsmtx, "guard", g.ID)
-		return ours, b.time(b.event(g), b.against, "guard", g.ID)
-	}
-	other = b.time(b.event(g), b.against, "guard", g.ID)
-	return b.time(e, b.fsmtx, "guard", g.ID), other
+		return []float64{us, floor, us - floor, script}
+	})
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\n", g.ID, m[0], m[1], m[2], budget, m[3])
 }
 
 // time accepts a refusal, exit code 2, as a result.
 func (b *bench) time(input string, argv ...string) float64 {
-	ms, _ := process.Call{Args: argv, Env: b.env, Stdin: input, MayEnd: 2}.Time()
-	return ms
+	return process.Call{Args: argv, Env: b.env, Stdin: input, MayEnd: 2}.Run().MS
 }
 
 // event returns an event for the guard. It differs in each call, because H03 counts

@@ -60,16 +60,10 @@ func (r row) request() string {
 
 func (r row) run(table *tabwriter.Writer, program string, pairs int) {
 	request := r.request()
-	var ours, floors, differences, ratios []float64
-	for i := range pairs + 2 {
-		a, _ := process.Call{Args: []string{program, "hooks", "eval"}, Stdin: request}.Time()
-		b, _ := process.Call{Args: r.floor, Stdin: request}.Time()
-		if i < 2 {
-			continue // the caches were cold
-		}
-		ours, floors = append(ours, a), append(floors, b)
-		differences, ratios = append(differences, a-b), append(ratios, a/b)
-	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.2f\t%.2f\t%s\n", r.name, process.Median(ours), process.Median(floors),
-		process.Median(differences), process.Median(ratios), r.budget)
+	m := process.Medians(pairs, func() []float64 {
+		a := process.Call{Args: []string{program, "hooks", "eval"}, Stdin: request}.Run().MS
+		b := process.Call{Args: r.floor, Stdin: request}.Run().MS
+		return []float64{a, b, a - b, a / b}
+	})
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.2f\t%.2f\t%s\n", r.name, m[0], m[1], m[2], m[3], r.budget)
 }

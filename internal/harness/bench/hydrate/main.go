@@ -12,7 +12,6 @@ package main
 
 import (
 	_ "embed"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -21,7 +20,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
@@ -32,9 +30,6 @@ type row struct {
 	name           string
 	create, manual int // tasks of the skill, and of the user
 	tagged         int // tasks of the skill that exist before
-	atOnce         int // hydrations of the list at the same time; 0 is one
-	plugins        int // installed and enabled plugins, each with a skill
-	lists          int // hydrated lists that the row recovers; it hydrates nothing
 	budget         float64
 	script         float64 // how many times as long the script should take at least; 0 is no goal
 	flushed        bool    // what decides is how long a flush takes: repeated on slow disks
@@ -43,15 +38,12 @@ type row struct {
 // The floor of a row that creates nothing is a program that only parses the event.
 var rows = []row{
 	{name: "nothing to do", budget: 1.5},
-	{name: "200 plugins and no fsm.json", plugins: 200, budget: 12},
 	{name: "10 into an empty list", create: 10, budget: 2.2, script: 4, flushed: true},
 	{name: "10 in place of 10", create: 10, tagged: 10, budget: 2.2, script: 4, flushed: true},
-	{name: "four at once, 10 each", create: 10, atOnce: 4, budget: 4},
 	{name: "1,000 into an empty list", create: 1000, budget: 2.0},
 	{name: "100 beside 1,000", create: 100, manual: 1000, budget: 1.2, script: 2, flushed: true},
 	{name: "100 beside 10,000", create: 100, manual: 10000, budget: 1.2, script: 2},
 	{name: "100 beside 50,000", create: 100, manual: 50000, budget: 1.4},
-	{name: "recover --all, 1,000 lists", lists: 1000, budget: 250},
 }
 
 //go:embed yardstick.py
@@ -178,76 +170,37 @@ func (b *bench) pairs(wanted int) int {
 }
 
 func (b *bench) run(pairs int) {
-	b.prepare()
-	var ours, floors, ratios, pythons, faster []float64
 	var peak int64
-	for i := range pairs + 1 {
+	m := process.Medians(pairs, func() []float64 {
 		b.reset()
-		us, memory := b.ours()
+		run := b.time(b.programs["fsmtx"], "hydrate")
+		us := run.MS
+		peak = max(peak, run.Peak)
 		b.reset()
 		floor := b.floor()
-		if i == 0 {
-			continue // the caches were cold
+		if b.python == "" {
+			return []float64{us, floor, us / floor}
 		}
-		ours, floors, ratios = append(ours, us), append(floors, floor), append(ratios, us/floor)
-		peak = max(peak, memory)
-		if b.hasYardstick() {
-			b.reset()
-			ms, _ := b.time(b.python, b.yardstick)
-			pythons, faster = append(pythons, ms), append(faster, ms/us)
-		}
+		b.reset()
+		script := b.time(b.python, b.yardstick).MS
+		return []float64{us, floor, us / floor, script, script / us}
+	})
+	python, times, locked, goal := "–", "–", "–", "–"
+	if b.python != "" {
+		python, times = digits(2, m[3]), digits(1, m[4])
 	}
-	python, times := "–", "–"
-	if len(faster) > 0 {
-		python, times = digits(2, process.Median(pythons)), digits(1, process.Median(faster))
-	}
-	locked := "–"
-	if b.create > 0 && b.atOnce == 0 {
+	if b.create > 0 {
 		locked = digits(1, b.locked(min(pairs, 7)))
 	}
-	goal := "–"
 	if b.script > 0 {
 		goal = digits(0, b.script)
 	}
-	line(b.on, b.name, digits(2, process.Median(ours)), digits(2, process.Median(floors)), digits(2, process.Median(ratios)),
-		digits(1, b.budget), python, times, goal, digits(1, float64(peak)/1024), locked)
+	line(b.on, b.name, digits(2, m[0]), digits(2, m[1]), digits(2, m[2]), digits(1, b.budget), python, times, goal,
+		digits(1, float64(peak)/1024), locked)
 }
 
 // digits writes a number with n decimals.
 func digits(n int, x float64) string { return strconv.FormatFloat(x, 'f', n, 64) }
-
-// hasYardstick reports whether the Python script can do the work of the row. It handles
-// neither plugins nor recovery, and concurrent runs would overwrite one another's tasks.
-func (b *bench) hasYardstick() bool {
-	return b.python != "" && b.plugins+b.lists+b.atOnce == 0
-}
-
-// ours returns the time that the program takes and its peak memory. For concurrent runs it
-// returns the time until the last one has ended, and the largest peak.
-func (b *bench) ours() (ms float64, peak int64) {
-	if b.lists > 0 {
-		return b.time(b.programs["fsmtx"], "recover", "--all")
-	}
-	return b.together(func(int) (float64, int64) { return b.time(b.programs["fsmtx"], "hydrate") })
-}
-
-func (b *bench) together(run func(i int) (float64, int64)) (ms float64, peak int64) {
-	if b.atOnce == 0 {
-		return run(0)
-	}
-	peaks := make([]int64, b.atOnce)
-	start := time.Now()
-	var group sync.WaitGroup
-	for i := range peaks {
-		group.Go(func() { _, peaks[i] = run(i) })
-	}
-	group.Wait()
-	took := time.Since(start)
-	for _, p := range peaks {
-		peak = max(peak, p)
-	}
-	return float64(took.Microseconds()) / 1000, peak
-}
 
 // locked hydrates runs times and returns the longest time in milliseconds for which the
 // list's lock was held. These runs are not timed, because polling the lock slows them down.
@@ -284,68 +237,21 @@ func watch(path string, done chan struct{}) time.Duration {
 
 func (b *bench) floor() float64 {
 	if b.create == 0 {
-		ms, _ := b.time(b.programs["parse"])
-		return ms
+		return b.time(b.programs["parse"]).MS
 	}
-	ms, _ := b.together(func(i int) (float64, int64) {
-		args := []string{b.list(), fmt.Sprint(b.manual + b.tagged + 1 + i*b.create), fmt.Sprint(b.create), "300"}
-		for i := range b.tagged {
-			args = append(args, fmt.Sprintf("%d.json", b.manual+i+1))
-		}
-		return b.time(append([]string{b.programs["floor"]}, args...)...)
-	})
-	return ms
+	args := []string{b.programs["floor"], b.list(), fmt.Sprint(b.manual + b.tagged + 1), fmt.Sprint(b.create), "300"}
+	for i := range b.tagged {
+		args = append(args, fmt.Sprintf("%d.json", b.manual+i+1))
+	}
+	return b.time(args...).MS
 }
 
-func (b *bench) time(argv ...string) (ms float64, peak int64) {
-	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}.Time()
+func (b *bench) time(argv ...string) process.Cost {
+	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}.Run()
 }
 
 const event = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","permission_mode":"default",
 "hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"bench"},"tool_response":{"success":true,"commandName":"bench"}}`
-
-// prepare creates what the runs of a row do not change.
-func (b *bench) prepare() {
-	for i := range b.lists {
-		b.create = 1
-		process.Check(b.skill())
-		process.Call{Args: []string{b.programs["fsmtx"], "hydrate"}, Env: []string{"HOME=" + b.home},
-			Stdin: process.Event(b.home, strings.Replace(event, `"session_id":"bench"`, fmt.Sprintf(`"session_id":"list-%d"`, i), 1))}.Time()
-		b.create = 0
-	}
-	if b.plugins > 0 {
-		b.install()
-	}
-}
-
-// install writes the user's registry of plugins, with one version of each.
-func (b *bench) install() {
-	type installation struct {
-		Scope       string `json:"scope"`
-		InstallPath string `json:"installPath"`
-		Version     string `json:"version"`
-	}
-	registered, enabled := map[string][]installation{}, map[string]bool{}
-	for i := range b.plugins {
-		name := fmt.Sprintf("plugin-%d", i)
-		dir := filepath.Join(b.home, ".claude/plugins/cache/market", name, "1.0.0")
-		b.write(filepath.Join(dir, ".claude-plugin/plugin.json"), fmt.Sprintf(`{"name": %q, "version": "1.0.0"}`, name))
-		b.write(filepath.Join(dir, "skills/review/SKILL.md"), "---\nname: review\ndescription: Reviews.\n---\nReview.\n")
-		registered[name+"@market"] = []installation{{"user", dir, "1.0.0"}}
-		enabled[name+"@market"] = true
-	}
-	registry, err := json.Marshal(map[string]any{"version": 2, "plugins": registered})
-	process.Check(err)
-	b.write(filepath.Join(b.home, ".claude/plugins/installed_plugins.json"), string(registry))
-	settings, err := json.Marshal(map[string]any{"enabledPlugins": enabled})
-	process.Check(err)
-	b.write(filepath.Join(b.home, ".claude/settings.json"), string(settings))
-}
-
-func (b *bench) write(path, text string) {
-	process.Check(os.MkdirAll(filepath.Dir(path), 0o755))
-	process.Check(os.WriteFile(path, []byte(text), 0o644))
-}
 
 // reset restores the content of the home directory with which each run of the row begins.
 func (b *bench) reset() {

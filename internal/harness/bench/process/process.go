@@ -81,24 +81,16 @@ type Call struct {
 	MayEnd int // an exit code besides 0 that is not an error
 }
 
-// Time runs the program. It returns the wall time in milliseconds and the peak memory,
-// in KiB on Linux and in bytes on macOS.
-func (c Call) Time() (ms float64, peak int64) {
-	ms, state := c.run()
-	return ms, state.SysUsage().(*syscall.Rusage).Maxrss
+// Cost is what a run of a program took.
+type Cost struct {
+	MS, CPU float64 // wall time and CPU time in milliseconds
+	Peak    int64   // of the memory, in KiB on Linux and in bytes on macOS
 }
 
-// Measure runs the program. It returns its wall time and its CPU time in milliseconds, and the
-// peak memory as Time does.
-func (c Call) Measure() (ms, cpu float64, peak int64) {
+// Run runs the program.
+func (c Call) Run() Cost {
 	ms, state := c.run()
-	return ms, float64((state.UserTime() + state.SystemTime()).Microseconds()) / 1000, state.SysUsage().(*syscall.Rusage).Maxrss
-}
-
-// Cost runs the program. It returns its wall time and its CPU time in milliseconds.
-func (c Call) Cost() (ms, cpu float64) {
-	ms, state := c.run()
-	return ms, float64((state.UserTime() + state.SystemTime()).Microseconds()) / 1000
+	return Cost{ms, float64((state.UserTime() + state.SystemTime()).Microseconds()) / 1000, state.SysUsage().(*syscall.Rusage).Maxrss}
 }
 
 func (c Call) run() (ms float64, state *os.ProcessState) {
@@ -120,4 +112,20 @@ func (c Call) run() (ms float64, state *os.ProcessState) {
 func Median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
+}
+
+// Medians measures several things in turns, one time more than it is told, because the caches are cold at first. It returns
+// the median of each.
+func Medians(turns int, measure func() []float64) []float64 {
+	columns := make([][]float64, len(measure()))
+	for range turns {
+		for i, value := range measure() {
+			columns[i] = append(columns[i], value)
+		}
+	}
+	medians := make([]float64, len(columns))
+	for i, values := range columns {
+		medians[i] = Median(values)
+	}
+	return medians
 }

@@ -30,13 +30,7 @@ type table struct {
 	unit  string
 	sizes []int
 	flat  bool // the work of a call does not depend on the size, so its cost must not either
-	run   func(b *bench, size int) (calls func() cost)
-}
-
-// cost is what the work of one size took.
-type cost struct {
-	cpu, ms float64
-	peak    int64 // KiB
+	run   func(b *bench, size int) (calls func() process.Cost)
 }
 
 var tables = []table{
@@ -81,19 +75,19 @@ func (t table) print(out *tabwriter.Writer, work, program string, runs int) {
 	fmt.Fprintf(out, "%s\tCPU ms\twall ms\tpeak MiB\tCPU µs a %s\tgrows\t\n", t.name, t.unit)
 	b := &bench{program: program, home: filepath.Join(work, "home")}
 	b.reset()
-	var before cost
+	var before process.Cost
 	var unit float64 // what a unit cost more when that was last above the noise
 	for i, size := range t.sizes {
 		b.reset()
 		c := median(min(runs, 3+20_000/(size+1)), t.run(b, size))
 		each, grows := "–", "–"
 		if i > 0 {
-			more := c.cpu - before.cpu
+			more := c.CPU - before.CPU
 			now := more / float64(size-t.sizes[i-1]) * 1000
 			each = fmt.Sprintf("%.2f", now)
 			switch {
 			case t.flat:
-				grows = growth(c.cpu / before.cpu)
+				grows = growth(c.CPU / before.CPU)
 			case unit > 0 && more > noise:
 				grows = growth(now / unit)
 			}
@@ -102,7 +96,7 @@ func (t table) print(out *tabwriter.Writer, work, program string, runs int) {
 			}
 		}
 		before = c
-		fmt.Fprintf(out, "%d\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", size, c.cpu, c.ms, float64(c.peak)/1024, each, grows)
+		fmt.Fprintf(out, "%d\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", size, c.CPU, c.MS, float64(c.Peak)/1024, each, grows)
 	}
 	fmt.Fprintln(out)
 	process.Check(out.Flush())
@@ -118,14 +112,14 @@ func growth(ratio float64) string {
 }
 
 // median returns the medians of runs costs, after one that warms the caches.
-func median(runs int, run func() cost) (c cost) {
+func median(runs int, run func() process.Cost) (c process.Cost) {
 	run()
 	var cpu, ms []float64
 	for range runs {
 		one := run()
-		cpu, ms, c.peak = append(cpu, one.cpu), append(ms, one.ms), max(c.peak, one.peak)
+		cpu, ms, c.Peak = append(cpu, one.CPU), append(ms, one.MS), max(c.Peak, one.Peak)
 	}
-	c.cpu, c.ms = process.Median(cpu), process.Median(ms)
+	c.CPU, c.MS = process.Median(cpu), process.Median(ms)
 	return c
 }
 
@@ -133,10 +127,9 @@ type bench struct{ program, home string }
 
 func (b *bench) reset() { process.Check(os.RemoveAll(b.home)) }
 
-func (b *bench) call(event string, args ...string) cost {
+func (b *bench) call(event string, args ...string) process.Cost {
 	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}
-	ms, cpu, peak := c.Measure()
-	return cost{cpu, ms, peak}
+	return c.Run()
 }
 
 func skillCall(skill string) string { return skillCallIn("bench", skill) }
@@ -180,15 +173,15 @@ func (b *bench) clear(others int) {
 	}
 }
 
-func (b *bench) create(size int) func() cost {
+func (b *bench) create(size int) func() process.Cost {
 	b.workflow(size)
-	return func() cost {
+	return func() process.Cost {
 		b.clear(0)
 		return b.call(skillCall("bench"), "hydrate")
 	}
 }
 
-func (b *bench) beside(size int) func() cost {
+func (b *bench) beside(size int) func() process.Cost {
 	b.workflow(10)
 	for i := range size {
 		b.write(fmt.Sprintf("tasks/bench/%d.json", i+1), fmt.Sprintf(`{
@@ -200,20 +193,20 @@ func (b *bench) beside(size int) func() cost {
   "blockedBy": []
 }`, i+1))
 	}
-	return func() cost {
+	return func() process.Cost {
 		b.clear(size)
 		return b.call(skillCall("bench"), "hydrate")
 	}
 }
 
-func (b *bench) skills(size int) func() cost {
+func (b *bench) skills(size int) func() process.Cost {
 	for i := range size {
 		b.write(fmt.Sprintf("skills/skill-%d/SKILL.md", i), fmt.Sprintf("---\nname: skill-%d\ndescription: One of many.\n---\nWork.\n", i))
 	}
-	return func() cost { return b.call(skillCall("none"), "hydrate") }
+	return func() process.Cost { return b.call(skillCall("none"), "hydrate") }
 }
 
-func (b *bench) plugins(size int) func() cost {
+func (b *bench) plugins(size int) func() process.Cost {
 	type installation struct {
 		Scope       string `json:"scope"`
 		InstallPath string `json:"installPath"`
@@ -234,40 +227,40 @@ func (b *bench) plugins(size int) func() cost {
 	settings, err := json.Marshal(map[string]any{"enabledPlugins": enabled})
 	process.Check(err)
 	b.write("settings.json", string(settings))
-	return func() cost { return b.call(skillCall("review"), "hydrate") }
+	return func() process.Cost { return b.call(skillCall("review"), "hydrate") }
 }
 
-func (b *bench) lists(size int) func() cost {
+func (b *bench) lists(size int) func() process.Cost {
 	b.workflow(1)
 	for i := range size {
 		b.call(skillCallIn(fmt.Sprintf("list-%d", i), "bench"), "hydrate")
 	}
-	return func() cost { return b.call("", "recover", "--all") }
+	return func() process.Cost { return b.call("", "recover", "--all") }
 }
 
 // atOnce returns what all processes took together, and until the last one ended. More
 // hydrations have been made before than the history keeps: each has the work of reading ten and
 // of dropping one.
-func (b *bench) atOnce(size int) func() cost {
+func (b *bench) atOnce(size int) func() process.Cost {
 	b.workflow(10)
 	for range 12 {
 		b.call(skillCall("bench"), "hydrate")
 	}
-	return func() (all cost) {
-		costs := make([]cost, size)
+	return func() (all process.Cost) {
+		costs := make([]process.Cost, size)
 		var group sync.WaitGroup
 		for i := range costs {
 			group.Go(func() { costs[i] = b.call(skillCall("bench"), "hydrate") })
 		}
 		group.Wait()
 		for _, c := range costs {
-			all.cpu, all.ms, all.peak = all.cpu+c.cpu, max(all.ms, c.ms), max(all.peak, c.peak)
+			all.CPU, all.MS, all.Peak = all.CPU+c.CPU, max(all.MS, c.MS), max(all.Peak, c.Peak)
 		}
 		return all
 	}
 }
 
-func (b *bench) transcript(size int) func() cost {
+func (b *bench) transcript(size int) func() process.Cost {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
 	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
@@ -283,7 +276,7 @@ func (b *bench) transcript(size int) func() cost {
 	event := fmt.Sprintf(`{"session_id":"bench","transcript_path":"%s","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
 "tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`, filepath.Join(b.home,
 		".claude/t.jsonl"))
-	return func() cost { return b.call(event, "hydrate") }
+	return func() process.Cost { return b.call(event, "hydrate") }
 }
 
 const update = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p",` +
@@ -291,7 +284,7 @@ const update = `{"session_id":"bench","transcript_path":"` + process.Transcript 
 "tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`
 
 // decisions makes the first decision with the program and repeats its line.
-func (b *bench) decisions(size int) func() cost {
+func (b *bench) decisions(size int) func() process.Cost {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
 	b.call(update, "step")
@@ -300,5 +293,5 @@ func (b *bench) decisions(size int) func() cost {
 	process.Check(err)
 	process.Check(os.WriteFile(evidence, []byte(strings.Repeat(string(line), size)), 0o600))
 	b.call(update, "step") // it makes the snapshot
-	return func() cost { return b.call(update, "step") }
+	return func() process.Cost { return b.call(update, "step") }
 }

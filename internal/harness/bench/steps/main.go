@@ -116,8 +116,7 @@ func (b *bench) prove(table *tabwriter.Writer, work string, runs int) {
 	process.Check(os.WriteFile(file, []byte(`{"fsm":2,"steps":[`+strings.Join(entries, ",")+"]}"), 0o644))
 	var cpu []float64
 	for range runs {
-		_, used := process.Call{Args: []string{b.fsmtx, "validate", file}, Env: []string{"HOME=" + b.home}, MayEnd: 1}.Cost()
-		cpu = append(cpu, used)
+		cpu = append(cpu, process.Call{Args: []string{b.fsmtx, "validate", file}, Env: []string{"HOME=" + b.home}, MayEnd: 1}.Run().CPU)
 	}
 	fmt.Fprintf(table, "validating\tCPU ms\tbudget\n1,000 steps, 30 loops\t%.1f\t50\n", process.Median(cpu))
 }
@@ -145,22 +144,16 @@ var starts = []start{
 func (b *bench) start(table *tabwriter.Writer, s start, pairs int) {
 	b.reset(row{steps: s.steps})
 	evidence := filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx/steps.jsonl")
-	var ours, theirs, ratios, cpu, theirCPU, cpuRatios []float64
-	for i := range pairs + 1 {
+	m := process.Medians(pairs, func() []float64 {
 		if s.steps > 0 {
 			process.Check(os.WriteFile(evidence, nil, 0o600))
 		}
 		env, event := []string{"HOME=" + b.home}, process.Event(b.home, s.event)
-		us, used := process.Call{Args: append([]string{b.fsmtx}, s.args...), Env: env, Stdin: event}.Cost()
-		them, theirUsed := process.Call{Args: []string{b.parse}, Env: env, Stdin: event}.Cost()
-		if i == 0 {
-			continue // the caches were cold
-		}
-		ours, theirs, ratios = append(ours, us), append(theirs, them), append(ratios, us/them)
-		cpu, theirCPU, cpuRatios = append(cpu, used), append(theirCPU, theirUsed), append(cpuRatios, used/theirUsed)
-	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\n", s.name, process.Median(cpu), process.Median(theirCPU),
-		process.Median(cpuRatios), s.goal, process.Median(ours), process.Median(theirs), process.Median(ratios))
+		us := process.Call{Args: append([]string{b.fsmtx}, s.args...), Env: env, Stdin: event}.Run()
+		them := process.Call{Args: []string{b.parse}, Env: env, Stdin: event}.Run()
+		return []float64{us.CPU, them.CPU, us.CPU / them.CPU, us.MS, them.MS, us.MS / them.MS}
+	})
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\n", s.name, m[0], m[1], m[2], s.goal, m[3], m[4], m[5])
 }
 
 // turn is an update that ends a step of a workflow with outcomes.
@@ -193,21 +186,25 @@ var turns = []turn{
 }
 
 // chain is an fsm.json of ten steps, one after the other, with further members of the first three.
-func chain(members ...string) string {
+func chain(members ...string) string { return chainOf(10, "", members...) }
+
+// chainOf is one of n steps, each with the same members beside those of the first ones.
+func chainOf(n int, each string, members ...string) string {
 	var entries []string
-	for i := range 10 {
-		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence."`, i+1,
-			i+1)
+	object := false
+	for i := range n {
+		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d of the workflow","description":"What has to be done in this step, in a sentence."`,
+			i+1) + each
 		if i > 0 {
 			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
 		}
 		if i < len(members) && members[i] != "" {
-			entry += "," + members[i]
+			entry, object = entry+","+members[i], true
 		}
 		entries = append(entries, entry+"}")
 	}
 	text := "[" + strings.Join(entries, ",") + "]"
-	if strings.Join(members, "") != "" {
+	if object {
 		text = `{"fsm":2,"steps":` + text + "}"
 	}
 	return text
@@ -222,30 +219,17 @@ func ends(task, outcome string) string {
 // compare times a transition and an allowed update in pairs, each in a list as it was before.
 func (b *bench) compare(table *tabwriter.Writer, r turn, pairs int) {
 	their, our := b.prepare(plain), b.prepare(r.call)
-	var ours, theirs, ratios, cpu, theirCPU, cpuRatios []float64
-	for i := range pairs + 1 {
-		us, used := b.once(our, r.call)
-		them, theirUsed := b.once(their, plain)
-		if i == 0 {
-			continue // the caches were cold
-		}
-		ours, theirs, ratios = append(ours, us), append(theirs, them), append(ratios, us/them)
-		cpu, theirCPU, cpuRatios = append(cpu, used), append(theirCPU, theirUsed), append(cpuRatios, used/theirUsed)
-	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t2.0\t%.2f\t%.2f\t%.2f\n", r.name, process.Median(ours), process.Median(theirs),
-		process.Median(ratios),
-		process.Median(cpu), process.Median(theirCPU), process.Median(cpuRatios))
+	m := process.Medians(pairs, func() []float64 {
+		us, them := b.once(our, r.call), b.once(their, plain)
+		return []float64{us.MS, them.MS, us.MS / them.MS, us.CPU, them.CPU, us.CPU / them.CPU}
+	})
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t2.0\t%.2f\t%.2f\t%.2f\n", r.name, m[0], m[1], m[2], m[3], m[4], m[5])
 }
 
 // prepare makes a home with a list in which the calls before c were made and carried out, and
 // returns a copy of its lists.
 func (b *bench) prepare(c call) (kept string) {
-	process.Check(os.RemoveAll(b.home))
-	dir := filepath.Join(b.home, ".claude/skills/bench")
-	process.Check(os.MkdirAll(dir, 0o755))
-	process.Check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
-	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(c.fsm), 0o644))
-	b.time(fmt.Sprintf(skill, "bench"), false, "hydrate")
+	b.hydrate(c.fsm)
 	for _, event := range c.before {
 		b.time(event, false, "step")
 		b.carryOut(event)
@@ -277,12 +261,12 @@ func (b *bench) carryOut(event string) {
 	process.Check(os.WriteFile(path, data, 0o644))
 }
 
-// once makes the call in a copy of the lists, and returns its time and CPU time in ms.
-func (b *bench) once(kept string, c call) (ms, cpu float64) {
+// once makes the call in a copy of the lists.
+func (b *bench) once(kept string, c call) process.Cost {
 	process.Check(os.RemoveAll(b.tasks()))
 	process.Check(os.CopyFS(b.tasks(), os.DirFS(filepath.Join(kept, "tasks"))))
 	process.Check(os.Chmod(filepath.Join(b.tasks(), "."+session+".fsmtx"), 0o700))
-	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, c.event)}.Cost()
+	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, c.event)}.Run()
 }
 
 type bench struct{ fsmtx, parse, home string }
@@ -290,19 +274,15 @@ type bench struct{ fsmtx, parse, home string }
 func (b *bench) run(table *tabwriter.Writer, r row, pairs int) {
 	b.reset(r)
 	evidence := filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx/steps.jsonl")
-	var ours, idle, ratios []float64
-	for i := range pairs + 1 {
+	m := process.Medians(pairs, func() []float64 {
 		if r.steps > 0 {
 			process.Check(os.WriteFile(evidence, nil, 0o600))
 		}
 		us := b.time(r.event, r.refuse, "step")
 		them := b.idle(r, evidence)
-		if i == 0 {
-			continue // the caches were cold
-		}
-		ours, idle, ratios = append(ours, us), append(idle, them), append(ratios, us/them)
-	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\n", r.name, process.Median(ours), process.Median(idle), process.Median(ratios), r.budget)
+		return []float64{us, them, us / them}
+	})
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\n", r.name, m[0], m[1], m[2], r.budget)
 }
 
 // idle measures the call that the row is compared with.
@@ -321,35 +301,29 @@ func (b *bench) time(event string, refuse bool, args ...string) float64 {
 	if refuse {
 		call.MayEnd = 2
 	}
-	ms, _ := call.Time()
-	return ms
+	return call.Run().MS
 }
 
 // reset gives the home directory a list with the steps of the row.
 func (b *bench) reset(r row) {
+	if r.steps == 0 {
+		process.Check(os.RemoveAll(b.home))
+		process.Check(os.MkdirAll(b.home, 0o755))
+		return
+	}
+	members := make([]string, r.steps)
+	if r.only {
+		members[r.steps-1] = `"only":["Bash(git push *)"]`
+	}
+	b.hydrate(chainOf(r.steps, `,"produces":["out"]`, members...))
+}
+
+// hydrate gives the home directory a list with the steps of a file.
+func (b *bench) hydrate(fsm string) {
 	process.Check(os.RemoveAll(b.home))
 	dir := filepath.Join(b.home, ".claude/skills/bench")
 	process.Check(os.MkdirAll(dir, 0o755))
-	if r.steps == 0 {
-		return
-	}
-	var entries []string
-	for i := range r.steps {
-		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, `+
-			`in a sentence.","produces":["out"]`, i+1, i+1)
-		if i > 0 {
-			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
-		}
-		if r.only && i == r.steps-1 {
-			entry += `,"only":["Bash(git push *)"]`
-		}
-		entries = append(entries, entry+"}")
-	}
-	spec := "[" + strings.Join(entries, ",") + "]"
-	if r.only {
-		spec = `{"fsm":2,"steps":` + spec + "}"
-	}
 	process.Check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
-	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(spec), 0o644))
+	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(fsm), 0o644))
 	b.time(fmt.Sprintf(skill, "bench"), false, "hydrate")
 }
