@@ -267,18 +267,19 @@ func (h *stepHook) left(ctx context.Context) string {
 }
 
 // separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in
-// that of the session it came from. That is a fork's, of which the client's command line may name the other session; or one
-// that follows after /clear, where the command line names the session with which the client once began. The client has
-// not written the new transcript yet (fact 26), so the other session is probably the one whose transcript was written last.
+// that of the session it came from. That is a fork's, of which the client's command line may name the other session; one
+// that goes on under another id than the command line resumes; or one that follows after /clear, where the command line names
+// the session with which the client once began. The client has not written the new transcript yet (fact 26), so the other
+// session is probably the one whose transcript was written last.
 func (h *stepHook) separated(ctx context.Context) event.Answer {
 	cleared, named := h.event.Source == "clear", ""
 	if !cleared {
 		client, _ := claude.ReadSwitches(h.streams.Getenv)
 		named = client.Resume
 	}
-	before := transcript.Neighbour(h.event.TranscriptPath, named)
+	before, goesOn := transcript.Neighbour(h.event.TranscriptPath, named), h.event.Source == "compact" || h.event.Source == "resume"
 	dir, err := tasklist.OfSession(h.streams.Getenv, before)
-	if before == "" || err != nil {
+	if before == "" || err != nil || goesOn && (before != named || named == h.Session) {
 		return event.Answer{}
 	}
 	open := h.Left(ctx, dir)
@@ -290,6 +291,8 @@ func (h *stepHook) separated(ctx context.Context) event.Answer {
 	case cleared: // that session has ended
 		how = "begins after /clear, it seems in place of " + before + ", which was worked on last,"
 		back = "; to go on with them, resume that session: claude --resume " + before
+	case goesOn:
+		how = "goes on from " + before + " under another id"
 	case before == named:
 		how = "was forked from " + before
 	default:
@@ -399,7 +402,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 		return h.troubled(visible.Sprintf("the agent could not be given the state of its workflow: %v", err))
 	}
 	if state == "" {
-		return event.Answer{}
+		return h.separated(ctx)
 	}
 	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, "",
 		h.event.AgentID != "", ownPath()).In(h.event.Cwd).Manual(), "")
