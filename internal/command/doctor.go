@@ -23,8 +23,9 @@ It prints each problem, the most urgent first, with a command that repairs it:
                client does not read here
   agents       the hooks or the MCP server of another agent are outdated, or the agent does not
                run them because they are not trusted
-  steps        the hooks that enforce the steps are missing, or their time limits are too
-               short; or what is on record about a list's steps cannot be read or is gone
+  steps        the hooks that enforce the steps are missing, let steps through if the program
+               is broken, or their time limits are too short; a hook of yours may answer for
+               you; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models do not have the task tools that install --task-tools promised
   workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
   guards       a configuration of the planning guards that cannot be read

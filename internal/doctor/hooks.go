@@ -195,17 +195,20 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 	return found, nil
 }
 
-// unjudged reports that the hooks of a plugin do not judge all calls that the workflows here list.
+// unjudged reports that the hooks of a plugin do not judge all calls that the workflows here list, or not if the program is broken.
 // Those in settings are compared with what install would write.
-func (d *doctor) unjudged(root string) []Fault {
+func (d *doctor) unjudged(root string) (found []Fault) {
 	file := filepath.Join(root, "hooks", "hooks.json")
 	have, enforced := settings.Judged([]string{file})
+	if data, err := safefile.ReadFile(file, settings.MaxBytes, 0); err == nil && settings.Opens(data) != "" {
+		found = append(found, Fault{Kind: "steps", What: settings.Opens(data), File: file, Command: "fsmtx plugin --force " + shell.Join(root)})
+	}
 	missing := install.ListedHere(d.Getenv).Missing(have)
 	if !enforced || len(missing) == 0 {
-		return nil
+		return found
 	}
-	return []Fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps",
-		File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
+	return append(found, Fault{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps",
+		File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)})
 }
 
 // missingPrograms returns a fault for each program of the hooks in a file that is not there, with

@@ -1,10 +1,15 @@
 package doctor
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -50,4 +55,31 @@ func otherwiseNamed(skills []locator.Skill) (found []Fault) {
 		}
 	}
 	return found
+}
+
+// answers reports a hook of PermissionRequest that may say yes for the person when the client asks about a step.
+func (d *doctor) answers(context.Context) (found []Fault, err error) {
+	h, _, err := d.look()
+	if err != nil || !h.isInstalled() {
+		return nil, err
+	}
+	var roots []string
+	if registry, set, err := d.registry(); err == nil {
+		for _, in := range registry.Enabled(set, d.cwd) {
+			roots = append(roots, registry.Root(in).Dir)
+		}
+	}
+	for _, tool := range []string{"TaskUpdate", "Bash"} {
+		at := cmp.Or(settings.Here(d.Getenv, d.cwd).AnswersFor(tool), settings.AnswersOfPlugins(locator.OS{}, roots, tool))
+		if at != "" {
+			file, line := at, 0
+			if i := strings.LastIndexByte(at, ':'); i > 0 {
+				file = at[:i]
+				line, _ = strconv.Atoi(at[i+1:])
+			}
+			return []Fault{{Kind: "steps", File: file, Line: line, What: "this hook of PermissionRequest may say yes for you when the client " +
+				"asks about a step: let it leave TaskUpdate and commands of fsmtx to you"}}, nil
+		}
+	}
+	return nil, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // State is the state of the hooks in the settings.
@@ -130,6 +132,8 @@ func (h Hook) compare(e *entry) string {
 		return has("flags", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	case e.line == "":
 		return `has "args", which other agents ignore`
+	case e.line != h.Line() && h.fallback == shell.Refuse:
+		return "lets steps through if the program cannot be started"
 	case e.line != h.Line():
 		return "does not allow for a missing program as it should"
 	case e.timeout == 0:
@@ -140,6 +144,8 @@ func (h Hook) compare(e *entry) string {
 		return has("matcher", e.matcher, h.Matcher)
 	case e.condition != h.If:
 		return has("if", e.condition, h.If)
+	case e.onFailure != h.onFailure() && h.Closed:
+		return `lets steps through if the program fails: it has no "onFailure": "block"`
 	case e.onFailure != h.onFailure():
 		return has("onFailure", e.onFailure, h.onFailure())
 	case e.async != "":

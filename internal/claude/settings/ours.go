@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Call is a call of this program by a hook in a settings file or in a plugin's hooks file.
@@ -68,4 +71,24 @@ func Judged(files []string) (have Only, enforced bool) {
 		enforced = enforced || slices.ContainsFunc(Calls(data), Call.Enforces)
 	}
 	return have, enforced
+}
+
+// Opens says how the hooks of steps in a file, which may be a plugin's, let steps through if the program is broken. It is
+// empty if they do not, and if there are none.
+func Opens(data []byte) string {
+	doc, err := parse(data)
+	if err != nil {
+		return ""
+	}
+	wanted := Hooks(Program, nil, Duty{})
+	found, _ := doc.entries(wanted)
+	for _, e := range found {
+		if e.event != event.PreToolUse || !strings.Contains(e.matcher, steppingTool) || strings.Contains(e.matcher, otherTaskTools) {
+			continue
+		}
+		if e.onFailure != "block" || !strings.Contains(e.line, string(shell.Refuse)) {
+			return "the entry of " + steppingTool + " lets steps through if the program is broken"
+		}
+	}
+	return ""
 }

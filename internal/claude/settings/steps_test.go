@@ -101,7 +101,7 @@ func TestInspectNamesTheHookThatDiffers(t *testing.T) {
 		{`"^(TaskCreate|TaskGet|TaskList|Write|Edit|`, `"^(TaskList|Write|`,
 			`PreToolUse: has matcher "^(TaskList|Write|`},
 		{`"^(TaskUpdate|`, `"^(TaskList|`, `PreToolUse: has matcher "^(TaskList|`},
-		{`, "onFailure": "block"`, ``, `PreToolUse: has no onFailure, want "block"`},
+		{`, "onFailure": "block"`, ``, `PreToolUse: lets steps through if the program fails: it has no "onFailure": "block"`},
 		{`1860, "if": "Bash(*fsmtx *)"`, `1860`, `PreToolUse: has no if, want "Bash(*fsmtx *)"`},
 		{`1860, "if": "Bash(*fsmtx *)"`, `1860, "if": "Bash(*)"`, `PreToolUse: has if "Bash(*)", want "Bash(*fsmtx *)"`},
 	} {
@@ -132,5 +132,18 @@ func TestFindOnlyReadsWhatHooksWrites(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, only.Missing(found))
 		assert.Empty(t, found.Missing(only))
+	}
+}
+
+func TestOpens(t *testing.T) {
+	hooks := settings.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", nil, settings.Duty{})
+	whole := string(add(t, nil, hooks))
+	assert.Empty(t, settings.Opens([]byte(whole)))
+	assert.Empty(t, settings.Opens(add(t, nil, settings.Hooks("fsmtx", nil, settings.Duty{NoSteps: true}))))
+	refuse, err := json.Marshal(string(shell.Refuse))
+	require.NoError(t, err)
+	for cut, with := range map[string]string{`"onFailure": "block"`: `"a": 1`, strings.Trim(string(refuse), `"`): ""} {
+		require.Contains(t, whole, cut)
+		assert.Contains(t, settings.Opens([]byte(strings.Replace(whole, cut, with, 1))), "lets steps through", cut)
 	}
 }
