@@ -528,7 +528,7 @@ func textsMember(input jsontext.Value, name string) (texts []string) {
 
 func (h *stepHook) edit() steps.Verdict {
 	for _, field := range []string{"file_path", "notebook_path"} {
-		if v := h.Edit(jsonx.StringMember(h.event.ToolInput, field), h.event.Cwd); v != (steps.Verdict{}) {
+		if v := h.Edit(jsonx.StringMember(h.event.ToolInput, field), h.event.Cwd); v.Decision != "" || v.Trouble != "" {
 			return v
 		}
 	}

@@ -77,7 +77,8 @@ type Hydration struct {
 	policy     fsmspec.Policy
 	list       tasks.List
 	spec       *fsmspec.Spec
-	dir        string // project directory
+	dir        string            // project directory
+	files      map[string]string // digests of what it has of the files that steps produce
 	result     Result
 	flat       bool        // see Options
 	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
@@ -159,6 +160,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 			return h.result, err
 		}
 	}
+	h.files = steps.FilesOf(ctx, h.dir, h.spec.Tasks())
 	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
 	h.list.Record = h.record
 	var err error

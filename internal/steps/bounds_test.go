@@ -23,9 +23,9 @@ func TestASearchThroughLinksEnds(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.md"), []byte("x"), 0o644))
 	deep := strings.Repeat("*/", 30)
-	missing, limit := bounds{time.Minute, 1000}.lookFor(t.Context(), dir, []string{deep + "*.md", deep + "*.txt", "a/b/c/x.md"})
-	require.Empty(t, limit)
-	require.Equal(t, []string{deep + "*.txt"}, missing)
+	seen := bounds{time.Minute, 1000}.lookFor(t.Context(), dir, lookup{patterns: []string{deep + "*.md", deep + "*.txt", "a/b/c/x.md"}})
+	require.Empty(t, seen.limit)
+	require.Equal(t, []string{deep + "*.txt"}, seen.missing)
 }
 
 func TestASearchIsBounded(t *testing.T) {
@@ -33,17 +33,18 @@ func TestASearchIsBounded(t *testing.T) {
 	for n := range 50 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), nil, 0o644))
 	}
-	_, limit := bounds{time.Minute, 60}.lookFor(t.Context(), dir, []string{"*"})
-	require.Equal(t, "the search for * met more than 60 names", limit)
-	_, limit = bounds{0, 800}.lookFor(t.Context(), dir, []string{"*", "b"}) // the clock is looked at when 768 are left
-	require.Contains(t, limit, " did not end within 0s")
-	missing, limit := bounds{time.Minute, 1000}.lookFor(t.Context(), dir, []string{"*", "b"})
-	require.Empty(t, limit)
-	require.Equal(t, []string{"*", "b"}, missing, "all files are empty")
+	both := lookup{patterns: []string{"*", "b"}}
+	seen := bounds{time.Minute, 60}.lookFor(t.Context(), dir, lookup{patterns: []string{"*"}})
+	require.Equal(t, "the search for * met more than 60 names", seen.limit)
+	seen = bounds{0, 800}.lookFor(t.Context(), dir, both) // the clock is looked at when 768 are left
+	require.Contains(t, seen.limit, " did not end within 0s")
+	seen = bounds{time.Minute, 1000}.lookFor(t.Context(), dir, both)
+	require.Empty(t, seen.limit)
+	require.Equal(t, []string{"*", "b"}, seen.missing, "all files are empty")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "closed"), 0))
-	missing, limit = lookFor(t.Context(), dir, []string{"closed/*"})
-	require.Empty(t, limit)
-	require.Equal(t, []string{"closed/*"}, missing)
+	seen = lookFor(t.Context(), dir, lookup{patterns: []string{"closed/*"}})
+	require.Empty(t, seen.limit)
+	require.Equal(t, []string{"closed/*"}, seen.missing)
 }
 
 // TestTail keeps the end of any output, and the digest of all of it.

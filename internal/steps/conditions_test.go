@@ -76,7 +76,7 @@ func TestGatesToPass(t *testing.T) {
 		for _, p := range passes {
 			kinds, ids = append(kinds, p.kind), append(ids, p.step.ID)
 		}
-		for _, f := range c.unknownFiles(passes) {
+		for _, f := range c.unknownFiles(&State{}, passes) {
 			files = append(files, f.patterns...)
 		}
 		return kinds, ids, files

@@ -43,6 +43,8 @@ type lookup struct {
 	step     *Current
 	kind     GateKind
 	patterns []string
+	was      map[string]string // digests of files that were there before, by their names
+	said     []string          // those of which it was said that they are unchanged
 }
 
 // Limits of the wait for other updates. The client runs the calls of one message and their
@@ -214,7 +216,7 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 			return c.final(s, target, v, lines)
 		}
 	}
-	if files := c.unknownFiles(all); len(files) > 0 {
+	if files := c.unknownFiles(s, all); len(files) > 0 {
 		return decision{lines: lines, files: files}
 	}
 	if v := c.fits(target, all); !v.Allowed() {
@@ -272,13 +274,22 @@ func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
 }
 
 // unknownFiles returns the files that have to be looked for.
-func (c *call) unknownFiles(all []pass) (missing []lookup) {
+func (c *call) unknownFiles(s *State, all []pass) (missing []lookup) {
 	for _, g := range all {
 		if _, known := c.facts[factKey{g.step.ID, g.kind}]; len(g.patterns) > 0 && !known {
-			missing = append(missing, lookup{g.step, g.kind, g.patterns})
+			missing = append(missing, s.lookup(g.step, g.Gate))
 		}
 	}
 	return missing
+}
+
+// lookup says what has to be looked for because of a gate.
+func (s *State) lookup(b *Current, g Gate) lookup {
+	l := lookup{step: b, kind: g.kind, patterns: g.patterns}
+	if g.kind != readyFiles {
+		l.was, l.said = s.was(b)
+	}
+	return l
 }
 
 // fits denies the update if the checks that have to run do not fit into the call.
@@ -306,10 +317,7 @@ func (c *call) evaluate(b *Current, all []pass) (v Verdict, missing *run) {
 		if !ok {
 			return v, &run{step: b, kind: g.kind, Check: g.check}
 		}
-		if now.Check == nil {
-			now.Check = v.Check
-		}
-		if v = now; !v.Allowed() {
+		if v = now.after(v); !v.Allowed() {
 			break
 		}
 	}
@@ -432,7 +440,8 @@ func (c *call) seen(s *State) (lines []Evidence) {
 // seenLine records the verdict on a step that was completed in another way.
 func (c *call) seenLine(s *State, b *Current, v Verdict) Evidence {
 	e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow,
-		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b)}
+		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
+		Unchanged: v.unchanged}
 	if !v.Allowed() {
 		e.Verdict, e.Why = Deny, v.Why
 	}
@@ -448,12 +457,19 @@ func (c *call) final(s *State, target *Current, v Verdict, lines []Evidence) dec
 	e := Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
+		Unchanged: v.unchanged,
 	}
 	if target.Within > 0 && e.To == inProgress {
 		e.Round = target.Round
 	}
 	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Passed || e.To != completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes
+	}
+	if v.Decision == Ask && len(v.unchanged) > 0 {
+		v.Reason += "\n(" + quotedNames(v.unchanged) + " was not changed for it.)"
+	}
+	if v.Decision == Allow && e.To == completed && len(c.lists) > 0 {
+		e.Files = c.lists
 	}
 	if !v.Allowed() {
 		n := s.repeats(e) + 1

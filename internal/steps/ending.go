@@ -206,13 +206,11 @@ func (e *ending) pass(g Gate) bool {
 		e.missing.check = &run{e.step, g.kind, g.check, e.s.variables(e.step, e.given)}
 		return false
 	default:
-		e.missing.files = []lookup{{e.step, g.kind, g.patterns}}
+		e.missing.files = []lookup{e.s.lookup(e.step, g)}
 		return false
 	}
 	v, _ := g.evaluate(e.step, f, true)
-	if v.Check == nil {
-		v.Check = e.verdict.Check
-	}
+	v = v.after(e.verdict)
 	e.verdict = v
 	return v.Allowed()
 }
@@ -257,7 +255,7 @@ func (e *ending) approved(questions []string) bool {
 		ask = unattended
 	}
 	v := ask(&asked)
-	v.Check = e.verdict.Check
+	v.Check, v.unchanged = e.verdict.Check, e.verdict.unchanged
 	e.verdict = v
 	return false
 }

@@ -42,6 +42,11 @@ type Evidence struct {
 
 	Values map[string]string `json:"values,omitempty"` // that the step gave
 
+	// Digests of files by their names: with Reopens or Items, of what is there of the files that are to be produced anew; with a
+	// completion, of the lists for whose lines steps are done.
+	Files     map[string]string `json:"files,omitempty"`
+	Unchanged []string          `json:"unchanged,omitempty"` // files that the step produces, and that are as they were
+
 	// Of a call that belongs to the step. Such lines are in State.Calls.
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
 	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
@@ -49,6 +54,7 @@ type Evidence struct {
 	// Of a step that is done for lines; see expansion.
 	Expands string   `json:"expands,omitzero"` // id of the expansion
 	Items   []string `json:"items,omitempty"`  // the lines
+	Changed int64    `json:"changed,omitzero"` // number of the step that was completed when the list was another one; 0 if it is the same
 }
 
 // Result is the outcome of a check.
@@ -227,7 +233,7 @@ func (s *State) thin(all []Evidence) []Evidence {
 		if e.Verdict == Deny {
 			denials[e.Step]++
 		}
-		keep[i] = e.Verdict != Deny || denials[e.Step] <= maxRepeats
+		keep[i] = e.Verdict != Deny || denials[e.Step] <= maxRepeats || len(e.Unchanged) > 0
 	}
 	return pick(all, keep)
 }
@@ -279,7 +285,7 @@ func essential(all []Evidence) (keep []bool) {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
 		e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
 }
 

@@ -182,7 +182,7 @@ func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision
 			start = append(start, pass{target, g})
 		}
 	}
-	if files := c.unknownFiles(start); len(files) > 0 {
+	if files := c.unknownFiles(s, start); len(files) > 0 {
 		return decision{lines: lines, files: files}
 	}
 	if v, _ := c.evaluate(target, start); !v.Allowed() {
@@ -235,7 +235,8 @@ func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Ve
 	}
 	return Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Expand, Why: countItems(len(items)),
 		By:    c.by(c.update, Verdict{}),
-		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result, Tree: c.tree(b)}, missing, v
+		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result, Tree: c.tree(b), Files: f.digests,
+		Changed: s.changedSince(b, f.sum)}, missing, v
 }
 
 // source returns where the lines come from.
@@ -354,9 +355,13 @@ func (s *State) tooMany(c *Current, items []string) string {
 }
 
 // readLines reads the file with the lines for which a step is done, without a lock.
-func (c *call) readLines(b *Current) {
+func (c *call) readLines(ctx context.Context, b *Current) {
 	f := fact{dir: workplace(b.Workflow.Dir, c.update.Cwd)}
-	f.text, f.err = safefile.ReadFile(filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines)), maxSource, 0)
+	f.digests = b.Each.filesOf(ctx, f.dir)
+	path := filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines))
+	if f.sum, f.err = digestOf(path); f.err == nil {
+		f.text, f.err = safefile.ReadFile(path, maxSource, 0)
+	}
 	c.facts[factKey{b.ID, eachLine}] = f
 }
 

@@ -35,6 +35,7 @@ func hydrateSpec(t tb, list tasks.List, project, file string) {
 	list.Record = func(p *fsmspec.Plan) (string, error) {
 		w := Planned(p.Levels(), 0)[0]
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
+		w.Outcomes, w.Files = spec.Version() == fsmspec.WithOutcomes, FilesOf(context.Background(), project, spec.Tasks())
 		if w.Values = spec.HasValues(); w.Values {
 			w.Vars = spec.Initial("")
 		}
@@ -137,7 +138,9 @@ func TestNoLines(t *testing.T) {
 		l.end(1, "")
 		l.write("packages.txt", "\n \n")
 		if start {
-			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines. Complete it now.`, l.begin(2))
+			v := l.do(2, inProgress)
+			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines. Complete it now.`, v.Told)
+			assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
 			l.write("packages.txt", "a")
 		}
 		require.True(t, l.end(2, "").Allowed())
@@ -409,7 +412,7 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	c, _ := l.Frame.begin(t.Context(), u)
 	dir, s, err := c.open(t.Context())
 	require.NoError(t, err)
-	c.readLines(s.Step(2))
+	c.readLines(t.Context(), s.Step(2))
 	d := c.decide(s)
 	require.True(t, d.decided())
 	require.NoError(t, c.write(dir, s, d.lines)) // and the process dies
@@ -475,7 +478,9 @@ func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
 	l.end(1, "")
 	l.write("packages.txt", "")
 	l.set(2, completed)
-	l.allows(3, inProgress)
+	v := l.do(3, inProgress)
+	assert.True(t, v.Allowed(), "%+v", v)
+	assert.Equal(t, `#2 "Migrate" has nothing to be done for: packages.txt has no lines`, v.Trouble)
 	assert.Equal(t, "done", l.state().Step(2).Outcome, "there is nothing to do")
 }
 

@@ -13,16 +13,18 @@ func files(c *Current, when Moment, f fact) Verdict {
 		return deny(c, why+f.limit, c.Name()+" "+what+": "+f.limit+" in "+visible.Words(f.dir)+
 			". Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely")
 	case len(f.missing) == 0:
-		return Verdict{}
+		return unchanged(c, f)
 	}
-	var quoted []string
-	for _, m := range f.missing {
-		quoted = append(quoted, visible.Clip(visible.Words(m), maxSubject))
-	}
-	list := sentence(quoted)
-	verb := "is"
+	list, verb := quotedNames(f.missing), "is"
 	if len(f.missing) > 1 {
 		verb = "are"
 	}
-	return deny(c, why+list, c.Name()+" "+what+": it needs "+list+", which "+verb+" missing or empty in "+visible.Words(f.dir))
+	reason := c.Name() + " " + what + ": it needs " + list + ", which " + verb + " missing or empty in " + visible.Words(f.dir)
+	if len(f.outside) > 0 {
+		reason += ". " + quotedNames(f.outside) + " leads out of it, and does not count"
+	}
+	if err := f.sight.err; err != nil {
+		reason += ". It cannot all be read: " + visible.Words(err.Error())
+	}
+	return deny(c, why+list, reason)
 }

@@ -92,9 +92,10 @@ type call struct {
 	unattended bool // the client cannot ask a person at this event
 
 	facts    map[factKey]fact
-	claimed  bool // there are pending records of this call
-	lockless bool // the lock could not be had a moment ago
-	asks     bool // see Question
+	lists    map[string]string // see digestLists; as they were when a gate was last evaluated
+	claimed  bool              // there are pending records of this call
+	lockless bool              // the lock could not be had a moment ago
+	asks     bool              // see Question
 }
 
 // Update decides an update, and records the decision. An update that is not about a step
@@ -138,7 +139,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: f.saidYes(),
 			Agent: e.Agent, By: f.person(ByApproval, e.Agent),
-			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree}
+			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged}
 		return c.note(ctx, s, yes)
 	}
 	c.unattended = true
@@ -235,13 +236,15 @@ func (c *call) run(ctx context.Context) Verdict {
 		case d.wait:
 			c.await(ctx)
 		case d.source != nil:
-			c.readLines(d.source)
+			c.readLines(ctx, d.source)
 		case d.check != nil:
 			c.check(ctx, d.check)
 			ctx = context.WithoutCancel(ctx) // an interrupted check is recorded, too
 			c.lockless = false
+			c.lists = c.digestLists()
 		default:
 			c.find(ctx, d.files)
+			c.lists = c.digestLists()
 		}
 	}
 }
@@ -348,7 +351,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 	if put := c.putRight(ctx, dir, s); put != "" {
 		v.Trouble = both(v.Trouble, put)
 	}
-	v.Trouble = both(v.Trouble, over)
+	v.Trouble = both(both(v.Trouble, over), s.toldFresh(d.lines))
 	return c.withTroubles(dir, c.withLate(v, s, d), s)
 }
 
@@ -499,8 +502,8 @@ func (c *call) await(ctx context.Context) {
 // find looks for files, without a lock.
 func (c *call) find(ctx context.Context, all []lookup) {
 	for _, l := range all {
-		f := fact{dir: workplace(l.step.Workflow.Dir, c.update.Cwd)}
-		f.missing, f.limit = lookFor(ctx, f.dir, l.patterns)
+		f := fact{dir: workplace(l.step.Workflow.Dir, c.update.Cwd), said: l.said}
+		f.sight = lookFor(ctx, f.dir, l)
 		c.facts[factKey{l.step.ID, l.kind}] = f
 	}
 }
@@ -520,7 +523,11 @@ func (c *call) check(ctx context.Context, b *run) {
 			delete(c.facts, key)
 		}
 	}
-	c.facts[factKey{b.step.ID, b.kind}] = fact{dir: base, result: &r}
+	f := fact{dir: base, result: &r}
+	if b.kind == eachLine {
+		f.digests = b.step.Each.filesOf(ctx, base)
+	}
+	c.facts[factKey{b.step.ID, b.kind}] = f
 }
 
 // left returns how long checks may take in this call.

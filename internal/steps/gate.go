@@ -191,12 +191,14 @@ func (o *Outcome) fillGates(f filling) {
 
 // fact is what was found out about a gate of a step outside of every lock.
 type fact struct {
-	dir     string   // where it was looked for, or where the check ran
-	missing []string // patterns without a file
-	limit   string   // why not every pattern was looked for; empty if each was
-	result  *Result  // of the check
+	dir    string  // where it was looked for, or where the check ran
+	result *Result // of the check
+
+	sight
+	said []string // files of which it was said before that they are unchanged
 
 	text []byte // of the file with the lines for which a step is done
+	sum  string // its digest
 	err  error  // why it cannot be read
 }
 

@@ -109,7 +109,7 @@ func TestOrder(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	c := stateOf(stepLine{id: 4, status: inProgress}).Steps[0]
-	missing := func(names ...string) fact { return fact{dir: "/project", missing: names} }
+	missing := func(names ...string) fact { return fact{dir: "/project", sight: sight{missing: names}} }
 	require.True(t, files(c, atCompletion, missing()).Allowed())
 	require.True(t, files(c, atStart, missing()).Allowed())
 	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`,
@@ -117,16 +117,16 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`,
 		files(c, atStart, missing("plan.md")).Reason)
 	require.Equal(t, "missing: a.txt", files(c, atCompletion, missing("a.txt")).Why)
-	v := files(c, atCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
+	v := files(c, atCompletion, fact{dir: "/project", sight: sight{limit: "the search for * met more than 5 names"}})
 	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, `+
 		`or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
 }
 
 func TestMissing(t *testing.T) {
 	missing := func(dir string, patterns ...string) []string {
-		missing, limit := lookFor(t.Context(), dir, patterns)
-		require.Empty(t, limit)
-		return missing
+		seen := lookFor(t.Context(), dir, lookup{patterns: patterns})
+		require.Empty(t, seen.limit)
+		return seen.missing
 	}
 	l := hydrated(t)
 	l.write("a.txt", "a")

@@ -45,9 +45,9 @@ func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
 }
 
 // ForEachLine returns the steps that are done for each line of a step, with the parts of those that have some, and
-// with ITEM in the place of the line. Their numbers, and so their order, are those of the file.
+// with anyLine in the place of the line. Their numbers, and so their order, are those of the file.
 func (e *Each) ForEachLine() []Step {
-	spec, err := fsmspec.ForItem(e.Workflow, "ITEM")
+	spec, err := fsmspec.ForItem(e.Workflow, anyLine)
 	if err != nil {
 		return nil // it was parsed before, for another line
 	}
@@ -61,6 +61,9 @@ func (e *Each) ForEachLine() []Step {
 	}
 	return all
 }
+
+// anyLine stands for a line.
+const anyLine = "ITEM"
 
 // stepOf returns a task as a step, with numbers of the list.
 func stepOf(task fsmspec.Task, base int64) Step {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,10 +23,20 @@ const (
 	searchNames = 1_000_000 // names that were read or compared with a pattern's element
 )
 
-// lookFor returns the patterns below dir that no regular, non-empty file matches. If the
-// search exceeds a bound, limit says which. No lock may be held meanwhile.
-func lookFor(ctx context.Context, dir string, patterns []string) (missing []string, limit string) {
-	return bounds{searchTime, searchNames}.lookFor(ctx, dir, patterns)
+// lookFor looks below dir for regular, non-empty files that match patterns. No lock may be held meanwhile.
+func lookFor(ctx context.Context, dir string, l lookup) sight {
+	return bounds{searchTime, searchNames}.lookFor(ctx, dir, l)
+}
+
+// sight is what was found of the files of a gate.
+type sight struct {
+	missing   []string // patterns without a file
+	unchanged []string // a file that is as it was, for each pattern that no other file matches
+	outside   []string // files that lead out of the project, and so do not count
+	limit     string   // why not every pattern was looked for; empty if each was
+	err       error    // why a file may have been overlooked
+
+	digests map[string]string // of filesBefore
 }
 
 // bounds limit a search.
@@ -34,24 +45,21 @@ type bounds struct {
 	names int
 }
 
-func (b bounds) lookFor(ctx context.Context, dir string, patterns []string) (missing []string, limit string) {
-	type answer struct {
-		missing []string
-		limit   string
-	}
+func (b bounds) lookFor(ctx context.Context, dir string, l lookup) sight {
 	ctx, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
-	done := make(chan answer, 1)
+	done := make(chan sight, 1)
 	go func() {
-		s := &search{ctx: ctx, left: b.names, listings: map[place][]string{}}
-		missing, err := s.all(dir, patterns)
-		done <- answer{missing, b.describe(err)}
+		s := &search{ctx: ctx, dir: dir, lookup: l, left: b.names, listings: map[place][]string{}}
+		s.digests = map[string]string{}
+		s.limit = b.describe(s.all())
+		done <- s.sight
 	}()
 	select {
-	case a := <-done:
-		return a.missing, a.limit
+	case seen := <-done:
+		return seen
 	case <-time.After(b.time + b.time/2): // a file system that does not answer
-		return nil, b.describe(&tooLong{patterns[0], context.DeadlineExceeded})
+		return sight{limit: b.describe(&tooLong{l.patterns[0], context.DeadlineExceeded})}
 	}
 }
 
@@ -78,8 +86,12 @@ func (b bounds) describe(err error) string {
 
 // search looks for files. It reads each directory once, by whichever links it gets there.
 type search struct {
+	lookup
+	sight
 	ctx      context.Context
-	left     int // names that may still be read or compared
+	dir      string
+	same     string // the first file that is as it was, by its name, of the present pattern
+	left     int    // names that may still be read or compared
 	listings map[place][]string
 	visited  map[visit]bool // of the present pattern
 }
@@ -95,25 +107,35 @@ type visit struct {
 	element int
 }
 
-func (s *search) all(dir string, patterns []string) (missing []string, err error) {
-	for _, pattern := range patterns {
-		s.visited = map[visit]bool{}
-		found, err := s.find(dir, strings.Split(pattern, "/"), 0)
-		if err != nil {
-			return nil, &tooLong{pattern, err}
-		}
-		if !found {
-			missing = append(missing, pattern)
+func (s *search) all() error {
+	for _, pattern := range s.patterns {
+		s.visited, s.same = map[visit]bool{}, ""
+		found, err := s.find(s.dir, strings.Split(pattern, "/"), 0)
+		switch {
+		case err != nil:
+			return &tooLong{pattern, err}
+		case found:
+		case s.same != "":
+			s.unchanged = append(s.unchanged, s.same)
+		default:
+			s.missing = append(s.missing, pattern)
 		}
 	}
-	return missing, nil
+	return nil
+}
+
+// note keeps why a file may have been overlooked.
+func (s *search) note(err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && s.err == nil {
+		s.err = err
+	}
 }
 
 // find reports whether a regular, non-empty file below dir matches elements from the one
 // with the index i on. Its only errors are that a bound was exceeded.
 func (s *search) find(dir string, elements []string, i int) (bool, error) {
-	at, ok := placeOf(dir)
-	if !ok || s.visited[visit{at, i}] {
+	at, err := placeOf(dir)
+	if s.note(err); err != nil || s.visited[visit{at, i}] {
 		return false, s.spend(1)
 	}
 	s.visited[visit{at, i}] = true
@@ -135,7 +157,7 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 		}
 		found, err := false, error(nil)
 		if sub := filepath.Join(dir, name); i == len(elements)-1 {
-			found = hasContent(sub)
+			found = s.counts(sub)
 		} else {
 			found, err = s.find(sub, elements, i+1)
 		}
@@ -155,6 +177,7 @@ func (s *search) list(dir string, at place) (names []string, err error) {
 	}
 	d, err := safefile.Unheld.List(dir)
 	if err != nil {
+		s.note(err)
 		return nil, nil
 	}
 	defer d.Close()
@@ -164,8 +187,10 @@ func (s *search) list(dir string, at place) (names []string, err error) {
 		if err := s.spend(len(some)); err != nil {
 			return nil, err
 		}
-		if errors.Is(err, io.EOF) || err != nil {
-			s.listings[at] = names
+		if err != nil {
+			if s.listings[at] = names; !errors.Is(err, io.EOF) {
+				s.note(err)
+			}
 			return names, nil
 		}
 	}
@@ -183,20 +208,47 @@ func (s *search) spend(n int) error {
 	return s.ctx.Err()
 }
 
-func placeOf(dir string) (place, bool) {
+func placeOf(dir string) (at place, err error) {
 	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() {
-		return place{}, false
+	if err != nil {
+		return place{}, err
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return place{}, false
+	if !info.IsDir() || !ok {
+		return place{}, syscall.ENOTDIR
 	}
-	return place{uint64(st.Dev), st.Ino}, true
+	return place{uint64(st.Dev), st.Ino}, nil
 }
 
-// hasContent reports whether a path is a regular file that is not empty.
-func hasContent(path string) bool {
+// counts reports whether a path is a regular file that is not empty. One that was to be produced has to be in the project, and to
+// be other than it was. That of filesBefore is kept, and the search goes on.
+func (s *search) counts(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+	if s.note(err); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	if s.kind == readyFiles {
+		return true
+	}
+	name, _ := filepath.Rel(s.dir, path)
+	inside, err := isInside(s.dir, path)
+	if s.note(err); !inside {
+		s.outside = append(s.outside, name)
+		return false
+	}
+	sum, err := digestOf(path)
+	switch s.note(err); {
+	case err != nil:
+	case s.kind == filesBefore:
+		if len(s.digests) < maxFiles {
+			s.digests[name] = sum
+		}
+	case s.was[name] == sum:
+		if s.same == "" || name < s.same { // a directory has no order
+			s.same = name
+		}
+	default:
+		return true
+	}
+	return false
 }

@@ -20,8 +20,6 @@ func TestWithoutAClientThatChangesTheList(t *testing.T) {
 			l.put(3, `{"id":"3","subject":"Publish {version}","description":"To {channel}, {version}.","activeForm":"Publishing `+
 				`{version}","status":"pending","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release"}}`)
 			l.Apply, l.Via = true, By{How: way}
-			l.write("v/1.txt", "x")
-			l.write("notes/1/a.md", "x")
 			var all []string
 			for _, u := range []Update{
 				{Task: "2", Status: completed},
@@ -40,6 +38,10 @@ func TestWithoutAClientThatChangesTheList(t *testing.T) {
 				{Task: "2", Status: completed, Values: jsontext.Value(`{"version": "2"}`)},
 				{Task: "3", Status: completed},
 			} {
+				if u.Values != nil {
+					l.write("v/1.txt", "x") // not before the loop: it has to be new
+					l.write("notes/1/a.md", "x")
+				}
 				v := l.Update(t.Context(), u)
 				require.Empty(t, v.Trouble)
 				text := string(v.Decision) + " " + strings.Split(v.Reason, ".\nA person")[0]

@@ -28,8 +28,15 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 	case !ok:
 		return c.final(s, target, e.verdict, lines)
 	}
+	files, known := c.facts[factKey{target.ID, filesBefore}]
+	if patterns := s.filesOf(tr.Reopens); len(patterns) > 0 && !known {
+		return decision{lines: lines, claim: []int64{target.ID}, files: []lookup{{step: target, kind: filesBefore, patterns: patterns}}}
+	}
 	v := c.reasoned(target, e.verdict)
 	v.Why = tr.Outcome + ": " + v.Why
+	if items, ok := s.Expansion(target); ok {
+		v.Why += fmt.Sprintf(", for %d items", len(items))
+	}
 	if isBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)
 		after, _, _ := s.flows[target.Workflow].Conclude(target.ID, tr.Outcome)
@@ -38,7 +45,10 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 		v = v.telling(spentText(target, e.asked) + ": " + target.Name() + " ends as " + tr.Outcome + "." + failure(e.asked, v.Check))
 	}
 	d := c.final(s, target, v, lines)
-	e.sign(&d.lines[len(d.lines)-1], tr)
+	line := &d.lines[len(d.lines)-1]
+	if e.sign(line, tr); isBack(tr) {
+		line.Files = files.digests
+	}
 	return d
 }
 

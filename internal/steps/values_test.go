@@ -80,6 +80,7 @@ func TestValues(t *testing.T) {
 	require.NotNil(t, v.Turn, "%+v", v)
 	assert.Nil(t, l.state().Step(2).Values, "it has led back")
 	require.NoError(t, os.Remove(filepath.Join(l.project, "fail")))
+	l.write("v/1.40.txt", "y")
 	l.Env = append(os.Environ(), "FSM_VERSION=other", "FSM_ITEM=other", "FSM_OUTCOME_7=other", "FSM_MINE=mine")
 	v = l.gives(2, `{"version": 1.40, "channel": "beta"}`)
 	require.True(t, v.Allowed(), "%+v", v)

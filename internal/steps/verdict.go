@@ -1,6 +1,10 @@
 package steps
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"cmp"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Decision is the decision about an update.
 type Decision string
@@ -79,8 +83,16 @@ type Verdict struct {
 	// are in the list now.
 	Told string
 
+	unchanged []string // files that the step produces and that are as they were
+
 	yes  How      // how a person said yes; empty if nobody did
 	past pastHint // what a person can do about a denial
+}
+
+// after adds to the verdict of a gate what those before it have found out.
+func (v Verdict) after(before Verdict) Verdict {
+	v.Check, v.unchanged = cmp.Or(v.Check, before.Check), append(before.unchanged, v.unchanged...)
+	return v
 }
 
 // telling adds what the agent has to know to the answer.

@@ -54,6 +54,8 @@ type Workflow struct {
 	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
 	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
+	Files map[string]string `json:"files,omitempty"` // digests of what was there of the files that its steps produce; see FilesOf
+
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
 	Lost       []string          `json:"lost,omitempty"`       // which unfinished workflows it has replaced; see HasReplaced

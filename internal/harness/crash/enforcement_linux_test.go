@@ -27,13 +27,15 @@ const gated = `{"fsm": 2, "steps": [
  {"id": 3, "subject": "Write", "produces": ["notes.md"]},
  {"id": 4, "subject": "Test", "check": "exit 3"},
  {"id": 5, "subject": "Publish", "approval": "Publish?"},
- {"id": 6, "subject": "Push", "only": ["Bash(git push *)"]}
+ {"id": 6, "subject": "Push", "only": ["Bash(git push *)"]},
+ {"id": 7, "subject": "Tell", "produces": ["old.md"]}
 ]}`
 
 // refused are the events of what the hook refuses, or asks the person about, by their members.
 var refused = []struct{ name, event string }{
 	{"blocked", update(`"taskId":"2","status":"in_progress"`)},
 	{"file missing", update(`"taskId":"3","status":"completed"`)},
+	{"unchanged file", update(`"taskId":"7","status":"completed"`)},
 	{"failing check", update(`"taskId":"4","status":"completed"`)},
 	{"approval", update(`"taskId":"5","status":"completed"`)},
 	{"deletion", update(`"taskId":"1","status":"deleted"`)},
@@ -140,6 +142,7 @@ func TestEnforcementOnEverySystemCall(t *testing.T) {
 	base := &world{Home: worlds.New(t)}
 	base.Write(t, ".claude/skills/gated/SKILL.md", "---\nname: gated\n---\n")
 	base.Write(t, ".claude/skills/gated/fsm.json", gated)
+	base.Write(t, "old.md", "of the last release")
 	hydrated := base.invoke(t, "gated")
 	require.Zero(t, hydrated.code, hydrated.stderr)
 	for _, r := range refused {
