@@ -91,3 +91,26 @@ func TestMayRunFindsEveryWrapping(t *testing.T) {
 		assert.False(t, !r.computed && r.MayRun([]string{"svn", "commit"}), "%q", line)
 	})
 }
+
+// TestPlainLines: only of a list of plain commands it is certain what Claude Code finds in it.
+func TestPlainLines(t *testing.T) {
+	for line, want := range map[string]bool{
+		`git status && ls -l "a b" | wc -l; make >log 2>&1`: true,
+		`echo $x`:                          false,
+		`ls *.go`:                          false,
+		`>log make`:                        false,
+		`make &`:                           false,
+		`A=1 make`:                         false,
+		`for i in a; do make; done`:        false,
+		`[ -f a ]`:                         false,
+		`echo {a,b}`:                       false,
+		"git status \\\n-s":                false,
+		`cat <<< x`:                        false,
+		`echo "$(make)"`:                   false,
+		`echo ` + strings.Repeat("x", 1e4): false,
+	} {
+		r, err := Look(line)
+		require.NoError(t, err, line)
+		assert.Equal(t, want, r.Plain, "%.40s", line)
+	}
+}

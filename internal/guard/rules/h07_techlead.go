@@ -4,19 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
 // h07 judges the tasks.md that the tech lead leaves. tasklist.go counts its tasks.
 func h07(config configuration) guard.Rule {
-	return guard.Rule{
-		ID: "H07", Name: "H07_tech_lead_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H07"),
-		Flag: agentFlag, Timeout: 10,
+	return agentRule(guard.Rule{
+		ID: "H07", Name: "H07_tech_lead_validator", Matcher: matcherOf(config, "H07"),
 		Brief: "the tech lead leaves a tasks.md with phases and tasks that name their tests",
 		Rows:  techLeadRows, Decide: decideBy(runH07),
-		Settings: agentSettings,
-	}
+	})
 }
 
 var techLeadRows = []string{

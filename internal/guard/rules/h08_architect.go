@@ -3,19 +3,16 @@ package rules
 import (
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
 // h08 judges the blueprint in the architect's answer. blueprint.go finds its elements.
 func h08(config configuration) guard.Rule {
-	return guard.Rule{
-		ID: "H08", Name: "H08_architect_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H08"),
-		Flag: agentFlag, Timeout: 10,
+	return agentRule(guard.Rule{
+		ID: "H08", Name: "H08_architect_validator", Matcher: matcherOf(config, "H08"),
 		Brief: "the architect's answer is a blueprint with most of its elements",
 		Rows:  architectRows, Decide: decideBy(runH08),
-		Settings: agentSettings,
-	}
+	})
 }
 
 var architectRows = []string{

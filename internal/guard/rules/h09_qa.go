@@ -6,19 +6,16 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
 // h09 judges the test cases and the test plan that the QA strategist leaves.
 func h09(config configuration) guard.Rule {
-	return guard.Rule{
-		ID: "H09", Name: "H09_qa_strategist_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H09"),
-		Flag: agentFlag, Timeout: 10,
+	return agentRule(guard.Rule{
+		ID: "H09", Name: "H09_qa_strategist_validator", Matcher: matcherOf(config, "H09"),
 		Brief: "the QA strategist leaves test ids, Given-When-Then scripts and a coverage matrix",
 		Rows:  qaRows, Decide: decideBy(runH09),
-		Settings: agentSettings,
-	}
+	})
 }
 
 var qaRows = []string{

@@ -17,20 +17,19 @@ const genericRule = "H10"
 
 // h10 judges the answer of every agent of the plugin that no other rule judges.
 func h10(config configuration) guard.Rule {
-	return guard.Rule{
-		ID: genericRule, Name: "H10_agent_generic_validator", Event: event.SubagentStop, Matcher: "^" + regexp.QuoteMeta(config.plugin) + ":",
-		Flag: agentFlag, Timeout: 10,
+	return agentRule(guard.Rule{
+		ID: genericRule, Name: "H10_agent_generic_validator", Matcher: "^" + regexp.QuoteMeta(config.plugin) + ":",
 		Brief: "every other agent of the plugin gives a substantial, structured answer",
 		Rows:  agentRows, Decide: decideBy(runH10),
-		Settings: agentSettings,
-	}
+	})
 }
 
-// agentFlag is the switch of the rules for agents, H07 to H10.
-const agentFlag = "hooks_agent_validation"
-
-// agentSettings are the settings of the rules for agents.
-var agentSettings = []string{"feature_flags." + agentFlag, "feature_flags.s1_self_critique", "workflow"}
+// agentRule fills in the fields that the rules for agents share, H07 to H10.
+func agentRule(r guard.Rule) guard.Rule {
+	r.Event, r.Flag, r.Timeout = event.SubagentStop, "hooks_agent_validation", 10
+	r.Settings = []string{"feature_flags." + r.Flag, "feature_flags.s1_self_critique", "workflow"}
+	return r
+}
 
 // matcherOf returns a matcher for the agents that the rule with that id judges.
 func matcherOf(config configuration, id string) string {

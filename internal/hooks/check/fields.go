@@ -2,12 +2,10 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
-	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
@@ -32,13 +30,4 @@ func (f *file) condition(event string, h hooks.Hook) {
 	if why := h.IfNeverMatches(e); why != "" {
 		f.add(h.Pointer.AppendToken("if"), Error, why)
 	}
-}
-
-// value warns of a matcher that matches none of the known values of its subject.
-func (f *file) value(at jsontext.Pointer, e dialect.Event, pattern string) {
-	matches := func(value string) bool { return hooks.Matches(f.Dialect, e, pattern, value) }
-	if len(e.Values) == 0 || slices.ContainsFunc(e.Values, matches) {
-		return
-	}
-	f.add(at, Warning, fmt.Sprintf("the matcher %q matches no %s of %s; known are %s", pattern, e.Subject, e.Name, dialect.InWords(e.Values)))
 }

@@ -49,8 +49,7 @@ func (f *file) matcher(event string, h hooks.Hook) {
 	case e.Subject == "":
 		f.add(at, Warning, fmt.Sprintf("%s ignores matchers: the hook runs on every %s", f.Dialect.Title, event))
 		return
-	case e.Subject != dialect.ToolName:
-		f.value(at, e, pattern)
+	case e.Subject != dialect.ToolName: // its values are not known here
 		return
 	}
 	compile := jsregex.Compile

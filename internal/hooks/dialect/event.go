@@ -26,9 +26,6 @@ type Event struct {
 	// matchers are ignored.
 	Subject string
 
-	// Values lists the values of the subject, if they are known.
-	Values []string
-
 	// BaseName tests matchers on the last element of a path.
 	BaseName bool
 

@@ -60,13 +60,10 @@ func geminiEvents() []Event {
 			e.Blocks = true
 		case "SessionStart":
 			e.Subject, e.Blocks = "source", false
-			e.Values = []string{"startup", "resume", "clear"}
 		case "SessionEnd":
 			e.Subject = "reason"
-			e.Values = []string{"exit", "clear", "logout", "prompt_input_exit", "other"}
 		case "PreCompress":
 			e.Subject = "trigger"
-			e.Values = []string{"manual", "auto"}
 		}
 		if events[i].Merge == MergeFields {
 			events[i].Merge = MergeReplace
