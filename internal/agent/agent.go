@@ -45,23 +45,20 @@ type Agent struct {
 
 	Skills Dirs // in which skills are looked for, the first first; then the plugins
 
-	heading heading  // of a SKILL.md that it takes for that of a skill
-	off     switches // nil if a skill cannot be switched off by itself
-
-	obstacles func(Trust) []Obstacle    // to running hooks; nil if none is known
-	serverOff func(Trust) []Obstacle    // to starting the server; nil if none is known
-	plugins   pluginsOf                 // nil if its plugins bring no skills
-	anyCase   bool                      // the case of a skill's name does not count
-	mine      func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
-	take      tool                      // the tool that takes up a skill
-	shells    []string                  // the tools that run a shell command
-	edits     []string                  // the tools that change a file
-	typed     string                    // begins a word of a prompt that names a skill
-	inside    bool                      // that word may be anywhere in the prompt
-	reads     bool                      // a skill is taken up by reading its SKILL.md in the shell
-	patches   bool                      // the shell takes apply_patch for the tool that changes files
-	denies    form                      // of a refusal
-	context   form                      // of a text for the model
+	heading heading                   // of a SKILL.md that it takes for that of a skill
+	plugins pluginDirs                // nil if its plugins bring no skills
+	scoped  bool                      // the names of these have the plugin's and a colon before them
+	anyCase bool                      // the case of a skill's name does not count
+	mine    func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
+	take    tool                      // the tool that takes up a skill
+	shells  []string                  // the tools that run a shell command
+	edits   []string                  // the tools that change a file
+	typed   string                    // begins a word of a prompt that names a skill
+	inside  bool                      // that word may be anywhere in the prompt
+	reads   bool                      // a skill is taken up by reading its SKILL.md in the shell
+	patches bool                      // the shell takes apply_patch for the tool that changes files
+	denies  form                      // of a refusal
+	context form                      // of a text for the model
 }
 
 // Registration is an event at which a hook is registered.
@@ -76,7 +73,6 @@ type Files struct {
 	User     string // below HOME, unless the variable of Home is set
 	Project  string // below the project's directory
 	Comments bool   // they may have comments
-	Marked   bool   // they may begin with a byte order mark
 }
 
 // Demands is what has to be done by hand after install.
@@ -87,24 +83,11 @@ type Demands struct {
 	Unmet func(Trust) bool
 }
 
-// Trust is what Demands.Unmet and Obstacles are asked about.
+// Trust is what Demands.Unmet is asked about.
 type Trust struct {
 	File    string // absolute path of the file with hooks
-	Data    []byte // what is in it
-	Dir     string // absolute path of the directory in which the agent starts
 	Project string // absolute path of the project if the file is the project's, else empty
 	Config  string // the directory of the agent's own files
-
-	// Lookup is os.LookupEnv or a stand-in for it. Nil: variables do not count.
-	Lookup func(string) (string, bool)
-}
-
-// env returns a variable, empty if it is not set or not known.
-func (t Trust) env(name string) (value string) {
-	if t.Lookup != nil {
-		value, _ = t.Lookup(name)
-	}
-	return value
 }
 
 // Home is a directory below HOME, and the variable that moves it.
@@ -146,17 +129,6 @@ type Dirs struct {
 	Inside bool // Deep also in a folder that is a skill
 	Hidden bool // so are folders whose name begins with a dot
 }
-
-// plugin is an installed plugin or extension that is enabled.
-type plugin struct {
-	name   string
-	prefix string   // of its skills' names, with the colon; empty if the agent has none
-	dirs   []string // absolute; each has a folder for each skill
-}
-
-// pluginsOf returns the plugins of an agent that are enabled in the directory cwd. at returns the
-// absolute path of a file of the person, empty if it is not known.
-type pluginsOf func(at func(file string) string, cwd string) []plugin
 
 // tool is a tool that takes up a skill, and the field of its input with the skill's name.
 type tool struct{ name, field string }

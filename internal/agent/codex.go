@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Codex is OpenAI's Codex CLI.
@@ -36,8 +37,7 @@ func Codex() *Agent {
 		Home: Home{".codex", "CODEX_HOME"},
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},
 			Deep: true, Inside: true},
-		heading: heading{described: filled, strict: true, loose: true, repair: repairedByCodex}, off: offInCodex,
-		obstacles: obstaclesOfCodex, serverOff: serverOffInCodex, plugins: pluginsOfCodex,
+		heading: heading{described: filled}, plugins: below(".codex/plugins/cache"), scoped: true,
 		mine: func(e *event.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 		},
@@ -56,5 +56,12 @@ func untrustedByCodex(t Trust) bool {
 	return !hooks || t.Project != "" && config.at("projects", t.Project)["trust_level"] != "trusted"
 }
 
-// maxConfig limits the size of an agent's own files, in bytes.
-const maxConfig = 8 << 20
+// readTOML returns the tables of a file, none if it cannot be read.
+func readTOML(file string) tables {
+	data, err := safefile.ReadFile(file, maxConfig, 0)
+	if err != nil {
+		return nil
+	}
+	config, _ := decode(data)
+	return config
+}

@@ -33,9 +33,8 @@ func Copilot() *Agent {
 		Home: Home{".copilot", "COPILOT_HOME"},
 		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"},
 			User: []string{".copilot/skills", ".agents/skills"}, Deep: true},
-		heading: heading{named: given, strict: true, lists: true, marked: true, longest: 1024, hyphens: true}, off: offInCopilot,
-		obstacles: obstaclesOfCopilot,
-		plugins:   pluginsOfCopilot, anyCase: true,
+		heading: heading{named: given, strict: true},
+		plugins: pluginsOfCopilot, anyCase: true,
 		mine: func(e *event.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
 		},

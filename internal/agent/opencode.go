@@ -1,10 +1,5 @@
 package agent
 
-import (
-	"path/filepath"
-	"slices"
-)
-
 // OpenCode is opencode. It runs no commands as hooks, only plugins in JavaScript, so it gets
 // the MCP server alone.
 func OpenCode() *Agent {
@@ -19,37 +14,6 @@ func OpenCode() *Agent {
 				".claude/skills"},
 			Deep: true, Inside: true, Hidden: true,
 		},
-		heading: heading{named: filled, strict: true, marked: true, unclosed: true, repair: repairedByOpenCode}, plugins: pathsOfOpenCode,
-		serverOff: serverOffInOpenCode,
+		heading: heading{named: filled},
 	}
-}
-
-// pathsOfOpenCode returns the directories of "skills.paths" in the settings of the person and of the project.
-// The last file that has it counts, and a relative path begins in cwd (measured with 1.18.33; files that
-// OPENCODE_CONFIG and OPENCODE_CONFIG_DIR name are not read). Its plugins, which are JavaScript, bring no folders of skills.
-func pathsOfOpenCode(at func(string) string, cwd string) (all []plugin) {
-	home, up := at(""), upwards(cwd, at(""))
-	files := []string{filepath.Join(at(".config/opencode"), "config.json")}
-	add := func(dir string) {
-		files = append(files, filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc"))
-	}
-	add(at(".config/opencode"))
-	for _, dir := range slices.Backward(up) {
-		add(dir)
-	}
-	for _, dir := range append(up, home) {
-		add(filepath.Join(dir, ".opencode"))
-	}
-	var settings struct {
-		Skills struct {
-			Paths []string `json:"paths"`
-		} `json:"skills"`
-	}
-	for _, file := range files {
-		readCommented(file, &settings)
-	}
-	for _, dir := range settings.Skills.Paths {
-		all = append(all, plugin{"", "", []string{named(dir, home, cwd)}})
-	}
-	return all
 }

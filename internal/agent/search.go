@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -27,21 +27,9 @@ func (a *Agent) Search(lookup func(string) (string, bool)) Search { return Searc
 // if it finds none. It is also empty if program names an agent that this package does not have:
 // Claude Code, whose places package locator knows, or an unknown one.
 func Folder(program, name, dir string, lookup func(string) (string, bool)) string {
-	a := Named(program)
-	if a == nil {
-		return ""
-	}
-	if s := a.Search(lookup).Find(name, dir); s != nil && s.Off == "" {
-		return s.Dir
-	}
-	return ""
-}
-
-// Off returns what switches off the skill that Folder does not find, for people; empty if nothing does.
-func Off(program, name, dir string, lookup func(string) (string, bool)) string {
 	if a := Named(program); a != nil {
 		if s := a.Search(lookup).Find(name, dir); s != nil {
-			return s.Off
+			return s.Dir
 		}
 	}
 	return ""
@@ -52,16 +40,13 @@ const (
 	maxDepth  = 6    // levels of folders in folders
 )
 
-// place is a directory with a folder for each skill.
+// place is a directory with a folder for each skill, or with plugins.
 type place struct {
-	Dirs   // Deep, Inside and Hidden count
-	dir    string
-	rule   locator.Rule
-	plugin string // the name of the plugin; empty if it is not one's
-	prefix string // of the names of its skills
-
+	Dirs    // Deep, Inside and Hidden count
+	dir     string
+	rule    locator.Rule
+	scoped  bool // the names of its skills have the plugin's before them
 	heading heading
-	off     func(*Skill) string
 }
 
 // own yields the directories of the project, those of its parents up to the root of its git work
@@ -95,30 +80,49 @@ func (s Search) userDir(sub string) string {
 	return ""
 }
 
-// ofPlugins returns the directories of the plugins that are enabled in cwd.
-func (s Search) ofPlugins(cwd string) (all []place) {
+// ofPlugins returns the directories with plugins.
+func (s Search) ofPlugins(string) (all []place) {
 	if s.agent.plugins == nil {
 		return nil
 	}
-	for _, p := range s.agent.plugins(s.userDir, cwd) {
-		for _, dir := range p.dirs {
-			all = append(all, place{Dirs: s.agent.Skills, dir: dir, rule: locator.RulePluginSkill, plugin: p.name, prefix: p.prefix})
+	for _, dir := range s.agent.plugins(s.userDir) {
+		if filepath.IsAbs(dir) {
+			all = append(all, place{Dirs: Dirs{Deep: true}, dir: dir, rule: locator.RulePluginSkill, scoped: s.agent.scoped})
 		}
 	}
 	return all
 }
 
+// pluginOf returns the plugin that has the folder of a skill, by its path; empty if the place is not one of plugins.
+func (p place) pluginOf(k *Skill) string {
+	if p.rule != locator.RulePluginSkill || k == nil {
+		return ""
+	}
+	path, _ := filepath.Rel(p.dir, k.Dir)
+	plugin, _, _ := strings.Cut(filepath.ToSlash(path), "/skills/")
+	return plugin
+}
+
+// skillIn returns the skill of a folder in the place, nil if it has no SKILL.md that can be read.
+func (p place) skillIn(dir string) *Skill {
+	k := skillIn(dir)
+	if plugin := strings.Split(p.pluginOf(k), "/"); k != nil && p.scoped && plugin[0] != "" {
+		k.Name = plugin[min(1, len(plugin)-1)] + ":" + k.Name // below a marketplace in Codex
+	}
+	return k
+}
+
+// isCalled reports whether a skill has the name, with the plugin's before it or without.
+func (s Search) isCalled(k *Skill, name string) bool {
+	return k.Name == name || s.agent.anyCase && strings.EqualFold(k.Name, name) || strings.HasSuffix(k.Name, ":"+name)
+}
+
 // each calls visit for the places in their order until it returns false. Plugins are read only if
 // it comes to them.
 func (s Search) each(cwd string, visit func(place) bool) {
-	off := func(*Skill) string { return "" }
-	if s.agent.off != nil {
-		read := sync.OnceValue(func() func(*Skill) string { return s.agent.off(s.userDir, cwd) })
-		off = func(k *Skill) string { return read()(k) }
-	}
 	for _, of := range []func(string) []place{s.own, s.ofPlugins} {
 		for _, p := range of(cwd) {
-			p.heading, p.off = s.agent.heading, off
+			p.heading = s.agent.heading
 			if !visit(p) {
 				return
 			}
@@ -148,20 +152,31 @@ func better(first, second *Skill) *Skill {
 	return first
 }
 
-// in returns the skill with the name in a place.
+// in returns the skill with the name in a place; of several versions of a plugin that which was installed last.
 func (s Search) in(p place, name string) (found *Skill) {
 	visit := func(k *Skill) bool {
-		if k != nil && (k.Name == name || s.agent.anyCase && strings.EqualFold(k.Name, name)) {
-			found = better(found, p.judged(k))
+		if k != nil && s.isCalled(k, name) {
+			isNewer := found != nil && installed(k).After(installed(found)) && p.rule == locator.RulePluginSkill
+			if found = better(found, p.judged(k)); isNewer && k.taken() {
+				found = k
+			}
 		}
-		return found == nil || !found.taken()
+		return found == nil || !found.taken() || p.rule == locator.RulePluginSkill
 	}
 	// A folder of the name is the likeliest one.
-	if rest, ok := strings.CutPrefix(name, p.prefix); ok && filepath.IsLocal(rest) && !visit(p.skillIn(filepath.Join(p.dir, rest))) {
+	if filepath.IsLocal(name) && !visit(p.skillIn(filepath.Join(p.dir, name))) {
 		return found
 	}
 	p.walk(visit)
 	return found
+}
+
+// installed returns the time at which the folder of a skill was written.
+func installed(k *Skill) (at time.Time) {
+	if info, err := os.Stat(k.Dir); err == nil {
+		at = info.ModTime()
+	}
+	return at
 }
 
 // at returns the skill whose folder is given, nil if the agent does not find it from cwd.
@@ -175,21 +190,10 @@ func (s Search) at(folder, cwd string) (found *Skill) {
 	return found
 }
 
-// judged returns the skill with the reasons for which the agent does not take it.
+// judged returns the skill with the reason for which the agent does not take it.
 func (p place) judged(k *Skill) *Skill {
 	if k != nil {
-		k.Unfit, k.Off = p.heading.unfit(head(k.Dir)), p.off(k)
-	}
-	return k
-}
-
-func (p place) skillIn(dir string) *Skill {
-	k := skillIn(dir)
-	if k != nil {
-		if p.heading.hyphens {
-			k.Name = strings.ReplaceAll(k.Name, " ", "-")
-		}
-		k.Name = p.prefix + k.Name
+		k.Unfit = p.heading.unfit(head(k.Dir))
 	}
 	return k
 }
@@ -281,8 +285,7 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 	if command == "" || strings.ContainsAny(command, `/\`) {
 		return r, &locator.NameError{Name: command, Reason: "it is not the name of a skill"}
 	}
-	var spare *place // of a skill that the agent does not take
-	var spec string
+	var spare func() // takes a skill that the agent does not
 	s.each(cwd, func(p place) bool {
 		k := s.in(p, command)
 		if k == nil {
@@ -293,15 +296,18 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 		_, err := os.Lstat(path)
 		if !k.taken() {
 			step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFailed, k.Why(s.agent))
-			if err == nil && k.Off == "" && spare == nil {
-				spare, spec = &p, path
+			if err == nil && spare == nil {
+				spare = func() {
+					r.Path, r.Plugin = path, p.pluginOf(k)
+					step(p, path, locator.OutcomeUsed, "by commands and tools; no other skill has the name")
+				}
 			}
 			return true
 		}
 		step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFound, "")
 		spare = nil
 		if err == nil {
-			r.Path, r.Plugin = path, p.plugin
+			r.Path, r.Plugin = path, p.pluginOf(k)
 			step(p, path, locator.OutcomeUsed, "")
 			return false
 		}
@@ -309,17 +315,13 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 		return false
 	})
 	if spare != nil {
-		r.Path, r.Plugin = spec, spare.plugin
-		step(*spare, spec, locator.OutcomeUsed, "by commands and tools; no other skill has the name")
+		spare()
 	}
 	return r, nil
 }
 
 // Why says why the agent does not take the folder for a skill.
 func (k *Skill) Why(a *Agent) string {
-	if k.Off != "" {
-		return k.Off
-	}
 	return "is not a skill for " + a.Title + ": " + k.Unfit
 }
 
@@ -329,7 +331,7 @@ func (s Search) Workflows(cwd string) (all []locator.Workflow, complete bool) {
 	for _, k := range s.everySkill(cwd) {
 		path := filepath.Join(k.Dir, specName)
 		if _, err := os.Lstat(path); err == nil {
-			all = append(all, locator.Workflow{Command: k.Name, Others: []string{}, Path: path, Rule: k.rule, Plugin: k.plugin,
+			all = append(all, locator.Workflow{Command: k.Name, Others: []string{}, Path: path, Rule: k.rule, Plugin: k.pluginOf(&k.Skill),
 				ShadowedBy: k.shadow, Unused: k.shadow != "" || !k.taken()})
 			if !k.taken() {
 				all[len(all)-1].Off = k.Why(s.agent)
@@ -339,11 +341,10 @@ func (s Search) Workflows(cwd string) (all []locator.Workflow, complete bool) {
 	return all, true
 }
 
-// Unfit returns the folders with a workflow that the agent does not accept as skills, without those that
-// are switched off.
+// Unfit returns the folders with a workflow that the agent does not accept as skills.
 func (s Search) Unfit(cwd string) (all []Skill) {
 	for _, k := range s.everySkill(cwd) {
-		if _, err := os.Lstat(filepath.Join(k.Dir, specName)); err == nil && k.Unfit != "" && k.Off == "" {
+		if _, err := os.Lstat(filepath.Join(k.Dir, specName)); err == nil && k.Unfit != "" {
 			all = append(all, k.Skill)
 		}
 	}
@@ -353,7 +354,7 @@ func (s Search) Unfit(cwd string) (all []Skill) {
 // Skills returns the skills that the agent finds from cwd and that are not of plugins.
 func (s Search) Skills(cwd string) (all []locator.Skill, complete bool) {
 	for _, k := range s.everySkill(cwd) {
-		if k.plugin == "" {
+		if k.rule != locator.RulePluginSkill {
 			all = append(all, locator.Skill{Command: k.Name, Folder: k.Dir})
 		}
 	}

@@ -18,11 +18,10 @@ type Skill struct {
 	Dir  string // absolute
 
 	Unfit string // why the agent does not take it for a skill, for people; empty if it does
-	Off   string // what switches it off, for people; empty if nothing does
 }
 
 // taken reports whether the agent takes the folder for a skill.
-func (k *Skill) taken() bool { return k.Unfit == "" && k.Off == "" }
+func (k *Skill) taken() bool { return k.Unfit == "" }
 
 // skillIn returns the skill of a folder, nil if it has no SKILL.md that can be read.
 func skillIn(dir string) *Skill {

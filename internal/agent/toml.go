@@ -2,12 +2,9 @@ package agent
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -40,8 +37,7 @@ var ErrTable = hint.New("the lines of the MCP server cannot be told from the oth
 // Keys that somebody appends below the header are, by the rules of TOML, keys of the server and are removed with it.
 //
 // What somebody wrote about a server of this name in another form is never edited, and a file is changed only
-// if it is valid TOML that says the same afterwards, but for the server: Codex does not start with
-// another.
+// if it is valid TOML afterwards: Codex does not start with another.
 type Table struct {
 	Command string
 	Args    []string
@@ -83,36 +79,6 @@ func (t tables) at(keys ...string) tables {
 
 // server returns the table of the server, nil if there is none.
 func (t tables) server() tables { return t.at("mcp_servers", serverName) }
-
-// without returns the tables without the server.
-func (t tables) without() tables {
-	servers := t.at("mcp_servers")
-	delete(servers, serverName)
-	if len(servers) == 0 {
-		delete(t, "mcp_servers")
-	}
-	return t
-}
-
-// equal reports whether two files say the same.
-func (t tables) equal(other tables) bool { return maps.EqualFunc(t, other, equal) }
-
-// equal reports whether two decoded values are the same. Unlike with reflect.DeepEqual, NaN is equal
-// to NaN: a file may have one.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case float64:
-		b, is := b.(float64)
-		return is && cmp.Compare(a, b) == 0
-	case []any:
-		b, is := b.([]any)
-		return is && slices.EqualFunc(a, b, equal)
-	case map[string]any:
-		b, is := b.(map[string]any)
-		return is && maps.EqualFunc(a, b, equal)
-	}
-	return reflect.DeepEqual(a, b)
-}
 
 // owns reports whether a server is one of this program.
 func (t Table) owns(server tables) bool {
@@ -179,7 +145,6 @@ func (t Table) Add(data []byte) ([]byte, error) {
 		if before.server()["command"] == t.Command {
 			return data, nil
 		}
-		before.server()["command"] = t.Command
 		begin, end := block(data)
 		at := commandLine.Regexp().FindIndex(data[begin:end])
 		if at == nil {
@@ -191,23 +156,15 @@ func (t Table) Add(data []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		newline := "\n"
-		if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasSuffix(first, []byte("\r")) {
-			newline = "\r\n"
-		}
 		if text := bytes.TrimPrefix(data, []byte(mark)); len(text) > 0 && text[len(text)-1] != '\n' {
 			lines = "\n" + lines
 		}
-		out = append(bytes.Clone(data), strings.ReplaceAll(lines, "\n", newline)...)
+		out = append(bytes.Clone(data), lines...)
 	}
-	after, err := decode(out)
-	if _, is := before["mcp_servers"]; is && err != nil && !had {
+	switch after, err := decode(out); {
+	case err != nil && !had && before["mcp_servers"] != nil:
 		return nil, fmt.Errorf("1:1: %w", ErrOneLine)
-	}
-	if !had && err == nil {
-		before, after = before.without(), after.without()
-	}
-	if err != nil || !before.equal(after) {
+	case err != nil || after.server()["command"] != t.Command:
 		return nil, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	return out, nil
@@ -229,7 +186,7 @@ func (t Table) lines(command string) (string, error) {
 // Remove returns the file without the server, and whether it had it. It returns nil if nothing else is in the file. Errors
 // are ErrTable, and ErrTOML for a file that may have the server.
 func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
-	before, had, err := t.find(data)
+	_, had, err = t.find(data)
 	begin, end := block(data)
 	if errors.Is(err, ErrServer) || err != nil && end == 0 {
 		return data, false, nil
@@ -239,7 +196,7 @@ func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
 	}
 	rest = slices.Concat(data[:begin], data[end:])
 	after, err := decode(rest)
-	if _, left := after.at("mcp_servers")[serverName]; err != nil || left || !before.without().equal(after.without()) {
+	if _, left := after.at("mcp_servers")[serverName]; err != nil || left {
 		return data, true, fmt.Errorf("1:1: %w", ErrTable)
 	}
 	if len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(mark)))) == 0 {

@@ -84,9 +84,6 @@ func agentFaults(a *agent.Agent, scope install.Scope, files []install.AgentFile,
 		if one.Demand != "" {
 			found = append(found, Fault{Kind: "agents", What: one.Demand, File: one.Path})
 		}
-		for _, o := range one.Obstacles {
-			found = append(found, Fault{Kind: "agents", What: o.What + "; " + o.Remedy, File: one.Path})
-		}
 	}
 	return found
 }

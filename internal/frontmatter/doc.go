@@ -17,7 +17,7 @@
 //     description that contains a colon is common (fact 168). [CutSkill] cuts at whole
 //     lines, for programs that edit the file.
 //
-//   - [Field], [HasLines] and [ParseLines] are for a SKILL.md that other agents read.
+//   - [Field] and [CheckLines] are for a SKILL.md that other agents read.
 //
 // All accept a byte order mark, CRLF and spaces after the dashes, use the last of
 // duplicate keys, and limit the bytes read and the aliases expanded. Merge keys are not

@@ -105,9 +105,6 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	case isPath && !isDir:
 		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
 	case !isDir && agent.Named(b.Program) != nil:
-		if off := agent.Off(b.Program, b.Skill, b.Here, env); off != "" {
-			return r, isOff(b.Skill, off)
-		}
 		return r, r.noSpec(env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
 	case !isDir:
 		return r, switchedOff(env, b.Skill, b.Here)

@@ -439,52 +439,25 @@ func (a agentInstall) printState(s terminal.Streams, files []agentFile, unusable
 // returns whether it is known that they have not done it. always prints it also where it is not known.
 func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always bool) (unmet bool) {
 	d := a.agent.Demands
-	text := a.demand()
-	obstacles := false
 	for _, one := range files {
-		if one.report.State == settings.Absent && !always {
-			continue
-		}
-		t := a.trust(s, one)
-		unmet = unmet || len(one.hooks) > 0 && text != "" && d.Unmet != nil && d.Unmet(t)
-		for _, o := range a.obstacles(one, t) {
-			obstacles = true
-			s.Errorf("%s", o.What)
-			s.Hintf("%s", o.Remedy)
+		if one.report.State != settings.Absent || always {
+			unmet = unmet || a.isUnmet(s, one)
 		}
 	}
-	if text != "" && (unmet || always && d.Unmet == nil) {
+	if text := a.demand(); text != "" && (unmet || always && d.Unmet == nil) {
 		s.Hintf("%s", text)
 	}
-	return unmet || obstacles
+	return unmet
 }
 
-// obstacles returns what keeps the agent from running the hooks of a file and from starting its server. What is a sentence.
-func (a agentInstall) obstacles(one agentFile, t agent.Trust) (all []agent.Obstacle) {
-	if len(one.hooks) > 0 {
-		for _, o := range a.agent.Obstacles(t) {
-			o.What = a.agent.Title + " does not run these hooks when it starts here: " + o.What
-			all = append(all, o)
-		}
+// isUnmet reports whether a demand is known not to be met for a file.
+func (a agentInstall) isUnmet(s terminal.Streams, one agentFile) bool {
+	if len(one.hooks) == 0 || a.demand() == "" || a.agent.Demands.Unmet == nil {
+		return false
 	}
-	if one.server != nil || one.table != nil {
-		for _, o := range a.agent.ServerObstacles(t) {
-			o.What = "the MCP server does not work in " + a.agent.Title + " as it is: " + o.What
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-// trust returns what the agent is asked about a file as it is when the job is done.
-func (a agentInstall) trust(s terminal.Streams, one agentFile) agent.Trust {
-	t := agent.Trust{File: one.Path, Data: one.Data, Config: a.agent.Home.In(s.Getenv), Lookup: s.Getenv}
-	if a.verb == put {
-		t.Data = one.data
-	}
-	t.Dir, _ = os.Getwd()
+	t := agent.Trust{File: one.Path, Config: a.agent.Home.In(s.Getenv)}
 	if a.Scope == Project {
-		t.Project = t.Dir
+		t.Project, _ = os.Getwd()
 	}
-	return t
+	return a.agent.Demands.Unmet(t)
 }

@@ -32,8 +32,6 @@ type AgentFile struct {
 	Data   []byte
 	Why    []string // how it differs from what Install would write
 	Demand string   // what the person has to do before the agent runs the hooks; empty if nothing is known
-
-	Obstacles []agent.Obstacle // to the hooks
 }
 
 // FilesOf returns the files of an agent that have something of this program.
@@ -49,11 +47,9 @@ func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile
 			continue
 		}
 		f := AgentFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
-		t := i.trust(s, one)
-		if d := a.Demands; len(one.hooks) > 0 && d.Unmet != nil && d.Unmet(t) {
+		if i.isUnmet(s, one) {
 			f.Demand = i.demand()
 		}
-		f.Obstacles = i.obstacles(one, t)
 		found = append(found, f)
 	}
 	return found, err
