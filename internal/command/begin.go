@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -65,15 +66,21 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	}
 	surviveBrokenPipe(s)
 	ctx, _ = interruptible(ctx)
+	chosen := s.Who().Kind != caller.Person && s.Who().Kind != caller.Script && l.found.Project == "" // by the agent of a session
+	dir := ""
+	if chosen {
+		dir = l.Directory(ctx)
+	}
 	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		return hydrate.Begin(ctx, hydrate.Beginning{
 			Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
-			Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
+			Typed: l.Via.Who == steps.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed }})
 	}
 	begun, result, err := begin(false)
-	if errors.Is(err, hydrate.ErrReplaces) { // then a person has to agree
-		if _, err := permit(c, s, replacing(ruleOf(c), what, result.Lost), f.grant, args); err != nil {
+	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
+		rule := beginning(ruleOf(c), what, result.Lost, here, dir)
+		if _, err := permit(c, s, rule, f.grant, args); err != nil {
 			return err
 		}
 		begun, result, err = begin(true)

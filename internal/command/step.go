@@ -342,8 +342,8 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 	case event.Stop, event.SubagentStop:
 		agent, person, err := h.Stop(ctx, steps.Stopping{
 			Agent: e.AgentID, Background: e.BackgroundTasks, Crons: e.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
-			Planning: h.Planning,
-			Message:  e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
+			Planning: h.Planning, Project: h.project(),
+			Message: e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
 			Words: func() transcript.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,11 +36,13 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 		return event.Answer{} // the shell cannot run it either
 	}
 	var found []held
+	dir := h.event.Cwd
 	for _, words := range script.Calls() {
 		one, ok := findHeld(words, h.Session)
 		if !ok {
-			one, ok = h.heldBegin(ctx, words)
+			one, ok = h.heldBegin(ctx, words, dir)
 		}
+		dir = changesDirectory(dir, words)
 		if ok {
 			found = append(found, one)
 		}
@@ -93,11 +96,15 @@ func findHeld(words []shell.Word, session string) (one held, ok bool) {
 	return one, true
 }
 
-// heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows.
-func (h *stepHook) heldBegin(ctx context.Context, words []shell.Word) (one held, ok bool) {
+// heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows, or
+// dir, in which it runs, is not in the session's project.
+func (h *stepHook) heldBegin(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
 	c, args, hidden, at := ownCommand(words)
 	if c == nil || ruleOf(c).command != "begin" || !hidden && c.ValidateArgs(args) != nil {
 		return one, false
+	}
+	if h.project() != "" && h.streams.Who().FromClient() {
+		_ = h.KeepDirectory(ctx, h.project()) // without it the command takes its own, and the person is told
 	}
 	frame := h.Frame
 	if !h.isAboutOwnList(c) {
@@ -111,18 +118,48 @@ func (h *stepHook) heldBegin(ctx context.Context, words []shell.Word) (one held,
 		skill = args[0]
 	}
 	lost := frame.WouldReplace(ctx, steps.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.event.AgentID})
-	if len(lost) == 0 {
+	project := h.project()
+	if len(lost) == 0 && (project == "" || dir != "" && steps.IsIn(project, dir)) {
 		return one, false
 	}
-	one = held{rule: replacing(ruleOf(c), skill, lost), line: commandOf(c, args), at: at, hidden: hidden, token: isSet(c.Flags(), grantFlag)}
+	one = held{rule: beginning(ruleOf(c), skill, lost, dir, project), line: commandOf(c, args), at: at, hidden: hidden, token: isSet(c.Flags(), grantFlag)}
 	one.person = elsewhere(one.rule, c.Flags(), args, one.line, h.Session)
 	return one, true
 }
 
-// replacing returns the rule about a command that begins a skill in place of unfinished workflows.
-func replacing(rule loosening, skill string, lost []string) loosening {
-	rule.what = "begin " + visible.Words(skill) + " in place of " + strings.Join(lost, ", ")
+// beginning returns the rule about a command that begins a skill in place of unfinished workflows, or in a directory that is not in
+// the session's project. Each may be empty.
+func beginning(rule loosening, skill string, lost []string, dir, project string) loosening {
+	rule.what = "begin " + visible.Words(skill)
+	if project != "" && (dir == "" || !steps.IsIn(project, dir)) {
+		rule.what += visible.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
+	}
+	if len(lost) > 0 {
+		rule.what += " in place of " + strings.Join(lost, ", ")
+	}
 	return rule
+}
+
+// project returns the directory of the session's project, as the client tells it; empty if it does not.
+func (h *stepHook) project() string { return h.streams.Env("CLAUDE_PROJECT_DIR") }
+
+// changesDirectory returns where the shell is after a command, if it is in dir before; empty if that cannot be told.
+func changesDirectory(dir string, words []shell.Word) string {
+	program, _ := words[0].Literal()
+	switch {
+	case program == "pushd" || program == "popd" || program == "cd" && (dir == "" || len(words) != 2):
+		return ""
+	case program != "cd":
+		return dir
+	}
+	to, known := words[1].Literal()
+	if !known || strings.HasPrefix(to, "-") {
+		return ""
+	}
+	if filepath.IsAbs(to) {
+		return to
+	}
+	return filepath.Join(dir, to)
 }
 
 // ownCommand returns the command of this program that the words call, with its flags parsed, and its arguments; c is nil if

@@ -29,7 +29,11 @@ type Beginning struct {
 	Here    string // absolute; the skill, or a relative directory, is found from it
 	List    tasklist.Found
 	Typed   bool // a person asks for it
-	Way     progress.Way
+	// Dir is the directory of the session's project, as on record; empty if that does not matter, because the agent has not chosen
+	// Here and the environment.
+	Dir    string
+	Chosen bool // it has, and the directory is not on record
+	Way    progress.Way
 
 	// Absolute refuses a relative directory: the agent does not know where the server was started,
 	// and the hook asks the person about a folder only if its path is absolute.
@@ -52,10 +56,22 @@ type NotBegun struct {
 
 func (e *NotBegun) Error() string { return e.Message }
 
+// ErrElsewhere is returned for a directory in which an agent begins a workflow by itself, and which is not in the session's project.
+var ErrElsewhere = errors.New("an agent cannot begin a workflow outside of the directory of its session by itself, which is")
+
 // Begin does what a call of the skill does.
 //
-// Errors: NotBegun; ErrReplaces, with Result.Lost.
+// Errors: NotBegun; ErrElsewhere; ErrReplaces, with Result.Lost.
 func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result, error) {
+	if b.Dir != "" {
+		if !steps.IsIn(b.Dir, b.Here) {
+			if !o.FromClient() {
+				return Begun{}, Result{}, fmt.Errorf("%s: %w %s", b.Here, ErrElsewhere, b.Dir)
+			}
+			b.Dir = tasklist.Project(env, b.Here)
+		}
+		env = env.with("CLAUDE_PROJECT_DIR", b.Dir)
+	}
 	r, err := b.request(env)
 	if err != nil {
 		return Begun{}, Result{}, err
@@ -84,7 +100,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	}
 	r = Request{
 		Begun: true, Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
-		Cwd: b.Here, Project: project, Typed: b.Typed, Way: b.Way,
+		Cwd: b.Here, Project: project, Chosen: b.Chosen, Typed: b.Typed, Way: b.Way,
 	}
 	if folder := agent.Folder(b.Program, b.Skill, b.Here, env); folder != "" {
 		return r.in(folder, b.Skill)

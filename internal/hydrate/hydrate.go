@@ -47,6 +47,16 @@ func (env Env) get(name string) string {
 	return v
 }
 
+// with returns the environment with another value of a variable.
+func (env Env) with(variable, value string) Env {
+	return func(name string) (string, bool) {
+		if name == variable {
+			return value, true
+		}
+		return env(name)
+	}
+}
+
 // Result is what a hydration did. If a function also returns an error, the fields are set
 // as far as the hydration got.
 type Result struct {
@@ -124,12 +134,17 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		policy:     withArgs(o.Policy, r.Args),
 		list:       tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
 		spec:       spec,
-		dir:        projectDir(r, env),
 		result:     result,
 		flat:       o.Flat,
 		fromClient: o.FromClient,
 		mine:       o.Mine,
 	}
+	if r.Project == "" && o.FromClient != nil && !o.FromClient() { // the agent has chosen the environment
+		f := steps.Frame{List: h.list, Session: r.Session}
+		h.request.Project = f.Directory(context.Background())
+		h.request.Chosen = h.request.Project == ""
+	}
+	h.dir = projectDir(h.request, env)
 	if !spec.TakesArgs() {
 		h.result.Args = r.Args
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -36,10 +37,16 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	if err != nil {
 		return nil, nil, err
 	}
+	chosen, dir := !t.who.FromClient() && found.Project == "", "" // by the agent, which has started the server itself
+	if chosen {
+		frame := steps.Frame{List: tasks.List{Dir: found.Dir}, Session: found.Session}
+		dir = frame.Directory(ctx)
+	}
 	q := question{list: found.Dir, to: "begin: " + skill}
 	yes, answered := t.answer(r, q)
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
-		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true},
+		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
+		Dir: dir, Chosen: chosen && dir == ""},
 		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log(), FromClient: func() bool { return yes }})
 	if errors.Is(err, hydrate.ErrReplaces) {
 		lost := strings.Join(did.Lost, ", ")

@@ -406,6 +406,34 @@ func TestEnforcementOfASwappedStateDir(t *testing.T) {
 	t.Logf("%d swaps", swaps)
 }
 
+// TestEnforcementOfADamagedDirectory flips each byte of the record of the session's directory, and cuts it at each length: it
+// never names another one, in which a workflow could be begun without a question.
+func TestEnforcementOfADamagedDirectory(t *testing.T) {
+	f := copied(t, enforced(t)["blocked"])
+	project, elsewhere := filepath.Join(t.TempDir(), "project"), t.TempDir()
+	require.NoError(t, f.KeepDirectory(t.Context(), project))
+	require.Equal(t, project, f.Directory(t.Context()))
+	path := filepath.Join(stateDirOf(f), stopFile)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lost := 0
+	for at := range whole {
+		for _, cut := range []bool{false, true} {
+			data := slices.Clone(whole)
+			if data[at] ^= 1 << (at % 8); cut {
+				data = data[:at]
+			}
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+			dir := f.Directory(t.Context())
+			require.False(t, dir != "" && IsIn(dir, elsewhere), "byte %d, cut %t: %s", at, cut, dir)
+			if dir != project {
+				lost++
+			}
+		}
+	}
+	t.Logf("%d damaged records, of which %d name no directory or one in which nothing can be begun", 2*len(whole), lost)
+}
+
 // TestEnforcementAfterEveryDeath kills the hook ahead of each change and repeats the update.
 func TestEnforcementAfterEveryDeath(t *testing.T) {
 	templates, stride, deaths := enforced(t), 9, 0

@@ -32,6 +32,7 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 		return "", "", err
 	}
 	missing := both(f.tellMissing(ctx, list, x), f.tellChanged(ctx, list, x))
+	missing = both(missing, f.tellChosen(ctx, list, x.Project))
 	f.logStop(s, x, left)
 	if len(left) == 0 {
 		return "", missing, nil
@@ -101,12 +102,17 @@ func (f *Frame) reminder(x Stopping) string { return cmp.Or(x.Caller, f.Session)
 
 // remember records when the agent was last sent back.
 func (f *Frame) remember(ctx context.Context, x Stopping, last reminder) error {
+	return f.changeReminders(ctx, f.reminder(x), last.String())
+}
+
+// changeReminders sets a value in the file of reminders.
+func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
 	return f.locked(ctx, func(dir *txn.Dir) error {
 		data, err := dir.ReadState(stopFile)
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(parseReminders(data).with(f.reminder(x), last.String()), jsonx.Tolerant, json.Deterministic(true))
+		text, err := json.Marshal(parseReminders(data).with(key, value), jsonx.Tolerant, json.Deterministic(true))
 		if err != nil {
 			return err
 		}

@@ -356,7 +356,7 @@ func (s *State) tooMany(c *Current, items []string) string {
 
 // readLines reads the file with the lines for which a step is done, without a lock.
 func (c *call) readLines(ctx context.Context, b *Current) {
-	f := fact{dir: workplace(b.Workflow.Dir, c.update.Cwd)}
+	f := fact{dir: c.workplace(b.Workflow.Dir)}
 	f.digests = b.Each.filesOf(ctx, f.dir)
 	path := filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines))
 	if f.sum, f.err = digestOf(path); f.err == nil {

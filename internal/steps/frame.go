@@ -502,7 +502,7 @@ func (c *call) await(ctx context.Context) {
 // find looks for files, without a lock.
 func (c *call) find(ctx context.Context, all []lookup) {
 	for _, l := range all {
-		f := fact{dir: workplace(l.step.Workflow.Dir, c.update.Cwd), said: l.said}
+		f := fact{dir: c.workplace(l.step.Workflow.Dir), said: l.said}
 		f.sight = lookFor(ctx, f.dir, l)
 		c.facts[factKey{l.step.ID, l.kind}] = f
 	}
@@ -516,7 +516,7 @@ func (c *call) check(ctx context.Context, b *run) {
 		ctx, cancel = c.Interruptible(ctx)
 		defer cancel()
 	}
-	base := workplace(b.step.Workflow.Dir, c.update.Cwd)
+	base := c.workplace(b.step.Workflow.Dir)
 	r := c.runCheck(ctx, b, base)
 	for key, f := range c.facts {
 		if f.result == nil {

@@ -128,7 +128,7 @@ func (c *call) digestLists() map[string]string {
 		if r.Each == nil || r.Each.Lines == "" || r.workflow != c.target.workflow {
 			continue
 		}
-		dir := workplace(r.workflow.Dir, c.update.Cwd)
+		dir := c.workplace(r.workflow.Dir)
 		if sum, err := digestOf(filepath.Join(dir, filepath.FromSlash(r.Each.Lines))); err == nil {
 			lists[r.Each.Lines] = sum
 		}

@@ -105,6 +105,20 @@ func (s *State) waiting(f *Frame) map[string]string {
 	return all
 }
 
+// treesOf says in which linked work trees the gates of these steps have looked.
+func (s *State) treesOf(done []*Current) string {
+	var trees []string
+	for _, c := range done {
+		if e, ok := s.last(c.ID); ok && e.Tree != "" && !slices.Contains(trees, e.Tree) {
+			trees = append(trees, e.Tree)
+		}
+	}
+	if len(trees) == 0 {
+		return ""
+	}
+	return "; the gates looked in the work tree " + visible.Words(sentence(trees))
+}
+
 // progressOf says which steps are done, a line for each workflow.
 func (s *State) progressOf(done []*Current) (lines []string) {
 	for _, w := range s.Workflows() {
@@ -114,7 +128,7 @@ func (s *State) progressOf(done []*Current) (lines []string) {
 			continue
 		}
 		n := len(slices.DeleteFunc(slices.Clone(all), func(c *Current) bool { return !c.Done() }))
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s", visible.Words(w.Command), n, len(all), names(ended)))
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", visible.Words(w.Command), n, len(all), names(ended), s.treesOf(ended)))
 	}
 	return lines
 }

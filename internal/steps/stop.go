@@ -29,7 +29,8 @@ type Stopping struct {
 	Transcript string         // path of the session's transcript
 	Prompt     string         // the id of the person's prompt
 	Mode       StopMode
-	Planning   bool // the client is in plan mode, in which the work of a step cannot be done
+	Project    string // the directory of the session's project, as the client tells it; empty if unknown
+	Planning   bool   // the client is in plan mode, in which the work of a step cannot be done
 
 	// Words returns the words by which the person asks to stop. Nil is transcript.DefaultWords.
 	Words func() transcript.Words

@@ -32,8 +32,9 @@ type Workflow struct {
 	Spec    string `json:"spec"`    // path of the fsm.json
 	SHA256  string `json:"sha256"`  // of the fsm.json, in hexadecimal digits
 	Session string `json:"session"`
-	Dir     string `json:"dir"`   // the project's directory: the base of Produces, Ready and Check.Dir
-	Steps   []Step `json:"steps"` // in the order of the fsm.json
+	Chosen  bool   `json:"chosen,omitzero"` // the agent has chosen Dir: no event of its client had told the session's
+	Dir     string `json:"dir"`             // the project's directory: the base of Produces, Ready and Check.Dir
+	Steps   []Step `json:"steps"`           // in the order of the fsm.json
 
 	Outcomes bool `json:"outcomes,omitzero"` // steps have outcomes and conditions: they are a machine
 

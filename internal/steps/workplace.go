@@ -1,11 +1,15 @@
 package steps
 
 import (
+	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // workplace returns the directory to which the paths of a workflow are relative, for an
@@ -31,6 +35,64 @@ func workplace(dir, cwd string) string {
 		return dir
 	}
 	return filepath.Join(here, rel)
+}
+
+// workplace is workplace where the agent of the call is. An event that the agent has written itself could name any tree.
+func (c *call) workplace(dir string) string {
+	there := workplace(dir, c.update.Cwd)
+	if there != dir && c.forged() {
+		return dir
+	}
+	return there
+}
+
+// IsIn reports whether a directory is in the project's, or in a linked work tree of its repository.
+func IsIn(project, dir string) bool {
+	rel, err := filepath.Rel(safefile.Resolve(project), safefile.Resolve(dir))
+	return err == nil && filepath.IsLocal(rel) || workplace(project, dir) != project
+}
+
+// KeepDirectory records the directory of the session's project, from an event of the client itself.
+func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
+	if data, err := txn.ReadState(f.List.Dir, stopFile); err != nil || parseReminders(data)[f.directoryKey()] == dir {
+		return err
+	}
+	return f.changeReminders(ctx, f.directoryKey(), dir)
+}
+
+// Directory returns the directory of the session's project as the client's own events have told it: the one that was kept, else that
+// of a workflow that such an event began. It is empty if there was none.
+func (f *Frame) Directory(ctx context.Context) string {
+	data, _ := txn.ReadState(f.List.Dir, stopFile)
+	if dir := parseReminders(data)[f.directoryKey()]; dir != "" {
+		return dir
+	}
+	s, err := LoadNow(ctx, f.List.Dir)
+	if err != nil {
+		return ""
+	}
+	for _, w := range slices.Backward(s.Workflows()) {
+		if w.Session == f.Session && w.Dir != "" && !w.Chosen {
+			return w.Dir
+		}
+	}
+	return ""
+}
+
+func (f *Frame) directoryKey() string { return "dir:" + f.Session + "/" }
+
+// tellChosen returns for the person, once, that gates of the session's workflows look in a directory that the agent has chosen.
+func (f *Frame) tellChosen(ctx context.Context, s *State, project string) (text string) {
+	for _, w := range s.Workflows() {
+		if !w.Chosen || w.Session != f.Session || project == "" || safefile.Resolve(w.Dir) == safefile.Resolve(project) {
+			continue
+		}
+		if !f.toldBefore(ctx, f.Session+"/chosen/"+itoa(w.Steps[0].ID)) {
+			text = both(text, visible.Sprintf("%s was begun by a command that no hook has seen: its gates look in %s, and not in %s",
+				w.Command, w.Dir, project))
+		}
+	}
+	return text
 }
 
 // workTreeOf returns the root of the work tree with the directory cwd, what it shares with the others

@@ -191,3 +191,45 @@ func TestAnotherSkillTakesNothingAwayUntold(t *testing.T) {
 	assert.Contains(t, posts[len(posts)-1].Stdout, told)
 	assert.Contains(t, r.Ran("Stop")[0].Stdout, told)
 }
+
+// TestGatesLookWhereTheClientIs: neither the directory nor the environment of what the agent runs moves them, and the person is told of
+// a linked work tree in which they have looked.
+func TestGatesLookWhereTheClientIs(t *testing.T) {
+	s := held(t, `[{"id": 1, "subject": "Test", "check": "test ! -e broken"}]`)
+	onPath(s)
+	s.Write("elsewhere/README", "")
+	s.Write("project/README", "")
+	git := func(args ...string) {
+		r := s.Command("", "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		require.Zero(t, r.Code, r.Stderr)
+	}
+	git("init", "-q")
+	git("add", "README")
+	git("commit", "-q", "-m", "one")
+	s.Write("project/broken", "")
+	git("add", "broken")
+	git("commit", "-q", "-m", "two")
+	git("worktree", "add", "-q", s.Path("wt"), "HEAD~1")
+	elsewhere := s.Path("elsewhere")
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(Bash("cd", "cd "+elsewhere+" && fsmtx begin release")),
+		Do(Bash("cd in a script", `sh -c "cd `+elsewhere+` && fsmtx begin release"`)),
+		Do(Bash("environment", "CLAUDE_PROJECT_DIR="+elsewhere+" fsmtx begin release")),
+		Do(Bash("here", "fsmtx complete 2")),
+		Do(Bash("an event", `printf '{"session_id": "%s", "cwd": "`+s.Path("wt")+`", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", `+
+			`"tool_use_id": "x", "tool_input": {"taskId": "2", "status": "completed"}}' "$CLAUDE_CODE_SESSION_ID" | fsmtx hook`)),
+		Do(Bash("there", "cd "+s.Path("wt")+" && fsmtx complete 2")),
+		Say("done")), Agents: nil}, "go")
+	assert.Contains(t, denied(t, r, "cd"), "The agent wants to begin release in "+elsewhere+", outside of "+s.Project+": fsmtx begin release")
+	assert.Contains(t, denied(t, r, "cd in a script"), "an agent cannot begin release in "+elsewhere+", outside of "+s.Project+" by itself")
+	allowed(t, r, "environment", "there")
+	assert.Contains(t, denied(t, r, "here"), "its check failed (exit status 1)")
+	assert.Contains(t, denied(t, r, "an event"), "its check failed (exit status 1)")
+	last := state(t, s).About(2)
+	assert.Equal(t, s.Path("wt"), last[len(last)-1].Tree)
+	told := ""
+	for _, hook := range append(r.Ran("PostToolUse"), r.Ran("Stop")...) {
+		told += hook.Stdout
+	}
+	assert.Contains(t, told, `release: 1 of 1 done: #2 \"Test\"; the gates looked in the work tree `+s.Path("wt"))
+}
