@@ -25,7 +25,7 @@ func otherFormat(data []byte, offset int) string {
 	case string(lines[0]) == "---" && slices.ContainsFunc(lines[1:], func(line []byte) bool { return string(line) == "---" }):
 		return "the file is Markdown with a frontmatter, or several YAML documents, and not a workflow"
 	case slices.ContainsFunc(lines[:min(len(lines), 3)], isYAML):
-		return "the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"
+		return "the file is YAML, and has to be JSON"
 	}
 	return ""
 }

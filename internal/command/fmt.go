@@ -25,7 +25,7 @@ changes all references to them.
 
 PATH has the same meaning as for fsmtx validate. Without PATH, or with "-", fmt formats
 standard input. Files with errors are refused, and so are files with comments, which JSON
-does not allow: fsmtx validate --fix moves comments into metadata.
+does not allow.
 
 Instead of the text, --json prints an array of objects with path and changed (whether the
 file differs from its canonical form).
@@ -147,12 +147,7 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 		return
 	}
 	s.Errorf("%s:%v", path, invalid.Problems[0])
-	data, readErr := readSpec(s, path)
-	switch {
-	case path != "-" && readErr == nil && rewrite.HasComments(data):
-		s.Hintf("JSON does not allow comments or trailing commas; fsmtx validate --fix %s removes the commas "+
-			"and moves the comments into metadata", shell.Join(path))
-	case len(invalid.Problems) > 1:
+	if len(invalid.Problems) > 1 {
 		s.Hintf("fsmtx validate %s lists all %d errors", shell.Join(path), len(invalid.Problems))
 	}
 }

@@ -39,9 +39,8 @@ current directory.
 
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
 code block around the file, trailing commas, ids that are strings, misspelt names of
-fields, an object around the array, a task without an array, YAML, which it converts, and
-comments, which it moves into metadata. No content is lost. It prints the change first
-and, on a terminal, asks for confirmation.
+fields, an object around the array, and a task without an array. No content is lost. It
+prints the change first and, on a terminal, asks for confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,

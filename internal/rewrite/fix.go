@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 )
@@ -19,11 +16,9 @@ import (
 // other bytes it does not change, and a description of each repair. It repairs
 //
 //   - a byte order mark, a Markdown code block around the file, and trailing commas
-//   - YAML, which it converts
 //   - an object whose only member is the array of tasks, and a task that is not in an array
 //   - an array of steps with outcomes, which it puts into an object, and such an object
 //     without its version
-//   - comments, which it moves into metadata.comment of the task that they belong to
 //   - ids that are strings of digits
 //   - misspelt names of fields and names that other programs use, unless the task also has
 //     the right field or the value is of another type
@@ -34,30 +29,21 @@ func Fix(data []byte) (fixed []byte, done []string) {
 	f := &fixer{}
 	text := f.unwrapText(data)
 	root, err := commented.Parse(text)
-	converted := err != nil && f.convert(&text)
-	if converted {
-		root, err = commented.Parse(text)
-	}
 	if err != nil {
 		if len(f.done) > 0 {
 			return text, f.done
 		}
 		return data, nil
 	}
-	f.unwrapValue(&root)
-	f.commas(&root)
+	if f.commas(&root); root.IsStandard() { // else a comment would be lost
+		f.unwrapValue(&root)
+	}
 	if list := stepsOf(&root); list != nil {
-		f.comments(&root, list)
 		f.tasks(list)
 	}
 	f.addVersion(&root)
 	if len(f.done) == 0 {
 		return data, nil
-	}
-	if converted {
-		if formatted, err := Format(root.Pack()); err == nil {
-			return formatted, f.done
-		}
 	}
 	return root.Pack(), f.done
 }
@@ -90,18 +76,6 @@ func (f *fixer) unwrapText(data []byte) []byte {
 	return data
 }
 
-// convert replaces YAML that holds a list or a mapping by JSON. It reports whether text was
-// such YAML.
-func (f *fixer) convert(text *[]byte) bool {
-	converted, err := frontmatter.CommentedJSON(*text)
-	if err != nil || converted[0] != '[' && converted[0] != '{' {
-		return false
-	}
-	f.note("converted YAML to JSON")
-	*text = converted
-	return true
-}
-
 // unwrapValue turns an object into an array of tasks, if it is a task or contains only tasks.
 func (f *fixer) unwrapValue(root *hujson.Value) {
 	object, ok := root.Value.(*hujson.Object)
@@ -113,8 +87,7 @@ func (f *fixer) unwrapValue(root *hujson.Value) {
 		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) &&
 			only.Name.Value.(hujson.Literal).String() != "steps" {
 			f.note("replaced the object by its only member, the array %q", only.Name.Value.(hujson.Literal).String())
-			before, after := commentsAround(root, list)
-			root.BeforeExtra, root.Value, root.AfterExtra = commentLines(before), list, commentLines(after)
+			root.Value = list
 			return
 		}
 	}
@@ -194,16 +167,6 @@ func isVersion(v hujson.Value) bool {
 	return ok && number.Kind() == '0' && number.Float() == fsmspec.WithOutcomes
 }
 
-// commentLines returns comments, each line as one.
-func commentLines(texts []string) (extra hujson.Extra) {
-	for _, text := range texts {
-		for line := range strings.Lines(text) {
-			extra = append(extra, "// "+strings.TrimSpace(line)+"\n"...)
-		}
-	}
-	return extra
-}
-
 // isTask reports whether a value looks like a task.
 func isTask(v hujson.Value) bool {
 	object, ok := v.Value.(*hujson.Object)
@@ -240,173 +203,6 @@ func (f *fixer) commas(root *hujson.Value) {
 			last.AfterExtra = nil
 		}
 	}
-}
-
-var comment = pattern.New(`(?s)//[^\n]*|/\*.*?\*/`)
-
-func comments(extra hujson.Extra) (texts []string) {
-	for _, found := range comment.Regexp().FindAll(extra, -1) {
-		text := strings.TrimPrefix(string(found), "//")
-		if inside, block := strings.CutPrefix(text, "/*"); block {
-			text = strings.TrimSuffix(inside, "*/")
-		}
-		if text = strings.TrimSpace(text); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	return texts
-}
-
-// commentsIn returns the comments in and around a value in the order of the file.
-func commentsIn(v *hujson.Value) []string {
-	texts := comments(v.BeforeExtra)
-	switch inner := v.Value.(type) {
-	case *hujson.Array:
-		for i := range inner.Elements {
-			texts = append(texts, commentsIn(&inner.Elements[i])...)
-		}
-		texts = append(texts, comments(inner.AfterExtra)...)
-	case *hujson.Object:
-		for i := range inner.Members {
-			texts = append(texts, commentsIn(&inner.Members[i].Name)...)
-			texts = append(texts, commentsIn(&inner.Members[i].Value)...)
-		}
-		texts = append(texts, comments(inner.AfterExtra)...)
-	}
-	return append(texts, comments(v.AfterExtra)...)
-}
-
-// comments moves each comment into the metadata of a task: the one that it is in or that it
-// precedes, or else the last one. If metadata cannot be added to one of these tasks, no
-// comment is moved.
-func (f *fixer) comments(root *hujson.Value, list *hujson.Array) {
-	if root.IsStandard() {
-		return
-	}
-	tasks := list.Elements
-	if len(tasks) == 0 {
-		return
-	}
-	texts := make([][]string, len(tasks))
-	before, after := commentsAround(root, list)
-	texts[0] = before
-	for i := range tasks {
-		texts[i] = append(texts[i], commentsIn(&tasks[i])...)
-	}
-	last := len(tasks) - 1
-	texts[last] = append(append(texts[last], comments(list.AfterExtra)...), after...)
-	for i, text := range texts {
-		if len(text) > 0 && metadataOf(tasks[i]) == nil {
-			return
-		}
-	}
-	stripComments(root)
-	for i, text := range texts {
-		if len(text) > 0 {
-			addComment(tasks[i], strings.Join(text, "\n"))
-		}
-	}
-	f.note("moved comments into metadata")
-}
-
-// commentsAround returns the comments before and after the array of the steps.
-func commentsAround(root *hujson.Value, list *hujson.Array) (before, after []string) {
-	before = comments(root.BeforeExtra)
-	if object, ok := root.Value.(*hujson.Object); ok {
-		into := &before
-		for i := range object.Members {
-			m := &object.Members[i]
-			*into = append(*into, commentsIn(&m.Name)...)
-			if m.Value.Value == hujson.ValueTrimmed(list) {
-				*into = append(*into, comments(m.Value.BeforeExtra)...)
-				into = &after
-				*into = append(*into, comments(m.Value.AfterExtra)...)
-				continue
-			}
-			*into = append(*into, commentsIn(&m.Value)...)
-		}
-		after = append(after, comments(object.AfterExtra)...)
-	}
-	return before, append(after, comments(root.AfterExtra)...)
-}
-
-var emptyLine = pattern.New(`\n[ \t\r]*\n`)
-
-func stripComments(root *hujson.Value) {
-	strip := func(extra *hujson.Extra) {
-		if extra.IsStandard() {
-			return
-		}
-		bare := comment.Regexp().ReplaceAll(*extra, nil)
-		for emptyLine.Regexp().Match(bare) {
-			bare = emptyLine.Regexp().ReplaceAll(bare, []byte("\n"))
-		}
-		if i := bytes.IndexByte(bare, '\n'); i >= 0 {
-			bare = append(bytes.TrimRight(bare[:i:i], " \t\r"), bare[i:]...)
-		}
-		*extra = bare
-	}
-	for v := range root.All() {
-		strip(&v.BeforeExtra)
-		if v.AfterExtra != nil {
-			strip(&v.AfterExtra)
-		}
-		switch v := v.Value.(type) {
-		case *hujson.Array:
-			strip(&v.AfterExtra)
-		case *hujson.Object:
-			strip(&v.AfterExtra)
-		}
-	}
-	root.BeforeExtra = bytes.TrimLeft(root.BeforeExtra, "\n")
-}
-
-// metadataOf returns the task's metadata: an empty object if it has none yet, nil if none
-// can be added.
-func metadataOf(task hujson.Value) *hujson.Object {
-	object, ok := task.Value.(*hujson.Object)
-	if !ok || len(object.Members) == 0 {
-		return nil
-	}
-	v := member(object, "metadata")
-	if v == nil {
-		return &hujson.Object{}
-	}
-	metadata, _ := v.Value.(*hujson.Object)
-	return metadata
-}
-
-// addComment adds a member to the task's metadata, under an unused name.
-func addComment(task hujson.Value, text string) {
-	object, metadata := task.Value.(*hujson.Object), metadataOf(task)
-	name := "comment"
-	for n := 2; member(metadata, name) != nil; n++ {
-		name = "comment" + strconv.Itoa(n)
-	}
-	added := hujson.ObjectMember{
-		Name:  hujson.Value{Value: hujson.String(name)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.String(text)},
-	}
-	if n := len(metadata.Members); n > 0 {
-		added.Name.BeforeExtra = slices.Clone(metadata.Members[n-1].Name.BeforeExtra)
-	}
-	metadata.Members = append(metadata.Members, added)
-	if member(object, "metadata") == nil {
-		object.Members = append(object.Members, hujson.ObjectMember{
-			Name:  hujson.Value{BeforeExtra: nextLine(object), Value: hujson.String("metadata")},
-			Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: metadata},
-		})
-	}
-}
-
-// nextLine returns the white space before a member that is added to object: that of the
-// last member if it begins a line, else one space.
-func nextLine(object *hujson.Object) hujson.Extra {
-	before := object.Members[len(object.Members)-1].Name.BeforeExtra
-	if bytes.ContainsRune(before, '\n') {
-		return slices.Clone(before)
-	}
-	return hujson.Extra(" ")
 }
 
 // tasks repairs the tasks of a list, and their parts.

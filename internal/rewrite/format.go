@@ -239,13 +239,3 @@ func quoted(text string) jsontext.Value {
 	value, _ := jsontext.AppendQuote(nil, text)
 	return value
 }
-
-// HasComments reports whether the file is not JSON and [Fix] can make it JSON: only comments,
-// trailing commas and text around the JSON are wrong.
-func HasComments(data []byte) bool {
-	if jsonx.Check(data, jsonx.Tolerant) == nil {
-		return false
-	}
-	fixed, _ := Fix(data)
-	return jsonx.Check(fixed, jsonx.Tolerant) == nil
-}
