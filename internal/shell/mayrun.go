@@ -14,7 +14,7 @@ func (r Reading) MayRun(words []string) bool {
 		return r.computed || r.err != nil
 	}
 	program, rest := path.Base(words[0]), words[1:]
-	if slices.ContainsFunc(r.calls, func(c call) bool { return r.mayBe(c, program, rest) }) {
+	if slices.ContainsFunc(r.calls, func(c call) bool { return c.mayBe(program, rest) }) {
 		return true
 	}
 	texts := r.texts
@@ -40,61 +40,32 @@ func matches(pattern, text string) bool {
 	return regexp.MustCompile("(?i)" + pattern).MatchString(text)
 }
 
-// mayBe reports whether a command may be one of the program with these words among its own; but not if it plainly begins with them.
-func (r Reading) mayBe(c call, program string, rest []string) bool {
-	if strings.EqualFold(path.Base(c.words[0]), program+"-"+strings.Join(rest, "-")) {
+// mayBe reports whether a command may be one of the program with these words among its own.
+func (c call) mayBe(program string, rest []string) bool {
+	first := strings.TrimSuffix(path.Base(c.words[0]), ".exe")
+	if strings.EqualFold(first, program+"-"+strings.Join(rest, "-")) {
 		return true
 	}
-	for i, word := range c.words {
-		base := strings.TrimSuffix(path.Base(word), ".exe")
-		switch {
-		case i > 0 && c.harmless:
-			return false
-		case !couldBe(base, program):
-			continue
-		case i == 0:
-			return r.isOne(c, program, rest)
-		case among(c.words[i+1:], rest, literal(base) != ""):
-			return true
-		}
-	}
-	return false
-}
-
-// isOne is mayBe for a command whose program is the one.
-func (r Reading) isOne(c call, program string, rest []string) bool {
-	behind := c.words[1:]
-	if c.words[0] == "git" {
-		behind = c.words[min(subcommand(c.words), len(c.words)):]
-		if c.harmless && len(rest) > 0 && behind[0] != rest[0] {
-			return false
-		}
-	}
-	if len(behind) == len(c.words)-1 && len(behind) >= len(rest) && slices.Equal(behind[:len(rest)], rest) &&
-		path.Base(c.words[0]) == program {
+	if c.harmless && (!couldBe(first, program) || c.isOther(rest)) {
 		return false
 	}
-	if among(behind, rest, literal(c.words[0]) != "") {
-		return true
+	known := false // whether something of what they stand for is known
+	for n, wanted := range append([]string{program}, rest...) {
+		at := slices.IndexFunc(c.words, func(word string) bool {
+			return n == 0 && couldBe(strings.TrimSuffix(path.Base(word), ".exe"), wanted) || couldBe(word, wanted)
+		})
+		if at < 0 {
+			return false
+		}
+		known = known || literal(c.words[at]) != ""
 	}
-	values := plain().Replace(strings.Join(r.values, "\n"))
-	return strings.Contains(strings.Join(behind, ""), made) &&
-		!slices.ContainsFunc(rest, func(word string) bool { return !stands(word, values) })
+	return known
 }
 
-// among reports whether words may have others among them, in their order. known is whether something of what they stand for is
-// known already; else one of these words has to be known in part.
-func among(words, wanted []string, known bool) bool {
-	for i, word := range words {
-		if len(wanted) == 0 {
-			break
-		}
-		isValue := i > 0 && strings.HasPrefix(words[i-1], "-") && literal(word) == ""
-		if couldBe(word, wanted[0]) && !isValue {
-			wanted, known = wanted[1:], known || literal(word) != ""
-		}
-	}
-	return len(wanted) == 0 && known
+// isOther reports whether the words of git or gh that are known to be harmless name another of its commands.
+func (c call) isOther(rest []string) bool {
+	at := subcommand(c.words)
+	return c.words[0] == "git" && len(rest) > 0 && at < len(c.words) && c.words[at] != rest[0]
 }
 
 // literal returns what is known of a word.
