@@ -190,6 +190,8 @@ type stepHook struct {
 	flags   stepFlags
 	event   *event.Event
 	decided *decisionLog
+
+	sentBack bool // the agent may not stop
 }
 
 func newStepHook(s terminal.Streams, f stepFlags, e *event.Event, log *decisionLog) (*stepHook, error) {
@@ -244,7 +246,7 @@ func (h *stepHook) news(ctx context.Context, a event.Answer) event.Answer {
 	if h.event.AgentID != "" || !slices.Contains([]string{event.PostToolUse, event.UserPromptSubmit, event.Stop}, name) {
 		return a
 	}
-	text := h.News(ctx, name == event.Stop && a.Exit == event.ExitOK)
+	text := h.News(ctx, name == event.Stop && !h.sentBack)
 	if text == "" {
 		return a
 	}
@@ -340,17 +342,18 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 		}
 		return h.troubled(v.Trouble)
 	case event.Stop, event.SubagentStop:
-		agent, person, err := h.Stop(ctx, steps.Stopping{
+		sentBack, person, err := h.Stop(ctx, steps.Stopping{
 			Agent: e.AgentID, Background: e.BackgroundTasks, Crons: e.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
-			Planning: h.Planning, Project: h.project(),
+			Planning: h.Planning, Project: h.project(), Shown: true,
 			Message: e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
 			Words: func() transcript.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})
 		if err != nil {
 			return h.troubled(visible.Sprintf("the workflow is not enforced at this stop: %v", err))
 		}
-		if agent != "" {
-			return event.SendBack(agent, "fsmtx: "+person)
+		if sentBack != "" {
+			h.sentBack = true
+			return event.SendBack(e.Name, sentBack, person)
 		}
 		return h.troubled(person)
 	case event.PostToolBatch:

@@ -207,7 +207,8 @@ func (d *doctor) unjudged(root string) (found []Fault) {
 	if !enforced || len(missing) == 0 {
 		return found
 	}
-	return append(found, Fault{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps",
+	return append(found, Fault{Kind: "steps",
+		What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps",
 		File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)})
 }
 

@@ -38,6 +38,9 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 		return "", missing, nil
 	}
 	agent, person = sentBack(s, left, x, f.Questions)
+	if x.Shown {
+		person = ""
+	}
 	return agent, both(person, missing), nil
 }
 

@@ -43,6 +43,7 @@ type Stopping struct {
 	// Turns is how often in a row, without any progress, Hold sends an agent back whose client
 	// never stops it. 0 is for a client that does.
 	Turns int
+	Shown bool // the client shows the person what sends the agent back
 }
 
 // stop returns the steps to which the agent is sent back, or none if it may stop.

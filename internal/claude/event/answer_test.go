@@ -38,8 +38,8 @@ func TestAnswers(t *testing.T) {
 			Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a\\u202e\nb"}, ` +
 				`"systemMessage": "\\xff\\x1b"}` + "\n"}},
 		"escaped feedback": {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
-		"send back": {event.SendBack("a\x1b", "\u202e"), event.Answer{
-			Output: `{"systemMessage": "\\u202e"}` + "\n", ErrorText: "a\\x1b\n", Exit: 2}},
+		"send back": {event.SendBack(event.SubagentStop, "a\x1b", ""), event.Answer{
+			Output: `{"hookSpecificOutput": {"hookEventName": "SubagentStop", "additionalContext": "a\\x1b"}}` + "\n"}},
 		"escaped question": {event.Ask("a\u2028"),
 			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", ` +
 				`"permissionDecisionReason": "a\\u2028"}}` + "\n"}},

@@ -26,8 +26,8 @@ func TestJoin(t *testing.T) {
 				`"permissionDecisionReason": "the tasks are new\nnot yet"}, "systemMessage": "new tasks"}` + "\n",
 			ErrorText: "the tasks are new\nnot yet\n", Exit: ExitBlock,
 		}},
-		"told and sent back": {GoOnTelling(Stop, "the tasks are new", ""), SendBack("go on", "held"),
-			Answer{Output: `{"systemMessage": "held"}` + "\n", ErrorText: "the tasks are new\ngo on\n", Exit: ExitBlock}},
+		"told and sent back": {GoOnTelling(PreToolUse, "the tasks are new", ""), SendBack(PreToolUse, "go on", ""),
+			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new\ngo on"}}` + "\n"}},
 		"told and rewritten": {told, Rewrite(jsontext.Value(`{"a": 1}`)),
 			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new", ` +
 				`"updatedInput": {"a": 1}}, "systemMessage": "new tasks"}` + "\n"}},

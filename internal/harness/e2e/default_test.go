@@ -5,6 +5,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,10 +17,9 @@ import (
 )
 
 // withoutTaskTools returns a sandbox in which the client is as it is by default.
-func withoutTaskTools(t *testing.T, fsm string) *realclient.Sandbox {
+func withoutTaskTools(t *testing.T, fsm string, flags ...string) *realclient.Sandbox {
 	t.Helper()
-	s := held(t, fsm)
-	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	s := held(t, fsm, append(flags, "--task-tools=false")...)
 	onPath(s)
 	return s
 }
@@ -64,4 +64,22 @@ func TestAQuestionThatNobodyAnswersSaysWhatToDo(t *testing.T) {
 	assert.Contains(t, reason, "Do you approve the release?")
 	assert.Contains(t, reason, `tell the person, who can approve it in a terminal outside the client: fsmtx step done 1 --because "..."`)
 	assert.False(t, state(t, s).Step(1).Done())
+}
+
+// Fact 191: what sends the agent back is on the screen once, and in its request once, without the line of the shell.
+func TestStopReportsOnce(t *testing.T) {
+	s := withoutTaskTools(t, `[{"id": 1, "subject": "Write"}]`, "--stop", "remind")
+	m := s.Attend(Script{Main: []Turn{Do(Skill("skill", "release")), Say("first-end"), Say("second-end")}}, "--permission-mode", "default",
+		"--allowedTools", "Skill")
+	m.See(0, "❯")
+	m.Enter("go")
+	m.See(0, `Stop hook says: release: 0 of 1 steps done. #1 "Write" is ready.`)
+	m.See(0, "second-end")
+	r := m.Run()
+	for _, other := range []string{"problem", "sent back", "CLAUDE_CONFIG_DIR"} {
+		assert.NotContains(t, m.Text(), other)
+	}
+	news := r.Exchanges(Main)[2].Request.News()
+	assert.Equal(t, 1, strings.Count(news, "0 of 1 steps done"), news)
+	assert.NotContains(t, news, "CLAUDE_CONFIG_DIR")
 }
