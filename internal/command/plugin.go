@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,10 +29,9 @@ reports at the start of a session if the program does not run on that machine.
 The plugin runs on the platform of this program. --platforms all, or a list of
 linux/amd64,linux/arm64,darwin/amd64,darwin/arm64, adds programs for these platforms to
 bin, and a script bin/fsmtx that starts the right one. With --from the programs come from
-the archives of a release, which are in the directory RELEASE with their SHA256SUMS;
-without --platforms all archives there are used. Without --from the programs are built
-with Go: from this program's source if the current directory is in a checkout of it, or
-else from the release to which this program belongs.
+the archives of a release, which are in the directory RELEASE with their SHA256SUMS ("make
+dist" writes such a directory); without --platforms all archives there are used. Programs
+for other platforms than this one come only from there.
 
 DIR is created if it does not exist. If it already has a plugin, the plugin is updated:
 missing files are added, and files that differ are replaced only with --force. The
@@ -82,19 +80,16 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 			"claude --plugin-dir ~/fsmtx-plugin                 # try it in one session",
 			"claude plugin marketplace add ~/fsmtx-plugin       # or keep it",
 			"claude plugin install fsmtx@fsmtx",
-			"fsmtx plugin --platforms all ~/fsmtx-plugin        # for Linux and macOS, with Go",
-			"fsmtx plugin --from ~/Downloads ~/fsmtx-plugin     # the same, from a release",
+			"fsmtx plugin --from ~/Downloads ~/fsmtx-plugin     # for the platforms of a release",
 			"fsmtx plugin --force ~/fsmtx-plugin                # after an upgrade",
 			"fsmtx plugin --with planning --name product-planning ~/product-planning",
 		),
 		Args: takes(1, "one directory", "run fsmtx plugin --help"),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.steps.validate(); err != nil {
 				return err
 			}
-			ctx, stop := interruptible(c.Context())
-			defer stop()
-			return f.run(ctx, s, args[0])
+			return f.run(s, args[0])
 		},
 	}
 	c.Flags().StringVar(&f.name, "name", "",
@@ -111,12 +106,12 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func (f *pluginFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
+func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	p, err := f.plugin(ctx, dir)
+	p, err := f.plugin(dir)
 	if err != nil {
 		return err
 	}
@@ -140,7 +135,7 @@ func (f *pluginFlags) run(ctx context.Context, s terminal.Streams, dir string) e
 
 // plugin returns the plugin to write into dir: its properties come from the flags, or else
 // from the plugin that is already there.
-func (f *pluginFlags) plugin(ctx context.Context, dir string) (plugin.Plugin, error) {
+func (f *pluginFlags) plugin(dir string) (plugin.Plugin, error) {
 	old, err := plugin.Read(dir)
 	if err != nil && !errors.Is(err, plugin.ErrForeign) {
 		return plugin.Plugin{}, err
@@ -164,7 +159,12 @@ func (f *pluginFlags) plugin(ctx context.Context, dir string) (plugin.Plugin, er
 		p.Programs, p.Version, err = plugin.Release(f.from, want, f.mcp)
 		return p, err
 	}
-	p.Programs, err = f.programs(ctx, want)
+	if slices.ContainsFunc(want, func(p plugin.Platform) bool { return p != plugin.This() }) {
+		return p, &exit{exitNo, errors.New("the programs for other platforms come from a release"),
+			"give the directory with its archives and SHA256SUMS with --from DIR; make dist writes one in a checkout of the source"}
+	}
+	own, err := plugin.Own(f.mcp)
+	p.Programs = []plugin.Program{own}
 	return p, err
 }
 
@@ -191,24 +191,6 @@ func (f *pluginFlags) wanted(old plugin.Existing) ([]plugin.Platform, error) {
 	}
 	slices.Sort(want)
 	return slices.Compact(want), nil
-}
-
-// programs returns this program for this platform, and builds those for others.
-func (f *pluginFlags) programs(ctx context.Context, want []plugin.Platform) (all []plugin.Program, err error) {
-	if len(want) == 0 || slices.Contains(want, plugin.This()) {
-		own, err := plugin.Own(f.mcp)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, own)
-	}
-	others := slices.DeleteFunc(slices.Clone(want), func(p plugin.Platform) bool { return p == plugin.This() })
-	if len(others) == 0 {
-		return all, nil
-	}
-	b := version.Get()
-	built, err := plugin.Source{Commit: b.Commit, Version: b.Version}.Build(ctx, others, f.mcp)
-	return append(all, built...), err
 }
 
 // parts returns the parts of the plugin. Hooks that the plugin in DIR already has keep their

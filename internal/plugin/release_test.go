@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -108,73 +107,4 @@ func TestMalformedArchivesAreRefused(t *testing.T) {
 		_, _, err := Release(dir, nil, false)
 		assert.ErrorIs(t, err, errArchive, name)
 	}
-}
-
-// fakeGo is a stand-in for the Go command. It records its calls and writes programs that
-// consist of their name and platform.
-const fakeGo = `
-case "$1 $2" in
-"list -m") cat "$0.module" 2>/dev/null; exit 0 ;;
-"env GOMODCACHE") echo /modules; exit 0 ;;
-"env GOHOSTOS") echo linux; exit 0 ;;
-"env GOHOSTARCH") echo amd64; exit 0 ;;
-esac
-echo "$GOOS/$GOARCH CGO_ENABLED=$CGO_ENABLED GOMODCACHE=$GOMODCACHE: $*" >> "$0.log"
-[ "$GOOS" != "$(cat "$0.fails" 2>/dev/null)" ] || { echo "no such package" >&2; exit 1; }
-for last; do :; done
-name=${last##*/}
-name=${name%%@*}
-case $1 in
-build) shift; while [ "$1" != -o ]; do shift; done; out=$2 ;;
-install) out=$GOPATH/bin/${GOOS}_$GOARCH/$name; [ "$GOOS/$GOARCH" != linux/amd64 ] || out=$GOPATH/bin/$name ;;
-esac
-mkdir -p "${out%/*}"
-echo "$name $GOOS/$GOARCH" > "$out"`
-
-func TestProgramsAreBuiltWithGo(t *testing.T) {
-	tools := t.TempDir()
-	tool(t, tools, "go", fakeGo)
-	t.Setenv("PATH", tools+":/usr/bin:/bin")
-	both := []Platform{"darwin/arm64", "linux/amd64"}
-	want := []Program{
-		{"darwin/arm64", []byte("fsmtx darwin/arm64\n"), []byte("fsmtx-mcp darwin/arm64\n")},
-		{"linux/amd64", []byte("fsmtx linux/amd64\n"), []byte("fsmtx-mcp linux/amd64\n")},
-	}
-
-	// Elsewhere: the release of this program. No git looks at the files of that directory, as it runs what the
-	// configuration of a repository names for that.
-	tool(t, tools, "git", `echo "$1" >> "$0.log"`)
-	built, err := Source{Version: "1.2.3"}.Build(context.Background(), both, true)
-	require.NoError(t, err)
-	assert.Equal(t, want, built)
-	log := content(t, tools, "go.log")
-	assert.Contains(t, log, "darwin/arm64 CGO_ENABLED=0 GOMODCACHE=/modules: install -trimpath -ldflags -s -w "+
-		"github.com/fsmtx/fsmtx/cmd/fsmtx@v1.2.3\n")
-
-	_, err = Source{}.Build(context.Background(), both, true)
-	require.ErrorIs(t, err, errNoSource)
-	assert.Equal(t, "rev-parse\nrev-parse\n", content(t, tools, "git.log"))
-
-	// In the source.
-	require.NoError(t, os.WriteFile(filepath.Join(tools, "go.module"), []byte(modulePath+"\n"), 0o644))
-	built, err = Source{}.Build(context.Background(), both, true)
-	require.NoError(t, err)
-	assert.Equal(t, want, built)
-	built, err = Source{}.Build(context.Background(), both[:1], false)
-	require.NoError(t, err)
-	assert.Nil(t, built[0].MCP)
-
-	tool(t, tools, "git", `[ "$1" != rev-parse ] || echo 0123456789abcdef`)
-	_, err = Source{Commit: "fedcba"}.Build(context.Background(), both, true)
-	require.ErrorIs(t, err, errOtherSource)
-	_, err = Source{Commit: "01234567"}.Build(context.Background(), both, true)
-	require.NoError(t, err)
-
-	require.NoError(t, os.WriteFile(filepath.Join(tools, "go.fails"), []byte("darwin"), 0o644))
-	_, err = Source{}.Build(context.Background(), both, true)
-	require.ErrorContains(t, err, "building fsmtx for darwin/arm64: exit status 1\nno such package")
-
-	t.Setenv("PATH", t.TempDir())
-	_, err = Source{}.Build(context.Background(), both, true)
-	require.ErrorIs(t, err, errNoGo)
 }

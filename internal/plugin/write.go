@@ -29,7 +29,7 @@ var (
 	// errPlatforms is returned by Write if the plugin in the directory has programs for
 	// platforms that the new plugin lacks.
 	errPlatforms = hint.New("the plugin would lose the programs for",
-		"nothing was written; add --platforms all, --from, or --platforms with the platforms that the plugin should have")
+		"nothing was written; add --from with the archives of a release, or --platforms with the platforms that the plugin should have")
 )
 
 // differsError is returned by Write when files of the plugin exist with other
