@@ -36,7 +36,6 @@ It prints each problem, the most urgent first, with a command that repairs it:
   lock         a stale lock of the client, or a file at the path of a lock
   leftover     the state directory of a list that no longer exists (--older-than), or
                temporary files of a command that was killed
-  client       newer than the version that fsmtx is tested with
 
 If nothing is wrong, it says by what a session works on steps here, and whether there is a
 workflow at all.

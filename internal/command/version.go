@@ -27,12 +27,10 @@ use the network, and exits with 1 if one differs or its version is unknown. It r
 --version what you have chosen: the program on PATH, those in your own settings and in the
 plugins that the client has installed, and the copy that install made. It does not run a
 program that is named only in a project's settings: somebody else may have written them.
-If such a program has the same content as one of the others, its version is known too. The
-last line says how this program was installed, as far as its place tells, and how to upgrade
-it: Homebrew, mise, aqua, npm, go install, install.sh, a plugin, a checkout or an archive.
+If such a program has the same content as one of the others, its version is known too.
 With --json it prints an array of objects with where, path, version (empty if unknown), same,
-not_asked (why the program was not run), failed (why a program that was run has not said its
-version) and, for this program, installed (by and upgrade).`
+not_asked (why the program was not run) and failed (why a program that was run has not said
+its version).`
 
 func newVersion(s terminal.Streams) *cobra.Command {
 	asJSON, check := false, false
@@ -88,7 +86,6 @@ func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		for _, c := range copies {
 			_ = s.Printf("%s\n", c)
 		}
-		_ = s.Printf("%s\n", copies[0].Way)
 	}
 	if err == nil && slices.ContainsFunc(copies, func(c doctor.Copy) bool { return !c.Same }) {
 		return &exit{code: exitNo}

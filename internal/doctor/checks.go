@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"golang.org/x/mod/semver"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -19,7 +15,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -149,44 +144,4 @@ func (d *doctor) writtenDirs() (dirs []string, err error) {
 		}
 	}
 	return dirs, nil
-}
-
-// client compares the installed client's version with the tested one. It does not run it.
-func (d *doctor) client(context.Context) ([]Fault, error) {
-	version := installedClient()
-	if version == "" || semver.Compare("v"+version, "v"+claude.Tested) <= 0 {
-		return nil, nil
-	}
-	return []Fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested +
-		", the version that this fsmtx is tested with; if something does not work as documented, please report it to the fsmtx project"}}, nil
-}
-
-// installedClient returns the version of the client on PATH, which it takes from the path
-// .../versions/2.1.329 or from the package's package.json. It is empty if unknown.
-func installedClient() string {
-	path, err := exec.LookPath("claude")
-	if err != nil {
-		return ""
-	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return ""
-	}
-	if name := filepath.Base(path); semver.IsValid("v" + name) {
-		return name
-	}
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		data, err := safefile.ReadFile(filepath.Join(dir, "package.json"), 1<<20, 0)
-		if err != nil {
-			continue
-		}
-		var manifest struct {
-			Name    string `json:"name"`
-			Version string `json:"version"`
-		}
-		if json.Unmarshal(data, &manifest, jsonx.Tolerant) == nil && strings.HasPrefix(manifest.Name, "@anthropic-ai/claude-code") &&
-			semver.IsValid("v"+manifest.Version) {
-			return manifest.Version
-		}
-	}
-	return ""
 }

@@ -30,7 +30,6 @@ type Copy struct {
 	Same     bool   `json:"same"`               // as this program's
 	NotAsked string `json:"not_asked,omitzero"` // why it was not run
 	Failed   string `json:"failed,omitzero"`    // why it has not said its version
-	Way      *Way   `json:"installed,omitzero"` // how it was installed; only of this program
 }
 
 func (c Copy) String() string {
@@ -62,8 +61,7 @@ func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	way := wayOf(s, self)
-	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version, Way: &way}}
+	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version}}
 	all.ask(ctx, "on PATH", settings.Program)
 	if path, err := program.Find(); err == nil {
 		all.ask(ctx, "fsmtx mcp", path)

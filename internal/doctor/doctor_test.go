@@ -155,19 +155,6 @@ func TestAnOldCopyOfAPlugin(t *testing.T) {
 	}
 }
 
-// A client is reported if it is newer than the one that the tests run.
-func TestANewerClient(t *testing.T) {
-	for version, reported := range map[string]bool{"1.0.0": false, claude.Tested: false, "99.0.0": true} {
-		d, write := world(t)
-		program := write("versions/"+version, "#!/bin/sh\n")
-		t.Setenv("PATH", t.TempDir())
-		require.NoError(t, os.Symlink(program, filepath.Join(os.Getenv("PATH"), "claude")))
-		found, err := d.client(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, reported, len(found) > 0, version)
-	}
-}
-
 // A program that is asked for its version does not see the directory of the project.
 func TestAProgramIsAskedElsewhere(t *testing.T) {
 	d, write := world(t)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 // otherwiseNamed reports workflows beside a SKILL.md under a name that is not read, where there is no fsm.json.
 func otherwiseNamed(skills []locator.Skill) (found []Fault) {
 	for _, k := range skills {
-		if isFile(filepath.Join(k.Folder, specName)) {
+		if _, err := os.Stat(filepath.Join(k.Folder, specName)); err == nil {
 			continue
 		}
 		files, _ := filepath.Glob(filepath.Join(k.Folder, "*.json"))

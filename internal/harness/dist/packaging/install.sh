@@ -109,15 +109,6 @@ for program in fsmtx fsmtx-mcp; do
 	fi
 done
 
-data=${XDG_DATA_HOME:-${HOME:+$HOME/.local/share}}
-case $data in
-/*)
-	if mkdir -p "$data/fsmtx" 2>/dev/null; then
-		printf '%s\n' "$bin/fsmtx" >"$data/fsmtx/installed-by-script" || :
-	fi
-	;;
-esac
-
 printf 'installed fsmtx %s in %s\n' "$version" "$bin"
 # shellcheck disable=SC2016 # the person types $PATH
 case :$PATH: in
