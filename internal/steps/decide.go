@@ -59,10 +59,31 @@ const (
 func (c *call) decide(s *State) decision {
 	target := s.Step(c.target.ID)
 	d := c.decideAbout(s, target)
-	if d.check != nil && c.Planning {
+	switch {
+	case d.check != nil && c.Planning:
 		return c.final(s, target, planning(target, d.check, c.update.Status), d.lines)
+	case d.decided() && d.verdict.Allowed() && c.awaitsStart(s, target):
+		return decision{wait: true, claim: []int64{target.ID}}
 	}
 	return d
+}
+
+// awaitsStart reports whether a completion has to wait for a start of the same message: for one that was let through and has not
+// reached the list, or, if nothing is on record yet, for one that may come.
+func (c *call) awaitsStart(s *State, target *Current) bool {
+	if c.update.Use == "" || c.asks || c.update.Status != completed || target.Status != pending {
+		return false
+	}
+	since := c.begun
+	if e, ok := s.last(target.ID); ok && e.To == inProgress && e.Verdict == Allow {
+		return s.Time.Sub(e.Time) < patience
+	}
+	for _, id := range target.BlockedBy { // a start may have waited for these
+		if e, ok := s.last(id); ok && e.Time.After(since) {
+			since = e.Time
+		}
+	}
+	return s.Time.Sub(since) < grace
 }
 
 // decideAbout is decide for any mode of the agent.
@@ -83,7 +104,7 @@ func (c *call) decideAbout(s *State, target *Current) decision {
 		return decision{wait: true}
 	}
 	s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(p Pending) bool { return p.Call == c.id })
-	if v := running(s, target); !v.Allowed() {
+	if v := c.running(s, target); !v.Allowed() {
 		return c.final(s, target, v, nil)
 	}
 	lines := append(s.recordSeen(c.by(c.update, Verdict{})), c.lapseOver(s)...)
@@ -414,12 +435,18 @@ func (s *State) hasTwin(u Update, call string) bool {
 // checkRuns is Why of a denial that ends by itself.
 const checkRuns = "its check is running"
 
-// running denies an update of a step whose check is running in another call.
-func running(s *State, c *Current) Verdict {
-	if !s.checking(c.ID) {
+// running denies an update of a step whose check is running in another call, unless it starts the step: that call completes it then. A
+// start that comes when another call of its message has completed the step would open it again.
+func (c *call) running(s *State, target *Current) (v Verdict) {
+	e, known := s.last(target.ID)
+	switch starts := c.update.Status == inProgress; {
+	case starts && known && e.lets() && e.To == completed && c.update.Use != "" && !e.Time.Before(c.begun):
+		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")
+	case s.checking(target.ID) && !(starts && target.Status == pending):
+		v = deny(target, checkRuns, target.Name()+" is being completed by another call, whose check is running: wait until it ends")
+	default:
 		return Verdict{}
 	}
-	v := deny(c, checkRuns, c.Name()+" is being completed by another call, whose check is running: wait until it ends")
 	v.past.none = true
 	return v
 }

@@ -58,6 +58,44 @@ func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 	}
 }
 
+// TestEnforcementOfAStartAndACompletion: a step is completed, and the next one started and completed, in any order of the hooks, and
+// while the check of the latter runs.
+func TestEnforcementOfAStartAndACompletion(t *testing.T) {
+	type made struct {
+		id     int64
+		status string
+	}
+	message := []made{{1, completed}, {2, inProgress}, {2, completed}}
+	for _, slow := range []string{"true", "sleep 0.4"} {
+		for _, outcomes := range []bool{false, true} {
+			for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+				t.Run(fmt.Sprint(slow, outcomes, order), func(t *testing.T) {
+					t.Parallel()
+					first, second := Step{Check: &Check{Run: slow, Timeout: 20}}, Step{BlockedBy: []int64{1}, Check: &Check{Run: slow, Timeout: 20}}
+					if outcomes {
+						second.Outcomes = []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 1}}
+					}
+					c := &client{list: hydrated(t, first, second)}
+					for _, n := range order {
+						c.call(message[n].id, message[n].status, Allow)
+					}
+					c.calls.Wait()
+					s := c.state()
+					require.Equal(t, 2, s.DoneCount())
+					var changes []string
+					for _, e := range s.About(2) {
+						require.NotEqual(t, Deny, e.Verdict)
+						if e.Verdict == Allow {
+							changes = append(changes, e.From+" to "+e.To)
+						}
+					}
+					require.Equal(t, []string{"pending to in_progress", "in_progress to completed"}, changes)
+				})
+			}
+		}
+	}
+}
+
 // TestAWaitEndsWithTheDenialOfTheOther: what does not go through is not waited for.
 func TestAWaitEndsWithTheDenialOfTheOther(t *testing.T) {
 	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}},
