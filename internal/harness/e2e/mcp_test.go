@@ -109,6 +109,21 @@ func TestASkipNeedsThePerson(t *testing.T) {
 	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount())
 }
 
+// At the terminal the client shows the server's question as a form.
+func TestAPersonApprovesByAForm(t *testing.T) {
+	s := newServed(t, gated(`"approval": "Is the text good?"`))
+	m := s.Attend(Script{Main: []Turn{Do(Skill("skill", "fsmtx:release")), s.call("complete", "step_complete", 1), Say("the-turn-is-over")}},
+		append(s.args, "--permission-mode", "default", "--allowedTools", "Skill", "mcp__plugin_fsmtx_fsmtx")...)
+	m.See(0, "❯")
+	m.Enter("go")
+	m.See(0, "Is the text good?")
+	require.False(t, state(t, s.Sandbox).Step(1).Done())
+	m.Answer(m.Here(), "\r", "the-turn-is-over")
+	allowed(t, m.Run(), "complete")
+	last := state(t, s.Sandbox).Evidence
+	assert.Equal(t, gates.ByElicitation, last[len(last)-1].By.How)
+}
+
 // An Elicitation hook answers in place of a person.
 func TestAPersonLetsAStepBeSkipped(t *testing.T) {
 	s := newServed(t, steps("Release"))
