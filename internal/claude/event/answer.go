@@ -136,9 +136,9 @@ func AskAbout(question string, input jsontext.Value) Answer {
 		UpdatedInput: input}}.answer(ExitOK, "")
 }
 
-// SendBack keeps an agent from stopping. The agent and the person read the text once; person is what else the person is told. An answer with exit code 2 is shown to
-// both with the hook's whole line, and to the person as a problem; the reason of a JSON decision reaches the model twice in one
-// request (facts 103 and 191, client 2.1.329). Clients before 2.1.163 let the agent stop.
+// SendBack keeps an agent from stopping. The agent and the person read the text once; person is what else the person is told.
+// An answer with exit code 2 is shown to both with the hook's whole line, and to the person as a problem; the reason of a JSON
+// decision reaches the model twice in one request (facts 103 and 191, client 2.1.329). Clients before 2.1.163 let the agent stop.
 func SendBack(name, text, person string) Answer { return Tell(name, text, person) }
 
 // Rewrite replaces the input of the tool call of a PreToolUse event (fact 37, client

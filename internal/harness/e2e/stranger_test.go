@@ -52,7 +52,8 @@ func TestAStrangerGetsASkillHeld(t *testing.T) {
 				m.See(0, "Publish › blocked by #2")
 			}
 			for _, text := range []string{"release: 3 tasks #1–#3",
-				`#3 "Publish" cannot be completed: #2 "Run make test and make sure it passes" must be done`, "release: 1 of 3 done: #1", "release: 2 of 3 done: #2", "Do you approve this step: Publish?"} {
+				`#3 "Publish" cannot be completed: #2 "Run make test and make sure it passes" must be done`, "release: 1 of 3 done: #1",
+				"release: 2 of 3 done: #2", "Do you approve this step: Publish?"} {
 				m.See(0, text)
 			}
 			m.Answer(0, "\r", "the-turn-is-over")
