@@ -267,6 +267,7 @@ func (w *foreignWorld) calls() map[string][]call {
 			asHook(foreign, "step"), asHook("{}", "step", "--stop", foreign), asHook("{}", "step", "--"+foreign), {args: []string{"step", foreign}}},
 		"fsmtx step reopen": {{args: []string{"step", "reopen", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step",
 			"reopen", foreign, "--because", "x"}}, {args: []string{"step", "reopen", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step move": {{args: []string{"step", "move", foreign, "--because", "x", "--session", "s1"}}},
 		"fsmtx step allow": {{args: []string{"step", "allow", "Bash(" + foreign + ")", "--because", "x", "--session", "s1"}},
 			{args: []string{"step", "allow", foreign, "--because", "x"}}, {args: []string{"step", "allow", "Edit", "--because", foreign,
 				"--session", foreign}}},

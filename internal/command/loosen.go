@@ -36,6 +36,7 @@ func loosenings() []loosening {
 		{"step reopen", always, "reopen a step"},
 		{"step end", always, "end a workflow"},
 		{"step allow", always, "go past a gate"},
+		{"step move", always, "say where the gates look"},
 		{"undo", unless("dry-run"), "undo a workflow"},
 		{"recover", given("force"), "set aside the record of an interrupted hydration"},
 		{"doctor", given("fix"), "remove what doctor calls left over or stale"},

@@ -73,6 +73,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx step skip":   one("step", "skip", "3", "--because", "x", "--session", "s"),
 		"fsmtx step done":   one("step", "done", "3", "--because", "x", "--session", "s"),
 		"fsmtx step reopen": one("step", "reopen", "3", "--because", "x", "--session", "s"),
+		"fsmtx step move":   one("step", "move", ".", "--because", "x", "--session", "s"),
 		"fsmtx step end":    one("step", "end", "3", "--because", "x", "--session", "s"), "fsmtx step allow": one("step", "allow", "Edit",
 			"--because", "x", "--session", "s"), "fsmtx step show": one("step", "show", "s"),
 		"fsmtx mcp":   {{args: []string{"mcp"}, gently: true}, hook(mcpSession, "mcp")},

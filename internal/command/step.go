@@ -85,7 +85,7 @@ func newStep(s terminal.Streams) *cobra.Command {
 	var f stepFlags
 	c := &cobra.Command{
 		Use:   "step",
-		Short: "Decide about a step, as a person: skip, done, reopen, end, allow; or show the steps",
+		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move; or show the steps",
 		Long:  stepLong,
 		Example: example(
 			"fsmtx step < event.json",
@@ -119,6 +119,7 @@ func stepSubcommands() []subcommand {
 		{name: "reopen", make: newStepReopen},
 		{name: "end", make: newStepEnd},
 		{name: "allow", make: newStepAllow},
+		{name: "move", make: newStepMove},
 		{name: "show", make: newStepShow},
 	}
 }

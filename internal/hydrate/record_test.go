@@ -127,7 +127,7 @@ func (h *home) checkRecord(w steps.Workflow, file string) {
 	sum := sha256.Sum256([]byte(file))
 	want := steps.Workflow{Version: steps.Version, Command: w.Command, Spec: filepath.Join(h.dir, ".claude/skills", w.Command, "fsm.json"),
 		SHA256: hex.EncodeToString(sum[:]), Session: "list", Dir: filepath.Join(h.dir, "project"), Steps: w.Steps,
-		Definition: steps.Definition([]byte(file))}
+		Inode: steps.Inode(filepath.Join(h.dir, "project")), Definition: steps.Definition([]byte(file))}
 	require.Equal(h.t, want, w)
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(h.t, err)

@@ -68,7 +68,8 @@ func TestChooseSession(t *testing.T) {
 				note := strings.ReplaceAll(c.note, "PROJECT", project)
 				assert.True(t, strings.HasPrefix(answer, note), answer)
 				assert.Contains(t, connected.workflow().Message, note)
-				for _, refused := range []string{connected.refuses("step_start", n(9)), connected.refuses("step_complete", args{"step": 1, "outcome": "x"}),
+				for _, refused := range []string{connected.refuses("step_start", n(9)),
+					connected.refuses("step_complete", args{"step": 1, "outcome": "x"}),
 					connected.refuses("step_skip", args{"step": 1, "because": "x"})} {
 					assert.True(t, strings.HasPrefix(refused, note+" "), refused)
 				}

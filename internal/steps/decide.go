@@ -353,6 +353,9 @@ func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
 		return unattended(g.step), true
 	}
 	f, known := c.facts[factKey{g.step.ID, g.kind}]
+	if f.away != "" {
+		return c.nowhere(g.step, f), true
+	}
 	return g.Gate.evaluate(g.step, f, known)
 }
 

@@ -197,6 +197,9 @@ func (e *ending) pass(g Gate) bool {
 	}
 	f, known := e.c.facts[factKey{e.step.ID, g.kind}]
 	switch {
+	case f.away != "":
+		e.verdict = e.c.nowhere(e.step, f)
+		return false
 	case known || !g.looks():
 	case g.check != nil:
 		if left := e.c.left(); g.check.Limit() > left {

@@ -292,6 +292,25 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 	}
 }
 
+// TestEnforcementWithoutOneRecord: a step is completed only after what is under it, of which the record is another one. If either
+// cannot be read, that is denied or told, and the list stays as it is.
+func TestEnforcementWithoutOneRecord(t *testing.T) {
+	l := inProject(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a"},
+		"do": [{"id": 1, "subject": "Change {item}"}]}]}`, nil)
+	l.begin(1)
+	records, err := filepath.Glob(filepath.Join(stateDirOf(l.Frame), "done-*"))
+	require.NoError(t, err)
+	require.Len(t, records, 2)
+	for _, record := range records {
+		f := copied(t, filepath.Dir(l.List.Dir))
+		require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(f), filepath.Base(record)), []byte("damaged"), 0o600))
+		before := listOf(t, f)
+		v := f.Update(t.Context(), Update{Task: "1", Status: completed})
+		require.False(t, silent(v), "%+v", v)
+		require.Equal(t, before, listOf(t, f))
+	}
+}
+
 // TestEnforcementWithTheLockHeld: what is denied stays denied, and its record is only late.
 func TestEnforcementWithTheLockHeld(t *testing.T) {
 	templates := enforced(t)

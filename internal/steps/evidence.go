@@ -51,6 +51,8 @@ type Evidence struct {
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
 	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
 
+	Moved *Moved `json:"moved,omitzero"`
+
 	// Of a step that is done for lines; see expansion.
 	Expands string   `json:"expands,omitzero"` // id of the expansion
 	Items   []string `json:"items,omitempty"`  // the lines
@@ -80,6 +82,7 @@ const (
 	doneWord   = "done: "
 	reopenWord = "reopen: "
 	endWord    = "end: "
+	moveWord   = "move: "  // of WasMoved
 	allowWord  = "allow: " // of Permitted
 )
 
@@ -285,7 +288,9 @@ func essential(all []Evidence) (keep []bool) {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 ||
+		e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
+		e.Moved != nil ||
 		e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
 }
 
@@ -310,8 +315,8 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Verdict == Called || e.Verdict == Expand ||
-		e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
+	if e.Check != nil || e.Moved != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer ||
+		e.Verdict == Called || e.Verdict == Expand || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)

@@ -213,6 +213,9 @@ func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision
 // denial.
 func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Verdict) {
 	f, known := c.facts[factKey{b.ID, eachLine}]
+	if f.away != "" {
+		return e, missing, c.nowhere(b, f)
+	}
 	switch wrong := b.pathFaults[b.Each.Lines]; {
 	case wrong != nil:
 		return e, missing, noLines(b, wrong.Error(), nil)
@@ -356,7 +359,7 @@ func (s *State) tooMany(c *Current, items []string) string {
 
 // readLines reads the file with the lines for which a step is done, without a lock.
 func (c *call) readLines(ctx context.Context, b *Current) {
-	f := fact{dir: c.workplace(b.Workflow.Dir)}
+	f := c.workplace(b.Workflow)
 	f.digests = b.Each.filesOf(ctx, f.dir)
 	path := filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines))
 	if f.sum, f.err = digestOf(path); f.err == nil {
@@ -427,7 +430,7 @@ func (s *State) misshapen() bool { return len(s.unfinishedExpansions()) > 0 || l
 // expansions, and takes out the copies of earlier rounds. Then s is the state after that. It
 // returns what the agent has to know of it.
 func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string, err error) {
-	if !s.misshapen() {
+	if s.isPartial() || !s.misshapen() {
 		return "", nil
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -497,7 +500,7 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 // copies.
 func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
 	w := Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
-		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir,
+		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode,
 		Outcomes: true, Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []Step{}, Under: Planned(p.Levels(), c.ID)}
 	for i := range w.Under {
 		w.Under[i].Round, w.Under[i].Item = e.Round, e.Items[i]

@@ -168,16 +168,17 @@ func (s *State) isAsked(c *Current) bool {
 func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 	src, r := openRecord(f.List.Dir, txn.WithFS(f.List.Files()))
 	src.close()
+	if err := r.addUnread(f.List.Dir); err != nil {
+		return nil, f.trouble(err)
+	}
 	target := r.steps.find(u.Task)
 	if target == nil {
-		if t := taggedTask(f.List.Dir, u.Task); t != nil {
-			if r.lost(t.id) == nil {
-				return nil, f.unrecorded(ctx, t, len(r.steps) > 0)
-			}
-			if err := r.addUnread(f.List.Dir); err != nil {
-				return nil, f.trouble(err)
-			}
-			target = r.steps.find(u.Task)
+		t, err := taggedTask(f.List.Dir, u.Task)
+		if err != nil {
+			return nil, f.trouble(err)
+		}
+		if t != nil {
+			return nil, f.unrecorded(ctx, t, len(r.steps) > 0)
 		}
 	}
 	if target == nil {
@@ -190,11 +191,9 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 	if c.begun.IsZero() {
 		c.begun = time.Now()
 	}
-	if target.unread {
-		c.troubles = r.troubles()
-		if f.Apply && u.Outcome != "" { // only its record says what that leads to
-			return nil, f.trouble(errors.Join(c.troubles...))
-		}
+	c.troubles = r.troubles()
+	if target.unread && f.Apply && u.Outcome != "" { // only its record says what that leads to
+		return nil, f.trouble(errors.Join(c.troubles...))
 	}
 	return c, Verdict{}
 }
@@ -502,8 +501,10 @@ func (c *call) await(ctx context.Context) {
 // find looks for files, without a lock.
 func (c *call) find(ctx context.Context, all []lookup) {
 	for _, l := range all {
-		f := fact{dir: c.workplace(l.step.Workflow.Dir), said: l.said}
-		f.sight = lookFor(ctx, f.dir, l)
+		f := c.workplace(l.step.Workflow)
+		if f.said = l.said; f.away == "" {
+			f.sight = lookFor(ctx, f.dir, l)
+		}
 		c.facts[factKey{l.step.ID, l.kind}] = f
 	}
 }
@@ -516,16 +517,20 @@ func (c *call) check(ctx context.Context, b *run) {
 		ctx, cancel = c.Interruptible(ctx)
 		defer cancel()
 	}
-	base := c.workplace(b.step.Workflow.Dir)
-	r := c.runCheck(ctx, b, base)
-	for key, f := range c.facts {
-		if f.result == nil {
+	f := c.workplace(b.step.Workflow)
+	if f.away != "" {
+		c.facts[factKey{b.step.ID, b.kind}] = f
+		return
+	}
+	r := c.runCheck(ctx, b, f.dir)
+	f.result = &r
+	for key, known := range c.facts {
+		if known.result == nil {
 			delete(c.facts, key)
 		}
 	}
-	f := fact{dir: base, result: &r}
 	if b.kind == eachLine {
-		f.digests = b.step.Each.filesOf(ctx, base)
+		f.digests = b.step.Each.filesOf(ctx, f.dir)
 	}
 	c.facts[factKey{b.step.ID, b.kind}] = f
 }
@@ -634,7 +639,11 @@ func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *State) Verdict {
 	if v.Decision == Deny {
 		return v
 	}
-	for _, err := range slices.Concat(c.troubles, s.Troubles) {
+	troubles := c.troubles
+	if !c.target.unread && len(troubles) > 0 && dir != nil && c.toldIn(dir, c.Session+"/"+errors.Join(troubles...).Error()) {
+		troubles = nil // they are about other steps
+	}
+	for _, err := range slices.Concat(troubles, s.Troubles) {
 		if dir != nil && errors.Is(err, ErrMissing) && c.toldIn(dir, c.Session+keyOf("missing", s.missingHere())) {
 			continue
 		}

@@ -128,8 +128,8 @@ func (c *call) digestLists() map[string]string {
 		if r.Each == nil || r.Each.Lines == "" || r.workflow != c.target.workflow {
 			continue
 		}
-		dir := c.workplace(r.workflow.Dir)
-		if sum, err := digestOf(filepath.Join(dir, filepath.FromSlash(r.Each.Lines))); err == nil {
+		f := c.workplace(r.workflow)
+		if sum, err := digestOf(filepath.Join(f.dir, filepath.FromSlash(r.Each.Lines))); err == nil {
 			lists[r.Each.Lines] = sum
 		}
 	}

@@ -36,11 +36,12 @@ func inProject(t *testing.T, file string, files map[string]string) *list {
 // A file that was there before the workflow is refused once, and then recorded, and the person is told.
 func TestAFileIsNew(t *testing.T) {
 	for name, file := range map[string]string{
-		"array":       `[{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]`,
-		"object":      `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]}`,
-		"an outcome":  `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "outcomes": {"done": {"produces": ["notes.md", "out/*.md"]}}}]}`,
-		"a value":     `{"fsm": 2, "vars": {"what": "notes"}, "steps": [{"id": 1, "subject": "Write", "produces": ["{what}.md", "out/*.md"]}]}`,
-		"with a part": `{"fsm": 2, "steps": [{"id": 2, "subject": "All", "do": [{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]}]}`,
+		"array":      `[{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]`,
+		"object":     `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]}`,
+		"an outcome": `{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "outcomes": {"done": {"produces": ["notes.md", "out/*.md"]}}}]}`,
+		"a value":    `{"fsm": 2, "vars": {"what": "notes"}, "steps": [{"id": 1, "subject": "Write", "produces": ["{what}.md", "out/*.md"]}]}`,
+		"with a part": `{"fsm": 2, "steps": [{"id": 2, "subject": "All",
+			"do": [{"id": 1, "subject": "Write", "produces": ["notes.md", "out/*.md"]}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := inProject(t, file, map[string]string{"notes.md": "of the last release", "out/a.md": "a", "out/b.md": "b"})
@@ -50,7 +51,8 @@ func TestAFileIsNew(t *testing.T) {
 			}
 			past := time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)
 			require.NoError(t, os.Chtimes(filepath.Join(l.project, "out/a.md"), past, past), "a time says nothing")
-			require.Contains(t, l.denies(id, completed), `cannot be completed: notes.md and out/a.md are as they were before the step was worked on. `)
+			require.Contains(t, l.denies(id, completed),
+				`cannot be completed: notes.md and out/a.md are as they were before the step was worked on. `)
 			l.write("out/b.md", "other")
 			v := l.do(id, completed)
 			require.True(t, v.Allowed(), "%+v", v)
@@ -75,7 +77,8 @@ func TestAFileIsOfTheRound(t *testing.T) {
 			{"id": 2, "subject": "Review", "blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}]}`,
 		"a part": `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "do": [{"id": 1, "subject": "Write", "produces": ["notes.md"]}]},
 			{"id": 2, "subject": "Review", "blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}]}`,
-		"a copy": `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "each": {"lines": "list"}, "do": [{"id": 1, "subject": "Write", "produces": ["{item}.md"]}]},
+		"a copy": `{"fsm": 2, "steps": [{"id": 1, "subject": "All", "each": {"lines": "list"},
+				"do": [{"id": 1, "subject": "Write", "produces": ["{item}.md"]}]},
 			{"id": 2, "subject": "Review", "blockedBy": [1], "outcomes": {"again": {"back": 1, "max": 2}, "fine": {}}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -192,6 +192,7 @@ func (o *Outcome) fillGates(f filling) {
 // fact is what was found out about a gate of a step outside of every lock.
 type fact struct {
 	dir    string  // where it was looked for, or where the check ran
+	away   string  // what has become of that directory, so that nothing was looked for and nothing ran; usually empty
 	result *Result // of the check
 
 	sight

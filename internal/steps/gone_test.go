@@ -108,8 +108,11 @@ func TestAnotherSpellingIsNoTask(t *testing.T) {
 	data, err := os.ReadFile(taskFile(l, 1))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(l.List.Dir, "01.json"), data, 0o644))
-	assert.NotNil(t, taggedTask(l.List.Dir, "1"))
-	assert.Nil(t, taggedTask(l.List.Dir, "01"))
+	for id, is := range map[string]bool{"1": true, "01": false} {
+		task, err := taggedTask(l.List.Dir, id)
+		assert.NoError(t, err)
+		assert.Equal(t, is, task != nil, id)
+	}
 }
 
 // TestATaskThatTheAgentMarks: the steps of the list are enforced as before, and what is told of it does not stand for what is

@@ -23,8 +23,13 @@ import (
 // in progress. A call that no step lists is allowed; nothing is locked or written for it.
 func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	src, r := openRecord(f.List.Dir, txn.WithFS(f.List.Files()))
+	away := x.isAway(r.steps, f.listFlag())
+	if away != nil { // only the state says where their directory is now
+		_, _ = r.steps.state(ctx, f.List.Dir, src.reader(), false)
+		away = x.isAway(r.steps, f.listFlag())
+	}
 	src.close()
-	unknown := f.unknownRules(ctx, r)
+	unknown := f.unknownRules(ctx, r, away)
 	parts := x.covered(r.steps.only())
 	if len(parts) == 0 {
 		return Verdict{Trouble: unknown}
@@ -38,9 +43,9 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 
 // unknownRules tells the person, once a session, that rules of the list may be unknown. A call
 // is not refused for that: nobody knows which calls are meant.
-func (f *Frame) unknownRules(ctx context.Context, r *record) string {
-	var why error
+func (f *Frame) unknownRules(ctx context.Context, r *record, why error) string {
 	switch {
+	case why != nil:
 	case len(r.broken) > 0:
 		if err := r.addUnread(f.List.Dir); err != nil {
 			why = err

@@ -341,6 +341,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.readEvidence(src, whole)
 		s.readPending(src)
 	}
+	s.move()
 	s.setPassed()
 	if src != nil && s.lacksCopies() { // another call may have expanded a step since the record was read
 		if r := readRecord(src); len(r.broken) == 0 && !r.steps.same(all) {

@@ -131,6 +131,22 @@ func runs(r permission.Rule, words []string) bool {
 	return r.MatchLine(strings.Join(words, " ")) || r.MatchLine(strings.Join(append([]string{name}, words[1:]...), " "))
 }
 
+// isAway returns an error if the call is about a file, and the directory is away below which files belong to steps.
+func (x ToolCall) isAway(all steps, list string) error {
+	if x.Path == "" {
+		return nil
+	}
+	for _, r := range all {
+		if len(r.Only) > 0 && r.workflow.Dir != "" {
+			if away := r.workflow.away(); away != "" {
+				return errors.New(visible.Sprintf("the directory %s %s; a person can say where it is now: %s", r.workflow.Dir, away,
+					moveCommand(list)))
+			}
+		}
+	}
+	return nil
+}
+
 // onPath reports whether the pattern of a rule matches the call's file, by the way in which the
 // agent wrote the path, or by the file to which it leads. Patterns are those of .gitignore. dir is
 // the project's directory.

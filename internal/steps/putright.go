@@ -99,6 +99,9 @@ func (c *Current) waitsAsRecorded(s *State) bool {
 // putRight makes the list say again what the workflow says, and returns what it did, for the
 // person.
 func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told string) {
+	if s.isPartial() {
+		return ""
+	}
 	var ids []int64
 	for _, b := range s.Steps {
 		what := b.wrong(s)

@@ -158,7 +158,9 @@ func TestAStepInOneSpelling(t *testing.T) {
 	for id, want := range map[string]bool{"2": true, "02": false, "+2": false, " 2": false, "0": false, "-2": false, "x": false, "": false,
 		"../2": false} {
 		assert.Equal(t, want, l.Update(t.Context(), Update{Task: id, Status: inProgress}).Decision == Deny, id)
-		assert.Equal(t, want, taggedTask(l.List.Dir, id) != nil, id)
+		task, err := taggedTask(l.List.Dir, id)
+		assert.NoError(t, err)
+		assert.Equal(t, want, task != nil, id)
 	}
 }
 

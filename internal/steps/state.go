@@ -95,6 +95,11 @@ const (
 	deleted    = "deleted"
 )
 
+// isPartial reports whether the record of a step cannot be read: what follows from the others may be wrong, so the list is left as it is.
+func (s *State) isPartial() bool {
+	return slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.Unread })
+}
+
 // Step returns the step with that number, or nil.
 func (s *State) Step(id int64) *Current {
 	i, ok := slices.BinarySearchFunc(s.Steps, id, func(c *Current, id int64) int { return cmp.Compare(c.ID, id) })

@@ -42,24 +42,27 @@ func tagOf(t *tasks.Task) (text string, ok bool) {
 	return text, true
 }
 
-// taggedTask reads a task, and returns nil unless it has the tag.
-func taggedTask(dir, id string) *tagged {
+// taggedTask reads a task, and returns nil unless it has the tag. The error is that it cannot be read.
+func taggedTask(dir, id string) (*tagged, error) {
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 || itoa(n) != id {
-		return nil // TaskUpdate finds no other spelling (fact 55, client 2.1.329)
+		return nil, nil // TaskUpdate finds no other spelling (fact 55, client 2.1.329)
 	}
 	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, tasks.Form.Name(id)))
-	if err != nil {
-		return nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge):
+		return nil, nil // no task of the client's
+	case err != nil:
+		return nil, err
 	}
 	file := parseTask(data)
 	if file == nil {
-		return nil
+		return nil, nil
 	}
 	name, ok := tagOf(file)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	return &tagged{id, name, file}
+	return &tagged{id, name, file}, nil
 }
 
 // taggedTasks returns the tasks in dir that have the tag.
@@ -75,7 +78,7 @@ func taggedTasks(dir string) (all []tagged, err error) {
 		if !tasks.Form.IsTask(e.Name()) {
 			continue
 		}
-		if t := taggedTask(dir, tasks.Form.ID(e.Name())); t != nil {
+		if t, _ := taggedTask(dir, tasks.Form.ID(e.Name())); t != nil { // that others are known is told anyway
 			all = append(all, *t)
 		}
 	}

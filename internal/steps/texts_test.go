@@ -60,6 +60,8 @@ func modelTexts() map[string]struct {
 		"order, circle": {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
 		"ready": {of(one, Update{Task: "1", Status: inProgress},
 			files(one, atStart, fact{dir: "/p", sight: sight{missing: []string{"a"}}})), "it needs a, which is missing or empty in /p"},
+		"moved": {of(two, complete, (&call{Frame: f}).nowhere(two, fact{dir: "/p", away: "is gone"})),
+			`who can say where it is now: fsmtx step move DIR --because "..." --session=s1`},
 		"unchanged": {of(two, complete, files(two, atCompletion, fact{dir: "/p", sight: sight{unchanged: []string{"a"}}})),
 			"complete the step again: it is recorded as unchanged, and the person is told"},
 		"produces": {of(two, complete, files(two, atCompletion, fact{dir: "/p", sight: sight{missing: []string{"a", "b"}}})),

@@ -42,7 +42,8 @@ func (w *Workflow) all() (list []*Workflow) {
 		u := &w.Under[i]
 		u.Values = w.Values
 		u.Expands = w.Expands
-		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent, u.Dir = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent, w.Dir
+		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent
+		u.Dir, u.Inode = w.Dir, w.Inode
 		u.part = true
 		list = append(list, u.all()...)
 	}

@@ -26,6 +26,8 @@ const (
 	Over     Decision = "over"   // the person was told that a time limit has passed
 	Called   Decision = "called" // the skill that a step demands was called while it was in progress
 
+	WasMoved Decision = "moved" // a person said where the directory of a workflow is now
+
 	// Only in the evidence about calls.
 	Permitted Decision = "permit" // a person lets a call through, once
 

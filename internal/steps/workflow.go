@@ -34,6 +34,7 @@ type Workflow struct {
 	Session string `json:"session"`
 	Chosen  bool   `json:"chosen,omitzero"` // the agent has chosen Dir: no event of its client had told the session's
 	Dir     string `json:"dir"`             // the project's directory: the base of Produces, Ready and Check.Dir
+	Inode   uint64 `json:"inode,omitzero"`  // of Dir; see Inode
 	Steps   []Step `json:"steps"`           // in the order of the fsm.json
 
 	Outcomes bool `json:"outcomes,omitzero"` // steps have outcomes and conditions: they are a machine

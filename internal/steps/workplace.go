@@ -37,13 +37,14 @@ func workplace(dir, cwd string) string {
 	return filepath.Join(here, rel)
 }
 
-// workplace is workplace where the agent of the call is. An event that the agent has written itself could name any tree.
-func (c *call) workplace(dir string) string {
-	there := workplace(dir, c.update.Cwd)
-	if there != dir && c.forged() {
-		return dir
+// workplace returns where the gates of a workflow look in this call, as a fact of which nothing else is known. An event that
+// the agent has written itself could name any tree.
+func (c *call) workplace(w *Workflow) fact {
+	f := fact{dir: w.Dir, away: w.away()}
+	if there := workplace(w.Dir, c.update.Cwd); there != w.Dir && f.away == "" && !c.forged() {
+		f.dir = there
 	}
-	return there
+	return f
 }
 
 // IsIn reports whether a directory is in the project's, or in a linked work tree of its repository.

@@ -28,14 +28,17 @@ const gated = `{"fsm": 2, "steps": [
  {"id": 4, "subject": "Test", "check": "exit 3"},
  {"id": 5, "subject": "Publish", "approval": "Publish?"},
  {"id": 6, "subject": "Push", "only": ["Bash(git push *)"]},
- {"id": 7, "subject": "Tell", "produces": ["old.md"]}
+ {"id": 7, "subject": "Tell", "produces": ["old.md"]},
+ {"id": 8, "subject": "Migrate", "each": {"run": "echo a"}, "do": [{"id": 1, "subject": "Change {item}"}]}
 ]}`
 
 // refused are the events of what the hook refuses, or asks the person about, by their members.
 var refused = []struct{ name, event string }{
 	{"blocked", update(`"taskId":"2","status":"in_progress"`)},
+	{unrecorded, update(`"taskId":"2","status":"in_progress"`)},
 	{"file missing", update(`"taskId":"3","status":"completed"`)},
 	{"unchanged file", update(`"taskId":"7","status":"completed"`)},
+	{"items under it", update(`"taskId":"8","status":"completed"`)},
 	{"failing check", update(`"taskId":"4","status":"completed"`)},
 	{"approval", update(`"taskId":"5","status":"completed"`)},
 	{"deletion", update(`"taskId":"1","status":"deleted"`)},
@@ -43,6 +46,9 @@ var refused = []struct{ name, event string }{
 	{"call of a step", `"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push origin"}`},
 	{"completed in another way", `"hook_event_name":"TaskCompleted","task_id":"3","task_subject":"Write"`},
 }
+
+// unrecorded is the name of a refusal that the person is told of instead: the state directory is gone.
+const unrecorded = "nothing on record"
 
 func update(input string) string {
 	return `"hook_event_name":"PreToolUse","tool_name":"TaskUpdate","tool_input":{` + input + `}`
@@ -145,11 +151,20 @@ func TestEnforcementOnEverySystemCall(t *testing.T) {
 	base.Write(t, "old.md", "of the last release")
 	hydrated := base.invoke(t, "gated")
 	require.Zero(t, hydrated.code, hydrated.stderr)
+	o, _, _ := base.faulty(t, update(`"taskId":"8","status":"in_progress"`), noFault) // its tasks have a record of their own
+	require.Zero(t, o.code, o.stderr)
 	for _, r := range refused {
-		if !*every && r.name != "approval" {
+		if !*every && r.name != "approval" && r.name != "items under it" {
 			continue
 		}
-		o, calls, _ := base.again(t).faulty(t, r.event, noFault)
+		copied := func() *world {
+			w := base.again(t)
+			if r.name == unrecorded {
+				require.NoError(t, os.RemoveAll(w.StateDir()))
+			}
+			return w
+		}
+		o, calls, _ := copied().faulty(t, r.event, noFault)
 		require.Contains(t, []int{0, 2}, o.code, "%s: %+v", r.name, o)
 		require.True(t, o.toldOf(), "%s: %+v", r.name, o)
 		faults, codes, seen := 0, map[int]int{}, map[int32]int{}
@@ -161,7 +176,10 @@ func TestEnforcementOnEverySystemCall(t *testing.T) {
 				continue
 			}
 			for _, errno := range failing[call.Number] {
-				w := base.again(t)
+				if r.name == unrecorded && (errno == unix.ENOENT || standard && call.Number == unix.SYS_WRITE) {
+					continue // a task that is not there is no step, and what is told is written there
+				}
+				w := copied()
 				o, made, failed := w.faulty(t, r.event, fault{call.Number, n, errno})
 				if !failed {
 					continue // the number of calls differs a little from run to run

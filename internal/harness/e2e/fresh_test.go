@@ -23,7 +23,8 @@ func TestAFileOfTheLastReleaseIsRefusedOnce(t *testing.T) {
 		Say("done"))}, "go")
 	assert.Contains(t, denied(t, r, "complete"), `#1 "Write" cannot be completed: CHANGELOG.md is as it was before the step was worked on. `)
 	allowed(t, r, "complete again")
-	assert.Contains(t, fmt.Sprint(r.Ran("PreToolUse")), `"systemMessage": "fsmtx: #1 \"Write\" is completed, and CHANGELOG.md was not changed for it`)
+	assert.Contains(t, fmt.Sprint(r.Ran("PreToolUse")),
+		`"systemMessage": "fsmtx: #1 \"Write\" is completed, and CHANGELOG.md was not changed for it`)
 	assert.Equal(t, []string{"#1 [completed] Write", "#2 [pending] Publish"}, tasks(t, r, "list"))
 }
 

@@ -45,12 +45,13 @@ func TestALoopThatTwoHooksJudgeUsesOneRound(t *testing.T) {
 	assert.Contains(t, r.After("fail").Request.News(), "Test: failed, time 1 of 3. ")
 	assert.NotContains(t, r.After("fail").Request.News(), "fsmtx step skip")
 	assert.Contains(t, r.After("again").Request.News(), "Review: again, time 1 of 3. ")
-	assert.Equal(t, []string{"#1 [completed] Write (round 2 of 4)", "#2 [completed] Test (round 2 of 4)", "#3 [pending] Review (round 2 of 4)"},
-		tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] Write (round 2 of 4)", "#2 [completed] Test (round 2 of 4)",
+		"#3 [pending] Review (round 2 of 4)"}, tasks(t, r, "list"))
 }
 
 func TestTwoStartsInOneMessageExpandAStepOnce(t *testing.T) {
-	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "printf 'a\nb\n'"}, "do": [{"id": 1, "subject": "Change {item}"}]}]}`)
+	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "printf 'a\nb\n'"},
+		"do": [{"id": 1, "subject": "Change {item}"}]}]}`)
 	r := s.Prompt(Script{Main: append(begun(),
 		Do(TaskUpdate("start", "1", "in_progress"), TaskUpdate("start too", "1", "in_progress"), TaskUpdate("and again", "1", "in_progress")),
 		Do(TaskList("list")),

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const moveLong = `Move says where the project of a workflow is now. The gates look for files and run their
+checks in the directory in which the skill was invoked. If that is gone, or another one has
+come in its place, they refuse every step that needs them until a person says where it is.
+` + recordedLong
+
+func newStepMove(s terminal.Streams) *cobra.Command {
+	var because, session string
+	c := &cobra.Command{
+		Use:     "move DIR --because TEXT",
+		Short:   "Say where the project of a workflow is now",
+		Long:    moveLong,
+		Example: example(`fsmtx step move . --because "the project has a new name" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+		Args: func(_ *cobra.Command, args []string) (err error) {
+			if because = strings.TrimSpace(because); because == "" {
+				err = errors.New("--because is required: give the reason to record")
+			}
+			if len(args) != 1 {
+				err = fmt.Errorf("got %d arguments, want one directory", len(args))
+			}
+			if err != nil {
+				return &exit{exitNo, err, `for example: fsmtx step move . --because "why"`}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			found, err := findList(ctx, s, session)
+			if err != nil {
+				return err
+			}
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			from, err := frameIn(s, found).Move(ctx, dir, because, decidedBy(ctx))
+			for _, was := range from {
+				visible.Fprintf(s.Out, "moved: %s is now %s\n", was, dir)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&because, "because", "", "the reason to record (required)")
+	nameList(s, c, &session)
+	return c
+}
