@@ -174,12 +174,16 @@ func (t Task) outcomesLine(base int64) (text string, member []string) {
 	text = "Ends as: " + strings.Join(all, ", or ") + "."
 	switch t.Flow.Decides {
 	case ByPerson:
-		return text + " The person decides: ask them, with exactly these options.", nil
+		return text + fmt.Sprintf(" The person decides: ask them %q, with exactly these options.", Question(base+t.ID)), nil
 	case ByCommand:
 		return text + " A command decides when you complete it.", nil
 	}
 	return text, []string{fmt.Sprintf(`"outcome": %q`, choices[0])}
 }
+
+// Question is what a person is asked to decide how the step with this number in the list ends. An answer to another question does not
+// count for it.
+func Question(step int64) string { return fmt.Sprintf("How does #%d end?", step) }
 
 func timesText(n int) string {
 	if n == 1 {

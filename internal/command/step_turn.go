@@ -76,7 +76,7 @@ func choices(e *event.Event) (all []steps.Choice) {
 		if json.Unmarshal(answers[q.Question], &chosen, jsonx.Tolerant) != nil || chosen == "" {
 			continue
 		}
-		c := steps.Choice{Chosen: chosen}
+		c := steps.Choice{Question: q.Question, Chosen: chosen}
 		for _, o := range q.Options {
 			c.Options = append(c.Options, o.Label)
 		}

@@ -102,15 +102,15 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCall) (*mcp.CallToolResult, error) {
 	q := question{list: o.List.Dir, step: o.Step.ID, to: "choice"}
 	form, _, answered := t.filledIn(r, q)
+	words := "How does the step " + o.Step.Name() + " of the workflow " + visible.Words(o.Step.Workflow.Command) + " end?"
 	if !answered && t.canAsk(r) {
-		return t.askFor(q, "How does the step "+o.Step.Name()+" of the workflow "+visible.Words(o.Step.Workflow.Command)+" end?",
-			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
+		return t.askFor(q, words, map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
 	}
 	chosen, _ := form["outcome"].(string)
 	if chosen == "" {
 		return nil, nil // the update is refused, with what to do
 	}
-	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Chosen: chosen, Step: o.Step.ID}}, steps.ByElicitation, "")
+	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Question: words, Chosen: chosen, Step: o.Step.ID}}, steps.ByElicitation, "")
 	if v.Trouble != "" {
 		return nil, errors.New(v.Trouble)
 	}

@@ -288,7 +288,7 @@ func TestStatusForPrograms(t *testing.T) {
 			"subject": "Decide",
 			"state": "in progress",
 			"parent": 0,
-			"description": "Ends as: yes, or no. The person decides: ask them, with exactly these options.",
+			"description": "Ends as: yes, or no. The person decides: ask them \"How does #5 end?\", with exactly these options.",
 			"outcomes": [
 				"yes",
 				"no"

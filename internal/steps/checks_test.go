@@ -156,7 +156,7 @@ func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
 	require.NoError(t, dir.WriteState(pendingFile, text))
 	require.NoError(t, dir.Close())
 	for id, held := range map[int64]bool{1: false, 2: false, 3: true, 4: false} {
-		require.Equal(t, !held, l.do(id, inProgress).Allowed(), id)
+		require.Equal(t, !held, l.do(id, completed).Allowed(), id)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -406,9 +407,9 @@ func (e *ending) letThemChoose() string {
 	if len(choices) == 1 {
 		choices = e.step.choices() // a question has two options or more
 	}
-	return spent + fmt.Sprintf("Ask them with %[1]s, with exactly these options: %[2]s. Then complete it with what they chose. "+
+	return spent + fmt.Sprintf("Ask them with %[1]s: %[4]q, with exactly these options: %[2]s. Then complete it with what they chose. "+
 		"Without %[1]s, tell the person: %[3]s",
-		e.c.Questions, strings.Join(choices, ", "), command)
+		e.c.Questions, strings.Join(choices, ", "), command, fsmspec.Question(e.step.ID))
 }
 
 // Offered returns the outcomes of the step that can be chosen now: not those that have led back as

@@ -35,6 +35,7 @@ type Evidence struct {
 	By      By        `json:"by,omitzero"`
 
 	// Of a workflow with outcomes.
+	Question  string  `json:"question,omitzero"`   // of an answer: what the person was asked; what they chose is Outcome
 	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
 	Round     int     `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
 	Reopens   []int64 `json:"reopens,omitempty"`   // steps that are open again

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -160,13 +161,23 @@ func TestACheckThatCannotRunLeadsNowhere(t *testing.T) {
 func TestAPersonChooses(t *testing.T) {
 	l := disputed(t)
 	assert.Contains(t, l.end(4, "merge").Reason,
-		`#4 "Settle it" is decided by the person. Ask them with AskUserQuestion, with exactly these options: merge, drop.`)
-	for _, c := range []Choice{{Chosen: "perhaps"}, {Options: []string{"merge", "later"}, Chosen: "merge"}, {}} {
+		`#4 "Settle it" is decided by the person. Ask them with AskUserQuestion: "How does #4 end?", with exactly these options: merge, drop.`)
+	const question = "How does #4 end?"
+	for _, c := range []Choice{{}, {Question: question, Chosen: "perhaps"}, {Question: question, Options: []string{"merge", "later"}, Chosen: "merge"},
+		{Question: question, Options: []string{"merge: no, drop it", "drop"}, Chosen: "merge: no, drop it"},
+		{Question: question, Options: []string{"Merge – keep it", "drop"}, Chosen: "Merge – keep it"},
+		{Question: "Is the coffee good?", Chosen: "merge"}, {Question: "How does #5 end?", Chosen: "merge"}} {
 		text, _ := l.Chosen(t.Context(), []Choice{c}, ByQuestion, "")
 		assert.Empty(t, text, "%v is about another question", c)
 	}
-	text, v := l.Chosen(t.Context(), []Choice{{Options: []string{"Merge – keep it", "drop"}, Chosen: "Merge – keep it"}}, ByQuestion, "")
+	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "drop"}, Chosen: "merge"}}, ByQuestion, "")
+	assert.Equal(t, `This does not count for #4 "Settle it": ask the person "How does #4 end?", with exactly these options: merge, drop.`, text)
+	assert.Contains(t, l.end(4, "merge").Reason, "is decided by the person")
+	text, v := l.Chosen(t.Context(), []Choice{{Question: question, Options: []string{"merge", "drop"}, Chosen: "merge"}}, ByQuestion, "")
 	require.Empty(t, v.Trouble)
+	said, _ := l.state().latest(4)
+	assert.Equal(t, Evidence{Verdict: Answer, Why: "the person chose merge", Question: question, Outcome: "merge"},
+		Evidence{Verdict: said.Verdict, Why: said.Why, Question: said.Question, Outcome: said.Outcome})
 	assert.Equal(t, `#4 "Settle it" ends as merge: the person chose it. Complete it now.`, text)
 	assert.Contains(t, l.end(4, "drop").Reason, `#4 "Settle it" cannot end as "drop": the person chose merge`)
 	require.True(t, l.end(4, "").Allowed())
@@ -174,6 +185,11 @@ func TestAPersonChooses(t *testing.T) {
 	e, _ := l.state().last(4)
 	assert.Equal(t, "merge", e.Outcome)
 	assert.Equal(t, int64(5), l.state().Ready()[0].ID)
+}
+
+// choice is the answer to the question about a step.
+func choice(step int64, outcome string) Choice {
+	return Choice{Question: fsmspec.Question(step), Chosen: outcome}
 }
 
 // disputed is the workflow when the person has to settle it.
@@ -192,7 +208,7 @@ func disputed(t testing.TB) *list {
 
 func TestAStop(t *testing.T) {
 	l := disputed(t)
-	_, _ = l.Chosen(t.Context(), []Choice{{Chosen: "drop"}}, ByQuestion, "")
+	_, _ = l.Chosen(t.Context(), []Choice{choice(4, "drop")}, ByQuestion, "")
 	v := l.Update(t.Context(), Update{Task: "4", Status: completed, Outcome: "drop"})
 	require.True(t, v.Allowed(), "%+v", v)
 	l.set(4, completed)
@@ -374,12 +390,12 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 		s := l.state()
 		assert.Equal(t, spent, strings.HasSuffix(s.ToDo(s.Step(1)),
 			" no has led back as often as it may (once): the step cannot end so any more."), "before it is chosen")
-		text, _ := l.Chosen(t.Context(), []Choice{{Chosen: "no"}}, ByQuestion, "")
+		text, _ := l.Chosen(t.Context(), []Choice{choice(1, "no")}, ByQuestion, "")
 		v := l.end(1, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
 			assert.Equal(t, `The person chose no for #1 "Ask". It cannot end as "no" any more, which has led back as often as it may (once): `+
 				`tell them. They have to choose yes: ask them again.`, text)
-			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion, with exactly these options: yes, no. `)
+			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion: "How does #1 end?", with exactly these options: yes, no. `)
 		}
 		v = l.end(2, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
@@ -395,7 +411,7 @@ func TestQuestionsAboutStepsWithTheSameOutcomes(t *testing.T) {
 		return Step{Subject: subject, Decides: "person", Outcomes: []Outcome{{Name: "yes"}, {Name: "no", Stop: true}}}
 	}
 	l := hydrated(t, ask("The text"), ask("The date"), ask("The place"))
-	text, _ := l.Chosen(t.Context(), []Choice{{Chosen: "yes"}, {Chosen: "No"}}, ByQuestion, "")
+	text, _ := l.Chosen(t.Context(), []Choice{choice(1, "yes"), choice(2, "no")}, ByQuestion, "")
 	assert.Equal(t, "#1 \"The text\" ends as yes: the person chose it. Complete it now.\n"+
 		"#2 \"The date\" ends as no: the person chose it. Complete it now.", text)
 	text, _ = l.Chosen(t.Context(), []Choice{{Chosen: "yes", Step: 3}}, ByElicitation, "")

@@ -170,7 +170,7 @@ func (l *list) asks(t *testing.T, e oracleEvent) (refused bool) {
 		if word == "" || !slices.Contains(c.choices(), word) {
 			word = "" // a person chooses what there is, or the agent does not ask
 		} else {
-			_, _ = l.Chosen(t.Context(), []Choice{{Options: c.choices(), Chosen: word}}, ByQuestion, "")
+			_, _ = l.Chosen(t.Context(), []Choice{choice(c.ID, word)}, ByQuestion, "")
 		}
 	}
 	u := Update{Task: itoa(e.Step), Status: completed}

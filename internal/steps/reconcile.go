@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/txn"
@@ -150,13 +151,14 @@ func isOrAre(n int) string {
 
 // Choice is a question that a person was asked, and what they chose.
 type Choice struct {
-	Options []string // the labels that they could choose from; empty if unknown
-	Chosen  string
-	Step    int64 // number of the step that they were asked about; 0 if only the options tell
+	Question string
+	Options  []string // the labels that they could choose from; empty if unknown
+	Chosen   string
+	Step     int64 // number of the step that fsmtx has asked them about; 0 if only the question tells
 }
 
-// Chosen records what a person chose, for a step that they decide: one that is in progress or
-// ready and whose outcomes are the options. It returns what the agent has to know of it, or
+// Chosen records what a person chose, for a step that they decide, and that is in progress or ready: if the question is
+// fsmspec.Question, and the options are its outcomes. It returns what the agent has to know of it, or
 // "" if the question was about no step. how is the way in which the person was asked.
 func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent string) (text string, v Verdict) {
 	live, err := liveSteps(f.List.Dir)
@@ -173,15 +175,14 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 	}
 	defer f.release(dir)
 	lines := c.settled(s)
-	var heard []int64
 	for _, x := range choices {
-		b, outcome := s.asked(x, heard)
+		b, outcome := s.asked(x), x.Chosen
 		if b == nil {
+			text = strings.TrimPrefix(text+"\n"+s.askedOtherwise(x), "\n")
 			continue
 		}
-		heard = append(heard, b.ID)
 		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer,
-			Why: "the person chose " + outcome, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
+			Why: "the person chose " + outcome, Question: x.Question, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
 		told := fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), outcome)
 		if s.isSpent(b, outcome) {
 			told = fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", outcome, b.Name(), s.spentChoices(b),
@@ -206,35 +207,31 @@ func (all steps) personDecides() bool {
 	return slices.ContainsFunc(all, func(r recorded) bool { return r.Decides == machine.Person.String() })
 }
 
-// asked returns the step about which a person was asked, and the outcome that they chose:
-// first among the steps that are in progress, then the one with the lowest number. It is none of those
-// that other questions of the same call were about.
-func (s *State) asked(x Choice, others []int64) (*Current, string) {
-	ready := s.Ready()
-	slices.SortStableFunc(ready, func(a, b *Current) int { return stopRank(a) - stopRank(b) })
-	for _, c := range ready {
-		if !c.flows() || c.Decides != machine.Person.String() || x.Step != 0 && c.ID != x.Step || slices.Contains(others, c.ID) {
-			continue
+// asked returns the step about which a person was asked and for which their answer counts, or nil.
+func (s *State) asked(x Choice) *Current {
+	for _, c := range s.Ready() {
+		if c.ID == x.Step || x.Step == 0 && strings.TrimSpace(x.Question) == fsmspec.Question(c.ID) {
+			if c.choosesFrom(x) {
+				return c
+			}
 		}
-		outcome := meant(x.Chosen, c.choices())
-		if outcome == "" || slices.ContainsFunc(x.Options, func(o string) bool { return meant(o, c.choices()) == "" }) {
-			continue
-		}
-		return c, outcome
 	}
-	return nil, ""
+	return nil
 }
 
-// meant returns the outcome that a label names: case is ignored, and the label may go on
-// after a dash or a colon. It returns "" if there is none.
-func meant(label string, choices []string) string {
-	label = strings.ToLower(strings.TrimSpace(label))
-	for _, end := range []string{" – ", " — ", " - ", ":"} {
-		label, _, _ = strings.Cut(label, end)
-	}
-	label = strings.ReplaceAll(strings.TrimSpace(strings.TrimSuffix(label, "(recommended)")), " ", "-")
-	if slices.Contains(choices, label) {
-		return label
+// choosesFrom reports whether a person decides how the step ends, and the labels are its outcomes.
+func (c *Current) choosesFrom(x Choice) bool {
+	return c.flows() && c.Decides == machine.Person.String() && !slices.ContainsFunc(slices.Concat(x.Options, []string{x.Chosen}),
+		func(label string) bool { return !slices.Contains(c.choices(), label) })
+}
+
+// askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
+func (s *State) askedOtherwise(x Choice) string {
+	for _, c := range s.Ready() {
+		if len(x.Options) > 0 && c.choosesFrom(x) {
+			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
+				fsmspec.Question(c.ID), strings.Join(c.choices(), ", "))
+		}
 	}
 	return ""
 }

@@ -244,7 +244,7 @@ func flowTexts(f *Frame) map[string]struct {
 		"let through already": {end(1, "late-one", stands),
 			"is being let through as fine: another update of it is on its way. Try again in the next message"},
 		"a person has to": {end(2, "merge", nil),
-			"Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
+			"Ask them with AskUserQuestion: \"How does #2 end?\", with exactly these options: merge, drop. Then complete it"},
 		"a person has to, in a terminal": {end(2, "merge", func(c *call) { c.Frame = &mute }),
 			`Tell them: it can end as merge or drop, which they say in a terminal outside the client: fsmtx step done 2 --outcome NAME`},
 		"the person chose":     {end(2, "drop", answered), "the person chose merge"},

@@ -161,7 +161,7 @@ func (l *list) anything(r *rapid.T) {
 	case 4:
 		l.toggles(r, "word", outcome)
 	case 5:
-		_, _ = l.Chosen(l.t.Context(), []Choice{{Options: c.choices(), Chosen: outcome}}, ByQuestion, "")
+		_, _ = l.Chosen(l.t.Context(), []Choice{choice(c.ID, outcome)}, ByQuestion, "")
 	case 6, 7, 8:
 		l.asksFor(c, Update{Status: inProgress})
 	default:

@@ -350,7 +350,7 @@ func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
 		w := x.before.copy(t)
 		var failed *faultfs.Step
 		w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
-		text, v := w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"merge", "drop"}, Chosen: "merge"}},
+		text, v := w.frame().Chosen(context.Background(), []steps.Choice{{Question: "How does #4 end?", Chosen: "merge"}},
 			steps.ByQuestion, "")
 		w.files = nil
 		if failed == nil {

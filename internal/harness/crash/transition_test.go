@@ -205,7 +205,7 @@ func (w *flow) disputed(t require.TestingT) {
 }
 
 func (w *flow) chooses(outcome string) steps.Verdict {
-	_, v := w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"merge", "drop"}, Chosen: outcome}}, steps.ByQuestion, "")
+	_, v := w.frame().Chosen(context.Background(), []steps.Choice{{Question: "How does #4 end?", Chosen: outcome}}, steps.ByQuestion, "")
 	return v
 }
 

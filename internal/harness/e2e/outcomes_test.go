@@ -78,11 +78,11 @@ const chosen = `{"fsm": 2, "steps": [
 // says afterwards.
 func TestAPersonChooses(t *testing.T) {
 	s := held(t, chosen)
-	question := map[string]any{"question": "Which kind?", "header": "Kind", "multiSelect": false, "options": []any{
+	question := map[string]any{"question": "How does #1 end?", "header": "Kind", "multiSelect": false, "options": []any{
 		map[string]any{"label": "major", "description": "breaks"}, map[string]any{"label": "minor", "description": "adds"}}}
 	m := s.Attend(Script{Main: append(begun(),
 		Do(ends("before", "1", "major")),
-		Do(Call("ask", "AskUserQuestion", map[string]any{"questions": []any{question}, "answers": map[string]any{"Which kind?": "minor"}})),
+		Do(Call("ask", "AskUserQuestion", map[string]any{"questions": []any{question}, "answers": map[string]any{"How does #1 end?": "minor"}})),
 		Do(ends("other word", "1", "minor")),
 		Do(ends("their word", "1", "major")),
 		Do(TaskList("list")),
@@ -90,11 +90,11 @@ func TestAPersonChooses(t *testing.T) {
 		"--permission-mode", "default", "--allowedTools", "Skill TaskUpdate TaskList ToolSearch")
 	m.See(0, "❯")
 	m.Enter("go")
-	m.See(0, "Which kind?")
+	m.See(0, "How does #1 end?")
 	m.Answer(0, "\r", "the-turn-is-over")
 	r := m.Run()
 	assert.Contains(t, denied(t, r, "before"),
-		`#1 "Choose" is decided by the person. Ask them with AskUserQuestion, with exactly these options: major, minor.`)
+		`#1 "Choose" is decided by the person. Ask them with AskUserQuestion: "How does #1 end?", with exactly these options: major, minor.`)
 	assert.Contains(t, r.After("ask").Request.News(), `#1 "Choose" ends as major: the person chose it. Complete it now.`)
 	assert.Contains(t, denied(t, r, "other word"), `#1 "Choose" cannot end as "minor": the person chose major`)
 	allowed(t, r, "their word")
