@@ -2,27 +2,18 @@ package txn
 
 import (
 	"errors"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 	"io/fs"
 	"path/filepath"
 	"strconv"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// quarantine moves a file of D into S/conflicts. It returns fs.ErrNotExist if the file does not exist.
+// quarantine moves a file of D into S/conflicts, and reports it as moved there. It syncs the file and
+// its name there before it removes the one in D, because a power cut during a rename between two
+// directories may lose both names. It returns fs.ErrNotExist if the file does not exist.
 func (u *rollback) quarantine(name, why string) error {
-	if err := u.keepAside(name, why); err != nil {
-		return err
-	}
-	return ignoreNotExist(u.files.Remove(u.filePath(name)))
-}
-
-// keepAside gives a file of D a name in S/conflicts, and reports it as moved there: its name in D is
-// removed or replaced next. It syncs the file and the name before, because a power cut during a
-// rename between two directories may lose both names. It returns fs.ErrNotExist if the file does
-// not exist.
-func (u *rollback) keepAside(name, why string) error {
 	dir, err := u.mkdirQuarantine(u.j.ID)
 	if err != nil {
 		return err
@@ -35,7 +26,7 @@ func (u *rollback) keepAside(name, why string) error {
 		return err
 	}
 	u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: name, MovedTo: target, Why: why})
-	return nil
+	return ignoreNotExist(u.files.Remove(u.filePath(name)))
 }
 
 // syncQuarantine makes the names in a directory of mkdirQuarantine durable.
