@@ -247,11 +247,8 @@ func (b *bench) floor() float64 {
 }
 
 func (b *bench) time(argv ...string) process.Cost {
-	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, event)}.Run()
+	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, process.SkillCall(session, "bench"))}.Run()
 }
-
-const event = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","permission_mode":"default",
-"hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"bench"},"tool_response":{"success":true,"commandName":"bench"}}`
 
 // reset restores the content of the home directory with which each run of the row begins.
 func (b *bench) reset() {

@@ -7,6 +7,7 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"log"
 	"os"
 	"os/exec"
@@ -64,6 +65,18 @@ func Event(home, event string) string {
 		Check(os.WriteFile(path, []byte(transcript), 0o600))
 	}
 	return strings.Replace(event, Transcript, path, 1)
+}
+
+// SkillCall returns the event after a call of a skill.
+func SkillCall(session, skill string) string {
+	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"`+Transcript+`","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",`+
+		`"tool_name":"Skill","tool_input":{"skill":"%[2]s"},"tool_response":{"success":true,"commandName":"%[2]s"}}`, session, skill)
+}
+
+// Update returns the event before an update of a task.
+func Update(session, task, status string) string {
+	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"`+Transcript+`","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",`+
+		`"tool_name":"TaskUpdate","tool_input":{"taskId":"%s","status":"%s"},"tool_use_id":"toolu_1"}`, session, task, status)
 }
 
 // Check ends the program if err is not nil.

@@ -132,13 +132,7 @@ func (b *bench) call(event string, args ...string) process.Cost {
 	return c.Run()
 }
 
-func skillCall(skill string) string { return skillCallIn("bench", skill) }
-
-func skillCallIn(session, skill string) string {
-	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p",`+
-		`"hook_event_name":"PostToolUse",
-"tool_name":"Skill","tool_input":{"skill":"%[2]s"},"tool_response":{"success":true,"commandName":"%[2]s"}}`, session, skill)
-}
+func skillCall(skill string) string { return process.SkillCall("bench", skill) }
 
 func (b *bench) write(name, text string) {
 	path := filepath.Join(b.home, ".claude", name)
@@ -233,7 +227,7 @@ func (b *bench) plugins(size int) func() process.Cost {
 func (b *bench) lists(size int) func() process.Cost {
 	b.workflow(1)
 	for i := range size {
-		b.call(skillCallIn(fmt.Sprintf("list-%d", i), "bench"), "hydrate")
+		b.call(process.SkillCall(fmt.Sprintf("list-%d", i), "bench"), "hydrate")
 	}
 	return func() process.Cost { return b.call("", "recover", "--all") }
 }
@@ -273,20 +267,15 @@ func (b *bench) transcript(size int) func() process.Cost {
 		process.Check(err)
 	}
 	process.Check(f.Close())
-	event := fmt.Sprintf(`{"session_id":"bench","transcript_path":"%s","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
-"tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`, filepath.Join(b.home,
-		".claude/t.jsonl"))
+	event := strings.Replace(process.Update("bench", "1", "in_progress"), process.Transcript, filepath.Join(b.home, ".claude/t.jsonl"), 1)
 	return func() process.Cost { return b.call(event, "hydrate") }
 }
-
-const update = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p",` +
-	`"hook_event_name":"PreToolUse",
-"tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`
 
 // decisions makes the first decision with the program and repeats its line.
 func (b *bench) decisions(size int) func() process.Cost {
 	b.workflow(10)
 	b.call(skillCall("bench"), "hydrate")
+	update := process.Update("bench", "1", "in_progress")
 	b.call(update, "step")
 	evidence := filepath.Join(b.home, ".claude/tasks/.bench.fsmtx/steps.jsonl")
 	line, err := os.ReadFile(evidence)

@@ -49,15 +49,9 @@ const (
 	session = "bench"
 	stop    = `{"session_id":"bench","transcript_path":"` + process.Transcript +
 		`","cwd":"/","prompt_id":"p","hook_event_name":"Stop","stop_hook_active":false}`
-	skill = `{"session_id":"bench","transcript_path":"` + process.Transcript + `","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",` +
-		`"tool_name":"Skill","tool_input":{"skill":"%[1]s"},"tool_response":{"success":true,"commandName":"%[1]s"}}`
 )
 
-func update(task, status string) string {
-	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"`+process.Transcript+`","cwd":"/","prompt_id":"p",`+
-		`"permission_mode":"default","hook_event_name":"PreToolUse",
-"tool_name":"TaskUpdate","tool_input":{"taskId":"%s","status":"%s"},"tool_use_id":"toolu_1"}`, task, status)
-}
+func update(task, status string) string { return process.Update(session, task, status) }
 
 // shell is a call of Bash. Without the id of a call it waits for no other call of its message.
 func shell(line string) string {
@@ -131,11 +125,11 @@ type start struct {
 }
 
 var starts = []start{
-	{"hydrate, nothing to do", []string{"hydrate"}, fmt.Sprintf(skill, "none"), 0, 1.5},
+	{"hydrate, nothing to do", []string{"hydrate"}, process.SkillCall(session, "none"), 0, 1.5},
 	{"step, no workflow, update", []string{"step"}, update("1", "in_progress"), 0, 1.5},
 	{"step, no workflow, stop", []string{"step"}, stop, 0, 1.5},
 	{"step, 10 steps, allowed update", []string{"step"}, update("1", "in_progress"), 10, 2.3},
-	{"hook, nothing to do", []string{"hook"}, fmt.Sprintf(skill, "none"), 0, 1.5},
+	{"hook, nothing to do", []string{"hook"}, process.SkillCall(session, "none"), 0, 1.5},
 	{"hook, no workflow, update", []string{"hook"}, update("1", "in_progress"), 0, 1.5},
 	{"hook, 10 steps, allowed update", []string{"hook"}, update("1", "in_progress"), 10, 2.3},
 }
@@ -288,7 +282,7 @@ func (b *bench) run(table *tabwriter.Writer, r row, pairs int) {
 // idle measures the call that the row is compared with.
 func (b *bench) idle(r row, evidence string) float64 {
 	if r.beside == "" {
-		return b.time(fmt.Sprintf(skill, "none"), false, "hydrate")
+		return b.time(process.SkillCall(session, "none"), false, "hydrate")
 	}
 	if r.steps > 0 {
 		process.Check(os.WriteFile(evidence, nil, 0o600))
@@ -325,5 +319,5 @@ func (b *bench) hydrate(fsm string) {
 	process.Check(os.MkdirAll(dir, 0o755))
 	process.Check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
 	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(fsm), 0o644))
-	b.time(fmt.Sprintf(skill, "bench"), false, "hydrate")
+	b.time(process.SkillCall(session, "bench"), false, "hydrate")
 }
