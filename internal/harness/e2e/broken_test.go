@@ -32,7 +32,7 @@ func replaced(t *testing.T, program, kind string, content []byte) {
 		assert.NoError(t, os.Link(program, program+".whole"))
 	}
 	if content == nil && kind == "missing" {
-		assert.NoError(t, os.Remove(program))
+		assert.NoError(t, os.RemoveAll(program))
 		return
 	}
 	mode := os.FileMode(0o755)
@@ -66,7 +66,7 @@ func TestNoBrokenProgramPassesAStep(t *testing.T) {
 				require.Zero(t, s.Command("", program, "install", "--user", "--stop", "off").Code)
 				settings = s.Path("home/.claude/settings.json")
 			}
-			limit(t, settings)
+			limit(t, settings, `"timeout": 1860`, `"timeout": 5`)
 			kinds := breakages(t, program)
 			script := []Turn{Do(Skill("skill", "release")), load, Do(TaskUpdate("start", "1", "in_progress"))}
 			for kind, content := range kinds {
@@ -103,14 +103,25 @@ func TestNoBrokenProgramPassesAStep(t *testing.T) {
 			replaced(t, program, "missing", nil)
 			r = s.Prompt(Script{Main: append(created("mine"), Do(TaskUpdate("own", "1", "completed")), Say("done"))}, "go", args...)
 			allowed(t, r, "own")
+			if form != "path" {
+				return
+			}
+
+			// Each prompt is sent, and each turn ends.
+			limit(t, settings, `"timeout": 15`, `"timeout": 1`)
+			for kind, content := range kinds {
+				s.Session = realclient.NewSession()
+				replaced(t, program, kind, content)
+				assert.Equal(t, "said", s.Prompt(Script{Main: []Turn{Say("said")}}, "go").Final, kind)
+			}
 		})
 	}
 }
 
 // limit shortens the time limits of the hooks in a file, so that the client gives a program up that hangs.
-func limit(t *testing.T, path string) {
+func limit(t *testing.T, path, old, now string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), `"timeout": 1860`, `"timeout": 5`)), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), old, now)), 0o600))
 }
