@@ -7,13 +7,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -28,7 +28,7 @@ const (
 
 // digestOf returns the digest of a file that is not empty. It follows links.
 func digestOf(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
+	f, err := safefile.Open(path, 0)
 	if err != nil {
 		return "", err
 	}
@@ -108,6 +108,20 @@ func (s *State) filesOf(ids []int64) (patterns []string) {
 		}
 	}
 	return withAny(patterns)
+}
+
+// filesBefore returns the digests of what is there of the files that steps produce which a person is about to open again. Nothing is
+// locked meanwhile.
+func (f *Frame) filesBefore(ctx context.Context, id int64, opens func(*State, *Current) (machine.Transition, error)) map[string]string {
+	s, err := Load(ctx, f.List.Dir)
+	if err != nil || s.Step(id) == nil || !s.Step(id).flows() {
+		return nil
+	}
+	tr, err := opens(s, s.Step(id))
+	if err != nil {
+		return nil
+	}
+	return digests(ctx, s.Step(id).Workflow.Dir, s.filesOf(tr.Reopens))
 }
 
 // filesOf returns the digests of the files below dir that the copies of a step produce.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -21,6 +22,8 @@ type Past struct {
 	Values       map[string]string // that the step gives, with Done
 	Outcome      string            // in which the step ends, with Done; empty if it has only one or can be done
 	WithBlockers bool              // skip the open steps before it, too
+
+	files map[string]string // see Frame.filesBefore
 }
 
 func (p Past) why() string {
@@ -70,6 +73,9 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error)
 	}
 	if live.find(itoa(p.Step)) == nil {
 		return nil, fmt.Errorf("#%d: %w", p.Step, errNoStep)
+	}
+	if p.Outcome != "" {
+		p.files = f.filesBefore(ctx, p.Step, func(s *State, c *Current) (machine.Transition, error) { return s.conclude(c, p.Outcome) })
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
 		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {

@@ -296,7 +296,7 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Override, Why: p.why(), By: by,
 		Outcome: tr.Outcome, Round: target.Round, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Values: values}
 	if isBack(tr) {
-		e.To = pending
+		e.To, e.Files = pending, p.files
 	}
 	s.Evidence = append(s.Evidence, e)
 	s.fold()
@@ -371,6 +371,10 @@ func (s *State) DoneCommand(c *Current) string {
 //
 // Errors: errNoStep, errIsOpen, errNoOutcomes, errClosed, those of Load and of tasks.List.Open.
 func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*State, error) {
+	files := f.filesBefore(ctx, id, func(s *State, c *Current) (machine.Transition, error) {
+		_, tr, err := s.flows[c.Workflow].Reopen(id)
+		return tr, err
+	})
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
 		switch {
 		case c.Workflow.machine == nil:
@@ -385,7 +389,8 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 		if err != nil {
 			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
 		}
-		return Evidence{To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Round: c.Round, By: by}, nil
+		return Evidence{To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Round: c.Round, By: by,
+			Files: files}, nil
 	})
 }
 

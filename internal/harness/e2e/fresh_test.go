@@ -44,3 +44,19 @@ func TestACycleHoldsUpNoneOfItsSteps(t *testing.T) {
 	allowed(t, r, "build", "test", "tell again")
 	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test", "#3 [completed] Tell"}, tasks(t, r, "list"))
 }
+
+func TestARenamedProjectIsSaidToBeGone(t *testing.T) {
+	s := held(t, gated(`"produces": ["notes.md"], "check": "test -e notes.md"`))
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(Bash("rename", "echo x > notes.md && mv ../project ../renamed")),
+		Do(TaskUpdate("gone", "1", "completed")),
+		Do(Bash("decoy", "mkdir "+s.Project+" && echo x > "+s.Project+"/notes.md")),
+		Do(TaskUpdate("in the decoy", "1", "completed")),
+		Do(Bash("move", "fsmtx step move "+s.Path("renamed")+" --because renamed")),
+		Say("done"))}, "go")
+	assert.Contains(t, denied(t, r, "gone"), "the directory of its workflow, "+s.Project+", is gone. "+
+		`Tell the person, who can say where it is now: fsmtx step move DIR --because "..." --session=`+s.Session)
+	assert.Contains(t, denied(t, r, "in the decoy"), s.Project+", is another directory than the one in which its skill was invoked")
+	denied(t, r, "move")
+	assert.Equal(t, "pending", state(t, s).Step(1).Status)
+}
