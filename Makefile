@@ -24,9 +24,9 @@ ONE_IN      ?= 1
 
 .PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-sample bench enforcement transitions crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
-build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
+build: ## build bin/fsmtx, and bin/fsmtx-tools, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
-	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx-mcp ./cmd/fsmtx-mcp
+	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx-tools ./cmd/fsmtx-tools
 
 # The time of the commit is that of every file in an archive.
 dist        := SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(if $(in_git),$(shell git log -1 --format=%ct 2>/dev/null))} \
@@ -92,9 +92,9 @@ vulncheck: ## look for known vulnerabilities in what the programs call (needs th
 	$(vulncheck) ./...
 
 cross: ## compile for every platform
-	@for p in $(platforms); do echo "building for $$p"; for c in fsmtx fsmtx-mcp; do \
+	@for p in $(platforms); do echo "building for $$p"; for c in fsmtx fsmtx-tools; do \
 	  GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -o /dev/null ./cmd/$$c || exit 1; done; done
-	@for c in fsmtx fsmtx-mcp; do GOOS=windows go build -o /dev/null ./cmd/$$c || exit 1; done
+	@for c in fsmtx fsmtx-tools; do GOOS=windows go build -o /dev/null ./cmd/$$c || exit 1; done
 
 # A run that ends at its time may fail with nothing but "context deadline exceeded"
 # (go.dev/issue/75804, in every Go before 1.27). A failing input is always written to a
@@ -118,8 +118,8 @@ oracle: ## compare the machine and the hooks with a program in Python that has t
 	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine ./internal/steps
 
 oracle-program: ## give the program and that of commit 0435842a the same sessions, events and files, and list what differs without a reason in testdata/oracle/differences.txt (INPUTS=PATTERN chooses, ONE_IN=N gives one in N)
-	go vet -tags oracle ./internal/command
-	@out=$$(mktemp); go test -tags oracle -count=1 -v -timeout 2h -run '^TestOracle$$' ./internal/command -inputs '$(INPUTS)' -of $(ONE_IN) >$$out 2>&1; code=$$?; \
+	go vet -tags oracle ./internal/tools
+	@out=$$(mktemp); go test -tags oracle -count=1 -v -timeout 2h -run '^TestOracle$$' ./internal/tools -inputs '$(INPUTS)' -of $(ONE_IN) >$$out 2>&1; code=$$?; \
 	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 
 oracle-program-sample:
@@ -186,7 +186,7 @@ soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list,
 
 install: build ## install the programs into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx
-	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx-mcp
+	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx-tools
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -13,11 +13,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // home is the home directory of a user of the client.
@@ -55,7 +55,7 @@ func (h *home) hydrate() (hydrate.Result, error) {
 // run runs the program in this home.
 func (h *home) run(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = command.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Caller: callers.Script, Getenv: h.env})
+	code = tools.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Caller: callers.Script, Getenv: h.env})
 	return code, out.String(), errs.String()
 }
 

@@ -107,7 +107,7 @@ func leastAtStart(t *testing.T, program string) map[string]allocated {
 	line := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`)
 	all := map[string]allocated{}
 	for range 5 {
-		c := exec.Command(program, "version")
+		c := exec.Command(program, "recover", "--dry-run")
 		c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 		trace, err := c.CombinedOutput()
 		require.NoError(t, err)
@@ -127,7 +127,7 @@ func leastAtStart(t *testing.T, program string) map[string]allocated {
 
 // TestOnlyPflagImportsNet: of the linked packages only pflag, the library that parses flags,
 // imports package net, for flags that are addresses. So fsmtx cannot send anything over a
-// network. (fsmtx-mcp links net/http, which the MCP library imports; it serves only standard
+// network. (fsmtx-tools links net/http, which the MCP library imports; it serves only standard
 // input and output.)
 func TestOnlyPflagImportsNet(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-f", `{{range .Imports}}{{$.ImportPath}} {{.}}{{"\n"}}{{end}}`, ".")

@@ -32,11 +32,11 @@ the steps, those that are ready in full, and how to work on them.
 --json prints an object with list, session, skill, spec (path of the fsm.json), created,
 deleted (arrays of numbers), text (as without --json), and what "fsmtx next --json" prints.
 ` + workLong,
-		Example:           example("fsmtx begin release", `fsmtx begin release --args "1.4.0"`, "fsmtx begin .agents/skills/release"),
-		ValidArgsFunction: completeSkills(s),
+		Example:           Example("fsmtx begin release", `fsmtx begin release --args "1.4.0"`, "fsmtx begin .agents/skills/release"),
+		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return &exit{exitTrouble, fmt.Errorf("got %s, want a skill or a directory", inWords(args)),
+				return &Exit{exitTrouble, fmt.Errorf("got %s, want a skill or a directory", InWords(args)),
 					"for example: " + c.CommandPath() + " release"}
 			}
 			return nil
@@ -47,7 +47,7 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	addGrant(c, &f.grant)
-	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
+	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 	return c
 }
 
@@ -64,8 +64,8 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	surviveBrokenPipe(s)
-	ctx, _ = interruptible(ctx)
+	SurviveBrokenPipe(s)
+	ctx, _ = Interruptible(ctx)
 	chosen := s.Who().Kind != caller.Person && s.Who().Kind != caller.Script && l.found.Project == "" // by the agent of a session
 	dir := ""
 	if chosen {
@@ -102,15 +102,15 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 // that, too.
 func withPlugin(s terminal.Streams, here, what string, err error) error {
 	e, ok := errors.AsType[*hydrate.NotBegun](err)
-	l, noFinder := finder(s)
+	l, noFinder := Finder(s)
 	if !ok || noFinder != nil {
 		return err
 	}
 	if found, _ := l.Locate(what, here); found.Found() {
 		return err
 	}
-	if path := inPluginHere(s, here, what); path != "" {
-		e.Hint = "the plugin in this directory has it, and is not installed: fsmtx begin " + shell.Join("./"+relative(here, filepath.Dir(path)))
+	if path := InPluginHere(s, here, what); path != "" {
+		e.Hint = "the plugin in this directory has it, and is not installed: fsmtx begin " + shell.Join("./"+Relative(here, filepath.Dir(path)))
 	}
 	return err
 }
@@ -123,9 +123,9 @@ func refusedToBegin(err error) error {
 	}
 	code := exitTrouble
 	if e.Refused {
-		code = exitNo
+		code = ExitNo
 	}
-	return &exit{code, visible.Lines(e.Message), e.Hint}
+	return &Exit{code, visible.Lines(e.Message), e.Hint}
 }
 
 // shownBegin is what begin prints as JSON.

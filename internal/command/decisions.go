@@ -37,11 +37,11 @@ func newDecisionLog(s terminal.Streams, path string) *decisionLog {
 	return &decisionLog{streams: s, path: path, begun: time.Now()}
 }
 
-// toLog returns what Frame.Log is for a command that people and agents run: it appends each decision
+// ToLog returns what Frame.Log is for a command that people and agents run: it appends each decision
 // to the log in FSMTX_LOG. The client's hooks and its shell have the variables under "env" of
 // its settings, which a person's terminal may not have, so those settings of the user and the
 // organisation count there, too.
-func toLog(s terminal.Streams) func(decisions.Record) {
+func ToLog(s terminal.Streams) func(decisions.Record) {
 	path := s.Env(decisions.Variable)
 	if path == "" && s.Who().Kind == caller.Person {
 		path = settings.Here(s.Getenv, "/").Variable(decisions.Variable)

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // inDirectory adds the flag -C to a command and to those below it, which makes them run in
@@ -56,53 +58,53 @@ func leadingDirectory(args []string) (flags, rest []string) {
 	return args[:i:i], args[i:]
 }
 
-// choice is a flag whose value is one of a few words. The first is the default.
-type choice struct {
+// Choice is a flag whose value is one of a few words. The first is the default.
+type Choice struct {
 	words []string
-	value string
+	Value string
 }
 
-func (e *choice) String() string { return e.value }
-func (e *choice) Type() string   { return strings.Join(e.words, "|") }
+func (e *Choice) String() string { return e.Value }
+func (e *Choice) Type() string   { return strings.Join(e.words, "|") }
 
-func (e *choice) Set(word string) error {
+func (e *Choice) Set(word string) error {
 	if !slices.Contains(e.words, word) {
 		last := len(e.words) - 1
 		return fmt.Errorf("want %s or %s", strings.Join(e.words[:last], ", "), e.words[last])
 	}
-	e.value = word
+	e.Value = word
 	return nil
 }
 
-// choose adds a flag with these words as values. Help and completion show them.
-func choose(c *cobra.Command, name, usage string, words ...string) *choice {
-	e := &choice{words, words[0]}
+// Choose adds a flag with these words as values. Help and completion show them.
+func Choose(c *cobra.Command, name, usage string, words ...string) *Choice {
+	e := &Choice{words, words[0]}
 	c.Flags().Var(e, name, usage)
-	complete(c, name, words...)
+	Complete(c, name, words...)
 	return e
 }
 
-// complete makes the shell complete the values of a flag.
-func complete(c *cobra.Command, flag string, words ...string) {
+// Complete makes the shell complete the values of a flag.
+func Complete(c *cobra.Command, flag string, words ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// exists reports whether dir has an entry of this name.
-func exists(dir, name string) bool {
+// Exists reports whether dir has an entry of this name.
+func Exists(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
 }
 
-// finder returns what finds skills where the agent looks for them, below which the command runs:
+// Finder returns what finds skills where the agent looks for them, below which the command runs:
 // elsewhere where Claude Code does.
-func finder(s terminal.Streams) (hydrate.Finder, error) {
+func Finder(s terminal.Streams) (hydrate.Finder, error) {
 	return hydrate.FinderOf(s.Getenv, s.Who().Program)
 }
 
-// offer adds a word, with a description, to the completions for the shell. A word with
+// Offer adds a word, with a description, to the completions for the shell. A word with
 // characters that are shown as escapes is left out: it cannot be typed, and its line feeds
 // or tabs would split it.
-func offer(words []string, word, description string) []string {
+func Offer(words []string, word, description string) []string {
 	if word != visible.Line(word) {
 		return words
 	}
@@ -112,11 +114,11 @@ func offer(words []string, word, description string) []string {
 	return append(words, word)
 }
 
-// completeSkills completes the names of skills with a workflow, and paths.
-func completeSkills(s terminal.Streams) cobra.CompletionFunc {
+// CompleteSkills completes the names of skills with a workflow, and paths.
+func CompleteSkills(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var names []string
-		l, err := finder(s)
+		l, err := Finder(s)
 		cwd, cwdErr := os.Getwd()
 		if err != nil || cwdErr != nil {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -124,9 +126,44 @@ func completeSkills(s terminal.Streams) cobra.CompletionFunc {
 		list, _ := l.Workflows(cwd)
 		for _, w := range list {
 			if !w.Unused && strings.HasPrefix(w.Command, begun) {
-				names = offer(names, w.Command, w.Path)
+				names = Offer(names, w.Command, w.Path)
 			}
 		}
 		return names, cobra.ShellCompDirectiveDefault
 	}
+}
+
+// Relative returns path relative to cwd if it is below.
+func Relative(cwd, path string) string {
+	if rest, err := filepath.Rel(cwd, path); err == nil && filepath.IsLocal(rest) {
+		return rest
+	}
+	return path
+}
+
+// FinderHere returns what searches from the current directory, and in it if it is a plugin.
+func FinderHere(s terminal.Streams) (l hydrate.Finder, cwd string, err error) {
+	if l, err = Finder(s); err != nil {
+		return nil, "", err
+	}
+	if cwd, err = os.Getwd(); err != nil {
+		return nil, "", err
+	}
+	if client, ok := l.(*locator.Locator); ok && IsPlugin(cwd) {
+		client.PluginDirs = []string{cwd}
+	}
+	return l, cwd, nil
+}
+
+// IsPlugin reports whether the client can load a directory with --plugin-dir.
+func IsPlugin(dir string) bool { return Exists(dir, plugins.ManifestPath) }
+
+// InPluginHere returns the path of the fsm.json that the name has in the plugin in the current directory, or "".
+func InPluginHere(s terminal.Streams, cwd, name string) string {
+	l, here, err := FinderHere(s)
+	if err != nil || here != cwd || !IsPlugin(cwd) {
+		return ""
+	}
+	result, _ := l.Locate(name, cwd)
+	return result.Path
 }

@@ -18,28 +18,28 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		Long: "guard reads one event of the client from standard input and checks it against one of the planning rules.\n" +
 			"It prints nothing if the rule has no objection. It exits with 2 if the rule refuses or has a message for\n" +
 			"the model, with 1 if there is no such rule, and with 0 otherwise, even if the guard itself fails.",
-		Example: example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
+		Example: Example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
 		Args: func(c *cobra.Command, args []string) error {
-			if err := takes(1, "the ID of one guard", "fsmtx guard list names them")(c, args); err != nil {
+			if err := Takes(1, "the ID of one guard", "fsmtx guard list names them")(c, args); err != nil {
 				return err
 			}
-			if _, ok := rules.Find(args[0]); !ok && commandMeant(c, args[0]) != "" {
-				return noSuchCommand(c, args)
+			if !isGuard(args[0]) && commandMeant(c, args[0]) != "" {
+				return NoSuchCommand(c, args)
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := findRule(args[0])
+			r, err := FindRule(args[0])
 			if err != nil {
 				return err
 			}
 			if s.InputIsTerminal() {
-				return notFed("fsmtx guard " + r.ID)
+				return NotFed("fsmtx guard " + r.ID)
 			}
 			log := newDecisionLog(s, file)
 			answer := guard.Run(r, s.In, s.Env, log.adder())
 			if log.on() {
-				surviveBrokenPipe(s) // the call is logged even if the client has gone
+				SurviveBrokenPipe(s) // the call is logged even if the client has gone
 			}
 			err = deliver(s, answer)
 			log.write()
@@ -47,30 +47,35 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		},
 	}
 	addLog(c, &file)
-	c.ValidArgsFunction = completeGuards
+	c.ValidArgsFunction = CompleteGuards
 	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
-	for _, below := range []*cobra.Command{newGuardList(s), newGuardExplain(s), newGuardReset(s), newGuardUnlock(s),
-		newGuardSkillFiles(s)} {
-		checkArguments(below, misusedFlags)
-		c.AddCommand(below)
-	}
 	return c
 }
 
-// completeGuards completes the ids of the guards.
-func completeGuards(_ *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+func guardSubcommands() []Subcommand {
+	return []Subcommand{{Name: "skill-files", Make: newGuardSkillFiles}}
+}
+
+// isGuard reports whether the word is the id of a guard.
+func isGuard(id string) bool {
+	_, ok := rules.Find(id)
+	return ok
+}
+
+// CompleteGuards completes the ids of the guards.
+func CompleteGuards(_ *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		for _, r := range rules.All() {
-			ids = offer(ids, r.ID, r.Brief)
+			ids = Offer(ids, r.ID, r.Brief)
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-func findRule(id string) (guard.Rule, error) {
+func FindRule(id string) (guard.Rule, error) {
 	r, ok := rules.Find(id)
 	if !ok {
-		return r, &exit{exitNo, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
+		return r, &Exit{ExitNo, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
 	}
 	return r, nil
 }

@@ -15,11 +15,11 @@ func newGuardSkillFiles(s terminal.Streams) *cobra.Command {
 			"skill, which would waste context, because the model already has the steps as tasks. This hook is\n" +
 			"installed only on request. Any value of " + rules.SkillFilesBypass + " in the client's environment\n" +
 			"switches it off. It exits with 2 if it refuses.",
-		Example: example("fsmtx guard skill-files < event.json"),
-		Args:    noArguments,
+		Example: Example("fsmtx guard skill-files < event.json"),
+		Args:    NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if s.InputIsTerminal() {
-				return notFed("fsmtx guard skill-files")
+				return NotFed("fsmtx guard skill-files")
 			}
 			return deliver(s, rules.RunSkillFiles(s.In, s.Getenv))
 		},

@@ -3,10 +3,10 @@ package command
 import (
 	"errors"
 	"io"
-	"os"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -17,17 +17,17 @@ var errOtherAgent = errors.New("the event is another agent's")
 // errTyped is returned if standard input is a terminal: a person has typed the command.
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
-// notFed is the error of a command that a person has typed without the event that it needs.
-func notFed(command string) error { return unfed("an event", command+" < event.json") }
+// NotFed is the error of a command that a person has typed without the event that it needs.
+func NotFed(command string) error { return Unfed("an event", command+" < event.json") }
 
-// unfed is the error of a command that a person has typed without what it reads.
-func unfed(what, hint string) error {
-	return &exit{exitNo, errors.New("standard input is a terminal; it must be " + what), hint}
+// Unfed is the error of a command that a person has typed without what it reads.
+func Unfed(what, hint string) error {
+	return &Exit{ExitNo, errors.New("standard input is a terminal; it must be " + what), hint}
 }
 
-// readEvent reads the event of a hook from standard input. It returns errOtherAgent, errTyped or
+// ReadEvent reads the event of a hook from standard input. It returns errOtherAgent, errTyped or
 // an error of event.Read.
-func readEvent(s terminal.Streams) (*event.Event, error) {
+func ReadEvent(s terminal.Streams) (*event.Event, error) {
 	if s.InputIsTerminal() {
 		return nil, errTyped
 	}
@@ -55,12 +55,12 @@ func deliver(s terminal.Streams, a event.Answer) error {
 	if a.Exit == event.ExitOK {
 		return nil
 	}
-	return &exit{code: a.Exit}
+	return &Exit{Code: a.Exit}
 }
 
-// surviveBrokenPipe turns SIGPIPE, which would end a hook whose client has exited, into an
+// SurviveBrokenPipe turns SIGPIPE, which would end a hook whose client has exited, into an
 // error of the write.
-func surviveBrokenPipe(s terminal.Streams) {
+func SurviveBrokenPipe(s terminal.Streams) {
 	for _, w := range []io.Writer{s.Out, s.Err} {
 		if out, ok := w.(*terminal.Output); ok {
 			out.SurviveBrokenPipe()
@@ -71,7 +71,7 @@ func surviveBrokenPipe(s terminal.Streams) {
 // ownPath returns the path of this program, by which any shell of the agent can run it; a
 // login shell may not have the PATH of the hooks. It is "fsmtx" if the path is unknown.
 func ownPath() string {
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil {
 		return settings.Program
 	}

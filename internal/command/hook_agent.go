@@ -276,7 +276,7 @@ func (h *agentHook) shell(ctx context.Context) agent.Reply {
 		if one, ok := findHeld(words, ""); ok {
 			return agent.Reply{Deny: visible.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
 				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
-				one.rule.what, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
+				one.rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
 		}
 		begins = begins || isBegin(words)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
@@ -29,10 +29,10 @@ type claudeHook struct {
 func (h claudeHook) run(ctx context.Context) error {
 	var recovered event.Answer
 	if h.event.Name == event.SessionStart {
-		ctx, stop := interruptible(ctx)
+		ctx, stop := Interruptible(ctx)
 		defer stop()
 		recovered = recovery.Answer(recoverEvent(ctx, h.streams, h.event, recovery.Options{}))
-		if text := plugin.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), version.Get().Version); text != "" {
+		if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), version.Get().Version); text != "" {
 			recovered = event.Join(h.event.Name, recovered, event.Notice(text))
 		}
 	}
@@ -80,7 +80,7 @@ func (h claudeHook) judged(ctx context.Context, log *decisionLog) event.Answer {
 	if h.flags.Steps == "off" || !h.decides() {
 		return event.Answer{}
 	}
-	surviveBrokenPipe(h.streams)
+	SurviveBrokenPipe(h.streams)
 	if h.event.Name == event.TaskCompleted || h.event.ToolName == "TaskUpdate" || h.event.ToolName == "Bash" {
 		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event, log)
 	}

@@ -53,7 +53,7 @@ to the agent and the person. fsmtx install registers the hook.`
 
 type eventFlags struct{ hydrate.HookFlags }
 
-func newHook(s terminal.Streams) *cobra.Command { return new(eventFlags).command(s) }
+func NewHook(s terminal.Streams) *cobra.Command { return new(eventFlags).command(s) }
 
 // command returns the command, whose flags are parsed into f.
 func (f *eventFlags) command(s terminal.Streams) *cobra.Command {
@@ -61,11 +61,11 @@ func (f *eventFlags) command(s terminal.Streams) *cobra.Command {
 		Use:   "hook",
 		Short: "As a hook of any agent: do what its event needs",
 		Long:  hookLong,
-		Example: example(
+		Example: Example(
 			"fsmtx hook --agent claude < event.json",
 			"fsmtx hook --agent codex < event.json",
 			"fsmtx hook --agent gemini --stop hold < event.json"),
-		Args: noArguments,
+		Args: NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			policy, err := f.check()
 			if err != nil {
@@ -77,8 +77,8 @@ func (f *eventFlags) command(s terminal.Streams) *cobra.Command {
 	f.Add(c.Flags())
 	completeHydrate(c)
 	completeStep(c)
-	complete(c, "agent", append([]string{caller.Claude}, agent.Names()...)...)
-	complete(c, "steps", "on", "off")
+	Complete(c, "agent", append([]string{caller.Claude}, agent.Names()...)...)
+	Complete(c, "steps", "on", "off")
 	return c
 }
 
@@ -131,7 +131,7 @@ func noticeTo(a *agent.Agent, why error) event.Answer {
 }
 
 func readAnyEvent(s terminal.Streams) (*event.Event, error) {
-	e, err := readEvent(s)
+	e, err := ReadEvent(s)
 	if errors.Is(err, errOtherAgent) {
 		err = nil
 	}
@@ -174,7 +174,7 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	if !ok {
 		return nil
 	}
-	surviveBrokenPipe(s)
+	SurviveBrokenPipe(s)
 	h, err := newAgentHook(ctx, s, f, policy, a, call)
 	if err != nil {
 		return deliver(s, a.Answer(call, agent.Reply{Person: visible.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))

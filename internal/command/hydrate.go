@@ -62,7 +62,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 		Use:   "hydrate",
 		Short: "As a hook: put the invoked skill's tasks into the task list",
 		Long:  hydrateLong,
-		Example: example(
+		Example: Example(
 			"fsmtx hydrate < event.json",
 			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
 		Args: cobra.ArbitraryArgs,
@@ -84,9 +84,9 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 
 // completeHydrate completes the values of the flags of hydrate.
 func completeHydrate(c *cobra.Command) {
-	complete(c, "scope", "all", "skill")
-	complete(c, "active", "reset", "refuse")
-	complete(c, "nest", "on", "off")
+	Complete(c, "scope", "all", "skill")
+	Complete(c, "active", "reset", "refuse")
+	Complete(c, "nest", "on", "off")
 }
 
 // refuseFlags reports flags that cannot be parsed. Nothing is logged, because --log may be
@@ -100,7 +100,7 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	err = fmt.Errorf("invalid hook command line: %w", err)
 	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hydrate --help`
 	var request hydrate.Request
-	e, readErr := readEvent(s)
+	e, readErr := ReadEvent(s)
 	if errors.Is(readErr, errOtherAgent) {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 
 func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
 	start := time.Now()
-	e, err := readEvent(s)
+	e, err := ReadEvent(s)
 	if errors.Is(err, errOtherAgent) {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (h hydrated) log(start time.Time, log *decisionLog) {
 // notes on standard error. A log that cannot be written does not fail the hook.
 func (h hydrated) finish(s terminal.Streams, log *decisionLog) error {
 	if log.on() {
-		surviveBrokenPipe(s) // the call is logged even if the client has gone
+		SurviveBrokenPipe(s) // the call is logged even if the client has gone
 	}
 	err := deliver(s, h.answer)
 	log.write()
@@ -254,7 +254,7 @@ func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydr
 }
 
 func apply(ctx context.Context, s terminal.Streams, h *hydrate.Hydration) (hydrate.Result, error) {
-	surviveBrokenPipe(s)
-	ctx, _ = interruptible(ctx)
+	SurviveBrokenPipe(s)
+	ctx, _ = Interruptible(ctx)
 	return h.Apply(ctx)
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// printJSON prints v as indented JSON. In text that is not UTF-8, such as a path, invalid
+// PrintJSON prints v as indented JSON. In text that is not UTF-8, such as a path, invalid
 // bytes are replaced by U+FFFD.
-func printJSON(w io.Writer, v any) error {
+func PrintJSON(w io.Writer, v any) error {
 	text, err := json.Marshal(v, jsonx.Tolerant, jsontext.WithIndent("  "))
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, text)
+	return WriteJSON(w, text)
 }
 
-// writeJSON prints a JSON text. Characters that are harmful in a terminal are printed as
+// WriteJSON prints a JSON text. Characters that are harmful in a terminal are printed as
 // JSON escapes, so programs still get their values.
-func writeJSON(w io.Writer, text []byte) error {
+func WriteJSON(w io.Writer, text []byte) error {
 	_, err := w.Write(append(visible.JSON(text), '\n'))
 	return err
 }

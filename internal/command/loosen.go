@@ -19,59 +19,60 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// loosening is the rule about one command: whether it takes something away from what is
+// Loosening is the rule about one command: whether it takes something away from what is
 // enforced, or from what is on record. An agent may run it then only with a person's yes.
-type loosening struct {
-	command string                    // without the program's name
-	when    func(*pflag.FlagSet) bool // nil: never
-	what    string                    // what an agent cannot do by itself
+type Loosening struct {
+	Command string                    // without the program's name
+	When    func(*pflag.FlagSet) bool // nil: never
+	What    string                    // what an agent cannot do by itself
+	flags   []string                  // those that when reads, if fsmtx itself does not have the command; one with = has a value
 }
 
-// loosenings has the rule about every command. It is a function because a package variable
+// Loosenings has the rule about every command. It is a function because a package variable
 // would be filled at each start of a hook.
-func loosenings() []loosening {
-	return []loosening{
-		{"step skip", always, "go past a gate"},
-		{"step done", always, "go past a gate"},
-		{"step reopen", always, "reopen a step"},
-		{"step end", always, "end a workflow"},
-		{"step allow", always, "go past a gate"},
-		{"step move", always, "say where the gates look"},
-		{"undo", unless("dry-run"), "undo a workflow"},
-		{"recover", given("force"), "set aside the record of an interrupted hydration"},
-		{"doctor", given("fix"), "remove what doctor calls left over or stale"},
-		{"install", lessEnforced, "remove or loosen the hooks of fsmtx"},
-		{"plugin", lessEnforced, "write a plugin that enforces less"},
-		{"guard unlock", always, "remove the planning lock"},
-		{"guard reset", always, "reset what the guards have counted"},
+func Loosenings() []Loosening {
+	return []Loosening{
+		{Command: "step skip", When: always, What: "go past a gate"},
+		{Command: "step done", When: always, What: "go past a gate"},
+		{Command: "step reopen", When: always, What: "reopen a step"},
+		{Command: "step end", When: always, What: "end a workflow"},
+		{Command: "step allow", When: always, What: "go past a gate"},
+		{Command: "step move", When: always, What: "say where the gates look"},
+		{Command: "recover", When: given("force"), What: "set aside the record of an interrupted hydration"},
+		{"undo", unless("dry-run"), "undo a workflow", []string{"dry-run"}},
+		{"doctor", given("fix"), "remove what doctor calls left over or stale", []string{"fix"}},
+		{"install", lessEnforced, "remove or loosen the hooks of fsmtx", lessFlags},
+		{"plugin", lessEnforced, "write a plugin that enforces less", lessFlags},
+		{"guard unlock", always, "remove the planning lock", nil},
+		{"guard reset", always, "reset what the guards have counted", nil},
 
-		{command: "init"}, {command: "new"}, {command: "validate"}, {command: "fmt"}, {command: "graph"}, {command: "schema"},
-		{command: "locate"}, {command: "plan"}, {command: "status"}, {command: "statusline"}, {command: "log"}, {command: "demo"},
-		{command: "begin"}, {command: "next"}, {command: "start"}, {command: "complete"},
-		{command: "version"}, {command: "hydrate"}, {command: "hook"}, {command: "mcp"}, {command: "step"}, {command: "step show"},
-		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard skill-files"},
-		{command: "hooks"}, {command: "hooks fire"}, {command: "hooks eval"}, {command: "hooks tool"}, {command: "hooks model"},
-		{command: "hooks list"}, {command: "hooks check"}, {command: "hooks status"},
+		{Command: "init"}, {Command: "new"}, {Command: "validate"}, {Command: "fmt"}, {Command: "graph"}, {Command: "schema"},
+		{Command: "locate"}, {Command: "plan"}, {Command: "status"}, {Command: "statusline"}, {Command: "log"}, {Command: "demo"},
+		{Command: "begin"}, {Command: "next"}, {Command: "start"}, {Command: "complete"},
+		{Command: "version"}, {Command: "hydrate"}, {Command: "hook"}, {Command: "mcp"}, {Command: "step"}, {Command: "step show"},
+		{Command: "guard"}, {Command: "guard list"}, {Command: "guard explain"}, {Command: "guard skill-files"},
+		{Command: "hooks"}, {Command: "hooks fire"}, {Command: "hooks eval"}, {Command: "hooks tool"}, {Command: "hooks model"},
+		{Command: "hooks list"}, {Command: "hooks check"}, {Command: "hooks status"},
 	}
 }
 
 // ruleOf returns the rule about the command. A command that is not in the table takes nothing
 // away.
-func ruleOf(c *cobra.Command) loosening {
+func ruleOf(c *cobra.Command) Loosening {
 	path := strings.TrimPrefix(c.CommandPath(), "fsmtx ")
-	all := loosenings()
-	i := slices.IndexFunc(all, func(l loosening) bool { return l.command == path })
+	all := Loosenings()
+	i := slices.IndexFunc(all, func(l Loosening) bool { return l.Command == path })
 	if i < 0 {
-		return loosening{command: path}
+		return Loosening{Command: path}
 	}
 	return all[i]
 }
 
 // takes reports whether the command with these flags takes something away.
-func (l loosening) takes(flags *pflag.FlagSet) bool { return l.when != nil && l.when(flags) }
+func (l Loosening) takes(flags *pflag.FlagSet) bool { return l.When != nil && l.When(flags) }
 
 // personal reports whether the command decides about a step, which no service has to do.
-func (l loosening) personal() bool { return strings.HasPrefix(l.command, "step ") }
+func (l Loosening) personal() bool { return strings.HasPrefix(l.Command, "step ") }
 
 func always(*pflag.FlagSet) bool { return true }
 
@@ -84,6 +85,9 @@ func given(names ...string) func(*pflag.FlagSet) bool {
 func unless(names ...string) func(*pflag.FlagSet) bool {
 	return func(flags *pflag.FlagSet) bool { return !given(names...)(flags) }
 }
+
+// lessFlags are the flags that lessEnforced reads.
+var lessFlags = []string{"check", "print", "remove", "purge", "no-steps", "with=", "stop=", "checks="}
 
 // lessEnforced reports whether install or plugin leaves less enforced than they would
 // without their flags.
@@ -118,13 +122,13 @@ func isSet(flags *pflag.FlagSet, name string) bool {
 	return f != nil && f.Changed && f.Value.String() != "false"
 }
 
-// grantFlag carries the token of a grant, which the hook adds when it asks the person.
-const grantFlag = "grant"
+// GrantFlag carries the token of a grant, which the hook adds when it asks the person.
+const GrantFlag = "grant"
 
 // addGrant adds that flag to a command.
 func addGrant(c *cobra.Command, token *string) {
-	c.Flags().StringVar(token, grantFlag, "", "the person's yes, which the hook adds")
-	_ = c.Flags().MarkHidden(grantFlag)
+	c.Flags().StringVar(token, GrantFlag, "", "the person's yes, which the hook adds")
+	_ = c.Flags().MarkHidden(GrantFlag)
 }
 
 // holdBack makes c and the commands below it apply their rule before anything else is done.
@@ -133,7 +137,7 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 		holdBack(s, sub)
 	}
 	rule := ruleOf(c)
-	if rule.when == nil {
+	if rule.When == nil {
 		return
 	}
 	token := new(string)
@@ -165,17 +169,17 @@ func decidedBy(ctx context.Context) steps.By {
 
 // permit returns who decided that the command may run: the person at the terminal, or the
 // one who has agreed to this call of the agent.
-func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, args []string) (steps.By, error) {
+func permit(c *cobra.Command, s terminal.Streams, rule Loosening, token string, args []string) (steps.By, error) {
 	switch who := s.Who(); {
 	case who.Kind == caller.Person && !(rule.personal() && isYounger(c, s, who)):
 		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}, nil
 	case who.Kind == caller.Script && !rule.personal():
 		return steps.By{Who: steps.TheCommand, How: steps.ByShell}, nil
 	case who.Kind == caller.Script:
-		return steps.By{}, &exit{exitNo, fmt.Errorf("only a person can %s, and nothing shows that one ran this: %s", rule.what, who.Why),
+		return steps.By{}, &Exit{ExitNo, fmt.Errorf("only a person can %s, and nothing shows that one ran this: %s", rule.What, who.Why),
 			"run it in a terminal outside the client"}
 	case who.Kind == caller.Agent:
-		line := commandOf(c, args)
+		line := commandLine(c.Context())
 		g, err := useGrant(c.Context(), s, c.Flags(), token, line)
 		if err == nil {
 			return steps.By{Who: steps.ThePerson, How: steps.ByQuestion, Session: g.Session, Agent: g.Agent}, nil
@@ -183,13 +187,13 @@ func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, 
 		if !errors.Is(err, steps.ErrNoGrant) {
 			return steps.By{}, err
 		}
-		return steps.By{}, &exit{exitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.what, who.Why),
+		return steps.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
 			onlyAPerson(who, here(), elsewhere(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
 	default:
 		if who.Kind == caller.Person {
 			who.Why = "this terminal was opened after the workflow was begun, so its agent may have opened it"
 		}
-		return steps.By{}, &exit{exitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.what, who.Why),
+		return steps.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What, who.Why),
 			"a person has to run it, in a terminal that is older than the workflow and its agent, a console, or over ssh"}
 	}
 }
@@ -236,42 +240,36 @@ func here() string {
 
 // elsewhere returns the command as it has to be outside the session, whose environment names
 // its list.
-func elsewhere(rule loosening, flags *pflag.FlagSet, args []string, line, session string) string {
+func elsewhere(rule Loosening, flags *pflag.FlagSet, args []string, line, session string) string {
 	switch {
 	case session == "":
-	case strings.HasPrefix(rule.command, "step ") && !isSet(flags, "session") && !isSet(flags, "list"):
+	case strings.HasPrefix(rule.Command, "step ") && !isSet(flags, "session") && !isSet(flags, "list"):
 		return line + " --session=" + shell.Join(session)
-	case rule.command == "undo":
-		if named, _ := sessionAndNumber(args); named == "" {
+	case rule.Command == "undo":
+		if named, _ := SessionAndNumber(args); named == "" {
 			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shell.Join(session), 1)
 		}
 	}
 	return line
 }
 
-// commandOf returns the command with its flags and arguments, as a shell reads it. It is
-// the same text for every order of the flags.
-func commandOf(c *cobra.Command, args []string) string {
-	words := strings.Fields(c.CommandPath())
-	dash := c.ArgsLenAtDash()
-	flags := func() {
-		c.Flags().Visit(func(f *pflag.Flag) {
-			switch {
-			case f.Name == grantFlag:
-			case f.Value.Type() == "bool" && f.Value.String() == "true":
-				words = append(words, "--"+f.Name)
-			default:
-				words = append(words, "--"+f.Name+"="+f.Value.String())
-			}
-		})
+// wordsKey is the key of the program's arguments in the context of a command.
+type wordsKey struct{}
+
+// commandLine returns the command that is run, as a shell reads it.
+func commandLine(ctx context.Context) string {
+	words, _ := ctx.Value(wordsKey{}).([]string)
+	return lineFrom(words)
+}
+
+// lineFrom returns the call of fsmtx with these arguments, as a shell reads it, without a grant.
+func lineFrom(args []string) string {
+	words := []string{"fsmtx"}
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "--"+GrantFlag+"=") {
+			words = append(words, arg)
+		}
 	}
-	if dash >= 0 {
-		flags()
-		words = append(words, args[:dash]...)
-		return shell.Join(append(append(words, "--"), args[dash:]...)...)
-	}
-	words = append(words, args...)
-	flags()
 	return shell.Join(words...)
 }
 

@@ -52,18 +52,18 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Use:     "recover [--session ID | --list NAME | --all]",
 		Short:   "Finish or take back what a crash has interrupted",
 		Long:    recoverLong,
-		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
-		Args:    noArguments,
+		Example: Example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		Args:    NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.hook {
 				return recoverHook(c.Context(), s, f)
 			}
-			ctx, stop := interruptible(c.Context())
+			ctx, stop := Interruptible(c.Context())
 			defer stop()
 			return runRecover(ctx, s, f)
 		},
 	}
-	nameList(s, c, &f.session)
+	NameList(s, c, &f.session)
 	c.Flags().BoolVar(&f.all, "all", false, "every task list (default)")
 	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")
@@ -86,7 +86,7 @@ func runRecover(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 	}
 	for _, r := range reports {
 		if r.Pending() {
-			return &exit{code: exitNo}
+			return &Exit{Code: ExitNo}
 		}
 	}
 	return nil
@@ -100,11 +100,11 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]re
 		}
 		return recovery.All(ctx, dirs, recovery.Wait, f.Options)
 	}
-	found, err := findList(ctx, s, f.session)
+	found, err := FindList(ctx, s, f.session)
 	if err != nil {
 		return nil, err
 	}
-	if err := mustExist(found.Dir); err != nil {
+	if err := MustExist(found.Dir); err != nil {
 		return nil, err
 	}
 	return []recovery.Report{recovery.List(ctx, found.Dir, recovery.Wait, f.Options)}, nil
@@ -112,7 +112,7 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]re
 
 func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) error {
 	if asJSON {
-		return printJSON(s.Out, reports)
+		return PrintJSON(s.Out, reports)
 	}
 	if len(reports) == 0 {
 		s.Errorf("nothing to recover: fsmtx has not changed any task list")
@@ -131,17 +131,17 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 // recoverHook recovers the list of the event's session. It never stops the session: errors
 // are reported, but the exit code is 0.
 func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
-	surviveBrokenPipe(s)
-	e, err := readEvent(s)
+	SurviveBrokenPipe(s)
+	e, err := ReadEvent(s)
 	switch {
 	case errors.Is(err, errOtherAgent):
 		return nil
 	case errors.Is(err, errTyped):
-		return &exit{exitOK, err, "the client runs fsmtx recover --hook; fsmtx recover is for people"}
+		return &Exit{ExitOK, err, "the client runs fsmtx recover --hook; fsmtx recover is for people"}
 	case err != nil:
 		return deliver(s, recovery.Answer(recovery.Report{}, err))
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := Interruptible(ctx)
 	defer stop()
 	return deliver(s, recovery.Answer(recoverEvent(ctx, s, e, f.Options)))
 }

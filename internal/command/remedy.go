@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -21,8 +23,8 @@ func remedyOf(errno syscall.Errno) string {
 	}[errno]
 }
 
-// remedy returns the hint for an error of the system, empty if there is none.
-func remedy(err error) string {
+// Remedy returns the hint for an error of the system, empty if there is none.
+func Remedy(err error) string {
 	if call, ok := errors.AsType[*os.SyscallError](err); ok && call.Syscall == "getwd" && errors.Is(err, fs.ErrNotExist) {
 		return "the current directory was removed; change to one that is there"
 	}
@@ -30,4 +32,12 @@ func remedy(err error) string {
 		return remedyOf(errno)
 	}
 	return ""
+}
+
+// Unusable returns the error of a file that an argument names, without the system call that failed.
+func Unusable(arg string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", cmp.Or(arg, `""`), failed.Err)
+	}
+	return err
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -77,8 +76,8 @@ type stepFlags struct{ hydrate.StepFlags }
 
 // completeStep completes the values of the flags of step.
 func completeStep(c *cobra.Command) {
-	complete(c, "stop", install.StepValues()["stop"]...)
-	complete(c, "checks", install.StepValues()["checks"]...)
+	Complete(c, "stop", hydrate.StepValues()["stop"]...)
+	Complete(c, "checks", hydrate.StepValues()["checks"]...)
 }
 
 func newStep(s terminal.Streams) *cobra.Command {
@@ -87,14 +86,14 @@ func newStep(s terminal.Streams) *cobra.Command {
 		Use:   "step",
 		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move; or show the steps",
 		Long:  stepLong,
-		Example: example(
+		Example: Example(
 			"fsmtx step < event.json",
 			"fsmtx step --stop hold --checks off < event.json",
 			"fsmtx step show",
 			`fsmtx step skip 3 --because "there is nothing to publish"`),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return noSuchCommand(c, args)
+				return NoSuchCommand(c, args)
 			}
 			return nil
 		},
@@ -112,25 +111,24 @@ func newStep(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func stepSubcommands() []subcommand {
-	return []subcommand{
-		{name: "skip", make: newStepSkip},
-		{name: "done", make: newStepDone},
-		{name: "reopen", make: newStepReopen},
-		{name: "end", make: newStepEnd},
-		{name: "allow", make: newStepAllow},
-		{name: "move", make: newStepMove},
-		{name: "show", make: newStepShow},
+func stepSubcommands() []Subcommand {
+	return []Subcommand{
+		{Name: "skip", Make: newStepSkip},
+		{Name: "done", Make: newStepDone},
+		{Name: "reopen", Make: newStepReopen},
+		{Name: "end", Make: newStepEnd},
+		{Name: "allow", Make: newStepAllow},
+		{Name: "move", Make: newStepMove},
 	}
 }
 
 // refuseStep reports an invalid hook command line to the person. It refuses no call.
 func refuseStep(s terminal.Streams, err error) error {
-	switch _, readErr := readEvent(s); {
+	switch _, readErr := ReadEvent(s); {
 	case errors.Is(readErr, errOtherAgent):
 		return nil
 	case errors.Is(readErr, errTyped):
-		return &exit{exitOK, err, "run fsmtx step --help"}
+		return &Exit{ExitOK, err, "run fsmtx step --help"}
 	}
 	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. `+
 		`The steps of workflows are not enforced`, err)))
@@ -144,13 +142,13 @@ func notEnforced(why error) event.Answer {
 
 // runStep answers one event.
 func runStep(ctx context.Context, s terminal.Streams, f stepFlags) error {
-	surviveBrokenPipe(s)
-	e, err := readEvent(s)
+	SurviveBrokenPipe(s)
+	e, err := ReadEvent(s)
 	switch {
 	case errors.Is(err, errOtherAgent):
 		return nil
 	case errors.Is(err, errTyped):
-		return &exit{exitOK, err, "an agent runs fsmtx step; fsmtx step show shows the steps"}
+		return &Exit{ExitOK, err, "an agent runs fsmtx step; fsmtx step show shows the steps"}
 	case err != nil:
 		return deliver(s, notEnforced(err))
 	}
@@ -223,7 +221,7 @@ func newFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 		List:          tasks.List{Dir: found.Dir, Wait: stepLockWait},
 		Session:       found.Session,
 		Env:           os.Environ(),
-		Interruptible: interruptible,
+		Interruptible: Interruptible,
 		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
 		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, found.Dir) },
 		Questions:     found.Questions(),
@@ -257,7 +255,7 @@ func (h *stepHook) news(ctx context.Context, a event.Answer) event.Answer {
 // left tells of the session's own list if the client was given another one while a workflow was under way: settings can
 // set the variable at any time.
 func (h *stepHook) left(ctx context.Context) string {
-	own, err := tasklist.OfSession(withoutList(h.streams.Getenv), h.Session)
+	own, err := tasklist.OfSession(WithoutList(h.streams.Getenv), h.Session)
 	if err != nil {
 		return ""
 	}
@@ -312,8 +310,8 @@ func (h *stepHook) separated(ctx context.Context) event.Answer {
 // listVariable gives the client another list than the session's.
 const listVariable = "CLAUDE_CODE_TASK_LIST_ID"
 
-// withoutList returns lookup without listVariable: the list of a session is its own.
-func withoutList(lookup func(string) (string, bool)) func(string) (string, bool) {
+// WithoutList returns lookup without listVariable: the list of a session is its own.
+func WithoutList(lookup func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if name == listVariable {
 			return "", false

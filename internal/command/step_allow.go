@@ -27,22 +27,22 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		Use:   "allow RULE --because TEXT",
 		Short: "Let one call through that belongs to a later step",
 		Long:  allowLong,
-		Example: example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
+		Example: Example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
 			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 		Args: func(_ *cobra.Command, args []string) error {
 			if err := f.read(args); err != nil {
-				return &exit{exitNo, err, `for example: fsmtx step allow 'Bash(git push *)' --because "why"`}
+				return &Exit{ExitNo, err, `for example: fsmtx step allow 'Bash(git push *)' --because "why"`}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, stop := interruptible(c.Context())
+			ctx, stop := Interruptible(c.Context())
 			defer stop()
 			return f.run(ctx, s)
 		},
 	}
 	c.Flags().StringVar(&f.because, "because", "", "the reason to record (required)")
-	nameList(s, c, &f.session)
+	NameList(s, c, &f.session)
 	return c
 }
 
@@ -62,7 +62,7 @@ func (f *allowFlags) read(args []string) error {
 }
 
 func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := findList(ctx, s, f.session)
+	found, err := FindList(ctx, s, f.session)
 	if err != nil {
 		return err
 	}

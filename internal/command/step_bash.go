@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -61,81 +61,58 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 	return h.troubled(v.Trouble)
 }
 
-// held is a call of a command that an agent may not run by itself.
-type held struct {
-	rule   loosening
-	line   string // the command as commandOf returns it
-	person string // the command as a person runs it in another terminal
-	past   *pastFlags
-	at     int  // offset in the shell's line after the program's name
-	hidden bool // some of its words are known to the shell only
-	token  bool // it has a token already
-}
-
-// findHeld returns the call of a command that takes something away, if the words are one.
-// session is that of the agent; it may be empty.
-func findHeld(words []shell.Word, session string) (one held, ok bool) {
-	c, args, hidden, at := ownCommand(words)
-	if c == nil {
-		return one, false
-	}
-	one.hidden, one.at = hidden, at
-	one.rule, one.line = ruleOf(c), commandOf(c, args)
-	one.person = elsewhere(one.rule, c.Flags(), args, one.line, session)
-	one.token = isSet(c.Flags(), grantFlag)
-	if !one.rule.takes(c.Flags()) {
-		return one, false
-	}
-	if one.hidden {
-		return one, true
-	}
-	if c.ValidateArgs(args) != nil {
-		return one, false // it would fail
-	}
-	one.past = pastOf(c, args)
-	return one, true
+// invocation is a call of this program in a line of the agent's shell.
+type invocation struct {
+	rule   Loosening
+	flags  *pflag.FlagSet // of a command that fsmtx itself does not have, those that the rule reads
+	args   []string       // of the command
+	line   string         // the call, as a shell reads it
+	at     int            // offset in the shell's line after the name of the command
+	hidden bool           // some of its words are known to the shell only: they are left out
+	fails  bool           // its arguments are wrong
 }
 
 // heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows, or
 // dir, in which it runs, is not in the session's project.
 func (h *stepHook) heldBegin(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
-	c, args, hidden, at := ownCommand(words)
-	if c == nil || ruleOf(c).command != "begin" || !hidden && c.ValidateArgs(args) != nil {
+	call, ok := invoked(words)
+	if !ok || call.rule.Command != "begin" || call.fails && !call.hidden {
 		return one, false
 	}
 	if h.project() != "" && h.streams.Who().FromClient() {
 		_ = h.KeepDirectory(ctx, h.project()) // without it the command takes its own, and the person is told
 	}
 	frame := h.Frame
-	if !h.isAboutOwnList(c) {
+	if !h.isAboutOwnList(call) {
 		var err error
-		if frame, err = frameOf(ctx, h.streams, c.Flags().Lookup("list").Value.String()); err != nil {
+		if frame, err = FrameOf(ctx, h.streams, call.flags.Lookup("list").Value.String()); err != nil {
 			return one, false // the command says so
 		}
 	}
 	skill := "a skill"
-	if len(args) > 0 {
-		skill = args[0]
+	if len(call.args) > 0 {
+		skill = call.args[0]
 	}
 	lost := frame.WouldReplace(ctx, steps.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.event.AgentID})
 	project := h.project()
 	if len(lost) == 0 && (project == "" || dir != "" && steps.IsIn(project, dir)) {
 		return one, false
 	}
-	one = held{rule: beginning(ruleOf(c), skill, lost, dir, project), line: commandOf(c, args), at: at, hidden: hidden, token: isSet(c.Flags(), grantFlag)}
-	one.person = elsewhere(one.rule, c.Flags(), args, one.line, h.Session)
+	call.rule = beginning(call.rule, skill, lost, dir, project)
+	one = held{invocation: call, token: isSet(call.flags, GrantFlag)}
+	one.person = elsewhere(one.rule, call.flags, call.args, call.line, h.Session)
 	return one, true
 }
 
 // beginning returns the rule about a command that begins a skill in place of unfinished workflows, or in a directory that is not in
 // the session's project. Each may be empty.
-func beginning(rule loosening, skill string, lost []string, dir, project string) loosening {
-	rule.what = "begin " + visible.Words(skill)
+func beginning(rule Loosening, skill string, lost []string, dir, project string) Loosening {
+	rule.What = "begin " + visible.Words(skill)
 	if project != "" && (dir == "" || !steps.IsIn(project, dir)) {
-		rule.what += visible.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
+		rule.What += visible.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
 	}
 	if len(lost) > 0 {
-		rule.what += " in place of " + strings.Join(lost, ", ")
+		rule.What += " in place of " + strings.Join(lost, ", ")
 	}
 	return rule
 }
@@ -162,17 +139,17 @@ func changesDirectory(dir string, words []shell.Word) string {
 	return filepath.Join(dir, to)
 }
 
-// ownCommand returns the command of this program that the words call, with its flags parsed, and its arguments; c is nil if
-// they call none. hidden reports whether some of its words are known to the shell only: they are left out. at is the offset in
-// the shell's line after the program's name.
-func ownCommand(words []shell.Word) (c *cobra.Command, args []string, hidden bool, at int) {
+// invoked returns the call of this program that the words are; ok is false if they are none.
+func invoked(words []shell.Word) (call invocation, ok bool) {
 	program := slices.IndexFunc(words, func(w shell.Word) bool {
 		text, known := w.Literal()
 		return known && filepath.Base(text) == "fsmtx"
 	})
 	if program < 0 || program > 0 && runsNothing(words[0]) {
-		return nil, nil, false, 0
+		return call, false
 	}
+	var args []string
+	hidden := false
 	for _, w := range words[program+1:] {
 		text, known := w.Literal()
 		hidden = hidden || !known
@@ -180,11 +157,82 @@ func ownCommand(words []shell.Word) (c *cobra.Command, args []string, hidden boo
 			args = append(args, text)
 		}
 	}
-	c, args, ok := commandFor(args)
-	if !ok {
-		return nil, nil, false, 0
+	call, behind, ok := readCall(args)
+	call.line, call.hidden, call.at = lineFrom(args), hidden, words[program].End()
+	if !hidden {
+		call.at = words[program+len(args)-behind].End()
 	}
-	return c, args, hidden, words[program].End()
+	return call, ok
+}
+
+// readCall returns what this program would run with the arguments, and how many of them are behind the name of the command. Of a
+// command that fsmtx itself does not have it knows what the rule about it needs. ok is false if nothing would be run, or only
+// a command that takes nothing away and that fsmtx does not have.
+func readCall(args []string) (call invocation, behind int, ok bool) {
+	_, words := leadingDirectory(args)
+	if own := (Program{Commands: Subcommands()}); own.has(args) {
+		none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
+			Getenv: func(string) (string, bool) { return "", false }}
+		_, _, rest := findSubcommand(own.Commands, words)
+		c := own.Root(args, none, new(error))
+		if c.ParseFlags(rest) != nil {
+			return call, 0, false
+		}
+		call = invocation{rule: ruleOf(c), flags: c.Flags(), args: c.Flags().Args()}
+		call.fails = c.ValidateArgs(call.args) != nil
+		return call, len(rest), true
+	}
+	names := slices.DeleteFunc(slices.Clone(words), func(arg string) bool { return strings.HasPrefix(arg, "-") }) // flags may come first
+	for _, rule := range Loosenings() {
+		name := strings.Fields(rule.Command)
+		if rule.When == nil || !slices.Equal(names[:min(len(names), len(name))], name) {
+			continue
+		}
+		flags := rule.read(words)
+		return invocation{rule: rule, flags: flags}, len(args), flags != nil
+	}
+	return call, 0, false
+}
+
+// read returns the flags that the rule reads, as the arguments set them; nil if the arguments ask for help, or are wrong.
+func (l Loosening) read(args []string) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(l.Command, pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+	for _, name := range append(l.flags, GrantFlag+"=") {
+		if name, ok := strings.CutSuffix(name, "="); ok {
+			flags.String(name, "", "")
+		} else {
+			flags.Bool(name, false, "")
+		}
+	}
+	if flags.Parse(args) != nil {
+		return nil
+	}
+	return flags
+}
+
+// held is a call of a command that an agent may not run by itself.
+type held struct {
+	invocation
+	person string // the command as a person runs it in another terminal
+	past   *pastFlags
+	token  bool // it has a token already
+}
+
+// findHeld returns the call of a command that takes something away, if the words are one.
+// session is that of the agent; it may be empty.
+func findHeld(words []shell.Word, session string) (one held, ok bool) {
+	call, ok := invoked(words)
+	if !ok || !call.rule.takes(call.flags) || call.fails && !call.hidden {
+		return one, false
+	}
+	one = held{invocation: call, token: isSet(call.flags, GrantFlag)}
+	one.person = elsewhere(one.rule, one.flags, one.args, one.line, session)
+	if !one.hidden {
+		one.past = pastOf(call)
+	}
+	return one, true
 }
 
 // runsNothing reports whether the program of a command only prints or looks at its arguments. Any
@@ -195,38 +243,21 @@ func runsNothing(program shell.Word) bool {
 		"printf", "rg", "rm", "tail", "tar", "test", "touch", "true", "wc", "which"}, filepath.Base(text))
 }
 
-// commandFor returns the command that this program would run with the arguments, with its
-// flags parsed, and the arguments of the command. ok is false if it would run none.
-func commandFor(args []string) (c *cobra.Command, rest []string, ok bool) {
-	none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard,
-		Getenv: func(string) (string, bool) { return "", false }}
-	root := newRoot(args, none, new(error))
-	leading, behind := leadingDirectory(args)
-	if sub, _, after := findSubcommand(subcommands(), behind); sub != nil {
-		args = append(leading, after...)
-	}
-	c, args, err := root.Find(args)
-	if err != nil || c.ParseFlags(args) != nil {
-		return nil, nil, false
-	}
-	return c, c.Flags().Args(), true
-}
-
 // pastOf returns the step that a command decides about, nil if the command is another one.
-func pastOf(c *cobra.Command, args []string) *pastFlags {
-	because, session := c.Flags().Lookup("because"), c.Flags().Lookup("session")
-	if because == nil || len(args) != 1 {
+func pastOf(call invocation) *pastFlags {
+	because, session := call.flags.Lookup("because"), call.flags.Lookup("session")
+	if because == nil || len(call.args) != 1 {
 		return nil
 	}
 	f := &pastFlags{session: session.Value.String()}
-	f.past.Done = c.Name() == "done"
+	f.past.Done = call.rule.Command == "step done"
 	f.past.Because = because.Value.String()
-	f.past.WithBlockers = isSet(c.Flags(), "with-blockers")
-	if outcome := c.Flags().Lookup("outcome"); outcome != nil {
+	f.past.WithBlockers = isSet(call.flags, "with-blockers")
+	if outcome := call.flags.Lookup("outcome"); outcome != nil {
 		f.past.Outcome = outcome.Value.String()
-		f.past.Values, _ = c.Flags().Lookup("set").Value.(valuesFlag)
+		f.past.Values, _ = call.flags.Lookup("set").Value.(valuesFlag)
 	}
-	if f.read(args) != nil {
+	if f.read(call.args) != nil {
 		return nil
 	}
 	return f
@@ -261,9 +292,9 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 		case one.hidden:
 			return refuse("write the command literally, without variables, substitutions or patterns, so that the person " +
 				"can see it: an agent cannot " +
-				one.rule.what + " by itself")
+				one.rule.What + " by itself")
 		case one.token:
-			return refuse("leave out --" + grantFlag + ": the hook adds it when it asks the person")
+			return refuse("leave out --" + GrantFlag + ": the hook adds it when it asks the person")
 		}
 		question, ok, err := h.question(ctx, one)
 		if err != nil {
@@ -278,7 +309,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 		if err != nil {
 			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
 		}
-		rewritten = rewritten[:one.at] + " --" + grantFlag + "=" + token + rewritten[one.at:]
+		rewritten = rewritten[:one.at] + " --" + GrantFlag + "=" + token + rewritten[one.at:]
 		questions, offers = append(questions, question), append(offers, one.person)
 	}
 	if len(questions) == 0 {
@@ -301,7 +332,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 // fail anyway.
 func (h *stepHook) question(ctx context.Context, one held) (question string, ok bool, err error) {
 	if one.past == nil {
-		return fmt.Sprintf("The agent wants to %s: %s", one.rule.what, one.line), true, nil
+		return fmt.Sprintf("The agent wants to %s: %s", one.rule.What, one.line), true, nil
 	}
 	s, err := h.stateFor(ctx, one)
 	if err != nil {
@@ -318,7 +349,7 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 func (h *stepHook) stateFor(ctx context.Context, one held) (_ *steps.State, err error) {
 	frame := h.Frame
 	if one.past.session != "" && one.past.session != h.Session {
-		if frame, err = frameOf(ctx, h.streams, one.past.session); err != nil {
+		if frame, err = FrameOf(ctx, h.streams, one.past.session); err != nil {
 			return nil, err
 		}
 	}
@@ -334,7 +365,7 @@ func (h *stepHook) futile(ctx context.Context, one held) (why, err error) {
 	if err != nil || len(s.Steps) == 0 { // without a workflow the hook says nothing, and the command itself refuses
 		return nil, err
 	}
-	switch step := one.past.past.Step; one.rule.command {
+	switch step := one.past.past.Step; one.rule.Command {
 	case "step skip", "step done":
 		return s.MayPass(one.past.past), nil
 	case "step reopen":
@@ -350,7 +381,7 @@ func (h *stepHook) futile(ctx context.Context, one held) (why, err error) {
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
 func (one held) deed(s *steps.State, c *steps.Current) string {
 	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), visible.Words(c.Workflow.Command))
-	switch one.rule.command {
+	switch one.rule.Command {
 	case "step end":
 		level := c.Workflow.Level()
 		if level == "the workflow" {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -18,15 +16,15 @@ import (
 // a yes the command completes the step without evaluating them again.
 func (h *stepHook) complete(ctx context.Context, line string, script shell.Script) event.Answer {
 	for _, words := range script.Calls() {
-		c, args, _, at := ownCommand(words)
-		if c == nil || ruleOf(c).command != "complete" || c.ValidateArgs(args) != nil || !h.isAboutOwnList(c) {
+		call, ok := invoked(words)
+		if !ok || call.rule.Command != "complete" || call.fails || !h.isAboutOwnList(call) {
 			continue
 		}
-		step := h.approved(ctx, args)
+		step := h.approved(ctx, call.args)
 		if step == nil {
 			continue
 		}
-		v, a := h.askAbout(ctx, completion{step: step, command: c, args: args, line: line, at: at})
+		v, a := h.askAbout(ctx, completion{step, call, line})
 		h.log(v)
 		if a != (event.Answer{}) {
 			return a
@@ -37,11 +35,9 @@ func (h *stepHook) complete(ctx context.Context, line string, script shell.Scrip
 
 // completion is a call of "fsmtx complete" for a step that a person has to approve.
 type completion struct {
-	step    *steps.Current
-	command *cobra.Command
-	args    []string
-	line    string // the whole line of the shell
-	at      int    // offset in it after the program's name
+	step  *steps.Current
+	call  invocation
+	whole string // line of the shell
 }
 
 // approved returns the step that the command completes if it is open and a person has to approve it, and otherwise nil.
@@ -67,12 +63,12 @@ func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict,
 		return v, event.Refuse(reason)
 	}
 	name := one.step.Name()
-	if _, alone := shell.Call(one.line); !alone {
+	if _, alone := shell.Call(one.whole); !alone {
 		return refuse("not a call of its own", visible.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
-			"in literal words, so that the client can ask them", name, commandOf(one.command, one.args)))
+			"in literal words, so that the client can ask them", name, one.call.line))
 	}
-	if isSet(one.command.Flags(), grantFlag) {
-		return refuse("a grant in the command", "leave out --"+grantFlag+": the hook adds it when it asks the person")
+	if isSet(one.call.flags, GrantFlag) {
+		return refuse("a grant in the command", "leave out --"+GrantFlag+": the hook adds it when it asks the person")
 	}
 	if who := h.streams.Who(); !who.FromClient() {
 		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)
@@ -91,7 +87,7 @@ func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict,
 
 // updateOf returns the update that the command makes.
 func (h *stepHook) updateOf(one completion) steps.Update {
-	flags, e := one.command.Flags(), h.event
+	flags, e := one.call.flags, h.event
 	u := steps.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: progress.Complete, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
 	u.Outcome, _ = flags.GetString("outcome")
 	u.Note, _ = flags.GetString("note")
@@ -103,14 +99,14 @@ func (h *stepHook) updateOf(one completion) steps.Update {
 
 // offer returns the question, with a token in the command by which a yes counts for this call.
 func (h *stepHook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, event.Answer) {
-	token, err := h.Grant(ctx, steps.Grant{Command: commandOf(one.command, one.args), Session: h.Session, Agent: h.event.AgentID,
+	token, err := h.Grant(ctx, steps.Grant{Command: one.call.line, Session: h.Session, Agent: h.event.AgentID,
 		Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript()})
 	if err != nil {
 		v.Trouble = visible.Sprintf("the person could not be asked about %s: %v", one.step.Name(), err)
 		return v, h.troubled(v.Trouble)
 	}
 	input, err := withMembers(h.event.ToolInput, map[string]any{
-		"command": one.line[:one.at] + " --" + grantFlag + "=" + token + one.line[one.at:],
+		"command": one.whole[:one.call.at] + " --" + GrantFlag + "=" + token + one.whole[one.call.at:],
 	})
 	if err != nil {
 		v.Trouble = err.Error()

@@ -23,7 +23,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		Use:     "move DIR --because TEXT",
 		Short:   "Say where the project of a workflow is now",
 		Long:    moveLong,
-		Example: example(`fsmtx step move . --because "the project has a new name" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+		Example: Example(`fsmtx step move . --because "the project has a new name" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 		Args: func(_ *cobra.Command, args []string) (err error) {
 			if because = strings.TrimSpace(because); because == "" {
 				err = errors.New("--because is required: give the reason to record")
@@ -32,14 +32,14 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 				err = fmt.Errorf("got %d arguments, want one directory", len(args))
 			}
 			if err != nil {
-				return &exit{exitNo, err, `for example: fsmtx step move . --because "why"`}
+				return &Exit{ExitNo, err, `for example: fsmtx step move . --because "why"`}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := interruptible(c.Context())
+			ctx, stop := Interruptible(c.Context())
 			defer stop()
-			found, err := findList(ctx, s, session)
+			found, err := FindList(ctx, s, session)
 			if err != nil {
 				return err
 			}
@@ -55,6 +55,6 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&because, "because", "", "the reason to record (required)")
-	nameList(s, c, &session)
+	NameList(s, c, &session)
 	return c
 }

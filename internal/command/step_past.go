@@ -41,7 +41,7 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 		Use:   "skip N --because TEXT",
 		Short: "Skip a step",
 		Long:  "Skip skips step N of a workflow, without checking its gates.\n" + pastLong + flowLong,
-		Example: example(`fsmtx step skip 3 --because "there is nothing to publish"`,
+		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`,
 			`fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 	})
 }
@@ -52,7 +52,7 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 		Use:   "done N --because TEXT",
 		Short: "Mark a step as done",
 		Long:  "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong + flowLong,
-		Example: example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`,
+		Example: Example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`,
 			`fsmtx step done 43 --set version=1.4.0 --because "bumped by hand"`),
 	})
 }
@@ -72,7 +72,7 @@ func newStepReopen(s terminal.Streams) *cobra.Command {
 		Short: "Open a step again",
 		Long: "Reopen opens step N of a workflow with outcomes again, and every step that comes after\n" +
 			"it. Those that are in progress are pending again. If the workflow was ended, it goes on.\n" + recordedLong,
-		Example: example(`fsmtx step reopen 43 --because "the review missed the tests"`),
+		Example: Example(`fsmtx step reopen 43 --because "the review missed the tests"`),
 	})
 }
 
@@ -84,7 +84,7 @@ func newStepEnd(s terminal.Streams) *cobra.Command {
 		Long: "End ends the workflow to which step N belongs, or the one that is open if it is the only\n" +
 			"one: its open steps, and what is under them, are not needed any more. In a workflow with\n" +
 			"outcomes \"fsmtx step reopen\" takes that back.\n" + recordedLong,
-		Example: example(`fsmtx step end 41 --because "the customer withdrew"`),
+		Example: Example(`fsmtx step end 41 --because "the customer withdrew"`),
 	})
 }
 
@@ -98,12 +98,12 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 	c.ValidArgsFunction = completeSteps(s, &f.session, c.Name() == "reopen")
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
-			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}
+			return &Exit{ExitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}
 		}
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, stop := interruptible(c.Context())
+		ctx, stop := Interruptible(c.Context())
 		defer stop()
 		return f.run(ctx, s)
 	}
@@ -112,7 +112,7 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 
 func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
 	c.Flags().StringVar(&f.past.Because, "because", "", "the reason to record (required)")
-	nameList(s, c, &f.session)
+	NameList(s, c, &f.session)
 	if f.do != nil {
 		return
 	}
@@ -142,7 +142,7 @@ func (f *pastFlags) read(args []string) error {
 }
 
 func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
-	found, err := findList(ctx, s, f.session)
+	found, err := FindList(ctx, s, f.session)
 	if err != nil {
 		return err
 	}
@@ -218,11 +218,11 @@ func openIn(ctx context.Context, dir string) (step int64, err error) {
 	}
 	switch len(all) {
 	case 0:
-		return 0, &exit{exitNo, errors.New("no workflow is open in this task list"), "fsmtx step show lists the steps"}
+		return 0, &Exit{ExitNo, errors.New("no workflow is open in this task list"), "fsmtx step show lists the steps"}
 	case 1:
 		return step, nil
 	}
-	return 0, &exit{exitNo, errors.New("several workflows are open: " + strings.Join(all, ", ")), "name a step of the one to end"}
+	return 0, &Exit{ExitNo, errors.New("several workflows are open: " + strings.Join(all, ", ")), "name a step of the one to end"}
 }
 
 // openedWith returns the other steps that were done and are open now.
@@ -271,9 +271,9 @@ func printEnded(s terminal.Streams, before, after *steps.State, target *steps.Cu
 	return err
 }
 
-// frameOf returns the frame for the list that findList finds.
-func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Frame, error) {
-	found, err := findList(ctx, s, named)
+// FrameOf returns the frame for the list that findList finds.
+func FrameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Frame, error) {
+	found, err := FindList(ctx, s, named)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Fram
 
 func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
 	f := newFrame(s, found)
-	f.Log = toLog(s)
+	f.Log = ToLog(s)
 	return f
 }
 
@@ -299,10 +299,10 @@ func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what
 	}
 	const hint = "name the one that you mean with --list; fsmtx status --all shows where each is"
 	if newest, err := steps.LoadNow(ctx, found.Dir); err == nil && !has(newest) {
-		return &exit{exitNo, fmt.Errorf("the newest task list of this project, %s, does not have %s, but %s has", found.Name(), what,
+		return &Exit{ExitNo, fmt.Errorf("the newest task list of this project, %s, does not have %s, but %s has", found.Name(), what,
 			strings.Join(names, ", ")), hint}
 	}
 	names = append([]string{found.Name()}, names...)
-	return &exit{exitNo, fmt.Errorf("%d task lists of this project have open steps and %s: %s", len(names), what, strings.Join(names, ", ")),
+	return &Exit{ExitNo, fmt.Errorf("%d task lists of this project have open steps and %s: %s", len(names), what, strings.Join(names, ", ")),
 		hint}
 }

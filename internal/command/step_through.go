@@ -7,12 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -26,11 +25,11 @@ func (h *stepHook) letThrough(line string) event.Answer {
 	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.streams.Who().FromClient() {
 		return event.Answer{}
 	}
-	c, args, ok := commandFor(words[1:])
-	if !ok || !h.isWork(c, args) || !h.isAboutOwnList(c) || h.Planning && c.Name() != "next" {
+	call, _, ok := readCall(words[1:])
+	if !ok || !h.isWork(call) || !h.isAboutOwnList(call) || h.Planning && call.rule.Command != "next" {
 		return event.Answer{}
 	}
-	return event.Allow("fsmtx: the gates of the workflow decide about " + c.CommandPath())
+	return event.Allow("fsmtx: the gates of the workflow decide about fsmtx " + call.rule.Command)
 }
 
 // isOrdinary reports whether the call of Bash has no other input than the command and how long
@@ -51,7 +50,7 @@ func (h *stepHook) isOrdinary() bool {
 // isOwn reports whether the program in a line of the agent's shell is this one: its whole
 // path, or its name if that leads to it. A relative path does not count: it depends on the directory.
 func isOwn(program string) bool {
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil {
 		return false
 	}
@@ -65,8 +64,8 @@ func isOwn(program string) bool {
 
 // isAboutOwnList reports whether the command is about the list of this session. Of another one,
 // perhaps another project's, its person has to be asked.
-func (h *stepHook) isAboutOwnList(c *cobra.Command) bool {
-	list := c.Flags().Lookup("list")
+func (h *stepHook) isAboutOwnList(call invocation) bool {
+	list := call.flags.Lookup("list")
 	if list == nil || list.Value.String() == "" {
 		return true
 	}
@@ -77,11 +76,11 @@ func (h *stepHook) isAboutOwnList(c *cobra.Command) bool {
 // isWork reports whether the command is one with which an agent works on a workflow. A
 // directory is not: the client does not know it as a skill, so the person has never allowed the
 // commands of its checks.
-func (h *stepHook) isWork(c *cobra.Command, args []string) bool {
-	if c.ValidateArgs(args) != nil {
+func (h *stepHook) isWork(call invocation) bool {
+	if call.fails {
 		return false // it would fail
 	}
-	switch ruleOf(c).command {
+	switch args := call.args; call.rule.Command {
 	case "next", "start", "complete":
 		return true
 	case "begin":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -62,10 +63,17 @@ func pluginRoots(s terminal.Streams, cwd string) (roots []string) {
 	if root := s.Env("CLAUDE_PLUGIN_ROOT"); root != "" {
 		roots = append(roots, root)
 	}
-	installed, _ := clientPlugins(s, cwd)() // doctor reports a registry that cannot be read
-	for _, p := range installed {
-		if p.Root != "" {
-			roots = append(roots, p.Root)
+	config, err := claude.ConfigDir(s.Getenv)
+	if err != nil {
+		return roots
+	}
+	registry, err := plugins.ReadRegistry(locator.OS{}, config)
+	if err != nil {
+		return roots // doctor reports it
+	}
+	for _, in := range registry.Enabled(plugins.ReadSettings(locator.OS{}, config, cwd), cwd) {
+		if root := registry.Root(in).Dir; root != "" {
+			roots = append(roots, root)
 		}
 	}
 	return roots

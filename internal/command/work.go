@@ -46,14 +46,14 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 	c.Long += workLong
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
+	_ = c.RegisterFlagCompletionFunc("list", CompleteLists(s))
 	if strings.Contains(c.Use, " N") {
 		c.ValidArgsFunction = completeSteps(s, &f.list, false)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		l, err := f.find(c.Context(), s, false)
 		if err == nil && f.grant != "" {
-			l.yes, err = agreed(c, s, f.grant, args)
+			l.yes, err = agreed(c, s, f.grant)
 		}
 		if err == nil {
 			err = run(c.Context(), l, args)
@@ -64,8 +64,8 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 }
 
 // agreed returns the yes of the person to this call of the agent, nil if they gave none.
-func agreed(c *cobra.Command, s terminal.Streams, token string, args []string) (*steps.Grant, error) {
-	g, err := useGrant(c.Context(), s, c.Flags(), token, commandOf(c, args))
+func agreed(c *cobra.Command, s terminal.Streams, token string) (*steps.Grant, error) {
+	g, err := useGrant(c.Context(), s, c.Flags(), token, commandLine(c.Context()))
 	if errors.Is(err, steps.ErrNoGrant) {
 		return nil, nil // the gates decide, and refuse what needs a person
 	}
@@ -74,16 +74,16 @@ func agreed(c *cobra.Command, s terminal.Streams, token string, args []string) (
 
 // troubled gives an error that has no exit code yet that of trouble.
 func troubled(err error) error {
-	if _, ok := errors.AsType[*exit](err); ok || err == nil {
+	if _, ok := errors.AsType[*Exit](err); ok || err == nil {
 		return err
 	}
-	return &exit{exitTrouble, err, ""}
+	return &Exit{exitTrouble, err, ""}
 }
 
 // misusedWork returns what reports flags of the command name that cannot be parsed.
 func misusedWork(name string) func(terminal.Streams, error) error {
 	return func(_ terminal.Streams, err error) error {
-		return &exit{exitTrouble, err, "run fsmtx " + name + " --help"}
+		return &Exit{exitTrouble, err, "run fsmtx " + name + " --help"}
 	}
 }
 
@@ -102,23 +102,23 @@ type listWork struct {
 func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (*listWork, error) {
 	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.list, Who: s.Who, Begins: begins})
 	if errors.Is(err, tasklist.ErrNoList) {
-		return nil, &exit{exitNo, err, "call a skill that has an fsm.json, or run fsmtx begin SKILL"}
+		return nil, &Exit{ExitNo, err, "call a skill that has an fsm.json, or run fsmtx begin SKILL"}
 	}
 	if err != nil {
 		return nil, err
 	}
 	here, _ := os.Getwd()
 	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}.In(here), s, f.json, found, "", nil}
-	l.Apply, l.Via, l.Began, l.Log = true, sender(s), processBegan, toLog(s)
+	l.Apply, l.Via, l.Began, l.Log = true, Sender(s), processBegan, ToLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
 	}
 	return l, nil
 }
 
-// sender returns who works on the steps by a command. Without a terminal of their own that is
+// Sender returns who works on the steps by a command. Without a terminal of their own that is
 // the agent, whatever its environment says.
-func sender(s terminal.Streams) steps.By {
+func Sender(s terminal.Streams) steps.By {
 	if who := s.Who(); who.Kind == caller.Person {
 		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}
 	}
@@ -137,7 +137,7 @@ It changes nothing.
 waits_for, parent), current (the steps to work on, in full: also description, needs,
 produces, check, approval, outcomes, decides) and waiting (what the others wait for).
 `,
-		Example: example("fsmtx next", "fsmtx next --json"),
+		Example: Example("fsmtx next", "fsmtx next --json"),
 		Args:    noArgumentsOf(exitTrouble),
 	}, func(ctx context.Context, l *listWork, _ []string) error {
 		state, err := steps.LoadNow(ctx, l.List.Dir)
@@ -148,7 +148,7 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 			return err
 		}
 		if len(state.Steps) == 0 {
-			return &exit{code: exitNo}
+			return &Exit{Code: ExitNo}
 		}
 		return nil
 	})
@@ -173,7 +173,7 @@ type shownWork struct {
 // print prints the result as JSON or as text.
 func (l *listWork) print(result any, text string) error {
 	if l.json {
-		return printJSON(l.streams.Out, result)
+		return PrintJSON(l.streams.Out, result)
 	}
 	_, err := io.WriteString(l.streams.Out, visible.Text(text)+"\n")
 	return err
@@ -188,7 +188,7 @@ func newStart(s terminal.Streams) *cobra.Command {
 done, or a file that it needs is missing.
 
 ` + updatedJSON,
-		Example: example("fsmtx start 2"),
+		Example: Example("fsmtx start 2"),
 		Args:    oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
 		return l.update(ctx, args[0], steps.Update{Status: progress.Started})
@@ -216,12 +216,12 @@ Finish is another name for it: in a git work tree that Claude Code's agent has e
 client refuses every shell command that contains the word complete.
 
 ` + updatedJSON,
-		Example: example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0",
+		Example: Example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0",
 			`fsmtx complete 43 --outcome changes --note "the tests are missing"`),
 		Args: oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
 		if len(f.note) > steps.MaxNote {
-			return &exit{exitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), steps.MaxNote), ""}
+			return &Exit{ExitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), steps.MaxNote), ""}
 		}
 		return l.update(ctx, args[0], steps.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
 			Values: f.set.object()})
@@ -236,7 +236,7 @@ client refuses every shell command that contains the word complete.
 // oneStep checks that there is one argument, the number of a step.
 func oneStep(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return &exit{exitTrouble, fmt.Errorf("got %d arguments, want the number of one step", len(args)),
+		return &Exit{exitTrouble, fmt.Errorf("got %d arguments, want the number of one step", len(args)),
 			"for example: " + c.CommandPath() + " 2"}
 	}
 	_, err := stepNumber(args[0])
@@ -246,7 +246,7 @@ func oneStep(c *cobra.Command, args []string) error {
 func stepNumber(arg string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
 	if err != nil || n < 1 {
-		return 0, &exit{exitTrouble, fmt.Errorf("got %q, want the number of a step", arg), "fsmtx next shows the steps"}
+		return 0, &Exit{exitTrouble, fmt.Errorf("got %q, want the number of a step", arg), "fsmtx next shows the steps"}
 	}
 	return n, nil
 }
@@ -254,9 +254,9 @@ func stepNumber(arg string) (int64, error) {
 // noArgumentsOf is noArguments with another exit code.
 func noArgumentsOf(code int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		err := noArguments(c, args)
-		if e, ok := errors.AsType[*exit](err); ok {
-			e.code = code
+		err := NoArguments(c, args)
+		if e, ok := errors.AsType[*Exit](err); ok {
+			e.Code = code
 		}
 		return err
 	}
@@ -297,15 +297,15 @@ func (l *listWork) update(ctx context.Context, number string, u steps.Update) er
 // answer prints the result of an update. What is refused is an error, so without --json it
 // goes to standard error.
 func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) error {
-	code := exitOK
+	code := ExitOK
 	switch {
 	case r.Undecided():
 		code = exitTrouble
 	case !r.Allowed():
-		code = exitNo
+		code = ExitNo
 	}
-	if code != exitOK && !l.json {
-		return &exit{code, visible.Lines(l.note + r.Text), ""}
+	if code != ExitOK && !l.json {
+		return &Exit{code, visible.Lines(l.note + r.Text), ""}
 	}
 	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: visible.Text(r.Text)}
 	switch {
@@ -317,8 +317,8 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 	if state, err := steps.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
 		out.shownWork = shownWork{l.shown(state), progress.Waiting(state)}
 	}
-	if err := l.print(out, l.note+r.Text); err != nil || code == exitOK {
+	if err := l.print(out, l.note+r.Text); err != nil || code == ExitOK {
 		return err
 	}
-	return &exit{code: code}
+	return &Exit{Code: code}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/install"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
@@ -43,12 +43,12 @@ func (c Copy) String() string {
 	return line
 }
 
-// Copies returns this program, fsmtx-mcp, the program on PATH, and those that hooks in
+// Copies returns this program, fsmtx-tools, the program on PATH, and those that hooks in
 // settings files and plugins run, without duplicates. A repository may bring its own
 // settings, so what they name is not run: whoever asks for versions in somebody's repository
 // would run a program of theirs.
 func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
 	}
 	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version}}
 	all.ask(ctx, "on PATH", settings.Program)
-	if path, err := program.Find(); err == nil {
-		all.ask(ctx, "fsmtx mcp", path)
+	if path, err := programs.FindTools(); err == nil {
+		all.ask(ctx, programs.Tools, path)
 	}
 	kept, _ := install.CopyPath(s.Getenv)
 	for _, n := range named { // first what may be run, with which the others are compared
@@ -208,7 +208,7 @@ func askVersion(ctx context.Context, path string, limit time.Duration) (string, 
 		return "", err
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
-	line = strings.TrimPrefix(line, program.Name+" version ")
+	line = strings.TrimPrefix(line, programs.Tools+" version ")
 	line = strings.TrimPrefix(line, settings.Program+" ")
 	word, _, _ := strings.Cut(line, " ")
 	if word = strings.TrimPrefix(word, "v"); word == "" {

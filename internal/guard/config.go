@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -89,7 +90,7 @@ func pluginRoot(env func(string) string) string {
 	if root := env("CLAUDE_PLUGIN_ROOT"); root != "" {
 		return root
 	}
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil {
 		return ""
 	}

@@ -121,3 +121,8 @@ func TimeLimit(args []string) (seconds int, ok bool) {
 	}
 	return settings.HookLimit(f.Hydrate.LockTimeout), true
 }
+
+// StepValues returns the values of --stop and --checks, the defaults first.
+func StepValues() map[string][]string {
+	return map[string][]string{"stop": {"remind", "hold", "off"}, "checks": {"on", "off"}}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -38,7 +39,7 @@ func Next(s terminal.Streams, r Request, call string) {
 // Typed returns what a person types for this program: its name, or its path if PATH has no program of that
 // name or another one. go run's program, which is gone when somebody types, has only the name.
 func Typed(s terminal.Streams) string {
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil || settings.IsTemporary(self) || settings.CheckName() == nil || launcherIsOnPath(s.Getenv) {
 		return settings.Program
 	}

@@ -14,15 +14,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // launcherVariable is the variable in which the launcher of the npm package says where it is.
 const launcherVariable = "FSMTX_LAUNCHER"
-
-// programs are those of the copy. The server is included because "fsmtx mcp" looks for
-// it beside fsmtx.
-var programs = []string{"fsmtx", "fsmtx-mcp"}
 
 // errOld is returned by npmCopy.Check for a copy of another version.
 var errOld = errors.New("is not the version that npm has installed")
@@ -50,11 +47,11 @@ type npmCopy struct {
 // findCopy returns the copy for this program, in fsmtx/bin in XDG_DATA_HOME or ~/.local/share.
 // The copy need not exist yet. ok is false if this program is not in a package.
 //
-// Errors: claude.ErrNoHome, and that of os.Executable.
+// Errors: claude.ErrNoHome, and that of programs.Path.
 func findCopy(getenv func(string) (string, bool)) (c npmCopy, ok bool, err error) {
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil {
-		return c, false, fmt.Errorf("finding the path of this program: %w", err)
+		return c, false, err
 	}
 	c.from = filepath.Dir(self)
 	if !slices.Contains(strings.Split(filepath.ToSlash(self), "/"), "node_modules") {
@@ -81,7 +78,7 @@ func CopyPath(getenv func(string) (string, bool)) (string, error) {
 }
 
 // Path returns the path of fsmtx in the copy.
-func (c npmCopy) Path() string { return filepath.Join(c.dir, programs[0]) }
+func (c npmCopy) Path() string { return filepath.Join(c.dir, programs.Fsmtx) }
 
 // CheckCopyDir is npmCopy.checkDir for the copy of any program.
 //
@@ -100,7 +97,7 @@ func CheckCopyDir(getenv func(string) (string, bool)) error {
 func (c npmCopy) checkDir() error {
 	own := filepath.Dir(c.dir)
 	paths := []string{filepath.Dir(own), own, c.dir}
-	for _, name := range programs {
+	for _, name := range programs.Both() {
 		paths = append(paths, filepath.Join(c.dir, name))
 	}
 	for i, path := range paths {
@@ -149,7 +146,7 @@ func (c npmCopy) Check() error {
 	if err := c.checkDir(); err != nil {
 		return err
 	}
-	for _, name := range programs {
+	for _, name := range programs.Both() {
 		ours, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -189,7 +186,7 @@ func (c npmCopy) Renew() error {
 	if err := c.mkdir(); err != nil {
 		return err
 	}
-	for _, name := range programs {
+	for _, name := range programs.Both() {
 		data, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -224,7 +221,7 @@ func removeCopy(getenv func(string) (string, bool)) (string, error) {
 		return "", err
 	}
 	removed := ""
-	for _, name := range programs {
+	for _, name := range programs.Both() {
 		switch err := os.Remove(filepath.Join(dir, name)); {
 		case err == nil:
 			removed = dir
@@ -268,7 +265,7 @@ func sweepCopy(dir string) error {
 // launcherIsOnPath reports whether the launcher that started this program is the fsmtx on PATH.
 func launcherIsOnPath(getenv func(string) (string, bool)) bool {
 	launcher, _ := getenv(launcherVariable)
-	found, err := exec.LookPath(programs[0])
+	found, err := exec.LookPath(programs.Fsmtx)
 	if err != nil || launcher == "" {
 		return false
 	}

@@ -10,11 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// StepValues returns the values of Steps.Stop and Steps.Checks, the defaults first.
-func StepValues() map[string][]string {
-	return map[string][]string{"stop": {"remind", "hold", "off"}, "checks": {"on", "off"}}
-}
-
 // Given reports whether anything is chosen.
 func (c *Steps) Given() bool { return *c != Steps{} }
 
@@ -27,7 +22,7 @@ func (c *Steps) Applied(flags []string) []string {
 			continue
 		}
 		flags = without(flags, "--"+name)
-		if value != StepValues()[name][0] {
+		if value != hydrate.StepValues()[name][0] {
 			flags = append(flags, "--"+name+"="+value)
 		}
 	}

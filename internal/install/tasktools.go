@@ -101,9 +101,9 @@ func (t TaskTools) instead() string {
 	return "commands"
 }
 
-// Open reports what the client shows of the steps only if the request asks for it, and in which file: the task list, and the
+// open reports what the client shows of the steps only if the request asks for it, and in which file: the task list, and the
 // status line. It reports neither for a file that has hooks already, or has been given an answer elsewhere.
-func Open(s terminal.Streams, r Request) (list, line bool, path string) {
+func open(s terminal.Streams, r Request) (list, line bool, path string) {
 	if len(r.Agents) > 0 && !slices.Contains(r.Agents, caller.Claude) {
 		return false, false, ""
 	}

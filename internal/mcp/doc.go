@@ -5,5 +5,5 @@
 // and the gates of package steps decide about every change. So completing a step here and
 // completing it with TaskUpdate leave the same list and the same evidence.
 //
-// Only fsmtx-mcp links this package; package program says why.
+// Only fsmtx-tools links this package: its library links net/http and encoding/gob.
 package mcp

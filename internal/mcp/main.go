@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
@@ -23,29 +21,61 @@ import (
 // signalGrace is how long the server may take to stop its checks after a signal.
 const signalGrace = 2 * time.Second
 
-// Main runs the program with the arguments after its name. It returns the exit code: 0 when
-// the client has disconnected, 1 if the command line is invalid or the transport fails.
-func Main(args []string, s terminal.Streams) int {
-	c := program.Command(func(c *cobra.Command, f program.Flags) error { return run(c.Context(), s, f) })
-	c.Use = strings.Replace(c.Use, "mcp", program.Name, 1)
-	c.Version = version.Get().Version
-	c.SilenceErrors, c.SilenceUsage = true, true
-	c.SetArgs(args)
-	c.SetIn(s.In)
-	c.SetOut(s.Out)
-	c.SetErr(s.Err)
-	// The client closes the server's input, and sends SIGTERM if the server does not exit.
-	ctx, stop := signals.Context(context.Background(), signalGrace)
-	defer stop()
-	if err := c.ExecuteContext(ctx); err != nil {
-		s.Errorf("%v", err)
-		s.Hintf("run %s --help", program.Name)
-		return 1
-	}
-	return 0
+const long = `Serves the steps of the current workflow to an agent, as tools of an MCP server on standard
+input and output: workflow_status, workflow_begin, step_start, step_complete and step_skip.
+They change the same task files as the client's TaskUpdate, and the same gates hold:
+order, files, checks, approval. They are for models and agents without task tools.
+workflow_begin does what "fsmtx begin" does. The resource fsmtx://current is what "fsmtx next"
+prints; who subscribes to it hears of every change within a second. The prompt "work" is for
+people, in clients that show prompts as commands: it begins with a skill's workflow, or goes on.
+
+The list is that of the call, of --session, or of the session in CLAUDE_CODE_SESSION_ID.
+Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working
+directory), which is in fsmtx/tasks in XDG_STATE_HOME or ~/.local/state. If that has no
+workflow, and the server was not started by another agent than Claude Code, it is the
+newest list of the project, and every answer says so.
+
+fsmtx plugin --mcp and fsmtx install --mcp register it.`
+
+// flags are those of the server.
+type flags struct {
+	Session     string        // id of the session whose list is served; empty means that of the environment
+	Checks      bool          // run the checks of steps
+	LockTimeout time.Duration // how long to wait for the list's locks
 }
 
-func run(ctx context.Context, s terminal.Streams, f program.Flags) error {
+// Command returns the command of the server. It ends when the client has disconnected; its errors are those of an
+// invalid command line and of the transport.
+func Command(s terminal.Streams) *cobra.Command {
+	var f flags
+	var checks string
+	c := &cobra.Command{
+		DisableFlagsInUseLine: true,
+		Use:                   "mcp [--session ID]",
+		Short:                 "Serve a workflow's steps as tools of an MCP server",
+		Long:                  long,
+		Example:               "  fsmtx mcp\n  fsmtx mcp --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10\n  claude mcp add fsmtx -- fsmtx mcp",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if checks != "on" && checks != "off" {
+				return fmt.Errorf("--checks: got %q, want on or off", checks)
+			}
+			if f.LockTimeout <= 0 {
+				return fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
+			}
+			f.Checks = checks == "on"
+			// The client closes the server's input, and sends SIGTERM if the server does not exit.
+			ctx, stop := signals.Context(c.Context(), signalGrace)
+			defer stop()
+			return run(ctx, s, f)
+		},
+	}
+	c.Flags().StringVar(&f.Session, "session", "", "serve the task list of this session `ID`")
+	c.Flags().StringVar(&checks, "checks", "on", "run the checks that steps declare: on or off")
+	c.Flags().DurationVar(&f.LockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
+	return c
+}
+
+func run(ctx context.Context, s terminal.Streams, f flags) error {
 	if s.InputIsTerminal() {
 		return errors.New("standard input is a terminal; an MCP client starts this program")
 	}

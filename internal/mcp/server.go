@@ -6,7 +6,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -22,7 +21,7 @@ Do the steps in order, and do not end your turn while a step is ready, unless yo
 // newServer returns a server with the five tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, no questions are asked, because it would answer them.
-func newServer(version string, f program.Flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
+func newServer(version string, f flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
 	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(),
 		spoken: who.Program != caller.Claude}}
 	w := &watch{text: t.next}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -19,7 +18,7 @@ import (
 // newest list changes when a skill is called.
 type chooser struct {
 	lookup func(string) (string, bool)
-	flags  program.Flags
+	flags  flags
 	env    []string // environment of checks
 	who    caller.Caller
 }

@@ -17,12 +17,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// asServer names the environment variable that turns this test program into fsmtx-mcp.
+// asServer names the environment variable that turns this test program into fsmtx-tools.
 const asServer = "FSMTX_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		os.Exit(Main(os.Args[1:], callers.Played()))
+		if Command(callers.Played()).Execute() != nil { // it takes its arguments from os.Args
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	callers.Forget()
 	os.Exit(m.Run())

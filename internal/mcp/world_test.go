@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -29,7 +28,7 @@ type world struct {
 	home    string
 	project string
 	env     map[string]string
-	flags   program.Flags
+	flags   flags
 
 	protocol string // version that clients ask for; empty means the latest
 }
@@ -39,7 +38,7 @@ func newWorld(t testing.TB) *world {
 	root := t.TempDir()
 	w := &world{
 		t: t, home: filepath.Join(root, "home"), project: filepath.Join(root, "project"),
-		flags: program.Flags{Checks: true, LockTimeout: 5 * time.Second},
+		flags: flags{Checks: true, LockTimeout: 5 * time.Second},
 		who:   caller.Caller{Kind: caller.Agent, Program: caller.Claude},
 	}
 	require.NoError(t, os.Mkdir(w.project, 0o755))

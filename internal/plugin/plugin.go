@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
@@ -40,6 +41,7 @@ type Plugin struct {
 	Name     string
 	Version  string // of the programs, semantic and without "v"
 	Programs []Program
+	MCP      bool // it has the MCP server
 	Drop     bool // remove programs for platforms that are not in Programs
 	Parts    []Part
 }
@@ -144,7 +146,7 @@ func (p Plugin) files() ([]pluginFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.servesMCP() {
+	if p.MCP {
 		server, err := settings.AddServer(nil, server())
 		if err != nil {
 			return nil, err
@@ -155,7 +157,7 @@ func (p Plugin) files() ([]pluginFile, error) {
 	return append(files,
 		pluginFile{path: hooksPath, mode: 0o644, data: hooksFile},
 		pluginFile{path: plugins.MarketplacePath, mode: 0o644, data: marketplace, keep: true},
-		pluginFile{path: versionPath, mode: 0o644, data: []byte(p.Version + "\n")}), err
+		pluginFile{path: programs.PluginVersion, mode: 0o644, data: []byte(p.Version + "\n")}), err
 }
 
 // hooks returns the hooks of all parts.
@@ -206,7 +208,7 @@ func (p Plugin) readme() []byte {
 	}
 	b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
 	b.WriteString(p.platforms())
-	if p.servesMCP() {
+	if p.MCP {
 		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +
 			"models without task tools. The same rules apply to them as to the task tools.\n")
 	}

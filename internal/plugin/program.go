@@ -4,13 +4,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -24,8 +23,7 @@ const (
 
 	binPath     = "bin"
 	programPath = binPath + "/" + settings.Program
-	mcpPath     = binPath + "/" + program.Name
-	versionPath = binPath + "/VERSION"
+	toolsPath   = binPath + "/" + programs.Tools
 )
 
 // errPlatform is returned for a platform that this program does not run on.
@@ -63,7 +61,7 @@ func (p Platform) dir() string { return strings.ReplaceAll(string(p), "/", "-") 
 type Program struct {
 	Platform Platform
 	Fsmtx    []byte
-	MCP      []byte // the program of the MCP server; nil if the plugin has none
+	Tools    []byte // the program that has the commands of people and the MCP server
 }
 
 // choose is a script that starts the program for the platform on which it runs. It costs one
@@ -85,12 +83,12 @@ func (p Plugin) programs() (files []pluginFile) {
 	}
 	if len(p.Programs) == 1 && p.Programs[0].Platform == This() {
 		put(programPath, p.Programs[0].Fsmtx)
-		put(mcpPath, p.Programs[0].MCP)
+		put(toolsPath, p.Programs[0].Tools)
 		return files
 	}
 	for _, one := range p.Programs {
 		put(binPath+"/"+one.Platform.dir()+"/"+settings.Program, one.Fsmtx)
-		put(binPath+"/"+one.Platform.dir()+"/"+program.Name, one.MCP)
+		put(binPath+"/"+one.Platform.dir()+"/"+programs.Tools, one.Tools)
 	}
 	put(programPath, []byte(strings.NewReplacer("@refuse@", trimmed(shell.Refuse), "@tell@", trimmed(shell.Tell)).Replace(choose)))
 	return files
@@ -98,33 +96,28 @@ func (p Plugin) programs() (files []pluginFile) {
 
 // programPaths returns the paths of all files that programs can return.
 func programPaths() []string {
-	paths := []string{programPath, mcpPath}
+	paths := []string{programPath, toolsPath}
 	for _, p := range All() {
-		paths = append(paths, binPath+"/"+p.dir()+"/"+settings.Program, binPath+"/"+p.dir()+"/"+program.Name)
+		paths = append(paths, binPath+"/"+p.dir()+"/"+settings.Program, binPath+"/"+p.dir()+"/"+programs.Tools)
 	}
 	return paths
 }
 
-// servesMCP reports whether the plugin has the MCP server.
-func (p Plugin) servesMCP() bool {
-	return slices.ContainsFunc(p.Programs, func(one Program) bool { return one.MCP != nil })
-}
-
-// Own returns this program, with mcp also that of its MCP server.
+// Own returns the programs that run here.
 //
-// Errors: one that the program is missing, and those of reading the files.
-func Own(mcp bool) (Program, error) {
+// Errors: one that a program is missing, and those of reading the files.
+func Own() (Program, error) {
 	own := Program{Platform: This()}
-	path, err := os.Executable()
+	path, err := programs.Path()
 	if err != nil {
-		return own, fmt.Errorf("finding the path of this program: %w", err)
-	}
-	if own.Fsmtx, err = safefile.ReadFile(path, maxProgram, 0); err != nil || !mcp {
 		return own, err
 	}
-	if path, err = program.Find(); err != nil {
+	if own.Fsmtx, err = safefile.ReadFile(path, maxProgram, 0); err != nil {
 		return own, err
 	}
-	own.MCP, err = safefile.ReadFile(path, maxProgram, 0)
+	if path, err = programs.FindTools(); err != nil {
+		return own, err
+	}
+	own.Tools, err = safefile.ReadFile(path, maxProgram, 0)
 	return own, err
 }

@@ -16,10 +16,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -48,7 +47,7 @@ var archiveShape = pattern.New(`^fsmtx_(.+)_(linux|darwin)_(amd64|arm64)\.tar\.g
 // are in dir, with SHA256SUMS. want are the platforms; nil means all that have an archive.
 //
 // Errors: errNoRelease, errVersions, errChecksum, errArchive, and those of reading files.
-func Release(dir string, want []Platform, mcp bool) (programs []Program, version string, err error) {
+func Release(dir string, want []Platform) (programs []Program, version string, err error) {
 	archives, version, err := archivesIn(dir)
 	if err != nil {
 		return nil, "", err
@@ -64,7 +63,7 @@ func Release(dir string, want []Platform, mcp bool) (programs []Program, version
 		if archives[p] == "" {
 			return nil, "", fmt.Errorf("%s %w for %s", dir, errNoRelease, p)
 		}
-		one, err := readArchive(filepath.Join(dir, archives[p]), sums, mcp)
+		one, err := readArchive(filepath.Join(dir, archives[p]), sums)
 		if err != nil {
 			return nil, "", err
 		}
@@ -114,7 +113,7 @@ func readSums(file string) (map[string]string, error) {
 }
 
 // readArchive checks the checksum of an archive and returns its programs.
-func readArchive(file string, sums map[string]string, mcp bool) (Program, error) {
+func readArchive(file string, sums map[string]string) (Program, error) {
 	data, err := safefile.ReadFile(file, maxArchive, 0)
 	if err != nil {
 		return Program{}, err
@@ -122,12 +121,8 @@ func readArchive(file string, sums map[string]string, mcp bool) (Program, error)
 	if sum := sha256.Sum256(data); sums[filepath.Base(file)] != hex.EncodeToString(sum[:]) {
 		return Program{}, fmt.Errorf("%s %w", file, errChecksum)
 	}
-	wanted := map[string]*[]byte{}
 	var one Program
-	wanted[settings.Program] = &one.Fsmtx
-	if mcp {
-		wanted[program.Name] = &one.MCP
-	}
+	wanted := map[string]*[]byte{programs.Fsmtx: &one.Fsmtx, programs.Tools: &one.Tools}
 	if err := extract(data, wanted); err != nil {
 		return Program{}, fmt.Errorf("%s %w: %w", file, errArchive, err)
 	}

@@ -39,7 +39,7 @@ func release(t *testing.T, platforms ...Platform) (dir string) {
 	for _, p := range platforms {
 		system, arch := p.split()
 		top := "fsmtx_1.2.3_" + system + "_" + arch
-		data := archive(t, top, map[string]string{"fsmtx": "fsmtx " + string(p), "fsmtx-mcp": "fsmtx-mcp " + string(p),
+		data := archive(t, top, map[string]string{"fsmtx": "fsmtx " + string(p), "fsmtx-tools": "fsmtx-tools " + string(p),
 			"man/man1/fsmtx.1": "no program"})
 		require.NoError(t, os.WriteFile(filepath.Join(dir, top+".tar.gz"), data, 0o644))
 		sums += fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256(data), top)
@@ -51,23 +51,23 @@ func release(t *testing.T, platforms ...Platform) (dir string) {
 func TestReleaseReturnsTheProgramsOfTheArchives(t *testing.T) {
 	dir := release(t, All()...)
 
-	programs, version, err := Release(dir, nil, true)
+	programs, version, err := Release(dir, nil)
 
 	require.NoError(t, err)
 	assert.Equal(t, "1.2.3", version)
 	require.Len(t, programs, 4)
 	for i, p := range All() {
-		assert.Equal(t, Program{p, []byte("fsmtx " + p), []byte("fsmtx-mcp " + p)}, programs[i])
+		assert.Equal(t, Program{p, []byte("fsmtx " + p), []byte("fsmtx-tools " + p)}, programs[i])
 	}
 
-	programs, _, err = Release(dir, []Platform{"darwin/arm64"}, false)
+	programs, _, err = Release(dir, []Platform{"darwin/arm64"})
 	require.NoError(t, err)
 	assert.Equal(t, []Program{{"darwin/arm64", []byte("fsmtx darwin/arm64"), nil}}, programs)
 }
 
 func TestIncompleteOrChangedReleasesAreRefused(t *testing.T) {
 	dir := release(t, "linux/amd64", "linux/arm64")
-	_, _, err := Release(dir, All(), false)
+	_, _, err := Release(dir, All())
 	assert.ErrorIs(t, err, errNoRelease)
 	assert.ErrorContains(t, err, "darwin/amd64")
 
@@ -75,22 +75,22 @@ func TestIncompleteOrChangedReleasesAreRefused(t *testing.T) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(data, 0), 0o644))
-	_, _, err = Release(dir, nil, false)
+	_, _, err = Release(dir, nil)
 	assert.ErrorIs(t, err, errChecksum)
 	assert.ErrorContains(t, err, path)
-	_, _, err = Release(dir, []Platform{"linux/amd64"}, false)
+	_, _, err = Release(dir, []Platform{"linux/amd64"})
 	require.NoError(t, err, "the other archive is sound")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "fsmtx_1.2.4_darwin_arm64.tar.gz"), data, 0o644))
-	_, _, err = Release(dir, nil, false)
+	_, _, err = Release(dir, nil)
 	assert.ErrorIs(t, err, errVersions)
 
-	_, _, err = Release(t.TempDir(), nil, false)
+	_, _, err = Release(t.TempDir(), nil)
 	assert.ErrorIs(t, err, errNoRelease)
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "fsmtx_1.2.4_darwin_arm64.tar.gz")))
 	require.NoError(t, os.Remove(filepath.Join(dir, "SHA256SUMS")))
-	_, _, err = Release(dir, nil, false)
+	_, _, err = Release(dir, nil)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -104,7 +104,7 @@ func TestMalformedArchivesAreRefused(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "fsmtx_1.0.0_linux_amd64.tar.gz"), data, 0o644))
 		sum := fmt.Sprintf("%x  fsmtx_1.0.0_linux_amd64.tar.gz\n", sha256.Sum256(data))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sum), 0o644))
-		_, _, err := Release(dir, nil, false)
+		_, _, err := Release(dir, nil)
 		assert.ErrorIs(t, err, errArchive, name)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -49,7 +50,6 @@ func (e *differsError) Hint() string { return "nothing was written; --force repl
 const (
 	maxManifest = 1 << 20   // bytes; real ones have less than a kilobyte
 	maxConfig   = 4 << 20   // bytes of a hooks.json or .mcp.json
-	maxVersion  = 1 << 10   // bytes of a bin/VERSION
 	maxFile     = 256 << 20 // bytes of any file; the programs have some 15 MB
 )
 
@@ -96,7 +96,7 @@ func Read(dir string) (Existing, error) {
 	if e.Server, err = e.optional(serverPath, maxConfig); err != nil {
 		return e, err
 	}
-	version, err := e.optional(versionPath, maxVersion)
+	version, err := e.optional(programs.PluginVersion, programs.MaxVersion)
 	e.Programs = strings.TrimSpace(string(version))
 	for _, p := range All() {
 		if _, err := os.Lstat(filepath.Join(dir, binPath, p.dir(), settings.Program)); err == nil {

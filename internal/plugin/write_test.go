@@ -128,7 +128,7 @@ func TestOtherServersAreKept(t *testing.T) {
 	const other = `{"mcpServers": {"other": {"command": "other"}}}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(other), 0o644))
 	p := small()
-	p.Programs[0].MCP = []byte("#!/bin/sh\n")
+	p.MCP, p.Programs[0].Tools = true, []byte("#!/bin/sh\n")
 	_, err = p.Write(dir, true)
 	require.NoError(t, err)
 	assert.Contains(t, content(t, dir, ".mcp.json"), `"other": {"command": "other"}`)

@@ -58,11 +58,12 @@ const (
 // decide decides the update of the call. It owns s, and touches nothing else.
 func (c *call) decide(s *State) decision {
 	target := s.Step(c.target.ID)
+	waits := c.awaitsStart(s, target) // before the decision adds to the evidence what is not on record yet
 	d := c.decideAbout(s, target)
 	switch {
 	case d.check != nil && c.Planning:
 		return c.final(s, target, planning(target, d.check, c.update.Status), d.lines)
-	case d.decided() && d.verdict.Allowed() && c.awaitsStart(s, target):
+	case d.decided() && d.verdict.Allowed() && waits:
 		return decision{wait: true, claim: []int64{target.ID}}
 	}
 	return d

@@ -68,7 +68,7 @@ type sources struct {
 func (s sources) write() {
 	s.t.Helper()
 	files := map[string]string{"go.mod": "module github.com/fsmtx/fsmtx\n\ngo 1.26.0\n", ".gitignore": "/bin/\n",
-		"cmd/fsmtx/main.go": program, "cmd/fsmtx-mcp/main.go": program}
+		"cmd/fsmtx/main.go": program, "cmd/fsmtx-tools/main.go": program}
 	for _, from := range []string{".gitattributes", "Makefile", "internal/version/version.go", "internal/version/archive.txt"} {
 		data, err := os.ReadFile(filepath.Join("../..", from))
 		require.NoError(s.t, err)

@@ -167,3 +167,8 @@ func commitOf(version string) string {
 	}
 	return hash
 }
+
+// IsRelease reports whether a version is that of a release, and not of a build between two.
+func IsRelease(version string) bool {
+	return version != "" && !strings.Contains(version, "-dev") && !strings.Contains(version, "+")
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -20,9 +21,9 @@ var goRun = pattern.New(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]
 // the first thing it leads to that is, because hooks are known by that name. If go run
 // built the program, Binary returns its path and ErrTemporary.
 func Binary(name string) (string, error) {
-	path, err := os.Executable()
+	path, err := programs.Path()
 	if err != nil {
-		return "", fmt.Errorf("finding the path of this program: %w", err)
+		return "", err
 	}
 	if IsTemporary(path) {
 		return path, fmt.Errorf("%s: %w", path, ErrTemporary)
@@ -51,9 +52,9 @@ func Binary(name string) (string, error) {
 // CheckName returns ErrNotOnPath if Program on PATH is not this program. A hook that
 // runs Program by name would not start, or would run another version.
 func CheckName() error {
-	self, err := os.Executable()
+	self, err := programs.Path()
 	if err != nil {
-		return fmt.Errorf("finding the path of this program: %w", err)
+		return err
 	}
 	found, err := exec.LookPath(Program)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // A loaded machine may need longer than LockWait for a lock. This also applies to the
@@ -24,6 +24,6 @@ func TestMain(m *testing.M) {
 		callers.Forget()
 	}
 	testscript.Main(m, map[string]func(){
-		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], callers.Played())) },
+		"fsmtx": func() { os.Exit(tools.Main(os.Args[1:], callers.Played())) },
 	})
 }

@@ -28,7 +28,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	programs = dir
 	build := exec.Command("go", "build", "-trimpath", "-o", dir, "github.com/fsmtx/fsmtx/internal/harness/callers/fsmtx",
-		"github.com/fsmtx/fsmtx/cmd/fsmtx-mcp")
+		"github.com/fsmtx/fsmtx/internal/harness/callers/fsmtx-tools")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
@@ -66,7 +66,7 @@ func program(t *testing.T, w *agents.World) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "fsmtx")
-	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+	for _, name := range []string{"fsmtx", "fsmtx-tools"} {
 		data, err := os.ReadFile(filepath.Join(programs, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), data, 0o755)

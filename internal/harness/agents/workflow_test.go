@@ -29,7 +29,7 @@ func withWorkflow(t *testing.T, w *agents.World) (program string) {
 	w.Write("project/.agents/skills/ship/SKILL.md", "---\nname: ship\ndescription: Ship it.\n---\nShip it, step by step.\n")
 	w.Write("project/.agents/skills/ship/fsm.json", workflow)
 	w.Write("project/.git/HEAD", "ref: refs/heads/main\n")
-	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+	for _, name := range []string{"fsmtx", "fsmtx-tools"} {
 		data, err := os.ReadFile(filepath.Join(programs, name))
 		require.NoError(t, err)
 		w.Write("bin/"+name, string(data))

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/crash"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/tools"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(cannotRestrict)
 		}
-		os.Exit(command.Main(os.Args[1:], callers.Played()))
+		os.Exit(tools.Main(os.Args[1:], callers.Played()))
 	case os.Getenv("FSMTX_TEST_WRITE") != "":
 		os.Exit(exitCode(writeOne(os.Getenv("FSMTX_TEST_WRITE"))))
 	}

@@ -1,7 +1,7 @@
 // Command dist makes what a release consists of, from the sources in the working
 // directory:
 //
-//	dist/<os>-<arch>/fsmtx, fsmtx-mcp           the programs
+//	dist/<os>-<arch>/fsmtx, fsmtx-tools           the programs
 //	dist/fsmtx_<version>_<os>_<arch>.tar.gz     the programs, the licence, README.md,
 //	                                            CHANGELOG.md, manual pages, completions
 //	dist/fsmtx_<version>.cdx.json               what the programs consist of (CycloneDX)

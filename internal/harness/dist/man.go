@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // manualPages returns a page for each command that people can see: fsmtx.1,
@@ -30,7 +30,7 @@ func manualPages(version string, date time.Time) (pages []file) {
 			visit(sub, path+" "+sub.Name())
 		}
 	}
-	visit(command.Tree(), "fsmtx")
+	visit(tools.Tree(), "fsmtx")
 	return pages
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 func pagesAt(seconds int64) map[string]string {
@@ -46,7 +46,7 @@ func TestManualPages(t *testing.T) {
 			visit(sub, path+" "+sub.Name())
 		}
 	}
-	visit(command.Tree(), "fsmtx")
+	visit(tools.Tree(), "fsmtx")
 	require.Len(t, pages, seen, "a page without a command")
 }
 

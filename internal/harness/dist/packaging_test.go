@@ -43,7 +43,7 @@ func TestTheScriptInstallsWhatItHasVerified(t *testing.T) {
 	version, err := exec.Command(filepath.Join(bin, "fsmtx"), "version").Output()
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(version), "fsmtx 1.2.3 "), string(version))
-	require.FileExists(t, filepath.Join(bin, "fsmtx-mcp"))
+	require.FileExists(t, filepath.Join(bin, "fsmtx-tools"))
 	entries, err := os.ReadDir(bin)
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing else is left there")

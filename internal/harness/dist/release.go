@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 // programs are the programs in an archive: the names of their directories in cmd.
-var programs = []string{"fsmtx", "fsmtx-mcp"}
+var programs = []string{"fsmtx", "fsmtx-tools"}
 
 // release is what a run builds.
 type release struct {
@@ -83,7 +83,7 @@ func (r release) shared() (files []file, err error) {
 	}
 	for shell, name := range map[string]string{"bash": "fsmtx.bash", "zsh": "_fsmtx", "fish": "fsmtx.fish"} {
 		var out, trouble bytes.Buffer
-		if command.Main([]string{"completion", shell}, terminal.Streams{Out: &out, Err: &trouble, Getenv: noVariable}) != 0 {
+		if tools.Main([]string{"completion", shell}, terminal.Streams{Out: &out, Err: &trouble, Getenv: noVariable}) != 0 {
 			return nil, fmt.Errorf("completion for %s: %s", shell, trouble.String())
 		}
 		files = append(files, file{"completions/" + name, 0o644, out.Bytes()})

@@ -61,9 +61,9 @@ func TestSameBytes(t *testing.T) {
 	out, err := exec.Command(filepath.Join(unpacked, "fsmtx"), "version").CombinedOutput()
 	require.NoError(t, err, string(out))
 	assert.Regexp(t, `^fsmtx 1\.2\.3 \(commit 0123abc, `, string(out))
-	out, err = exec.Command(filepath.Join(unpacked, "fsmtx-mcp"), "--version").CombinedOutput()
+	out, err = exec.Command(filepath.Join(unpacked, "fsmtx-tools"), "--version").CombinedOutput()
 	require.NoError(t, err, string(out))
-	assert.Equal(t, "fsmtx-mcp version 1.2.3\n", string(out))
+	assert.Equal(t, "fsmtx-tools version 1.2.3\n", string(out))
 
 	checkBOM(t, filepath.Join(first.out, "fsmtx_1.2.3.cdx.json"))
 }
@@ -172,7 +172,7 @@ func checkBOM(t *testing.T, path string) {
 	assert.Contains(t, modules("fsmtx"), "pkg:golang/github.com/spf13/cobra@v")
 	assert.Contains(t, modules("fsmtx"), "pkg:golang/std@1.")
 	assert.NotContains(t, modules("fsmtx"), "modelcontextprotocol")
-	assert.Contains(t, modules("fsmtx-mcp"), "pkg:golang/github.com/modelcontextprotocol/go-sdk@v")
+	assert.Contains(t, modules("fsmtx-tools"), "pkg:golang/github.com/modelcontextprotocol/go-sdk@v")
 	for _, c := range *bom.Components {
 		assert.NotContains(t, c.Name, "testify")
 	}

@@ -79,7 +79,7 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 		`past its gates. Its reason: no time`)
 	assert.Contains(t, reason, "If nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside "+
 		"the client, not with ! in it: cd "+
-		s.Project+" && fsmtx step skip 1 '--because=no time' --session="+s.Session)
+		s.Project+" && fsmtx step skip 1 --because 'no time' --session="+s.Session)
 	for name := range ways {
 		denied(t, r, name)
 	}

@@ -13,7 +13,7 @@ import (
 // fsmtx is the path of the built program.
 var fsmtx string
 
-// TestMain builds the program, in which a test can name who runs it, and fsmtx-mcp beside it. In a child process it runs the
+// TestMain builds the program, in which a test can name who runs it, and fsmtx-tools beside it. In a child process it runs the
 // hydration that kills itself (dying_test.go), or plays a person (person_test.go).
 func TestMain(m *testing.M) {
 	if where := os.Getenv(dieIn); where != "" {
@@ -34,7 +34,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	fsmtx = filepath.Join(dir, "fsmtx")
 	build := exec.Command("go", "build", "-trimpath", "-o", dir, "github.com/fsmtx/fsmtx/internal/harness/callers/fsmtx",
-		"github.com/fsmtx/fsmtx/cmd/fsmtx-mcp")
+		"github.com/fsmtx/fsmtx/internal/harness/callers/fsmtx-tools")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)

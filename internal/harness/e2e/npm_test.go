@@ -52,7 +52,7 @@ func newPackages(t *testing.T) *packages {
 		for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"} {
 			dir := filepath.Join(packing.dir, platform)
 			require.NoError(t, os.MkdirAll(dir, 0o755))
-			for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+			for _, name := range []string{"fsmtx", "fsmtx-tools"} {
 				if platform == runtime.GOOS+"-"+runtime.GOARCH {
 					require.NoError(t, os.Link(filepath.Join(filepath.Dir(fsmtx), name), filepath.Join(dir, name)))
 				} else {
@@ -231,7 +231,7 @@ func TestInstalledFromAnArchive(t *testing.T) {
 	const top = "fsmtx_1.0.0_linux_amd64"
 	p := &packages{t: t, home: s.Home}
 	p.run(s.Home, "mkdir", top)
-	p.run(s.Home, "cp", fsmtx, filepath.Join(filepath.Dir(fsmtx), "fsmtx-mcp"), top)
+	p.run(s.Home, "cp", fsmtx, filepath.Join(filepath.Dir(fsmtx), "fsmtx-tools"), top)
 	p.run(s.Home, "tar", "czf", top+".tar.gz", top)
 	p.run(s.Home, "rm", "-r", top)
 	skill(s, projectSkills, "release", steps("Release"))
@@ -262,7 +262,7 @@ func TestInstalledByGo(t *testing.T) {
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	p.run(s.Project, filepath.Join(s.Home, "go", "bin", "fsmtx"), "install", "--no-steps", "--task-tools")
-	require.FileExists(t, filepath.Join(s.Home, "go", "bin", "fsmtx-mcp"))
+	require.FileExists(t, filepath.Join(s.Home, "go", "bin", "fsmtx-tools"))
 
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	r := s.Prompt(invoke("release"), "go")

@@ -1,4 +1,4 @@
-// Package program builds fsmtx and fsmtx-mcp for tests that start them. Tests start them some
+// Package program builds fsmtx and fsmtx-tools for tests that start them. Tests start them some
 // thousand times, and a test program that acts as one takes two to three times as long to start: it
 // is larger, and initialises the libraries of tests.
 //
@@ -44,10 +44,10 @@ var built = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
-	return build(dir, module+"/internal/harness/program/fsmtx", module+"/internal/harness/program/fsmtx-mcp")
+	return build(dir, module+"/internal/harness/program/fsmtx", module+"/internal/harness/program/fsmtx-tools")
 })
 
-// Dir returns the directory of fsmtx and fsmtx-mcp as tests start them: who runs them is played (package
+// Dir returns the directory of fsmtx and fsmtx-tools as tests start them: who runs them is played (package
 // callers). The first call builds them; Run removes them.
 func Dir(t testing.TB) string {
 	t.Helper()
@@ -61,12 +61,12 @@ func Path(t testing.TB) string {
 	return filepath.Join(Dir(t), "fsmtx")
 }
 
-// Link puts fsmtx and fsmtx-mcp into dir, which it makes. They are no symbolic links: a program
+// Link puts fsmtx and fsmtx-tools into dir, which it makes. They are no symbolic links: a program
 // that looks for itself would find Dir.
 func Link(t testing.TB, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+	for _, name := range []string{"fsmtx", "fsmtx-tools"} {
 		from, to := filepath.Join(Dir(t), name), filepath.Join(dir, name)
 		if os.Link(from, to) != nil { // another file system
 			copied(t, from, to)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/tools"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -42,7 +42,7 @@ func TestHookAtAnotherTime(t *testing.T) {
 	require.NoError(t, err)
 	synctest.Test(t, func(*testing.T) {
 		time.Sleep(since)
-		os.Exit(command.Main(hookArguments, callers.Played()))
+		os.Exit(tools.Main(hookArguments, callers.Played()))
 	})
 }
 

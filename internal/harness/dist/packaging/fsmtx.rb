@@ -6,7 +6,7 @@ class Fsmtx < Formula
 
 @PLATFORMS@
   def install
-    bin.install "fsmtx", "fsmtx-mcp"
+    bin.install "fsmtx", "fsmtx-tools"
     man1.install Dir["man/man1/*.1"]
     bash_completion.install "completions/fsmtx.bash" => "fsmtx"
     zsh_completion.install "completions/_fsmtx"
@@ -22,6 +22,6 @@ class Fsmtx < Formula
 
   test do
     assert_match "fsmtx #{version} ", shell_output("#{bin}/fsmtx version")
-    assert_match "fsmtx-mcp version #{version}", shell_output("#{bin}/fsmtx-mcp --version")
+    assert_match "fsmtx-tools version #{version}", shell_output("#{bin}/fsmtx-tools --version")
   end
 end

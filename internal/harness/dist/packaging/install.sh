@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs fsmtx @VERSION@: fsmtx and fsmtx-mcp into ~/.local/bin, or into FSMTX_BIN.
+# Installs fsmtx @VERSION@: fsmtx and fsmtx-tools into ~/.local/bin, or into FSMTX_BIN.
 #
 #   sh install.sh              install
 #   sh install.sh --check      download and verify, install nothing
@@ -100,7 +100,7 @@ fi
 
 tar -xzf "$archive" -C "$scratch" || refuse "cannot unpack $name.tar.gz"
 mkdir -p "$bin" || refuse "cannot create $bin" 'set FSMTX_BIN to a directory that you can write to'
-for program in fsmtx fsmtx-mcp; do
+for program in fsmtx fsmtx-tools; do
 	# Renamed into place: hooks may be running the program that is there.
 	new=$bin/.$program.$$
 	if ! cp "$scratch/$name/$program" "$new" || ! chmod 755 "$new" || ! mv -f "$new" "$bin/$program"; then

@@ -1,0 +1,52 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Each command that takes something away is recognised in a line of the agent's shell, also those that the other program has.
+func TestEveryRuleIsAppliedToALine(t *testing.T) {
+	for _, l := range Loosenings() {
+		if l.When == nil {
+			continue
+		}
+		name := strings.Fields(l.Command)
+		call, _, ok := readCall(append(name, "--"+GrantFlag+"=x"))
+		assert.True(t, ok, l.Command)
+		assert.Equal(t, l.Command, call.rule.Command)
+		assert.True(t, isSet(call.flags, GrantFlag), l.Command)
+
+		call, _, ok = readCall(append([]string{"-C", "/tmp"}, name...))
+		assert.True(t, ok, l.Command)
+		assert.Equal(t, l.Command, call.rule.Command, "with a directory before its name")
+
+		call, _, ok = readCall(append([]string{"--" + GrantFlag + "=x"}, name...))
+		assert.True(t, ok, l.Command)
+		assert.Equal(t, l.Command, call.rule.Command, "with a flag before its name")
+
+		_, _, ok = readCall(append(name, "--help"))
+		assert.False(t, ok, l.Command)
+	}
+}
+
+// The flags of a command that the other program has decide as they do there.
+func TestFlagsOfOtherCommandsAreRead(t *testing.T) {
+	for line, takes := range map[string]bool{
+		"undo": true, "undo s1 4": true, "undo --dry-run": false, "undo --because x --dry-run": false,
+		"doctor": false, "doctor --fix": true, "doctor --json --fix": true,
+		"install": false, "install --remove": true, "install --remove --print": false, "install --stop off": true, "install --stop=hold": false,
+		"install --project --checks off": true, "install --with none": true, "install -- --scope all": true, "install --": true,
+		"plugin --no-steps dir": true, "guard unlock": true,
+	} {
+		call, _, ok := readCall(strings.Fields(line))
+		assert.True(t, ok, line)
+		assert.Equal(t, takes, call.rule.takes(call.flags), line)
+	}
+	for _, line := range []string{"status", "log", "install --stop", "guard list", "nonsense"} {
+		_, _, ok := readCall(strings.Fields(line))
+		assert.False(t, ok, line)
+	}
+}

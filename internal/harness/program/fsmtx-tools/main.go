@@ -1,0 +1,18 @@
+// Command fsmtx-tools is the program of this name as tests start it: as it is shipped, except that who
+// runs it is played, and that an organisation's settings are where FSMTX_TEST_MANAGED says.
+package main
+
+import (
+	"cmp"
+	"os"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/tools"
+)
+
+func main() {
+	managed := cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull) // never the machine's own
+	settings.ManagedDir = func() string { return managed }
+	os.Exit(tools.Main(os.Args[1:], callers.Played()))
+}

@@ -1,0 +1,103 @@
+// Package programs finds the two programs of which fsmtx consists, and starts one from the other.
+//
+// Fsmtx is what agents and their hooks run, often and for a few milliseconds. Tools has the commands
+// of people and the MCP server, with the libraries that they need. For a command that Fsmtx does not
+// have it replaces itself by Tools; Tools never starts Fsmtx. To a user they are one program.
+package programs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
+)
+
+// The file names of the programs.
+const (
+	Fsmtx = "fsmtx"
+	Tools = "fsmtx-tools"
+)
+
+// install is the command that installs both, for hints.
+const install = "go install github.com/fsmtx/fsmtx/cmd/...@latest"
+
+// errMissing is returned by FindTools when the program is not found.
+var errMissing = hint.New(Tools+", the part of this program that has this command, is neither beside "+Fsmtx+" nor on PATH",
+	"install both programs again, for example with "+install)
+
+// starter is the path of the program that has started this one; empty if none has.
+var starter string
+
+// Path returns the path of Fsmtx: that of this program, or of the one that has started it, or the one beside it, which need not
+// exist.
+//
+// Errors: that of os.Executable.
+func Path() (string, error) {
+	if starter != "" {
+		return starter, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding the path of this program: %w", err)
+	}
+	if filepath.Base(self) == Tools {
+		return filepath.Join(filepath.Dir(self), Fsmtx), nil
+	}
+	return self, nil
+}
+
+// FindTools returns the path of Tools: this program's, or in the directory of this program, or else on PATH.
+//
+// Errors: errMissing, and those of filepath.Abs.
+func FindTools() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), Tools)); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(Tools)
+	if err != nil {
+		return "", errMissing
+	}
+	return filepath.Abs(path)
+}
+
+// startedBy is the first argument of Tools if Fsmtx started it; the version and the path of Fsmtx follow.
+const startedBy = "--started-by"
+
+// Start replaces this process, that of Fsmtx in the version, by Tools with the arguments. It returns only with an error.
+//
+// Errors: those of FindTools and of execve.
+func Start(args []string, version string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the path of this program: %w", err)
+	}
+	path, err := FindTools()
+	if err != nil {
+		return err
+	}
+	err = syscall.Exec(path, append([]string{os.Args[0], startedBy, version, self}, args...), os.Environ())
+	return hint.With(fmt.Errorf("starting %s: %w", path, err), "install both programs again, for example with "+install)
+}
+
+// Started returns the arguments of Tools in the version without those that Start adds. The error says that Fsmtx is of
+// another version.
+func Started(args []string, version string) ([]string, error) {
+	if len(args) < 3 || args[0] != startedBy {
+		return args, nil
+	}
+	if starter = args[2]; args[1] != version {
+		self, err := os.Executable()
+		return nil, hint.With(errors.Join(fmt.Errorf("%s has version %s, and %s, which it needs for this command, has version %s",
+			starter, args[1], self, version), err), "install both programs in one version, for example with "+install)
+	}
+	return args[3:], nil
+}
+
+// Both returns the file names of both programs.
+func Both() []string { return []string{Fsmtx, Tools} }

@@ -1,0 +1,278 @@
+package show
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const logLong = `Log lists the hydrations of a task list, newest first. A hydration is one change that put the
+steps of a skill into the list in place of others. Log prints its number, time, skill, how
+many tasks were created and deleted, how many of the created ones are completed, and the state:
+
+  in the list     at least one of its tasks is in the list
+  replaced by N   hydration N deleted its tasks
+  undone by N     hydration N undid it
+  undoes N        it undid hydration N
+  gone            other programs deleted its tasks
+  cleared         all were done, so the client has removed its tasks
+  empty           it created no tasks
+
+--all prints those of every list; with --json an array of objects with list and hydrations.
+
+With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
+task. SESSION is found as by "fsmtx status". For each list the last ten hydrations are kept
+(see fsmtx hydrate --history), and older ones that have open steps. "fsmtx undo N" undoes
+one.
+
+--json prints an array of objects, newest first, or with N one object, with number, id, time,
+skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
+state (in the list, replaced, undone, undoing, gone, cleared, empty), by and undoes (numbers).
+
+--decisions prints instead what hydrations, steps and guards decided about the list and in its
+sessions, oldest first, with who decided and why. Hydrations come from the history, steps from the
+evidence (the last denials of each step are kept when that grows large), and planning guards
+from their logs, which tell the time in whole seconds. With --json it prints one object per
+line, as described by "fsmtx schema --log".
+
+The hooks and commands that decide write the same lines to a file: the hooks hydrate, step, guard and
+hook with --log FILE, and each of them, "fsmtx mcp", and the commands for steps, begin and undo if FSMTX_LOG
+names a file. A person's command also finds FSMTX_LOG under "env" in the user's or the
+organisation's settings of Claude Code. The file is rotated at 10 MiB: FILE.1, FILE.2 and
+FILE.3 are kept. A file that is not a log of fsmtx is left alone. docs/fleet.md says how a
+log collector takes it from there.`
+
+func NewLog(s terminal.Streams) *cobra.Command {
+	var asJSON, decided, everything bool
+	var named string
+	c := &cobra.Command{
+		Use:   "log [SESSION] [N]",
+		Short: "List what was put into a task list, by which skill, and whether it was undone",
+		Long:  logLong,
+		Example: command.Example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions",
+			"fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		ValidArgsFunction: completeSessions(s),
+		Args:              cobra.MaximumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			argument, number := command.SessionAndNumber(args)
+			session, err := command.NamedOnce(named, argument)
+			if err != nil {
+				return err
+			}
+			if everything {
+				if session != "" || number != "" {
+					return command.Fail(command.ExitNo, errors.New("--all cannot be combined with a session or a number"), "run fsmtx log --help")
+				}
+				return logOfAll(c.Context(), s, asJSON)
+			}
+			if decided {
+				if number != "" {
+					return command.Fail(command.ExitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number),
+						"fsmtx log --decisions shows those of the whole list")
+				}
+				return printDecisions(c.Context(), s, session, asJSON)
+			}
+			return runLog(c.Context(), s, session, number, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&decided, "decisions", false, "print what hydrations, steps and guards decided, in order, with who and why")
+	c.Flags().BoolVar(&everything, "all", false, "print the hydrations of every list that has ever had a workflow")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	command.NameList(s, c, &named)
+	c.MarkFlagsMutuallyExclusive("all", "decisions")
+	return c
+}
+
+// loggedList is what "fsmtx log --all --json" prints of a list.
+type loggedList struct {
+	List       string              `json:"list"`
+	Hydrations []history.Hydration `json:"hydrations"` // newest first
+}
+
+// logOfAll prints the hydrations of each list that has a history.
+func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
+	dirs, err := tasklist.WithHistory(s.Getenv)
+	if err != nil {
+		return err
+	}
+	lists := []loggedList{}
+	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		all, unread, err := history.ReadAll(dir)
+		if err != nil {
+			s.Errorf("%v", err)
+			continue
+		}
+		reportUnread(s, unread)
+		if slices.Reverse(all); len(all) > 0 {
+			lists = append(lists, loggedList{dir, all})
+		}
+	}
+	if asJSON {
+		return command.PrintJSON(s.Out, lists)
+	}
+	if len(lists) == 0 {
+		return command.Fail(command.ExitNo, errors.New("no skill has put a workflow into a task list"), "")
+	}
+	for _, l := range lists {
+		if err := printHydrations(s, "task list "+l.List, l.Hydrations); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runLog(ctx context.Context, s terminal.Streams, session, number string, asJSON bool) error {
+	list, chosen, err := command.ChooseList(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	all, unread, err := history.ReadAll(list.Dir)
+	if err != nil {
+		return err
+	}
+	reportUnread(s, unread)
+	slices.Reverse(all)
+	if number != "" {
+		h, err := findHydration(all, number)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return command.PrintJSON(s.Out, h)
+		}
+		return printHydration(s, chosen, h)
+	}
+	if asJSON {
+		return command.PrintJSON(s.Out, append([]history.Hydration{}, all...))
+	}
+	if len(all) == 0 && len(unread) > 0 {
+		return &command.Exit{Code: command.ExitNo}
+	}
+	if len(all) == 0 {
+		return command.Fail(command.ExitNo, fmt.Errorf("%s: no skill has put a workflow into this task list", list.Dir), "")
+	}
+	return printHydrations(s, chosen, all)
+}
+
+// printHydrations prints a line for each hydration of a list.
+func printHydrations(s terminal.Streams, chosen string, all []history.Hydration) error {
+	visible.Fprintf(s.Out, "%s\n", chosen)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	for _, h := range all {
+		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), h.Skill, cameAndWent(h), doneOf(h), outcomeOf(h))
+	}
+	return w.Flush()
+}
+
+// reportUnread says on standard error what could not be read.
+func reportUnread(s terminal.Streams, unread []error) {
+	for _, err := range unread {
+		s.Errorf("%v", err)
+	}
+}
+
+// findHydration returns the hydration with this number, or with this id.
+func findHydration(all []history.Hydration, name string) (history.Hydration, error) {
+	n, err := strconv.ParseInt(name, 10, 64)
+	for _, h := range all {
+		if h.ID == name || err == nil && n > 0 && h.Number == n {
+			return h, nil
+		}
+	}
+	return history.Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no hydration %s", name),
+		"fsmtx log lists the hydrations that are on record")
+}
+
+func nameOf(h history.Hydration) string {
+	if h.Number == 0 {
+		return h.ID
+	}
+	return strconv.FormatInt(h.Number, 10)
+}
+
+func when(h history.Hydration) string { return h.Time.Local().Format("2006-01-02 15:04:05") }
+
+func cameAndWent(h history.Hydration) string {
+	came, verb := fmt.Sprintf("%d created", len(h.Created)), "deleted"
+	if h.Undoes != 0 {
+		came, verb = fmt.Sprintf("%d restored", len(h.Created)), "removed"
+	}
+	if len(h.Deleted) == 0 {
+		return came
+	}
+	went := fmt.Sprintf("%s, %d %s", came, len(h.Deleted), verb)
+	if len(h.Lost) > 0 {
+		went += ": " + strings.Join(h.Lost, ", ")
+	}
+	return went
+}
+
+func doneOf(h history.Hydration) string {
+	if len(h.Created) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d completed", h.Done(), len(h.Created))
+}
+
+func outcomeOf(h history.Hydration) string {
+	switch h.State {
+	case history.Replaced, history.Undone:
+		return fmt.Sprintf("%s by %d", h.State, h.By)
+	case history.Undoing:
+		return fmt.Sprintf("undoes %d", h.Undoes)
+	case history.InList:
+		if h.Parent != 0 {
+			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
+		}
+	case history.Cleared:
+		return "done; the client has cleared the list"
+	}
+	return string(h.State)
+}
+
+func printHydration(s terminal.Streams, chosen string, h history.Hydration) error {
+	var b strings.Builder
+	visible.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
+	visible.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", h.Skill, h.Session, h.Spec, cmp.Or(h.SHA256, "unknown"))
+	came, went := "created", "deleted"
+	if h.Undoes != 0 {
+		came, went = "restored", "removed"
+	}
+	tasksOf(&b, came, h.Created)
+	tasksOf(&b, went, h.Deleted)
+	_, err := io.WriteString(s.Out, b.String())
+	return err
+}
+
+func tasksOf(b *strings.Builder, title string, list []history.Task) {
+	if len(list) == 0 {
+		return
+	}
+	visible.Fprintf(b, "%s:\n", title)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, t := range list {
+		where := ""
+		if t.Gone {
+			where = "not in the list now"
+		}
+		visible.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), t.Subject, where)
+	}
+	_ = w.Flush()
+}

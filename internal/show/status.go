@@ -1,0 +1,487 @@
+package show
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/doctor"
+	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+const statusLong = `Status shows the state of the workflows in a task list: the next step; each workflow as a
+tree of steps, with their gates and the last decision about each; the tasks that belong to
+no workflow; the last hydration, that is the last change that put the steps of a skill into
+the list, and whether "fsmtx undo" can undo it; and an interrupted change, if there is one.
+It says if steps are not enforced because what is on record about them cannot be read or is
+gone, or because a setting keeps the client from running hooks; and by what the session works
+on open steps: the client's task list, commands or the MCP server. The states of a step are
+
+` + stepWords + `
+
+Steps that are not needed for one reason are one line, if they stand below each other.
+
+SESSION is a session's id or a list's name. Without it it is the session in
+CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
+list of this project that was hydrated last. --all prints one line for each list that has
+ever had a workflow. --full also prints the description of each step. "fsmtx step show" prints
+the same.
+
+--watch shows the status on the whole terminal and redraws it when the list changes, until q
+is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
+keys, Page Up and Page Down scroll, f follows the work again, and d unfolds what is done.
+--notify rings the terminal's bell when the work begins to wait for you: for an approval, or
+for the decision how a step ends. Without SESSION it waits for the first workflow of this
+project, and goes on to the list of the next one.
+
+--json prints an object with list, next (numbers of the steps that can be worked on),
+workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
+"fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
+(clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
+pending_error says why) and troubles (why the steps are not enforced, or not fully).
+A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
+are those of "fsmtx step show --json" with owner. With --all it prints an array of objects with list, session, skill,
+done, total, next (a subject) and time.`
+
+type statusFlags struct{ all, watch, notify, full, json bool }
+
+func NewStatus(s terminal.Streams) *cobra.Command {
+	var f statusFlags
+	var named string
+	c := &cobra.Command{
+		Use:   "status [SESSION]",
+		Short: "Show the state of the workflows in a task list",
+		Long:  statusLong,
+		Example: command.Example("fsmtx status", "fsmtx status --watch --notify", "fsmtx status --all",
+			"fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeSessions(s),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := command.Interruptible(c.Context())
+			defer stop()
+			session, err := command.NamedOnce(named, strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return f.run(ctx, s, session)
+		},
+	}
+	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
+	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until q is pressed")
+	c.Flags().BoolVar(&f.notify, "notify", false, "with --watch: ring the bell when the work waits for you")
+	c.Flags().BoolVar(&f.full, "full", false, "also print the description of each step")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	command.NameList(s, c, &named)
+	c.MarkFlagsMutuallyExclusive("all", "watch")
+	c.MarkFlagsMutuallyExclusive("watch", "json")
+	return c
+}
+
+func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string) error {
+	if f.notify && !f.watch {
+		return command.Fail(command.ExitNo, errors.New("--notify needs --watch"), "run fsmtx status --watch --notify")
+	}
+	if f.all {
+		if session != "" {
+			return command.Fail(command.ExitNo, errors.New("--all cannot be combined with a session"), "run fsmtx status --help")
+		}
+		return statusOfAll(ctx, s, f.json)
+	}
+	if f.watch {
+		w := watch{notify: f.notify}
+		if err := w.choose(ctx, s, session); err != nil {
+			return err
+		}
+		return watchStatus(ctx, s, w)
+	}
+	list, chosen, err := command.ChooseList(ctx, s, session)
+	if err != nil {
+		return command.NotAStep(session, err)
+	}
+	st, err := readStatus(ctx, list)
+	if err != nil {
+		return err
+	}
+	st.look(s)
+	if f.json {
+		return command.PrintJSON(s.Out, st.shown())
+	}
+	return st.print(s, chosen, f.full)
+}
+
+// print prints the status and, with full, the descriptions of the steps. Lines are cut only for a
+// terminal.
+func (st *status) print(s terminal.Streams, chosen string, full bool) error {
+	columns := s.Columns(s.Out)
+	if !terminal.IsTerminal(s.Out) && s.Env("COLUMNS") == "" {
+		columns = math.MaxInt
+	}
+	if _, err := s.Out.Write([]byte(st.text(chosen, columns, s.Colour(s.Out)))); err != nil || !full {
+		return err
+	}
+	return printDescriptions(s.Out, st.steps)
+}
+
+// status is the state of a task list at one moment.
+type status struct {
+	list       tasks.List
+	steps      *steps.State
+	troubles   []error  // why the steps are not enforced, or not fully
+	off        []string // the switches that keep the client from running the hooks
+	works      string   // by what the session works on open steps; empty if it is not Claude Code's
+	tasks      []tasks.Task
+	last       *history.Hydration
+	replaced   []string           // what workflows in the list have replaced, unfinished
+	target     *history.Hydration // of fsmtx undo, nil if there is none
+	undo       tasks.Undoing
+	undoErr    error
+	pending    txn.Report
+	pendingErr error
+}
+
+// pendingLimit is how long status waits to find out whether a change was interrupted: another program may be changing the
+// list, and what else is known is of more use at once.
+const pendingLimit = time.Second
+
+func readStatus(ctx context.Context, list tasks.List) (*status, error) {
+	st := &status{list: list}
+	var err error
+	if st.steps, err = steps.LoadNow(ctx, list.Dir); err != nil {
+		return nil, err
+	}
+	if st.troubles, err = steps.Troubles(ctx, list.Dir); err != nil {
+		return nil, err
+	}
+	if st.tasks, err = tasks.Tasks(ctx, list.Dir); err != nil {
+		return nil, err
+	}
+	all, err := history.Read(list.Dir)
+	if err != nil && len(st.troubles) == 0 {
+		st.troubles = []error{err}
+	}
+	if len(all) > 0 {
+		st.last = &all[len(all)-1]
+	}
+	for _, h := range all {
+		if len(h.Lost) > 0 && h.State == history.InList {
+			st.replaced = append(st.replaced, steps.HasReplaced(h.Skill, h.Lost))
+		}
+	}
+	if h, ok := lastToUndo(all); ok {
+		st.target = &h
+		st.undo, st.undoErr = list.PlanUndo(h.ID, false)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, pendingLimit, fmt.Errorf("gave up waiting after %v", pendingLimit))
+	defer cancel()
+	st.pending, st.pendingErr = txn.Inspect(ctx, list.Dir)
+	return st, nil
+}
+
+// look finds the switches that keep the client from running the hooks where open steps were begun, and by what the session
+// works on them, if the list is Claude Code's. That the settings cannot be read is for doctor to report.
+func (st *status) look(s terminal.Streams) {
+	own, err := tasklist.OfSession(command.WithoutList(s.Getenv), filepath.Base(st.list.Dir))
+	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
+	if err != nil || own != st.list.Dir || open < 0 {
+		return
+	}
+	dir := st.steps.Steps[open].Workflow.Dir
+	found, _ := doctor.Off(s, dir)
+	for _, f := range found {
+		st.off = append(st.off, f.Place()+f.What)
+	}
+	st.works = install.Works(s.Getenv, dir)
+	for _, e := range st.steps.Evidence {
+		if e.By.Who == steps.TheAgent {
+			st.works = cmp.Or(map[steps.How]string{steps.ByUpdate: install.ByList, steps.ByShell: install.ByCommands,
+				steps.ByMCP: install.ByTools}[e.By.How], st.works)
+		}
+	}
+}
+
+// task returns the task of a step in the list, a zero task if it is not there.
+func (st *status) task(id int64) (t tasks.Task) {
+	for _, t := range st.tasks {
+		if t.ID == strconv.FormatInt(id, 10) {
+			return t
+		}
+	}
+	return t
+}
+
+// manual returns the tasks that are not steps of a workflow.
+func (st *status) manual() (manual []tasks.Task) {
+	for _, t := range st.tasks {
+		id, err := strconv.ParseInt(t.ID, 10, 64)
+		if err != nil || st.steps.Step(id) == nil {
+			manual = append(manual, t)
+		}
+	}
+	return manual
+}
+
+// undoable reports whether fsmtx undo would undo a hydration, at least in part.
+func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil && !st.undo.Empty() }
+
+// undoing describes what fsmtx undo would do.
+func (st *status) undoing() string {
+	it := "it"
+	switch {
+	case st.target == nil && st.last.State == history.Undoing:
+		return "fsmtx undo has nothing to undo; fsmtx undo " + nameOf(*st.last) + " restores what this one undid"
+	case st.target == nil:
+		return "fsmtx undo has nothing to undo"
+	case st.target.ID != st.last.ID:
+		it = "hydration " + nameOf(*st.target)
+	}
+	switch {
+	case st.undoErr == nil && st.undo.Empty() && len(st.undo.Kept) > 0:
+		return "fsmtx undo keeps all tasks of " + it + ": they were changed since; --force removes them"
+	case !st.undoable():
+		return it + " cannot be undone" + why(st.undoErr)
+	}
+	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed),
+		len(st.undo.Kept))
+}
+
+// nextTo prints the next step with line.
+func (st *status) nextTo(line func(string, ...any)) {
+	ready := st.steps.Ready()
+	switch {
+	case len(st.steps.Steps) == 0:
+		line("no workflow is in the list")
+	case len(ready) > 0:
+		next := ready[0]
+		if i := slices.IndexFunc(ready, func(c *steps.Current) bool { return st.steps.Word(c) == "in progress" }); i >= 0 {
+			next = ready[i]
+		}
+		line("next: #%d %s (%s)", next.ID, next.Subject, st.steps.Word(next))
+	case st.steps.HasOpen():
+		line("next: nothing can be started; each open step waits for another one")
+	case len(st.steps.Missing()) == len(st.steps.Steps):
+		line("next: nothing, every step is %v", steps.ErrMissing)
+	case len(st.steps.Missing()) > 0:
+		line("next: nothing, every other step is done")
+	default:
+		line("next: nothing, every step is done")
+	}
+}
+
+// details returns the state in words, the blockers other than the parent, and the owner.
+func (st *status) details(c *steps.Current, word string, parent int64) string {
+	parts := []string{word}
+	if word == "done" && c.Outcome != "" && c.Outcome != word {
+		parts[0] += " as " + c.Outcome
+	}
+	if other := st.steps.Otherwise(c); other != "" {
+		parts = append(parts, other)
+	}
+	if over := st.steps.OverText(c); over != "" {
+		parts = append(parts, over)
+	}
+	var others []string
+	for _, id := range c.BlockedBy {
+		if id != parent {
+			others = append(others, fmt.Sprintf("#%d", id))
+		}
+	}
+	if len(others) > 0 {
+		also := "after "
+		if parent != 0 {
+			also = "also after "
+		}
+		parts = append(parts, also+strings.Join(others, ", "))
+	}
+	if owner := owned(st.task(c.ID)); owner != "" {
+		parts = append(parts, strings.TrimPrefix(owner, ", "))
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+func owned(t tasks.Task) string {
+	if t.Owner == "" {
+		return ""
+	}
+	return ", owner " + t.Owner
+}
+
+func (st *status) progress(w *steps.Workflow) (done, all int) {
+	for _, c := range st.steps.Steps {
+		if c.Workflow == w {
+			all++
+			if c.Done() && !st.steps.IsMissing(c) {
+				done++
+			}
+		}
+	}
+	return done, all
+}
+
+// lastTo prints the last hydration and an interrupted change with line.
+func (st *status) lastTo(line func(string, ...any)) {
+	line("")
+	switch {
+	case st.last == nil:
+		line("last hydration: none is on record")
+	default:
+		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last),
+			outcomeOf(*st.last))
+		line("%s", st.undoing())
+	}
+	for _, text := range st.replaced {
+		line("%s", text)
+	}
+	switch {
+	case errors.Is(st.pendingErr, txn.ErrLocked):
+		line("it could not be found out whether a change was interrupted, because one is under way: %v", st.pendingErr)
+	case st.pendingErr != nil:
+		line("interrupted change: %v; run fsmtx recover for details", st.pendingErr)
+	case st.pending.Outcome == txn.RolledBack:
+		line("a change was interrupted; fsmtx recover rolls it back")
+	}
+}
+
+func why(err error) string {
+	if err == nil {
+		return ": none of its changes are left"
+	}
+	return ": " + err.Error()
+}
+
+// bar draws a progress bar of width characters.
+func bar(done, all, width int) string {
+	n := 0
+	if all > 0 {
+		n = done * width / all
+	}
+	return "[" + strings.Repeat("#", n) + strings.Repeat("-", width-n) + "]"
+}
+
+// node is a step in the tree. Its parent is the deepest of its blockers.
+type node struct {
+	*steps.Current
+	depth  int
+	parent int64 // 0 if it has no blocker
+}
+
+// tree returns the steps of a workflow in the order in which they are drawn, each after its
+// parent. A blocker that closes a cycle is ignored.
+func tree(s *steps.State, w *steps.Workflow) []node {
+	nodes := map[int64]*node{}
+	var place func(c *steps.Current, path []int64) *node
+	place = func(c *steps.Current, path []int64) *node {
+		if n := nodes[c.ID]; n != nil {
+			return n
+		}
+		n := &node{Current: c}
+		for _, id := range c.BlockedBy {
+			b := s.Step(id)
+			if b == nil || b.Workflow != w || id == c.ID || slices.Contains(path, id) {
+				continue
+			}
+			if above := place(b, append(path, c.ID)); above.depth >= n.depth {
+				n.depth, n.parent = above.depth+1, id
+			}
+		}
+		nodes[c.ID] = n
+		return n
+	}
+	below := map[int64][]*node{}
+	for _, c := range s.Steps {
+		if c.Workflow == w {
+			n := place(c, nil)
+			below[n.parent] = append(below[n.parent], n)
+		}
+	}
+	var all []node
+	var walk func(parent int64)
+	walk = func(parent int64) {
+		slices.SortFunc(below[parent], func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
+		for _, n := range below[parent] {
+			all = append(all, *n)
+			walk(n.ID)
+		}
+	}
+	walk(0)
+	return all
+}
+
+type shownStatus struct {
+	List       string             `json:"list"`
+	Next       []int64            `json:"next"`
+	Workflows  []shownWorkflow    `json:"workflows"`
+	Manual     []tasks.Task       `json:"manual"`
+	Last       *history.Hydration `json:"last"`
+	Undo       shownUndo          `json:"undo"`
+	Pending    string             `json:"pending"`
+	PendingErr string             `json:"pending_error"`
+	Troubles   []string           `json:"troubles"`
+}
+
+type shownWorkflow struct {
+	Skill  string            `json:"skill"`
+	Spec   string            `json:"spec"`
+	Done   int               `json:"done"`
+	Total  int               `json:"total"`
+	Values map[string]string `json:"values"`
+	Steps  []shownOwnedStep  `json:"steps"`
+}
+
+type shownOwnedStep struct {
+	shownStep
+	Owner string `json:"owner"`
+}
+
+type shownUndo struct {
+	Possible bool `json:"possible"`
+	Restores int  `json:"restores"`
+	Removes  int  `json:"removes"`
+	Keeps    int  `json:"keeps"`
+}
+
+func (st *status) shown() shownStatus {
+	out := shownStatus{
+		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
+		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept)},
+		Pending: string(cmp.Or(st.pending.Outcome, txn.Clean)), Troubles: []string{},
+	}
+	for _, trouble := range st.troubles {
+		out.Troubles = append(out.Troubles, trouble.Error())
+	}
+	out.Troubles = append(out.Troubles, st.off...)
+	if st.pendingErr != nil {
+		out.Pending, out.PendingErr = "unknown", st.pendingErr.Error()
+	}
+	for _, c := range st.steps.Ready() {
+		out.Next = append(out.Next, c.ID)
+	}
+	for _, w := range st.steps.Workflows() {
+		done, all := st.progress(w)
+		shown := shownWorkflow{w.Command, w.Spec, done, all, map[string]string{}, []shownOwnedStep{}}
+		maps.Copy(shown.Values, st.steps.Values(w))
+		for _, c := range st.steps.Steps {
+			if c.Workflow == w {
+				shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})
+			}
+		}
+		out.Workflows = append(out.Workflows, shown)
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/graph"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// stepWords explains the states of steps, in the help of the commands that show them.
+const stepWords = `  ● done             completed, and its gates passed
+  » skipped          a person skipped it
+  ◐ in progress      started
+  ○ ready            the steps before it are done
+  … checking         its check is running
+  ? unchecked        completed without its gates; they are checked at the next update
+  ◌ blocked          a step before it is not done
+  ⊘ not needed       its conditions do not hold, or the workflow was ended
+  ✗ gone             removed from the list; counts as done`
+
+// viewRow is a line of the state of a list. visible.Line and the width of the terminal are
+// applied when it is drawn.
+type viewRow struct {
+	text   string
+	state  string // of the step that it is about; empty if it is about none
+	detail bool   // it belongs to the row of the step above it
+}
+
+// view is how the state of a list is shown.
+type view struct {
+	rows   []viewRow
+	folded bool // what is done is folded, and details are shown only of steps to work on
+}
+
+func (v *view) line(format string, args ...any) {
+	v.rows = append(v.rows, viewRow{text: fmt.Sprintf(format, args...)})
+}
+
+// text returns the state as it is printed. columns limits the length of a line.
+func (st *status) text(chosen string, columns int, colour bool) string {
+	var b strings.Builder
+	b.WriteString(visible.Line(chosen) + "\n") // not cut: its path must stay usable
+	for _, trouble := range st.troubles {
+		visible.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
+	}
+	for _, off := range st.off {
+		visible.Fprintf(&b, "not enforced: %s\n", off)
+	}
+	if st.works != "" {
+		visible.Fprintf(&b, "the session works %s\n", st.works)
+	}
+	v := &view{}
+	st.nextTo(v.line)
+	st.workflowsTo(v)
+	if manual := st.manual(); len(manual) > 0 {
+		v.line("")
+		v.line("manual tasks: %d", len(manual))
+		for _, t := range manual {
+			v.line("  #%s %s (%s%s)", t.ID, t.Subject, t.Status, owned(t))
+		}
+	}
+	st.lastTo(v.line)
+	if legend := st.legend(); legend != "" {
+		v.line("")
+		v.line("%s", legend)
+	}
+	for _, r := range v.rows {
+		b.WriteString(r.draw(columns, colour) + "\n")
+	}
+	return b.String()
+}
+
+// draw returns the line for a terminal.
+func (r viewRow) draw(columns int, colour bool) string {
+	text := terminal.Cut(visible.Line(r.text), columns)
+	if r.state == "" || !colour {
+		return text
+	}
+	return "\x1b[" + graph.Colour(r.state) + "m" + text + "\x1b[0m"
+}
+
+// legend explains the signs of the states that occur.
+func (st *status) legend() string {
+	var words []string
+	for _, word := range []string{"done", "skipped", "in progress", "ready", "checking", "unchecked", "blocked", "not needed", "gone"} {
+		if slices.ContainsFunc(st.steps.Steps, func(c *steps.Current) bool { return st.steps.Word(c) == word }) {
+			words = append(words, graph.Sign(word)+" "+word)
+		}
+	}
+	return strings.Join(words, "   ")
+}
+
+// workflowsTo adds the rows of all workflows to the view.
+func (st *status) workflowsTo(v *view) {
+	for _, w := range st.steps.Workflows() {
+		if st.steps.Parent(w) == nil {
+			v.line("")
+			st.workflowTo(v, w, 0)
+		}
+	}
+}
+
+const deepest = 8 // a deeper step is not moved further to the right
+
+// workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
+func (st *status) workflowTo(v *view, w *steps.Workflow, depth int) {
+	done, all := st.progress(w)
+	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all,
+		bar(done, all, 20))
+	if n, m := st.steps.DoneCount(), len(st.steps.Steps); m > all && st.steps.Parent(w) == nil {
+		title += fmt.Sprintf(" (%d of %d in the list)", n, m)
+	}
+	if !v.folded && st.steps.Parent(w) == nil {
+		title = strings.TrimRight(title+" "+w.Spec, " ")
+	}
+	v.line("%s", title)
+	steps := rows(st.steps, tree(st.steps, w))
+	for i := 0; i < len(steps); i++ {
+		row, n := steps[i], steps[i][0]
+		word := st.steps.Word(n.Current)
+		indent := strings.Repeat("  ", min(depth+n.depth, deepest))
+		add := func(detail bool, format string, args ...any) {
+			v.rows = append(v.rows, viewRow{"  " + indent + fmt.Sprintf(format, args...), word, detail})
+		}
+		if until := st.doneUntil(steps, i); v.folded && until > i+1 {
+			add(false, "%s #%d to #%d: %s done", graph.Sign("done"), n.ID, steps[until-1][0].ID, terminal.Count(until-i, "step"))
+			i = until - 1
+			continue
+		}
+		if isFolded(st.steps, n) {
+			add(false, "%s %s", graph.Sign(word), foldedText(row))
+			continue
+		}
+		add(false, "%s #%d %s%s", graph.Sign(word), n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
+		for _, detail := range st.detailsOf(n, v.folded) {
+			add(true, "    %s", detail)
+		}
+		for _, under := range st.steps.Workflows() {
+			if p := st.steps.Parent(under); p != nil && p.ID == n.ID && !(v.folded && n.Done()) {
+				st.workflowTo(v, under, depth+n.depth+2)
+			}
+		}
+	}
+}
+
+// doneUntil returns the index behind the steps from i on that are done, one below the other.
+func (st *status) doneUntil(all [][]node, i int) int {
+	for i < len(all) && all[i][0].Done() {
+		i++
+	}
+	return i
+}
+
+// detailsOf returns the gates of a step, how it can end and what was decided about it, a line
+// each; in a folded view only of a step that somebody works on, or may begin with.
+func (st *status) detailsOf(n node, folded bool) (all []string) {
+	c := n.Current
+	if folded && (c.Done() || st.steps.Word(c) == "blocked") {
+		return nil
+	}
+	for _, line := range append(GatesOf(c), flowOf(st.steps, c)...) {
+		if !strings.HasPrefix(line, "after ") {
+			all = append(all, line)
+		}
+	}
+	if st.steps.AwaitsPerson(c) && !c.Done() {
+		all = append(all, "waits for you: "+st.steps.DoneCommand(c))
+	}
+	if last := lastWord(st.steps, c); last != "" {
+		all = append(all, strings.TrimSpace(last))
+	}
+	return all
+}

@@ -1,0 +1,46 @@
+package tools
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/demo"
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const demoLong = `Demo shows what this program does, in a temporary directory: an agent skips a step and is
+refused, its tests fail and send it back, it ends properly, a program that is killed while
+it replaces the task list loses nothing, and a call of a skill is undone. On a terminal it
+stops a moment after each scene.
+
+The demo needs no setup, changes none of your files and leaves nothing behind.`
+
+func newDemo(s terminal.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "demo",
+		Short:   "Show what the program does, in a temporary directory",
+		Long:    demoLong,
+		Example: command.Example("fsmtx demo"),
+		Args:    command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			command.SurviveBrokenPipe(s) // the temporary directory must be removed
+			ctx, stop := command.Interruptible(c.Context())
+			defer stop()
+			program, err := programs.Path()
+			if err != nil {
+				return err
+			}
+			d := &demo.Demo{Program: program, Out: s.Out, Paced: terminal.IsTerminal(s.Out)}
+			err = d.Run(ctx)
+			if out, ok := s.Out.(*terminal.Output); ok && errors.Is(err, syscall.EPIPE) {
+				out.Forget() // as in "fsmtx demo | head", which ends other commands by SIGPIPE
+				return &command.Exit{Code: 128 + int(syscall.SIGPIPE)}
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,161 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/doctor"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const doctorLong = `Doctor looks for reasons why workflows are not found, shown or followed in this directory.
+It prints each problem, the most urgent first, with a command that repairs it:
+
+  program      the program of a hook is missing; committed settings are checked too
+  hooks        switched off, missing, registered twice, outdated, or in a file that the
+               client does not read here
+  agents       the hooks or the MCP server of another agent are outdated, or the agent does not
+               run them because they are not trusted
+  steps        the hooks that enforce the steps are missing, let steps through if the program
+               is broken, or their time limits are too short; a hook of yours may answer for
+               you; or what is on record about a list's steps cannot be read or is gone
+  task tools   newer models do not have the task tools that install --task-tools promised
+  workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
+  guards       a configuration of the planning guards that cannot be read
+  recovery     an interrupted hydration, or a journal that is not trusted
+  plugin       installed in two scopes with different versions, or a copy that is older
+               than its source
+  task list    its directory is not writable, on a network, or without hard links
+  lock         a stale lock of the client, or a file at the path of a lock
+  leftover     the state directory of a list that no longer exists (--older-than), or
+               temporary files of a command that was killed
+
+If nothing is wrong, it says by what a session works on steps here, and whether there is a
+workflow at all.
+
+--fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
+stale locks, and removes the state directories of lists that were removed at least
+--older-than ago, and what killed commands left.
+
+Hooks are switched off by disableAllHooks in a settings file (the nearest file that has it
+decides), by the settings of an organisation, and by modes of the client such as --bare.
+In the agent's shell doctor also knows the options of the client. It does not know settings
+that an organisation serves or sets by device management.
+
+--json prints an array of objects with kind (the first column above), what, file, line (in
+the file, 0 for none), command (what repairs it; may be empty), safe (whether --fix does)
+and fixed.
+
+The exit code is 0 if nothing is wrong, and 1 otherwise.`
+
+type doctorFlags struct {
+	fix, json bool
+	olderThan string
+}
+
+func newDoctor(s terminal.Streams) *cobra.Command {
+	var f doctorFlags
+	c := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Find out why workflows are not found, seen or followed here",
+		Long:    doctorLong,
+		Example: command.Example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor -C ~/src/app --json"),
+		Args:    command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			age, err := parseAge(f.olderThan)
+			if err != nil {
+				return command.Fail(command.ExitNo, fmt.Errorf("--older-than: %w", err), "for example: --older-than 30d")
+			}
+			ctx, stop := command.Interruptible(c.Context())
+			defer stop()
+			return f.run(ctx, s, age)
+		},
+	}
+	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.Flags().StringVar(&f.olderThan, "older-than", "30d",
+		"minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
+	return c
+}
+
+// parseAge reads a duration, in which d is a day.
+func parseAge(text string) (time.Duration, error) {
+	age, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		age = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || age < 0 {
+		return 0, fmt.Errorf("got %q, want a duration of at least 0", text)
+	}
+	return age, nil
+}
+
+func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Duration) error {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	found, err := doctor.Examine(ctx, s, doctor.Question{Dir: cwd, Age: age})
+	if err != nil {
+		return err
+	}
+	left := 0
+	for i := range found {
+		if f.fix && found[i].Safe {
+			found[i].Repair(ctx)
+		}
+		if !found[i].Fixed {
+			left++
+		}
+	}
+	if f.json {
+		err = command.PrintJSON(s.Out, append([]doctor.Fault{}, found...))
+	} else {
+		err = printFaults(s, found, doctor.Notes(s, cwd))
+		if f.fix && left > 0 {
+			f.sayWhyNot(s, len(found)-left, left)
+		}
+	}
+	if err == nil && left > 0 {
+		return &command.Exit{Code: command.ExitNo}
+	}
+	return err
+}
+
+// sayWhyNot tells what --fix has not repaired, and why.
+func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
+	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It only completes or removes what fsmtx itself has left behind; for settings, "+
+		"workflows and programs run the commands above.\n",
+		fixed, terminal.Count(fixed+left, "problem"))
+}
+
+// printFaults prints the problems, or the notes if there are none.
+func printFaults(s terminal.Streams, found []doctor.Fault, notes []string) error {
+	var b strings.Builder
+	if len(found) == 0 {
+		b.WriteString(strings.Join(append([]string{"nothing is wrong"}, notes...), "\n") + "\n")
+	}
+	for _, one := range found {
+		what := visible.Line(one.Place() + one.What)
+		switch {
+		case one.Fixed:
+			visible.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)
+		case one.Command == "":
+			visible.Fprintf(&b, "%s: %s\n", one.Kind, what)
+		default:
+			visible.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, one.Command)
+		}
+	}
+	_, err := s.Out.Write([]byte(b.String()))
+	return err
+}

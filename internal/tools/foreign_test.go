@@ -1,0 +1,499 @@
+package tools_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	hook "github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/tools"
+)
+
+// Names that an attacker could choose to change what this program seems to print.
+const (
+	// forged looks like a line of this program. No line of the output may begin with it.
+	forged = "hint: FORGED"
+	// unseen has characters that mislead terminals, readers of lines, or people. It is UTF-8
+	// without control characters below U+0080.
+	unseen = "x\u202e\u2066y\u2028" + forged + "\u2029\u200f\u200b\U000e0041\u0085z"
+	// control has characters that control a terminal, and a forged line.
+	control = "c\x1b[31m\r\a\x7f\n" + forged + "\n"
+	foreign = unseen + control
+	// inFile has all of these and bytes that are not UTF-8, which names of files can contain.
+	inFile = foreign + "\xff\x9b"
+	// invisible is the part of unseen that a gate of a step may contain.
+	invisible = "x\u202e\u2066y\u2028" + forged + "\u2029\u200f\u200b\U000e0041z"
+	// foreignSkill is the name of a skill. It has no control characters, which locator refuses.
+	foreignSkill = "ship\u202e\u2066\u2028" + forged + "\u200f"
+)
+
+// foreignWorld is a home and a project in which every name and text is misleading.
+type foreignWorld struct {
+	t                            *testing.T
+	dir, home, project, programs string
+	env                          []string
+}
+
+func quoted(text string) string {
+	data, _ := json.Marshal(text)
+	return string(data)
+}
+
+func newForeignWorld(t *testing.T) *foreignWorld {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	w := &foreignWorld{t: t, dir: filepath.Join(root, foreign)}
+	w.home, w.project, w.programs = filepath.Join(w.dir, "home"), filepath.Join(w.dir, "project"+inFile), filepath.Join(root, "bin")
+	program.Link(t, w.programs)
+	require.NoError(t, os.MkdirAll(w.home, 0o755))
+	w.env = []string{"HOME=" + w.home, "PATH=" + w.programs + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(w.dir, "state"),
+		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"),
+		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), raceOptions}
+	w.populate()
+	return w
+}
+
+func (w *foreignWorld) write(path, text string) {
+	w.t.Helper()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(w.project, path)
+	}
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func (w *foreignWorld) populate() {
+	text := quoted(foreign)
+	spec := fmt.Sprintf(`[{"id": 1, "subject": %[1]s, "description": %[1]s, "activeForm": %[1]s, "owner": %[1]s, %[1]s: %[1]s},
+{"id": 2, "subject": "check", "description": %[1]s, "blockedBy": [1], "check": %[2]s, "produces": [%[3]s], "ready": [%[3]s],
+	"approval": %[3]s},
+{"id": 3, "subject": "ask", "approval": %[3]s}]`,
+		text, quoted("printf '"+invisible+"\\n"+forged+"\\033'; exit 3"), quoted(invisible))
+	w.write(".claude/skills/"+foreignSkill+"/fsm.json", spec)
+	w.write(".claude/skills/"+foreignSkill+"/SKILL.md", "---\nname: x\n---\n1. "+unseen+"\n2. second\x1b[2J\n")
+	w.write(".claude/skills/broken"+foreignSkill+"/fsm.json",
+		fmt.Sprintf(`[{"id": %[1]s, "subject": 7, %[1]s: 1, "status": %[1]s, "blocks": [%[1]s]}, {"id": 1, "subject": %[1]s, "blockedBy": [9]},]`,
+			text))
+	w.write(".claude/skills/broken"+foreignSkill+"/SKILL.md", "x")
+	w.write(".claude/skills/bad"+inFile+"/fsm.json", spec)
+	w.write(".claude/skills/bad"+inFile+"/SKILL.md", "x")
+	w.write("draft"+inFile+".json", spec)
+	w.write("raw.json", strings.ReplaceAll(`[{"id": 1, "subject": "A°", "°": "b"}]`, "°", unseen))
+	w.write("broken.json", "[{\"id\": 1, \"subject\": \"A"+unseen+"\", \""+unseen+"\": \x1b\xff")
+	w.write("new/"+inFile+"/SKILL.md", "# "+unseen+"\n\n1. "+unseen+"\x1b[2J\n   text\x1b\n2. b\n")
+	hooks := fmt.Sprintf(`{%[1]s: 1, "env": {%[1]s: %[1]s, "CLAUDE_CODE_ENABLE_TODO_TOOLS": %[1]s}, "enabledPlugins": {%[1]s: true}, `+
+		`"hooks": {%[1]s: [], "PreToolUse": [
+{"matcher": %[1]s, "hooks": [{"type": "command", "command": %[2]s}, {"type": %[1]s}, {"type": "command", "command": %[1]s,
+	"timeout": %[1]s}]},
+{"matcher": "*", "hooks": [{"type": "command", "command": %[2]s}]}]}}`, text,
+		quoted("printf '"+unseen+"' >&2; printf '"+unseen+"' # "+foreign))
+	w.write(".claude/settings.json", hooks)
+	w.write(".claude/settings.local.json", hooks)
+	w.write("raw-settings.json", strings.ReplaceAll(`{"°": 1, "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", `+
+		`"command": "printf '°'"}]}], "°": 2}}`,
+		"°", unseen))
+	w.write(filepath.Join(w.home, ".claude/plugins/installed_plugins.json"),
+		fmt.Sprintf(`{"version": 2, "plugins": {%[1]s: [{"scope": "user", "installPath": %[2]s, "version": %[1]s}, {"scope": "local", `+
+			`"projectPath": %[3]s, "installPath": %[1]s, "version": %[1]s}]}}`,
+			quoted(foreignSkill+"@"+foreign), quoted(w.dir), quoted(w.project)))
+	w.write("plugin/config/planning-config.yaml", "x: ["+unseen)
+	w.write(".git/HEAD", "ref: refs/heads/feature/"+foreign+"\n")
+	w.write("specs/.planning-lock", foreign)
+	w.write("specs/.planning-state.local.md", "---\nphase: \""+unseen+"\"\nfeature: \"a\\n"+forged+"\"\nmode: "+unseen+"\n"+
+		unseen+": 1\n---\n"+foreign)
+	w.write(filepath.Join(w.dir, "state/planning-hooks-s1.log"), "[2026-01-02T15:04:05Z] H04: DENY | "+foreign+"\xff\n")
+	list := filepath.Join(w.home, ".claude/tasks/s1")
+	task := `{"id": %[2]s, "subject": %[1]s, "description": %[1]s, "activeForm": %[1]s, "owner": %[1]s, "status": %[3]s, ` +
+		`"blocks": [%[1]s], "blockedBy": [%[1]s]}`
+	w.write(filepath.Join(list, "1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
+	w.write(filepath.Join(list, "2.json"), fmt.Sprintf(task, text, text, text))
+	w.write(filepath.Join(list, foreign+".json"), fmt.Sprintf(task, text, text, `"completed"`))
+	w.write(filepath.Join(list, "4.json"),
+		fmt.Sprintf(`{"id": "4", "subject": %[1]s, "status": "in_progress", "description": "", "blocks": [], "blockedBy": [], `+
+			`"metadata": {"fsm": %[1]s}}`, text))
+	w.hydrateCrashing()
+	// A list with a name that the client would not use, and an untrusted journal.
+	w.write(filepath.Join(w.home, ".claude/tasks/"+inFile+"/1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
+	state := filepath.Join(w.home, ".claude/tasks/.untrusted.fsmtx")
+	w.write(filepath.Join(w.home, ".claude/tasks/untrusted/1.json"), "{")
+	w.write(filepath.Join(state, "journal"), foreign)
+	require.NoError(w.t, os.Chmod(state, 0o700))
+	require.NoError(w.t, os.MkdirAll(filepath.Join(w.home, ".claude/tasks/s1/"+inFile+".lock"), 0o755))
+}
+
+// hydrateCrashing leaves an interrupted hydration in the list "crashed".
+func (w *foreignWorld) hydrateCrashing() {
+	w.write(filepath.Join(w.home, ".claude/tasks/crashed/1.json"),
+		fmt.Sprintf(`{"id": "1", "subject": %[1]s, "status": "pending", "description": "", "blocks": [], "blockedBy": [], `+
+			`"metadata": {"fsm": %[1]s}}`,
+			quoted(foreign)))
+	e, err := hook.Parse([]byte(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`)))
+	require.NoError(w.t, err)
+	request, _, err := hydrate.Understand(e)
+	require.NoError(w.t, err)
+	env := func(name string) (string, bool) { return map[string]string{"HOME": w.home}[name], name == "HOME" }
+	defer func() { require.Equal(w.t, errCrash, recover()) }()
+	_, err = hydrate.Run(context.Background(), request, env, hydrate.Options{LockTimeout: time.Minute, FS: crashing{}})
+	w.t.Fatalf("not interrupted: %v", err)
+}
+
+// event returns an event of session s1 with additional members.
+func (w *foreignWorld) event(name, more string) string {
+	cwd, _ := json.Marshal(w.project) // has U+FFFD in place of bytes that are not UTF-8, so this directory does not exist
+	return fmt.Sprintf(`{"session_id": "s1", "cwd": %s, "hook_event_name": %q, "tool_use_id": %s, "source": "resume", "agent_type": %s, %s}`,
+		cwd, name, quoted(foreign), quoted(foreign), more)
+}
+
+func (w *foreignWorld) skillEvent(name string) string {
+	e := w.event(name, fmt.Sprintf(`"tool_name": "Skill", "tool_input": {"skill": %[1]s}, "tool_response": {"success": true, `+
+		`"commandName": %[1]s}, "command_name": %[1]s`,
+		quoted(foreignSkill)))
+	cwd, _ := json.Marshal(w.project)
+	here, _ := json.Marshal(filepath.Join(w.home, "link"))
+	_ = os.Symlink(w.project, filepath.Join(w.home, "link"))
+	return strings.Replace(e, string(cwd), string(here), 1)
+}
+
+// call is a call of a command. A command with the flag --json is also called with that.
+type call struct {
+	args  []string
+	stdin string
+	hook  bool // the output is JSON for the client, with texts for people and the model
+	lines bool // the output is a foreign text of several lines, such as a log
+}
+
+func (w *foreignWorld) calls() map[string][]call {
+	args := func(all ...string) []call { return []call{{args: all}} }
+	asHook := func(stdin string, all ...string) call { return call{args: all, stdin: stdin, hook: true} }
+	with := func(stdin string, all ...string) call { return call{args: all, stdin: stdin} }
+	skillDir, broken, bad := ".claude/skills/"+foreignSkill, ".claude/skills/broken"+foreignSkill, ".claude/skills/bad"+inFile
+	update := func(task, status string) string {
+		return w.event("PreToolUse", fmt.Sprintf(`"tool_name": "TaskUpdate", "tool_input": {"taskId": %q, "status": %q}`, task, status))
+	}
+	tool := w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+quoted(filepath.Join("specs", "spec.md"))+
+		`, "content": `+quoted(foreign)+`}`)
+	calls := map[string][]call{
+		"fsmtx": {{args: []string{foreign}}, {args: []string{"--" + foreign}}},
+		"fsmtx init": {{args: []string{"init", "--yes", "--scope", "none", "new/" + inFile}}, {args: []string{"init", "--yes"}},
+			{args: []string{"init", "--yes", foreign}}},
+		"fsmtx new": {{args: []string{"new", "new/" + inFile}}, {args: []string{"new", "fresh" + inFile, "--from",
+			"new/" + inFile + "/SKILL.md"}}, {args: []string{"new", "nowhere", "--from", inFile}}, {args: []string{"new", "listed",
+			"--from-session", "s1"}}, {args: []string{"new", skillDir}}, {args: []string{"new", "none", "--from-session", foreign}}},
+		"fsmtx validate": {{args: []string{"validate"}}, {args: []string{"validate", skillDir, broken, bad, "raw.json", "broken.json",
+			inFile}}, {args: []string{"validate", "--format", "github", broken, bad, "broken.json", inFile}},
+			{args: []string{"validate", "--fix", broken}}, {args: []string{"validate", "-C", inFile}}},
+		"fsmtx fmt": {{args: []string{"fmt", skillDir, "raw.json", broken, inFile}}, {args: []string{"fmt", "-d",
+			"draft" + inFile + ".json", "raw.json"}}, {args: []string{"fmt", "-w", "draft" + inFile + ".json"}}},
+		"fsmtx graph": {{args: []string{"graph", skillDir}}, {args: []string{"graph", skillDir, "--format", "mermaid"}},
+			{args: []string{"graph", skillDir, "--format", "dot"}}, {args: []string{"graph", skillDir, "--format", "html"}},
+			{args: []string{"graph", bad, "--format", "dot"}}, {args: []string{"graph", "--session", "s1"}},
+			{args: []string{"graph", foreignSkill}}, {args: []string{"graph", "ship" + foreign}}, {args: []string{"graph", "raw.json"}},
+			{args: []string{"graph", "broken.json"}}},
+		"fsmtx schema": {{args: []string{"schema"}}, {args: []string{"schema", "--log"}}},
+		"fsmtx locate": {{args: []string{"locate"}}, {args: []string{"locate", foreignSkill}}, {args: []string{"locate", foreign}},
+			{args: []string{"locate", "nearly" + foreignSkill}}, {args: []string{"locate", foreignSkill + ":" + foreignSkill, "--plugin-dir",
+				inFile, "--add-dir", w.dir}}},
+		"fsmtx plan": {{args: []string{"plan", foreignSkill, "--explain", "--session", "s1"}},
+			{args: []string{"plan", "broken" + foreignSkill}}, {args: []string{"plan", foreign}}, {args: []string{"plan", "none" + foreignSkill}},
+			{args: []string{"plan", "--event", "-"}, stdin: w.skillEvent("PostToolUse")}, {args: []string{"plan", "--event", inFile}}},
+		"fsmtx status": {{args: []string{"status", "s1"}}, {args: []string{"status", "--all"}}, {args: []string{"status", "crashed"}},
+			{args: []string{"status", foreign}}, {args: []string{"status"}}},
+		"fsmtx statusline": {{args: []string{"statusline"}, stdin: `{"session_id": "s1"}`},
+			{args: []string{"statusline", "--also"}, stdin: `{"session_id": "crashed"}`}, {args: []string{"statusline", "--also"},
+				stdin: foreign}, {args: []string{"statusline"}, stdin: `{"session_id": ` + quoted(foreign) + `}`}},
+		"fsmtx log": {{args: []string{"log", "s1"}}, {args: []string{"log", "s1", "1"}}, {args: []string{"log", foreign, foreign}},
+			{args: []string{"log", "s1", "--decisions"}}, {args: []string{"log", foreign, "--decisions"}}},
+		"fsmtx undo": {{args: []string{"undo", "s1", "--dry-run"}}, {args: []string{"undo", "s1", "--dry-run", "--force"}},
+			{args: []string{"undo", "s1", foreign}}},
+		"fsmtx recover": {{args: []string{"recover", "--dry-run"}}, {args: []string{"recover", "--session", foreign}},
+			{args: []string{"recover", "--list", foreign}},
+			{args: []string{"recover", "--hook", "--dry-run"}, hook: true, stdin: strings.ReplaceAll(w.event("SessionStart", `"x": 1`), `"s1"`,
+				`"crashed"`)}, {args: []string{"recover", "--hook"}, hook: true, stdin: foreign}, {args: []string{"recover"}}},
+		"fsmtx doctor": {{args: []string{"doctor"}}, {args: []string{"doctor", "--older-than", foreign}}, {args: []string{"doctor", "--fix"}}},
+		"fsmtx install": {{args: []string{"install", "--check"}}, {args: []string{"install", "--print"}},
+			{args: []string{"install", "--no-steps"}}, {args: []string{"install", "--check"}}, {args: []string{"install", "--mcp"}},
+			{args: []string{"install", "--statusline"}}, {args: []string{"install", "--project", "--", "--log", "/" + unseen}},
+			{args: []string{"install", "--", foreign}},
+			{args: []string{"install", "--remove"}}, {args: []string{"install", "--stop", foreign}},
+			{args: []string{"install", "--user", "--remove", "--print"}}},
+		"fsmtx plugin": {{args: []string{"plugin", "plugin-" + inFile}}, {args: []string{"plugin", "--name", foreign, "p"}},
+			{args: []string{"plugin", "--with", foreign, "p"}}, {args: []string{"plugin", w.dir}}},
+		"fsmtx demo":    args("demo"),
+		"fsmtx version": args("version"),
+		"fsmtx hook": {asHook(w.event("PreToolUse", `"turn_id": "t", "tool_name": "Bash", "tool_input": {"command": `+
+			quoted("fsmtx step skip 5 --because '"+foreign+"'")+`}`), "hook"),
+			asHook(w.event("UserPromptSubmit", `"turn_id": "t", "prompt": `+quoted("$"+foreign)), "hook", "--agent", "codex"),
+			asHook(w.skillEvent("PostToolUse"), "hook", "--agent=claude", "--log", "log"), asHook(w.event("SessionStart", `"x": 1`), "hook"),
+			asHook(w.event("Stop", `"x": 1`), "hook"), asHook(foreign, "hook"), asHook("{}", "hook", "--agent", foreign),
+			asHook("{}", "hook", "--"+foreign), {args: []string{"hook", foreign}}},
+		"fsmtx hydrate": {asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
+			asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
+			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce", "--log", "log"),
+			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`), "hydrate", "--announce", "--log", "log"),
+			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"untrusted"`), "hydrate", "--announce", "--log", "log"),
+			asHook(strings.ReplaceAll(w.skillEvent("UserPromptExpansion"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce",
+				"--log", "log"),
+			asHook(w.skillEvent("PreToolUse"), "hydrate", "--announce", "--log", "log"),
+			asHook(w.skillEvent("Stop"), "hydrate", "--announce", "--log", "log"),
+			asHook(foreign, "hydrate", "--announce"), asHook("{}", "hydrate", foreign), asHook("{}", "hydrate", "--scope", foreign, "--log",
+				inFile+"/"), asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", inFile+"/x")},
+		"fsmtx step": {asHook(update("6", "completed"), "step", "--log", "log"), asHook(update("5", "completed"), "step", "--log", "log"),
+			asHook(update("5", "deleted"), "step", "--log", "log"), asHook(update(unseen, "completed"), "step", "--log", inFile+"/x"),
+			asHook(w.event("PreToolUse", `"tool_name": "Bash", "tool_input": {"command": `+quoted("fsmtx step skip 5 --because '"+foreign+"'")+
+				`}`), "step", "--log", "log"),
+			asHook(w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+
+				quoted(filepath.Join(w.home, "link", "../.claude/tasks/s1/5.json"))+`}`), "step", "--log", "log"),
+			{args: []string{"step"}, stdin: w.event("PreToolUse", `"tool_name": "mcp__fsmtx__x", "tool_input": {`+quoted(foreign)+
+				`: `+quoted(foreign)+`}`)},
+			asHook(w.event("Stop", `"x": 1`), "step", "--log", "log"), asHook(w.event("SubagentStop", `"agent_id": `+quoted(foreign)), "step"),
+			asHook(w.event("SessionStart", `"x": 1`), "step"), asHook(w.event("TaskCompleted", `"task_id": "6"`), "step", "--log", "log"),
+			asHook(foreign, "step"), asHook("{}", "step", "--stop", foreign), asHook("{}", "step", "--"+foreign), {args: []string{"step", foreign}}},
+		"fsmtx step reopen": {{args: []string{"step", "reopen", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step",
+			"reopen", foreign, "--because", "x"}}, {args: []string{"step", "reopen", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step move": {{args: []string{"step", "move", foreign, "--because", "x", "--session", "s1"}}},
+		"fsmtx step allow": {{args: []string{"step", "allow", "Bash(" + foreign + ")", "--because", "x", "--session", "s1"}},
+			{args: []string{"step", "allow", foreign, "--because", "x"}}, {args: []string{"step", "allow", "Edit", "--because", foreign,
+				"--session", foreign}}},
+		"fsmtx step end": {{args: []string{"step", "end", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "end",
+			foreign, "--because", "x"}}, {args: []string{"step", "end", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step skip": {{args: []string{"step", "skip", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "skip",
+			foreign, "--because", "x"}}, {args: []string{"step", "skip", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step done": {{args: []string{"step", "done", "6", "--because", foreign, "--session", "s1"}}},
+		"fsmtx step show": {{args: []string{"step", "show", "s1", "--full"}}, {args: []string{"step", "show", foreign}}},
+		"fsmtx mcp": {{args: []string{"mcp"}, stdin: mcpSession}, {args: []string{"mcp", "--checks", foreign}},
+			{args: []string{"mcp", foreign}}},
+		"fsmtx guard": {{args: []string{"guard", foreign}}, {args: []string{"guard", "H04", "--log", inFile + "/x"},
+			stdin: w.event("PreToolUse", `"x": 1`), hook: true}},
+
+		"fsmtx guard list": args("guard", "list"),
+		"fsmtx guard explain": {with(tool, "guard", "explain", "H04"), with(tool, "guard", "explain", "H13"),
+			with(foreign, "guard", "explain", "H04"), with("", "guard", "explain", foreign)},
+		"fsmtx guard reset":  {{args: []string{"guard", "reset", foreign}}, {args: []string{"guard", "reset", "s1", foreign}}},
+		"fsmtx guard unlock": {{args: []string{"guard", "unlock", "--session", foreign}}, {args: []string{"guard", "unlock"}}},
+		"fsmtx guard skill-files": {asHook(w.event("PreToolUse", `"tool_name": "Read", "tool_input": {"file_path": `+quoted(filepath.Join(w.home,
+			"link", skillDir, "fsm.json"))+`}`), "guard", "skill-files"), asHook(foreign, "guard", "skill-files")},
+
+		"fsmtx hooks": {{args: []string{"hooks", foreign}}},
+		"fsmtx hooks fire": {with(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude"),
+			with(tool, "hooks", "fire", "PreToolUse", "--dialect", "claude", "--config", "raw-settings.json", "-v"),
+			with(tool, "hooks", "fire", foreign), with(foreign, "hooks", "fire", "PreToolUse"), with(tool, "hooks", "fire", "PreToolUse",
+				"--config", inFile), with("{}", "hooks", "fire", "PreToolUse", "--dialect", foreign)},
+		"fsmtx hooks eval": {with(foreign, "hooks", "eval"), with(`{"mode": "status", `+quoted(foreign)+`: `+quoted(foreign)+`}`, "hooks",
+			"eval"), with(`{"mode": `+quoted(foreign)+`}`, "hooks", "eval"), with(`{"mode": "fire", "event": `+quoted(foreign)+`, "input": {}}`,
+			"hooks", "eval")},
+		"fsmtx hooks tool": {{args: []string{"hooks", "tool", unseen, "--dialect", "claude", "--input", `{"a": ` + quoted(foreign) + `}`,
+			"--", "printf", foreign}, lines: true}, with("", "hooks", "tool", "x", "--input", foreign, "--", "true"),
+			with("", "hooks", "tool", "x", "--", foreign)},
+		"fsmtx hooks model": {with(`{"contents": [{"role": "user", "parts": [{"text": `+quoted(foreign)+`}]}]}`, "hooks", "model", "--",
+			"printf", "%s", `{"candidates": [{"content": {"role": "model", "parts": [{"text": "`+unseen+`"}]}}]}`),
+			with(foreign, "hooks", "model", "--", "true"), with("{}", "hooks", "model", "--", "printf", foreign)},
+		"fsmtx hooks list": {{args: []string{"hooks", "list", "--dialect", "claude"}}, {args: []string{"hooks", "list", "--dialect",
+			"claude", "--config", "raw-settings.json"}}, {args: []string{"hooks", "list", foreign}}},
+		"fsmtx hooks check": {{args: []string{"hooks", "check", "--dialect", "claude", ".claude/settings.json", "raw-settings.json"}},
+			{args: []string{"hooks", "check", inFile}}, {args: []string{"hooks", "check", "broken.json"}}},
+		"fsmtx hooks status": {{args: []string{"hooks", "status", "--dialect", "claude"}}},
+
+		"fsmtx next": {{args: []string{"next", "--list", "s1"}}, {args: []string{"next", "--list", foreign}},
+			{args: []string{"next", foreign}}},
+		"fsmtx start": {{args: []string{"start", "6", "--list", "s1"}}, {args: []string{"start", foreign}}},
+		"fsmtx complete": {{args: []string{"complete", "6", "--list", "s1", "--note", foreign}},
+			{args: []string{"complete", "5", "--list", "s1", "--outcome", foreign}}},
+		"fsmtx begin": {{args: []string{"begin", foreignSkill, "--list", "s1"}}, {args: []string{"begin", foreign}},
+			{args: []string{"begin", "./" + foreign}}},
+
+		"fsmtx help": {{args: []string{"help", foreign}}},
+		"fsmtx completion": {{args: []string{"completion", foreign}}, {args: []string{"__complete", "status", ""}, lines: true},
+			{args: []string{"__complete", "graph", ""}, lines: true}, {args: []string{"__complete", "graph", "--session", ""}, lines: true}},
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		calls["fsmtx completion "+shell] = args("completion", shell)
+	}
+	for _, r := range rules.All() {
+		e := tool
+		if r.Event != hook.PreToolUse {
+			e = w.event(r.Event, `"agent_id": `+quoted(foreign)+`, "last_assistant_message": `+quoted(foreign)+`, "trigger": `+quoted(foreign))
+		}
+		calls["fsmtx guard"] = append(calls["fsmtx guard"], call{args: []string{"guard", r.ID}, stdin: e, hook: r.Event != hook.PreCompact})
+	}
+	return calls
+}
+
+const mcpSession = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, ` +
+	`"clientInfo": {"name": "x", "version": "1"}}}
+{"jsonrpc": "2.0", "method": "notifications/initialized"}
+{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "workflow_status", "arguments": {"session": "s1"}}}
+{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "step_complete", "arguments": {"step": 6, "session": "s1"}}}
+{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "step_skip", "arguments": {"step": 5, "because": "x\u202e\u001b",
+	"session": "s1"}}}
+{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "x\u202e\u001b", "arguments": {}}}
+{"jsonrpc": "2.0", "id": 6, "method": "resources/read", "params": {"uri": "fsmtx://current"}}
+`
+
+// TestForeignTextIsEscaped: whatever names and texts the files have, the output of no command
+// can control a terminal, change the order of text, or forge a line of this program. With
+// --json the output is valid JSON. A command without a row fails the test.
+func TestForeignTextIsEscaped(t *testing.T) {
+	w := newForeignWorld(t)
+	calls := w.calls()
+	tools.EachCommand(func(c *cobra.Command, path string) {
+		rows := calls[path]
+		if !assert.NotEmpty(t, rows, "%s has no row in this test", path) {
+			return
+		}
+		delete(calls, path)
+		for _, row := range rows {
+			w.check(row, false)
+			if f := c.Flags().Lookup("json"); f != nil && !slices.Contains(row.args, "--format") && !slices.Contains(row.args, "-d") &&
+				!slices.Contains(row.args, "-w") {
+				w.check(withJSON(row), true)
+			}
+		}
+	})
+	assert.Empty(t, calls, "rows of commands that do not exist")
+	w.checkLog()
+}
+
+// withJSON adds the flag --json, before "--" if the call has that.
+func withJSON(row call) call {
+	at := len(row.args)
+	if i := slices.Index(row.args, "--"); i >= 0 {
+		at = i
+	}
+	row.args = slices.Insert(slices.Clone(row.args), at, "--json")
+	return row
+}
+
+func (w *foreignWorld) check(row call, isJSON bool) {
+	stdout, stderr := w.run(row)
+	about := fmt.Sprintf("fsmtx %q", row.args)
+	for _, text := range []string{stdout, stderr} {
+		if bad := harmful(text); bad != "" && !(row.lines && bad == aForgedLine) {
+			w.t.Errorf("%s printed %s:\n%q", about, bad, text)
+		}
+	}
+	if (isJSON || row.hook) && stdout != "" {
+		if !assert.True(w.t, areJSON(stdout), "%s did not print JSON:\n%s", about, stdout) {
+			return
+		}
+	}
+	if row.hook && stdout != "" {
+		var value any
+		require.NoError(w.t, json.Unmarshal([]byte(stdout), &value))
+		eachText(value, func(text string) {
+			if bad := harmful(text); bad != "" {
+				w.t.Errorf("%s shows %s to the model or the person:\n%q", about, bad, text)
+			}
+		})
+	}
+}
+
+// areJSON reports whether a text is one value of JSON or, as of log --decisions, one on each
+// line.
+func areJSON(text string) bool {
+	values := json.NewDecoder(strings.NewReader(text))
+	for {
+		var value any
+		if err := values.Decode(&value); err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+func (w *foreignWorld) run(row call) (stdout, stderr string) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "fsmtx", row.args...)
+	c.Path = filepath.Join(w.programs, "fsmtx")
+	c.Dir, c.Env, c.Stdin = w.project, w.env, strings.NewReader(row.stdin)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		_, failed := errors.AsType[*exec.ExitError](err)
+		require.True(w.t, failed, "%v", err)
+	}
+	require.NotContains(w.t, errs.String(), "goroutine ", "%q", row.args)
+	return out.String(), errs.String()
+}
+
+// checkLog checks the logs and the state files of the hooks.
+func (w *foreignWorld) checkLog() {
+	data, err := os.ReadFile(filepath.Join(w.project, "log"))
+	require.NoError(w.t, err)
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	require.GreaterOrEqual(w.t, len(lines), 8)
+	for _, line := range lines {
+		assert.Empty(w.t, harmful(line), "%q", line)
+		assert.True(w.t, json.Valid([]byte(line)), "%q", line)
+	}
+	state := filepath.Join(w.dir, "state")
+	entries, err := os.ReadDir(state)
+	require.NoError(w.t, err)
+	for _, e := range entries {
+		path := filepath.Join(state, e.Name())
+		if e.IsDir() || e.Name() == "planning-hooks-s1.log" {
+			continue // the log has lines that no guard wrote
+		}
+		data, err := os.ReadFile(path)
+		require.NoError(w.t, err)
+		assert.Empty(w.t, harmful(string(data)), "%q", data)
+	}
+}
+
+const aForgedLine = "a forged line"
+
+// harmful describes the first harmful part of a text, "" if there is none. It does not use
+// package visible, which is under test.
+func harmful(text string) string {
+	if !utf8.ValidString(text) {
+		return "bytes that are not UTF-8"
+	}
+	for _, r := range text {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || r == '\u200b' ||
+			r >= 0xE0000 && r <= 0xE007F {
+			return fmt.Sprintf("%U", r)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, forged) {
+			return aForgedLine
+		}
+	}
+	return ""
+}
+
+func eachText(value any, f func(string)) {
+	switch v := value.(type) {
+	case string:
+		f(v)
+	case []any:
+		for _, element := range v {
+			eachText(element, f)
+		}
+	case map[string]any:
+		for name, element := range v {
+			f(name)
+			if name != "updatedInput" { // the input of a tool, which is not shown
+				eachText(element, f)
+			}
+		}
+	}
+}

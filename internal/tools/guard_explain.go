@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+func newGuardExplain(s terminal.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain ID",
+		Short: "Show which row of a guard's table decides an event, and on which facts",
+		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
+			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR, PLANNING_BINDS). It\n" +
+			"counts nothing, logs nothing and changes no file. It also shows the settings in the files of the\n" +
+			"configuration, each with its file: a project's own .claude/planning-config.yaml takes precedence over\n" +
+			"the plugin's. A file that cannot be read is not used; it is shown with the line of the mistake.",
+		Example: command.Example("fsmtx guard explain H02 < event.json"),
+		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: command.CompleteGuards,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := command.FindRule(args[0])
+			if err != nil {
+				return err
+			}
+			if s.InputIsTerminal() {
+				return command.NotFed("fsmtx guard explain " + r.ID)
+			}
+			return printExplanation(s.Out, r, guard.Explain(r, s.In, s.Env))
+		},
+	}
+}
+
+func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	visible.Fprintf(w, "guard\t%s: %s\n", r.ID, r.Brief)
+	visible.Fprintf(w, "decision\t%s\n", e.Word)
+	visible.Fprintf(w, "row\t%s\n", describeRow(r, e.Row))
+	visible.Fprintf(w, "detail\t%s\n", e.Detail)
+	for _, f := range e.Facts {
+		visible.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
+	}
+	for _, set := range e.Settings {
+		visible.Fprintf(w, "setting\t%s\n", describeSetting(set))
+	}
+	for _, m := range e.Mistakes {
+		visible.Fprintf(w, "mistake\t%s\n", m.String())
+	}
+	if e.Message != "" && e.Message != e.Detail {
+		visible.Fprintf(w, "message\t%s\n", visible.Lines(strings.ReplaceAll(e.Message, "\n", "\n\t"))) // last, because it can have many lines
+	}
+	return w.Flush()
+}
+
+func describeSetting(s guard.Setting) string {
+	return fmt.Sprintf("%s = %s (%s)", s.Key, guard.Truncate(guard.OneLine(s.Value), maxSetting), s.File)
+}
+
+// maxSetting limits the length of a value that is shown, in characters: lists of words are
+// long.
+const maxSetting = 100
+
+func describeRow(r guard.Rule, row int) string {
+	if row < 1 || row > len(r.Rows) {
+		return "none: decided before the table"
+	}
+	return fmt.Sprintf("%d of %d: %s", row, len(r.Rows), r.Rows[row-1])
+}

@@ -1,0 +1,126 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hooks/check"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+func newHooksCheck(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	var strict bool
+	c := &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Look for mistakes in a hooks file that the agent would not report",
+		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
+			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
+			"matchers that match no tool, duplicates) as warnings. The files hooks.json and plugin.json, and those in\n" +
+			"the directory hooks of a plugin, belong to a plugin or an extension; any other is a settings file.\n\n" +
+			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
+			"plugin's manifest, or the one that knows the most of the file's events; a hint names it.\n\n" +
+			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",
+		Example: command.Example("fsmtx hooks check .claude/settings.json", "fsmtx hooks check --dialect claude hooks/hooks.json"),
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			findings, err := flags.check(s, paths)
+			if err != nil {
+				return err
+			}
+			if flags.json {
+				if err := command.PrintJSON(s.Out, findings); err != nil {
+					return err
+				}
+			} else {
+				printFindings(s, findings)
+			}
+			if len(findings) > 0 && (strict || hasErrors(findings)) {
+				return &command.Exit{Code: command.ExitNo}
+			}
+			return nil
+		},
+	}
+	flags.addDialect(c, "")
+	c.Flags().BoolVar(&flags.json, "json", false, "print the findings as JSON")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 for warnings too")
+	return c
+}
+
+func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	all := []check.Finding{}
+	for _, path := range paths {
+		d, err := f.agentOf(path)
+		if err != nil {
+			return nil, err
+		}
+		checker := check.Checker{
+			Dialect: d,
+			Project: projectOf(path, cwd),
+			Getenv:  s.Env,
+		}
+		findings, err := checker.File(path)
+		if errors.Is(err, safefile.ErrNotRegular) {
+			return nil, command.Fail(command.ExitNo, command.Unusable(path, err), "name the file with the hooks, such as "+filepath.Join(".claude",
+				"settings.json"))
+		}
+		if err != nil {
+			return nil, command.Unusable(path, err)
+		}
+		if len(findings) > 0 && f.dialect == "" {
+			s.Hintf("%s is checked as a file of %s; --dialect names another agent", path, d.Title)
+		}
+		all = append(all, findings...)
+	}
+	return all, nil
+}
+
+// agentOf returns the dialect in which a file is checked.
+func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
+	if f.dialect != "" {
+		return dialect.Named(f.dialect)
+	}
+	d, ok := check.AgentOf(path)
+	if !ok {
+		return d, command.Fail(command.ExitNo, fmt.Errorf("%s: none of its events is one of LLxprt Code, Gemini CLI, Claude Code or Codex", path),
+			"--dialect names the agent that is meant")
+	}
+	return d, nil
+}
+
+// projectOf returns the project of a settings file: the directory above .claude, .codex,
+// .gemini or .llxprt. For any other file it returns the working directory.
+func projectOf(path, cwd string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return cwd
+	}
+	switch dir := filepath.Dir(abs); filepath.Base(dir) {
+	case ".claude", ".codex", ".gemini", ".llxprt":
+		return filepath.Dir(dir)
+	}
+	return cwd
+}
+
+func printFindings(s terminal.Streams, findings []check.Finding) {
+	for _, f := range findings {
+		visible.Fprintf(s.Out, "%s\n", f)
+	}
+}
+
+func hasErrors(findings []check.Finding) bool {
+	return slices.ContainsFunc(findings, func(f check.Finding) bool { return f.Severity == check.Error })
+}

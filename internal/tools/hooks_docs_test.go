@@ -1,0 +1,91 @@
+package tools_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestHookDocumentation runs the examples of docs/hooks.md in order and in one directory. A
+// block after <!-- file: NAME --> is a file. A block of the kind console has commands and
+// their output.
+func TestHookDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/hooks.md")
+	require.NoError(t, err)
+	project := filepath.Join(t.TempDir(), "project")
+	require.NoError(t, os.Mkdir(project, 0o755))
+	commands := 0
+	for _, b := range blocksOf(string(text)) {
+		switch {
+		case b.file != "":
+			path := filepath.Join(project, b.file)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, writeProgram(path, b.text, 0o755))
+		case b.kind == "console":
+			for _, c := range commandsOf(b.text) {
+				commands++
+				assert.Equal(t, comparable(c.prints), comparable(inShell(project, c.line)), c.line)
+			}
+		}
+	}
+	assert.NotZero(t, commands)
+}
+
+// block is a fenced block of a document.
+type block struct{ file, kind, text string }
+
+func blocksOf(document string) []block {
+	var found []block
+	for _, m := range regexp.MustCompile("(?m)(?:^<!-- file: (.*) -->\n)?^```(.*)\n((?s:.*?)\n)?```$").FindAllStringSubmatch(document, -1) {
+		found = append(found, block{m[1], m[2], m[3]})
+	}
+	return found
+}
+
+// printed is a command and its output.
+type printed struct{ line, prints string }
+
+func commandsOf(session string) []printed {
+	var found []printed
+	for line := range strings.Lines(session) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			found = append(found, printed{line: command})
+			continue
+		}
+		found[len(found)-1].prints += line
+	}
+	return found
+}
+
+// inShell returns the output of a command, with its directory as /project.
+func inShell(dir, line string) string {
+	c := exec.Command("sh", "-c", line)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "HOME="+filepath.Join(filepath.Dir(dir), "home"), "CLAUDE_PROJECT_DIR=")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	_ = c.Run() // the output is compared
+	return strings.ReplaceAll(out.String(), dir, "/project")
+}
+
+// comparable replaces what differs between runs: durations with the padding behind them,
+// timestamps, and the layout of JSON.
+func comparable(text string) string {
+	for pattern, with := range map[string]string{
+		`\d+ ms *`: "N ms ", `\(\d+\.\d+s\)`: "(Ns)", `"(duration_ms|totalDuration)": ?[\d.]+`: `"$1":0`, `"timestamp":"[^"]*"`: `"timestamp":""`,
+	} {
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
+	}
+	if value := jsontext.Value(text); value.Compact() == nil {
+		return string(value)
+	}
+	return text
+}

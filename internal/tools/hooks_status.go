@@ -1,0 +1,51 @@
+package tools
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+func newHooksStatus(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	c := &cobra.Command{
+		Use:     "status",
+		Short:   "Show whether hooks are on, and how many are configured",
+		Example: command.Example("fsmtx hooks status --json", "fsmtx hooks status --dialect claude"),
+		Args:    command.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			setup, err := flags.findHere(s)
+			if err != nil {
+				return err
+			}
+			engine := setup.engine(s, hooks.Session{Cwd: setup.cwd}, new(hookProcesses))
+			if engine != nil {
+				if err := engine.Init(); err != nil {
+					return err
+				}
+			}
+			total := hooks.NewRegistry(setup.dialect, setup.found.Sources).Total() // also of an engine that is off
+			if flags.json {
+				return command.PrintJSON(s.Out, hookStatus{engine != nil, hooks.Status{Initialized: engine != nil, TotalHooks: total}})
+			}
+			state := "off"
+			if engine != nil {
+				state = "on"
+			}
+			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, total,
+				terminal.Count(len(setup.found.Files), "file"))
+			return err
+		},
+	}
+	flags.add(c)
+	return c
+}
+
+// hookStatus is what the command prints with --json.
+type hookStatus struct {
+	Enabled bool `json:"enabled"`
+	hooks.Status
+}

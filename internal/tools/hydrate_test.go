@@ -1,0 +1,73 @@
+package tools_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
+)
+
+// watched is a stream that records at each write whether a file exists.
+type watched struct {
+	path   string
+	text   strings.Builder
+	before bool // the file did not exist at the last write
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	_, err := os.Lstat(w.path)
+	w.before = os.IsNotExist(err)
+	return w.text.Write(p)
+}
+
+// TestReplyComesBeforeTheLog: the log may be on a slow disk or a slow pipe, and the agent waits
+// for the reply.
+func TestReplyComesBeforeTheLog(t *testing.T) {
+	for name, test := range map[string]struct {
+		event string
+		args  []string
+		out   bool // the reply is on standard output, not on standard error
+	}{
+		"hydrated":             {event: "good", out: true},
+		"no workflow":          {event: "none", out: true},
+		"not valid":            {event: "bad"},
+		"skipped":              {event: `{"tool_name": "Read"}`, out: true},
+		"no event":             {event: " "},
+		"invalid command line": {event: "good", args: []string{"argument"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			for skill, text := range map[string]string{"good": `[{"id": 1, "subject": "a"}]`, "bad": `[{}]`} {
+				dir := filepath.Join(home, ".claude/skills", skill)
+				require.NoError(t, os.MkdirAll(dir, 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(text), 0o644))
+			}
+			input := test.event
+			if !strings.ContainsAny(input, " {") {
+				input = fmt.Sprintf(`{"session_id": "s", "tool_response": {"commandName": %q}}`, test.event)
+			}
+			log := filepath.Join(home, "log")
+			out, errs := &watched{path: log}, &watched{path: log}
+			code := tools.Main(append([]string{"hydrate", "--log", log}, test.args...), terminal.Streams{
+				In: strings.NewReader(input), Out: out, Err: errs,
+				Getenv: func(name string) (string, bool) { return map[string]string{"HOME": home}[name], name == "HOME" },
+			})
+			reply := errs
+			if test.out {
+				reply = out
+				assert.Equal(t, "{\"continue\": true}\n", out.text.String())
+			}
+			assert.Equal(t, test.out, code == 0)
+			assert.NotEmpty(t, reply.text.String())
+			assert.True(t, reply.before, "the log was written before the reply")
+			assert.FileExists(t, log)
+		})
+	}
+}

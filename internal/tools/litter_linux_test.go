@@ -1,0 +1,76 @@
+package tools
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// A command is killed before each of its calls. The same command, run again, removes all that
+// it left, and so does doctor --fix. A signal that a program can handle leaves nothing.
+func TestALaterCommandRemovesWhatAKilledOneLeft(t *testing.T) {
+	const spec = `[{"id": 1, "subject": "a"}]`
+	for name, c := range map[string]struct {
+		files map[string]string
+		args  []string
+	}{
+		"fmt -w":               {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
+		"new --self-contained": {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"new", "--self-contained", "."}},
+		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			littered := 0
+			for n := 1; ; n++ {
+				home, err := os.MkdirTemp(inMemory(), "litter")
+				require.NoError(t, err)
+				defer os.RemoveAll(home)
+				skill := filepath.Join(home, ".claude", "skills", "s")
+				require.NoError(t, os.MkdirAll(skill, 0o755))
+				for file, text := range c.files {
+					require.NoError(t, os.WriteFile(filepath.Join(skill, file), []byte(text), 0o644))
+				}
+				run := func(args ...string) *exec.Cmd {
+					p := exec.Command("fsmtx", args...)
+					p.Dir, p.Env = skill, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+					return p
+				}
+				sent := []unix.Signal{unix.SIGKILL, unix.SIGINT, unix.SIGKILL, unix.SIGTERM}[n%4]
+				ended, err := killBefore(run(c.args...), n/2+1, sent)
+				if errors.Is(err, errNoTrace) {
+					t.Skipf("skipped: %v", err)
+				}
+				require.NoError(t, err)
+				if ended {
+					require.Positive(t, littered, "no killed run left anything")
+					return
+				}
+				if names(t, skill) > 2 {
+					littered++
+				}
+				if sent != unix.SIGKILL {
+					require.LessOrEqual(t, names(t, skill), 2, "%v before call %d", sent, n/2+1)
+					continue
+				}
+				again := c.args
+				if n%4 == 0 {
+					again = []string{"doctor", "--fix"}
+				}
+				out, _ := run(again...).CombinedOutput() // its exit code says whether the killed run got so far
+				require.LessOrEqual(t, names(t, skill), 2, "killed before call %d: %s", n/2+1, out)
+			}
+		})
+	}
+}
+
+// names returns how many files the directory has.
+func names(t *testing.T, dir string) int {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	return len(entries)
+}

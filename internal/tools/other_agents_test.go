@@ -1,0 +1,225 @@
+package tools_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/plugin"
+)
+
+// shellText creates a file PWNED if a shell reads any part of it.
+const shellText = "$(touch PWNED) `touch PWNED` ; touch PWNED\ntouch PWNED\n' ; touch PWNED ; \" ; touch PWNED #"
+
+// registered is a world in which everything is registered that this program can register.
+type registered struct {
+	root, bin, home, project string
+	env                      []string
+	commands                 []string // of all hooks, without "args", "if" and "matcher"
+	argued                   []any    // the "args" of each hook, nil for none
+}
+
+// register lets the program register itself in every way. Its path is hostile too.
+func register(t *testing.T) registered {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	r := registered{root: root, bin: filepath.Join(root, "it's $(touch PWNED)"), home: filepath.Join(root, "home"),
+		project: filepath.Join(root, "project")}
+	program.Link(t, r.bin)
+	r.env = []string{"HOME=" + r.home, "PATH=" + r.bin + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + root, raceOptions}
+	skill := filepath.Join(r.project, ".claude/skills/my-skill")
+	for _, dir := range []string{r.home, skill} {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("# Steps\n\n1. One\n2. Two\n"), 0o644))
+	for _, args := range [][]string{
+		{"install", "--user", "--with", "planning", "--mcp"}, {"install", "--local", "--with", "planning", "--mcp"},
+		{"install", "--project", "--with", "planning", "--mcp"},
+		{"new", "--self-contained", skill}, {"plugin", "--with", "planning,skill-files", "--mcp", filepath.Join(root, "one")},
+	} {
+		out, code := r.run(t, r.project, "", filepath.Join(r.bin, "fsmtx"), args...)
+		require.Zero(t, code, "%q: %s", args, out)
+	}
+	r.writePlugin(t, filepath.Join(root, "several"))
+	for _, file := range []string{
+		"home/.claude/settings.json", "home/.claude.json", "project/.claude/settings.json", "project/.claude/settings.local.json",
+		"project/.mcp.json",
+		"one/hooks/hooks.json", "one/.mcp.json", "several/hooks/hooks.json",
+	} {
+		data, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		var value any
+		require.NoError(t, json.Unmarshal(data, &value))
+		r.collect(value)
+	}
+	text, err := os.ReadFile(filepath.Join(skill, "SKILL.md"))
+	require.NoError(t, err)
+	var head map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(strings.Split(string(text), "---\n")[1]), &head))
+	r.collect(head)
+	for i, args := range r.argued {
+		require.Nil(t, args, r.commands[i])
+	}
+	slices.Sort(r.commands)
+	r.commands = slices.Compact(r.commands)
+	require.Greater(t, len(r.commands), 40)
+	return r
+}
+
+// writePlugin writes a plugin that has a program for another platform only. Its hooks run a
+// script.
+func (r registered) writePlugin(t *testing.T, dir string) {
+	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command, nil,
+		settings.Duty{})), plugin.Planning("several", ""), plugin.SkillFiles()}}
+	for _, platform := range plugin.All() {
+		if platform != plugin.This() {
+			p.Programs = append(p.Programs, plugin.Program{Platform: platform, Fsmtx: []byte("another platform's program")})
+		}
+	}
+	_, err := p.Write(dir, false)
+	require.NoError(t, err)
+}
+
+// collect adds the "command" of every object in a value.
+func (r *registered) collect(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		// Servers have no type, or "stdio", and no agent runs them in a shell.
+		if command, ok := value["command"].(string); ok && value["type"] == "command" {
+			r.commands = append(r.commands, command)
+			r.argued = append(r.argued, value["args"])
+		}
+		for _, v := range value {
+			r.collect(v)
+		}
+	case []any:
+		for _, v := range value {
+			r.collect(v)
+		}
+	}
+}
+
+func (r registered) run(t *testing.T, dir, stdin, program string, args ...string) (output string, code int) {
+	c := exec.Command(program, args...)
+	c.Dir, c.Env, c.Stdin = dir, r.env, strings.NewReader(stdin)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err := c.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		assert.NoError(t, err)
+	}
+	return out.String(), c.ProcessState.ExitCode()
+}
+
+// files returns the paths below root.
+func (r registered) files(t *testing.T) (paths []string) {
+	require.NoError(t, filepath.WalkDir(r.root, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	}))
+	return paths
+}
+
+// recordedEvents returns what other agents wrote to a hook, with shellText in every text.
+func recordedEvents(t *testing.T) (events []string) {
+	data, err := os.ReadFile("../../testdata/agents/events.jsonl")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		var recorded struct{ Event map[string]any }
+		require.NoError(t, json.Unmarshal([]byte(line), &recorded))
+		for _, name := range []string{"prompt", "initial_prompt", "last_assistant_message", "tool_response"} {
+			if _, has := recorded.Event[name].(string); has {
+				recorded.Event[name] = shellText
+			}
+		}
+		text, err := json.Marshal(recorded.Event)
+		require.NoError(t, err)
+		events = append(events, string(text))
+	}
+	require.Greater(t, len(events), 20)
+	return events
+}
+
+// withRoot returns the world with a plugin's directory in the environment of its hooks.
+func (r registered) withRoot(dir string) registered {
+	r.env = append(slices.Clone(r.env), "CLAUDE_PLUGIN_ROOT="+dir)
+	return r
+}
+
+// TestWhatIsRegisteredIsHarmlessToOtherAgents runs the command of every hook as agents do that
+// ignore "args", "if" and "matcher": in a shell, with an event on standard input. It creates
+// nothing, prints nothing and succeeds.
+func TestWhatIsRegisteredIsHarmlessToOtherAgents(t *testing.T) {
+	r := register(t)
+	before := r.files(t)
+	events := recordedEvents(t)
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	n := 0
+	run := func(r registered, command, stdin string) {
+		n++
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out, code := r.run(t, r.project, stdin, "/bin/sh", "-c", command)
+			assert.Zero(t, code, "%s\n%s", command, stdin)
+			assert.Empty(t, out, "%s\n%s", command, stdin)
+		})
+	}
+	for i, command := range r.commands {
+		for j, stdin := range events {
+			isGuard := strings.Contains(command, " guard ")
+			switch ofPlugin := strings.Contains(command, "$CLAUDE_PLUGIN_ROOT"); {
+			case !ofPlugin && isGuard && (i+j)%5 != 0, ofPlugin && (i+j)%5 != 0: // each event with some of the guards
+			case ofPlugin:
+				run(r.withRoot(filepath.Join(r.root, "one")), command, stdin)
+				if !strings.Contains(command, "does not run on this machine") { // there it does not
+					run(r.withRoot(filepath.Join(r.root, "several")), command, stdin)
+					run(r, command, stdin)
+				}
+			default:
+				run(r, command, stdin)
+			}
+		}
+	}
+	all.Wait()
+	require.Greater(t, n, 300)
+	assert.Equal(t, before, r.files(t), "no file was created")
+}
+
+// TestWhatIsRegisteredRunsNothingThatItReads: also if the event is Claude Code's, or is not an
+// event. What a hook prints is another matter.
+func TestWhatIsRegisteredRunsNothingThatItReads(t *testing.T) {
+	r := register(t)
+	text, err := json.Marshal(shellText)
+	require.NoError(t, err)
+	for i, command := range r.commands {
+		if strings.Contains(command, " guard ") && i%5 != 0 {
+			continue // they share their way to the event
+		}
+		for _, stdin := range []string{
+			shellText, string(text), "{" + string(text) + ": " + string(text) + "}",
+			`{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": ` + string(text) + `}`,
+			`{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "prompt_id": "p", "tool_input": {"command": ` +
+				string(text) + `}}`,
+		} {
+			r.withRoot(filepath.Join(r.root, "one")).run(t, r.project, stdin, "/bin/sh", "-c", command)
+		}
+	}
+	for _, path := range r.files(t) {
+		assert.NotEqual(t, "PWNED", filepath.Base(path), path)
+	}
+}

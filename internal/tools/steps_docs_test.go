@@ -1,0 +1,163 @@
+package tools_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// documentedUpdate is an update of a step of an example, after files were written.
+type documentedUpdate struct {
+	files  map[string]string
+	step   int
+	status string
+	reply  string // a part of the refusal or of the question; empty if it is allowed
+}
+
+// TestStepsDocumentation hydrates every example of docs/steps.md and goes through its steps:
+// each gate first refuses and later passes.
+func TestStepsDocumentation(t *testing.T) {
+	makefile := "test:\n\t@test -f code || { echo 'FAIL: no code'; exit 1; }\nlint:\n\t@true\n"
+	updates := map[string][]documentedUpdate{
+		"release": {
+			{map[string]string{"Makefile": makefile, "VERSION": "1.2.0\n"}, 2, "in_progress",
+				`#1 "Check that everything is committed" must be done first`},
+			{nil, 1, "completed", `its check failed`},
+			{map[string]string{"git": "#!/bin/sh\n"}, 1, "completed", ""},
+			{nil, 2, "completed", "FAIL: no code"},
+			{map[string]string{"code": "x"}, 2, "completed", ""},
+			{nil, 3, "completed", "it needs CHANGELOG.md"},
+			{map[string]string{"CHANGELOG.md": "fixes\n"}, 3, "completed", "CHANGELOG.md does not name version 1.2.0"},
+			{map[string]string{"CHANGELOG.md": "1.2.0: fixes\n"}, 3, "completed", ""},
+			{map[string]string{"dist/a.tar.gz": "a"}, 4, "completed", "it needs dist/checksums.txt"},
+			{map[string]string{"dist/checksums.txt": "00  a.tar.gz\n"}, 4, "completed", "its check failed"},
+			{map[string]string{"dist/a.tar.gz": compressed()}, 4, "completed", ""},
+			{map[string]string{"dist/checksums.txt": ""}, 5, "in_progress", "cannot be started: it needs dist/checksums.txt"},
+			{map[string]string{"dist/checksums.txt": "x"}, 5, "in_progress", ""},
+			{nil, 5, "completed", "Is the release published, and does it install?"},
+		},
+		"review": {
+			{nil, 1, "completed", ""},
+			{nil, 2, "completed", "it needs REVIEW.md"},
+			{map[string]string{"REVIEW.md": "fine\n"}, 2, "completed", "REVIEW.md has no finding"},
+			{map[string]string{"REVIEW.md": "NOTE: fine\n"}, 2, "completed", ""},
+			{nil, 4, "in_progress", `#3 "Have the review approved" must be done first`},
+			{nil, 3, "completed", "Is REVIEW.md fair, and may it be posted?"},
+		},
+		"tdd": {
+			{map[string]string{"Makefile": makefile, "code": "x"}, 1, "completed", "every test passes"},
+			{map[string]string{"Makefile": strings.ReplaceAll(makefile, "code", "more")}, 1, "completed", ""},
+			{nil, 2, "completed", "FAIL: no more"},
+			{map[string]string{"more": "x"}, 2, "completed", ""},
+			{nil, 3, "completed", ""},
+		},
+	}
+	text, err := os.ReadFile("../../docs/steps.md")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile("(?m)^<!-- example: (.*) -->\n```json\n((?s:.*?))```$").FindAllStringSubmatch(string(text), -1) {
+		name, file := m[1], m[2]
+		t.Run(name, func(t *testing.T) {
+			spec, err := fsmspec.Parse([]byte(file))
+			require.NoError(t, err)
+			require.Empty(t, spec.Warnings())
+			require.NotEmpty(t, updates[name])
+			e := hydratedExample(t, file)
+			for i, u := range updates[name] {
+				e.write(u.files)
+				assert.Contains(t, e.update(u), u.reply, "update %d", i)
+				if u.reply == "" {
+					e.carryOut(u)
+				}
+			}
+		})
+		delete(updates, name)
+	}
+	require.Empty(t, updates, "examples that are not in the document")
+}
+
+func compressed() string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_ = w.Close() // of a buffer
+	return b.String()
+}
+
+// example is a project with a hydrated workflow.
+type example struct {
+	t       *testing.T
+	home    string
+	project string
+}
+
+func hydratedExample(t *testing.T, file string) example {
+	e := example{t, t.TempDir(), t.TempDir()}
+	skill := filepath.Join(e.home, ".claude/skills/s")
+	require.NoError(t, os.MkdirAll(skill, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(file), 0o644))
+	out, code := e.run("hydrate", map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Skill",
+		"tool_response": map[string]any{"success": true, "commandName": "s"}})
+	require.Zero(t, code, out)
+	return e
+}
+
+// write writes files below the project. A file named git becomes the program of that
+// name, so that an example needs no repository.
+func (e example) write(files map[string]string) {
+	for name, text := range files {
+		path := filepath.Join(e.project, name)
+		if name == "git" {
+			path = filepath.Join(e.home, "bin", name)
+		}
+		require.NoError(e.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(e.t, writeProgram(path, text, 0o755))
+	}
+}
+
+// update returns the answer of the hook to an update.
+func (e example) update(u documentedUpdate) string {
+	out, code := e.run("step", map[string]any{
+		"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
+		"tool_input": map[string]any{"taskId": strconv.Itoa(u.step), "status": u.status},
+	})
+	if u.reply == "" {
+		require.Empty(e.t, out)
+		require.Zero(e.t, code)
+	}
+	return out
+}
+
+// carryOut does what the client does after an update that is allowed.
+func (e example) carryOut(u documentedUpdate) {
+	path := filepath.Join(e.home, ".claude/tasks/example", fmt.Sprint(u.step, ".json"))
+	data, err := os.ReadFile(path)
+	require.NoError(e.t, err)
+	data = regexp.MustCompile(`"status": "[a-z_]+"`).ReplaceAll(data, []byte(`"status": "`+u.status+`"`))
+	require.NoError(e.t, os.WriteFile(path, data, 0o644))
+}
+
+func (e example) run(command string, event map[string]any) (out string, code int) {
+	event["session_id"], event["cwd"] = "example", e.project
+	text, err := json.Marshal(event)
+	require.NoError(e.t, err)
+	c := exec.Command("fsmtx", command)
+	c.Stdin = bytes.NewReader(text)
+	c.Dir = e.project
+	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project,
+		"PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH"), raceOptions}
+	output, err := c.CombinedOutput()
+	require.NotNil(e.t, c.ProcessState, "%v", err)
+	return strings.ReplaceAll(string(output), `\"`, `"`), c.ProcessState.ExitCode()
+}

@@ -1,0 +1,95 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/doctor"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const versionLong = `Version prints the semantic version, the commit, the version of Go, and the platform. The
+version of a build between releases names the commit: 1.2.4-dev.5+g4eb6ddf1ac89 is five
+commits after 1.2.3.
+
+--json prints an object with version, commit (may be empty), modified (whether the files
+differed from the commit), go, os and arch.
+
+--check compares this program with the other copies on this machine: fsmtx-tools, the
+program on PATH, and those that the hooks in settings files and plugins run. It does not
+use the network, and exits with 1 if one differs or its version is unknown. It runs with
+--version what you have chosen: the program on PATH, those in your own settings and in the
+plugins that the client has installed, and the copy that install made. It does not run a
+program that is named only in a project's settings: somebody else may have written them.
+If such a program has the same content as one of the others, its version is known too.
+With --json it prints an array of objects with where, path, version (empty if unknown), same,
+not_asked (why the program was not run) and failed (why a program that was run has not said
+its version).`
+
+func newVersion(s terminal.Streams) *cobra.Command {
+	asJSON, check := false, false
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print version, commit, Go version and platform",
+		Long:    versionLong,
+		Example: command.Example("fsmtx version", "fsmtx version --json", "fsmtx version --check"),
+		Args:    command.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if check {
+				return checkVersion(c.Context(), s, asJSON)
+			}
+			if asJSON {
+				return printVersionJSON(s)
+			}
+			return printVersion(s)
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "compare with the other copies on this machine")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
+}
+
+func printVersion(s terminal.Streams) error {
+	b := version.Get()
+	_, err := visible.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+func printVersionJSON(s terminal.Streams) error {
+	b := version.Get()
+	return command.PrintJSON(s.Out, struct {
+		Version  string `json:"version"`
+		Commit   string `json:"commit"`
+		Modified bool   `json:"modified"`
+		Go       string `json:"go"`
+		OS       string `json:"os"`
+		Arch     string `json:"arch"`
+	}{b.Version, b.Commit, b.Modified, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+}
+
+// checkVersion compares the version of this program with those of its other copies.
+func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
+	copies, err := doctor.Copies(ctx, s)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = command.PrintJSON(s.Out, copies)
+	} else {
+		for _, c := range copies {
+			_ = s.Printf("%s\n", c)
+		}
+	}
+	if err == nil && slices.ContainsFunc(copies, func(c doctor.Copy) bool { return !c.Same }) {
+		return &command.Exit{Code: command.ExitNo}
+	}
+	return err
+}

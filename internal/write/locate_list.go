@@ -1,0 +1,63 @@
+package write
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/workflows"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool) error {
+	found, complete := l.Workflows(cwd)
+	listed := []workflows.Workflow{}
+	for _, w := range found {
+		read := workflows.Read(locator.OS{}, w)
+		if _, client := l.(*locator.Locator); !client {
+			read.Only = "" // that is Claude Code's
+		}
+		listed = append(listed, read)
+	}
+	if asJSON {
+		return command.PrintJSON(s.Out, struct {
+			Complete  bool                 `json:"complete"`
+			Workflows []workflows.Workflow `json:"workflows"`
+		}{complete, listed})
+	}
+	if len(listed) == 0 {
+		visible.Fprintf(s.Out, "no workflow is visible from %s\n", cwd)
+	}
+	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	for _, w := range listed {
+		visible.Fprintf(table, "%s\t%s\t%s%s\n", namesOf(w), w.State(), w.Path, unusedNote(w))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if !complete {
+		s.Hintf("not all directories were searched; fsmtx locate NAME searches for one skill")
+	}
+	return nil
+}
+
+func namesOf(w workflows.Workflow) string {
+	if len(w.Others) == 0 {
+		return w.Command
+	}
+	return fmt.Sprintf("%s (%s)", w.Command, strings.Join(w.Others, ", "))
+}
+
+// unusedNote returns what follows a path: why the client does not run the workflow, or who alone
+// can run it. It is "" if neither is the case.
+func unusedNote(w workflows.Workflow) string {
+	if why := cmp.Or(w.Reason(), w.Only.Note()); why != "" {
+		return "  (" + why + ")"
+	}
+	return ""
+}

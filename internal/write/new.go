@@ -1,0 +1,298 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const newLong = `New writes a first fsm.json into the directory of a skill. It creates the directory if
+necessary, and never overwrites an fsm.json.
+
+Without a flag it takes the steps from the SKILL.md in that directory; --from reads another
+Markdown file. Each step comes after the one before. New looks for what the author has
+written as steps, and takes the first of these that is convincing: headings or lines with
+the number of a step or phase, elements named step, a numbered list below a title such as
+Workflow, the headings below such a title, a list of checkboxes. Notes, rules, examples and
+the like are not steps. The text below a step becomes its description, and a checked box a
+completed step. If the text names files such as steps/step-01-plan.md, each file becomes a
+step; if it has no steps itself, those of the one file that it names are taken.
+
+It prints the line of each step, what it left out, and the gates that the text seems to ask
+for, as lines to add to fsm.json. No gate is written: a person decides. If the text describes
+no steps, or several workflows, nothing is written and the exit code is 1.
+
+--from also reads a tasks.json of task-master, with tags or without. Each subtask is a step
+before its task, which waits for its subtasks. done becomes completed, in-progress and review
+in_progress; cancelled tasks are left out; details and testStrategy are added to the
+description. --tag chooses a tag.
+
+--template NAME writes a complete workflow, and a SKILL.md by which the client finds it
+unless there is one; --list shows their names. --template without a name writes three
+example steps to replace. "fsmtx validate" warns about each that was not edited.
+
+--from-session takes the tasks of a session's list, with their descriptions and
+dependencies, but without their states and owners. Use it when an agent has built a good
+list.
+
+--self-contained also puts hooks into the frontmatter of the SKILL.md, for a skill that is
+shared as a folder. A user who has fsmtx on PATH does not need "fsmtx install" for it. For
+a user who does not, the hooks report that fsmtx is missing and tell the agent to follow
+the fsm.json. The client runs such hooks when the agent calls the skill, not when a person
+types its name. If there already is an fsm.json, only the hooks are added.
+
+At the end new validates the file and prints the commands to use next.
+
+--json prints an object with path, tasks (the number of tasks), source, what (what became
+the steps), why, steps, left (what was left out) and hints. A step has id, subject, line and
+file ("" for source). A part that was left out has line, what and why. A hint has step, line,
+text, gate (a member to add to the step, or "") and note.`
+
+type newFlags struct {
+	dir           string // of the skill
+	from, session string
+	tag           string
+	template      string // "", examples, or the name of one of templates
+	list, json    bool
+	selfContained bool
+}
+
+func NewNew(s terminal.Streams) *cobra.Command {
+	var f newFlags
+	c := &cobra.Command{
+		Use:   "new SKILL_DIR [--from FILE | --from-session ID | --template[=NAME]] [--self-contained]",
+		Short: "Write a first fsm.json for a skill",
+		Long:  newLong,
+		Example: command.Example(
+			"fsmtx new .claude/skills/release",
+			"fsmtx new .claude/skills/release --from docs/releasing.md",
+			"fsmtx new .claude/skills/import --from .taskmaster/tasks/tasks.json --tag import",
+			"fsmtx new .claude/skills/fix --template tdd-loop",
+			"fsmtx new .claude/skills/release --self-contained",
+			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if f.list && len(args) == 0 {
+				return nil
+			}
+			args, err := f.templateArgs(args)
+			if err != nil {
+				return err
+			}
+			if len(args) != 1 || args[0] == "" { // the current directory is "."
+				return command.Fail(command.ExitNo, fmt.Errorf("got %s, want the directory of a skill", command.InWords(args)),
+					"for example: fsmtx new .claude/skills/release")
+			}
+			f.dir = skillDir(args[0])
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			if f.template == examples { // the flag does not take the next word
+				return templates(), cobra.ShellCompDirectiveDefault
+			}
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.list {
+				return listTemplates(s)
+			}
+			return f.run(c.Context(), s, f.dir)
+		},
+	}
+	c.Flags().StringVar(&f.from, "from", "", "take the steps from this `FILE`: Markdown, or a tasks.json of task-master")
+	c.Flags().StringVar(&f.tag, "tag", "", "take the tasks of this `TAG` of task-master's file (default master, or the only one)")
+	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
+	c.Flags().StringVar(&f.template, "template", "", "write the complete workflow `NAME`, or three example steps to replace")
+	c.Flags().Lookup("template").NoOptDefVal = examples
+	command.Complete(c, "template", templates()...)
+	c.Flags().BoolVar(&f.list, "list", false, "list the workflows that --template writes")
+	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	_ = c.MarkFlagFilename("from", "md", "json")
+	_ = c.RegisterFlagCompletionFunc("from-session", command.CompleteLists(s))
+	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
+	c.MarkFlagsMutuallyExclusive("json", "self-contained")
+	return c
+}
+
+func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
+	if err := isFolder(dir); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, SpecName)
+	sweepFile(path)
+	_, err := os.Lstat(path)
+	exists := err == nil
+	var hooks hooksEdit
+	if f.selfContained && !f.isComplete() {
+		if hooks, err = planSelfHooks(dir); err != nil {
+			return err
+		}
+		if exists && f.from == "" && f.session == "" && f.template == "" {
+			return hooks.write(s)
+		}
+	}
+	if exists {
+		return command.Fail(command.ExitNo, fmt.Errorf("%s already exists and was not overwritten", path),
+			"fsmtx graph "+shell.Join(dir)+" draws it; fsmtx validate "+shell.Join(dir)+" checks it")
+	}
+	if f.isComplete() {
+		return f.writeTemplate(s, dir, path)
+	}
+	source, o, err := f.steps(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	text, err := rewrite.Format(outline.JSON(o.Steps))
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if f.selfContained {
+		if err := hooks.write(s); err != nil {
+			return err
+		}
+	}
+	if err := writeNew(path, text); err != nil {
+		return err
+	}
+	return f.print(s, dir, path, source, o)
+}
+
+// isFolder returns an error if dir is a file. A plugin's command can have a workflow in the folder of its
+// name; another command has to become a skill.
+func isFolder(dir string) error {
+	if info, err := os.Stat(dir); err != nil || info.IsDir() {
+		return nil
+	}
+	folder, isCommand := strings.CutSuffix(dir, ".md")
+	root := filepath.Dir(filepath.Dir(dir))
+	hint := "name the folder of the skill; --from takes the steps from a file"
+	switch {
+	case !isCommand || filepath.Base(filepath.Dir(dir)) != "commands":
+	case command.IsPlugin(root):
+		hint = "fsmtx new " + shell.Join(folder) + " --from " + shell.Join(dir) + " writes the workflow of this command"
+	default:
+		hint = "only a skill has a workflow: " + toSkill(dir) + ", then fsmtx new " + shell.Join(skillOf(dir))
+	}
+	return command.Fail(command.ExitNo, fmt.Errorf("%s is a file, and new takes the folder of a skill", dir), hint)
+}
+
+// skillOf returns the folder of the skill that a file in commands/ may become.
+func skillOf(command string) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(command)), "skills", strings.TrimSuffix(filepath.Base(command), ".md"))
+}
+
+// toSkill returns what makes a skill of a file in commands/.
+func toSkill(command string) string {
+	skill := skillOf(command)
+	return fmt.Sprintf("mkdir -p %s && mv %s %s", shell.Join(skill), shell.Join(command), shell.Join(filepath.Join(skill, "SKILL.md")))
+}
+
+// print validates the new file and prints what is in it and what to do next.
+func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.Outline) error {
+	v := validate(s, path)
+	if v.err != nil {
+		return v.err
+	}
+	if f.json {
+		return command.PrintJSON(s.Out, newReport(path, source, o))
+	}
+	how := ""
+	if o.What != "" {
+		how = ": " + o.What
+		if o.Why != "" {
+			how += " (" + o.Why + ")"
+		}
+	}
+	visible.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
+	if f.template == "" {
+		printValidated(s, []validated{v})
+	}
+	printOutline(s, source, o)
+	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, shell.Join(dir), shell.Join(dir))
+	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
+		s.Hintf("the client finds a skill by its SKILL.md, which %s does not have yet", dir)
+	}
+	return nil
+}
+
+// writeNew creates a file and the directories above it. It returns fs.ErrExist if another
+// program has created the file meanwhile.
+func writeNew(path string, data []byte) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	file, err := safefile.ReadToEdit(safefile.Resolve(abs), fsmspec.MaxBytes)
+	if err == nil && file.Data != nil {
+		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	if err != nil {
+		return err
+	}
+	file.Mode = 0o644
+	return file.Replace(data)
+}
+
+// steps returns the steps and a description of their source.
+func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, o outline.Outline, err error) {
+	switch {
+	case f.session != "":
+		o.Steps, err = stepsOfSession(ctx, s, f.session)
+		return "session " + f.session, o, err
+	case f.template != "":
+		return "a template", outline.Outline{Steps: outline.Template()}, nil
+	}
+	return textOf(s, dir, f.from, f.tag)
+}
+
+// stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.
+func stepsOfSession(ctx context.Context, s terminal.Streams, session string) ([]outline.Step, error) {
+	dir, err := tasklist.OfSession(s.Getenv, session)
+	if err != nil {
+		return nil, err
+	}
+	found, err := tasks.Tasks(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("the session %s has no tasks", session), "the lists are in "+filepath.Dir(dir))
+	}
+	number := map[string]int64{}
+	for i, t := range found {
+		number[t.ID] = int64(i + 1)
+	}
+	var list []outline.Step
+	for i, t := range found {
+		step := outline.Step{ID: int64(i + 1), Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm}
+		if step.Subject == "" {
+			step.Subject = "Step " + strconv.Itoa(i+1)
+		}
+		for _, id := range t.BlockedBy {
+			if n, known := number[id]; known {
+				step.BlockedBy = append(step.BlockedBy, n)
+			}
+		}
+		list = append(list, step)
+	}
+	return list, nil
+}

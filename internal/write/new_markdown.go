@@ -1,0 +1,311 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const (
+	// maxMarkdown limits the size of a Markdown file.
+	maxMarkdown = 4 << 20
+	// maxLinked limits the files that are read because a text names them.
+	maxLinked = 50
+	// maxLeft limits the parts of a text that are listed as left out.
+	maxLeft = 8
+)
+
+// skillCalled returns the command for the skill that has the name dir and is in another folder, or "".
+func skillCalled(s terminal.Streams, dir string) string {
+	l, cwd, err := command.FinderHere(s)
+	if err != nil || strings.ContainsRune(dir, filepath.Separator) {
+		return ""
+	}
+	skills, _ := l.Skills(cwd)
+	for _, k := range skills {
+		if k.Command == dir || k.Plugin != "" && strings.HasSuffix(k.Command, ":"+dir) {
+			return "fsmtx new " + shell.Join(command.Relative(cwd, k.Folder)) + " writes the workflow of the skill " + visible.Text(k.Command)
+		}
+	}
+	return ""
+}
+
+// textOf returns the steps that a Markdown file describes, itself or in the files it names.
+// It returns an error if there are none: an author who finds the steps of something else in
+// the file has more work than one who finds none.
+func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline.Outline, err error) {
+	source = from
+	if source == "" {
+		source = filepath.Join(dir, "SKILL.md")
+	}
+	text, err := safefile.ReadFile(source, maxMarkdown, 0)
+	if errors.Is(err, fs.ErrNotExist) && from == "" {
+		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s does not exist, so there are no steps to take from it", source),
+			cmp.Or(skillCalled(s, dir), "--from FILE takes the steps from another text; --template writes three examples to edit"))
+	}
+	if errors.Is(err, safefile.ErrNotRegular) && from != "" {
+		hint := "name a file with a text"
+		if command.Exists(from, "SKILL.md") {
+			hint = "--from " + shell.Join(filepath.Join(from, "SKILL.md")) + " takes the steps of this skill"
+		}
+		return source, o, command.Fail(command.ExitNo, command.Unusable(source, err), hint)
+	}
+	if err != nil {
+		return source, o, command.Unusable(source, err)
+	}
+	if !strings.EqualFold(filepath.Ext(source), ".md") { // Markdown may quote any of them
+		if format := outline.Recognise(text); format != outline.Unknown || isJSON(text) {
+			o, err = fromForeign(source, format, text, tag)
+			return source, o, err
+		}
+	}
+	if tag != "" {
+		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s is not %s, so it has no tags", source, outline.TaskMaster),
+			"leave out --tag")
+	}
+	o = outline.Markdown(text)
+	names := beside(source, outline.Links(text))
+	if files := stepFiles(source, names); len(files) >= 2 && !outline.Mentions(o.Steps, pathsOf(files)) {
+		o = outline.Outline{Steps: outline.Files(files), What: "files that are named for steps", Why: source + " names them"}
+	} else if len(o.Steps) == 0 && len(o.Tied) == 0 {
+		if source, o, err = linkedText(source, names, o); err != nil {
+			return source, o, err
+		}
+	}
+	if len(o.Steps) == 0 {
+		explainNone(s, source, o)
+		return source, o, noSteps(source, o)
+	}
+	if len(o.Steps) > fsmspec.MaxTasks {
+		return source, o, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(o.Steps), fsmspec.MaxTasks)
+	}
+	return source, o, nil
+}
+
+// isJSON reports whether the text begins like an array or an object of JSON, and not like a link
+// or a checkbox of Markdown.
+func isJSON(text []byte) bool {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	return jsonx.Check(text, jsonx.Tolerant) == nil && (bytes.HasPrefix(text, []byte("[")) || bytes.HasPrefix(text, []byte("{")))
+}
+
+// fromForeign returns the steps in a file of another program.
+func fromForeign(source string, format outline.Format, text []byte, tag string) (outline.Outline, error) {
+	switch format {
+	case outline.TaskMaster, outline.Task:
+	case outline.Unknown:
+		return outline.Outline{}, command.Fail(command.ExitNo, fmt.Errorf("%s is JSON, but not %s", source, outline.TaskMaster),
+			"if it is a workflow, copy it to fsm.json; fsmtx validate "+shell.Quote(source)+" checks it")
+	default:
+		return outline.Outline{}, command.Fail(command.ExitNo, fmt.Errorf("%s is %s, which new cannot read", source, format), instead(format,
+			source))
+	}
+	o, err := outline.ReadTaskMaster(text, tag)
+	if several, ok := errors.AsType[*outline.TagError](err); ok {
+		return o, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", source, err), "--tag "+several.Tags[0]+" takes the tasks of that tag")
+	}
+	if err != nil {
+		return o, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", source, err), "correct the file; nothing was written")
+	}
+	if len(o.Steps) == 0 {
+		return o, command.Fail(command.ExitNo, fmt.Errorf("%s has no tasks to take", source), "")
+	}
+	if len(o.Steps) > fsmspec.MaxTasks {
+		return o, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(o.Steps), fsmspec.MaxTasks)
+	}
+	return o, nil
+}
+
+// linkedText returns the steps of the one file that a text names and that has steps. Without
+// such a file the text itself is returned.
+func linkedText(source string, names []string, own outline.Outline) (string, outline.Outline, error) {
+	var found []string
+	best := own
+	for _, name := range names {
+		text, err := safefile.ReadFile(besideOf(source, name), maxMarkdown, 0)
+		if err != nil {
+			continue // unreadable is like absent: the text is only a suggestion
+		}
+		if o := outline.Markdown(text); len(o.Steps) > 0 {
+			found, best = append(found, besideOf(source, name)), o
+		}
+	}
+	switch len(found) {
+	case 0:
+		return source, own, nil
+	case 1:
+		return found[0], best, nil
+	}
+	return source, own, command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps, but the files that it names do: %s", source,
+		strings.Join(found, ", ")),
+		"take those of one of them: --from "+found[0])
+}
+
+// besideOf returns the path of a file that a text names relative to itself.
+func besideOf(source, name string) string {
+	return filepath.Join(filepath.Dir(source), filepath.FromSlash(name))
+}
+
+// beside returns the names of files that exist.
+func beside(source string, names []string) (existing []string) {
+	for _, name := range names[:min(len(names), maxLinked)] {
+		if info, err := os.Stat(besideOf(source, name)); err == nil && info.Mode().IsRegular() && besideOf(source, name) != source {
+			existing = append(existing, name)
+		}
+	}
+	return existing
+}
+
+// stepFiles returns the files that are named for steps in the directories of those that the
+// text names. A text often names only the first, which names the next.
+func stepFiles(source string, names []string) (files []outline.File) {
+	var dirs []string
+	for _, name := range names {
+		if dir := path.Dir(name); outline.IsStepFile(name) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) != 1 {
+		return nil
+	}
+	entries, _ := os.ReadDir(besideOf(source, dirs[0]))
+	for _, e := range entries {
+		name := path.Join(dirs[0], e.Name())
+		if !outline.IsStepFile(name) || len(files) == maxLinked {
+			continue
+		}
+		if data, err := safefile.ReadFile(besideOf(source, name), maxMarkdown, 0); err == nil {
+			files = append(files, outline.File{Path: name, Data: data})
+		}
+	}
+	return files
+}
+
+func pathsOf(files []outline.File) (paths []string) {
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}
+
+// noSteps is the error for a text whose steps were not found.
+func noSteps(source string, o outline.Outline) error {
+	if len(o.Tied) > 0 {
+		return command.Fail(command.ExitNo, fmt.Errorf("%s describes %d workflows, and nothing in it says which is the one of the skill",
+			source, len(o.Tied)),
+			"put the one that you want into a file of its own, and take its steps with --from")
+	}
+	return command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps", source),
+		`number the steps, for example "## Step 1: Build"; or --from FILE takes them from another text, `+
+			`and --template writes three examples to edit`)
+}
+
+// explainNone prints what could have been steps.
+func explainNone(s terminal.Streams, source string, o outline.Outline) {
+	list := o.Left
+	if len(o.Tied) > 0 {
+		list = o.Tied
+	}
+	for i, l := range list {
+		if i == maxLeft {
+			visible.Fprintf(s.Err, "%s: and %d more\n", source, len(list)-i)
+			return
+		}
+		visible.Fprintf(s.Err, "%s:%d: not taken: %s\n", source, l.Line, l)
+	}
+}
+
+// printOutline prints the steps with their lines, what was left out, and the gates that the
+// text suggests.
+func printOutline(s terminal.Streams, source string, o outline.Outline) {
+	printTaken(s, source, o, "; --json lists all")
+	for _, h := range o.Hints {
+		if h.Gate != "" {
+			visible.Fprintf(s.Out, "%s:%d: step %d: %q: to enforce this, add %s\n", source, h.Line, h.Step, h.Text, h.Gate)
+		} else {
+			visible.Fprintf(s.Out, "%s:%d: step %d: %q: left out: %s\n", source, h.Line, h.Step, h.Text, h.Note)
+		}
+	}
+}
+
+// printTaken prints the steps with their lines, what was left out, and whether gates can be found. where says
+// how to see all that was left out, if it is much.
+func printTaken(s terminal.Streams, source string, o outline.Outline, where string) {
+	for _, t := range o.Steps {
+		visible.Fprintf(s.Out, "  %d %s%s\n", t.ID, t.Subject, writtenAt(t))
+	}
+	for i, l := range o.Left {
+		if i == maxLeft {
+			visible.Fprintf(s.Out, "%s: left out: %d more parts%s\n", source, len(o.Left)-i, where)
+			break
+		}
+		visible.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
+	}
+	if o.Foreign {
+		visible.Fprintf(s.Out, "%s: gates are found only in English, which this text does not seem to be in: to have some, "+
+			"add check, produces or approval to the steps in %s\n", source, SpecName)
+	}
+}
+
+// writtenAt returns where a text has a step.
+func writtenAt(t outline.Step) string {
+	text := ""
+	switch {
+	case t.Line == 0:
+	case t.File != "":
+		text = fmt.Sprintf("%s, line %d", t.File, t.Line)
+	default:
+		text = fmt.Sprintf("line %d", t.Line)
+	}
+	if t.Status != "" {
+		text += ", " + t.Status
+	}
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// newJSON is what new --json prints.
+type newJSON struct {
+	Path   string         `json:"path"`
+	Tasks  int            `json:"tasks"`
+	Source string         `json:"source"`
+	What   string         `json:"what"`
+	Why    string         `json:"why"`
+	Steps  []stepJSON     `json:"steps"`
+	Left   []outline.Left `json:"left"`
+	Hints  []outline.Hint `json:"hints"`
+}
+
+type stepJSON struct {
+	ID      int64  `json:"id"`
+	Subject string `json:"subject"`
+	Line    int    `json:"line"`
+	File    string `json:"file"`
+}
+
+func newReport(path, source string, o outline.Outline) newJSON {
+	report := newJSON{Path: path, Tasks: len(o.Steps), Source: source, What: o.What, Why: o.Why, Left: o.Left, Hints: o.Hints,
+		Steps: []stepJSON{}}
+	for _, t := range o.Steps {
+		report.Steps = append(report.Steps, stepJSON{t.ID, t.Subject, t.Line, t.File})
+	}
+	return report
+}

@@ -1,0 +1,410 @@
+package write
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/show"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
+delete, the tasks that it would create with their numbers, order and gates, including the
+commands that the gates run, and how many tasks it would keep. It takes no lock and
+changes nothing. A call right after it does exactly that, unless the list changes first.
+
+The skill is SKILL, or that of an event of the client in FILE ("-" is standard input), or that
+of PATH: an fsm.json or the directory of a skill; "-" is standard input. A word that can be both
+is the name of a skill.
+
+The list is that of --session or --list, or of the event, or else the one that "fsmtx status"
+finds. If there is none of these, plan assumes an empty list. --explain also prints how the
+fsm.json was found and why each task is deleted, created or kept.
+
+--json prints an object with list (a path; "" for an empty list that is assumed), spec (path
+of the fsm.json), deleted (array of name, subject, status), created (array of name, id,
+subject, after, produces, ready, check, approval, outcomes, decides, when, only, set, within,
+each, partOf, and content, the bytes of the file), kept (a number), high_water (the mark
+after it), warnings (array of line, column, message) and decisions (array of strings).
+
+The exit code is 1 if the skill has no workflow, or a hydration would fail.`
+
+type planFlags struct {
+	event, session, scope, active, nest string
+	json, explain                       bool
+	pluginDirs, addDirs                 []string
+}
+
+func NewPlan(s terminal.Streams) *cobra.Command {
+	var f planFlags
+	c := &cobra.Command{
+		Use:   "plan SKILL | plan PATH | plan --event FILE",
+		Short: "Show what a call of a skill would do to the task list",
+		Long:  planLong,
+		Example: command.Example("fsmtx plan my-skill", "fsmtx plan my-plugin:my-skill --explain",
+			"fsmtx plan .claude/skills/release", "fsmtx plan --event event.json --json"),
+		ValidArgsFunction: command.CompleteSkills(s),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 0) == (f.event == "") {
+				return command.Fail(command.ExitNo, errors.New("plan takes either one skill or path, or --event"), "for example: fsmtx plan my-skill")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), s, strings.Join(args, ""))
+		},
+	}
+	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
+	command.NameList(s, c, &f.session)
+	c.Flags().StringVar(&f.scope, "scope", "all", `as for fsmtx hydrate: "all" or "skill"`)
+	c.Flags().StringVar(&f.active, "active", "reset", `as for fsmtx hydrate: "reset" or "refuse"`)
+	c.Flags().StringVar(&f.nest, "nest", "on", `as for fsmtx hydrate: "on" or "off"`)
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.Flags().BoolVar(&f.explain, "explain", false, "also print every decision")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable)")
+	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable)")
+	command.Complete(c, "scope", "all", "skill")
+	command.Complete(c, "active", "reset", "refuse")
+	command.Complete(c, "nest", "on", "off")
+	return c
+}
+
+// policy returns what the flags of hydrate say that plan has, too.
+func (f planFlags) policy() (fsmspec.Policy, error) {
+	like := hydrate.DefaultFlags()
+	like.Scope, like.Active, like.Nest = f.scope, f.active, f.nest
+	return like.Policy()
+}
+
+func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
+	policy, err := f.policy()
+	if err != nil {
+		return err
+	}
+	request, err := f.request(ctx, s, skill)
+	ctx, stop := command.Interruptible(ctx) // now: while it reads an event, a signal ends it at once
+	defer stop()
+	newSession := errors.Is(err, tasklist.ErrNoList)
+	if err != nil && !newSession {
+		return err
+	}
+	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, Flat: f.nest == "off"}
+	h, result, err := f.find(s, &request, o)
+	if f.explain && !f.json && request.File == nil {
+		if err := f.explainSearch(s, request); err != nil {
+			return err
+		}
+	}
+	if e, ok := errors.AsType[*command.Exit](err); ok {
+		return e
+	}
+	if err != nil {
+		return command.Fail(command.ExitNo, visible.Lines(err.Error()), "a hydration would fail with this error and change nothing")
+	}
+	if h == nil {
+		return noWorkflow(s, request.Command, request.Cwd)
+	}
+	p, err := h.Preview(ctx)
+	if err != nil {
+		message, hint := hydrate.Explain(err, result, s.Getenv)
+		return command.Fail(command.ExitNo, visible.Lines(message), hint)
+	}
+	if request.Agent != "" {
+		policy.Scope = fsmspec.ScopeSkill
+	}
+	all, err := tasks.Tasks(ctx, p.List)
+	if err != nil {
+		return err
+	}
+	kept := len(all) - len(p.Plan.Deletions())
+	if newSession {
+		p.List = ""
+	}
+	if f.json {
+		return command.PrintJSON(s.Out, shownPlanOf(p, kept, p.Decisions(policy)))
+	}
+	var decisions []string
+	if f.explain {
+		decisions = p.Decisions(policy)
+	}
+	_, err = io.WriteString(s.Out, planText(p, kept, decisions))
+	return err
+}
+
+// find returns what a call of the skill would do, nil if the skill has no workflow. A word that is not the name of a skill with one
+// may be a path; the request is then about the workflow there.
+func (f planFlags) find(s terminal.Streams, r *hydrate.Request, o hydrate.Options) (*hydrate.Hydration, hydrate.Result, error) {
+	h, result, err := hydrate.Find(*r, s.Getenv, o)
+	if h != nil || f.event != "" || result.Spec != "" {
+		return h, result, err
+	}
+	if not := notInstalled(s, r.Cwd, "plan", r.Command, err); not != nil && len(f.pluginDirs) == 0 {
+		return nil, result, not
+	}
+	if path, noPath := specAt(r.Command); noPath == nil {
+		if err := inFile(s, r, path); err != nil {
+			return nil, result, err
+		}
+		return hydrate.Find(*r, s.Getenv, o)
+	}
+	return nil, result, err
+}
+
+// inFile makes the request one about the workflow in a file, whose skill has the name that graph prints.
+func inFile(s terminal.Streams, r *hydrate.Request, path string) error {
+	data, err := readSpec(s, path)
+	if err != nil {
+		return err
+	}
+	r.Command, r.Folder = cmp.Or(titleOf(path), "stdin"), ""
+	if abs, err := filepath.Abs(path); err == nil && path != "-" {
+		path = abs
+	}
+	r.File = &hydrate.File{Path: path, Data: data}
+	return nil
+}
+
+// request returns the request that the hook would derive from the client's event. With
+// tasklist.ErrNoList it is that of a new session, whose list is empty.
+func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
+	r = hydrate.Request{Event: event.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
+	if f.event != "" {
+		if r, err = f.requestOf(s); err != nil {
+			return r, err
+		}
+	}
+	if r.Cwd == "" {
+		if r.Cwd, err = os.Getwd(); err != nil {
+			return r, err
+		}
+	}
+	switch {
+	case f.event != "":
+	case isSpecPath(skill):
+		path, err := specAt(skill)
+		if err == nil {
+			err = inFile(s, &r, path)
+		}
+		if err != nil {
+			return r, err
+		}
+	case agent.Named(s.Who().Program) != nil:
+		if r.Folder, err = folderOf(s, skill, r.Cwd); err != nil {
+			path, noPath := specAt(skill)
+			if noPath == nil {
+				err = inFile(s, &r, path)
+			}
+			if err != nil {
+				return r, err
+			}
+		}
+	}
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who})
+	if errors.Is(err, tasklist.ErrNoList) {
+		r.Session = "a-new-session"
+		return r, err
+	}
+	r.Session, r.List = found.Session, found.Dir
+	return r, err
+}
+
+// folderOf returns the folder of a skill with a workflow, where the agent looks for it.
+func folderOf(s terminal.Streams, skill, cwd string) (string, error) {
+	l, err := command.Finder(s)
+	if err != nil {
+		return "", err
+	}
+	found, err := l.Locate(skill, cwd)
+	if err == nil && !found.Found() {
+		err = noWorkflow(s, skill, cwd)
+	}
+	return filepath.Dir(found.Path), err
+}
+
+func noWorkflow(s terminal.Streams, skill, cwd string) error {
+	hint := "fsmtx locate " + shell.Join(skill) + " shows where an fsm.json is searched for"
+	if l, err := command.Finder(s); err == nil {
+		found, _ := l.Locate(skill, cwd)
+		hint = cmp.Or(writesWorkflow(cwd, found), hint)
+	}
+	return command.Fail(command.ExitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", skill), hint)
+}
+
+func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) {
+	streams := s
+	if f.event != "-" {
+		file, err := os.Open(f.event)
+		if err != nil {
+			return r, command.Unusable(f.event, err)
+		}
+		defer file.Close()
+		streams.In = file
+	}
+	e, err := command.ReadEvent(streams)
+	if _, failed := errors.AsType[*fs.PathError](err); failed {
+		return r, command.Unusable(f.event, err)
+	}
+	switch { // the texts of these errors are about standard input
+	case f.event != "-" && errors.Is(err, event.ErrEmpty):
+		return r, fmt.Errorf("%s is empty", f.event)
+	case f.event != "-" && errors.Is(err, event.ErrMalformed):
+		return r, fmt.Errorf("%s:%w", f.event, errors.Unwrap(err))
+	case err != nil:
+		return r, fmt.Errorf("%s: %w", f.event, err)
+	}
+	r, skip, err := hydrate.Understand(e)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", f.event, err)
+	}
+	if skip != "" {
+		return r, command.Fail(command.ExitNo, fmt.Errorf("%s: a hydration would do nothing: %s", f.event, skip), "")
+	}
+	return r, nil
+}
+
+// explainSearch prints how the fsm.json was found.
+func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
+	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.pluginDirs, addDirs: f.addDirs}.finder(s)
+	if err != nil {
+		return err
+	}
+	result, _ := l.Locate(r.Command, cwd) // Find has reported its error
+	return printLocated(s, false, result)
+}
+
+func planText(p hydrate.Preview, kept int, decisions []string) string {
+	var b strings.Builder
+	list := p.List
+	if list == "" {
+		list = "of a new session, which is empty: no session of this project has a list with a workflow yet"
+	}
+	visible.Fprintf(&b, "task list %s\nworkflow %s\n", list, p.Spec)
+	for _, line := range decisions {
+		visible.Fprintf(&b, "  %s\n", line)
+	}
+	for _, d := range p.Plan.Deletions() {
+		visible.Fprintf(&b, "delete #%s %s (%s)\n", d.ID, d.Subject, d.Status)
+	}
+	for i, c := range p.Plan.Creations() {
+		visible.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
+		if p.PartOf[i] != 0 {
+			visible.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
+		}
+		for _, gate := range append(show.GatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
+			visible.Fprintf(&b, "         %s\n", gate)
+		}
+		perLine(&b, "         ", p.Steps[i].Each)
+	}
+	if p.Plan.Empty() {
+		b.WriteString("nothing to delete, nothing to create\n")
+	}
+	visible.Fprintf(&b, "keep   %s\n", terminal.Count(kept, "other task"))
+	for _, w := range p.Warnings {
+		visible.Fprintf(&b, "warning: %s:%d:%d: %s\n", p.Spec, w.Line, w.Column, w.Message)
+	}
+	return b.String()
+}
+
+// perLine prints what is done for each line of a step: what it runs and demands. Its tasks, and so their numbers and their
+// order, come when the step is started.
+func perLine(b *strings.Builder, indent string, e *steps.Each) {
+	if e == nil {
+		return
+	}
+	for _, step := range e.ForEachLine() {
+		step.BlockedBy, step.When = nil, nil
+		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o steps.Outcome) bool { return len(o.Gates()) == 0 })
+		visible.Fprintf(b, "%seach %s\n", indent, step.Subject)
+		for _, gate := range append(show.GatesOf(&steps.Current{Step: step}), step.Ends(0)...) {
+			visible.Fprintf(b, "%s     %s\n", indent, gate)
+		}
+		perLine(b, indent+"     ", step.Each)
+	}
+}
+
+type shownPlan struct {
+	List      string         `json:"list"`
+	Spec      string         `json:"spec"`
+	Deleted   []shownDeleted `json:"deleted"`
+	Created   []shownCreated `json:"created"`
+	Kept      int            `json:"kept"`
+	HighWater int64          `json:"high_water"`
+	Warnings  []shownWarning `json:"warnings"`
+	Decisions []string       `json:"decisions"`
+}
+
+type shownDeleted struct {
+	Name    string `json:"name"`
+	Subject string `json:"subject"`
+	Status  string `json:"status"`
+}
+
+type shownCreated struct {
+	Name     string       `json:"name"`
+	ID       int64        `json:"id"`
+	Subject  string       `json:"subject"`
+	After    []int64      `json:"after"`
+	Produces []string     `json:"produces"`
+	Ready    []string     `json:"ready"`
+	Check    *steps.Check `json:"check"`
+	Approval string       `json:"approval"`
+	Content  string       `json:"content"`
+
+	Gates []steps.ShownGate `json:"gates"` // of every kind
+
+	Outcomes []steps.Outcome   `json:"outcomes"`
+	Decides  show.ShownDecider `json:"decides"`
+	Each     *steps.Each       `json:"each,omitzero"`
+	PartOf   int64             `json:"partOf,omitzero"` // number of the step that it is a part of
+	When     []steps.Condition `json:"when"`
+	Only     []string          `json:"only"`
+	Set      []steps.Value     `json:"set"`
+	Within   float64           `json:"within"`
+}
+
+type shownWarning struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
+	out := shownPlan{List: p.List, Spec: p.Spec, Deleted: []shownDeleted{}, Created: []shownCreated{}, Kept: kept,
+		HighWater: p.Snapshot.HighWater, Warnings: []shownWarning{}, Decisions: decisions}
+	if mark, raise := p.Plan.HighWater(); raise {
+		out.HighWater = mark
+	}
+	for _, d := range p.Plan.Deletions() {
+		out.Deleted = append(out.Deleted, shownDeleted{tasks.Form.Name(d.ID), d.Subject, d.Status})
+	}
+	for i, c := range p.Plan.Creations() {
+		step, file := p.Steps[i], tasks.Form.File(c)
+		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check,
+			step.Approval, string(file.Data), steps.ShownGates(step.Gates()), step.Outcomes, show.DeciderOf(step), step.Each, p.PartOf[i], step.When,
+			append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
+	}
+	for _, w := range p.Warnings {
+		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})
+	}
+	return out
+}
