@@ -63,7 +63,7 @@ func (h claudeHook) hydrates() bool {
 // decides reports whether the rules about steps have something to say at the event.
 func (h claudeHook) decides() bool {
 	switch h.event.Name {
-	case event.TaskCompleted, event.UserPromptSubmit, event.Stop, event.SubagentStop, event.SessionStart:
+	case event.TaskCompleted, event.UserPromptSubmit, event.Stop, event.SubagentStop, event.SessionStart, event.PostToolUseFailure:
 		return true
 	case event.PreToolUse:
 		return !slices.Contains([]string{"TaskCreate", "TaskGet", "TaskList"}, h.event.ToolName)

@@ -242,7 +242,8 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 // news adds to an answer what the person has not been told yet of the steps.
 func (h *stepHook) news(ctx context.Context, a event.Answer) event.Answer {
 	name := h.event.Name
-	if h.event.AgentID != "" || !slices.Contains([]string{event.PostToolUse, event.UserPromptSubmit, event.Stop}, name) {
+	if h.event.AgentID != "" || !slices.Contains([]string{event.PostToolUse, event.PostToolUseFailure, event.UserPromptSubmit, event.Stop},
+		name) {
 		return a
 	}
 	text := h.News(ctx, name == event.Stop && !h.sentBack)

@@ -23,6 +23,7 @@ const MaxBytes = 64 << 20
 const (
 	PreToolUse          = "PreToolUse"
 	PostToolUse         = "PostToolUse"
+	PostToolUseFailure  = "PostToolUseFailure"
 	PostToolBatch       = "PostToolBatch"
 	UserPromptSubmit    = "UserPromptSubmit"
 	UserPromptExpansion = "UserPromptExpansion"

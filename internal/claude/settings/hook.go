@@ -68,7 +68,8 @@ type Duty struct {
 // this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
 // commands; it stays open, so that what mends the program always runs. The events also occur in subagents. TaskCompleted covers a
 // task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
-// shows that an update was carried out, and what a person chose (fact 186, client 2.1.329). At the
+// shows that an update was carried out, and what a person chose (fact 186, client 2.1.329); with PostToolUseFailure (fact 192)
+// it is when the person is told what came of a command. At the
 // next prompt it is known that an update was not: after an interruption no Stop comes (fact 54).
 // That of SessionStart reports a missing program.
 func Hooks(binary string, flags []string, d Duty) []Hook {
@@ -94,7 +95,9 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	}
 	ran := on(event.PostToolUse, "Bash", short)
 	ran.If = "Bash(*" + Program + " *)"
-	return []Hook{on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, on(event.UserPromptExpansion, "", short),
+	failed := ran
+	failed.Event = event.PostToolUseFailure
+	return []Hook{on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, failed, on(event.UserPromptExpansion, "", short),
 		stepping, on(event.PreToolUse, tools, short), bash, on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
 		stop, on(event.SubagentStop, "", short), start}
 }

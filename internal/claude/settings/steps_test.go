@@ -49,6 +49,7 @@ func TestHooks(t *testing.T) {
 	hooks := settings.Hooks("fsmtx", nil, settings.Duty{})
 	want := "{\n  \"hooks\": {" + strings.Join([]string{
 		event("PostToolUse", group(open, "Skill|TaskUpdate|AskUserQuestion", 15, ""), group(open, "Bash", 15, own)),
+		event("PostToolUseFailure", group(open, "Bash", 15, own)),
 		event("UserPromptExpansion", group(open, "", 15, "")),
 		event("PreToolUse",
 			group(or(shell.Refuse), "^(TaskUpdate|mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860,

@@ -43,13 +43,16 @@ func TestAStrangerGetsASkillHeld(t *testing.T) {
 				begin = func(step string) Turn { return Do(TaskUpdate("begin "+step, step, "in_progress")) }
 				end = func(id, step string) Turn { return Do(TaskUpdate(id, step, "completed")) }
 			}
-			m := s.Attend(Script{Main: append(turns, begin("1"), end("early", "3"), Do(write("file", s.Path("project/CHANGELOG.md"))), end("1", "1"),
+			m := s.Attend(Script{Main: append(turns, begin("1"), end("early", "3"), end("missing", "1"),
+				Do(write("file", s.Path("project/CHANGELOG.md"))), end("1", "1"),
 				begin("2"), end("2", "2"), begin("3"), end("3", "3"), Say("the-turn-is-over"))}, "--permission-mode", "acceptEdits",
 				"--allowedTools", "ToolSearch", "TaskUpdate")
 			m.See(0, "❯")
 			m.Enter("/release")
 			if answer == "\r" {
 				m.See(0, "Publish › blocked by #2")
+			} else {
+				m.See(0, `PostToolUseFailure:Bash says: release: #1 "Write the changes into CHANGELOG.md" was refused: missing: CHANGELOG.md`)
 			}
 			for _, text := range []string{"release: 3 tasks #1–#3",
 				`#3 "Publish" cannot be completed: #2 "Run make test and make sure it passes" must be done`, "release: 1 of 3 done: #1",
