@@ -83,7 +83,9 @@ func (d *Dir) entries() ([]Entry, error) {
 func (d *Dir) kept(id string) (Entry, bool) {
 	e, err := d.entry(id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Entry{}, false
+		if there, _ := d.exists(d.statePath(donePrefix + id)); !there {
+			return Entry{}, false
+		}
 	}
 	if err != nil {
 		e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}

@@ -123,10 +123,11 @@ func TestHistoryHasTransactionsThatCannotBeRead(t *testing.T) {
 	assert.Equal(t, Entry{ID: otherID, Number: torn.Number, Err: torn.Err}, torn)
 }
 
+// With ENOENT, too: the journal is listed, and still there.
 func TestHistoryHasATransactionOnWhichTheDiskFails(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
-	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.EMFILE, syscall.ENOENT} {
 		all, err := ReadHistory(dir, WithFS(failing(errno, func(s faultfs.Step) bool { return s.Op == "read" })))
 		require.NoError(t, err)
 		require.Len(t, all, 1)
