@@ -51,7 +51,7 @@ func TestNoBrokenProgramPassesAStep(t *testing.T) {
 			skill(s, projectSkills, "release", `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`)
 			program, args := s.Path("project/bin/fsmtx"), []string(nil)
 			require.NoError(t, os.MkdirAll(filepath.Dir(program), 0o755))
-			require.Zero(t, s.Command("", "cp", fsmtx, program).Code)
+			require.Zero(t, s.Command("", "cp", fsmtx, filepath.Join(filepath.Dir(fsmtx), "fsmtx-tools"), filepath.Dir(program)).Code)
 			s.Env["PATH"] = filepath.Dir(program) + ":" + systemPath
 			settings := s.Path("project/.claude/settings.json")
 			switch form {
