@@ -19,7 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Notes returns what else somebody has to know who works in dir with Claude Code, where nothing is wrong: by what a session
+// Notes returns what else a person who works in dir with Claude Code has to know, where nothing is wrong: by what a session
 // works on steps, and that there is no workflow.
 func Notes(s terminal.Streams, dir string) (notes []string) {
 	d := &doctor{Streams: s, cwd: dir}

@@ -101,8 +101,8 @@ func (t TaskTools) instead() string {
 	return "commands"
 }
 
-// open reports what the client shows of the steps only if the request asks for it, and in which file: the task list, and the
-// status line. It reports neither for a file that has hooks already, or has been given an answer elsewhere.
+// open reports whether a request leaves open that the client shows the steps in its task list, and in its status line, and the
+// file that would say so. Neither is open if the file has hooks already; the list is not if the variable is set elsewhere.
 func open(s terminal.Streams, r Request) (list, line bool, path string) {
 	if len(r.Agents) > 0 && !slices.Contains(r.Agents, caller.Claude) {
 		return false, false, ""

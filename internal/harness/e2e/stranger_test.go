@@ -1,6 +1,6 @@
 //go:build e2e
 
-// What README promises to somebody who has read nothing else: a first skill is held, by init and one command of the client.
+// What README promises to a person who has read nothing else: a first skill is held, by init and one command of the client.
 
 package e2e
 
