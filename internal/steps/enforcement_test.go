@@ -51,6 +51,7 @@ var denied = map[string]Update{
 	"overdue":       {Task: "2", Status: inProgress},
 	"call":          {}, // a call that belongs to a step: see try
 	"unchanged":     {Task: "1", Status: completed},
+	"moved":         {Task: "1", Status: completed},
 }
 
 // try makes the update with that name, or the call. If use is set, it is a call of a message,
@@ -97,6 +98,12 @@ func enforced(t *testing.T) map[string]string {
 	l.allows(1, inProgress)
 	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
 	templates["unchanged"] = filepath.Dir(l.List.Dir)
+	l = inProject(t, `[{"id": 1, "subject": "Write", "produces": ["notes.md"]}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`, nil)
+	l.allows(1, inProgress)
+	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
+	require.NoError(t, os.Rename(l.project, l.project+".new"))
+	l.write("notes.md", "in a decoy")
+	templates["moved"] = filepath.Dir(l.List.Dir)
 	return templates
 }
 
@@ -281,7 +288,7 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 	f := copied(t, template)
 	require.NoError(t, os.Chmod(stateDirOf(f), 0o777))
 	for name := range denied {
-		if name == "overdue" || name == "call" || name == "unchanged" {
+		if slices.Contains([]string{"overdue", "call", "unchanged", "moved"}, name) {
 			continue // of another list
 		}
 		v := f.try(t.Context(), name, false)

@@ -35,6 +35,7 @@ func hydrateSpec(t tb, list tasks.List, project, file string) {
 	list.Record = func(p *fsmspec.Plan) (string, error) {
 		w := Planned(p.Levels(), 0)[0]
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
+		w.Inode = Inode(project)
 		w.Outcomes, w.Files = spec.Version() == fsmspec.WithOutcomes, FilesOf(context.Background(), project, spec.Tasks())
 		if w.Values = spec.HasValues(); w.Values {
 			w.Vars = spec.Initial("")

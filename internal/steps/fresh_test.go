@@ -150,6 +150,17 @@ func TestAListThatHasChangedIsTold(t *testing.T) {
 	assert.Equal(t, `#1 "Migrate" has nothing to be done for: its command has no lines`, l.do(1, completed).Trouble)
 }
 
+// Of many files the first are compared, and none when the time is over.
+func TestManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	for n := range maxFiles + 1 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, itoa(int64(n))), []byte("x"), 0o644))
+	}
+	all := lookup{kind: filesBefore, patterns: []string{"*"}}
+	assert.Len(t, lookFor(t.Context(), dir, all).digests, maxFiles)
+	assert.Empty(t, bounds{0, searchNames}.lookFor(t.Context(), dir, all).digests)
+}
+
 // Of a large file the beginning and the size are compared.
 func TestDigests(t *testing.T) {
 	dir := t.TempDir()

@@ -227,8 +227,11 @@ func (s *search) counts(path string) bool {
 	if s.note(err); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false
 	}
-	if s.kind == readyFiles {
+	switch {
+	case s.kind == readyFiles:
 		return true
+	case s.kind == filesBefore && (len(s.digests) == maxFiles || s.ctx.Err() != nil):
+		return false
 	}
 	name, _ := filepath.Rel(s.dir, path)
 	inside, err := isInside(s.dir, path)
@@ -240,9 +243,7 @@ func (s *search) counts(path string) bool {
 	switch s.note(err); {
 	case err != nil:
 	case s.kind == filesBefore:
-		if len(s.digests) < maxFiles {
-			s.digests[name] = sum
-		}
+		s.digests[name] = sum
 	case s.was[name] == sum:
 		if s.same == "" || name < s.same { // a directory has no order
 			s.same = name
