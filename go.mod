@@ -7,6 +7,7 @@ toolchain go1.26.8
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/creack/pty v1.1.24
+	github.com/dlclark/regexp2 v1.12.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/gofrs/flock v0.13.2
 	github.com/google/renameio/v2 v2.0.2

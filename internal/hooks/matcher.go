@@ -9,7 +9,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
-	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
 )
 
 // matcher decides whether a hook runs for a subject, such as a tool's name. If it
@@ -70,10 +69,7 @@ func compile(pattern string, as dialect.Matching) matcher {
 	if as == dialect.MatchRustNames {
 		return matchRust(pattern)
 	}
-	if as == dialect.MatchNames {
-		return matchRegexp(pattern, jsregex.CompileNew) // Claude Code has an engine of its own, and not Node.js
-	}
-	return matchRegexp(pattern, jsregex.Compile)
+	return matchRegexp(pattern)
 }
 
 // matchRust matches an unanchored regular expression of Rust, read as one of Go. An invalid one
@@ -90,13 +86,13 @@ func matchOnly(names ...string) matcher {
 	return func(subject string) (bool, error) { return slices.Contains(names, subject), nil }
 }
 
-func matchRegexp(pattern string, compile func(string) (*jsregex.Regexp, error)) matcher {
-	re, err := compile(pattern)
+func matchRegexp(pattern string) matcher {
+	match, err := CompileRegexp(pattern)
 	if err != nil {
 		return matchOnly(pattern)
 	}
 	return func(subject string) (bool, error) {
-		matched, err := re.Match(subject)
+		matched, err := match(subject)
 		return matched || err != nil, err
 	}
 }

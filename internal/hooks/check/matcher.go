@@ -8,7 +8,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
 )
 
 // timeout warns of a timeout in another dialect's unit: a minute as 60000 seconds, or as 60
@@ -52,11 +51,7 @@ func (f *file) matcher(event string, h hooks.Hook) {
 	case e.Subject != dialect.ToolName: // its values are not known here
 		return
 	}
-	compile := jsregex.Compile
-	if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames {
-		compile = jsregex.CompileNew
-	}
-	if _, err := compile(pattern); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
+	if _, err := hooks.CompileRegexp(pattern); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", pattern))
 		return
 	}
