@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,8 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		return hydrate.Begin(ctx, hydrate.Beginning{
 			Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
 			Typed: l.Via.Who == steps.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
-		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed }})
+		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed },
+			Answerers: func() []string { return allAnswerers(s, cmp.Or(dir, here)) }})
 	}
 	begun, result, err := begin(false)
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,8 @@ type hydrated struct {
 func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event, policy fsmspec.Policy) hydrated {
 	fromClient := func() bool { return s.Who().FromClient() }
 	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout,
-		History: f.History, Flat: f.Nest == "off" && fromClient(), FromClient: fromClient, Forged: func() bool { return s.Who().Imitates() }}
+		History: f.History, Flat: f.Nest == "off" && fromClient(), FromClient: fromClient,
+		Answerers: func() []string { return allAnswerers(s, cmp.Or(s.Env("CLAUDE_PROJECT_DIR"), e.Cwd)) }, Forged: func() bool { return s.Who().Imitates() }}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, e, options)
 	}

@@ -27,7 +27,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/locator"
 )
 
 const stepLong = `Step is a hook of the client. It enforces the steps of a workflow that "fsmtx hydrate" has
@@ -334,7 +333,7 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 		if who := h.streams.Who(); !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 		}
-		h.Answers = func() string { return h.answersForPerson(e) }
+		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), "TaskUpdate") }
 		v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(e.Raw, "task_id"), Status: "completed", Agent: e.AgentID, Cwd: e.Cwd})
 		h.log(v)
 		if v.Decision == steps.Deny {
@@ -411,24 +410,8 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 		h.event.AgentID != "", ownPath()).In(h.event.Cwd).Manual(), "")
 }
 
-// answersForPerson returns the hook that may have answered the client's question about an update, ""
-// if neither the settings nor a plugin have one.
-func (h *stepHook) answersForPerson(e *event.Event) string {
-	const tool = "TaskUpdate"
-	dir := cmp.Or(h.streams.Env("CLAUDE_PROJECT_DIR"), e.Cwd)
-	at := settings.Here(h.streams.Getenv, dir).AnswersFor(tool)
-	if at == "" {
-		roots := pluginRoots(h.streams, dir)
-		if client, err := claude.ReadDirs(h.streams.Getenv, dir); err == nil {
-			roots = append(roots, client.Plugins...)
-		}
-		at = settings.AnswersOfPlugins(locator.OS{}, roots, tool)
-	}
-	if at == "" {
-		return ""
-	}
-	return visible.Line("the PermissionRequest hook in " + at)
-}
+// directory returns the directory for which the client reads its settings.
+func (h *stepHook) directory() string { return cmp.Or(h.project(), h.event.Cwd) }
 
 // tool answers the event before a tool runs. A call that belongs to another step is denied
 // before anything else is decided about it.

@@ -275,6 +275,9 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	case who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude:
 		return refuse(who.Program + " cannot ask its person about a command. " + onlyAPerson(who, h.event.Cwd, found[0].person))
 	}
+	if hook := h.newAnswerer(ctx); hook != "" {
+		return refuse(steps.NotByPerson(hook, inTerminal(h.event.Cwd, found[0].person)))
+	}
 	if len(found) == 1 { // of several, one may make the next one possible
 		why, err := h.futile(ctx, found[0])
 		if err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -99,6 +100,11 @@ func (h *stepHook) updateOf(one completion) steps.Update {
 
 // offer returns the question, with a token in the command by which a yes counts for this call.
 func (h *stepHook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, event.Answer) {
+	if hook := h.newAnswerer(ctx); hook != "" {
+		v = steps.Verdict{Decision: steps.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: steps.NotByPerson(hook,
+			fmt.Sprintf("fsmtx step done %d --because \"...\"%s", one.step.ID, h.ListFlag()))}
+		return v, event.Refuse(v.Reason)
+	}
 	token, err := h.Grant(ctx, steps.Grant{Command: one.call.line, Session: h.Session, Agent: h.event.AgentID,
 		Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript()})
 	if err != nil {

@@ -48,6 +48,7 @@ func (h *stepHook) after(ctx context.Context) event.Answer {
 		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
+		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), claude.QuestionTool) }
 		text, v = h.Chosen(ctx, choices(h.event), steps.ByQuestion, h.event.AgentID)
 	}
 	if text == "" {

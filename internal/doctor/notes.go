@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
@@ -70,16 +70,23 @@ func (d *doctor) answers(context.Context) (found []Fault, err error) {
 			roots = append(roots, registry.Root(in).Dir)
 		}
 	}
-	for _, tool := range []string{"TaskUpdate", "Bash"} {
-		at := cmp.Or(settings.Here(d.Getenv, d.cwd).AnswersFor(tool), settings.AnswersOfPlugins(locator.OS{}, roots, tool))
-		if at != "" {
-			file, line := at, 0
-			if i := strings.LastIndexByte(at, ':'); i > 0 {
-				file = at[:i]
-				line, _ = strconv.Atoi(at[i+1:])
+	here := settings.Here(d.Getenv, d.cwd)
+	for _, tool := range []string{"TaskUpdate", "Bash", claude.QuestionTool, settings.Elicitation} {
+		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
+			file, line := by.Place, 0
+			if i := strings.LastIndexByte(by.Place, ':'); i > 0 {
+				file = by.Place[:i]
+				line, _ = strconv.Atoi(by.Place[i+1:])
 			}
-			return []Fault{{Kind: "steps", File: file, Line: line, What: "this hook of PermissionRequest may say yes for you when the client " +
-				"asks about a step: let it leave TaskUpdate and commands of fsmtx to you"}}, nil
+			what := "this hook of " + by.Event + " may say yes for you when the client " +
+				"asks about a step: let it leave TaskUpdate and commands of fsmtx to you"
+			switch {
+			case by.Event == "PreToolUse" && by.Ours:
+				continue
+			case by.Event != "PermissionRequest":
+				what = "this hook of " + by.Event + " may answer for you when you are asked about a step: let it leave such questions to you"
+			}
+			return []Fault{{Kind: "steps", File: file, Line: line, What: what}}, nil
 		}
 	}
 	return nil, nil

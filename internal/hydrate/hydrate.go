@@ -36,6 +36,9 @@ type Options struct {
 	// recorded, because the event is the only evidence of it. Nil: it was not.
 	Forged func() bool
 
+	// Answerers returns the sums of the hooks that can answer for the person; see steps.Answerer. Nil is none.
+	Answerers func() []string
+
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
 
@@ -93,6 +96,7 @@ type Hydration struct {
 	flat       bool        // see Options
 	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
 	mine       func(command string) bool
+	answerers  func() []string   // see Options
 	others     []*steps.Workflow // the open ones that are not the caller's, by the last plan
 	place      steps.Place       // where the workflow comes, by the last plan
 	state      *steps.State      // of the whole list then; nil if it has no task of a workflow
@@ -138,6 +142,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		flat:       o.Flat,
 		fromClient: o.FromClient,
 		mine:       o.Mine,
+		answerers:  o.Answerers,
 	}
 	if r.Project == "" && o.FromClient != nil && !o.FromClient() { // the agent has chosen the environment
 		f := steps.Frame{List: h.list, Session: r.Session}

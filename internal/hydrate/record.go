@@ -33,6 +33,9 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	w.SHA256 = h.result.SHA256
 	w.Session, w.Agent = h.request.Session, h.request.Agent
 	w.Dir, w.Inode, w.Chosen, w.Files = h.dir, steps.Inode(h.dir), h.request.Chosen, h.files
+	if h.answerers != nil {
+		w.Answerers = h.answerers()
+	}
 	w.Outcomes = h.spec.Version() == fsmspec.WithOutcomes
 	if p := h.place.Parent; p != nil {
 		w.Parent, w.Round, w.Called = p.ID, p.Round, p.Status == fsmspec.InProgress.String()

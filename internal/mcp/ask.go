@@ -30,6 +30,8 @@ type questions struct {
 	asked map[string]question // by state
 
 	client bool // a client has started the server, and not the agent itself
+	// answerers returns the hooks that may answer for the person. Nil is none.
+	answerers func() []steps.Answerer
 	// spoken demands a word in the form. A client may accept a form without fields by itself: Codex
 	// does where it asks nothing (0.169.0). Claude Code asks the person (fact 95, client 2.1.329).
 	spoken bool
@@ -39,12 +41,25 @@ type questions struct {
 const answerKey = "answer"
 
 // canAsk reports whether there is a client that can show a form to a person.
-func (qs *questions) canAsk(r *mcp.CallToolRequest) bool {
-	if !qs.client {
+func (qs *questions) canAsk(r *mcp.CallToolRequest, list string) bool {
+	if !qs.client || qs.isAnother(list) {
 		return false
 	}
 	c := r.ClientCapabilities()
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
+// isAnother reports whether a hook may answer for the person that has come since a workflow in the list was begun.
+func (qs *questions) isAnother(list string) bool {
+	if qs.answerers == nil {
+		return false
+	}
+	all := qs.answerers()
+	if len(all) == 0 {
+		return false
+	}
+	s, err := steps.LoadNow(context.Background(), list)
+	return err != nil || s.NewAnswerer(all) != ""
 }
 
 // ask returns a result that makes the client ask the person and repeat the call.
@@ -91,7 +106,7 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 	asked, ok := qs.asked[r.Params.RequestState]
 	delete(qs.asked, r.Params.RequestState)
 	result, isAnswer := r.Params.InputResponses[answerKey].(*mcp.ElicitResult)
-	if !ok || asked != q || !isAnswer || result.Action != "accept" {
+	if !ok || asked != q || !isAnswer || result.Action != "accept" || qs.isAnother(q.list) {
 		return nil, false, true
 	}
 	return result.Content, true, true
@@ -103,7 +118,7 @@ func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCa
 	q := question{list: o.List.Dir, step: o.Step.ID, to: "choice"}
 	form, _, answered := t.filledIn(r, q)
 	words := "How does the step " + o.Step.Name() + " of the workflow " + visible.Words(o.Step.Workflow.Command) + " end?"
-	if !answered && t.canAsk(r) {
+	if !answered && t.canAsk(r, o.List.Dir) {
 		return t.askFor(q, words, map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
 	}
 	chosen, _ := form["outcome"].(string)
@@ -143,7 +158,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 	q := question{list: o.List.Dir, step: step, to: "skip: " + because}
 	yes, answered := t.answer(r, q)
 	switch {
-	case !answered && t.canAsk(r):
+	case !answered && t.canAsk(r, o.List.Dir):
 		return t.ask(q, fmt.Sprintf("The agent wants to skip the step %s of the workflow %s.\nIts reason: %s\nLet it skip the step?",
 			name, visible.Words(o.Step.Workflow.Command), visible.Words(because))), nil, nil
 	case !answered:

@@ -47,13 +47,14 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	done, did, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: skill, Program: t.who.Program, Args: in.Args, Here: project, List: found, Way: byTools, Absolute: true,
 		Dir: dir, Chosen: chosen && dir == ""},
-		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log(), FromClient: func() bool { return yes }})
+		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log(), FromClient: func() bool { return yes },
+			Answerers: t.sums})
 	if errors.Is(err, hydrate.ErrReplaces) {
 		lost := strings.Join(did.Lost, ", ")
 		switch {
 		case answered:
 			return nil, nil, visible.Lines(skill + " is not begun: the person said no or did not answer")
-		case t.canAsk(r):
+		case t.canAsk(r, found.Dir):
 			return t.ask(q, visible.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost)), nil, nil
 		}
 		return nil, nil, visible.Lines(visible.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this "+

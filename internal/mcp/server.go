@@ -6,6 +6,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -24,6 +26,9 @@ Do the steps in order, and do not end your turn while a step is ready, unless yo
 func newServer(version string, f flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
 	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(),
 		spoken: who.Program != caller.Claude}}
+	if who.Program == caller.Claude {
+		t.answerers = func() []steps.Answerer { return t.hooksFor(settings.Elicitation) }
+	}
 	w := &watch{text: t.next}
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "fsmtx", Title: "Workflow steps", Version: version},

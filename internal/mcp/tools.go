@@ -134,7 +134,7 @@ func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCal
 		// The library asks only one question in a call for clients before protocol 2026-07-28.
 		return nil, nil, visible.Lines(o.Step.Name() + ": the person has chosen how it ends. That needs their approval, too: " +
 			"complete it again, and they are asked")
-	case done.Decision == steps.Ask && t.canAsk(r):
+	case done.Decision == steps.Ask && t.canAsk(r, o.List.Dir):
 		return t.ask(q, done.Reason), nil, nil
 	case !done.Allowed():
 		return nil, nil, visible.Lines(done.Text)

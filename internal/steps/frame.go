@@ -67,9 +67,8 @@ type Frame struct {
 	// Chosen. It is empty if the agent has no such tool.
 	Questions string
 
-	// Answers returns what may have said yes for the person when the client asked them, for people;
-	// empty is nothing, and so is a nil function.
-	Answers func() string
+	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
+	Answers func() []Answerer
 
 	// Forged reports whether the event comes from the agent's shell, and not from the client: then the
 	// shell has chosen the environment of checks, and the person sees no answer. It may be nil.
@@ -137,6 +136,14 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case target.Done(), known && e.To == completed && e.lets():
 		return f.redone(ctx, c.steps)
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
+		if v := f.mayBeAnother(s, target); v != nil {
+			no := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Deny, Why: v.Why, Agent: e.Agent,
+				By: By{Who: TheCommand, How: ByApproval, Session: f.Session, Agent: e.Agent}}
+			if noted := c.note(ctx, s, no); noted.Trouble != "" {
+				v.Trouble = noted.Trouble
+			}
+			return *v
+		}
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: f.saidYes(),
 			Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged}
@@ -149,8 +156,8 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 // saidYes says who answered the client's question.
 func (f *Frame) saidYes() string {
 	if f.Answers != nil {
-		if other := f.Answers(); other != "" {
-			return "a person said yes, or " + other + " did for them"
+		if others := f.Answers(); len(others) > 0 {
+			return visible.Sprintf("a person said yes, or %s did for them", others[0].Name)
 		}
 	}
 	return "a person said yes"

@@ -82,7 +82,7 @@ func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
 		case e.By.How == AtTerminal || e.Repeats() || e.isReopen():
 		case len(e.Reopens) > 0:
 			lines = append(lines, visible.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
-		case e.Verdict == Deny && e.By.How == ByShell && e.Use == "":
+		case e.Verdict == Deny && (e.By.How == ByShell && e.Use == "" || e.Why == whyAnother && e.By.How == ByApproval):
 			lines = append(lines, visible.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.lets() && e.To == completed && c.Done() && !slices.Contains(done, c):
 			done = append(done, c)

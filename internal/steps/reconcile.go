@@ -175,10 +175,17 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 	}
 	defer f.release(dir)
 	lines := c.settled(s)
+	trouble := ""
 	for _, x := range choices {
 		b, outcome := s.asked(x), x.Chosen
 		if b == nil {
 			text = strings.TrimPrefix(text+"\n"+s.askedOtherwise(x), "\n")
+			continue
+		}
+		if another := f.mayBeAnother(s, b); another != nil {
+			lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Deny, Why: another.Why,
+				Question: x.Question, By: By{Who: TheCommand, How: how, Session: f.Session, Agent: agent}})
+			text, trouble = strings.TrimPrefix(text+"\n"+another.Reason, "\n"), another.Reason
 			continue
 		}
 		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer,
@@ -194,6 +201,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 	if v.unrecorded {
 		return "", v
 	}
+	v.Trouble = both(v.Trouble, trouble)
 	return text, v
 }
 

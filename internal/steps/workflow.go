@@ -62,6 +62,9 @@ type Workflow struct {
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
 	Lost       []string          `json:"lost,omitempty"`       // which unfinished workflows it has replaced; see HasReplaced
 
+	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
+	Answerers []string `json:"answerers,omitempty"`
+
 	machine *machine.Machine // nil without Outcomes
 	began   time.Time        // when its hydration began
 	part    bool             // it came with another one, in Under

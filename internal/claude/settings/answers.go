@@ -2,32 +2,42 @@ package settings
 
 import (
 	"fmt"
+	"hash/crc32"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// AnswersFor returns the file and line of a hook of PermissionRequest that may answer for the
-// person when the client asks about a call of the tool (fact 164), "" if the settings have none.
-// What the hook answers is known only to the hook. Hooks of plugins are in AnswersOfPlugins.
-func (s Effective) AnswersFor(tool string) string {
-	for _, f := range slices.Concat(s.managed, s.flag, s.others) {
-		if at := f.answers(tool); at != "" {
-			return at
-		}
-	}
-	return ""
+// Elicitation stands for the questions of MCP servers, as the tool that a hook may answer for.
+const Elicitation = "Elicitation"
+
+// Answerer is a hook that may answer for the person. What it answers is known only to the hook.
+type Answerer struct {
+	Event string
+	Place string // file and line
+	Sum   string // of what it is
+	Ours  bool   // it runs this program
 }
 
-// AnswersOfPlugins is AnswersFor of the hooks of plugins, which are in these directories: of
+// Answerers returns the hooks in the settings that may answer for the person when the client asks about a call of the tool (fact
+// 164), when the agent asks by it, or a server by Elicitation. Hooks of plugins are in AnswerersOfPlugins.
+func (s Effective) Answerers(tool string) (all []Answerer) {
+	for _, f := range slices.Concat(s.managed, s.flag, s.others) {
+		all = append(all, f.answerers(tool)...)
+	}
+	return all
+}
+
+// AnswerersOfPlugins is Answerers of the hooks of plugins, which are in these directories: of
 // those in hooks/hooks.json, in the manifest, and in the files that the manifest names.
-func AnswersOfPlugins(fsys safefile.FS, roots []string, tool string) string {
+func AnswerersOfPlugins(fsys safefile.FS, roots []string, tool string) (all []Answerer) {
 	for _, root := range roots {
 		manifest := read(fsys, filepath.Join(root, filepath.FromSlash(plugins.ManifestPath)), User)
 		files := []file{read(fsys, filepath.Join(root, "hooks", "hooks.json"), User), manifest}
@@ -41,24 +51,37 @@ func AnswersOfPlugins(fsys safefile.FS, roots []string, tool string) string {
 			}
 		}
 		for _, f := range files {
-			if at := f.answers(tool); at != "" {
-				return at
+			all = append(all, f.answerers(tool)...)
+		}
+	}
+	return all
+}
+
+// answerers returns the hooks in the file that may answer for the tool.
+func (f file) answerers(tool string) (all []Answerer) {
+	hooks, at := f.member("hooks")
+	for _, event := range answering(tool) {
+		groups, below := file{data: hooks}.member(event)
+		for _, group := range items(groups) {
+			if tool == Elicitation || matches(jsonx.StringMember(group, "matcher"), tool) {
+				entry := append([]byte(`{"hooks":{"`+event+`":[`), append(slices.Clone(group), "]}}"...)...)
+				all = append(all, Answerer{event, fmt.Sprintf("%s:%d", f.path, at+below-1),
+					fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(event+string(group)))), len(Calls(entry)) > 0})
 			}
 		}
 	}
-	return ""
+	return all
 }
 
-// answers returns the place of a hook of PermissionRequest in the file that is for the tool, or "".
-func (f file) answers(tool string) string {
-	hooks, at := f.member("hooks")
-	groups, below := file{data: hooks}.member("PermissionRequest")
-	for _, group := range items(groups) {
-		if matches(jsonx.StringMember(group, "matcher"), tool) {
-			return fmt.Sprintf("%s:%d", f.path, at+below-1)
-		}
+// answering returns the events whose hooks may answer for a tool.
+func answering(tool string) []string {
+	switch tool {
+	case Elicitation:
+		return []string{"Elicitation", "ElicitationResult"}
+	case claude.QuestionTool:
+		return []string{"PreToolUse", "PermissionRequest"}
 	}
-	return ""
+	return []string{"PermissionRequest"}
 }
 
 // matches reports whether a matcher may select the tool: one that is not a list of names is a

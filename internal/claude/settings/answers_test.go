@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,7 +13,33 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-func TestAnswersFor(t *testing.T) {
+func firstOf(all []Answerer) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0].Place
+}
+
+// TestWhatAnswersForWhat: each event answers for its own questions, and a hook that is changed is another one.
+func TestWhatAnswersForWhat(t *testing.T) {
+	of := func(event, command string) Effective {
+		return Effective{others: []file{newFile("/a", User, fmt.Appendf(nil,
+			`{"hooks": {%q: [{"hooks": [{"type": "command", "command": %q}]}]}}`, event, command))}}
+	}
+	for event, want := range map[string]string{"PermissionRequest": "TaskUpdate Bash AskUserQuestion", "PreToolUse": "AskUserQuestion",
+		"Elicitation": "Elicitation", "ElicitationResult": "Elicitation", "PostToolUse": ""} {
+		var found []string
+		for _, tool := range []string{"TaskUpdate", "Bash", "AskUserQuestion", Elicitation} {
+			if len(of(event, "true").Answerers(tool)) > 0 {
+				found = append(found, tool)
+			}
+		}
+		assert.Equal(t, want, strings.Join(found, " "), event)
+	}
+	assert.NotEqual(t, of("Elicitation", "true").Answerers(Elicitation)[0].Sum, of("Elicitation", "false").Answerers(Elicitation)[0].Sum)
+}
+
+func TestAnswerers(t *testing.T) {
 	const hook = `{"hooks": {
  "Stop": [],
  "PermissionRequest": [%s]}}`
@@ -33,13 +60,13 @@ func TestAnswersFor(t *testing.T) {
 		`{"matcher": "Bash"}, {"matcher": "TaskUpdate"}`:       "/b:3",
 		`{"matcher": "Bash"}, {"matcher": "mcp__x-1__y_Z"}, 5`: "/b:3", // a hyphen is none of a name
 	} {
-		assert.Equal(t, want, of(groups).AnswersFor("TaskUpdate"), groups)
+		assert.Equal(t, want, firstOf(of(groups).Answerers("TaskUpdate")), groups)
 	}
 	assert.Empty(t, Effective{others: []file{newFile("/c", User, []byte(`{"hooks": 5}`)),
-		newFile("/d", User, []byte(`{`))}}.AnswersFor("TaskUpdate"))
+		newFile("/d", User, []byte(`{`))}}.Answerers("TaskUpdate"))
 }
 
-func TestAnswersOfPlugins(t *testing.T) {
+func TestAnswerersOfPlugins(t *testing.T) {
 	const event = `{"PermissionRequest": [{"matcher": "Task.*", "hooks": [{"type": "command", "command": "true"}]}]}`
 	const manifest = ".claude-plugin/plugin.json"
 	for want, files := range map[string]map[string]string{
@@ -59,6 +86,6 @@ func TestAnswersOfPlugins(t *testing.T) {
 		if want != "" {
 			want = root + want
 		}
-		assert.Equal(t, want, AnswersOfPlugins(locator.OS{}, []string{t.TempDir(), root}, "TaskUpdate"))
+		assert.Equal(t, want, firstOf(AnswerersOfPlugins(locator.OS{}, []string{t.TempDir(), root}, "TaskUpdate")))
 	}
 }

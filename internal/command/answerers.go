@@ -1,0 +1,49 @@
+package command
+
+import (
+	"context"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// answerers returns the hooks of the settings and of plugins that may answer for the person when the client asks about one of the
+// tools, in a session of the project in dir.
+func answerers(s terminal.Streams, dir string, tools ...string) (all []steps.Answerer) {
+	here, roots := settings.Here(s.Getenv, dir), pluginRoots(s, dir)
+	if client, err := claude.ReadDirs(s.Getenv, dir); err == nil {
+		roots = append(roots, client.Plugins...)
+	}
+	for _, tool := range tools {
+		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
+			all = append(all, steps.Answerer{Name: visible.Line("the " + by.Event + " hook in " + by.Place), Sum: by.Sum})
+		}
+	}
+	return all
+}
+
+// allAnswerers returns the sums of those for every question, for the record of a workflow that is begun.
+func allAnswerers(s terminal.Streams, dir string) (sums []string) {
+	for _, by := range answerers(s, dir, "TaskUpdate", "Bash", claude.QuestionTool, settings.Elicitation) {
+		sums = append(sums, by.Sum)
+	}
+	return sums
+}
+
+// newAnswerer returns the hook that could answer for the person when the client asks about a command, and that has come since a
+// workflow in the list was begun; empty if there is none.
+func (h *stepHook) newAnswerer(ctx context.Context) string {
+	all := answerers(h.streams, h.directory(), "Bash")
+	if len(all) == 0 {
+		return ""
+	}
+	s, err := steps.LoadNow(ctx, h.List.Dir)
+	if err != nil {
+		return ""
+	}
+	return s.NewAnswerer(all)
+}

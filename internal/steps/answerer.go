@@ -1,0 +1,53 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// Answerer is a hook in the client's settings that may answer a question for the person.
+type Answerer struct {
+	Name string // of what and where it is
+	Sum  string
+}
+
+// NewAnswerer returns the name of the first of the hooks that is not on record of a workflow in the list: it came after that was begun,
+// so its agent may have written it, and an answer is not known to be the person's. It is empty if there is none.
+func (s *State) NewAnswerer(all []Answerer) string {
+	for _, a := range all {
+		if slices.ContainsFunc(s.Workflows(), func(w *Workflow) bool { return !slices.Contains(s.root(w).Answerers, a.Sum) }) {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// NotByPerson says why an answer does not count, and how the person can give it.
+func NotByPerson(hook, command string) string {
+	return visible.Sprintf("%s has come since the workflow was begun and may have answered for the person, so the answer does not count. "+
+		"They can give it in a terminal outside the client: %s", hook, command)
+}
+
+// mayBeAnother returns why an answer about the step does not count, or nil.
+func (f *Frame) mayBeAnother(s *State, c *Current) *Verdict {
+	if f.Answers == nil {
+		return nil
+	}
+	hook := s.NewAnswerer(f.Answers())
+	if hook == "" {
+		return nil
+	}
+	command := fmt.Sprintf("fsmtx step done %d --because \"...\" %s", c.ID, f.listFlag())
+	if c.Decides == machine.Person.String() {
+		command = outcomeCommand(c.ID, f.listFlag())
+	}
+	v := deny(c, whyAnother, c.Name()+": "+NotByPerson(hook, command))
+	v.past.none = true
+	return &v
+}
+
+// whyAnother is Why of an answer that is not known to be the person's.
+const whyAnother = "a new hook may have answered for the person"
