@@ -140,7 +140,8 @@ func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event
 	fromClient := func() bool { return s.Who().FromClient() }
 	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout,
 		History: f.History, Flat: f.Nest == "off" && fromClient(), FromClient: fromClient,
-		Answerers: func() []string { return allAnswerers(s, cmp.Or(s.Env("CLAUDE_PROJECT_DIR"), e.Cwd)) }, Forged: func() bool { return s.Who().Imitates() }}
+		Answerers: func() []string { return allAnswerers(s, cmp.Or(s.Env("CLAUDE_PROJECT_DIR"), e.Cwd)) },
+		Forged:    func() bool { return s.Who().Imitates() }}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, e, options)
 	}

@@ -163,7 +163,8 @@ func TestAPersonChooses(t *testing.T) {
 	assert.Contains(t, l.end(4, "merge").Reason,
 		`#4 "Settle it" is decided by the person. Ask them with AskUserQuestion: "How does #4 end?", with exactly these options: merge, drop.`)
 	const question = "How does #4 end?"
-	for _, c := range []Choice{{}, {Question: question, Chosen: "perhaps"}, {Question: question, Options: []string{"merge", "later"}, Chosen: "merge"},
+	for _, c := range []Choice{{}, {Question: question, Chosen: "perhaps"},
+		{Question: question, Options: []string{"merge", "later"}, Chosen: "merge"},
 		{Question: question, Options: []string{"merge: no, drop it", "drop"}, Chosen: "merge: no, drop it"},
 		{Question: question, Options: []string{"Merge – keep it", "drop"}, Chosen: "Merge – keep it"},
 		{Question: "Is the coffee good?", Chosen: "merge"}, {Question: "How does #5 end?", Chosen: "merge"}} {
@@ -171,7 +172,8 @@ func TestAPersonChooses(t *testing.T) {
 		assert.Empty(t, text, "%v is about another question", c)
 	}
 	text, _ := l.Chosen(t.Context(), []Choice{{Question: "Merge it?", Options: []string{"merge", "drop"}, Chosen: "merge"}}, ByQuestion, "")
-	assert.Equal(t, `This does not count for #4 "Settle it": ask the person "How does #4 end?", with exactly these options: merge, drop.`, text)
+	assert.Equal(t, `This does not count for #4 "Settle it": ask the person "How does #4 end?", with exactly these options: merge, drop.`,
+		text)
 	assert.Contains(t, l.end(4, "merge").Reason, "is decided by the person")
 	text, v := l.Chosen(t.Context(), []Choice{{Question: question, Options: []string{"merge", "drop"}, Chosen: "merge"}}, ByQuestion, "")
 	require.Empty(t, v.Trouble)
@@ -395,7 +397,8 @@ func TestASpentOutcomeOfAPersonOrACommand(t *testing.T) {
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {
 			assert.Equal(t, `The person chose no for #1 "Ask". It cannot end as "no" any more, which has led back as often as it may (once): `+
 				`tell them. They have to choose yes: ask them again.`, text)
-			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion: "How does #1 end?", with exactly these options: yes, no. `)
+			assert.Contains(t, v.Reason, `(once): tell them. Ask them with AskUserQuestion: "How does #1 end?", with exactly these `+
+				`options: yes, no. `)
 		}
 		v = l.end(2, "")
 		if assert.Equal(t, !spent, v.Allowed(), v.Reason); spent {

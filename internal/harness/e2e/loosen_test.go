@@ -216,8 +216,9 @@ func TestGatesLookWhereTheClientIs(t *testing.T) {
 		Do(Bash("cd in a script", `sh -c "cd `+elsewhere+` && fsmtx begin release"`)),
 		Do(Bash("environment", "CLAUDE_PROJECT_DIR="+elsewhere+" fsmtx begin release")),
 		Do(Bash("here", "fsmtx complete 2")),
-		Do(Bash("an event", `printf '{"session_id": "%s", "cwd": "`+s.Path("wt")+`", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", `+
-			`"tool_use_id": "x", "tool_input": {"taskId": "2", "status": "completed"}}' "$CLAUDE_CODE_SESSION_ID" | fsmtx hook`)),
+		Do(Bash("an event", `printf '{"session_id": "%s", "cwd": "`+s.Path("wt")+`", "hook_event_name": "PreToolUse", `+
+			`"tool_name": "TaskUpdate", "tool_use_id": "x", "tool_input": {"taskId": "2", "status": "completed"}}' `+
+			`"$CLAUDE_CODE_SESSION_ID" | fsmtx hook`)),
 		Do(Bash("there", "cd "+s.Path("wt")+" && fsmtx complete 2")),
 		Say("done")), Agents: nil}, "go")
 	assert.Contains(t, denied(t, r, "cd"), "The agent wants to begin release in "+elsewhere+", outside of "+s.Project+": fsmtx begin release")
