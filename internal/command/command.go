@@ -212,8 +212,10 @@ func Main(args []string, s terminal.Streams) int {
 // Program is what the two programs have in common.
 type Program struct {
 	Commands []Subcommand
-	Other    func(terminal.Streams) *cobra.Command                    // for arguments that call none of them; nil if there are no such arguments
-	Finish   func(root *cobra.Command, args []string, misused *error) // adds help and completion; nil adds none
+	// Other returns the command for arguments that call none of them; nil if there are no such arguments.
+	Other func(terminal.Streams) *cobra.Command
+	// Finish adds help and completion; nil adds none.
+	Finish func(root *cobra.Command, args []string, misused *error)
 }
 
 // has reports whether the arguments call a command of the program, and are not about help.

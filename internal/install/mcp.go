@@ -10,7 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
@@ -96,9 +95,6 @@ func (j *job) installServer(s terminal.Streams, found server) error {
 	}
 	if j.preview || !j.MCP && found.report.State != settings.Outdated {
 		return j.sweepServer(found)
-	}
-	if _, err := programs.FindTools(); err != nil {
-		return err
 	}
 	data, err := settings.AddServer(found.file.Data, found.Server)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestReleaseReturnsTheProgramsOfTheArchives(t *testing.T) {
 
 	programs, _, err = Release(dir, []Platform{"darwin/arm64"})
 	require.NoError(t, err)
-	assert.Equal(t, []Program{{"darwin/arm64", []byte("fsmtx darwin/arm64"), nil}}, programs)
+	assert.Equal(t, []Program{{"darwin/arm64", []byte("fsmtx darwin/arm64"), []byte("fsmtx-tools darwin/arm64")}}, programs)
 }
 
 func TestIncompleteOrChangedReleasesAreRefused(t *testing.T) {

@@ -80,7 +80,8 @@ const migration = `{"fsm": 2, "steps": [
  {"id": 1, "subject": "List"},
  {"id": 2, "subject": "Migrate", "blockedBy": [1], "each": {"lines": "packages.txt"}, "do": [
    {"id": 1, "subject": "Change {item}"},
-   {"id": 2, "subject": "Test {item}", "description": "Run it.", "blockedBy": [1], "check": "test -e \"$FSM_ITEM.ok\"", "outcomes": {"failed": {"back": 1, "max": 1, "then": "parked"}, "parked": {}}}]},
+   {"id": 2, "subject": "Test {item}", "description": "Run it.", "blockedBy": [1], "check": "test -e \"$FSM_ITEM.ok\"",
+	"outcomes": {"failed": {"back": 1, "max": 1, "then": "parked"}, "parked": {}}}]},
  {"id": 3, "subject": "Look", "blockedBy": [2], "outcomes": {"again": {"back": 2, "max": 2}, "fine": {}}}
 ]}`
 
@@ -230,7 +231,8 @@ func TestManyTasks(t *testing.T) {
 // TestInTurn: a copy starts when the one before it is done. Without do the copies are the step.
 func TestInTurn(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [
- {"id": 3, "subject": "Ask {item}", "description": "About {item}.", "activeForm": "Asking {item}", "each": {"run": "printf 'a\nb\n'", "inTurn": true}, "produces": ["{item}.md"],
+ {"id": 3, "subject": "Ask {item}", "description": "About {item}.", "activeForm": "Asking {item}", "each": {"run": "printf 'a\nb\n'",
+	"inTurn": true}, "produces": ["{item}.md"],
   "outcomes": {"yes": {}, "no": {"stop": true}, "again": {"back": 3, "max": 1}}},
  {"id": 4, "subject": "End", "when": {"3": "done"}}]}`)
 	assert.Equal(t, "3 Ask each item: pending\n4 End: pending <3", l.all())
@@ -258,7 +260,8 @@ func TestInTurn(t *testing.T) {
 const nestedParts = `{"fsm": 2, "steps": [
  {"id": 1, "subject": "A"},
  {"id": 2, "subject": "B", "blockedBy": [1], "produces": ["b"], "do": [
-   {"id": 1, "subject": "C", "do": [{"id": 1, "subject": "D", "check": "test $FSM_ROUND = 1 -o -e b"}, {"id": 2, "subject": "E", "blockedBy": [1], "outcomes": {"over": {"stop": true}, "on": {}}}, {"id": 3, "subject": "F", "blockedBy": [2]}]},
+   {"id": 1, "subject": "C", "do": [{"id": 1, "subject": "D", "check": "test $FSM_ROUND = 1 -o -e b"}, {"id": 2, "subject": "E",
+	"blockedBy": [1], "outcomes": {"over": {"stop": true}, "on": {}}}, {"id": 3, "subject": "F", "blockedBy": [2]}]},
    {"id": 2, "subject": "G", "blockedBy": [1], "each": {"lines": "lines"}}]},
  {"id": 3, "subject": "H", "blockedBy": [2], "outcomes": {"again": {"back": 2, "max": 1}, "fine": {}}}
 ]}`
@@ -297,7 +300,8 @@ func TestParts(t *testing.T) {
 // TestAConditionOfParts: what a step that is not needed consists of is not needed either.
 func TestAConditionOfParts(t *testing.T) {
 	l := ofSpec(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["x", "y"]},
- {"id": 2, "subject": "B", "when": {"1": "x"}, "do": [{"id": 1, "subject": "C"}]}, {"id": 3, "subject": "D", "when": {"1": "x"}, "each": {"lines": "none"}}, {"id": 4, "subject": "E", "blockedBy": [2, 3]}]}`)
+ {"id": 2, "subject": "B", "when": {"1": "x"}, "do": [{"id": 1, "subject": "C"}]}, {"id": 3, "subject": "D", "when": {"1": "x"},
+	"each": {"lines": "none"}}, {"id": 4, "subject": "E", "blockedBy": [2, 3]}]}`)
 	l.end(1, "y")
 	assert.Equal(t, "1 A: completed\n2 B (not needed: #1 ended as y): completed <1 5\n3 D (not needed: #1 ended as y): completed <1\n4 E: "+
 		"pending <2 3\n5 C (not needed: #2 is not needed): completed <1", l.all())

@@ -122,7 +122,7 @@ func TestLines(t *testing.T) {
 		{"yn", `log() { echo "$@"; }; log git push`},
 		{"yy", `run() { echo "+ $*"; "$@"; }; run git push`},
 		{"yn", "echo push | xargs -I{} git {}"},
-		{"yy", "echo push | xargs -IX sh -c 'git X'"},
+		{"yn", "echo push | xargs -IX sh -c 'git X'"},
 		{"yy", "printf 'git push\\0' | xargs -0 sh -c"},
 		{"yn", "git branch | xargs -I{} echo git push {}"},
 		{"yy", "echo git push | cat | sh"},

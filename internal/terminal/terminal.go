@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -36,7 +37,8 @@ func (s Streams) Who() caller.Caller {
 
 // Process returns the streams of this process.
 func Process() Streams {
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv}
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv,
+		Caller: sync.OnceValue(func() caller.Caller { return caller.Of(os.LookupEnv) })}
 }
 
 // Env returns the variable's value, empty if it is not set.

@@ -47,13 +47,6 @@ func TestTheScriptInstallsWhatItHasVerified(t *testing.T) {
 	entries, err := os.ReadDir(bin)
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing else is left there")
-
-	// The installed program knows how it came, and how to be upgraded.
-	c := exec.Command(filepath.Join(bin, "fsmtx"), "version", "--check")
-	c.Env, c.Dir = []string{"HOME=" + home, "PATH=" + bin}, home
-	check, err := c.CombinedOutput()
-	require.NoError(t, err, string(check))
-	assert.Contains(t, string(check), "installed by install.sh; to upgrade, run the install.sh of the newest release")
 }
 
 // Whatever is wrong, the script says what, installs nothing and leaves what was there.

@@ -63,7 +63,7 @@ func TestSameBytes(t *testing.T) {
 	assert.Regexp(t, `^fsmtx 1\.2\.3 \(commit 0123abc, `, string(out))
 	out, err = exec.Command(filepath.Join(unpacked, "fsmtx-tools"), "--version").CombinedOutput()
 	require.NoError(t, err, string(out))
-	assert.Equal(t, "fsmtx-tools version 1.2.3\n", string(out))
+	assert.Regexp(t, `^fsmtx 1\.2\.3 \(commit 0123abc, `, string(out))
 
 	checkBOM(t, filepath.Join(first.out, "fsmtx_1.2.3.cdx.json"))
 }

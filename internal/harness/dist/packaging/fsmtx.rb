@@ -22,6 +22,6 @@ class Fsmtx < Formula
 
   test do
     assert_match "fsmtx #{version} ", shell_output("#{bin}/fsmtx version")
-    assert_match "fsmtx-tools version #{version}", shell_output("#{bin}/fsmtx-tools --version")
+    assert_match "fsmtx #{version}", shell_output("#{bin}/fsmtx-tools --version")
   end
 end
