@@ -21,12 +21,10 @@ var (
 // Links returns the Markdown files that a text names and that are beside it or below, in the
 // order of the text.
 func Links(text []byte) (paths []string) {
-	for _, l := range scan(text).lines {
-		for _, m := range linked.compiled().FindAllStringSubmatch(l.raw, -1) {
-			written := m[1] + m[2] + m[3]
-			if name := path.Clean(written); isBeside(written) && !slices.Contains(paths, name) {
-				paths = append(paths, name)
-			}
+	for _, m := range linked.compiled().FindAllStringSubmatch(string(text), -1) {
+		written := m[1] + m[2] + m[3]
+		if name := path.Clean(written); isBeside(written) && !slices.Contains(paths, name) {
+			paths = append(paths, name)
 		}
 	}
 	return paths
@@ -69,12 +67,13 @@ func padded(name string) string {
 
 // fileTitle returns the first heading of a file and its line, or else its name.
 func fileTitle(f File) (title string, at int) {
-	for _, l := range scan(f.Data).lines {
-		if l.kind != heading {
+	for _, b := range read(f.Data).blocks {
+		if b.level == 0 {
 			continue
 		}
-		if text, _ := cut(clean(plainTitle(l.text)), ""); text != "" {
-			return text, l.number
+		_, title := cutLabel(b.text)
+		if text, _ := cut(clean(title), ""); text != "" {
+			return text, b.line + 1
 		}
 	}
 	name := strings.TrimSuffix(path.Base(f.Path), ".md")
@@ -84,7 +83,7 @@ func fileTitle(f File) (title string, at int) {
 	if name = strings.NewReplacer("-", " ", "_", " ").Replace(name); strings.TrimSpace(name) == "" {
 		name = path.Base(f.Path)
 	}
-	title, _ = cut(clean(upperFirst(name)), "")
+	title, _ = cut(clean(strings.ToUpper(name[:min(1, len(name))])+name[min(1, len(name)):]), "")
 	return title, 1
 }
 

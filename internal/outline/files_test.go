@@ -21,7 +21,7 @@ func TestFilesAreStepsInTheOrderOfTheirNumbers(t *testing.T) {
 		{Path: "s/step-2.md", Data: []byte("---\nname: x\n---\n# Step 2: Look\n")},
 		{Path: "s/01_begin_here.md"},
 	})
-	assert.Equal(t, "Begin here | Look | End", subjects(steps))
+	assert.Equal(t, "Begin here\nLook\nEnd\n", shown(steps, ""))
 	assert.Equal(t, "Follow s/step-2.md.", steps[1].Description)
 	assert.Equal(t, 4, steps[1].Line)
 	assert.Equal(t, []int64{2}, steps[2].BlockedBy)
@@ -33,11 +33,11 @@ func TestFilesAreStepsInTheOrderOfTheirNumbers(t *testing.T) {
 
 func TestUneditedStepsAreFound(t *testing.T) {
 	steps := outline.Template()
-	spec, err := fsmspec.Parse(outline.JSON(steps))
+	spec, err := fsmspec.Parse(outline.JSON(steps, nil))
 	assert.NoError(t, err)
 	assert.Equal(t, []int64{1, 2, 3}, outline.Unedited(spec.Tasks()))
 	steps[1].Description = "Build the image."
-	spec, err = fsmspec.Parse(outline.JSON(steps))
+	spec, err = fsmspec.Parse(outline.JSON(steps, nil))
 	assert.NoError(t, err)
 	assert.Equal(t, []int64{1, 3}, outline.Unedited(spec.Tasks()))
 }

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,10 @@ var (
 	products = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
 		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}" +
 		"`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	// A file that is read, and words such as "the first write", are no products.
+	reads = pattern{text: `(?i)\b(?:read|see|consult|load|open|follow|from|using|against|check)\b`}
+	nouns = pattern{text: `(?i)\b(?:the|an?|any|each|every|first|last|before|after) (?:\w+ )?` +
+		`(?:write|output|record|document|export|commit|store)\b`}
 	// Words that forbid something are not a gate; the rest of the sentence may be one.
 	forbidden = pattern{text: `(?i)(?:\b(?:not|never)|n['’]t) (?:save|write|output|store|record|document|export|create|generate|` +
 		`produce|commit|add)\b[^.,;:]*`}
@@ -55,28 +60,31 @@ var (
 	optional = pattern{text: `(?i)\(optional\)|^\W*optional\b|\bskip (?:this|the) (?:step|phase)\b|\bif applicable\b|\bonly if\b`}
 )
 
+var lineMarks = pattern{text: `^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|>)?\s*(?:\[[ xX]\]\s*)?`}
+
 // hints returns what the text of each step says about its end and its order.
 func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
-	marks := d.marksOf(steps, c)
-	for i, s := range steps {
-		seen := map[string]bool{}
-		for at := marks[i].at; at < max(marks[i].end, marks[i].at+1) && at < len(d.lines); at++ {
-			if l := d.lines[at]; l.kind != code && l.kind != comment && l.kind != blank {
-				all = appendNew(all, d.hint(s, l), seen)
+	for _, s := range steps {
+		at := slices.IndexFunc(c.marks, func(m mark) bool { return m.line+1 == s.Line })
+		if at < 0 {
+			continue
+		}
+		seen, code, m := map[string]bool{}, false, c.marks[at]
+		if m.label.class == "gate" {
+			gate := Hint{Step: s.ID, Line: s.Line, Text: shorten(m.label.text + m.title), Gate: member("approval", question(s))}
+			all = appendNew(all, []Hint{gate}, seen)
+		}
+		for i := m.line; i < max(m.end, m.line+1); i++ {
+			text := lineMarks.without(d.lines(i, i+1))
+			if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
+				code = !code
+			}
+			if !code && text != "" {
+				all = appendNew(all, hint(s, i+1, text), seen)
 			}
 		}
 	}
 	return all
-}
-
-// marksOf returns the mark of each step: a mark without a subject has no step.
-func (d *document) marksOf(steps []Step, c *candidate) (marks []mark) {
-	for _, m := range c.marks {
-		if n := len(marks); n < len(steps) && d.lines[m.at].number == steps[n].Line {
-			marks = append(marks, m)
-		}
-	}
-	return marks
 }
 
 // appendNew appends the hints of a line. Of each kind of note, a step has one.
@@ -91,15 +99,15 @@ func appendNew(all, some []Hint, seen map[string]bool) []Hint {
 }
 
 // hint returns what one line says.
-func (d *document) hint(s Step, l line) (all []Hint) {
+func hint(s Step, line int, said string) (all []Hint) {
 	add := func(text, gate, note string) {
-		all = append(all, Hint{Step: s.ID, Line: l.number, Text: shorten(text), Gate: gate, Note: note})
+		all = append(all, Hint{Step: s.ID, Line: line, Text: shorten(text), Gate: gate, Note: note})
 	}
-	if run := command(l.text); run != "" { // that it must pass may be in the next sentence
-		add(l.text, member("check", run), "")
+	if run := command(said); run != "" { // that it must pass may be in the next sentence
+		add(said, member("check", run), "")
 	}
-	for _, sentence := range strings.SplitAfter(l.text, ". ") {
-		if m := products.find(forbidden.without(sentence)); m != nil && isLocal(m[1]+m[2]) {
+	for _, sentence := range strings.SplitAfter(said, ". ") {
+		if m := products.find(nouns.without(forbidden.without(sentence))); m != nil && isLocal(m[1]+m[2]) && !reads.in(m[0]) {
 			add(sentence, member("produces", []string{m[1] + m[2]}), "")
 		}
 		if approvals.in(needless.without(sentence)) {

@@ -69,10 +69,12 @@ func TestHints(t *testing.T) {
 			"the text gives an order of its own, and here each step waits for the one before it: see blockedBy"},
 		{"optional", "Skip this step for small changes.",
 			`the text makes this optional, and here every step is done: in the object form "when" leaves steps out`},
+		{"a file that is read before it is written", "Before the first write, read `references/x.md`.", ""},
+		{"a file that is read before something is written", "Read `references/x.md` before the first write, see `y.md`.", ""},
 		{"nothing", "Look at every file.", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := outline.Markdown([]byte("## Step 1: Do it\n\n" + c.line + "\n\n## Step 2: Stop\n"))
+			o := outline.Markdown([]byte("## Step 1: Do it\n\n"+c.line+"\n\n## Step 2: Stop\n"), "")
 			got := ""
 			for _, h := range o.Hints {
 				assert.EqualValues(t, 1, h.Step)
@@ -86,31 +88,16 @@ func TestHints(t *testing.T) {
 
 // TestApprovalOfAStepThatAsks: a step that only asks for approval is about the steps before it.
 func TestApprovalOfAStepThatAsks(t *testing.T) {
-	o := outline.Markdown([]byte("1. Write the plan.\n2. Ask the user for approval.\n3. Publish.\n"))
+	o := outline.Markdown([]byte("1. Write the plan.\n2. Ask the user for approval.\n3. Publish.\n"), "")
 	require.Len(t, o.Hints, 1)
 	assert.Equal(t, `"approval": "Do you approve of the work so far?"`, o.Hints[0].Gate)
 }
 
-// TestForeign: where no hint can be found, the outline says so.
-func TestForeign(t *testing.T) {
-	for text, want := range map[string]bool{
-		"## Schritt 1: Tests\n\nFühre `make test` aus und fahre erst fort, wenn alle Tests bestehen.\n\n## Schritt 2: Freigabe\n\n" +
-			"Warte auf die Zustimmung des Benutzers.\n\n## Schritt 3: Ende\n\nSchreibe `a.md`.\n": true,
-		"# 手順\n\n## ステップ1: テスト\n\n`make test` を実行する。\n\n## ステップ2: 承認\n\n承認を待つ。\n":      true,
-		"1. Обновить файл\n2. Дождаться подтверждения пользователя\n3. Опубликовать\n": true,
-		"1. Build it\n2. Ship it\n": false,
-		"1. Install deps\n2. Lint sources\n3. Typecheck project\n4. Build bundle\n5. Smoke-test endpoint\n6. Tag release\n7. Update changelog\n" +
-			"8. Announce release\n9. Close milestone\n10. Archive artifacts\n": false,
-		"## Step 1: Database\n\n`kubectl apply -f k8s/db.yaml`\n`helm upgrade app charts/app --set image.tag=v1 --atomic`\n\n" +
-			"## Step 2: Service\n\n" +
-			"`aws ecs update-service --cluster c --service s --force-new-deployment`\n": false,
-		"## Step 1: Look\n\nLook at each of the files, and at what is in them and for whom they are.\n\n## Step 2: Tell\n\n" +
-			"Tell the person.\n": false,
-		"## Schritt 1: Tests\n\nWait for the approval of the user.\n\n## Schritt 2: Ende\n\n" +
-			"Warte auf die Zustimmung des Benutzers.\n": false,
-	} {
-		o := outline.Markdown([]byte(text))
-		assert.NotEmpty(t, o.Steps, text)
-		assert.Equal(t, want, o.Foreign, text)
-	}
+// TestGatesProposeAnApproval: a heading that is a gate is one.
+func TestGatesProposeAnApproval(t *testing.T) {
+	o := outline.Markdown([]byte("## Step 1: Write\n\n## Step 2: Send\n\n## GATE 2: Final Confirmation\n"), "")
+	require.Len(t, o.Steps, 3)
+	require.Len(t, o.Hints, 1)
+	assert.EqualValues(t, 3, o.Hints[0].Step)
+	assert.Equal(t, `"approval": "Do you approve this step: Final Confirmation?"`, o.Hints[0].Gate)
 }

@@ -1,16 +1,17 @@
-// Package outline finds the steps that a Markdown text describes, such as the body of a
-// SKILL.md, so that an author who has written them for an agent need not write them again.
+// Package outline finds the steps that a Markdown text describes, such as a plan or the body of a SKILL.md, so that an author
+// who has written them for an agent need not write them again.
 //
-// It reads the blocks of the text (scan.go), collects everything that could be a sequence of
-// steps (headings.go, lists.go, blocks.go), and ranks these candidates (rank.go). A text
-// without a convincing candidate has no steps: steps that are missing are noticed, but
-// invented ones are followed. The package reads no files.
-//
-// It knows the workflow files of other programs too: it tells what a text is, and reads the steps
-// in a tasks.json of task-master (foreign.go, taskmaster.go).
+// It reads the tree of the text (tree.go), collects every form that steps can have: task lists, numbered headings, an ordered
+// list, a graph (forms.go, graph.go), and takes one of them, as a whole, or none (choose). A text in which two forms have equal
+// right, or that may be an example, has no steps until a person says which form it is: steps that are missing are noticed, but
+// wrong ones are followed. The package reads no files.
 package outline
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,12 +20,15 @@ import (
 
 // Step is a task of an fsm.json.
 type Step struct {
-	ID          int64   `json:"id"`
-	Subject     string  `json:"subject"`
-	Description string  `json:"description,omitzero"`
-	ActiveForm  string  `json:"activeForm,omitzero"`
-	Status      string  `json:"status,omitzero"`
-	BlockedBy   []int64 `json:"blockedBy,omitzero"`
+	ID          int64          `json:"id"`
+	Subject     string         `json:"subject"`
+	Description string         `json:"description,omitzero"`
+	ActiveForm  string         `json:"activeForm,omitzero"`
+	Status      string         `json:"status,omitzero"`
+	BlockedBy   []int64        `json:"blockedBy,omitzero"`
+	When        jsontext.Value `json:"when,omitzero"`
+	Outcomes    jsontext.Value `json:"outcomes,omitzero"`
+	Do          []Step         `json:"do,omitzero"`
 
 	Line int    `json:"-"` // where the text has the step, from 1; 0 if it is not from a text
 	File string `json:"-"` // the file of Line, if it is not the text itself
@@ -32,67 +36,20 @@ type Step struct {
 
 // Outline is what a text says about its steps.
 type Outline struct {
-	Steps []Step // in order, each blocked by the one before it; nil if there are none
-	What  string // what became the steps, such as "headings with a number of a step"
-	Why   string // why these and not something else of the text
-	Tied  []Left // sequences of which each may be the steps, so that none became them
-	Left  []Left // what did not become steps, in the order of the text
-	Hints []Hint // what the text says about the steps and an author may want to add
-
-	// Foreign reports that there are no hints, and that the text does not seem to be in English: hints are found in
-	// English only.
-	Foreign bool
+	Steps  []Step // in order; nil if there are none, or if it is not sure which they are
+	What   string // what became the steps, such as "a task list"
+	Unsure string // why there are no steps although there are candidates; "" if there are steps, or nothing that could be
+	Tied   []Left // the candidates
+	Left   []Left // what did not become steps, in the order of the text
+	Hints  []Hint // what the text says about the steps and an author may want to add
 }
 
 // Left is a part of the text that is not in any step.
 type Left struct {
 	Line int    `json:"line"` // from 1
 	What string `json:"what"`
-	Why  string `json:"why"` // "" for a section that has no steps
-}
-
-// JSON returns the steps as an fsm.json.
-func JSON(steps []Step) []byte {
-	// A Step has no value that JSON cannot represent, so there is no error.
-	text, _ := json.Marshal(steps, jsontext.AllowInvalidUTF8(true))
-	return text
-}
-
-// Markdown returns the steps in a text.
-func Markdown(text []byte) Outline {
-	d := scan(text)
-	found, others, tied := d.choose()
-	if found == nil {
-		return Outline{Left: d.rejected(others), Tied: d.alternatives(tied)}
-	}
-	o := Outline{What: found.what(), Why: found.why(), Steps: d.steps(found)}
-	if len(o.Steps) > fsmspec.MaxTasks {
-		return o // too many for a workflow, and so for the rest
-	}
-	o.Left = d.leftOut(found, others)
-	o.Hints = d.hints(o.Steps, found)
-	o.Foreign = len(o.Hints) == 0 && (d.foreign && d.instructions(found, true) < 0.5 || d.isInOtherLetters()) // a terse text may be in English
-	return o
-}
-
-// steps makes a chain of the marks of a candidate.
-func (d *document) steps(c *candidate) (steps []Step) {
-	for _, m := range c.marks {
-		subject, rest := subject(m.title)
-		if subject == "" {
-			continue
-		}
-		step := Step{ID: int64(len(steps) + 1), Subject: subject, Line: d.lines[m.at].number}
-		step.Description = join(rest, d.body(m))
-		if m.done {
-			step.Status = "completed"
-		}
-		if len(steps) > 0 {
-			step.BlockedBy = []int64{int64(len(steps))}
-		}
-		steps = append(steps, step)
-	}
-	return steps
+	Why  string `json:"why"`  // "" for a section that has no steps
+	Form string `json:"form"` // by which it can be asked for, or ""
 }
 
 func (l Left) String() string {
@@ -100,4 +57,50 @@ func (l Left) String() string {
 		return l.What
 	}
 	return l.What + ": " + l.Why
+}
+
+// JSON returns the steps as an fsm.json, with members added to the steps of these ids.
+func JSON(steps []Step, gates map[int64][]string) []byte {
+	var entries []string
+	object := false
+	for _, s := range steps {
+		// A Step has no value that JSON cannot represent, so there is no error.
+		text, _ := json.Marshal(s, jsontext.AllowInvalidUTF8(true))
+		entry := strings.Join(append([]string{strings.TrimSuffix(string(text), "}")}, gates[s.ID]...), ", ") + "}"
+		entries = append(entries, entry)
+		object = object || s.Do != nil || s.When != nil || s.Outcomes != nil ||
+			slices.ContainsFunc(gates[s.ID], func(gate string) bool { return strings.HasPrefix(gate, `"outcomes"`) })
+	}
+	list := "[" + strings.Join(entries, ", ") + "]"
+	if object {
+		list = fmt.Sprintf(`{"fsm": %d, "steps": %s}`, fsmspec.WithOutcomes, list)
+	}
+	return []byte(list)
+}
+
+// Markdown returns the steps in a text. form is "", the name of a form, or a form and the line where it begins, such as list:12:
+// then a person has decided.
+func Markdown(text []byte, form string) Outline {
+	d := read(text)
+	all := d.candidates()
+	best, tied, why := choose(all, form)
+	if best == nil {
+		return Outline{Unsure: why, Tied: told(tied)}
+	}
+	o := Outline{What: best.what, Steps: best.graph}
+	if best.graph == nil {
+		o.Steps, why = d.steps(best.marks)
+	}
+	if why == "" {
+		_, err := fsmspec.Parse(JSON(o.Steps, nil))
+		if err != nil && len(o.Steps) <= fsmspec.MaxTasks {
+			why = err.Error()
+		}
+	}
+	if why != "" {
+		return Outline{Unsure: why, Tied: told([]*candidate{best})}
+	}
+	o.Left = d.leftOut(best, all)
+	o.Hints = d.hints(o.Steps, best)
+	return o
 }

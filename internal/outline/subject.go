@@ -12,7 +12,7 @@ const maxSubject = 65
 var (
 	boxed    = pattern{text: `^\[[ xX]\]\s+`}
 	ordinal  = pattern{text: `^(?:(?i:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*|^[IVX]{1,5}[.)]\s+`}
-	label    = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
+	numeral  = pattern{text: `^(?:(?i:step|phase|stage)\s+)?(?:\d+(?:\.\d+)*|[IVX]{1,5})[.:)]?$`}
 	bold     = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
 	runsOn   = pattern{text: "^\\*\\*[\\p{L}\\p{N}-]+\\*\\*\\s+[\\p{Ll}`]"} // one word in bold, with which a sentence begins
 	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
@@ -37,7 +37,7 @@ func split(text string) (subject, rest string) {
 	text = ordinal.compiled().ReplaceAllString(text, "")
 	switch m := bold.find(text); {
 	case m == nil || clean(m[1]) == "", runsOn.in(text):
-	case label.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
+	case numeral.in(clean(m[1])) && clean(m[2]) != "": // the bold text is the number of the step alone
 		text = m[2]
 	default:
 		return cut(clean(ordinal.compiled().ReplaceAllString(m[1], "")), m[2])
@@ -108,4 +108,9 @@ func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \
 
 func join(a, b string) string {
 	return strings.TrimSpace(strings.TrimSpace(a) + "\n" + strings.TrimSpace(b))
+}
+
+func shorten(text string) string {
+	short, _ := cut(clean(text), "")
+	return short
 }

@@ -65,7 +65,7 @@ func newPiped(t *testing.T) piped {
 		"project/fsm.json":                            `[]`,
 		"project/SKILL.md":                            pipedSkill,
 		"project/hooks.json":                          `{"hooks": {}}`,
-		"project/.taskmaster/tasks/tasks.json":        `{"tasks": []}`,
+		"project/specs/main/tasks.md":                 "- [ ] T1 a\n- [ ] T2 b\n",
 	} {
 		p.write(name, text)
 	}

@@ -38,7 +38,7 @@ names the command to type next. Enter agrees to what init would write, but to no
 SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
 describes steps.
 
-If no steps can be found in the text of the skill, init puts the skill write-workflow into
+If no steps can be found in the text of the skill, or it is not sure which they are, init puts the skill write-workflow into
 this project instead. When you call that skill in the client, the agent proposes steps and
 gates; you approve them, and "fsmtx validate" checks them.
 
@@ -187,6 +187,8 @@ func printSkills(s terminal.Streams, all []skillText) {
 	for i, t := range all {
 		what := "no steps were found in its text"
 		switch {
+		case t.outline.Unsure != "":
+			what = "not sure what its steps are: " + t.outline.Unsure
 		case t.held:
 			what = "has a workflow"
 		case len(t.outline.Steps) > 0:
@@ -236,7 +238,7 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 	visible.Fprintf(s.Out, "\n%s:\n", t.source)
 	printTaken(s, t.source, t.outline, "")
-	text, err := rewrite.Format(withGates(t.outline.Steps, f.gates(s, t)))
+	text, err := rewrite.Format(outline.JSON(t.outline.Steps, f.gates(s, t)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.source, err)
 	}
@@ -280,26 +282,15 @@ func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 	return wanted
 }
 
-// withGates returns the steps as an fsm.json, with the members of gates added. Outcomes need the
-// object form.
-func withGates(steps []outline.Step, gates map[int64][]string) []byte {
-	var entries []string
-	object := false
-	for _, step := range steps {
-		entry := strings.TrimSuffix(strings.TrimPrefix(string(outline.JSON([]outline.Step{step})), "["), "}]")
-		entries = append(entries, strings.Join(append([]string{entry}, gates[step.ID]...), ", ")+"}")
-		object = object || slices.ContainsFunc(gates[step.ID], func(gate string) bool { return strings.HasPrefix(gate, `"outcomes"`) })
-	}
-	list := "[" + strings.Join(entries, ", ") + "]"
-	if object {
-		list = `{"fsm": 2, "steps": ` + list + "}"
-	}
-	return []byte(list)
-}
-
 // propose puts the skill that makes an agent write workflows into the project.
 func (f *initFlags) propose(s terminal.Streams, t skillText) error {
-	visible.Fprintf(s.Out, "\nNo steps were found in the text of %s. An agent can propose some.\n", t.Command)
+	if t.outline.Unsure != "" {
+		visible.Fprintf(s.Out, "\nIt is not sure what the steps of %s are: fsmtx new %s shows what could be, and --form takes one.\n",
+			t.Command, shell.Join(t.Folder))
+	} else {
+		visible.Fprintf(s.Out, "\nNo steps were found in the text of %s.\n", t.Command)
+	}
+	visible.Fprintf(s.Out, "An agent can propose some.\n")
 	dir := filepath.Join(".claude", "skills", plugin.Writer)
 	if !command.Exists(dir, "SKILL.md") {
 		if !f.agrees("Put the skill "+plugin.Writer+" into "+dir+"?", true) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,22 +29,24 @@ const newLong = `New writes a first fsm.json into the directory of a skill. It c
 necessary, and never overwrites an fsm.json.
 
 Without a flag it takes the steps from the SKILL.md in that directory; --from reads another
-Markdown file. Each step comes after the one before. New looks for what the author has
-written as steps, and takes the first of these that is convincing: headings or lines with
-the number of a step or phase, elements named step, a numbered list below a title such as
-Workflow, the headings below such a title, a list of checkboxes. Notes, rules, examples and
-the like are not steps. The text below a step becomes its description, and a checked box a
-completed step. If the text names files such as steps/step-01-plan.md, each file becomes a
-step; if it has no steps itself, those of the one file that it names are taken.
+Markdown file. A text has its steps in one of these forms; the first that it has is taken:
+  tasks     a list of boxes, with identifiers such as 1.1 or T001 or without, or a table
+            whose first column has identifiers
+  headings  numbered headings of one kind (Step 1, Phase 1-2, GATE 2), or two kinds of them
+  list      one ordered list of instructions
+  graph     a flowchart of Mermaid or a digraph of dot, with its branches and loops
+Nested tasks and headings become the parts of a step, the text below it its description, and
+a checked box a completed step. Notes, rules, examples and the like are not steps. If the text
+names files such as steps/step-01-plan.md, each file becomes a step; if it has no steps
+itself, those of the one file that it names are taken.
+
+The form is taken as a whole or not at all. Where several parts of the text have equal right,
+where a number is missing, or where the text may be a template or an example, it is not sure:
+new prints what could be the steps and writes nothing. --form FORM, or FORM:LINE as printed,
+decides. The exit code is then 1, as for a text that describes no steps.
 
 It prints the line of each step, what it left out, and the gates that the text seems to ask
-for, as lines to add to fsm.json. No gate is written: a person decides. If the text describes
-no steps, or several workflows, nothing is written and the exit code is 1.
-
---from also reads a tasks.json of task-master, with tags or without. Each subtask is a step
-before its task, which waits for its subtasks. done becomes completed, in-progress and review
-in_progress; cancelled tasks are left out; details and testStrategy are added to the
-description. --tag chooses a tag.
+for, as lines to add to fsm.json. No gate is written: a person decides.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it
 unless there is one; --list shows their names. --template without a name writes three
@@ -62,14 +65,14 @@ types its name. If there already is an fsm.json, only the hooks are added.
 At the end new validates the file and prints the commands to use next.
 
 --json prints an object with path, tasks (the number of tasks), source, what (what became
-the steps), why, steps, left (what was left out) and hints. A step has id, subject, line and
-file ("" for source). A part that was left out has line, what and why. A hint has step, line,
+the steps), steps, left (what was left out) and hints. A step has id, subject, line and file
+("" for source). A part that was left out has line, what, why and form. A hint has step, line,
 text, gate (a member to add to the step, or "") and note.`
 
 type newFlags struct {
 	dir           string // of the skill
 	from, session string
-	tag           string
+	form          string
 	template      string // "", examples, or the name of one of templates
 	list, json    bool
 	selfContained bool
@@ -84,7 +87,7 @@ func NewNew(s terminal.Streams) *cobra.Command {
 		Example: command.Example(
 			"fsmtx new .claude/skills/release",
 			"fsmtx new .claude/skills/release --from docs/releasing.md",
-			"fsmtx new .claude/skills/import --from .taskmaster/tasks/tasks.json --tag import",
+			"fsmtx new .claude/skills/import --from specs/import/tasks.md --form tasks",
 			"fsmtx new .claude/skills/fix --template tdd-loop",
 			"fsmtx new .claude/skills/release --self-contained",
 			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
@@ -117,8 +120,9 @@ func NewNew(s terminal.Streams) *cobra.Command {
 			return f.run(c.Context(), s, f.dir)
 		},
 	}
-	c.Flags().StringVar(&f.from, "from", "", "take the steps from this `FILE`: Markdown, or a tasks.json of task-master")
-	c.Flags().StringVar(&f.tag, "tag", "", "take the tasks of this `TAG` of task-master's file (default master, or the only one)")
+	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
+	c.Flags().StringVar(&f.form, "form", "", "take the steps of this `FORM`: tasks, headings, list or graph, or FORM:LINE")
+	command.Complete(c, "form", outline.Forms()...)
 	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
 	c.Flags().StringVar(&f.template, "template", "", "write the complete workflow `NAME`, or three example steps to replace")
 	c.Flags().Lookup("template").NoOptDefVal = examples
@@ -126,14 +130,18 @@ func NewNew(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.list, "list", false, "list the workflows that --template writes")
 	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	_ = c.MarkFlagFilename("from", "md", "json")
+	_ = c.MarkFlagFilename("from", "md")
 	_ = c.RegisterFlagCompletionFunc("from-session", command.CompleteLists(s))
 	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
+	c.MarkFlagsMutuallyExclusive("form", "from-session", "template")
 	c.MarkFlagsMutuallyExclusive("json", "self-contained")
 	return c
 }
 
 func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
+	if form, _, _ := strings.Cut(f.form, ":"); form != "" && !slices.Contains(outline.Forms(), form) {
+		return command.Fail(command.ExitNo, fmt.Errorf("unknown form %q", f.form), "the forms are "+strings.Join(outline.Forms(), ", "))
+	}
 	if err := isFolder(dir); err != nil {
 		return err
 	}
@@ -161,7 +169,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	if err != nil {
 		return err
 	}
-	text, err := rewrite.Format(outline.JSON(o.Steps))
+	text, err := rewrite.Format(outline.JSON(o.Steps, nil))
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
@@ -218,9 +226,6 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 	how := ""
 	if o.What != "" {
 		how = ": " + o.What
-		if o.Why != "" {
-			how += " (" + o.Why + ")"
-		}
 	}
 	visible.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
 	if f.template == "" {
@@ -261,7 +266,7 @@ func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (so
 	case f.template != "":
 		return "a template", outline.Outline{Steps: outline.Template()}, nil
 	}
-	return textOf(s, dir, f.from, f.tag)
+	return textOf(s, dir, f.from, f.form)
 }
 
 // stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/outline"
@@ -46,10 +45,10 @@ func skillCalled(s terminal.Streams, dir string) string {
 	return ""
 }
 
-// textOf returns the steps that a Markdown file describes, itself or in the files it names.
-// It returns an error if there are none: an author who finds the steps of something else in
+// textOf returns the steps that a Markdown file describes, itself or in the files it names, in a form that may be asked for.
+// It returns an error if there are none, or if it is not sure which they are: an author who finds the steps of something else in
 // the file has more work than one who finds none.
-func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline.Outline, err error) {
+func textOf(s terminal.Streams, dir, from, form string) (source string, o outline.Outline, err error) {
 	source = from
 	if source == "" {
 		source = filepath.Join(dir, "SKILL.md")
@@ -69,21 +68,15 @@ func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline
 	if err != nil {
 		return source, o, command.Unusable(source, err)
 	}
-	if !strings.EqualFold(filepath.Ext(source), ".md") { // Markdown may quote any of them
-		if format := outline.Recognise(text); format != outline.Unknown || isJSON(text) {
-			o, err = fromForeign(source, format, text, tag)
-			return source, o, err
-		}
+	if isJSON(text) {
+		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s is JSON, and new reads the steps of Markdown", source),
+			"if it is a workflow, copy it to fsm.json; fsmtx validate "+shell.Quote(source)+" checks it")
 	}
-	if tag != "" {
-		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s is not %s, so it has no tags", source, outline.TaskMaster),
-			"leave out --tag")
-	}
-	o = outline.Markdown(text)
+	o = outline.Markdown(text, form)
 	names := beside(source, outline.Links(text))
-	if files := stepFiles(source, names); len(files) >= 2 && !outline.Mentions(o.Steps, pathsOf(files)) {
-		o = outline.Outline{Steps: outline.Files(files), What: "files that are named for steps", Why: source + " names them"}
-	} else if len(o.Steps) == 0 && len(o.Tied) == 0 {
+	if files := stepFiles(source, names); form == "" && len(files) >= 2 && !outline.Mentions(o.Steps, pathsOf(files)) {
+		o = outline.Outline{Steps: outline.Files(files), What: "files that are named for steps"}
+	} else if len(o.Steps) == 0 && o.Unsure == "" && form == "" {
 		if source, o, err = linkedText(source, names, o); err != nil {
 			return source, o, err
 		}
@@ -91,9 +84,6 @@ func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline
 	if len(o.Steps) == 0 {
 		explainNone(s, source, o)
 		return source, o, noSteps(source, o)
-	}
-	if len(o.Steps) > fsmspec.MaxTasks {
-		return source, o, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(o.Steps), fsmspec.MaxTasks)
 	}
 	return source, o, nil
 }
@@ -105,34 +95,7 @@ func isJSON(text []byte) bool {
 	return jsonx.Check(text, jsonx.Tolerant) == nil && (bytes.HasPrefix(text, []byte("[")) || bytes.HasPrefix(text, []byte("{")))
 }
 
-// fromForeign returns the steps in a file of another program.
-func fromForeign(source string, format outline.Format, text []byte, tag string) (outline.Outline, error) {
-	switch format {
-	case outline.TaskMaster, outline.Task:
-	case outline.Unknown:
-		return outline.Outline{}, command.Fail(command.ExitNo, fmt.Errorf("%s is JSON, but not %s", source, outline.TaskMaster),
-			"if it is a workflow, copy it to fsm.json; fsmtx validate "+shell.Quote(source)+" checks it")
-	default:
-		return outline.Outline{}, command.Fail(command.ExitNo, fmt.Errorf("%s is %s, which new cannot read", source, format), instead(format,
-			source))
-	}
-	o, err := outline.ReadTaskMaster(text, tag)
-	if several, ok := errors.AsType[*outline.TagError](err); ok {
-		return o, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", source, err), "--tag "+several.Tags[0]+" takes the tasks of that tag")
-	}
-	if err != nil {
-		return o, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", source, err), "correct the file; nothing was written")
-	}
-	if len(o.Steps) == 0 {
-		return o, command.Fail(command.ExitNo, fmt.Errorf("%s has no tasks to take", source), "")
-	}
-	if len(o.Steps) > fsmspec.MaxTasks {
-		return o, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(o.Steps), fsmspec.MaxTasks)
-	}
-	return o, nil
-}
-
-// linkedText returns the steps of the one file that a text names and that has steps. Without
+// linkedText returns the steps of the one file that a text names and that could have steps. Without
 // such a file the text itself is returned.
 func linkedText(source string, names []string, own outline.Outline) (string, outline.Outline, error) {
 	var found []string
@@ -142,7 +105,7 @@ func linkedText(source string, names []string, own outline.Outline) (string, out
 		if err != nil {
 			continue // unreadable is like absent: the text is only a suggestion
 		}
-		if o := outline.Markdown(text); len(o.Steps) > 0 {
+		if o := outline.Markdown(text, ""); len(o.Steps) > 0 || o.Unsure != "" {
 			found, best = append(found, besideOf(source, name)), o
 		}
 	}
@@ -152,7 +115,7 @@ func linkedText(source string, names []string, own outline.Outline) (string, out
 	case 1:
 		return found[0], best, nil
 	}
-	return source, own, command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps, but the files that it names do: %s", source,
+	return source, own, command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps, and several files that it names may: %s", source,
 		strings.Join(found, ", ")),
 		"take those of one of them: --from "+found[0])
 }
@@ -204,30 +167,29 @@ func pathsOf(files []outline.File) (paths []string) {
 	return paths
 }
 
-// noSteps is the error for a text whose steps were not found.
+// noSteps is the error for a text whose steps were not found, or are not sure.
 func noSteps(source string, o outline.Outline) error {
-	if len(o.Tied) > 0 {
-		return command.Fail(command.ExitNo, fmt.Errorf("%s describes %d workflows, and nothing in it says which is the one of the skill",
-			source, len(o.Tied)),
-			"put the one that you want into a file of its own, and take its steps with --from")
+	const agent = "; or the skill write-workflow, which fsmtx init writes, has an agent propose steps"
+	switch {
+	case o.Unsure != "" && len(o.Tied) > 0:
+		return command.Fail(command.ExitNo, fmt.Errorf("not sure what the steps of %s are: %s; nothing was written", source, o.Unsure),
+			"--form "+o.Tied[0].Form+" takes that part of the text"+agent)
+	case o.Unsure != "":
+		return command.Fail(command.ExitNo, fmt.Errorf("%s: %s; nothing was written", source, o.Unsure), "leave out --form, or correct it")
 	}
 	return command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps", source),
-		`number the steps, for example "## Step 1: Build"; or --from FILE takes them from another text, `+
-			`and --template writes three examples to edit`)
+		`number the steps, for example "## Step 1: Build"; --from FILE takes them from another text, and --template writes three `+
+			`examples to edit`+agent)
 }
 
-// explainNone prints what could have been steps.
+// explainNone prints what could be the steps.
 func explainNone(s terminal.Streams, source string, o outline.Outline) {
-	list := o.Left
-	if len(o.Tied) > 0 {
-		list = o.Tied
-	}
-	for i, l := range list {
+	for i, l := range o.Tied {
 		if i == maxLeft {
-			visible.Fprintf(s.Err, "%s: and %d more\n", source, len(list)-i)
+			visible.Fprintf(s.Err, "%s: and %d more\n", source, len(o.Tied)-i)
 			return
 		}
-		visible.Fprintf(s.Err, "%s:%d: not taken: %s\n", source, l.Line, l)
+		visible.Fprintf(s.Err, "%s:%d: --form %s: %s\n", source, l.Line, l.Form, l)
 	}
 }
 
@@ -244,12 +206,10 @@ func printOutline(s terminal.Streams, source string, o outline.Outline) {
 	}
 }
 
-// printTaken prints the steps with their lines, what was left out, and whether gates can be found. where says
+// printTaken prints the steps with their lines, and what was left out. where says
 // how to see all that was left out, if it is much.
 func printTaken(s terminal.Streams, source string, o outline.Outline, where string) {
-	for _, t := range o.Steps {
-		visible.Fprintf(s.Out, "  %d %s%s\n", t.ID, t.Subject, writtenAt(t))
-	}
+	printOutlined(s, o.Steps, "  ")
 	for i, l := range o.Left {
 		if i == maxLeft {
 			visible.Fprintf(s.Out, "%s: left out: %d more parts%s\n", source, len(o.Left)-i, where)
@@ -257,9 +217,12 @@ func printTaken(s terminal.Streams, source string, o outline.Outline, where stri
 		}
 		visible.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
 	}
-	if o.Foreign {
-		visible.Fprintf(s.Out, "%s: gates are found only in English, which this text does not seem to be in: to have some, "+
-			"add check, produces or approval to the steps in %s\n", source, SpecName)
+}
+
+func printOutlined(s terminal.Streams, steps []outline.Step, indent string) {
+	for _, t := range steps {
+		visible.Fprintf(s.Out, "%s%d %s%s\n", indent, t.ID, t.Subject, writtenAt(t))
+		printOutlined(s, t.Do, indent+"  ")
 	}
 }
 
@@ -288,7 +251,6 @@ type newJSON struct {
 	Tasks  int            `json:"tasks"`
 	Source string         `json:"source"`
 	What   string         `json:"what"`
-	Why    string         `json:"why"`
 	Steps  []stepJSON     `json:"steps"`
 	Left   []outline.Left `json:"left"`
 	Hints  []outline.Hint `json:"hints"`
@@ -302,7 +264,7 @@ type stepJSON struct {
 }
 
 func newReport(path, source string, o outline.Outline) newJSON {
-	report := newJSON{Path: path, Tasks: len(o.Steps), Source: source, What: o.What, Why: o.Why, Left: o.Left, Hints: o.Hints,
+	report := newJSON{Path: path, Tasks: len(o.Steps), Source: source, What: o.What, Left: o.Left, Hints: o.Hints,
 		Steps: []stepJSON{}}
 	for _, t := range o.Steps {
 		report.Steps = append(report.Steps, stepJSON{t.ID, t.Subject, t.Line, t.File})

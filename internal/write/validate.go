@@ -14,7 +14,6 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
-	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -176,25 +175,6 @@ func validate(s terminal.Streams, path string) validated {
 	return v
 }
 
-// instead returns what to do with a workflow of another program.
-func instead(format outline.Format, path string) string {
-	switch {
-	case path == "-":
-		path = "FILE"
-	default:
-		path = shell.Quote(path)
-	}
-	switch format {
-	case outline.TaskMaster, outline.Task:
-		return "fsmtx new SKILL_DIR --from " + path + " makes one of it"
-	case outline.Formula:
-		return "write an array with a task for each step: id (a number), subject (its title), description, blockedBy (the ids of what " +
-			"it needs); see fsmtx schema"
-	}
-	return "write an array with a task for each step: id (a number), subject, description, blockedBy (the id of the " +
-		"step before); see fsmtx schema"
-}
-
 // checkName warns of a file beside a SKILL.md that is not read under its name.
 func (v *validated) checkName() {
 	if v.path != "-" && filepath.Base(v.path) != SpecName && command.Exists(filepath.Dir(v.path), "SKILL.md") {
@@ -231,10 +211,7 @@ func (v *validated) checkMention() {
 func checkSpec(path string, data []byte) validated {
 	v := validated{path: path, data: data}
 	spec, err := fsmspec.ParseOf(skillBeside(path), data)
-	if format := outline.Recognise(data); err != nil && format != outline.Unknown {
-		v.problems = []fsmspec.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("this is %s, not an fsm.json: %s", format,
-			instead(format, path))}}
-	} else if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
 		v.problems = inOrder(invalid.Problems, invalid.Warnings)
 		_, done := rewrite.Fix(data)
 		v.fixable = len(done) > 0 && path != "-"

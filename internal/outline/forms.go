@@ -1,0 +1,555 @@
+package outline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	table "github.com/yuin/goldmark/extension/ast"
+)
+
+// The forms in which a text can have its steps.
+const (
+	Tasks    = "tasks"    // a list of tasks to tick, or a table of them
+	Headings = "headings" // numbered headings of one kind
+	List     = "list"     // one ordered list of instructions
+	Graph    = "graph"    // a flowchart of Mermaid or a digraph of dot
+)
+
+// Forms returns the names of the forms, in the order in which they are looked for.
+func Forms() []string { return []string{Tasks, Headings, List, Graph} }
+
+// How much right a candidate has. Others that have nearly as much are its rivals.
+const (
+	graphed    = -1
+	plainList  = 2  // an ordered list, each item an instruction
+	boxes      = 4  // tasks without identifiers
+	titled     = 5  // a list, or headings with numbers alone, below a title such as Steps
+	headings   = 6  // headings with a word such as Step
+	identified = 10 // tasks with identifiers
+	near       = 2
+)
+
+// mark is where a step is.
+type mark struct {
+	line, end int
+	label     label
+	title     string
+	done      bool
+	level     int    // of a heading; more for a line or an item
+	above     *block // the heading of the section
+	parts     []mark
+}
+
+// candidate is a form that was found, as a whole.
+type candidate struct {
+	form, what string
+	marks      []mark
+	rank       int
+	doubt      string // why it may not be the steps
+	rival      bool   // nevertheless nothing else is sure beside it: it is not whole, or may be a part of the steps
+	graph      []Step // of a graph
+}
+
+func (c *candidate) begin() int { return c.marks[0].line }
+func (c *candidate) end() int   { return c.marks[len(c.marks)-1].end }
+
+// candidates returns everything in the text that could be its steps.
+func (d *document) candidates() (all []*candidate) {
+	tasks := d.tasks()
+	for _, c := range d.headings() {
+		all = append(all, c)
+		for i := 0; i < len(tasks); i++ {
+			if c.takes(tasks[i]) {
+				tasks = slices.Delete(tasks, i, i+1)
+				i--
+			}
+		}
+	}
+	all = append(append(all, tasks...), d.tables()...)
+	all = append(append(all, d.lists()...), d.graphs()...)
+	for _, c := range all {
+		if c.doubt == "" {
+			c.doubt = d.doubt(c)
+		}
+	}
+	return all
+}
+
+// doubt returns why a candidate may be an example, or "".
+func (d *document) doubt(c *candidate) string {
+	for _, m := range c.marks {
+		if placeholder.in(m.title) {
+			return fmt.Sprintf("%q has a placeholder, as in a template", shorten(m.title))
+		}
+		for _, p := range m.parts {
+			if placeholder.in(p.title) {
+				return fmt.Sprintf("%q has a placeholder, as in a template", shorten(p.title))
+			}
+		}
+	}
+	for _, b := range d.blocks {
+		switch m := element.find(b.text); {
+		case b.level > 0 && aboutPlans.in(b.text):
+			return fmt.Sprintf("the text is about plans (%q), so that this may be an example", shorten(b.text))
+		case m != nil && !ofHTML.in(m[1]) && b.node.Kind() != ast.KindFencedCodeBlock && b.node.Kind() != ast.KindCodeBlock:
+			return fmt.Sprintf("the text has elements such as <%s>, which are not read", m[1])
+		}
+	}
+	return ""
+}
+
+// unlabelled returns a heading at a level of c in which a label does not begin the text, or "".
+func (d *document) unlabelled(c *candidate) string {
+	for _, b := range d.blocks {
+		if l, _ := cutLabel(b.text); b.level == c.marks[0].level && b.level > 0 && l.class == "" && inside.in(b.text) {
+			return shorten(b.text)
+		}
+	}
+	return ""
+}
+
+// tasks returns the items with a box: those with identifiers together, and those without.
+func (d *document) tasks() (all []*candidate) {
+	with := &candidate{form: Tasks, what: "a task list", rank: identified}
+	without := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes}
+	var criteria []*candidate
+	for _, section := range d.boxesBySection() {
+		switch {
+		case section[0].above != nil && (isAside(section[0].above.titlesFrom()) || checklist.in(section[0].above.text)):
+			criteria = append(criteria, &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes, marks: section,
+				doubt: fmt.Sprintf("it is under %q, which may be what is to be true in the end", shorten(section[0].above.text))})
+		case labelled(section)*2 >= len(section):
+			with.marks = append(with.marks, section...)
+		default:
+			without.marks = append(without.marks, section...)
+		}
+	}
+	for _, c := range []*candidate{with, without} {
+		if len(c.marks) > 1 || len(c.marks) == 1 && len(c.marks[0].parts) > 1 {
+			all = append(all, c)
+		}
+	}
+	if twice := repeated(with.marks); twice != "" {
+		with.doubt, with.rival = fmt.Sprintf("two of its tasks are called %s", twice), true
+	}
+	return append(all, criteria...)
+}
+
+// repeated returns an identifier with letters that two marks have, or "".
+func repeated(marks []mark) string {
+	seen := map[string]bool{}
+	for _, m := range marks {
+		id := fmt.Sprint(m.label.class, m.label.from, m.label.below)
+		if m.label.class != "" && m.label.class != "#" && m.label.class != "step" && seen[id] {
+			return m.label.name()
+		}
+		seen[id] = true
+	}
+	return ""
+}
+
+func labelled(marks []mark) (n int) {
+	for _, m := range marks {
+		if m.label.class != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// boxesBySection returns the items with a box, with their nested ones as parts.
+func (d *document) boxesBySection() (sections [][]mark) {
+	for _, b := range d.blocks {
+		if b.node.Kind() != ast.KindList {
+			continue
+		}
+		marks := boxItems(d.items(b.node, b.end), b.above)
+		if n := len(sections); n > 0 && len(marks) > 0 && sections[n-1][0].above == b.above {
+			sections[n-1] = append(sections[n-1], marks...)
+		} else if len(marks) > 0 {
+			sections = append(sections, marks)
+		}
+	}
+	return sections
+}
+
+// boxItems returns the outermost items with a box. An item without one only groups those below it.
+func boxItems(items []item, above *block) (marks []mark) {
+	for _, it := range items {
+		if !it.box {
+			marks = append(marks, boxItems(it.items, above)...)
+			continue
+		}
+		m := mark{line: it.line, end: it.end, done: it.done, above: above, level: 8}
+		m.label, m.title = cutLabel(it.text)
+		for _, p := range boxItems(it.items, above) {
+			m.parts = append(append(m.parts, flat(p)), p.parts...)
+		}
+		marks = append(marks, m)
+	}
+	return marks
+}
+
+func flat(m mark) mark {
+	if len(m.parts) > 0 {
+		m.end, m.parts = m.parts[0].line, nil
+	}
+	return m
+}
+
+var (
+	idColumn     = pattern{text: `(?i)^\W*(?:#|id|no\.?|nr\.?|number|task|step|phase|stage|ticket)\W*(?:id|#|no\.?)?\W*$`}
+	titleColumn  = pattern{text: `(?i)\b(?:task|step|title|action|what|activity|work|do|description|subject|name)\b`}
+	statusColumn = pattern{text: `(?i)\b(?:status|state|done)\b`}
+	isDone       = pattern{text: `(?i)^\W*(?:done|x|yes|complete[d]?|finished|✅|✔|☑)\W*$|✅|✔|☑|\[x\]`}
+)
+
+// tables returns the tables whose first column has identifiers.
+func (d *document) tables() (all []*candidate) {
+	whole := &candidate{form: Tasks, what: "a table of tasks", rank: identified}
+	for _, b := range d.blocks {
+		if b.node.Kind() != table.KindTable || isAside(b.titles()) {
+			continue
+		}
+		if marks := d.rows(b); len(marks) > 1 {
+			whole.marks = append(whole.marks, marks...)
+		}
+	}
+	if len(whole.marks) > 0 {
+		all = append(all, whole)
+	}
+	return all
+}
+
+// rows returns the rows of a table, or nil if one of them has no identifier.
+func (d *document) rows(b *block) (marks []mark) {
+	var head []string
+	for row := b.node.FirstChild(); row != nil; row = row.NextSibling() {
+		cells := d.cells(row)
+		if row.Kind() == table.KindTableHeader {
+			head = cells
+			continue
+		}
+		if len(head) < 2 || !idColumn.in(head[0]) {
+			return nil
+		}
+		subject := slices.IndexFunc(head[1:], titleColumn.in) + 1
+		l, rest := cutLabel(cells[0] + ".")
+		if strings.Trim(rest, ".") != "" || l.class == "" || subject == 0 || subject >= len(cells) || cells[subject] == "" {
+			return nil
+		}
+		line := d.lineOf(row)
+		m := mark{line: line, end: line + 1, label: l, title: cells[subject], above: b.above, level: 8}
+		for i, cell := range cells {
+			m.done = m.done || i < len(head) && statusColumn.in(head[i]) && isDone.in(cell)
+		}
+		marks = append(marks, m)
+	}
+	return marks
+}
+
+// headings returns the runs of numbered headings, and of lines and items that begin with a word and a number.
+func (d *document) headings() (all []*candidate) {
+	byClass := map[string][]mark{}
+	var classes []string
+	var gates []mark
+	for _, m := range d.headingMarks() {
+		if m.label.class == "gate" {
+			gates = append(gates, m)
+		} else if byClass[m.label.class] == nil {
+			classes = append(classes, m.label.class)
+		}
+		byClass[m.label.class] = append(byClass[m.label.class], m)
+	}
+	if len(classes) > 0 {
+		delete(byClass, "gate")
+	} else if len(gates) > 0 {
+		classes = []string{"gate"}
+	}
+	for _, class := range classes {
+		all = append(all, runsOf(class, byClass[class])...)
+	}
+	all = slices.DeleteFunc(unrepeated(nest(all)), func(c *candidate) bool { return len(c.marks) < 2 && len(c.marks[0].parts) == 0 })
+	for _, c := range all {
+		if c.marks[0].label.class != "gate" {
+			c.admit(gates)
+		}
+		d.bound(c)
+		if other := d.unlabelled(c); other != "" {
+			c.doubt, c.rival = fmt.Sprintf("%q is not one of them", other), true
+		}
+		if c.marks[0].label.class == "#" && c.doubt == "" {
+			if c.rank = titled; !announces(c.marks[0].titlesAbove()) && !instructions(c.marks) {
+				c.doubt = "its headings are not instructions"
+			}
+		}
+	}
+	return all
+}
+
+func (m mark) titlesAbove() []string {
+	if m.above == nil {
+		return nil
+	}
+	return m.above.titlesFrom()
+}
+
+// titlesFrom returns the titles from a heading upwards.
+func (b *block) titlesFrom() []string { return append([]string{b.text}, b.titles()...) }
+
+// headingMarks returns the headings, lines and items that begin with a label.
+func (d *document) headingMarks() (marks []mark) {
+	for _, b := range d.blocks {
+		if isAside(b.titles()) {
+			continue
+		}
+		m := mark{line: b.line, end: b.end, above: b.above, level: b.level}
+		switch {
+		case b.level > 0:
+			if m.label, m.title = cutLabel(b.text); m.label.class != "" {
+				m.end = d.section(b)
+				marks = append(marks, m)
+			}
+		case b.node.Kind() == ast.KindParagraph:
+			for i, line := range strings.Split(b.text, "\n") {
+				m.label, m.title = cutLabel(line)
+				if m.line, m.level = b.line+i, 7; m.label.class != "" && (m.label.isWord() && m.label.ends() || strings.HasPrefix(line, "**")) {
+					m.end = d.sectionOf(b)
+					marks = append(marks, m)
+				}
+			}
+		case b.node.Kind() == ast.KindList:
+			for _, it := range d.items(b.node, b.end) {
+				m.label, m.title = cutLabel(it.text)
+				if m.line, m.end, m.level = it.line, it.end, 8; m.label.isWord() && m.label.ends() && !it.box {
+					marks = append(marks, m)
+				}
+			}
+		}
+	}
+	return marks
+}
+
+// ends reports whether there is a colon or the like behind a label: a sentence may begin with "Step 2".
+func (l label) ends() bool {
+	return strings.ContainsAny(l.text[len(l.text)-min(3, len(l.text)):], ":.)*|-–—→")
+}
+
+// isWord reports whether a label has a word such as Step.
+func (l label) isWord() bool {
+	return l.class != "" && strings.ToLower(l.class) == l.class && l.class != "#"
+}
+
+// sectionOf returns the line behind the section that a block is in.
+func (d *document) sectionOf(b *block) int {
+	for _, other := range d.blocks {
+		if other.line > b.line && other.level > 0 {
+			return other.line
+		}
+	}
+	return len(d.starts)
+}
+
+// runsOf returns the sequences in marks of one class. One that does not begin at its beginning, or has a gap, is not whole.
+func runsOf(class string, marks []mark) (runs []*candidate) {
+	what := fmt.Sprintf("headings with the number of a %s", class)
+	rank := headings
+	if class == "#" {
+		what = "numbered headings"
+	} else if !marks[0].label.isWord() {
+		what = "headings with identifiers such as " + marks[0].label.name()
+	}
+	var c *candidate
+	var before label
+	for _, m := range marks {
+		follows := m.label.follows(before)
+		if c == nil || !follows && m.label.from <= 1 {
+			c = &candidate{form: Headings, what: what, rank: rank}
+			runs = append(runs, c)
+			if m.label.from > 1 {
+				c.doubt, c.rival = fmt.Sprintf("it begins with %s", m.label.name()), true
+			}
+		} else if !follows {
+			c.doubt, c.rival = fmt.Sprintf("%s comes after %s", m.label.name(), before.name()), true
+		}
+		c.marks, before = append(c.marks, m), m.label
+	}
+	for _, c := range runs {
+		c.fold()
+	}
+	return runs
+}
+
+// name returns a label without the marks around it.
+func (l label) name() string { return strings.Trim(l.text, " *:.)`–—-→") }
+
+// fold makes the deeper headings of a run, such as 1.1 below 1, the parts of the one before them.
+func (c *candidate) fold() {
+	var marks []mark
+	for _, m := range c.marks {
+		if n := len(marks); n > 0 && m.level > marks[0].level && m.label.below != "" {
+			marks[n-1].parts = append(marks[n-1].parts, m)
+		} else {
+			marks = append(marks, m)
+		}
+	}
+	c.marks = marks
+}
+
+// unrepeated returns the runs without those whose titles another one repeats, in more lines.
+func unrepeated(all []*candidate) (kept []*candidate) {
+	for _, c := range all {
+		if !slices.ContainsFunc(all, func(o *candidate) bool {
+			return o != c && c.repeats(o) && (o.extent() > c.extent() || o.extent() == c.extent() && o.begin() > c.begin())
+		}) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+func (c *candidate) extent() int { return c.end() - c.begin() }
+
+// repeats reports whether all titles of c are among those of another candidate.
+func (c *candidate) repeats(other *candidate) bool {
+	return len(c.marks) == len(other.marks) && slices.EqualFunc(c.marks, other.marks, func(a, b mark) bool {
+		x, _ := subject(a.title)
+		y, _ := subject(b.title)
+		return strings.EqualFold(x, y)
+	})
+}
+
+// nest gives the runs that are within the steps of another one to these steps, as their parts.
+func nest(all []*candidate) (outer []*candidate) {
+	inside := map[*candidate]bool{}
+	for _, c := range all {
+		if c.doubt != "" || !c.marks[0].label.isWord() {
+			continue
+		}
+		for _, other := range all {
+			if other.marks[0].level > c.marks[0].level && other.marks[0].label.class != c.marks[0].label.class && c.takes(other) {
+				inside[other] = true
+			}
+		}
+	}
+	for _, c := range all {
+		if !inside[c] {
+			outer = append(outer, c)
+		}
+	}
+	return outer
+}
+
+// takes makes another candidate the parts of the steps of c, if it is within them, and reports whether it did. Tasks with
+// identifiers of their own stand by themselves below phases. A list of boxes in one step is a part of its text.
+func (c *candidate) takes(other *candidate) bool {
+	if c.doubt != "" || other.form == Tasks && (other.doubt != "" || !c.marks[0].label.isWord() ||
+		other.rank == identified && c.marks[0].label.class != "task" && other.marks[0].label.class != "step") {
+		return false
+	}
+	parts := make([][]mark, len(c.marks))
+	with := 0
+	for _, p := range other.marks {
+		i := slices.IndexFunc(c.marks, func(m mark) bool { return m.line < p.line && p.line < m.end && len(m.parts) == 0 })
+		if i < 0 {
+			return false
+		}
+		if len(parts[i]) == 0 {
+			with++
+		}
+		parts[i] = append(append(parts[i], flat(p)), p.parts...)
+	}
+	if other.form == Tasks && with < 2 && len(c.marks) > 1 {
+		return true
+	}
+	for i := range c.marks {
+		if len(parts[i]) > 0 {
+			c.marks[i].parts = parts[i]
+		}
+		c.marks[i].done = len(parts[i]) > 0 && !slices.ContainsFunc(parts[i], func(m mark) bool { return !m.done })
+	}
+	return true
+}
+
+// admit puts gates among the steps, in the order of the text.
+func (c *candidate) admit(gates []mark) {
+	for _, g := range gates {
+		if g.level == c.marks[0].level {
+			c.marks = append(c.marks, g)
+		}
+	}
+	slices.SortStableFunc(c.marks, func(a, b mark) int { return a.line - b.line })
+}
+
+// bound ends each step where the next one begins.
+func (d *document) bound(c *candidate) {
+	for i := range c.marks {
+		if i+1 < len(c.marks) {
+			c.marks[i].end = min(c.marks[i].end, c.marks[i+1].line)
+		}
+	}
+}
+
+// lists returns the ordered lists. One that goes on with the next number is one list.
+func (d *document) lists() (all []*candidate) {
+	next, single := 0, false
+	for _, b := range d.blocks {
+		list, ok := b.node.(*ast.List)
+		if !ok || !list.IsOrdered() || isAside(b.titles()) {
+			continue
+		}
+		items := d.items(list, b.end)
+		if len(items) == 0 || slices.ContainsFunc(items, func(it item) bool { return it.box }) {
+			continue
+		}
+		if list.Start > 1 && list.Start == next || single && list.Start == 1 && all[len(all)-1].marks[0].above == b.above {
+			last := all[len(all)-1]
+			last.marks[len(last.marks)-1].end = b.line
+			last.add(items, b)
+		} else {
+			all = append(all, d.newList(list.Start, items, b))
+		}
+		next, single = list.Start+len(items), len(items) == 1
+	}
+	for _, c := range all {
+		if c.doubt == "" && c.rank == plainList && !instructions(c.marks) {
+			c.doubt = "its items are not instructions"
+		}
+	}
+	return slices.DeleteFunc(all, func(c *candidate) bool { return len(c.marks) < 2 })
+}
+
+// newList returns an ordered list. It is the steps if something above it says so, or if only the title of the text is above it.
+func (d *document) newList(start int, items []item, b *block) *candidate {
+	c := &candidate{form: List, what: "a numbered list", rank: plainList}
+	c.add(items, b)
+	lead := ""
+	if b.before != nil && b.before.level == 0 {
+		lead = b.before.text
+	}
+	switch {
+	case start > 1:
+		c.doubt, c.rival = fmt.Sprintf("it begins with %d", start), true
+	case strings.HasSuffix(lead, ":") && aside.in(lead):
+		c.doubt = fmt.Sprintf("%q introduces it", shorten(lead))
+	case introduces.in(lead) || announces(b.titles()):
+		c.rank = titled
+	case b.above != nil && !d.isTitle(b.above):
+		c.rival = instructions(c.marks)
+		c.doubt = fmt.Sprintf("nothing says that what is under %q is the steps", shorten(b.above.text))
+	}
+	return c
+}
+
+// isTitle reports whether a heading is that of the whole text.
+func (d *document) isTitle(b *block) bool {
+	return b.level == 1 && !slices.ContainsFunc(d.blocks, func(o *block) bool { return o != b && o.level == 1 })
+}
+
+func (c *candidate) add(items []item, b *block) {
+	for _, it := range items {
+		c.marks = append(c.marks, mark{line: it.line, end: it.end, title: it.text, above: b.above, level: 8})
+	}
+}
