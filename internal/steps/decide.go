@@ -443,6 +443,7 @@ const checkRuns = "its check is running"
 // start that comes when another call of its message has completed the step would open it again.
 func (c *call) running(s *State, target *Current) (v Verdict) {
 	e, known := s.last(target.ID)
+	known = known && (!target.flows() || e.Round == target.Round) // else it is open again
 	switch starts := c.update.Status == inProgress; {
 	case starts && known && e.lets() && e.To == completed && c.update.Use != "" && !e.Time.Before(c.begun):
 		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")

@@ -96,6 +96,15 @@ func TestEnforcementOfAStartAndACompletion(t *testing.T) {
 	}
 }
 
+// TestAStartOfAStepThatIsOpenAgain: what has completed it was another round.
+func TestAStartOfAStepThatIsOpenAgain(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 1}}})
+	l.Began = time.Now()
+	require.True(t, l.end(1, "").Allowed())
+	require.True(t, l.end(2, "again").Allowed())
+	require.True(t, l.Update(t.Context(), Update{Task: "1", Status: inProgress, Use: "toolu_1"}).Allowed())
+}
+
 // TestAWaitEndsWithTheDenialOfTheOther: what does not go through is not waited for.
 func TestAWaitEndsWithTheDenialOfTheOther(t *testing.T) {
 	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}},
