@@ -58,8 +58,8 @@ func Subcommands() []Subcommand {
 		{Name: "next", Group: ForAgents, Make: newNext, Misused: misusedWork("next")},
 		{Name: "start", Group: ForAgents, Make: newStart, Misused: misusedWork("start")},
 		{Name: "complete", also: progress.Finish, Group: ForAgents, Make: newComplete, Misused: misusedWork("complete")},
-		{Name: "hydrate", Group: ForClient, Make: newHydrate, Misused: refuseFlags},
-		{Name: "step", Group: ForFollowing, Make: newStep, Misused: refuseStep, Below: stepSubcommands, hook: true},
+		{Name: "hydrate", Group: ForClient, Make: newHydrate, Misused: misusedHook},
+		{Name: "step", Group: ForFollowing, Make: newStep, Misused: misusedHook, Below: stepSubcommands, hook: true},
 		{Name: "hook", Group: ForClient, Make: NewHook, Misused: misusedHook},
 		{Name: "guard", Group: ForClient, Make: newGuard, Below: guardSubcommands, takes: isGuard},
 	}

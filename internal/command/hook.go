@@ -10,10 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// errOtherAgent is returned for an event that Claude Code did not send. A hook then does
-// nothing and prints nothing.
-var errOtherAgent = errors.New("the event is another agent's")
-
 // errTyped is returned if standard input is a terminal: a person has typed the command.
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
@@ -25,17 +21,12 @@ func Unfed(what, hint string) error {
 	return &Exit{ExitNo, errors.New("standard input is a terminal; it must be " + what), hint}
 }
 
-// ReadEvent reads the event of a hook from standard input. It returns errOtherAgent, errTyped or
-// an error of event.Read.
+// ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of event.Read.
 func ReadEvent(s terminal.Streams) (*event.Event, error) {
 	if s.InputIsTerminal() {
 		return nil, errTyped
 	}
-	e, err := event.Read(s.In)
-	if err == nil && e.Foreign() {
-		err = errOtherAgent
-	}
-	return e, err
+	return event.Read(s.In)
 }
 
 // deliver prints a hook's answer and returns the error with its exit code. A reply that

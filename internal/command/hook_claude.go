@@ -28,16 +28,16 @@ type claudeHook struct {
 // tell. The answers of the parts are one answer.
 func (h claudeHook) run(ctx context.Context) error {
 	var recovered event.Answer
-	if h.event.Name == event.SessionStart {
+	if h.flags.does(recovers) && h.event.Name == event.SessionStart {
 		ctx, stop := Interruptible(ctx)
 		defer stop()
-		recovered = recovery.Answer(recoverEvent(ctx, h.streams, h.event, recovery.Options{}))
+		recovered = recovery.Answer(recoverEvent(ctx, h.streams, h.event, h.flags.recovery))
 		if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), version.Get().Version); text != "" {
 			recovered = event.Join(h.event.Name, recovered, event.Notice(text))
 		}
 	}
 	log, done := newDecisionLog(h.streams, h.flags.Hydrate.Log), hydrated{nothing: true}
-	if h.hydrates() {
+	if h.flags.does(takesUp) && h.hydrates() {
 		done = hydrateFlags{h.flags.Hydrate}.do(ctx, h.streams, h.event, h.policy)
 		done.log(h.begun, log)
 	}
@@ -77,7 +77,7 @@ func (h claudeHook) decides() bool {
 // limit of its own, the answer comes in time: the client does not report that it has ended a hook
 // (fact 46, client 2.1.329).
 func (h claudeHook) judged(ctx context.Context, log *decisionLog) event.Answer {
-	if h.flags.Steps == "off" || !h.decides() {
+	if !h.flags.does(judges) || h.flags.Steps == "off" || !h.decides() {
 		return event.Answer{}
 	}
 	SurviveBrokenPipe(h.streams)

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -39,9 +41,11 @@ order: recover, reconcile, hydrate, judge, tell.
 Taking a skill up puts the workflow of its fsm.json into the list and tells the agent its
 steps, and by what it can work on them.
 
-In Claude Code the list is the session's, and the hook does what the commands "fsmtx
-hydrate", "fsmtx step" and "fsmtx recover --hook" do; their help says more. With --steps off
-it enforces nothing.
+In Claude Code the list is the session's. If a skill's workflow cannot be taken up, the list stays
+as it was, and the hook exits with 2 and the reason, which the agent reads, on standard
+error; when the user has typed the skill, that also stops the prompt. A refused call exits
+with 2, too. A call takes at most 5 s more than --lock-timeout, unless the check of a step
+runs, for which --limit is. With --steps off nothing is enforced.
 
 In other agents (docs/agents.md) the list is the project's. A skill whose workflow is already
 open continues it. The answer is in the form that the agent reads, with exit code 0.
@@ -51,13 +55,49 @@ Without --agent the event shows which agent sent it. With --agent, hook ignores 
 other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported
 to the agent and the person. fsmtx install registers the hook.`
 
-type eventFlags struct{ hydrate.HookFlags }
+type eventFlags struct {
+	hydrate.HookFlags
+	only     part
+	recovery recovery.Options
+}
 
-func NewHook(s terminal.Streams) *cobra.Command { return new(eventFlags).command(s) }
+// part is what a command does of the hook; the zero part is the whole.
+type part int
 
-// command returns the command, whose flags are parsed into f.
-func (f *eventFlags) command(s terminal.Streams) *cobra.Command {
-	c := &cobra.Command{
+const (
+	takesUp  part = iota + 1 // fsmtx hydrate
+	judges                   // fsmtx step
+	recovers                 // fsmtx recover --hook
+)
+
+// does reports whether the hook does a part.
+func (f *eventFlags) does(p part) bool { return f.only == 0 || f.only == p }
+
+// partOfHook returns the flags, with their defaults, of a command that does a part of Claude Code's hook.
+func partOfHook(only part) *eventFlags {
+	f := &eventFlags{only: only}
+	f.Add(pflag.NewFlagSet("", pflag.ContinueOnError))
+	f.Agent = caller.Claude
+	return f
+}
+
+// command lets c run the hook with the flags in f.
+func (f *eventFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) }
+	return c
+}
+
+func (f *eventFlags) run(ctx context.Context, s terminal.Streams) error {
+	policy, err := f.check()
+	if err != nil {
+		return misusedHook(s, err)
+	}
+	return runHook(ctx, s, *f, policy)
+}
+
+func NewHook(s terminal.Streams) *cobra.Command {
+	f := new(eventFlags)
+	c := f.command(s, &cobra.Command{
 		Use:   "hook",
 		Short: "As a hook of any agent: do what its event needs",
 		Long:  hookLong,
@@ -66,14 +106,7 @@ func (f *eventFlags) command(s terminal.Streams) *cobra.Command {
 			"fsmtx hook --agent codex < event.json",
 			"fsmtx hook --agent gemini --stop hold < event.json"),
 		Args: NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			policy, err := f.check()
-			if err != nil {
-				return misusedHook(s, err)
-			}
-			return runHook(c.Context(), s, *f, policy)
-		},
-	}
+	})
 	f.Add(c.Flags())
 	completeHydrate(c)
 	completeStep(c)
@@ -93,7 +126,7 @@ func (f *eventFlags) check() (fsmspec.Policy, error) {
 // a skill, or else to the person; in other agents to the person. It refuses nothing.
 func misusedHook(s terminal.Streams, err error) error {
 	err = errors.New(visible.Sprintf("invalid hook command line: %v", err))
-	e, readErr := readAnyEvent(s) // an agent may not expect that its pipe breaks
+	e, readErr := ReadEvent(s) // an agent may not expect that its pipe breaks
 	if errors.Is(readErr, errTyped) {
 		s.Errorf("%v", err)
 		s.Hintf("the flags are in fsmtx hook --help")
@@ -130,14 +163,6 @@ func noticeTo(a *agent.Agent, why error) event.Answer {
 	return answer
 }
 
-func readAnyEvent(s terminal.Streams) (*event.Event, error) {
-	e, err := ReadEvent(s)
-	if errors.Is(err, errOtherAgent) {
-		err = nil
-	}
-	return e, err
-}
-
 // runHook answers one event. It never fails for another agent than Claude Code: some of these
 // agents refuse every call whose hook fails, or never end a turn.
 func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy) (err error) {
@@ -148,11 +173,15 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 		}
 	}()
 	begun := time.Now()
-	e, err := readAnyEvent(s)
+	e, err := ReadEvent(s)
 	if errors.Is(err, errTyped) {
 		s.Errorf("%v", err)
-		s.Hintf("an agent runs fsmtx hook; see fsmtx hook --help")
+		s.Hintf("an agent runs this hook; see fsmtx hook --help. fsmtx step show shows the steps")
 		return nil
+	}
+	if err != nil && f.only == takesUp {
+		return deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
+			"hydrate is a hook: it reads the client's event; see fsmtx hook --help"))
 	}
 	if err != nil { // there is an event, perhaps ahead of a call that a step refuses
 		return deliver(s, noticeTo(agent.Named(f.Agent), fmt.Errorf("no workflow was taken up and no step was enforced: %w", err)))

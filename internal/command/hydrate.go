@@ -3,8 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -18,67 +16,24 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const hydrateLong = `Hydrate is a hook of the client. It reads one event from standard input, PostToolUse
-of the Skill tool or UserPromptExpansion, finds and checks the fsm.json of the
-invoked skill, and replaces the workflow's tasks in the session's task list. If
-anything fails, the list stays as it was.
-
-If work on another skill's workflow has begun and is not finished, nothing is replaced:
-the tasks are put under the step in progress, which can be completed once they are done.
-Skills can be nested three deep. A skill that is already open further up is refused; one
-that is called again from its own step starts over. When the user types the skill, nesting
-needs a step in progress. With --nest off the workflow is always replaced.
-
-On success it prints {"continue": true}. On failure it exits with 2 and prints the reason
-on standard error, which the client shows to the agent: at most 20 problems, in at most
-9,000 characters. --log and fsmtx validate have all of them. Standard output is then empty
-or, with --announce, has one line for the person. When the user has typed the skill, exit
-code 2 also stops the prompt, so it is used only if the skill is known to have an fsm.json.
-
-Hydrate reads the client's command line, and also finds skills that the client knows only
-by its --plugin-dir or --add-dir options. At PreToolUse of a task tool and at Stop it
-checks that the tasks come from the folder that the client ran, which the transcript names
-by then. If they do not, it replaces them, once.
-
-A call takes at most 5 s more than --lock-timeout: 2 s before that the change is rolled back,
-and 1 s before it the hook gives up if the file system does not answer. The client's own time
-limit, which fsmtx install sets, is 10 s more than --lock-timeout.
-
-With --announce a successful call also gives the agent, as additionalContext, each step
-and the steps it depends on, the descriptions of the steps that are ready, and the tasks
-that were replaced. It names the task tools only if the session has them; else those
-of the MCP server, or the commands. The person sees one line, as systemMessage, such as
-"shipit: 2 tasks #3, #4, replaced #1, #2 (1 was under way)". The line also has warnings
-that change what the workflow means, and reports a recovery.
-
-fsmtx install registers the hook.`
+const hydrateLong = `As a hook of Claude Code, hydrate is "fsmtx hook --agent claude" without the rest: it takes up
+the skill that was invoked, and corrects the tasks if the client ran another folder than was
+predicted. It exits with 2 if the event cannot be read. fsmtx hook --help says more.`
 
 type hydrateFlags struct{ hydrate.Flags }
 
-func newHydrate(s terminal.Streams) *cobra.Command { return new(hydrateFlags).command(s) }
-
-// command returns the command, whose flags are parsed into f.
-func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
-	c := &cobra.Command{
+func newHydrate(s terminal.Streams) *cobra.Command {
+	f := partOfHook(takesUp)
+	c := f.command(s, &cobra.Command{
 		Use:   "hydrate",
-		Short: "As a hook: put the invoked skill's tasks into the task list",
+		Short: "As a hook: fsmtx hook without the rules about steps",
 		Long:  hydrateLong,
 		Example: Example(
 			"fsmtx hydrate < event.json",
 			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			policy, err := f.Policy()
-			if err == nil && len(args) > 0 {
-				err = fmt.Errorf("unexpected argument %q", args[0])
-			}
-			if err != nil {
-				return f.refuse(s, err)
-			}
-			return runHydrate(c.Context(), s, *f, policy)
-		},
-	}
-	f.Add(c.Flags())
+		Args: NoArguments,
+	})
+	f.Hydrate.Add(c.Flags())
 	completeHydrate(c)
 	return c
 }
@@ -88,42 +43,6 @@ func completeHydrate(c *cobra.Command) {
 	Complete(c, "scope", "all", "skill")
 	Complete(c, "active", "reset", "refuse")
 	Complete(c, "nest", "on", "off")
-}
-
-// refuseFlags reports flags that cannot be parsed. Nothing is logged, because --log may be
-// one of them.
-func refuseFlags(s terminal.Streams, err error) error { return hydrateFlags{}.refuse(s, err) }
-
-// refuse reports an invalid command line to the agent. It does not stop a prompt: the hook
-// is registered with this command line, so it would stop every skill.
-func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
-	start := time.Now()
-	err = fmt.Errorf("invalid hook command line: %w", err)
-	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hydrate --help`
-	var request hydrate.Request
-	e, readErr := ReadEvent(s)
-	if errors.Is(readErr, errOtherAgent) {
-		return nil
-	}
-	if readErr == nil {
-		request, _, _ = hydrate.Understand(e)
-	}
-	h := hydrated{call: hydrate.Call{Request: request, Err: err}, answer: hydrate.Failed(request, hydrate.Result{}, err.Error(), hint)}
-	return h.tell(s, start, newDecisionLog(s, f.Log))
-}
-
-func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
-	start := time.Now()
-	e, err := ReadEvent(s)
-	if errors.Is(err, errOtherAgent) {
-		return nil
-	}
-	if err != nil {
-		h := hydrated{call: hydrate.Call{Err: err}, answer: hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
-			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help")}
-		return h.tell(s, start, newDecisionLog(s, f.Log))
-	}
-	return f.do(ctx, s, e, policy).tell(s, start, newDecisionLog(s, f.Log))
 }
 
 // hydrated is what a call of the hook has done with the task list, and its answer.
@@ -215,12 +134,6 @@ func (f hydrateFlags) report(s terminal.Streams, call hydrate.Call) hydrated {
 	}
 	answer := event.GoOnTelling(request.Event, model, strings.TrimSuffix(person, "\n"))
 	return hydrated{call: call, answer: answer, notes: hydrate.Notes(result)}
-}
-
-// tell logs the call, unless there was nothing to do, and answers the client.
-func (h hydrated) tell(s terminal.Streams, start time.Time, log *decisionLog) error {
-	h.log(start, log)
-	return h.finish(s, log)
 }
 
 // log adds the call to the log, unless there was nothing to do.

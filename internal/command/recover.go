@@ -32,9 +32,8 @@ also writes again what the disk has lost of committed changes. For each list it 
 The exit code is 0 if nothing is left to do, and 1 otherwise, also if the session has no
 task list.
 
-With --hook it reads the client's event from standard input, recovers that session's list,
-prints {"continue": true} and always exits with 0. A message for the person is in
-systemMessage.
+With --hook it is "fsmtx hook --agent claude" without the rest: at SessionStart it recovers that
+session's list. It always exits with 0.
 
 --json prints an array of objects with the fields list, state (one of the above), skill
 and time of the interrupted hydration (empty if there was none), restored, removed, created,
@@ -56,7 +55,9 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Args:    NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.hook {
-				return recoverHook(c.Context(), s, f)
+				h := partOfHook(recovers)
+				h.recovery = f.Options
+				return h.run(c.Context(), s)
 			}
 			ctx, stop := Interruptible(c.Context())
 			defer stop()
@@ -126,24 +127,6 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		}
 	}
 	return nil
-}
-
-// recoverHook recovers the list of the event's session. It never stops the session: errors
-// are reported, but the exit code is 0.
-func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
-	SurviveBrokenPipe(s)
-	e, err := ReadEvent(s)
-	switch {
-	case errors.Is(err, errOtherAgent):
-		return nil
-	case errors.Is(err, errTyped):
-		return &Exit{ExitOK, err, "the client runs fsmtx recover --hook; fsmtx recover is for people"}
-	case err != nil:
-		return deliver(s, recovery.Answer(recovery.Report{}, err))
-	}
-	ctx, stop := Interruptible(ctx)
-	defer stop()
-	return deliver(s, recovery.Answer(recoverEvent(ctx, s, e, f.Options)))
 }
 
 // recoverEvent recovers the list of the session that has sent the event.

@@ -29,44 +29,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const stepLong = `Step is a hook of the client. It enforces the steps of a workflow that "fsmtx hydrate" has
-put into the session's task list:
-
-  PreToolUse of TaskUpdate          a step can be started or completed only when the steps
-                                    before it are done. If its entry in fsm.json says so,
-                                    it can be completed only when the files it produces
-                                    exist, its check exits with 0, and a person has
-                                    approved it. It cannot be deleted or lose its tag.
-                                    An outcome that leads back opens steps again
-  PreToolUse of Write, Edit,        task files cannot be edited
-  NotebookEdit
-  PreToolUse of Bash                the person is asked about commands of fsmtx that take
-                                    something away, such as "fsmtx step skip"; next, start,
-                                    complete and begin SKILL run without a question if they
-                                    stand alone and are about the session's list
-  PreToolUse of any tool            a call that steps list under "only" is refused unless
-                                    one of them is in progress
-  PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
-  PostToolUse of TaskUpdate         what follows from an outcome is shown in the list
-  PostToolUse of AskUserQuestion    what the person chose is recorded
-  TaskCompleted                     as for TaskUpdate, if no hook has judged that
-  Stop, SubagentStop                the agent is sent back to a step that is ready, unless
-                                    the person has said stop or is being asked. An update
-                                    that was allowed but not carried out is forgotten
-  UserPromptSubmit, PostToolBatch   such an update is forgotten here, too
-  SessionStart (compact, resume)    the agent receives the state of the workflow
-  SessionStart (fork, clear)        it hears that the workflow is in the list of the other
-                                    session
-
-For any other event, and in a session without a workflow, it does nothing: it prints
-nothing, and creates no file and no lock. When it refuses a call, it exits with 2 and
-prints the reason on standard error and as JSON on standard output. A check that fails,
-does not end in time or cannot be started refuses the call. Errors of fsmtx itself refuse
-nothing; they are reported to the person in systemMessage.
+const stepLong = `As a hook of Claude Code, step is "fsmtx hook --agent claude" without the rest: it enforces
+the steps of the workflow in the session's task list, and takes up no skill. fsmtx hook --help
+says more.
 
 In a terminal, a person can skip a step with "fsmtx step skip", mark it as done with
-"fsmtx step done", or let one call through with "fsmtx step allow". fsmtx install
-registers the hook.`
+"fsmtx step done", or let one call through with "fsmtx step allow".`
 
 // stepLockWait limits the wait for the locks of the list.
 const stepLockWait = 3 * time.Second
@@ -80,8 +48,8 @@ func completeStep(c *cobra.Command) {
 }
 
 func newStep(s terminal.Streams) *cobra.Command {
-	var f stepFlags
-	c := &cobra.Command{
+	f := partOfHook(judges)
+	c := f.command(s, &cobra.Command{
 		Use:   "step",
 		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move; or show the steps",
 		Long:  stepLong,
@@ -96,16 +64,10 @@ func newStep(s terminal.Streams) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.Check(); err != nil {
-				return refuseStep(s, err)
-			}
-			return runStep(c.Context(), s, f)
-		},
-	}
-	f.Add(c.Flags())
+	})
+	f.Step.Add(c.Flags())
 	completeStep(c)
-	addLog(c, &f.Log)
+	addLog(c, &f.Hydrate.Log)
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
 }
@@ -121,40 +83,10 @@ func stepSubcommands() []Subcommand {
 	}
 }
 
-// refuseStep reports an invalid hook command line to the person. It refuses no call.
-func refuseStep(s terminal.Streams, err error) error {
-	switch _, readErr := ReadEvent(s); {
-	case errors.Is(readErr, errOtherAgent):
-		return nil
-	case errors.Is(readErr, errTyped):
-		return &Exit{ExitOK, err, "run fsmtx step --help"}
-	}
-	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. `+
-		`The steps of workflows are not enforced`, err)))
-}
-
 // notEnforced reports to the person why the hook could not decide about a call. It refuses
 // no call.
 func notEnforced(why error) event.Answer {
 	return event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", why))
-}
-
-// runStep answers one event.
-func runStep(ctx context.Context, s terminal.Streams, f stepFlags) error {
-	SurviveBrokenPipe(s)
-	e, err := ReadEvent(s)
-	switch {
-	case errors.Is(err, errOtherAgent):
-		return nil
-	case errors.Is(err, errTyped):
-		return &Exit{ExitOK, err, "an agent runs fsmtx step; fsmtx step show shows the steps"}
-	case err != nil:
-		return deliver(s, notEnforced(err))
-	}
-	log := newDecisionLog(s, f.Log)
-	err = deliver(s, f.judge(ctx, s, e, log))
-	log.write()
-	return err
 }
 
 // judge returns the answer to an event. It recovers from a panic, whose exit code 2 would refuse
@@ -355,8 +287,6 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 			return event.SendBack(e.Name, sentBack, person)
 		}
 		return h.troubled(person)
-	case event.PostToolBatch:
-		return h.lapse(ctx, steps.Pause{Agent: e.AgentID})
 	case event.UserPromptSubmit: // it may come while the agent works (fact 42)
 		return h.lapse(ctx, steps.Pause{InFlight: func(use string) bool {
 			over, known := transcript.Over(e.TranscriptPath, use)

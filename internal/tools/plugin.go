@@ -44,7 +44,7 @@ unless others are given; --with none removes the parts. A plugin with another au
 be named with --name, and gets only the program and the hooks. If DIR has no plugin, it
 must be empty.
 
-Unless --no-steps is given, the hooks also enforce the steps of workflows (fsmtx step --help).
+Unless --no-steps is given, the hooks also enforce the steps of workflows (fsmtx hook --help).
 They judge the calls that the plugin's own workflows list under "only"; with --only, those
 that any workflow may list. --mcp adds an MCP server, which serves the steps as tools to
 models without task tools: the program fsmtx-tools, which must be beside this one or on PATH,

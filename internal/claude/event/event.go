@@ -24,7 +24,6 @@ const (
 	PreToolUse          = "PreToolUse"
 	PostToolUse         = "PostToolUse"
 	PostToolUseFailure  = "PostToolUseFailure"
-	PostToolBatch       = "PostToolBatch"
 	UserPromptSubmit    = "UserPromptSubmit"
 	UserPromptExpansion = "UserPromptExpansion"
 	SessionStart        = "SessionStart"
