@@ -3,6 +3,7 @@ package outline
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -110,31 +111,27 @@ func (d *document) unlabelled(c *candidate) string {
 	return ""
 }
 
-// tasks returns the items with a box: those with identifiers together, and those without.
+// tasks returns the items with a box: all together, but for those that say what is to be true in the end.
 func (d *document) tasks() (all []*candidate) {
-	with := &candidate{form: Tasks, what: "a task list", rank: identified}
-	without := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes}
-	var criteria []*candidate
+	whole := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes}
 	for _, section := range d.boxesBySection() {
-		switch {
-		case section[0].above != nil && (isAside(section[0].above.titlesFrom()) || checklist.in(section[0].above.text)):
-			criteria = append(criteria, &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes, marks: section,
-				doubt: fmt.Sprintf("it is under %q, which may be what is to be true in the end", shorten(section[0].above.text))})
-		case labelled(section)*2 >= len(section):
-			with.marks = append(with.marks, section...)
-		default:
-			without.marks = append(without.marks, section...)
+		title := section[0].above
+		if title == nil || labelled(section)*2 >= len(section) || !isAside(title.titlesFrom()) && !checklist.in(title.text) {
+			whole.marks = append(whole.marks, section...)
+			continue
 		}
+		all = append(all, &candidate{form: Tasks, what: whole.what, rank: boxes, marks: section,
+			doubt: fmt.Sprintf("it is under %q, which may be what is to be true in the end", shorten(title.text))})
 	}
-	for _, c := range []*candidate{with, without} {
-		if len(c.marks) > 1 || len(c.marks) == 1 && len(c.marks[0].parts) > 1 {
-			all = append(all, c)
-		}
+	if n := len(whole.marks); n == 0 || n == 1 && len(whole.marks[0].parts) < 2 {
+		return all
+	} else if labelled(whole.marks)*2 >= n {
+		whole.what, whole.rank = "a task list", identified
 	}
-	if twice := repeated(with.marks); twice != "" {
-		with.doubt, with.rival = fmt.Sprintf("two of its tasks are called %s", twice), true
+	if twice := repeated(whole.marks); twice != "" {
+		whole.doubt, whole.rival = fmt.Sprintf("two of its tasks are called %s", twice), true
 	}
-	return append(all, criteria...)
+	return append(all, whole)
 }
 
 // repeated returns an identifier with letters that two marks have, or "".
@@ -207,20 +204,25 @@ var (
 )
 
 // tables returns the tables whose first column has identifiers.
-func (d *document) tables() (all []*candidate) {
+func (d *document) tables() []*candidate {
 	whole := &candidate{form: Tasks, what: "a table of tasks", rank: identified}
 	for _, b := range d.blocks {
-		if b.node.Kind() != table.KindTable || isAside(b.titles()) {
+		if b.node.Kind() != table.KindTable {
 			continue
 		}
-		if marks := d.rows(b); len(marks) > 1 {
+		marks := d.rows(b)
+		goesOn := len(marks) > 0 && len(whole.marks) > 0 && marks[0].label.follows(whole.marks[len(whole.marks)-1].label)
+		if goesOn || len(marks) > 1 && !isAside(b.titles()) {
 			whole.marks = append(whole.marks, marks...)
 		}
 	}
-	if len(whole.marks) > 0 {
-		all = append(all, whole)
+	if len(whole.marks) == 0 {
+		return nil
 	}
-	return all
+	if whole.marks[0].label.class == "#" {
+		whole.rank = boxes
+	}
+	return []*candidate{whole}
 }
 
 // rows returns the rows of a table, or nil if one of them has no identifier.
@@ -302,9 +304,6 @@ func (b *block) titlesFrom() []string { return append([]string{b.text}, b.titles
 // headingMarks returns the headings, lines and items that begin with a label.
 func (d *document) headingMarks() (marks []mark) {
 	for _, b := range d.blocks {
-		if isAside(b.titles()) {
-			continue
-		}
 		m := mark{line: b.line, end: b.end, above: b.above, level: b.level}
 		switch {
 		case b.level > 0:
@@ -377,6 +376,9 @@ func runsOf(class string, marks []mark) (runs []*candidate) {
 		c.marks, before = append(c.marks, m), m.label
 	}
 	for _, c := range runs {
+		if !slices.ContainsFunc(c.marks, func(m mark) bool { return !isAside(m.titlesAbove()) }) {
+			c.doubt = fmt.Sprintf("it is under %q", shorten(c.marks[0].above.text))
+		}
 		c.fold()
 	}
 	return runs
@@ -497,19 +499,23 @@ func (d *document) lists() (all []*candidate) {
 	next, single := 0, false
 	for _, b := range d.blocks {
 		list, ok := b.node.(*ast.List)
-		if !ok || !list.IsOrdered() || isAside(b.titles()) {
+		goesOn := ok && list.Start > 1 && list.Start == next
+		if !ok || !list.IsOrdered() || !goesOn && isAside(b.titles()) {
 			continue
 		}
 		items := d.items(list, b.end)
 		if len(items) == 0 || slices.ContainsFunc(items, func(it item) bool { return it.box }) {
 			continue
 		}
-		if list.Start > 1 && list.Start == next || single && list.Start == 1 && all[len(all)-1].marks[0].above == b.above {
+		if goesOn || single && list.Start == 1 && all[len(all)-1].marks[0].above == b.above {
 			last := all[len(all)-1]
 			last.marks[len(last.marks)-1].end = b.line
 			last.add(items, b)
 		} else {
 			all = append(all, d.newList(list.Start, items, b))
+		}
+		if c := all[len(all)-1]; !d.inOrder(items, list.Start) {
+			c.doubt, c.rival = "its numbers are not in order", true
 		}
 		next, single = list.Start+len(items), len(items) == 1
 	}
@@ -519,6 +525,17 @@ func (d *document) lists() (all []*candidate) {
 		}
 	}
 	return slices.DeleteFunc(all, func(c *candidate) bool { return len(c.marks) < 2 })
+}
+
+// inOrder reports whether the items of a list have the numbers from start on, or all have the first one.
+func (d *document) inOrder(items []item, start int) bool {
+	counted, same := true, true
+	for i, it := range items {
+		line := d.lines(it.line, it.line+1)
+		counted = counted && strings.HasPrefix(line, strconv.Itoa(start+i))
+		same = same && strings.HasPrefix(line, strconv.Itoa(start))
+	}
+	return counted || same
 }
 
 // newList returns an ordered list. It is the steps if something above it says so, or if only the title of the text is above it.

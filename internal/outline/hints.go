@@ -40,10 +40,8 @@ var (
 	products = pattern{text: "\\b(?i:save|write|record|document|add)\\b[^`.]{0,60}\\b(?:in|into|to) ([A-Z_]{2,}\\.md)\\b|(?i)\\b" +
 		"(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}" +
 		"`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
-	// A file that is read, and words such as "the first write", are no products.
+	// A file that is read is not a product.
 	reads = pattern{text: `(?i)\b(?:read|see|consult|load|open|follow|from|using|against|check)\b`}
-	nouns = pattern{text: `(?i)\b(?:the|an?|any|each|every|first|last|before|after) (?:\w+ )?` +
-		`(?:write|output|record|document|export|commit|store)\b`}
 	// Words that forbid something are not a gate; the rest of the sentence may be one.
 	forbidden = pattern{text: `(?i)(?:\b(?:not|never)|n['’]t) (?:save|write|output|store|record|document|export|create|generate|` +
 		`produce|commit|add)\b[^.,;:]*`}
@@ -107,7 +105,7 @@ func hint(s Step, line int, said string) (all []Hint) {
 		add(said, member("check", run), "")
 	}
 	for _, sentence := range strings.SplitAfter(said, ". ") {
-		if m := products.find(nouns.without(forbidden.without(sentence))); m != nil && isLocal(m[1]+m[2]) && !reads.in(m[0]) {
+		if m := products.find(forbidden.without(sentence)); m != nil && isLocal(m[1]+m[2]) && !reads.in(m[0]) {
 			add(sentence, member("produces", []string{m[1] + m[2]}), "")
 		}
 		if approvals.in(needless.without(sentence)) {

@@ -70,6 +70,7 @@ func TestHints(t *testing.T) {
 		{"optional", "Skip this step for small changes.",
 			`the text makes this optional, and here every step is done: in the object form "when" leaves steps out`},
 		{"a file that is read before it is written", "Before the first write, read `references/x.md`.", ""},
+		{"a file that is read when one writes", "When you write, read `references/x.md`.", ""},
 		{"a file that is read before something is written", "Read `references/x.md` before the first write, see `y.md`.", ""},
 		{"nothing", "Look at every file.", ""},
 	} {

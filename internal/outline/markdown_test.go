@@ -1,6 +1,7 @@
 package outline_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -99,4 +100,31 @@ func TestWhatIsLeftOutIsSaid(t *testing.T) {
 	assert.Equal(t, 13, o.Steps[0].Line)
 	assert.Equal(t, []outline.Left{{Line: 6, What: "Why"}, {Line: 8, What: `a numbered list (2, the first is "One")`,
 		Why: `nothing says that what is under "Why" is the steps`, Form: "list:8"}}, o.Left)
+}
+
+// TestAllOrNothing: whatever else a text has between them, all of its steps are taken or none.
+func TestAllOrNothing(t *testing.T) {
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		style := rapid.SampledFrom([]string{"- [ ] T%03d Build part %d\n", "- [x] 1.%d Build part %d\n", "## Step %d: Build part %d\n",
+			"### Phase %d - Build part %d\n", "**Step %d: Build part %d**\n\n",
+			"- [ ] **Task %d:** Build part %d\n", "%d. Build part %d\n"}).Draw(t, "style")
+		n := rapid.IntRange(2, 12).Draw(t, "steps")
+		text := "# Plan\n\n"
+		for i := 1; i <= n; i++ {
+			text += fmt.Sprintf(style, i, i)
+			text += rapid.SampledFrom([]string{"", "", "\n## Notes\n\n", "\nText.\n\n", "\n1. Look\n2. Listen\n\n", "\n- a\n- b\n\n",
+				"\n```\n- [ ] T9 no\n```\n\n",
+				"\n> ## Step 1: no\n\n", "\n**Files:** `a.go`\n\n", "\n- [ ] Sweep\n\n",
+				"\n| # | Step |\n|---|---|\n| 1 | Look |\n| 2 | Listen |\n\n"}).Draw(t, "noise")
+		}
+		o := outline.Markdown([]byte(text), "")
+		if got := strings.Count(shown(o.Steps, ""), "Build part"); got != 0 {
+			require.Equal(t, n, got, "%s\n%s", text, shown(o.Steps, ""))
+			found++
+		} else {
+			require.Empty(t, o.Steps, "%s\n%s", text, shown(o.Steps, ""))
+		}
+	})
+	require.Positive(t, found)
 }

@@ -123,6 +123,9 @@ func (d *document) lines(from, to int) string {
 	return paragraph(all)
 }
 
+// otherBox is the box of a task in progress. Behind a box, an asterisk marks what is optional.
+var otherBox = pattern{text: `^\[[-~/>]\]\s`}
+
 // items returns the entries of a list whose last line is before end.
 func (d *document) items(list ast.Node, end int) (all []item) {
 	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
@@ -134,8 +137,8 @@ func (d *document) items(list ast.Node, end int) (all []item) {
 		if n.NextSibling() != nil {
 			it.end = d.lineOf(n.NextSibling())
 		}
-		if box, ok := first.FirstChild().(*table.TaskCheckBox); ok {
-			it.box, it.done, it.text = true, box.IsChecked, strings.TrimSpace(it.text[3:])
+		if box, ok := first.FirstChild().(*table.TaskCheckBox); ok || otherBox.in(it.text) {
+			it.box, it.done, it.text = true, ok && box.IsChecked, strings.TrimSpace(strings.TrimPrefix(it.text[3:], "*"))
 		}
 		for c := first.NextSibling(); c != nil; c = c.NextSibling() {
 			if c.Kind() == ast.KindList {

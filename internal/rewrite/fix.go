@@ -21,7 +21,7 @@ import (
 //     without its version
 //   - ids that are strings of digits
 //   - misspelt names of fields and names that other programs use, unless the task also has
-//     the right field or the value is of another type
+//     the right field
 //
 // A file that cannot be parsed after the repairs of its text, those of the first item, gets
 // only these.
@@ -230,7 +230,7 @@ func (f *fixer) task(task *hujson.Object) {
 			continue
 		}
 		meant := fsmspec.FieldMeant(name)
-		if meant == "" || member(task, meant) != nil || !hasTypeOf(meant, m.Value) {
+		if meant == "" || member(task, meant) != nil {
 			continue
 		}
 		f.note("renamed %q to %q", name, meant)
@@ -246,42 +246,6 @@ func (f *fixer) task(task *hujson.Object) {
 			}
 		}
 	}
-}
-
-// hasTypeOf reports whether a value is of the field's type.
-func hasTypeOf(field string, v hujson.Value) bool {
-	kind := v.Value.Kind()
-	switch field {
-	case "id":
-		return kind == '0' || isID(v)
-	case "blocks", "blockedBy":
-		list, ok := v.Value.(*hujson.Array)
-		return ok && !slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '0' && !isID(e) })
-	case "metadata":
-		return kind == '{'
-	case "status":
-		text, ok := v.Value.(hujson.Literal)
-		var status fsmspec.Status
-		return ok && kind == '"' && status.UnmarshalText([]byte(text.String())) == nil
-	case "subject", "description", "activeForm", "owner":
-		return kind == '"'
-	case "check":
-		return kind == '"' || kind == '{'
-	case "approval":
-		return kind == '"' || kind == 't'
-	case "outcomes":
-		return kind == '[' || kind == '{'
-	case "decides":
-		return kind == '"' || kind == '{'
-	case "when", "each":
-		return kind == '{'
-	case "do":
-		return kind == '['
-	}
-	if list, ok := v.Value.(*hujson.Array); ok && fsmspec.HasPatterns(field) {
-		return !slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '"' })
-	}
-	return false
 }
 
 // unquote replaces a string of digits by the number.
