@@ -75,7 +75,7 @@ arch=$(uname -m)
 case $arch in
 x86_64 | amd64) arch=amd64 ;;
 aarch64 | arm64) arch=arm64 ;;
-*) fail "there is no release for $arch" "build it: go install github.com/fsmtx/fsmtx/cmd/fsmtx@v$version" ;;
+*) fail "there is no release for $arch" "build it: go install github.com/fsmtx/fsmtx/cmd/...@v$version" ;;
 esac
 
 name=fsmtx_${version}_${os}_${arch}
