@@ -32,7 +32,7 @@ func TestAKilledInstallCanBeRemoved(t *testing.T) {
 		"install into a file":       {"c", "{\n  \"model\": \"x\"\n}\n", install, nil},
 		"update":                    {"a/c", "", []string{"install", "--user", "--no-steps"}, [][]string{install}},
 		"remove with directories":   {"a/b/c", "", remove, [][]string{install}},
-		"remove from a file":        {"c", "\ufeff{\"model\": \"x\"}", remove, [][]string{install}},
+		"remove from a file":        {"c", "\ufeff{\n  \"model\": \"x\"\n}\n", remove, [][]string{install}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := map[string]bool{"": true, c.file: true}
