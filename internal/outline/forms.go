@@ -164,12 +164,23 @@ func (d *document) boxesBySection() (sections [][]mark) {
 		}
 		marks := boxItems(d.items(b.node, b.end), b.above)
 		if n := len(sections); n > 0 && len(marks) > 0 && sections[n-1][0].above == b.above {
+			extend(sections[n-1], b.line)
 			sections[n-1] = append(sections[n-1], marks...)
+			extend(sections[n-1], d.sectionOf(b))
 		} else if len(marks) > 0 {
 			sections = append(sections, marks)
 		}
 	}
 	return sections
+}
+
+// extend gives the text up to a line to the last of these marks: between and behind the lists of a section it belongs to the items.
+func extend(marks []mark, end int) {
+	m := &marks[len(marks)-1]
+	m.end = end
+	if len(m.parts) > 0 {
+		m.parts[len(m.parts)-1].end = end
+	}
 }
 
 // boxItems returns the outermost items with a box. An item without one only groups those below it.
@@ -297,9 +308,6 @@ func (m mark) titlesAbove() []string {
 	}
 	return m.above.titlesFrom()
 }
-
-// titlesFrom returns the titles from a heading upwards.
-func (b *block) titlesFrom() []string { return append([]string{b.text}, b.titles()...) }
 
 // headingMarks returns the headings, lines and items that begin with a label.
 func (d *document) headingMarks() (marks []mark) {
@@ -553,16 +561,11 @@ func (d *document) newList(start int, items []item, b *block) *candidate {
 		c.doubt = fmt.Sprintf("%q introduces it", shorten(lead))
 	case introduces.in(lead) || announces(b.titles()):
 		c.rank = titled
-	case b.above != nil && !d.isTitle(b.above):
+	case b.above != nil && !b.above.title:
 		c.rival = instructions(c.marks)
 		c.doubt = fmt.Sprintf("nothing says that what is under %q is the steps", shorten(b.above.text))
 	}
 	return c
-}
-
-// isTitle reports whether a heading is that of the whole text.
-func (d *document) isTitle(b *block) bool {
-	return b.level == 1 && !slices.ContainsFunc(d.blocks, func(o *block) bool { return o != b && o.level == 1 })
 }
 
 func (c *candidate) add(items []item, b *block) {

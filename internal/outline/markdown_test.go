@@ -82,6 +82,17 @@ func TestTemplate(t *testing.T) {
 	require.Empty(t, spec.Warnings())
 }
 
+// TestTextBetweenTasks: what stands at the margin between the tasks of a section belongs to them.
+func TestTextBetweenTasks(t *testing.T) {
+	text := "# Feature Plan\n\n### Task 1: A\n\nGoal.\n\n- [ ] **Step 1: Test**\n\n```go\nx\n```\n\n- [ ] **Step 2: Run**\n\nRun it.\n\n" +
+		"### Task 2: B\n\n- [ ] **Step 1: Test**\n- [ ] **Step 2: Run**\n"
+	steps := outline.Markdown([]byte(text), "").Steps
+	assert.Equal(t, "A\n  Test\n  Run\nB\n  Test\n  Run\n", shown(steps, ""))
+	assert.Equal(t, "Goal.", steps[0].Description)
+	assert.Equal(t, "```go\nx\n```", steps[0].Do[0].Description)
+	assert.Equal(t, "Run it.", steps[0].Do[1].Description)
+}
+
 // TestFormsAskedFor: a person decides where it is not sure.
 func TestFormsAskedFor(t *testing.T) {
 	text := []byte("## A\n1. Open\n2. Draw\n## B\n1. Open\n2. Print\n\n## Checklist\n- [ ] Clean\n- [ ] Dry\n")

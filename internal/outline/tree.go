@@ -25,6 +25,7 @@ type block struct {
 	line, end int    // the lines that it has, from 0
 	text      string // of a heading and a paragraph, as it is written
 	level     int    // of a heading; 0 otherwise
+	title     bool   // the heading is that of the whole text
 	above     *block // the heading of the section, or nil
 	before    *block // or nil
 }
@@ -72,6 +73,10 @@ func read(source []byte) *document {
 		}
 		b.text = d.textOf(n)
 		d.blocks, before = append(d.blocks, b), b
+	}
+	top := slices.DeleteFunc(slices.Clone(d.blocks), func(b *block) bool { return b.level != 1 })
+	if len(top) == 1 {
+		top[0].title = true
 	}
 	return d
 }
@@ -158,10 +163,20 @@ func (d *document) cells(row ast.Node) (all []string) {
 	return all
 }
 
-// titles returns the headings that a block is in, the nearest first.
+// titles returns the headings that a block is in, the nearest first. That of the whole text counts if it announces steps.
 func (b *block) titles() (all []string) {
-	for s := b.above; s != nil; s = s.above {
-		all = append(all, s.text)
+	if b.above == nil {
+		return nil
+	}
+	return b.above.titlesFrom()
+}
+
+// titlesFrom returns the titles from a heading upwards.
+func (b *block) titlesFrom() (all []string) {
+	for ; b != nil; b = b.above {
+		if !b.title || announcing.in(clean(b.text)) {
+			all = append(all, b.text)
+		}
 	}
 	return all
 }
