@@ -78,8 +78,12 @@ func (c *candidate) withinOne(m mark) bool { return m.line < c.begin() && c.end(
 // told returns candidates, for a person who has to choose one.
 func told(all []*candidate) (left []Left) {
 	for _, c := range all {
-		left = append(left, Left{Line: c.begin() + 1, Why: c.doubt, Form: fmt.Sprintf("%s:%d", c.form, c.begin()+1),
-			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].title))})
+		l := Left{Line: c.begin() + 1, Why: c.doubt,
+			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].title))}
+		if c.form != Graph || c.graph != nil {
+			l.Form = fmt.Sprintf("%s:%d", c.form, l.Line)
+		}
+		left = append(left, l)
 	}
 	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })
 	return left

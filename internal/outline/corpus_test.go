@@ -79,7 +79,9 @@ func candidates(o outline.Outline) string {
 	}
 	all := "?"
 	for _, l := range o.Tied {
-		all += " " + l.Form
+		if all += " " + l.Form; l.Form == "" {
+			all += l.What
+		}
 	}
 	return all
 }

@@ -93,6 +93,16 @@ func TestTextBetweenTasks(t *testing.T) {
 	assert.Equal(t, "Run it.", steps[0].Do[1].Description)
 }
 
+// TestNoChainOfAGraph: a graph whose ways cannot be told is not made a chain, not even when it is asked for.
+func TestNoChainOfAGraph(t *testing.T) {
+	text := []byte("```mermaid\ngraph TD\nA{Bug?} -->|yes| C[Fix]\nA -->|no| B{Wish?}\nB -->|yes| C\nB -->|no| D[Ask]\n```\n")
+	for _, form := range []string{"", "graph", "graph:3"} {
+		o := outline.Markdown(text, form)
+		assert.Empty(t, o.Steps, form)
+		assert.NotEmpty(t, o.Unsure, form)
+	}
+}
+
 // TestFormsAskedFor: a person decides where it is not sure.
 func TestFormsAskedFor(t *testing.T) {
 	text := []byte("## A\n1. Open\n2. Draw\n## B\n1. Open\n2. Print\n\n## Checklist\n- [ ] Clean\n- [ ] Dry\n")

@@ -88,7 +88,9 @@ func Markdown(text []byte, form string) Outline {
 		return Outline{Unsure: why, Tied: told(tied)}
 	}
 	o := Outline{What: best.what, Steps: best.graph}
-	if best.graph == nil {
+	if best.form == Graph && best.graph == nil { // never a chain of its nodes
+		why = best.doubt
+	} else if best.graph == nil {
 		o.Steps, why = d.steps(best.marks)
 	}
 	if why == "" {
@@ -98,7 +100,9 @@ func Markdown(text []byte, form string) Outline {
 		}
 	}
 	if why != "" {
-		return Outline{Unsure: why, Tied: told([]*candidate{best})}
+		tied := told([]*candidate{best})
+		tied[0].Form = "" // to ask for it is of no use
+		return Outline{Unsure: why, Tied: tied}
 	}
 	o.Left = d.leftOut(best, all)
 	o.Hints = d.hints(o.Steps, best)

@@ -170,12 +170,13 @@ func pathsOf(files []outline.File) (paths []string) {
 // noSteps is the error for a text whose steps were not found, or are not sure.
 func noSteps(source string, o outline.Outline) error {
 	const agent = "; or the skill write-workflow, which fsmtx init writes, has an agent propose steps"
-	switch {
-	case o.Unsure != "" && len(o.Tied) > 0:
+	if o.Unsure != "" {
+		hint := "correct that in the text"
+		if i := slices.IndexFunc(o.Tied, func(l outline.Left) bool { return l.Form != "" }); i >= 0 {
+			hint = "--form " + o.Tied[i].Form + " takes that part of the text"
+		}
 		return command.Fail(command.ExitNo, fmt.Errorf("not sure what the steps of %s are: %s; nothing was written", source, o.Unsure),
-			"--form "+o.Tied[0].Form+" takes that part of the text"+agent)
-	case o.Unsure != "":
-		return command.Fail(command.ExitNo, fmt.Errorf("%s: %s; nothing was written", source, o.Unsure), "leave out --form, or correct it")
+			hint+agent)
 	}
 	return command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps", source),
 		`number the steps, for example "## Step 1: Build"; --from FILE takes them from another text, and --template writes three `+
@@ -189,7 +190,11 @@ func explainNone(s terminal.Streams, source string, o outline.Outline) {
 			visible.Fprintf(s.Err, "%s: and %d more\n", source, len(o.Tied)-i)
 			return
 		}
-		visible.Fprintf(s.Err, "%s:%d: --form %s: %s\n", source, l.Line, l.Form, l)
+		form := ""
+		if l.Form != "" {
+			form = "--form " + l.Form + ": "
+		}
+		visible.Fprintf(s.Err, "%s:%d: %s%s\n", source, l.Line, form, l)
 	}
 }
 
