@@ -24,7 +24,7 @@ ONE_IN      ?= 1
 
 .PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-sample bench enforcement transitions crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
-build: ## build bin/fsmtx, and bin/fsmtx-tools, which it starts as "fsmtx mcp"
+build: ## build bin/fsmtx, and bin/fsmtx-tools, which it becomes for a command that it does not have
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx-tools ./cmd/fsmtx-tools
 

@@ -64,7 +64,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx status":     {hook("x", "status", "s"), hook("x", "status", "--all")},
 		"fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")},
 		"fsmtx log":        {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),
-		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s"}`, "recover", "--hook")},
+		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s", "hook_event_name": "SessionStart"}`, "recover", "--hook")},
 		"fsmtx doctor":  one("doctor"),
 		"fsmtx install": {hook("x", "install", "--check"), hook("x", "install", "--print"), hook("x", "install", "--remove", "--purge")},
 		"fsmtx plugin":  one("plugin", "p"), "fsmtx demo": one("demo"), "fsmtx version": one("version"),
