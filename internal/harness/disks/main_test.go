@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/medium"
 	"github.com/fsmtx/fsmtx/internal/harness/overseer"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // states limits how many states of each operation are tried on each file system.
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	overseer.Become()
 	switch os.Getenv(roleVariable) {
 	case "fsmtx":
-		os.Exit(command.Main(os.Args[1:], callers.Played()))
+		os.Exit(tools.Main(os.Args[1:], callers.Played()))
 	case "tests":
 		callers.Forget()
 		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
