@@ -16,6 +16,7 @@ import (
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 // everywhere writes a plugin with the skill release. Its program for this platform is
@@ -107,9 +108,11 @@ func TestAPluginInAnyDirectory(t *testing.T) {
 func TestAHookWithoutItsProgram(t *testing.T) {
 	s := realclient.New(t)
 	program := s.Path("home/fsmtx")
-	data, err := os.ReadFile(fsmtx)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(program, data, 0o755))
+	for _, name := range programs.Both() {
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(fsmtx), name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(s.Path("home/"+name), data, 0o755))
+	}
 	require.Zero(t, s.Command("", program, "install", "--user").Code)
 	require.NoError(t, os.Remove(program))
 
