@@ -35,7 +35,7 @@ func choose(all []*candidate, form string) (best *candidate, tied []*candidate, 
 		}
 	}
 	for _, c := range all {
-		if c != best && c.rank >= best.rank-near && (c.doubt == "" || c.rival || best.form == Graph) && !c.within(best) && !c.repeats(best) {
+		if c != best && c.rank >= best.rank-near && (c.doubt == "" || c.rival || best.form == formGraph) && !c.within(best) && !c.repeats(best) {
 			tied = append(tied, c)
 		}
 	}
@@ -80,7 +80,7 @@ func told(all []*candidate) (left []Left) {
 	for _, c := range all {
 		l := Left{Line: c.begin() + 1, Why: c.doubt,
 			What: fmt.Sprintf("%s (%d, the first is %q)", c.what, len(c.marks), shorten(c.marks[0].title))}
-		if c.form != Graph || c.graph != nil {
+		if c.form != formGraph || c.graph != nil {
 			l.Form = fmt.Sprintf("%s:%d", c.form, l.Line)
 		}
 		left = append(left, l)

@@ -55,7 +55,7 @@ func (d *document) graphs() (all []*candidate) {
 		if len(f.nodes) < 2 {
 			continue
 		}
-		c := &candidate{form: Graph, what: what, rank: graphed}
+		c := &candidate{form: formGraph, what: what, rank: graphed}
 		if unread == "" {
 			c.graph, unread = f.steps()
 		}

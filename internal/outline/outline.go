@@ -88,7 +88,7 @@ func Markdown(text []byte, form string) Outline {
 		return Outline{Unsure: why, Tied: told(tied)}
 	}
 	o := Outline{What: best.what, Steps: best.graph}
-	if best.form == Graph && best.graph == nil { // never a chain of its nodes
+	if best.form == formGraph && best.graph == nil { // never a chain of its nodes
 		why = best.doubt
 	} else if best.graph == nil {
 		o.Steps, why = d.steps(best.marks)
