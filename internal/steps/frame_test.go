@@ -31,8 +31,7 @@ A person can go past this in a terminal outside the client: fsmtx step skip 1 --
 	require.Equal(t, Ask, v.Decision)
 	require.Equal(t, `Publish it?
 (Yes completes the step #3 "Publish" of release.)
-Without a yes it stays open: tell the person,
-	who can approve it in a terminal outside the client: fsmtx step done 3 --because "..." --session s1`, v.Reason)
+Without a yes it stays open: tell the person, who can approve it in a terminal outside the client: fsmtx step done 3 --because "..." --session s1`, v.Reason)
 	require.Equal(t, Verdict{Step: 3}, l.Completed(t.Context(), Update{Task: "3", Status: completed}), "the person said yes")
 	l.set(3, completed)
 	require.True(t, l.state().Step(3).Done())

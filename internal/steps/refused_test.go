@@ -41,24 +41,18 @@ func TestWhyACallIsRefused(t *testing.T) {
 	l.end(3, "")
 	refused()
 	assert.Equal(t, `
-2 deny 2 times 0 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again",
-	which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
+2 deny 2 times 0 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
 A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
-2 deny 2 times 2 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again",
-	which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
+2 deny 2 times 2 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
 A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
-2 deny 2 times 3 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again",
-	which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
+2 deny 2 times 3 only: git push: git push belongs to #2 "Push", which waits for #1 "Review"; and to #3 "Again", which waits for #1 "Review" and #2 "Push". Ready: #1 "Review".
 A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1.
 This is the same refusal for the 3rd time: stop trying, and ask the person what to do
-3 deny 3 times 0 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again",
-	which is not in progress: start it first. Ready: #3 "Again".
+3 deny 3 times 0 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", which is not in progress: start it first. Ready: #3 "Again".
 A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
-3 deny 3 times 2 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again",
-	whose check is running. Ready: #3 "Again".
+3 deny 3 times 2 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", whose check is running. Ready: #3 "Again".
 A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1
-2 deny 2 times 4 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again",
-	which is done. Ready: #4 "End".
+2 deny 2 times 4 only: git push: git push belongs to #2 "Push", which is not needed this time; and to #3 "Again", which is done. Ready: #4 "End".
 A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)' --because "..." --session s1.
 This is the same refusal for the 4th time: stop trying, and ask the person what to do`, "\n"+strings.Join(all, "\n"))
 

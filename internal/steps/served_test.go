@@ -54,16 +54,13 @@ func TestWithoutAClientThatChangesTheList(t *testing.T) {
 deny #2 "Write the version" cannot be completed: #1 "Choose" must be done first. Ready now: #1 "Choose"; pending pending pending
 allow ; in_progress pending pending
 deny #1 "Choose" cannot be completed: say how it ends. Complete it with --outcome major, or with minor.; in_progress pending pending
-deny #1 "Choose" cannot be completed: it cannot end as "mayor". Complete it with --outcome major,
-	or with minor.; in_progress pending pending
+deny #1 "Choose" cannot be completed: it cannot end as "mayor". Complete it with --outcome major, or with minor.; in_progress pending pending
 allow ; completed pending pending
 allow ; completed pending pending
 deny #1 "Choose" ended as major and is done. A person can open it again in a terminal: fsmtx step reopen 1 --because "..." --session s1; completed pending pending
 deny #1 "Choose" ended as major and is done. A person can open it again in a terminal: fsmtx step reopen 1 --because "..." --session s1; completed pending pending
-deny #2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel,
-	which is beta or stable. Complete it with --set version=TEXT --set channel=TEXT; completed pending pending
-allow turn: Write the version: again,
-	time 1 of 3. #1 "Choose" and #2 "Write the version" are open again. Ready: #1 "Choose": How to do 1.; pending pending pending
+deny #2 "Write the version" cannot be completed: it has to give version, which matches ^[0-9.]+$; it has to give channel, which is beta or stable. Complete it with --set version=TEXT --set channel=TEXT; completed pending pending
+allow turn: Write the version: again, time 1 of 3. #1 "Choose" and #2 "Write the version" are open again. Ready: #1 "Choose": How to do 1.; pending pending pending
 allow ; completed pending pending
 allow ; completed completed pending
 allow ; completed completed pending

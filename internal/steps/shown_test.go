@@ -73,8 +73,7 @@ func TestWhatIsSaidOfSteps(t *testing.T) {
  {"id": 1, "subject": "List", "outcomes": {"some": {}, "none": {}}},
  {"id": 2, "subject": "Migrate", "blockedBy": [1], "when": {"1": "some"}, "each": {"lines": "lines"}, "do": [
    {"id": 1, "subject": "Change {item}", "do": [{"id": 1, "subject": "Edit", "within": "1h"}]},
-   {"id": 2, "subject": "Test {item}", "check": "false", "blockedBy": [1], "outcomes": {"failed": {"back": 1, "max": 1, "then": "parked"},
-	"parked": {}}}]},
+   {"id": 2, "subject": "Test {item}", "check": "false", "blockedBy": [1], "outcomes": {"failed": {"back": 1, "max": 1, "then": "parked"}, "parked": {}}}]},
  {"id": 3, "subject": "Decide", "blockedBy": [2], "decides": "person", "outcomes": {"again": {"back": 2, "max": 2}, "fine": {}}},
  {"id": 4, "subject": "Mourn", "when": {"1": "none"}},
  {"id": 5, "subject": "Tell", "blockedBy": [3, 4], "approval": "Told?"}
