@@ -13,7 +13,6 @@ type label struct {
 	from    int    // its number, and the last one of a range
 	to      int
 	below   string // what follows the number: "1" of 2.1, "a" of 2a
-	dotted  bool
 	comment string // what is in parentheses behind it
 }
 
