@@ -19,8 +19,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Notes returns what else a person who works in dir with Claude Code has to know, where nothing is wrong: by what a session
-// works on steps, and that there is no workflow.
+// Notes returns what a person who works in dir with Claude Code should know although nothing is wrong: whether a session works
+// on steps by commands or by a list, and whether dir has no workflow.
 func Notes(s terminal.Streams, dir string) (notes []string) {
 	d := &doctor{Streams: s, cwd: dir}
 	h, _, err := d.look()
@@ -37,7 +37,7 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 	return append(notes, "a session works "+install.Works(s.Getenv, dir))
 }
 
-// otherwiseNamed reports workflows beside a SKILL.md under a name that is not read, where there is no fsm.json.
+// otherwiseNamed reports valid workflows that lie beside a SKILL.md without an fsm.json, under a name that is not read.
 func otherwiseNamed(skills []locator.Skill) (found []Fault) {
 	for _, k := range skills {
 		if _, err := os.Stat(filepath.Join(k.Folder, specName)); err == nil {

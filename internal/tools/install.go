@@ -75,8 +75,7 @@ docs/guards.md). They stay until --remove. A project configures them in
 --mcp also registers the MCP server "fsmtx mcp", which serves the steps as tools to
 models without task tools: with --user in .claude.json in CLAUDE_CONFIG_DIR or your home,
 with --local for this project in the same file, with --project in .mcp.json. The client
-starts it in each session to which that file applies. It needs the program fsmtx-tools
-beside this one or on PATH.
+starts it in each session to which that file applies.
 
 --statusline shows the workflow in the status line of the client: the steps that are done,
 the current one and its round, what was refused, and whether the work waits for you. A status

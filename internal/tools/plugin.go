@@ -47,8 +47,8 @@ must be empty.
 Unless --no-steps is given, the hooks also enforce the steps of workflows (fsmtx hook --help).
 They judge the calls that the plugin's own workflows list under "only"; with --only, those
 that any workflow may list. --mcp adds an MCP server, which serves the steps as tools to
-models without task tools: the program fsmtx-tools, which must be beside this one or on PATH,
-and .mcp.json. The client starts it in every session of the plugin's users.
+models without task tools: the file .mcp.json. The client starts it in every session of the
+plugin's users.
 
 --with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
 their configuration, config/planning-config.yaml. --with skill-files adds the hook

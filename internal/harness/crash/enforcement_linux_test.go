@@ -177,7 +177,7 @@ func TestEnforcementOnEverySystemCall(t *testing.T) {
 			}
 			for _, errno := range failing[call.Number] {
 				if r.name == unrecorded && (errno == unix.ENOENT || standard && call.Number == unix.SYS_WRITE) {
-					continue // a task that is not there is no step, and what is told is written there
+					continue // without its file the task is not a step; this is where the message is written
 				}
 				w := copied()
 				o, made, failed := w.faulty(t, r.event, fault{call.Number, n, errno})
