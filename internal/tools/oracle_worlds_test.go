@@ -102,6 +102,45 @@ func (k *walker) after() {
 	k.command("", "status", "s1", "--json")
 }
 
+// loopInputs spend the maximum of a loop, and go on: each way of completing a step has its last turn, and one more.
+func loopInputs(testing.TB) (inputs []input) {
+	for way, complete := range map[string]func(k *walker, step, outcome string){
+		"update": func(k *walker, step, outcome string) {
+			k.update(step, map[string]any{"status": "completed", "metadata": map[string]any{"outcome": outcome}})
+		},
+		"command": func(k *walker, step, outcome string) { k.command("agent", "complete", step, "--outcome", outcome) },
+		"person": func(k *walker, step, outcome string) {
+			k.command("person", "step", "done", step, "--outcome", outcome, "--because", "it is so", "--session", "s1")
+		},
+	} {
+		for most := 1; most <= 3; most++ {
+			spec := fmt.Sprintf(`{"fsm": 2, "steps": [{"id": 1, "subject": "Write", "outcomes": {"written": {}}},
+				{"id": 2, "subject": "Review", "blockedBy": [1], "outcomes": {"good": {}, "bad": {"back": 1, "max": %d}}},
+				{"id": 3, "subject": "Publish", "blockedBy": [2]}]}`, most)
+			inputs = append(inputs, input{fmt.Sprintf("loop %s %d", way, most), spec, func(t testing.TB, w *scene) []point {
+				k := &walker{scene: w, t: t, random: rand.New(rand.NewPCG(1, 1)), spec: spec}
+				k.prepare()
+				k.skill("flow")
+				for range most + 1 {
+					complete(k, "1", "written")
+					complete(k, "2", "bad")
+					k.command("", "status", "s1")
+				}
+				k.command("", "status", "s1", "--json")
+				complete(k, "2", "good")
+				k.command("person", "step", "reopen", "1", "--because", "once more", "--session", "s1")
+				complete(k, "1", "written")
+				complete(k, "2", "bad")
+				for _, args := range [][]string{{"next"}, {"log", "--decisions", "s1"}, {"status", "s1", "--json"}} {
+					k.command("", args...)
+				}
+				return w.points
+			}})
+		}
+	}
+	return inputs
+}
+
 // agentInputs send the events that other agents sent, in a project with a workflow, before and after
 // it was begun, and with other words in place of the command and the prompt.
 func agentInputs(t testing.TB) (inputs []input) {
