@@ -3,6 +3,7 @@
 package disks_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -43,9 +44,11 @@ type trial struct {
 type row struct {
 	flushes, writes         int
 	states, distinct, tried int
-	unlike, lost, unusable  int    // violations: neither before nor after, acknowledged and lost, not to be mounted, recovered or used
+	unlike, lost, unusable  int    // violations: neither before nor after, acknowledged and lost, not to be recovered or used
+	refused                 int    // not violations: the kernel does not mount what its own file system has left
 	byHand                  int    // recoveries before which a person had to remove a lock
 	first                   string // the first violation
+	why                     string // the first state was refused
 }
 
 func (r *row) violations() int { return r.unlike + r.lost + r.unusable }
@@ -208,8 +211,9 @@ func (tr *trial) examine(c cut) (problem string) {
 	maps.Copy(now, c.above)
 	tr.Load(now)
 	if err := tr.Mount(); err != nil {
-		tr.unusable++
-		return err.Error()
+		tr.refused++
+		tr.why = cmp.Or(tr.why, err.Error())
+		return ""
 	}
 	defer func() {
 		if err := tr.Unmount(); err != nil {
