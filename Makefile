@@ -152,8 +152,6 @@ together: ## a minute beside the client's own locking library (needs node and np
 
 bench: ## time the hooks against the least they can cost (as root on Linux, also on disks whose flush takes 2 ms)
 	go run ./internal/harness/bench/hydrate
-	go run ./internal/harness/bench/hooks
-	go run ./internal/harness/bench/guards
 	go run ./internal/harness/bench/steps
 	go run ./internal/harness/bench/scale
 
