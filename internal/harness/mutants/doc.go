@@ -8,8 +8,8 @@
 // capacities, how long a loop waits, the order of a search for any one.
 // Compiling the tests anew for each mutant takes longer than running them, so this command
 // builds them once, with every mutant in the code and none switched on, and then switches
-// them on one by one. A mutant that cannot be switched (in a constant, say) is compiled by
-// itself. Each test is run by itself first, without a mutant, and the switches note which of
+// them on one by one. What cannot be switched (in a constant, say) is not tried: four of
+// 1,200 that would compile. Each test is run by itself first, without a mutant, and the switches note which of
 // them would make a difference in it: a mutant is tried with those tests only, the fastest
 // first.
 //

@@ -170,8 +170,8 @@ func kindsOf(node ast.Node) (kinds []string, at token.Pos) {
 	if r, ok := node.(*ast.RangeStmt); ok && r.Key != nil && !inAnyOrder(r) {
 		return []string{turnRound}, r.Range
 	}
-	for kind, changes := range mutations {
-		if kind != "INVERT_NEGATIVES" && slices.ContainsFunc(changes, func(change [2]string) bool { return change[0] == operator.String() }) {
+	for kind, operators := range mutations {
+		if slices.Contains(operators, operator) {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -238,9 +238,8 @@ func isFixed(e ast.Expr) bool {
 
 // other is a mutation of a whole condition, statement or result.
 type other struct {
-	kind    string
-	node    ast.Node
-	instead string
+	kind string
+	node ast.Node
 }
 
 // others lists those whose place is in node. Conditions about an error are not among them:
@@ -270,7 +269,7 @@ func others(node ast.Node) []other {
 				return nil // with an error other results mean nothing
 			}
 			if name, ok := e.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
-				all = append(all, other{flipReturn, e, map[string]string{"true": "false", "false": "true"}[name.Name]})
+				all = append(all, other{flipReturn, e})
 			}
 		}
 		return all
@@ -286,9 +285,9 @@ func ofCondition(e ast.Expr) []other {
 		return nil
 	}
 	if chain, ok := e.(*ast.BinaryExpr); ok && (chain.Op == token.LAND || chain.Op == token.LOR) {
-		return []other{{never, e, "false"}} // its operands are left out one by one
+		return []other{{never, e}} // its operands are left out one by one
 	}
-	return []other{{never, e, "false"}, {always, e, "true"}}
+	return []other{{never, e}, {always, e}}
 }
 
 // ofStatements lists the calls and assignments of a block. A file that is not closed is not
@@ -304,12 +303,12 @@ func ofStatements(block []ast.Stmt) []other {
 			call = s.Call
 		case *ast.AssignStmt:
 			if closing, ok := s.Rhs[0].(*ast.CallExpr); s.Tok != token.DEFINE && !(ok && strings.HasSuffix(nameOf(closing), ".Close")) {
-				all = append(all, other{dropStatement, s, ""})
+				all = append(all, other{dropStatement, s})
 			}
 		}
 		if c, ok := call.(*ast.CallExpr); ok && nameOf(c) != "panic" && !strings.HasSuffix(nameOf(c), ".Close") && !strings.HasSuffix(nameOf(c),
 			".SetLimit") {
-			all = append(all, other{dropStatement, s, ""})
+			all = append(all, other{dropStatement, s})
 		}
 	}
 	return all

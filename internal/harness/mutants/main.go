@@ -51,10 +51,8 @@ type options struct {
 	run     string
 	workers int
 	sample  int
-	of      int
 	most    int
 	seed    uint64
-	tries   int
 	limit   time.Duration
 	verbose bool
 }
@@ -67,10 +65,8 @@ func main() {
 	flag.StringVar(&o.run, "run", "", "try only the package's own tests that match this `pattern`, and no other suite")
 	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
-	flag.IntVar(&o.of, "of", 0, "take the sample from this `number` of packages, chosen at random; 0 takes it from all")
 	flag.IntVar(&o.most, "most", 0, "fail only if more than this `percentage` of the mutants survive and are not listed")
 	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "the seed of the random choice")
-	flag.IntVar(&o.tries, "tries", 3, "how often a mutant must survive to count as surviving: some tests use random values")
 	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, even if mutants are left; 0 is no limit")
 	flag.BoolVar(&o.verbose, "v", false, "print which mutants each suite does not notice")
 	flag.Parse()
@@ -97,12 +93,6 @@ func run(ctx context.Context, o options, packages []string) error {
 	constants, err := newConstants()
 	if err != nil {
 		return err
-	}
-	rng := rand.New(rand.NewPCG(o.seed, 0))
-	if o.of > 0 {
-		chosen = slices.Clone(chosen)
-		rng.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
-		chosen = chosen[:min(o.of, len(chosen))]
 	}
 	mutants := make([][]mutant, len(chosen))
 	for i, t := range chosen {
@@ -189,11 +179,11 @@ func mixed(h uint64) uint64 { return rand.NewPCG(h, h).Uint64() }
 type status string
 
 const (
-	noticed   status = "noticed by its own tests"
-	elsewhere status = "noticed by others"
-	survives  status = "survive"
-	notViable status = "do not compile"
-	untried   status = "not tried in the time"
+	noticed     status = "noticed by its own tests"
+	elsewhere   status = "noticed by others"
+	survives    status = "survive"
+	notSwitched status = "cannot be switched"
+	untried     status = "not tried in the time"
 )
 
 // run tries the mutants and records the survivors in known.
@@ -205,7 +195,7 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 	counts := map[status]int{}
 	for i, m := range mutants {
 		counts[results[i]]++
-		if results[i] != notViable { // those for which there was no time count as noticed: a few cannot show a percentage
+		if results[i] != notSwitched { // those for which there was no time count as noticed: a few cannot show a percentage
 			known.tried++
 		}
 		if results[i] == survives && !known.expects(m) {
@@ -213,7 +203,7 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 		}
 	}
 	fmt.Printf("%s: %d mutants", t.pkg, len(mutants))
-	for _, s := range []status{noticed, elsewhere, notViable, survives, untried} {
+	for _, s := range []status{noticed, elsewhere, notSwitched, survives, untried} {
 		if counts[s] > 0 {
 			fmt.Printf(", %d %s", counts[s], s)
 		}

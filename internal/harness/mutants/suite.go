@@ -163,27 +163,14 @@ func (t *tests) measure(b *build, worker int, p *part) (out []byte, err error) {
 
 // fails reports whether a part of the suite fails with the mutant in one of the tries.
 func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
-	dir, every := b.worker(worker), false
-	flags := b.switched(dir)
-	if b.in[i] {
-		if err := turn(dir, i+1); err != nil {
-			return false, err
-		}
-	} else {
-		overlay, err := b.singleOverlay(i)
-		if err != nil {
-			return false, err
-		}
-		dir, flags, every = filepath.Dir(overlay), "-overlay="+overlay, true
-		if err := t.compile(b.ctx, dir, flags); err != nil {
-			return false, err
-		}
-		defer os.Remove(filepath.Join(dir, t.file))
+	dir := b.worker(worker)
+	if err := turn(dir, i+1); err != nil {
+		return false, err
 	}
 	for try := range tries {
-		every = every || try > 0 && t.random // with other values it may make a difference elsewhere
+		every := try > 0 && t.random // with other values it may make a difference elsewhere
 		for _, batch := range t.batches(func(p part) bool { return every || p.marks[i+1] != 0 }) {
-			if _, failed := t.run(b.ctx, dir, flags, batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
+			if _, failed := t.run(b.ctx, dir, b.switched(dir), batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
 				return true, nil
 			}
 		}

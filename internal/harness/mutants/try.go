@@ -26,7 +26,6 @@ type build struct {
 	workers int
 	mutants []mutant
 	in      map[int]bool   // the indices of the mutants in it
-	never   map[int]bool   // and of those that cannot compile: only a slice can be turned round
 	as      map[int]string // the types that arguments are converted to, by number
 }
 
@@ -38,8 +37,7 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, never: map[int]bool{},
-		as: map[int]string{}}
+	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, as: map[int]string{}}
 	if b.path, err = importPath(t.pkg); err != nil {
 		return nil, err
 	}
@@ -52,8 +50,10 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 	} else if err != nil {
 		return nil, err
 	}
-	if err := b.judgeUncompiled(results, o); err != nil {
-		return nil, err
+	for i := range mutants {
+		if results[i] = notSwitched; b.in[i] {
+			results[i] = survives
+		}
 	}
 	suites := append([]suite{{t.pkg, o.run}}, t.also...)
 	if o.run != "" {
@@ -65,32 +65,6 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 		}
 	}
 	return results, nil
-}
-
-// judgeUncompiled sets the results of the mutants that are not behind a switch, and survives for all
-// others.
-func (b *build) judgeUncompiled(results []status, o options) error {
-	for i, m := range b.mutants {
-		results[i] = survives
-		if b.in[i] {
-			continue
-		}
-		viable, err := false, error(nil)
-		if !b.never[i] {
-			viable, err = b.viable(i)
-		}
-		switch {
-		case b.ctx.Err() != nil:
-			results[i] = untried
-		case err != nil:
-			return err
-		case !viable:
-			results[i] = notViable
-		case o.verbose:
-			fmt.Printf("%v is compiled by itself\n", m)
-		}
-	}
-	return nil
 }
 
 // test runs the tests of the suite with the number n for each mutant that survives so far.
@@ -118,7 +92,7 @@ func (b *build) test(n int, s suite, results []status, listed func(mutant) bool,
 			results[i] = untried
 			return nil
 		}
-		tries := o.tries
+		tries := 3 // some tests use random values
 		if listed(b.mutants[i]) {
 			tries = 1
 		}
@@ -215,7 +189,12 @@ func (b *build) overlay(mutants []mutant) (string, error) {
 	if err := put(b.dir, filepath.Join(b.pkg, "mutants_switches.go"), fmt.Sprintf(switches, name), replace); err != nil {
 		return "", err
 	}
-	return writeOverlay(b.dir, replace)
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(b.dir, "overlay.json")
+	return path, os.WriteFile(path, text, 0o600)
 }
 
 // put writes a replacement of a file of the module and adds it to replace.
@@ -228,15 +207,6 @@ func put(dir, file, text string, replace map[string]string) error {
 	return os.WriteFile(replace[original], []byte(text), 0o600)
 }
 
-func writeOverlay(dir string, replace map[string]string) (string, error) {
-	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
-}
-
 func packageName(source []byte) (string, error) {
 	for line := range strings.Lines(string(source)) {
 		if name, ok := strings.CutPrefix(line, "package "); ok {
@@ -244,41 +214,6 @@ func packageName(source []byte) (string, error) {
 		}
 	}
 	return "", errors.New("no package clause")
-}
-
-// singleOverlay writes an overlay that has only mutant i, in a directory of its own.
-func (b *build) singleOverlay(i int) (overlay string, err error) {
-	dir := filepath.Join(b.dir, "alone"+strconv.Itoa(i))
-	overlay = filepath.Join(dir, "overlay.json")
-	if _, err := os.Stat(overlay); err == nil {
-		return overlay, nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	m := b.mutants[i]
-	data, err := os.ReadFile(m.file)
-	if err != nil {
-		return "", err
-	}
-	mutated, err := m.apply(string(data))
-	if err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	if err := put(dir, m.file, mutated, replace); err != nil {
-		return "", err
-	}
-	return writeOverlay(dir, replace)
-}
-
-// viable reports whether the package compiles with the mutant.
-func (b *build) viable(i int) (bool, error) {
-	overlay, err := b.singleOverlay(i)
-	if err != nil {
-		return false, err
-	}
-	return exec.CommandContext(b.ctx, "go", "build", "-overlay", overlay, b.pkg).Run() == nil, nil
 }
 
 // drop removes the mutants on the lines in which the compiler found errors, and reports
@@ -304,9 +239,6 @@ func (b *build) drop(mutants []mutant, output string) bool {
 				if b.in[i] && m.line == n && filepath.Base(m.file) == filepath.Base(fields[0]) && meant(m.mutation) {
 					delete(b.in, i)
 					removed = true
-					if m.mutation == turnRound && strings.Contains(fields[3], "in call to mutantBackward") {
-						b.never[i] = true
-					}
 				}
 			}
 			return removed
