@@ -81,7 +81,11 @@ func run(args []string, out io.Writer) error {
 		return r.writePackages()
 	}
 	if *man != "" {
-		return writeFiles(*man, manualPages(r.Version, r.date))
+		pages, err := manualPages(r.Version, r.date)
+		if err != nil {
+			return err
+		}
+		return writeFiles(*man, pages)
 	}
 	return r.make()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/tools"
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
@@ -77,21 +74,23 @@ func (r release) shared() (files []file, err error) {
 		}
 		files = append(files, file{name, 0o644, data})
 	}
-	for _, page := range manualPages(r.Version, r.date) {
+	manual, err := manualPages(r.Version, r.date)
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range manual {
 		page.path = "man/man1/" + page.path
 		files = append(files, page)
 	}
 	for shell, name := range map[string]string{"bash": "fsmtx.bash", "zsh": "_fsmtx", "fish": "fsmtx.fish"} {
-		var out, trouble bytes.Buffer
-		if tools.Main([]string{"completion", shell}, terminal.Streams{Out: &out, Err: &trouble, Getenv: noVariable}) != 0 {
-			return nil, fmt.Errorf("completion for %s: %s", shell, trouble.String())
+		script, err := printed("completion", shell)
+		if err != nil {
+			return nil, err
 		}
-		files = append(files, file{"completions/" + name, 0o644, out.Bytes()})
+		files = append(files, file{"completions/" + name, 0o644, []byte(script)})
 	}
 	return files, nil
 }
-
-func noVariable(string) (string, bool) { return "", false }
 
 // archive builds the programs for a platform and packs them.
 func (r release) archive(platform string, shared []file) error {
