@@ -11,14 +11,12 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
@@ -37,9 +35,7 @@ var tables = []table{
 	{name: "tasks of a workflow, into an empty list", unit: "task", sizes: []int{1, 10, 100, 1000}, run: (*bench).create},
 	{name: "10 tasks, beside others", unit: "other task", sizes: []int{0, 1000, 10_000, 50_000}, run: (*bench).beside},
 	{name: "a skill without a workflow, beside others", unit: "skill", sizes: []int{0, 20, 200, 2000}, run: (*bench).skills},
-	{name: "a skill of a plugin, beside others", unit: "plugin", sizes: []int{1, 20, 200, 2000}, run: (*bench).plugins},
 	{name: "recover --all", unit: "list", sizes: []int{1, 10, 100, 1000}, run: (*bench).lists},
-	{name: "processes that hydrate one list at once", unit: "process", sizes: []int{1, 4, 32}, run: (*bench).atOnce},
 	{name: "check against a transcript", unit: "MB", sizes: []int{5, 10, 100}, flat: true, // of a turn, 4 MiB are read
 		run: (*bench).transcript},
 	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true, run: (*bench).decisions},
@@ -200,58 +196,12 @@ func (b *bench) skills(size int) func() process.Cost {
 	return func() process.Cost { return b.call(skillCall("none"), "hydrate") }
 }
 
-func (b *bench) plugins(size int) func() process.Cost {
-	type installation struct {
-		Scope       string `json:"scope"`
-		InstallPath string `json:"installPath"`
-		Version     string `json:"version"`
-	}
-	registered, enabled := map[string][]installation{}, map[string]bool{}
-	for i := range size {
-		name := fmt.Sprintf("plugin-%d", i)
-		dir := "plugins/cache/market/" + name + "/1.0.0"
-		b.write(dir+"/.claude-plugin/plugin.json", fmt.Sprintf(`{"name": %q, "version": "1.0.0"}`, name))
-		b.write(dir+"/skills/review/SKILL.md", "---\nname: review\ndescription: Reviews.\n---\nReview.\n")
-		registered[name+"@market"] = []installation{{"user", filepath.Join(b.home, ".claude", dir), "1.0.0"}}
-		enabled[name+"@market"] = true
-	}
-	registry, err := json.Marshal(map[string]any{"version": 2, "plugins": registered})
-	process.Check(err)
-	b.write("plugins/installed_plugins.json", string(registry))
-	settings, err := json.Marshal(map[string]any{"enabledPlugins": enabled})
-	process.Check(err)
-	b.write("settings.json", string(settings))
-	return func() process.Cost { return b.call(skillCall("review"), "hydrate") }
-}
-
 func (b *bench) lists(size int) func() process.Cost {
 	b.workflow(1)
 	for i := range size {
 		b.call(process.SkillCall(fmt.Sprintf("list-%d", i), "bench"), "hydrate")
 	}
 	return func() process.Cost { return b.call("", "recover", "--all") }
-}
-
-// atOnce returns what all processes took together, and until the last one ended. More
-// hydrations have been made before than the history keeps: each has the work of reading ten and
-// of dropping one.
-func (b *bench) atOnce(size int) func() process.Cost {
-	b.workflow(10)
-	for range 12 {
-		b.call(skillCall("bench"), "hydrate")
-	}
-	return func() (all process.Cost) {
-		costs := make([]process.Cost, size)
-		var group sync.WaitGroup
-		for i := range costs {
-			group.Go(func() { costs[i] = b.call(skillCall("bench"), "hydrate") })
-		}
-		group.Wait()
-		for _, c := range costs {
-			all.CPU, all.MS, all.Peak = all.CPU+c.CPU, max(all.MS, c.MS), max(all.Peak, c.Peak)
-		}
-		return all
-	}
 }
 
 func (b *bench) transcript(size int) func() process.Cost {

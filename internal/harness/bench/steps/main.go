@@ -1,12 +1,9 @@
 // Steps compares the hooks that run most often with a program that only parses the event, in
-// processor time; fsmtx step as a whole process with a hydration that has nothing to do, in
-// pairs; and transitions of a workflow with outcomes with an allowed update of a workflow
-// without. It prints medians; ratios are medians over pairs.
+// processor time, and fsmtx step as a whole process with a hydration that has nothing to do, in
+// pairs. It prints medians; ratios are medians over pairs.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -86,33 +83,6 @@ func main() {
 		b.run(table, r, *pairs)
 		process.Check(table.Flush())
 	}
-	fmt.Fprintln(table, "transition\tms\tallowed completion ms\tratio\tbudget\tCPU ms\tallowed completion CPU ms\tratio")
-	for _, r := range turns {
-		b.compare(table, r, *pairs)
-		process.Check(table.Flush())
-	}
-	b.prove(table, work, *pairs)
-	process.Check(table.Flush())
-}
-
-// prove prints what validating costs at most, with the start of the program: a thousand steps, one
-// after the other, with thirty loops, one inside the other.
-func (b *bench) prove(table *tabwriter.Writer, work string, runs int) {
-	entries := []string{`{"id":1,"subject":"Step 1"}`}
-	for i := 2; i <= 1000; i++ {
-		loop := ""
-		if i > 970 {
-			loop = fmt.Sprintf(`,"outcomes":{"again":{"back":%d,"max":1},"done":{}}`, 1001-i)
-		}
-		entries = append(entries, fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d","blockedBy":[%d]%s}`, i, i-1, loop))
-	}
-	file := filepath.Join(work, "fsm.json")
-	process.Check(os.WriteFile(file, []byte(`{"fsm":2,"steps":[`+strings.Join(entries, ",")+"]}"), 0o644))
-	var cpu []float64
-	for range runs {
-		cpu = append(cpu, process.Call{Args: []string{b.fsmtx, "validate", file}, Env: []string{"HOME=" + b.home}, MayEnd: 1}.Run().CPU)
-	}
-	fmt.Fprintf(table, "validating\tCPU ms\tbudget\n1,000 steps, 30 loops\t%.1f\t50\n", process.Median(cpu))
 }
 
 // start is a call of a hook whose cost is mostly that of starting the program.
@@ -148,119 +118,6 @@ func (b *bench) start(table *tabwriter.Writer, s start, pairs int) {
 		return []float64{us.CPU, them.CPU, us.CPU / them.CPU, us.MS, them.MS, us.MS / them.MS}
 	})
 	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f\t%.2f\n", s.name, m[0], m[1], m[2], s.goal, m[3], m[4], m[5])
-}
-
-// turn is an update that ends a step of a workflow with outcomes.
-type turn struct {
-	name string
-	call // of the transition
-}
-
-// call is one call of the hook in a list of ten steps. Before it other calls are made.
-type call struct {
-	fsm    string
-	before []string
-	event  string
-}
-
-// plain is what transitions are compared with: a step of a workflow without outcomes is
-// completed.
-var plain = call{fsm: chain("", "", ""), before: []string{update("1", "in_progress")}, event: update("1", "completed")}
-
-var turns = []turn{
-	{"completed, one way to end", call{chain(`"outcomes":{"again":{"back":1,"max":9},"done":{}}`, "", ""),
-		[]string{update("1", "in_progress")}, ends("1", "done")}},
-	{"loop back over three steps", call{chain("", "", `"outcomes":{"again":{"back":1,"max":9},"done":{}}`),
-		[]string{ends("1", ""), ends("2", ""), update("3", "in_progress")}, ends("3", "again")}},
-	{"branch, one step not needed", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""),
-		[]string{update("1", "in_progress")}, ends("1", "right")}},
-	{"the same, seen done afterwards", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""),
-		[]string{update("1", "in_progress"), ends("1", "right")},
-		strings.Replace(ends("1", "right"), "PreToolUse", "PostToolUse", 1)}},
-}
-
-// chain is an fsm.json of ten steps, one after the other, with further members of the first three.
-func chain(members ...string) string { return chainOf(10, "", members...) }
-
-// chainOf is one of n steps, each with the same members beside those of the first ones.
-func chainOf(n int, each string, members ...string) string {
-	var entries []string
-	object := false
-	for i := range n {
-		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d of the workflow","description":"What has to be done in this step, in a sentence."`,
-			i+1) + each
-		if i > 0 {
-			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
-		}
-		if i < len(members) && members[i] != "" {
-			entry, object = entry+","+members[i], true
-		}
-		entries = append(entries, entry+"}")
-	}
-	text := "[" + strings.Join(entries, ",") + "]"
-	if object {
-		text = `{"fsm":2,"steps":` + text + "}"
-	}
-	return text
-}
-
-// ends is the event ahead of an update that completes a task with an outcome.
-func ends(task, outcome string) string {
-	e := strings.Replace(update(task, "completed"), `"toolu_1"`, `"toolu_`+task+`"`, 1)
-	return strings.Replace(e, `"status":"completed"`, `"status":"completed","metadata":{"outcome":"`+outcome+`"}`, 1)
-}
-
-// compare times a transition and an allowed update in pairs, each in a list as it was before.
-func (b *bench) compare(table *tabwriter.Writer, r turn, pairs int) {
-	their, our := b.prepare(plain), b.prepare(r.call)
-	m := process.Medians(pairs, func() []float64 {
-		us, them := b.once(our, r.call), b.once(their, plain)
-		return []float64{us.MS, them.MS, us.MS / them.MS, us.CPU, them.CPU, us.CPU / them.CPU}
-	})
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t2.0\t%.2f\t%.2f\t%.2f\n", r.name, m[0], m[1], m[2], m[3], m[4], m[5])
-}
-
-// prepare makes a home with a list in which the calls before c were made and carried out, and
-// returns a copy of its lists.
-func (b *bench) prepare(c call) (kept string) {
-	b.hydrate(c.fsm)
-	for _, event := range c.before {
-		b.time(event, false, "step")
-		b.carryOut(event)
-		b.time(strings.Replace(event, "PreToolUse", "PostToolUse", 1), false, "step")
-	}
-	kept, err := os.MkdirTemp(filepath.Dir(b.home), "kept-")
-	process.Check(err)
-	process.Check(os.CopyFS(filepath.Join(kept, "tasks"), os.DirFS(b.tasks())))
-	return kept
-}
-
-func (b *bench) tasks() string { return filepath.Join(b.home, ".claude/tasks") }
-
-// carryOut changes the task of an update as the client does.
-func (b *bench) carryOut(event string) {
-	var e struct {
-		Input struct {
-			Task   string `json:"taskId"`
-			Status string `json:"status"`
-		} `json:"tool_input"`
-	}
-	process.Check(json.Unmarshal([]byte(event), &e))
-	path := filepath.Join(b.tasks(), session, e.Input.Task+".json")
-	data, err := os.ReadFile(path)
-	process.Check(err)
-	for _, status := range []string{"pending", "in_progress"} {
-		data = bytes.Replace(data, []byte(`"status": "`+status+`"`), []byte(`"status": "`+e.Input.Status+`"`), 1)
-	}
-	process.Check(os.WriteFile(path, data, 0o644))
-}
-
-// once makes the call in a copy of the lists.
-func (b *bench) once(kept string, c call) process.Cost {
-	process.Check(os.RemoveAll(b.tasks()))
-	process.Check(os.CopyFS(b.tasks(), os.DirFS(filepath.Join(kept, "tasks"))))
-	process.Check(os.Chmod(filepath.Join(b.tasks(), "."+session+".fsmtx"), 0o700))
-	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: process.Event(b.home, c.event)}.Run()
 }
 
 type bench struct{ fsmtx, parse, home string }
@@ -305,11 +162,19 @@ func (b *bench) reset(r row) {
 		process.Check(os.MkdirAll(b.home, 0o755))
 		return
 	}
-	members := make([]string, r.steps)
-	if r.only {
-		members[r.steps-1] = `"only":["Bash(git push *)"]`
+	var entries []string
+	for i := range r.steps {
+		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d of the workflow","description":"What has to be done in this step, in a sentence.",`+
+			`"produces":["out"]`, i+1)
+		if i > 0 {
+			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
+		}
+		if r.only && i == r.steps-1 {
+			entry += `,"only":["Bash(git push *)"]`
+		}
+		entries = append(entries, entry+"}")
 	}
-	b.hydrate(chainOf(r.steps, `,"produces":["out"]`, members...))
+	b.hydrate(`{"fsm":2,"steps":[` + strings.Join(entries, ",") + "]}")
 }
 
 // hydrate gives the home directory a list with the steps of a file.
