@@ -18,17 +18,22 @@ func read(pid int) (p process, err error) {
 	}
 	p = process{
 		pid: pid, parent: int(info.Eproc.Ppid), group: int(info.Eproc.Pgid), foreground: int(info.Eproc.Tpgid),
-		uid: int(info.Eproc.Ucred.Uid), comm: unix.ByteSliceToString(info.Proc.P_comm[:]),
+		comm: unix.ByteSliceToString(info.Proc.P_comm[:]),
 	}
 	p.session, _ = unix.Getsid(pid)
 	p.began = time.Unix(info.Proc.P_starttime.Unix())
 	if info.Eproc.Tdev != -1 {
 		p.terminal = terminalOf(info.Eproc.Tdev)
 	}
-	if data, err := unix.SysctlRaw("kern.procargs2", pid); err == nil {
-		p.args, p.env = split(data)
-	}
 	return p, nil
+}
+
+func argsOf(pid int) []string { args, _ := textsOf(pid); return args }
+func envOf(pid int) []string  { _, env := textsOf(pid); return env }
+
+func textsOf(pid int) (args, env []string) {
+	data, _ := unix.SysctlRaw("kern.procargs2", pid) // nil of a process that this user must not look at
+	return split(data)
 }
 
 // split returns the command line and the environment from what the kernel keeps of them: the
@@ -62,9 +67,9 @@ func terminalOf(device int32) string {
 	return "/dev/tty"
 }
 
-// processes returns the ids of all processes.
-func processes() (all []int, err error) {
-	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+// processes returns the ids of a user's processes.
+func processes(uid int) (all []int, err error) {
+	infos, err := unix.SysctlKinfoProcSlice("kern.proc.uid", uid)
 	for _, info := range infos {
 		all = append(all, int(info.Proc.P_pid))
 	}

@@ -3,10 +3,9 @@ package caller
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,8 +13,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
+func dirOf(pid int) string { return "/proc/" + strconv.Itoa(pid) }
+
+func argsOf(pid int) []string { return list(dirOf(pid) + "/cmdline") }
+func envOf(pid int) []string  { return list(dirOf(pid) + "/environ") }
+
 func read(pid int) (p process, err error) {
-	dir := "/proc/" + strconv.Itoa(pid)
+	dir := dirOf(pid)
 	stat, err := safefile.KernelText(dir + "/stat")
 	if err != nil {
 		return p, err
@@ -32,21 +36,26 @@ func read(pid int) (p process, err error) {
 	number := func(i int) int { n, _ := strconv.Atoi(fields[i]); return n }
 	p = process{pid: pid, parent: number(1), group: number(2), session: number(3), foreground: number(5), comm: string(stat[open+1 : end])}
 	p.terminal, p.began = terminalOf(number(4)), timeOf(number(19))
-	if info, err := os.Stat(dir); err == nil {
-		p.uid = int(info.Sys().(*syscall.Stat_t).Uid)
-	}
-	p.args, p.env = list(dir+"/cmdline"), list(dir+"/environ")
 	return p, nil
 }
 
 // ticks is USER_HZ, which is 100 on every architecture that Go supports.
 const ticks = 100
 
+// machine is when the machine was started. It is asked for once: times of processes are compared to the tick.
+var machine struct {
+	sync.Once
+	began time.Time
+}
+
 // timeOf returns the time that is so many ticks after the machine was started.
 func timeOf(n int) time.Time {
-	var running unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &running) // it fails for an unknown clock only
-	return time.Now().Add(time.Duration(n)*time.Second/ticks - time.Duration(running.Nano()))
+	machine.Do(func() {
+		var running unix.Timespec
+		_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &running) // it fails for an unknown clock only
+		machine.began = time.Now().Add(-time.Duration(running.Nano()))
+	})
+	return machine.began.Add(time.Duration(n) * time.Second / ticks)
 }
 
 // maxList bounds the arguments or the environment of a process, in bytes.
@@ -78,8 +87,8 @@ func terminalOf(device int) string {
 	return "/dev/tty"
 }
 
-// processes returns the ids of all processes.
-func processes() (all []int, err error) {
+// processes returns the ids of a user's processes.
+func processes(uid int) (all []int, err error) {
 	dir, err := safefile.Unheld.List("/proc")
 	if err != nil {
 		return nil, err
@@ -87,7 +96,8 @@ func processes() (all []int, err error) {
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
+		var st unix.Stat_t
+		if pid, err := strconv.Atoi(name); err == nil && unix.Stat(dirOf(pid), &st) == nil && int(st.Uid) == uid {
 			all = append(all, pid)
 		}
 	}

@@ -50,8 +50,7 @@ func (c Caller) Imitates() bool { return c.Program == Claude && c.Shell }
 type process struct {
 	pid, parent    int
 	group, session int
-	foreground     int // process group in the foreground of its terminal; at most 0 without a terminal
-	uid            int
+	foreground     int      // process group in the foreground of its terminal; at most 0 without a terminal
 	comm           string   // of the program, as the kernel has it
 	args           []string // command line
 	env            []string // NAME=value, as the program was started
@@ -66,7 +65,7 @@ func Of(lookup func(string) (string, bool)) Caller {
 	if err != nil {
 		return judgeUnread(lookup, err)
 	}
-	return judge(chain, lookup, func() time.Time { return oldestAgent(os.Getuid()) })
+	return judge(chain, lookup, func(until time.Time) bool { return runsAgent(os.Getuid(), until) })
 }
 
 // deepest bounds the walk.
@@ -86,6 +85,8 @@ func above(pid int) ([]process, error) {
 				continue
 			}
 			p = process{pid: pid, hidden: true}
+		} else {
+			p.args, p.env = argsOf(pid), envOf(pid)
 		}
 		chain = append(chain, p)
 		pid = p.parent
@@ -93,19 +94,17 @@ func above(pid int) ([]process, error) {
 	return chain, nil
 }
 
-// oldestAgent returns when the oldest agent of the user that is running was started; zero if none is running.
-func oldestAgent(uid int) (oldest time.Time) {
-	all, err := processes()
-	if err != nil {
-		return time.Unix(0, 0) // there may be one
-	}
-	for _, pid := range all {
+// runsAgent reports whether an agent of the user is running that began until then, or it cannot be found out.
+func runsAgent(uid int, until time.Time) bool {
+	all, err := processes(uid)
+	return err != nil || slices.ContainsFunc(all, func(pid int) bool {
 		p, err := read(pid)
-		if err == nil && p.uid == uid && agentOf(p) != "" && (oldest.IsZero() || p.began.Before(oldest)) {
-			oldest = p.began
+		if err != nil || p.began.After(until) {
+			return false
 		}
-	}
-	return oldest
+		p.args = argsOf(pid)
+		return agentOf(p) != ""
+	})
 }
 
 // judgeUnread judges by the environment alone.
@@ -116,14 +115,14 @@ func judgeUnread(lookup func(string) (string, bool), err error) Caller {
 	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
 }
 
-// judge judges a process by itself and its ancestors, nearest first. oldest returns when the oldest agent that is running began.
-func judge(chain []process, lookup func(string) (string, bool), oldest func() time.Time) Caller {
+// judge judges a process by itself and its ancestors, nearest first. runs reports whether an agent that is running began until then.
+func judge(chain []process, lookup func(string) (string, bool), runs func(until time.Time) bool) Caller {
 	if c, ok := agentAbove(chain, lookup); ok {
 		return c
 	}
 	self, end := chain[0], topmost(chain)
 	c := Caller{Kind: Script, Since: end.began}
-	if began := oldest(); !began.IsZero() && !c.Since.IsZero() && !c.Since.Before(began) {
+	if !c.Since.IsZero() && runs(c.Since) {
 		c.Kind, c.Why = Unknown, fmt.Sprintf("%s began after an agent that is running, which may have started it", end)
 		return c
 	}

@@ -126,14 +126,13 @@ func runAgent(t *testing.T) {
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 }
 
-// TestTheOldestAgent of this user is found, and when it and this process began.
-func TestTheOldestAgent(t *testing.T) {
+// TestAnOlderAgent of this user is found, and when it and this process began.
+func TestAnOlderAgent(t *testing.T) {
 	before := time.Now()
 	runAgent(t)
-	oldest := oldestAgent(os.Getuid())
-	assert.False(t, oldest.IsZero())
-	assert.True(t, oldest.Before(time.Now()))
-	assert.Zero(t, oldestAgent(os.Getuid()+1))
+	assert.True(t, runsAgent(os.Getuid(), time.Now()))
+	assert.False(t, runsAgent(os.Getuid(), time.Unix(1, 0)), "it is younger")
+	assert.False(t, runsAgent(os.Getuid()+1, time.Now()), "it is not that user's")
 	self, err := read(os.Getpid())
 	require.NoError(t, err)
 	assert.True(t, self.began.Before(before))
