@@ -1,5 +1,5 @@
 // Package demo demonstrates the program in a temporary directory. It acts as the client: a skill is called,
-// its steps are taken out of order, the program is killed while it works, and a call is undone.
+// its steps are taken out of order, and the program is killed while it works.
 package demo
 
 import (
@@ -31,7 +31,6 @@ import (
 var skills embed.FS
 
 const (
-	pause   = 1500 * time.Millisecond // for which a person can read a scene
 	kills   = 10
 	maxTask = 1 << 20 // of a task's file, in bytes
 )
@@ -40,7 +39,6 @@ const (
 type Demo struct {
 	Program string    // path of this program, which is started as the hook
 	Out     io.Writer // the story
-	Paced   bool      // a person reads along: rest between the scenes
 
 	home string
 	err  error // the first one; after it nothing is done
@@ -52,13 +50,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return hint.With(err, "set TMPDIR to a directory in which you may create files")
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
-	for i, scene := range []func(context.Context){d.begin, d.skip, d.sendBack, d.finish, d.kill, d.undo} {
-		if i > 0 && d.Paced {
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
-		}
+	for _, scene := range []func(context.Context){d.begin, d.skip, d.sendBack, d.finish, d.kill} {
 		if scene(ctx); d.err != nil {
 			return cmp.Or(context.Cause(ctx), d.err)
 		}
@@ -112,24 +104,6 @@ func (d *Demo) kill(ctx context.Context) {
 		}
 	}
 	d.say("  After fsmtx recover the list was whole every time: %d times the old one, %d times the new one.", old, kills-old)
-}
-
-func (d *Demo) undo(ctx context.Context) {
-	d.say("\nThe skill is called once more, and that call is undone:")
-	before := d.numbers(ctx)
-	d.call(ctx, 0)
-	called := d.numbers(ctx)
-	list := tasks.List{Dir: d.list()}
-	labels, err := list.Labels(ctx)
-	if d.keep(err); d.err == nil {
-		_, err = list.Undo(ctx, labels[len(labels)-1].ID, false)
-		d.keep(err)
-	}
-	undone := d.numbers(ctx)
-	if undone != before {
-		d.keep(fmt.Errorf("the list was %s, and is %s", before, undone))
-	}
-	d.say("  %s, then %s, then %s again", before, called, undone)
 }
 
 func (d *Demo) keep(err error) { d.err = cmp.Or(d.err, err) }

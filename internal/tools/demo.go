@@ -13,9 +13,8 @@ import (
 )
 
 const demoLong = `Demo shows what this program does, in a temporary directory: an agent skips a step and is
-refused, its tests fail and send it back, it ends properly, a program that is killed while
-it replaces the task list loses nothing, and a call of a skill is undone. On a terminal it
-stops a moment after each scene.
+refused, its tests fail and send it back, it ends properly, and a program that is killed while
+it replaces the task list loses nothing.
 
 The demo needs no setup, changes none of your files and leaves nothing behind.`
 
@@ -34,7 +33,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := &demo.Demo{Program: program, Out: s.Out, Paced: terminal.IsTerminal(s.Out)}
+			d := &demo.Demo{Program: program, Out: s.Out}
 			err = d.Run(ctx)
 			if out, ok := s.Out.(*terminal.Output); ok && errors.Is(err, syscall.EPIPE) {
 				out.Forget() // as in "fsmtx demo | head", which ends other commands by SIGPIPE
