@@ -31,10 +31,10 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(duration_ms|totalDuration|seconds|sum|life|inode)("?): [^,\s]+`), `$1$2: VARIES`},
 	{regexp.MustCompile(`\b(process|pid|PID)("?:)? \d+|(?m)^\d+( TIME)$|^\d{4,7}$`), "$1$2 PID$3"},
 	{regexp.MustCompile(`\bn?(\d{10}-)?\d{8}[t-]\d{6}-\d+(-[0-9a-f]{8})?\b|\b[0-9a-f]{32,}\b|\b[A-Z2-7]{26}\b`), "ID"},
+	{regexp.MustCompile(`\b(toolu_|fsmtx-demo-|fsmtx-test-)\d+`), "${1}N"},
 	{regexp.MustCompile(`\b([\w.]+)-[0-9a-f]{10}\b`), "$1-PATH"},
 	{regexp.MustCompile(`\b1\.0\.0-dev(\+g[0-9a-f]{12}(\.dirty)?)?`), "VERSION"},
 	{regexp.MustCompile(`[^\s"':=]*/fsmtx-oracle-[0-9a-f]{8}/[0-9a-f]{12}`), "DIR"},
-	{regexp.MustCompile(`\b(toolu_|fsmtx-demo-|fsmtx-test-)\d+`), "${1}N"},
 }
 
 func normal(text string) string {
