@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func (d *doctor) litter(context.Context) (found []Fault, err error) {
 	for _, path := range append(paths, more...) {
 		found = append(found, Fault{Kind: "leftover", What: "left by a command that was killed", File: path,
 			Command: "fsmtx doctor --fix", Safe: true,
-			repair: func(context.Context) error { return safefile.RemoveLeftover(path) }})
+			repair: func(context.Context) error { return os.Remove(path) }})
 	}
 	return found, nil
 }

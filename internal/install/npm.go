@@ -257,7 +257,7 @@ func leftovers(dir string) ([]string, error) {
 func sweepCopy(dir string) error {
 	paths, err := leftovers(dir)
 	for _, path := range paths {
-		err = errors.Join(err, safefile.RemoveLeftover(path))
+		err = errors.Join(err, os.Remove(path))
 	}
 	return err
 }

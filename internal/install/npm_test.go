@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -14,15 +15,16 @@ func TestRemoveTakesWhatAKilledInstallLeft(t *testing.T) {
 	getenv := func(name string) (string, bool) { return data, name == "XDG_DATA_HOME" }
 	dir := filepath.Join(data, "fsmtx", "bin")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	for _, name := range []string{"fsmtx", ".fsmtx-write-fsmtx/.fsmtx123", ".fsmtx7", ".other12"} {
+	for _, name := range []string{"fsmtx", ".fsmtx-write-fsmtx123", ".fsmtx7", ".other12"} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(name), 0o755))
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)))
 	}
 
 	found, err := CopyLeftovers(getenv)
 	require.NoError(t, err)
-	require.Equal(t, []string{dir + "/.fsmtx-write-fsmtx"}, found)
+	require.Equal(t, []string{dir + "/.fsmtx-write-fsmtx123"}, found)
 	_, err = removeCopy(getenv)
 	require.NoError(t, err)
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))

@@ -5,8 +5,8 @@
 // exceeds the caller's limit. [Replace] leaves the old content or the new after a crash,
 // whole. [Lock] waits for a lock until a context is done.
 //
-// A killed Replace leaves a directory beside the file, called ".fsmtx-write-" and the file's
-// name, with renameio's temporary file; the next one removes both.
+// A killed Replace leaves renameio's temporary file beside the file, called ".fsmtx-write-", the
+// file's name and a number. [Leftovers] finds it when it is an hour old.
 //
 // # Limits
 //

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -60,7 +61,7 @@ func ReadToEdit(path string, max int64) (*Edit, error) {
 
 // Replace makes data the content of the file, atomically and durably, and creates missing
 // directories. If data is nil, Replace removes the file. It writes nothing if data equals Data
-// and the mode is the file's, but removes what a killed Replace left.
+// and the mode is the file's.
 //
 // The file keeps its owner, group, permissions and extended attributes, which on Linux include
 // access control lists. Hard links to it keep the old content. A signal ends the program when
@@ -71,7 +72,6 @@ func ReadToEdit(path string, max int64) (*Edit, error) {
 func (e *Edit) Replace(data []byte) error {
 	defer signals.Hold()()
 	if bytes.Equal(data, e.Data) && (data == nil) == (e.Data == nil) && (data == nil || e.Mode == fs.FileMode(e.stat.Mode&0o777)) {
-		SweepTemps(e.Path)
 		return nil
 	}
 	var created []string
@@ -135,7 +135,6 @@ func (e *Edit) checkUnchanged() error {
 func (e *Edit) write(data []byte) error {
 	switch {
 	case data == nil:
-		SweepTemps(e.Path)
 		if err := os.Remove(e.Path); err != nil {
 			return err
 		}
@@ -156,11 +155,11 @@ func (e *Edit) write(data []byte) error {
 	}))
 }
 
-// unwritable returns the error of making the temporary directory as one of the file at path, which is
+// unwritable returns the error of making the temporary file as one of the file at path, which is
 // what the person knows.
 func unwritable(path string, err error) error {
 	made, ok := errors.AsType[*fs.PathError](err)
-	if !ok || made.Op != "mkdir" {
+	if !ok || made.Op != "open" || !strings.HasPrefix(filepath.Base(made.Path), tempPrefix) {
 		return err
 	}
 	err = &fs.PathError{Op: "write", Path: path, Err: made.Err}

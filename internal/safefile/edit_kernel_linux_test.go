@@ -30,7 +30,7 @@ func TestWhatAnEditSyncs(t *testing.T) {
 		data  []byte
 		syncs string
 	}{
-		"replaced": {[]byte("new"), ".f .."},
+		"replaced": {[]byte("new"), ".fsmtx-write-f .."},
 		"removed":  {nil, ".."},
 	} {
 		t.Run(name, func(t *testing.T) {

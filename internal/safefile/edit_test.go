@@ -148,19 +148,6 @@ func TestReplaceCreatesDirectories(t *testing.T) {
 	files.RequireOnly(t, root, "a")
 }
 
-// TestReplaceRemovesWhatAKilledOneLeft, also if there is nothing to write.
-func TestReplaceRemovesWhatAKilledOneLeft(t *testing.T) {
-	for _, data := range [][]byte{[]byte("old"), []byte("new"), nil} {
-		path := filepath.Join(t.TempDir(), "f")
-		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-		left := filepath.Join(filepath.Dir(path), ".fsmtx-write-f")
-		require.NoError(t, os.Mkdir(left, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(left, ".f1"), []byte("ne"), 0o600))
-		require.NoError(t, edit(t, path, func([]byte) []byte { return data }))
-		require.NoDirExists(t, left)
-	}
-}
-
 func TestReplaceOfAFileWithALongName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
 	require.NoError(t, edit(t, path, to("1")))
@@ -249,9 +236,9 @@ func TestReadAttribute(t *testing.T) {
 	}
 }
 
-// TestUnwritableNamesTheFile: the person knows the file, not the directory in which it is prepared.
+// TestUnwritableNamesTheFile: the person knows the file, not the one in which it is prepared.
 func TestUnwritableNamesTheFile(t *testing.T) {
-	made := func(err error) error { return &fs.PathError{Op: "mkdir", Path: "/p/.claude/.fsmtx-write-f", Err: err} }
+	made := func(err error) error { return &fs.PathError{Op: "open", Path: "/p/.claude/.fsmtx-write-f", Err: err} }
 	err := unwritable("/p/.claude/f", made(unix.EACCES))
 	require.EqualError(t, err, "write /p/.claude/f: permission denied")
 	require.Equal(t, "you may not write into /p/.claude: change its permissions, or run the command as its owner", hint.Of(err))

@@ -126,12 +126,6 @@ func TestFailingCallsAreReported(t *testing.T) {
 			return d.Replace("f", []byte("x"), Exactly(0o600), d, "sub")
 		}, nil, ""},
 		"replace, too many files": {unix.SYS_OPENAT, unix.EMFILE, replace, nil, ""},
-		"swept by another": {unix.SYS_OPENAT, unix.ENOENT, func(_ *Dir, path string) error {
-			_,
-				err := lockedTempDir(path + "/temp")
-			return err
-		},
-			ErrBusy, "temp"},
 		"lock": {unix.SYS_FLOCK, unix.EOPNOTSUPP, func(d *Dir, _ string) error { _, err := d.Lock(NoWait()); return err }, nil,
 			""},
 		"lock, without locks": {unix.SYS_FLOCK, unix.ENOLCK, func(d *Dir, _ string) error { _, err := d.Lock(t.Context()); return err }, nil, ""},
@@ -161,35 +155,6 @@ func TestFailingCallsAreReported(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAFileSystemWithoutLocks: writes work, and only what is old counts as left by a killed one.
-func TestAFileSystemWithoutLocks(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	left := tempPath(path, 0)
-	require.NoError(t, os.Mkdir(left, 0o700))
-	replace := func() (err error) {
-		kernel.Answering(t, func() { err = Replace(path, []byte("new"), Exactly(0o600)) },
-			func(kernel.Call) unix.Errno { return unix.ENOLCK }, unix.SYS_FLOCK)
-		return err
-	}
-	require.NoError(t, replace())
-	files.RequireOnly(t, dir, filepath.Base(left), "f")
-	long := time.Now().Add(-sweepAge - time.Minute)
-	require.NoError(t, os.Chtimes(left, long, long))
-	require.NoError(t, replace())
-	files.RequireOnly(t, dir, "f")
-}
-
-// TestADirectoryThatCannotBeReadStays: nobody knows what is in it.
-func TestADirectoryThatCannotBeReadStays(t *testing.T) {
-	temp := tempPath(filepath.Join(t.TempDir(), "f"), 0)
-	require.NoError(t, os.Mkdir(temp, 0o700))
-	dead := false
-	kernel.Answering(t, func() { dead = isDeadTemp(temp) }, func(kernel.Call) unix.Errno { return unix.EIO }, unix.SYS_GETDENTS64)
-	assert.False(t, dead)
-	assert.True(t, isDeadTemp(temp))
 }
 
 // unsized is a file whose size is not known.
@@ -256,17 +221,11 @@ func TestCallsThatAreSpared(t *testing.T) {
 	}), "the directory is open already")
 	require.NoError(t, err)
 	files.RequireOnly(t, path+"/a/b", "y", "z")
-
-	assert.Equal(t, 1, counted(t, unix.SYS_MKDIRAT, func() { _, err = createTempDir(path + "/none/f") }), "no other name helps")
-	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // TestNothingStaysOpen after a call, whether it succeeded or not.
 func TestNothingStaysOpen(t *testing.T) {
 	d, path := held(t, "f", "sub/")
-	busy, err := createTempDir(path + "/f")
-	require.NoError(t, err)
-	defer busy.discard()
 	require.NoError(t, unix.Mkfifo(path+"/fifo", 0o600))
 	open := func() int {
 		names, err := os.ReadDir("/proc/self/fd")
@@ -283,7 +242,6 @@ func TestNothingStaysOpen(t *testing.T) {
 		"directory": func() { inner, _ := d.OpenDir("sub"); _ = inner.Close() },
 		"replace":   func() { assert.NoError(t, Write(path+"/f", nil, Exactly(0o600))) },
 		"new":       func() { _ = os.Remove(path + "/new"); assert.NoError(t, d.WriteNew("new", nil, 0o600)) },
-		"busy":      func() { assert.False(t, isDeadTemp(busy.Path("."))) },
 		"list":      func() { _, _ = d.ReadDir("sub") },
 		"sync":      func() { _ = d.SyncNames(".") },
 		"lock": func() {

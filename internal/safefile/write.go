@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/google/renameio/v2"
@@ -46,12 +47,16 @@ func preparedBy(prepare func(*os.File) error) Mode {
 // renameio's root is the directory of the temporary file, so that it cannot leave a held
 // directory. If the file is to be in another one, only the rename is made here.
 func (d *Dir) Replace(name string, data []byte, mode Mode, temp *Dir, in string) error {
+	return d.replace(name, data, mode, temp, in, Shortened(filepath.Base(name)))
+}
+
+// replace is Replace with a temporary file whose name is base with a dot before it and a number behind it.
+func (d *Dir) replace(name string, data []byte, mode Mode, temp *Dir, in, base string) error {
 	root, err := temp.openRoot(in)
 	if err != nil {
 		return pathError("open", temp.Path(in), err)
 	}
 	defer root.Close()
-	base := Shortened(filepath.Base(name)) // the temporary file's name is longer
 	f, err := renameio.NewPendingFile(base, append(mode.options, renameio.WithRoot(root))...)
 	if err != nil {
 		return pathError("open", filepath.Join(temp.Path(in), "."+base), err)
@@ -186,16 +191,10 @@ func Write(path string, data []byte, mode Mode) error {
 	return Unheld.SyncNames(filepath.Dir(path))
 }
 
-// Replace creates or replaces the file at path, see Dir.Replace. What a killed Replace of the
-// file left is removed first.
+// Replace creates or replaces the file at path, see Dir.Replace. A killed Replace leaves its temporary file, see Leftovers.
 func Replace(path string, data []byte, mode Mode) error {
-	SweepTemps(path)
-	temp, err := createTempDir(path)
-	if err != nil {
-		return err
-	}
-	defer temp.discard()
-	return Unheld.Replace(path, data, mode, temp.Dir, ".")
+	base := strings.TrimPrefix(tempPrefix, ".") + Shortened(filepath.Base(path))
+	return Unheld.replace(path, data, mode, Unheld, filepath.Dir(path), base)
 }
 
 // Mkdir creates the directory and its missing parents durably, with mode 0777 less

@@ -124,7 +124,6 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 		return printDiff(s.Out, file.Path, file.old, "formatted", file.new)
 	case f.write && file.Path != "-":
 		if !file.Changed {
-			sweepFile(file.Path)
 			return nil
 		}
 		if err := writeSpec(file.Path, file.old, file.new); err != nil {

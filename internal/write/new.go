@@ -146,7 +146,6 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		return err
 	}
 	path := filepath.Join(dir, SpecName)
-	sweepFile(path)
 	_, err := os.Lstat(path)
 	exists := err == nil
 	var hooks hooksEdit

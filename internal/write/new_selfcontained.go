@@ -89,7 +89,6 @@ func planSelfHooks(dir string) (e hooksEdit, err error) {
 // write writes the file, if it is changed, and prints what was done.
 func (e hooksEdit) write(s terminal.Streams) error {
 	if !e.changed {
-		sweepFile(e.path)
 		return s.Printf("%s: already has the hooks\n", e.path)
 	}
 	if err := writeSpec(e.path, []byte(e.old), []byte(e.text)); err != nil {

@@ -63,13 +63,6 @@ func writeSpec(path string, read, data []byte) error {
 	return file.Replace(data)
 }
 
-// sweepFile removes what a killed edit of the file left, for a command that finds nothing to write into it.
-func sweepFile(path string) {
-	if target, err := filepath.Abs(path); err == nil {
-		safefile.SweepTemps(safefile.Resolve(target))
-	}
-}
-
 // specsOf returns the files that the arguments of a command name: files, directories of
 // skills, directories with several skills below, names of skills, and "-" for standard input. Without
 // arguments it returns every workflow that is visible from here, and every fsm.json below.

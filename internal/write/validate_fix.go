@@ -19,7 +19,6 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	}
 	fixed, done := rewrite.Fix(v.data)
 	if len(done) == 0 {
-		sweepFile(v.path)
 		return nil
 	}
 	out := f.reportTo(s)
