@@ -154,13 +154,3 @@ func TestAnOldCopyOfAPlugin(t *testing.T) {
 		assert.Equal(t, c.old, len(staleCopy(plugins.Installation{Key: "p@m", InstallPath: copied}, source)) > 0, name)
 	}
 }
-
-// A program that is asked for its version does not see the directory of the project.
-func TestAProgramIsAskedElsewhere(t *testing.T) {
-	d, write := world(t)
-	program := write("bin/fsmtx", "#!/bin/sh\nif [ -e README ]; then echo fsmtx 6.6.6; else echo fsmtx 1.2.3; fi\n")
-	t.Chdir(d.cwd)
-	version, err := askVersion(t.Context(), program, time.Minute)
-	require.NoError(t, err)
-	assert.Contains(t, version, "1.2.3")
-}

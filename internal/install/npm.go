@@ -69,27 +69,16 @@ func copyDir(getenv func(string) (string, bool)) (string, error) {
 	return filepath.Join(own, "bin"), nil
 }
 
-// CopyPath returns the path that fsmtx has in a copy, whether there is one or not.
+// copyPath returns the path that fsmtx has in a copy, whether there is one or not.
 //
 // Errors: claude.ErrNoHome.
-func CopyPath(getenv func(string) (string, bool)) (string, error) {
+func copyPath(getenv func(string) (string, bool)) (string, error) {
 	dir, err := copyDir(getenv)
 	return npmCopy{dir: dir}.Path(), err
 }
 
 // Path returns the path of fsmtx in the copy.
 func (c npmCopy) Path() string { return filepath.Join(c.dir, programs.Fsmtx) }
-
-// CheckCopyDir is npmCopy.checkDir for the copy of any program.
-//
-// Errors: claude.ErrNoHome, errUntrusted, and the system's.
-func CheckCopyDir(getenv func(string) (string, bool)) error {
-	dir, err := copyDir(getenv)
-	if err != nil {
-		return err
-	}
-	return npmCopy{dir: dir}.checkDir()
-}
 
 // checkDir returns errUntrusted with the path if a program of the copy or a directory above it
 // belongs to another user, or others may write to it. Hooks run the copy in every session,

@@ -59,7 +59,7 @@ func Purge(ctx context.Context, s terminal.Streams) error {
 // purgeCopy removes the copy of the program. Hooks whose program is missing fail without a
 // message (fact 46, client 2.1.329), so the copy is kept while others run it.
 func purgeCopy(s terminal.Streams) error {
-	path, err := CopyPath(s.Getenv)
+	path, err := copyPath(s.Getenv)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "github.com/fsmtx/fsmtx/internal/terminal"
 
 // Install writes what the request says, and prints what it has done and what is left to do.
 //
-// Errors carry advice (package hint): settings.ErrNotOnPath, settings.ErrTemporary, those of CheckCopyDir,
+// Errors carry advice (package hint): settings.ErrNotOnPath, settings.ErrTemporary, errUntrusted,
 // those of settings.Add and of settings.File.Replace.
 func Install(s terminal.Streams, r Request) error { return do(s, job{Request: r}) }
 

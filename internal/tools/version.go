@@ -2,7 +2,6 @@ package tools
 
 import (
 	"cmp"
-	"context"
 	"runtime"
 	"slices"
 
@@ -22,16 +21,10 @@ commits after 1.2.3.
 --json prints an object with version, commit (may be empty), modified (whether the files
 differed from the commit), go, os and arch.
 
---check compares this program with the other copies on this machine: fsmtx-tools, the
-program on PATH, and those that the hooks in settings files and plugins run. It does not
-use the network, and exits with 1 if one differs or its version is unknown. It runs with
---version what you have chosen: the program on PATH, those in your own settings and in the
-plugins that the client has installed, and the copy that install made. It does not run a
-program that is named only in a project's settings: somebody else may have written them.
-If such a program has the same content as one of the others, its version is known too.
-With --json it prints an array of objects with where, path, version (empty if unknown), same,
-not_asked (why the program was not run) and failed (why a program that was run has not said
-its version).`
+--check compares this program with the other copies on this machine: the program on PATH, and
+those that the hooks in settings files and plugins run. It runs none of them, does not use the
+network, and exits with 1 if the content of one differs. With --json it prints an array of
+objects with where, path and same.`
 
 func newVersion(s terminal.Streams) *cobra.Command {
 	asJSON, check := false, false
@@ -41,9 +34,9 @@ func newVersion(s terminal.Streams) *cobra.Command {
 		Long:    versionLong,
 		Example: command.Example("fsmtx version", "fsmtx version --json", "fsmtx version --check"),
 		Args:    command.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			if check {
-				return checkVersion(c.Context(), s, asJSON)
+				return checkVersion(s, asJSON)
 			}
 			if asJSON {
 				return printVersionJSON(s)
@@ -75,9 +68,9 @@ func printVersionJSON(s terminal.Streams) error {
 	}{b.Version, b.Commit, b.Modified, runtime.Version(), runtime.GOOS, runtime.GOARCH})
 }
 
-// checkVersion compares the version of this program with those of its other copies.
-func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
-	copies, err := doctor.Copies(ctx, s)
+// checkVersion compares this program with its other copies.
+func checkVersion(s terminal.Streams, asJSON bool) error {
+	copies, err := doctor.Copies(s)
 	if err != nil {
 		return err
 	}

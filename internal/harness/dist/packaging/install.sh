@@ -6,8 +6,7 @@
 #
 # The SHA-256 digests of the archives are in this script. Nothing of an archive is unpacked or run
 # before its digest is the one below. FSMTX_FROM names another place for the archives: a URL, or a
-# directory. Nothing outside the target directory is changed but the file that says how fsmtx was
-# installed, for "fsmtx version --check".
+# directory. Nothing outside the target directory is changed.
 set -eu
 
 version='@VERSION@'
