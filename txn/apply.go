@@ -130,7 +130,7 @@ func (t *transaction) linkError(err error) error {
 func (t *transaction) canLink() bool {
 	t.probed.Do(func() {
 		file := t.path(probeName)
-		err := t.files.WriteFile(file, t.path(), nil, 0o600)
+		err := t.files.WriteNew(file, nil, 0o600)
 		t.links = err == nil && t.files.Link(file, t.path(probeName+"-link")) == nil
 	})
 	return t.links

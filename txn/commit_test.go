@@ -629,7 +629,7 @@ func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 		linked = linked || s.Op == "link" && filepath.Dir(s.To) == dir
 		return nil
 	}))))
-	for _, want := range []string{"2.json", "S/txn/new/3.json~", "S/txn/new/4.json~", "S/txn/journal~", "S/txn", "S/txn/new", "S/txn/old",
+	for _, want := range []string{"2.json", "S/txn/new/3.json", "S/txn/new/4.json", "S/txn/draft", "S/txn", "S/txn/new", "S/txn/old",
 		"S", filepath.Base(filepath.Dir(dir))} {
 		assert.True(t, synced["sync "+want], "%s; synced are %v", want, slices.Sorted(maps.Keys(synced)))
 	}

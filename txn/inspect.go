@@ -47,16 +47,16 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 // readOnly is a file system on which every change succeeds and has no effect.
 type readOnly struct{ vfs.FS }
 
-func (readOnly) Mkdir(string, fs.FileMode) error                     { return nil }
-func (readOnly) Link(string, string) error                           { return nil }
-func (readOnly) Rename(string, string) error                         { return nil }
-func (readOnly) RenameNew(string, string) error                      { return nil }
-func (readOnly) Remove(string) error                                 { return nil }
-func (readOnly) WriteFile(string, string, []byte, fs.FileMode) error { return nil }
-func (readOnly) AppendLine(string, []byte) error                     { return nil }
-func (readOnly) Overwrite(string, []byte) error                      { return nil }
-func (readOnly) Chtimes(string, time.Time) error                     { return nil }
-func (readOnly) Sync(string) error                                   { return nil }
+func (readOnly) Mkdir(string, fs.FileMode) error            { return nil }
+func (readOnly) Link(string, string) error                  { return nil }
+func (readOnly) Rename(string, string) error                { return nil }
+func (readOnly) RenameNew(string, string) error             { return nil }
+func (readOnly) Remove(string) error                        { return nil }
+func (readOnly) WriteNew(string, []byte, fs.FileMode) error { return nil }
+func (readOnly) AppendLine(string, []byte) error            { return nil }
+func (readOnly) Overwrite(string, []byte) error             { return nil }
+func (readOnly) Chtimes(string, time.Time) error            { return nil }
+func (readOnly) Sync(string) error                          { return nil }
 
 // SetAside moves a journal that cannot be trusted, and the directories of transactions that
 // did not commit, into a quarantine directory in S, where this package ignores them. It

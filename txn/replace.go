@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 )
 
 // ReplaceFiles replaces the content of files in D, durably, outside of transactions and their
@@ -50,9 +49,8 @@ func (d *Dir) replaceFile(f File) error {
 	if info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
 	}
-	dir := d.statePath(tempName)
-	written := filepath.Join(dir, f.Name)
-	if err := d.files.WriteFile(written, dir, f.Data, perm); err != nil {
+	written := d.statePath(tempName, f.Name)
+	if err := d.files.WriteNew(written, f.Data, perm); err != nil {
 		return err
 	}
 	if there, err := d.exists(path); !there {

@@ -111,7 +111,7 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 		})
 	}
 	for _, f := range c.Creates {
-		do("create", f.Name, func() error { return t.stageFile(f, t.path(stagedName), t.path(stagedName, f.Name)) })
+		do("create", f.Name, func() error { return t.stageFile(f, t.path(stagedName, f.Name)) })
 	}
 	for _, r := range c.Restores {
 		do("restore", r.Name, func() error { return t.stageRestore(r) })
@@ -120,14 +120,19 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 		do("delete", name, func() error { return t.backUp(name) })
 	}
 	if c.Mark != nil {
-		do("create", c.Mark.Name, func() error { return t.stageFile(c.Mark.File, t.path(), t.path(markName)) })
+		do("create", c.Mark.Name, func() error { return t.stageFile(c.Mark.File, t.path(markName)) })
 	}
-	do("", "", func() error { return t.files.WriteFile(t.statePath(journalName), t.path(), journal, 0o600) })
+	do("", "", func() error {
+		if err := t.files.WriteNew(t.path(draftName), journal, 0o600); err != nil {
+			return err
+		}
+		return t.files.Rename(t.path(draftName), t.statePath(journalName))
+	})
 	return g.Wait()
 }
 
-func (t *transaction) stageFile(f File, temp, path string) error {
-	return t.files.WriteFile(path, temp, f.Data, f.Mode.Perm()&^t.umask)
+func (t *transaction) stageFile(f File, path string) error {
+	return t.files.WriteNew(path, f.Data, f.Mode.Perm()&^t.umask)
 }
 
 // stageRestore links a backup into the directory of staged files. From there it is linked into

@@ -110,8 +110,8 @@ func TestStateFilesAreSynced(t *testing.T) {
 		do   func() error
 		want []string
 	}{
-		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/tmp", "create S/tmp/a~", "write S/tmp/a~", "sync S/tmp/a~",
-			"rename S/tmp/a~ to S/a", "sync S", "remove S/tmp"}},
+		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/tmp", "remove S/tmp/a", "create S/tmp/a", "write S/tmp/a",
+			"sync S/tmp/a", "rename S/tmp/a to S/a", "sync S", "remove S/tmp"}},
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
 		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},

@@ -19,6 +19,7 @@ const (
 	txnPrefix      = "txn-"      // txn-<id>/: the directory of a transaction
 	stagedName     = "new"       // txn-<id>/new/: staged files
 	backupName     = "old"       // txn-<id>/old/: backup links to the deleted files
+	draftName      = "draft"     // txn-<id>/draft: the journal before it has its name
 	markName       = "mark"      // txn-<id>/mark: the staged Mark
 	probeName      = "probe"     // txn-<id>/probe: a file to find out whether links can be made
 	donePrefix     = "done-"     // done-<id>: the journal of a committed transaction

@@ -33,7 +33,12 @@ var errDeath = errors.New("dead")
 // dying is a file system on which a transaction dies when it is about to commit.
 type dying struct{ vfs.OS }
 
-func (dying) Rename(oldname, newname string) error { panic(errDeath) }
+func (d dying) Rename(oldname, newname string) error {
+	if filepath.Base(oldname) == journalName && filepath.Base(newname) != journalName {
+		panic(errDeath)
+	}
+	return d.OS.Rename(oldname, newname)
+}
 
 // newWorld interrupts a transaction that deletes 2.json and 3.json and creates
 // 4.json and 5.json, just before its commit point.

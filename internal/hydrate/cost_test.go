@@ -41,10 +41,10 @@ func (d slowDisk) Sync(name string) error {
 	return d.FS.Sync(name)
 }
 
-// WriteFile syncs the file once (TestPowerModelWritesAsTheProgramDoes).
-func (d slowDisk) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
+// WriteNew syncs the file once (TestPowerModelWritesAsTheProgramDoes).
+func (d slowDisk) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	d.wait()
-	return d.FS.WriteFile(name, tempDir, data, perm)
+	return d.FS.WriteNew(name, data, perm)
 }
 
 // costs is a task list with a skill, in a home directory of its own.

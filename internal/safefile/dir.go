@@ -22,7 +22,7 @@ var ErrNotDir = errors.New("not a directory")
 // into the directory that was opened even if another program puts a different directory, or
 // a symbolic link, at its path.
 //
-// A name may have several elements. Lstat, Mkdir, Remove, Chtimes and Replace never leave the
+// A name may have several elements. Lstat, Mkdir, Remove and Chtimes never leave the
 // directory; the other methods follow links in the directory part of a name, so nobody else
 // may be able to write there. Errors are those of package os, with the whole path.
 //

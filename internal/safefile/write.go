@@ -40,59 +40,8 @@ func preparedBy(prepare func(*os.File) error) Mode {
 	return m
 }
 
-// Replace creates or replaces the file name in d atomically: a crash or a power cut leaves
-// either the old content or the new. The temporary file is in the directory in of temp, which
-// must be on the same file system. A symbolic link at name is replaced, not followed.
-//
-// renameio's root is the directory of the temporary file, so that it cannot leave a held
-// directory. If the file is to be in another one, only the rename is made here.
-func (d *Dir) Replace(name string, data []byte, mode Mode, temp *Dir, in string) error {
-	return d.replace(name, data, mode, temp, in, Shortened(filepath.Base(name)))
-}
-
-// replace is Replace with a temporary file whose name is base with a dot before it and a number behind it.
-func (d *Dir) replace(name string, data []byte, mode Mode, temp *Dir, in, base string) error {
-	root, err := temp.openRoot(in)
-	if err != nil {
-		return pathError("open", temp.Path(in), err)
-	}
-	defer root.Close()
-	f, err := renameio.NewPendingFile(base, append(mode.options, renameio.WithRoot(root))...)
-	if err != nil {
-		return pathError("open", filepath.Join(temp.Path(in), "."+base), err)
-	}
-	if mode.prepare != nil {
-		err = mode.prepare(f.File)
-	}
-	if err == nil && len(data) > 0 {
-		_, err = f.Write(data)
-	}
-	switch {
-	case err != nil:
-	case d == temp && filepath.Dir(name) == in && filepath.Base(name) == base:
-		err = pathError("rename", d.Path(name), f.CloseAtomicallyReplace())
-	default:
-		err = temp.move(f, in, d, name)
-	}
-	if err != nil {
-		_ = f.Cleanup()
-	}
-	return err
-}
-
-// move is CloseAtomicallyReplace into another directory.
-func (d *Dir) move(f *renameio.PendingFile, in string, to *Dir, name string) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.File.Close(); err != nil {
-		return err
-	}
-	return d.Rename(filepath.Join(in, filepath.Base(f.Name())), to, name)
-}
-
-// WriteNew creates a file, which must not exist, and writes it without syncing it. The umask
-// does not apply to perm. If the write fails, the file stays.
+// WriteNew creates a file, which must not exist, writes and syncs it. The umask does not apply to perm. If that fails, the
+// file stays.
 func (d *Dir) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	fd, err := openAt(d.fd, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
@@ -101,7 +50,7 @@ func (d *Dir) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	return pathError("write", d.Path(name), errors.Join(fill(fd, data, uint32(perm)), unix.Close(fd)))
 }
 
-// fill sets the permissions of a new file and writes its content.
+// fill sets the permissions of a new file, and writes and syncs its content.
 func fill(fd int, data []byte, perm uint32) error {
 	var st unix.Stat_t
 	err := unix.Fstat(fd, &st)
@@ -110,6 +59,9 @@ func fill(fd int, data []byte, perm uint32) error {
 	}
 	if err == nil {
 		err = writeAll(fd, data)
+	}
+	if err == nil {
+		_, err = retry(func() (int, error) { return 0, fsync(fd) })
 	}
 	return err
 }
@@ -191,10 +143,39 @@ func Write(path string, data []byte, mode Mode) error {
 	return Unheld.SyncNames(filepath.Dir(path))
 }
 
-// Replace creates or replaces the file at path, see Dir.Replace. A killed Replace leaves its temporary file, see Leftovers.
+// Replace creates or replaces the file at path atomically: a crash or a power cut leaves either the old content or the new.
+// A symbolic link is replaced, not followed. A killed Replace leaves its temporary file, see Leftovers.
 func Replace(path string, data []byte, mode Mode) error {
+	dir := filepath.Dir(path)
+	root, err := Unheld.openRoot(dir)
+	if err != nil {
+		return pathError("open", dir, err)
+	}
+	defer root.Close()
 	base := strings.TrimPrefix(tempPrefix, ".") + Shortened(filepath.Base(path))
-	return Unheld.replace(path, data, mode, Unheld, filepath.Dir(path), base)
+	f, err := renameio.NewPendingFile(base, append(mode.options, renameio.WithRoot(root))...)
+	if err != nil {
+		return pathError("open", filepath.Join(dir, "."+base), err)
+	}
+	if mode.prepare != nil {
+		err = mode.prepare(f.File)
+	}
+	if err == nil && len(data) > 0 {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.File.Close()
+	}
+	if err == nil {
+		err = Unheld.Rename(filepath.Join(dir, filepath.Base(f.Name())), Unheld, path)
+	}
+	if err != nil {
+		_ = f.Cleanup()
+	}
+	return err
 }
 
 // Mkdir creates the directory and its missing parents durably, with mode 0777 less

@@ -58,17 +58,6 @@ func TestMkdirTakesOnlyTheUmaskAway(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o772), info.Mode().Perm())
 }
 
-// TestReplaceInTheDirectoryItself: the temporary file is beside the file.
-func TestReplaceInTheDirectoryItself(t *testing.T) {
-	d, path := held(t, "f", "sub/")
-	for name, in := range map[string]string{"f": ".", "new": ".", "sub/f": "sub", "other": "sub"} {
-		require.NoError(t, d.Replace(name, []byte("new"), Exactly(0o640), d, in))
-		files.Require(t, filepath.Join(path, name), "new", 0o640)
-	}
-	files.RequireOnly(t, path, "f", "new", "other", "sub")
-	files.RequireOnly(t, path+"/sub", "f")
-}
-
 func TestRmdirRemovesOnlyEmptyDirectories(t *testing.T) {
 	root := t.TempDir()
 	full, link := filepath.Join(root, "full"), filepath.Join(root, "link")

@@ -95,7 +95,7 @@ func (s *Store) WriteState(name string, data []byte) error {
 	if err := s.files.Mkdir(s.temp, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	err = s.write(path, s.temp, data)
+	err = s.write(path, filepath.Join(s.temp, name), data)
 	_ = s.files.Remove(s.temp)
 	return err
 }
@@ -107,14 +107,20 @@ func (v *View) WriteUnlocked(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return v.write(path, v.dir, data)
+	return v.write(path, path+"-", data)
 }
 
 func (v *View) write(path, temp string, data []byte) error {
 	if len(data) > vfs.MaxFileBytes {
 		return fmt.Errorf("%s: %w", path, vfs.ErrFileTooLarge)
 	}
-	if err := v.files.WriteFile(path, temp, data, 0o600); err != nil {
+	_ = v.files.Remove(temp) // of a process that was killed
+	err := v.files.WriteNew(temp, data, 0o600)
+	if err == nil {
+		err = v.files.Rename(temp, path)
+	}
+	if err != nil {
+		_ = v.files.Remove(temp)
 		return err
 	}
 	return vfs.SyncDir(v.files, v.dir)

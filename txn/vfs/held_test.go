@@ -40,7 +40,7 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	assert.Equal(t, "held", string(data))
 	for _, do := range []func() error{
 		func() error { return files.Mkdir(d+"/sub", 0o700) },
-		func() error { return files.WriteFile(d+"/sub/a", d, []byte("a"), 0o600) },
+		func() error { return files.WriteNew(d+"/sub/a", []byte("a"), 0o600) },
 		func() error { return files.Overwrite(d+"/b", []byte("b")) },
 		func() error { return files.AppendLine(d+"/b", []byte("c")) },
 		func() error { return files.Link(d+"/b", d+"/sub/l") },
@@ -101,11 +101,11 @@ func TestADirectoryThatIsCreatedIsHeld(t *testing.T) {
 	defer h.Close()
 	files := vfs.At(vfs.OS{}, h)
 	for range 2 {
-		require.ErrorIs(t, files.WriteFile(d+"/a", d, nil, 0o600), fs.ErrNotExist)
+		require.ErrorIs(t, files.WriteNew(d+"/a", nil, 0o600), fs.ErrNotExist)
 		require.NoError(t, files.Mkdir(d, 0o755))
 		require.True(t, h.Current(d))
 		require.ErrorIs(t, files.Mkdir(d, 0o755), fs.ErrExist)
-		require.NoError(t, files.WriteFile(d+"/a", d, nil, 0o600))
+		require.NoError(t, files.WriteNew(d+"/a", nil, 0o600))
 		require.FileExists(t, d+"/a")
 		require.NoError(t, os.RemoveAll(d))
 	}
@@ -147,7 +147,7 @@ func TestASubdirectoryThatWasReplacedIsOpenedAgain(t *testing.T) {
 	s := dir + "/d/s"
 	fill := func(name string) {
 		require.NoError(t, files.Mkdir(s, 0o700))
-		require.NoError(t, files.WriteFile(s+"/"+name, s, nil, 0o600))
+		require.NoError(t, files.WriteNew(s+"/"+name, nil, 0o600))
 		_, err := files.Lstat(s + "/" + name)
 		require.NoError(t, err)
 	}
@@ -192,7 +192,7 @@ func TestNothingIsReachedInADirectoryThatDidNotExist(t *testing.T) {
 		{"readdir", func() error { _, err := files.ReadDir(dir + "/absent"); return err }},
 		{"read", func() error { _, err := files.ReadFile(x); return err }},
 		{"mkdir", func() error { return files.Mkdir(x+".dir", 0o700) }},
-		{"write", func() error { return files.WriteFile(x, dir, nil, 0o600) }},
+		{"write", func() error { return files.WriteNew(x, nil, 0o600) }},
 		{"overwrite", func() error { return files.Overwrite(x, nil) }},
 		{"append", func() error { return files.AppendLine(x, nil) }},
 		{"chtimes", func() error { return files.Chtimes(x, time.Unix(1e9, 0)) }},

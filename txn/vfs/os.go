@@ -107,19 +107,8 @@ func (o OS) onTwo(op, oldname, newname string, do func(from *safefile.Dir, name 
 	return do(from, old, to, new)
 }
 
-func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
-	dir, rest, err := o.resolve("open", name)
-	if err != nil {
-		return err
-	}
-	temp, in, err := o.resolve("open", tempDir)
-	if err != nil {
-		return err
-	}
-	if info, err := dir.Lstat(rest); err == nil && info.Mode().IsRegular() {
-		perm = info.Mode().Perm()
-	}
-	return dir.Replace(rest, data, safefile.Exactly(perm), temp, in)
+func (o OS) WriteNew(name string, data []byte, perm fs.FileMode) error {
+	return o.in("open", name, func(dir *safefile.Dir, rest string) error { return dir.WriteNew(rest, data, perm) })
 }
 
 func (o OS) Overwrite(name string, data []byte) error {

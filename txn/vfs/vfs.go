@@ -37,10 +37,9 @@ type FS interface {
 
 	// Mkdir creates one directory. It returns fs.ErrExist if name exists.
 	Mkdir(name string, perm fs.FileMode) error
-	// WriteFile creates a file in tempDir, writes and syncs it, and renames it to
-	// name. The file has the permissions of the file that it replaces; if there is
-	// none, it has perm, whatever the umask.
-	WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
+	// WriteNew creates a file, which must not exist, writes and syncs it. It has perm,
+	// whatever the umask. After a crash it may have a part of the data.
+	WriteNew(name string, data []byte, perm fs.FileMode) error
 	// Overwrite replaces the content of a file in place, creating the file if
 	// necessary, and does not sync it. It is for small files that need not survive a
 	// crash. It does not follow a symbolic link and does not block on a pipe. Its

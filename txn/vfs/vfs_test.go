@@ -94,22 +94,20 @@ func TestAppendLineAddsWholeLinesToRegularFilesOnly(t *testing.T) {
 	assert.NoError(t, vfs.OS{}.AppendLine(dir+"/new", []byte("n")))
 }
 
-func TestWriteFileSetsTheModeWhateverTheUmask(t *testing.T) {
+func TestWriteNewSetsTheModeWhateverTheUmask(t *testing.T) {
 	umask := syscall.Umask(0o077)
 	defer syscall.Umask(umask)
 	dir := newDir(t)
-	require.NoError(t, os.Chmod(dir+"/a", 0o640))
-	for name, want := range map[string]fs.FileMode{"/new": 0o666, "/a": 0o640} {
-		require.NoError(t, vfs.OS{}.WriteFile(dir+name, dir+"/d", []byte("b"), 0o666))
-		info, err := os.Lstat(dir + name)
-		require.NoError(t, err)
-		assert.Equal(t, want, info.Mode(), name)
-		assert.Equal(t, "b", text(t, dir+name))
-	}
-	entries, err := os.ReadDir(dir + "/d")
+	require.NoError(t, vfs.OS{}.WriteNew(dir+"/d/new", []byte("b"), 0o666))
+	info, err := os.Lstat(dir + "/d/new")
 	require.NoError(t, err)
-	assert.Empty(t, entries, "no temporary file is left")
-	assert.Error(t, vfs.OS{}.WriteFile(dir+"/a", dir+"/absent", nil, 0o600))
+	assert.Equal(t, fs.FileMode(0o666), info.Mode())
+	assert.Equal(t, "b", text(t, dir+"/d/new"))
+	for _, name := range []string{"/a", "/d", "/l", "/p"} {
+		require.ErrorIs(t, vfs.OS{}.WriteNew(dir+name, []byte("x"), 0o600), fs.ErrExist, name)
+	}
+	assert.Equal(t, "a's", text(t, dir+"/a"))
+	assert.Error(t, vfs.OS{}.WriteNew(dir+"/absent/a", nil, 0o600))
 }
 
 func TestRenameReplacesAndRenameNewDoesNot(t *testing.T) {

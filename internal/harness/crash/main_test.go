@@ -37,7 +37,7 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 //	FSMTX_TEST_DIE_AT=N    hydrate the list in HOME and be killed ahead of step N, or make
 //	                       the transition FSMTX_TEST_TRANSITION of the workflow in HOME
 //	FSMTX_TEST_FSMTX=1     run fsmtx under the restrictions of restrict
-//	FSMTX_TEST_WRITE=PATH  write a file as a transaction does, by way of FSMTX_TEST_TEMP
+//	FSMTX_TEST_WRITE=PATH  write a file as a transaction does
 func TestMain(m *testing.M) {
 	overseer.Become()
 	switch {
@@ -96,7 +96,7 @@ func dieAt(step string) error {
 const written = "what a staged file holds"
 
 func writeOne(name string) error {
-	return vfs.OS{}.WriteFile(name, os.Getenv("FSMTX_TEST_TEMP"), []byte(written), 0o644)
+	return vfs.OS{}.WriteNew(name, []byte(written), 0o644)
 }
 
 // Without forgetFiles "go test ./..." takes about twice as long as its tests.

@@ -101,11 +101,10 @@ func (m memory) Mkdir(name string, _ fs.FileMode) error {
 	return m.do(faultfs.Step{Op: "mkdir", Path: name})
 }
 
-func (m memory) WriteFile(name, tempDir string, data []byte, _ fs.FileMode) error {
+func (m memory) WriteNew(name string, data []byte, _ fs.FileMode) error {
 	defer m.lock()()
-	temp := filepath.Join(tempDir, "."+filepath.Base(name))
-	return errors.Join(m.do(faultfs.Step{Op: "create", Path: temp}), m.do(faultfs.Step{Op: "write", Path: temp, Data: data}),
-		m.do(faultfs.Step{Op: "sync", Path: temp}), m.do(faultfs.Step{Op: "rename", Path: temp, To: name}))
+	return errors.Join(m.do(faultfs.Step{Op: "create", Path: name}), m.do(faultfs.Step{Op: "write", Path: name, Data: data}),
+		m.do(faultfs.Step{Op: "sync", Path: name}))
 }
 
 func (m memory) Overwrite(name string, data []byte) error {

@@ -272,7 +272,7 @@ func TestAnAnsweredHydrationSurvivesATouchOfD(t *testing.T) {
 // fullDisk has no room for anything.
 type fullDisk struct{ vfs.FS }
 
-func (fullDisk) Overwrite(string, []byte) error                      { return syscall.ENOSPC }
-func (fullDisk) WriteFile(string, string, []byte, fs.FileMode) error { return syscall.ENOSPC }
-func (fullDisk) Mkdir(string, fs.FileMode) error                     { return syscall.ENOSPC }
-func (fullDisk) Link(string, string) error                           { return syscall.ENOSPC }
+func (fullDisk) Overwrite(string, []byte) error             { return syscall.ENOSPC }
+func (fullDisk) WriteNew(string, []byte, fs.FileMode) error { return syscall.ENOSPC }
+func (fullDisk) Mkdir(string, fs.FileMode) error            { return syscall.ENOSPC }
+func (fullDisk) Link(string, string) error                  { return syscall.ENOSPC }

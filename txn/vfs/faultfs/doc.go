@@ -7,6 +7,6 @@
 // only the nth; [Kill] and [KillWhen] kill the process.
 //
 // A step is one operation that changes names or bytes. With Steps.Reads set, operations
-// that read are steps too. vfs.FS.WriteFile is four steps: the temporary file is
-// created, written, synced and renamed.
+// that read are steps too. vfs.FS.WriteNew is three steps: the file is created, written
+// and synced.
 package faultfs

@@ -1,16 +1,14 @@
 package faultfs
 
 import (
-	"fmt"
+	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/pattern"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -37,12 +35,10 @@ func (s Step) String() string {
 // for every tool call.
 var (
 	ids      = pattern.New(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`)
-	temps    = pattern.New(`\.([^/]*)\d{16}$`)
 	stateDir = pattern.New(`^.*/\.[^/]+\.fsmtx`)
 )
 
 func short(path string) string {
-	path = temps.Regexp().ReplaceAllString(path, "$1~")
 	if stateDir.Regexp().MatchString(path) {
 		return ids.Regexp().ReplaceAllString(stateDir.Regexp().ReplaceAllString(path, "S"), "$1")
 	}
@@ -126,43 +122,28 @@ func (s *Steps) AppendLine(name string, line []byte) error {
 	return s.step(Step{Op: "append", Path: name, Data: line}, func() error { return s.FS.AppendLine(name, line) })
 }
 
-// WriteFile makes the same changes as vfs.OS, in the same order; a test in
+// WriteNew makes the same changes as vfs.OS, in the same order; a test in
 // internal/harness/crash compares the two.
-func (s *Steps) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
-	if info, err := s.FS.Lstat(name); err == nil && info.Mode().IsRegular() {
-		perm = info.Mode().Perm()
-	}
-	temp := filepath.Join(tempDir, fmt.Sprintf(".%s%d", safefile.Shortened(filepath.Base(name)), rand.Int64N(9e15)+1e15))
+func (s *Steps) WriteNew(name string, data []byte, perm fs.FileMode) error {
 	var f *os.File
-	err := s.step(Step{Op: "create", Path: temp}, func() (err error) {
-		f, err = vfs.Create(s.FS, temp, perm)
+	err := s.step(Step{Op: "create", Path: name}, func() (err error) {
+		f, err = vfs.Create(s.FS, name, perm)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.fill(f, name, data, perm); err != nil {
-		_ = f.Close()
-		_ = s.FS.Remove(temp)
-		return err
-	}
-	return nil
+	return errors.Join(s.fill(f, data, perm), f.Close())
 }
 
-func (s *Steps) fill(f *os.File, name string, data []byte, perm fs.FileMode) error {
+func (s *Steps) fill(f *os.File, data []byte, perm fs.FileMode) error {
 	if err := f.Chmod(perm); err != nil {
 		return err
 	}
 	if err := s.step(Step{Op: "write", Path: f.Name(), Data: data}, func() error { _, err := f.Write(data); return err }); err != nil {
 		return err
 	}
-	if err := s.step(Step{Op: "sync", Path: f.Name()}, f.Sync); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return s.step(Step{Op: "rename", Path: f.Name(), To: name}, func() error { return s.FS.Rename(f.Name(), name) })
+	return s.step(Step{Op: "sync", Path: f.Name()}, f.Sync)
 }
 
 // read calls Before before a step that reads, if Reads is set. Reads themselves run
