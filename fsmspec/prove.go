@@ -179,13 +179,13 @@ func (l level) bound(path []int64) Bound {
 
 // warnBound warns if the levels together have a large bound, and none of them by itself.
 func (p *parser) warnBound(s *Spec) {
-	steps := s.Bound().Steps
-	if steps <= machine.LargeBound || s.steps.hasLargeBound() || len(p.entries) == 0 || p.version == Plain {
+	bound := s.Bound()
+	if bound.Steps <= machine.LargeBound || len(bound.Loops) == 0 || s.steps.hasLargeBound() {
 		return
 	}
 	p.warnings.note(p.entries[0].at, nil, changesMeaning, func() (pointer, text string) {
 		return p.entries[0].pointer(), fmt.Sprintf("up to %d steps may have to be completed until this workflow ends: lower max of its loops",
-			steps)
+			bound.Steps)
 	})
 }
 

@@ -59,7 +59,7 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 
 const flowLong = `
 
-In a workflow with outcomes, --outcome says how a step ends: a person may take any
+--outcome says how a step with outcomes ends: a person may take any
 outcome, also one that the agent cannot choose. --set gives the values that the step sets,
 which have to be what the workflow says; a value that was given before may be left out.
 The steps before it, and before the step that it is part of, must be done; --with-blockers
@@ -70,7 +70,7 @@ func newStepReopen(s terminal.Streams) *cobra.Command {
 	return f.command(s, &cobra.Command{
 		Use:   "reopen N --because TEXT",
 		Short: "Open a step again",
-		Long: "Reopen opens step N of a workflow with outcomes again, and every step that comes after\n" +
+		Long: "Reopen opens step N again, and every step that comes after\n" +
 			"it. Those that are in progress are pending again. If the workflow was ended, it goes on.\n" + recordedLong,
 		Example: Example(`fsmtx step reopen 43 --because "the review missed the tests"`),
 	})
@@ -120,7 +120,7 @@ func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
 		c.Flags().StringVar(&f.past.Outcome, "outcome", "", "the `name` of the outcome in which the step ends")
 		f.past.Values = addSet(c)
 	}
-	c.Flags().BoolVar(&f.past.WithBlockers, "with-blockers", false, "skip the open steps before it, too, in a workflow with outcomes")
+	c.Flags().BoolVar(&f.past.WithBlockers, "with-blockers", false, "skip the open steps before it, too")
 }
 
 // read reads the number of the step from args and checks the reason.

@@ -34,7 +34,7 @@ type Step struct {
 	Layer       int      `json:"layer"`          // 1, or one more than the highest layer of its blockers
 	Critical    bool     `json:"critical"`       // on the critical path
 
-	// Of a workflow with outcomes; empty without.
+	// Empty unless the step declares outcomes or conditions.
 	Outcomes []Outcome   `json:"outcomes,omitzero"`
 	Decides  string      `json:"decides,omitzero"` // who says which outcome, if that is not the agent: person or command
 	When     []Condition `json:"when,omitzero"`

@@ -36,15 +36,12 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	if h.answerers != nil {
 		w.Answerers = h.answerers()
 	}
-	w.Outcomes = h.spec.Version() == fsmspec.WithOutcomes
 	if p := h.place.Parent; p != nil {
 		w.Parent, w.Round, w.Called = p.ID, p.Round, p.Status == fsmspec.InProgress.String()
 	}
-	if w.Outcomes {
-		w.Args, w.Values = h.request.Args, h.spec.HasValues()
-		w.Vars = h.spec.Initial(w.Args)
-		delete(w.Vars, fsmspec.Args)
-	}
+	w.Args, w.Values = h.request.Args, h.spec.HasValues()
+	w.Vars = h.spec.Initial(w.Args)
+	delete(w.Vars, fsmspec.Args)
 	return w.Encode()
 }
 

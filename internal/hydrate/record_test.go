@@ -128,7 +128,11 @@ func (h *home) checkRecord(w steps.Workflow, file string) {
 	want := steps.Workflow{Version: steps.Version, Command: w.Command, Spec: filepath.Join(h.dir, ".claude/skills", w.Command, "fsm.json"),
 		SHA256: hex.EncodeToString(sum[:]), Session: "list", Dir: filepath.Join(h.dir, "project"), Steps: w.Steps,
 		Inode: steps.Inode(filepath.Join(h.dir, "project")), Definition: steps.Definition([]byte(file))}
-	require.Equal(h.t, want, w)
+	wanted, err := want.Encode()
+	require.NoError(h.t, err)
+	got, err := w.Encode()
+	require.NoError(h.t, err)
+	require.Equal(h.t, wanted, got)
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(h.t, err)
 	require.Equal(h.t, spec.Len(), len(w.Steps))

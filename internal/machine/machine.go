@@ -71,13 +71,12 @@ func (d Decider) String() string { return [...]string{"agent", "person", "comman
 
 // Machine is a proven workflow. It may be shared between goroutines.
 type Machine struct {
-	steps   []Step
-	index   map[int64]int // of a step, by its id
-	before  [][]int       // the steps that come directly before, by index
-	past    []set         // all steps that come before, by index
-	order   []int         // indices, each after the steps before it; those on a cycle are missing
-	loops   []loop
-	choices [][]string // see Choices
+	steps  []Step
+	index  map[int64]int // of a step, by its id
+	before [][]int       // the steps that come directly before, by index
+	past   []set         // all steps that come before, by index
+	order  []int         // indices, each after the steps before it
+	loops  []loop
 }
 
 // loop is an outcome that leads back.
@@ -91,17 +90,6 @@ type loop struct {
 // counter identifies a loop.
 type counter struct{ step, outcome int }
 
-// Choices returns the outcomes of a step that can be chosen, in the order in which they are
-// declared. The outcome Done is the last if it is implied. Failed, Late, and the outcomes that
-// are some other's Then are taken by the machine and are not among them.
-func (m *Machine) Choices(id int64) []string {
-	i, ok := m.index[id]
-	if !ok {
-		return nil
-	}
-	return slices.Clone(m.choices[i])
-}
-
 // choosable reports whether an agent or a person can choose an outcome: the machine takes the others.
 func (s *Step) choosable(name string) bool {
 	if name == Failed || name == Late {
@@ -110,7 +98,9 @@ func (s *Step) choosable(name string) bool {
 	return !slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return o.Then == name })
 }
 
-// Choices returns the outcomes of the step that can be chosen; see Machine.Choices.
+// Choices returns the outcomes of the step that can be chosen, in the order in which they are
+// declared. The outcome Done is the last if it is implied. Failed, Late, and the outcomes that
+// are some other's Then are taken by the machine and are not among them.
 func (s *Step) Choices() (names []string) {
 	forward := false
 	for _, o := range s.Outcomes {

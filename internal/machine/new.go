@@ -21,9 +21,6 @@ type Fault struct {
 // New proves that a workflow ends whatever happens, and that no step in progress is opened
 // again or left out. It returns what is wrong and what is suspicious, in the order of the
 // steps. The machine is nil unless all of it is warnings.
-//
-// A cycle of a workflow that has neither conditions nor outcomes is not a fault: its steps wait
-// for each other for ever. The client's own list accepts that.
 func New(steps []Step) (*Machine, []Fault) {
 	b := &builder{m: &Machine{steps: steps, index: make(map[int64]int, len(steps))}}
 	if b.link() && b.sort() {
@@ -65,7 +62,6 @@ func (b *builder) link() bool {
 		m.index[s.ID] = i
 	}
 	m.before = make([][]int, len(m.steps))
-	m.choices = make([][]string, len(m.steps))
 	for i := range m.steps {
 		s := &m.steps[i]
 		for n, id := range s.BlockedBy {
@@ -74,7 +70,6 @@ func (b *builder) link() bool {
 		for _, c := range s.When {
 			b.before(i, c.Step, at("when", id(c.Step)))
 		}
-		m.choices[i] = s.Choices()
 	}
 	return len(b.faults) == 0
 }
@@ -93,7 +88,7 @@ func (b *builder) before(i int, id int64, path []string) {
 }
 
 // sort orders the steps, each after those before it, and collects what comes before each. It
-// reports whether the workflow has loops and conditions that can be proved.
+// reports whether that is possible.
 func (b *builder) sort() bool {
 	m := b.m
 	m.past = make([]set, len(m.steps))
@@ -120,18 +115,11 @@ func (b *builder) sort() bool {
 			}
 		}
 	}
-	if len(m.order) == len(m.steps) {
-		return true
-	}
-	if !m.plain() {
+	if len(m.order) < len(m.steps) {
 		b.cycle()
+		return false
 	}
-	return false
-}
-
-// plain reports whether the workflow has neither conditions nor outcomes.
-func (m *Machine) plain() bool {
-	return !slices.ContainsFunc(m.steps, func(s Step) bool { return len(s.When) > 0 || len(s.Outcomes) > 0 })
+	return true
 }
 
 // cycle notes one cycle, which exists. Walking backwards among the steps that could not be
@@ -164,20 +152,21 @@ func (b *builder) cycle() {
 func (b *builder) declarations() {
 	for i := range b.m.steps {
 		s := &b.m.steps[i]
+		choices := s.Choices()
 		for n := range s.Outcomes {
 			b.outcome(i, s, &s.Outcomes[n])
 		}
 		b.thens(i, s)
-		if slices.Contains(b.m.choices[i], Done) && s.outcome(Done) >= 0 && !s.choosable(Done) {
+		if slices.Contains(choices, Done) && s.outcome(Done) >= 0 && !s.choosable(Done) {
 			b.fault(i, at("outcomes", Done),
 				"every outcome of this step that can be chosen leads back, and done is taken only when one is spent: add an outcome that goes forward")
 		}
-		if n := len(b.m.choices[i]); s.Decides == Person && (n < minChoices || n > maxChoices) {
+		if n := len(choices); s.Decides == Person && (n < minChoices || n > maxChoices) {
 			b.fault(i, at("decides"), "a person chooses among %d to %d outcomes, and this step has %s", minChoices, maxChoices,
-				choosable(b.m.choices[i]))
+				choosable(choices))
 		}
-		if n := len(b.m.choices[i]); s.Decides == Command && n < 2 {
-			b.fault(i, at("decides"), "a command chooses among at least 2 outcomes, and this step has %s", choosable(b.m.choices[i]))
+		if n := len(choices); s.Decides == Command && n < 2 {
+			b.fault(i, at("decides"), "a command chooses among at least 2 outcomes, and this step has %s", choosable(choices))
 		}
 		if endings := s.endings(); s.Done && len(endings) > 1 {
 			b.fault(i, at("status"), "a completed step cannot have more than one outcome that goes forward (%s)", strings.Join(endings, ", "))

@@ -78,7 +78,7 @@ func preferStarted(started map[int64]bool, ready []int64) []int64 {
 func choose(t *rapid.T, m *Machine, s *State, id int64) string {
 	step := m.steps[m.index[id]]
 	var can []string
-	for _, o := range slices.Concat(m.Choices(id), []string{Failed}) {
+	for _, o := range append(step.Choices(), Failed) {
 		if _, _, err := s.Conclude(id, o); err == nil && (o != Failed || step.outcome(Failed) >= 0) {
 			can = append(can, o)
 		}

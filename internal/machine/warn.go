@@ -7,9 +7,6 @@ import (
 
 // warn adds the warnings about a proven workflow.
 func (b *builder) warn() {
-	if b.m.plain() {
-		return
-	}
 	b.warnDead()
 	b.warnStopped()
 	for i := range b.m.steps {
@@ -17,7 +14,7 @@ func (b *builder) warn() {
 		b.warnTaken(i)
 		b.warnLeak(i)
 	}
-	if bound := b.m.Bound(); bound > LargeBound {
+	if bound := b.m.Bound(); bound > LargeBound && len(b.m.loops) > 0 {
 		b.warning(0, nil, "up to %d steps may have to be completed until this workflow ends: lower max of its loops", bound)
 	}
 }

@@ -65,7 +65,6 @@ func (w *world) hydrate(session string, all ...steps.Step) {
 		}
 		s.Local = int64(i) + 1
 		flow.Values = flow.Values || len(s.Set) > 0
-		flow.Outcomes = flow.Outcomes || len(s.Outcomes) > 0 || flow.Values
 		if s.Subject == "" {
 			s.Subject = fmt.Sprintf("Step %d", s.ID)
 		}

@@ -10,10 +10,11 @@ import (
 )
 
 func TestLine(t *testing.T) {
-	w := &steps.Workflow{Command: "one"}
+	w := recorded(t, "one")
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	step := func(id int64, status string, passed bool, after ...int64) *steps.Current {
-		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status, Passed: passed}
+		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
+			Outcome: map[bool]string{true: "done"}[passed]}
 	}
 	denied := steps.Evidence{Time: at, Step: 3, To: "completed", Verdict: steps.Deny, Why: "order: #2 not done"}
 	asked := steps.Evidence{Time: at, Step: 2, To: "completed", Verdict: steps.Ask}

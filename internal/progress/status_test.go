@@ -44,9 +44,10 @@ func TestNothingIsSaidTwice(t *testing.T) {
 // TestStatusOfTwoWorkflows: they are named in the order of their steps, and a step waits for
 // those that are there and not done.
 func TestStatusOfTwoWorkflows(t *testing.T) {
-	one, two := &steps.Workflow{Command: "one"}, &steps.Workflow{Command: "two"}
+	one, two := recorded(t, "one"), recorded(t, "two")
 	current := func(id int64, w *steps.Workflow, status string, passed bool, after ...int64) *steps.Current {
-		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status, Passed: passed}
+		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
+			Outcome: map[bool]string{true: "done"}[passed]}
 	}
 	s := &steps.State{Steps: []*steps.Current{
 		current(1, one, "pending", false), current(2, one, "completed", true), current(3, two, "in_progress", false),
@@ -73,7 +74,7 @@ func TestNextNamesEveryOpenStep(t *testing.T) {
 }
 
 func TestAReportHasAFewStepsInFull(t *testing.T) {
-	w, s := &steps.Workflow{Command: "one"}, &steps.State{}
+	w, s := recorded(t, "one"), &steps.State{}
 	for id := range int64(maxFull + 2) {
 		s.Steps = append(s.Steps, &steps.Current{Step: steps.Step{ID: id + 1, Subject: "S"}, Workflow: w, Status: "pending",
 			Description: "What to do."})
@@ -96,4 +97,13 @@ func TestABlockedStepNamesWhatItWaitsFor(t *testing.T) {
 			assert.NotEmpty(t, step.WaitsFor, step.Subject)
 		}
 	}
+}
+
+// recorded returns the workflow of a skill, with another step than those of a test.
+func recorded(t *testing.T, command string) *steps.Workflow {
+	text, err := steps.Workflow{Command: command, Dir: "/p", Steps: []steps.Step{{ID: 90, Local: 1, Status: "pending"}}}.Encode()
+	require.NoError(t, err)
+	w, err := steps.ParseWorkflow(text)
+	require.NoError(t, err)
+	return &w
 }

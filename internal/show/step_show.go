@@ -27,7 +27,7 @@ state, its gates, and the last decision about it. SESSION is found as by "fsmtx 
 subject, description, state (one of the above), status (of the task file), blockedBy,
 produces, ready, check, approval, only and evidence (time, from, to, verdict, why, check,
 by; with rule it is about a call, and with permit about a person's yes to one).
-With outcomes a step also has outcome (in which it ended, "" while it is open), outcomes
+A step also has outcome (in which it ended, "" while it is open), outcomes
 (name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
 run), when, round (from 1), parent (the step that it is under, 0 if none), values (that it
 gave, by name), set (the values that it sets: name, pattern, oneOf, command), within (its
@@ -157,7 +157,7 @@ func DeciderOf(s steps.Step) ShownDecider {
 	return d
 }
 
-// flowOf returns how a step of a workflow with outcomes can end, a line each.
+// flowOf returns when a step is needed, how it can end and what that gives, a line each.
 func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 	if c.Each != nil {
 		lines = append(lines, "for "+c.Each.String())
@@ -229,11 +229,7 @@ type shownStep struct {
 	Gates       []steps.ShownGate `json:"gates"` // of every kind
 	Only        []string          `json:"only"`
 	Evidence    []steps.Evidence  `json:"evidence"`
-	shownFlow
-}
 
-// shownFlow is what a workflow with outcomes says of a step.
-type shownFlow struct {
 	Outcome  string            `json:"outcome"`
 	Outcomes []steps.Choosable `json:"outcomes"`
 	Decides  ShownDecider      `json:"decides"`
@@ -265,28 +261,21 @@ func shownState(frame *steps.Frame, s *steps.State) shown {
 }
 
 func shownStepOf(s *steps.State, c *steps.Current) shownStep {
-	return shownStep{
+	f := shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
 		Gates: steps.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
-		Evidence: s.About(c.ID), shownFlow: shownFlowOf(s, c),
+		Evidence: s.About(c.ID),
+		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: DeciderOf(c.Step), When: append([]steps.Condition{}, c.When...),
+		Round: c.Round, Values: map[string]string{}, Set: append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds(),
+		Each: c.Each, Item: s.Item(c),
 	}
-}
-
-func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
-	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: DeciderOf(c.Step), When: c.When, Round: max(c.Round, 1),
-		Values: map[string]string{},
-		Set:    append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds()}
 	maps.Copy(f.Values, c.Values)
-	f.Each, f.Item = c.Each, s.Item(c)
 	if items, ok := s.Expansion(c); ok {
 		f.Items, f.ItemsDone = append([]string{}, items...), s.ItemsDone(c)
 	}
 	if p := s.Parent(c.Workflow); p != nil {
 		f.Parent = p.ID
-	}
-	if f.When == nil {
-		f.When = []steps.Condition{}
 	}
 	return f
 }

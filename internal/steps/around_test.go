@@ -28,11 +28,13 @@ func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
 	_, err := l.Reopen(t.Context(), 1, "it was wrong", By{Who: ThePerson})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{1}, ready(l.state()))
-	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" cannot be started: #2 "Test" must be done first. Ready now: #1 "Implement"`)
+	assert.Contains(t, l.denies(12, inProgress),
+		`#12 "Draft" cannot be started: #11 "Collect" and #2 "Test" must be done first. Ready now: #1 "Implement"`)
 	require.True(t, l.end(1, "").Allowed())
 	require.True(t, l.end(2, "").Allowed())
-	assert.Equal(t, []int64{12}, ready(l.state()), "the work inside goes on")
-	assert.Contains(t, l.end(3, "changes").Reason, `of which #12 "Draft" is open`)
+	assert.Equal(t, []int64{11}, ready(l.state()), "the work inside begins anew")
+	assert.Contains(t, l.end(3, "changes").Reason, `of which #11 "Collect" and #12 "Draft" are open`)
+	l.allows(11, completed)
 	l.allows(12, completed)
 	assert.NotNil(t, l.end(3, "changes").Turn)
 }

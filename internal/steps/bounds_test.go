@@ -86,9 +86,9 @@ func TestAnUpdateDoesNotReadTheWholeEvidence(t *testing.T) {
 	whole, quick := l.read(true), l.read(false)
 	require.Less(t, quick.tail, 2<<10)
 	require.Less(t, len(quick.Evidence), 10)
-	require.Len(t, whole.Evidence, 4+200+1)
+	require.Len(t, whole.Evidence, 5+200+1)
 	for i, c := range whole.Steps {
-		require.Equal(t, c.Passed, quick.Steps[i].Passed)
+		require.Equal(t, c.Done(), quick.Steps[i].Done())
 		for _, last := range []func(*State) (Evidence, bool){
 			func(s *State) (Evidence, bool) { return s.last(c.ID) }, func(s *State) (Evidence, bool) { return s.latest(c.ID) },
 		} {
@@ -147,10 +147,10 @@ func TestEssence(t *testing.T) {
 		short := *s
 		short.Steps, short.Evidence = stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: completed},
 			stepLine{id: 3, status: pending}).Steps, essence(s.Evidence)
-		s.setPassed()
-		short.setPassed()
+		s.fold()
+		short.fold()
 		for id := int64(1); id <= 3; id++ {
-			require.Equal(t, s.Step(id).Passed, short.Step(id).Passed)
+			require.Equal(t, s.Step(id).Done(), short.Step(id).Done())
 			require.Equal(t, s.AwaitsPerson(s.Step(id)), short.AwaitsPerson(short.Step(id)))
 			for _, verdict := range []Decision{Deny, Ask} {
 				for _, why := range []string{"a", "b"} {

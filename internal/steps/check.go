@@ -117,30 +117,6 @@ func planning(c *Current, r *run, status string) Verdict {
 	return v
 }
 
-// fits denies an update whose checks may take longer than the rest of the call: if the
-// client kills the hook at its time limit, the decision is lost (fact 46, client 2.1.329).
-func fits(c *Current, checked []*Current, left time.Duration) Verdict {
-	var sum time.Duration
-	for _, b := range checked {
-		for _, g := range b.Gates() {
-			if g.check != nil {
-				sum += g.check.Limit()
-			}
-		}
-	}
-	if sum <= left {
-		return Verdict{}
-	}
-	if len(checked) == 1 {
-		return slow(c, checked[0], sum, left)
-	}
-	others := slices.DeleteFunc(slices.Clone(checked), func(b *Current) bool { return b == c })
-	return deny(c, doesNotFit, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. "+
-		"Together the checks may take %v, "+
-		"but one call has only %v. First complete %s again in a separate call, so that its check runs", c.Name(), names(others),
-		wasOrWere(len(others)), sum, left.Round(time.Second), others[0].Name()))
-}
-
 // doesNotFit is Verdict.Why of a denial because commands of steps may run longer than the call may.
 const doesNotFit = "the checks do not fit into one call"
 

@@ -50,6 +50,9 @@ func TestChecksOfTwoStepsRunAtTheSameTime(t *testing.T) {
 	require.Empty(t, s.Pending)
 	require.Equal(t, 2, s.DoneCount())
 	for _, e := range s.Evidence {
+		if e.Repeats() {
+			continue
+		}
 		name := string(rune('a' + e.Step - 1))
 		require.Equal(t, digest([]byte(name+" says "+name+"\n")), e.Check.SHA256)
 	}
@@ -100,7 +103,8 @@ func TestTheOrderIsEvaluatedAgainAfterACheck(t *testing.T) {
 	verdict := make(chan Verdict)
 	go func() { verdict <- l.ask(2, completed) }()
 	l.await("begun")
-	l.allows(1, inProgress)
+	_, err := l.Reopen(t.Context(), 1, "it was wrong", By{Who: ThePerson})
+	require.NoError(t, err)
 	l.write("go", "")
 	v := <-verdict
 	require.Equal(t, Deny, v.Decision)
@@ -229,12 +233,12 @@ func TestTheSameDenialThreeTimes(t *testing.T) {
 func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}},
 		Step{Check: &Check{Run: "true", Timeout: 60}})
-	l.Limit = callMargin + 100*time.Second
+	l.Limit = callMargin + 50*time.Second
 	l.set(1, completed)
 	l.set(2, completed)
 	require.Contains(t, l.denies(3, inProgress),
-		`#1 "Step 1" and #2 "Step 2" were completed in another way, so their checks are due as well. Together the checks may take 2m0s`)
-	l.allows(1, completed)
+		`the check of #1 "Step 1" may take 1m0s, but the time limit of the hook that runs it leaves only`)
+	l.Limit = callMargin + 100*time.Second // what is left when the first has ended decides about the second
 	l.allows(3, inProgress)
 	l.allows(3, completed)
 }

@@ -63,34 +63,6 @@ func TestUpdatesWithoutAGate(t *testing.T) {
 	})
 }
 
-// TestGatesToPass: in the order in which they are evaluated, those of the steps that were
-// completed in another way first, and only those of this change.
-func TestGatesToPass(t *testing.T) {
-	all := Step{ID: 1, Ready: []string{"r"}, Produces: []string{"p"}, Check: &Check{Run: "make"}, Approval: "Good?"}
-	other := all
-	other.ID = 2
-	w := &Workflow{Command: "release", Dir: "/project"}
-	kinds := func(status, to string, noChecks bool) (kinds []GateKind, ids []int64, files []string) {
-		c := &call{Frame: &Frame{NoChecks: noChecks}, update: Update{Status: to}}
-		passes := c.gatesToPass(&Current{Step: all, Workflow: w, Status: status}, []*Current{{Step: other, Workflow: w, Status: completed}})
-		for _, p := range passes {
-			kinds, ids = append(kinds, p.kind), append(ids, p.step.ID)
-		}
-		for _, f := range c.unknownFiles(&State{}, passes) {
-			files = append(files, f.patterns...)
-		}
-		return kinds, ids, files
-	}
-	got, ids, found := kinds(pending, completed, false)
-	assert.Equal(t, []GateKind{producedFiles, checkPasses, personApproves, readyFiles, producedFiles, checkPasses, personApproves}, got)
-	assert.Equal(t, []int64{2, 2, 2, 1, 1, 1, 1}, ids)
-	assert.Equal(t, []string{"p", "r", "p"}, found)
-	got, _, _ = kinds(inProgress, completed, true)
-	assert.Equal(t, []GateKind{producedFiles, personApproves, producedFiles, personApproves}, got, "without checks")
-	got, _, _ = kinds(pending, inProgress, false)
-	assert.Equal(t, []GateKind{producedFiles, checkPasses, personApproves, readyFiles}, got, "only started")
-}
-
 // TestAStepThatWasStartedIsNotCompletedUnseen: the decision that let it start does not count
 // for its completion.
 func TestAStepThatWasStartedIsNotCompletedUnseen(t *testing.T) {
@@ -178,7 +150,7 @@ func TestAnsweredAppliesAYesOnce(t *testing.T) {
 	assert.False(t, answer(1).Allowed(), "nobody was asked")
 	require.Equal(t, Ask, l.ask(1, completed).Decision)
 	assert.True(t, answer(1).Allowed())
-	assert.True(t, l.state().Step(1).Passed || l.state().aboutToBeCompleted(l.state().Step(1)))
+	assert.True(t, l.state().Step(1).Done() || l.state().aboutToBeCompleted(l.state().Step(1)))
 	assert.False(t, answer(1).Allowed(), "the answer is used up")
 
 	ctx, cancel := context.WithCancel(t.Context())

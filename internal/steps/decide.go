@@ -112,6 +112,7 @@ func (c *call) decideAbout(s *State, target *Current) decision {
 	if v, ok := c.ungated(s, target); ok {
 		return c.final(s, target, v, lines)
 	}
+	// A target that was completed in another way needs only its own gates: so each of several can be put right by itself.
 	if target.Status != completed {
 		d, ok := c.decideSeen(s, target, lines)
 		if !ok {
@@ -122,7 +123,7 @@ func (c *call) decideAbout(s *State, target *Current) decision {
 			return c.final(s, target, v, lines)
 		}
 	}
-	return c.decideOrder(s, target, append(lines, c.seen(s)...))
+	return c.decideOrder(s, target, lines)
 }
 
 // DoneAlready is why a completion of a step that is done is allowed. It changes nothing.
@@ -131,11 +132,11 @@ const DoneAlready = "it was done already"
 // ungated returns the verdict on an update that no gate decides about. ok is false for another.
 func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 	switch {
-	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
+	case target.Done() && !target.Unread && !target.Gone() && c.update.Status != completed:
 		return isDone(s, target, c.listFlag()), true
 	case target.Done() && !target.Gone() && c.update.Status == completed:
 		v := Verdict{Why: DoneAlready}
-		if word := outcomeIn(c.update.Metadata); target.flows() && word != "" && word != target.Outcome {
+		if word := outcomeIn(c.update.Metadata); word != "" && word != target.Outcome {
 			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else it would take the word for heard
 		}
 		return v, true
@@ -145,29 +146,21 @@ func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 	return Verdict{}, false
 }
 
-// unheard refuses what a command or a tool of the MCP server says of a step that has no use for
-// it: the caller would take it for heard. In the client's list it may be metadata of another
-// purpose, and is left alone.
+// unheard refuses what a command or a tool of the MCP server says of a step that is done: the
+// caller would take it for heard.
 func (c *call) unheard(s *State, target *Current) Verdict {
 	members, _ := jsonx.Members(c.update.Values)
 	given := slices.Sorted(maps.Keys(members))
 	switch {
 	case !c.Apply || c.update.Outcome == "" && len(given) == 0:
 		return Verdict{}
-	case target.flows() && target.Done():
+	case target.Done():
 		if (c.update.Outcome == "" || c.update.Outcome == target.Outcome) && c.repeats(target, given) {
 			return Verdict{}
 		}
 		return isDone(s, target, c.listFlag())
-	case target.flows():
-		return Verdict{}
 	}
-	v := deny(target, "no outcomes", target.Name()+" has no outcomes. Leave the outcome out")
-	if c.update.Outcome == "" {
-		v = deny(target, "no values", target.Name()+" sets no values. Leave them out")
-	}
-	v.past.none = true
-	return v
+	return Verdict{}
 }
 
 // repeats reports whether the values given are those that the step has given.
@@ -178,14 +171,13 @@ func (c *call) repeats(target *Current, given []string) bool {
 	})
 }
 
-// isDone refuses to open a step that is done: in a workflow with outcomes only an outcome or a
-// person does that, and what is closed stays so.
+// isDone refuses to open a step that is done: only an outcome or a person does that, and what is closed stays so.
 func isDone(s *State, c *Current, list string) Verdict {
 	how := "ended as " + c.Outcome
 	if c.NotNeeded {
 		how = "is not needed"
 	}
-	if s.isClosed(c.Workflow) || !c.flows() {
+	if s.isClosed(c.Workflow) {
 		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.whyClosed(c.Workflow), s.possible()))
 		v.past.none = true
 		return v
@@ -200,13 +192,7 @@ func isDone(s *State, c *Current, list string) Verdict {
 // decideOrder decides about a change that needs the steps before the target to be done.
 // lines are to be recorded in any case.
 func (c *call) decideOrder(s *State, target *Current, lines []Evidence) decision {
-	var overdue []*Current
-	// An unverified target needs only its own gates: so each of several unverified steps
-	// can be put right by itself.
-	if target.Status != completed {
-		overdue = s.overdue(target)
-	}
-	if v := order(s.assuming(overdue), target, c.update); !v.Allowed() {
+	if v := order(s, target, c.update); !v.Allowed() {
 		if c.isWorthWaiting(s, target) {
 			d := decision{lines: lines, wait: true}
 			if c.update.Status == completed {
@@ -216,93 +202,50 @@ func (c *call) decideOrder(s *State, target *Current, lines []Evidence) decision
 		}
 		return c.final(s, target, v, lines)
 	}
-	return c.decideGates(s, target, overdue, lines)
-}
-
-// decideGates evaluates the gates of the overdue steps and of the target, until one denies
-// or something is missing.
-func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines []Evidence) decision {
-	if len(overdue) == 0 && s.awaitsLines(target, c.update.Status) {
-		e := &ending{c: c, s: s, step: target}
-		if _, ok := e.word(); target.flows() && c.update.Status == completed && !ok {
+	if target.Unread { // how it ends is not known, so its gates are evaluated once its record can be read
+		return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+	}
+	if e := (&ending{c: c, s: s, step: target}); c.update.Status == completed {
+		if _, ok := e.word(); !ok {
 			return c.final(s, target, e.verdict, lines)
 		}
-		return c.decideLines(s, target, lines)
 	}
-	if target.flows() && c.update.Status == completed && len(overdue) == 0 {
+	if target.Status == pending && (c.update.Status != completed || s.awaitsLines(target, completed)) {
+		if d, ok := c.decideStart(s, target, lines); !ok {
+			return d
+		}
+	}
+	switch {
+	case s.awaitsLines(target, c.update.Status):
+		return c.decideLines(s, target, lines)
+	case c.update.Status == completed:
 		return c.decideEnd(s, target, lines)
 	}
-	all := c.gatesToPass(target, overdue)
-	for _, g := range all {
-		if v := s.pathFault(g.step, g.Gate, c.listFlag()); !v.Allowed() {
-			return c.final(s, target, v, lines)
+	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+}
+
+// decideStart evaluates the gates of the target's start. ok is false if one denies, or something is missing.
+func (c *call) decideStart(s *State, target *Current, lines []Evidence) (d decision, ok bool) {
+	for _, g := range target.Gates() {
+		if g.when != atStart {
+			continue
 		}
-	}
-	if files := c.unknownFiles(s, all); len(files) > 0 {
-		return decision{lines: lines, files: files}
-	}
-	if v := c.fits(target, all); !v.Allowed() {
-		return c.final(s, target, v, lines)
-	}
-	missing := decision{lines: lines, claim: idsOf(all)}
-	for _, b := range overdue {
-		v, check := c.evaluate(b, all)
-		if check != nil {
-			missing.check = check
-			return missing
+		f, known := c.facts[factKey{target.ID, g.kind}]
+		v := s.pathFault(target, g, c.listFlag())
+		switch {
+		case !v.Allowed():
+		case !known:
+			return decision{lines: lines, files: []lookup{s.lookup(target, g)}}, false
+		case f.away != "":
+			v = c.nowhere(target, f)
+		default:
+			v = files(target, g.when, f)
 		}
-		e := c.seenLine(s, b, v)
-		lines, s.Evidence = append(lines, e), append(s.Evidence, e)
 		if !v.Allowed() {
-			return c.final(s, target, blamed(b, v), lines)
-		}
-		b.Passed, missing.lines = true, lines
-	}
-	v, check := c.evaluate(target, all)
-	if check != nil {
-		missing.check = check
-		return missing
-	}
-	if s.awaitsLines(target, c.update.Status) {
-		return c.decideLines(s, target, lines)
-	}
-	return c.final(s, target, c.reasoned(target, v), lines)
-}
-
-// pass is a gate that a step has to pass now.
-type pass struct {
-	step *Current
-	Gate
-}
-
-// gatesToPass returns the gates on which the update depends: those of the overdue steps, and
-// those of the target for this change. Without checks, these are left out.
-func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
-	add := func(b *Current, at func(Moment) bool) {
-		for _, g := range b.Gates() {
-			if at(g.when) && !(g.check != nil && c.NoChecks) {
-				all = append(all, pass{b, g})
-			}
+			return c.final(s, target, v, lines), false
 		}
 	}
-	for _, b := range overdue {
-		add(b, func(m Moment) bool { return m == atCompletion })
-	}
-	// Completing a pending step starts it, too.
-	add(target, func(m Moment) bool {
-		return m == atStart && target.Status == pending || m == atCompletion && c.update.Status == completed
-	})
-	return all
-}
-
-// unknownFiles returns the files that have to be looked for.
-func (c *call) unknownFiles(s *State, all []pass) (missing []lookup) {
-	for _, g := range all {
-		if _, known := c.facts[factKey{g.step.ID, g.kind}]; len(g.patterns) > 0 && !known {
-			missing = append(missing, s.lookup(g.step, g.Gate))
-		}
-	}
-	return missing
+	return decision{}, true
 }
 
 // lookup says what has to be looked for because of a gate.
@@ -312,52 +255,6 @@ func (s *State) lookup(b *Current, g Gate) lookup {
 		l.was, l.said = s.was(b)
 	}
 	return l
-}
-
-// fits denies the update if the checks that have to run do not fit into the call.
-func (c *call) fits(target *Current, all []pass) Verdict {
-	var checked []*Current
-	for _, g := range all {
-		if g.check != nil && c.facts[factKey{g.step.ID, g.kind}].result == nil && !slices.Contains(checked, g.step) {
-			checked = append(checked, g.step)
-		}
-	}
-	if len(checked) == 0 {
-		return Verdict{}
-	}
-	return fits(target, checked, c.left())
-}
-
-// evaluate evaluates the gates of a step until one denies. It returns the command that has to run
-// first, if there is one.
-func (c *call) evaluate(b *Current, all []pass) (v Verdict, missing *run) {
-	for _, g := range all {
-		if g.step != b {
-			continue
-		}
-		now, ok := c.evaluateGate(g)
-		if !ok {
-			return v, &run{step: b, kind: g.kind, Check: g.check}
-		}
-		if v = now.after(v); !v.Allowed() {
-			break
-		}
-	}
-	return v, nil
-}
-
-func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
-	switch {
-	case g.kind == personApproves && g.step.ID != c.target.ID:
-		return unapproved(g.step), true
-	case g.kind == personApproves && c.unattended:
-		return unattended(g.step), true
-	}
-	f, known := c.facts[factKey{g.step.ID, g.kind}]
-	if f.away != "" {
-		return c.nowhere(g.step, f), true
-	}
-	return g.Gate.evaluate(g.step, f, known)
 }
 
 // blamed returns the denial of an update because of another step, which was completed in
@@ -443,7 +340,7 @@ const checkRuns = "its check is running"
 // start that comes when another call of its message has completed the step would open it again.
 func (c *call) running(s *State, target *Current) (v Verdict) {
 	e, known := s.last(target.ID)
-	known = known && (!target.flows() || e.Round == target.Round) // else it is open again
+	known = known && e.Round == target.Round // else it is open again
 	switch starts := c.update.Status == inProgress; {
 	case starts && known && e.lets() && e.To == completed && c.update.Use != "" && !e.Time.Before(c.begun):
 		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")
@@ -454,19 +351,6 @@ func (c *call) running(s *State, target *Current) (v Verdict) {
 	}
 	v.past.none = true
 	return v
-}
-
-// seen counts as done the unverified steps that declare no gate of their completion, and
-// returns the lines that record it.
-func (c *call) seen(s *State) (lines []Evidence) {
-	_ = s.passUngated(c.target.ID, func(b *Current) error {
-		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way",
-			By: c.seenBy(c.update, Verdict{})}
-		lines = append(lines, e)
-		s.Evidence = append(s.Evidence, e)
-		return nil
-	})
-	return lines
 }
 
 // seenLine records the verdict on a step that was completed in another way.
@@ -494,7 +378,7 @@ func (c *call) final(s *State, target *Current, v Verdict, lines []Evidence) dec
 	if target.Within > 0 && e.To == inProgress {
 		e.Round = target.Round
 	}
-	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Passed || e.To != completed) || target.Gone() {
+	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes
 	}
 	if v.Decision == Ask && len(v.unchanged) > 0 {
@@ -525,13 +409,4 @@ func (c *call) repeated(target *Current, v Verdict, n int) Verdict {
 		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
 	}
 	return v
-}
-
-func idsOf(all []pass) (ids []int64) {
-	for _, g := range all {
-		if !slices.Contains(ids, g.step.ID) {
-			ids = append(ids, g.step.ID)
-		}
-	}
-	return ids
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// ending is how a step of a workflow with outcomes is about to end: the word that was said,
+// ending is how a step is about to end: the word that was said,
 // judged, and the gates that it depends on, evaluated one after the other. The order is:
 // the word, the values, the skill that it demands, the step's files, its check, the command that decides, the outcome's files and
 // check, and the approvals.
@@ -159,7 +159,7 @@ func (e *ending) spent(name string) {
 		e.verdict = check(e.step, *e.verdict.Check)
 		return
 	}
-	others := slices.DeleteFunc(e.step.choices(), func(o string) bool { return o == name })
+	others := slices.DeleteFunc(e.step.Choices(), func(o string) bool { return o == name })
 	how := howToEnd(e.c.Via.How, others)
 	switch e.step.Decides {
 	case machine.Command.String():
@@ -173,7 +173,8 @@ func (e *ending) spent(name string) {
 // step can end so.
 func (e *ending) ownGates() (failed, ok bool) {
 	for _, g := range e.step.Gates() {
-		if g.when != atCompletion || g.kind == personApproves || e.pass(g) { // a person is asked last
+		isDue := g.when == atCompletion || e.step.Status == pending // completing a pending step starts it, too
+		if !isDue || g.kind == personApproves || e.pass(g) {        // a person is asked last
 			continue
 		}
 		// without a result it did not run
@@ -213,10 +214,8 @@ func (e *ending) pass(g Gate) bool {
 		e.missing.files = []lookup{e.s.lookup(e.step, g)}
 		return false
 	}
-	v, _ := g.evaluate(e.step, f, true)
-	v = v.after(e.verdict)
-	e.verdict = v
-	return v.Allowed()
+	e.verdict = g.evaluate(e.step, f).after(e.verdict)
+	return e.verdict.Allowed()
 }
 
 // choose returns the outcome that a command decides.
@@ -234,10 +233,10 @@ func (e *ending) choose() (name string, ok bool) {
 	f := e.c.facts[factKey{e.step.ID, commandDecides}]
 	lines := strings.Split(strings.TrimSpace(f.result.output), "\n")
 	name = strings.TrimSpace(lines[len(lines)-1])
-	if !slices.Contains(e.step.choices(), name) {
+	if !slices.Contains(e.step.Choices(), name) {
 		e.verdict = deny(e.step, "its command decided nothing",
 			fmt.Sprintf("%s cannot be completed: the last line of its command has to be %s, and is %s. The command: %s", e.step.Name(),
-				alternatives(e.step.choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)+f.result.complaint()))
+				alternatives(e.step.Choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)+f.result.complaint()))
 		return "", false
 	}
 	return name, true
@@ -281,7 +280,10 @@ func (e *ending) name(word string) (string, Verdict) {
 
 // chosen judges the word of an agent.
 func (e *ending) chosen(word string) (string, Verdict) {
-	choices := e.step.choices()
+	choices := e.step.Choices()
+	if e.seen && !slices.Contains(choices, word) {
+		word = ""
+	}
 	switch {
 	case slices.Contains(choices, word):
 		return word, Verdict{}
@@ -291,6 +293,11 @@ func (e *ending) chosen(word string) (string, Verdict) {
 		return machine.Done, Verdict{}
 	case word == "" && e.seen && len(e.forward()) == 1:
 		return e.forward()[0], Verdict{}
+	}
+	if len(e.step.Outcomes) == 0 {
+		v := deny(e.step, "no outcomes", e.step.Name()+" has no outcomes. Leave the outcome out")
+		v.past.none = true
+		return "", v
 	}
 	choices = e.s.Offered(e.step)
 	what, why := "say how it ends", "no outcome"
@@ -307,7 +314,7 @@ func (e *ending) chosen(word string) (string, Verdict) {
 
 // forward returns the outcomes that can be chosen and go forward.
 func (e *ending) forward() []string {
-	return slices.DeleteFunc(e.step.choices(), func(name string) bool {
+	return slices.DeleteFunc(e.step.Choices(), func(name string) bool {
 		o := e.step.outcome(name)
 		return o != nil && o.Back != 0
 	})
@@ -405,7 +412,7 @@ func (e *ending) letThemChoose() string {
 			alternatives(choices), command)
 	}
 	if len(choices) == 1 {
-		choices = e.step.choices() // a question has two options or more
+		choices = e.step.Choices() // a question has two options or more
 	}
 	return spent + fmt.Sprintf("Ask them with %[1]s: %[4]q, with exactly these options: %[2]s. Then complete it with what they chose. "+
 		"Without %[1]s, tell the person: %[3]s",
@@ -415,7 +422,7 @@ func (e *ending) letThemChoose() string {
 // Offered returns the outcomes of the step that can be chosen now: not those that have led back as
 // often as they may.
 func (s *State) Offered(c *Current) []string {
-	return slices.DeleteFunc(slices.Clone(c.choices()), func(name string) bool { return s.isSpent(c, name) })
+	return slices.DeleteFunc(slices.Clone(c.Choices()), func(name string) bool { return s.isSpent(c, name) })
 }
 
 func (s *State) isSpent(c *Current, outcome string) bool {
@@ -425,7 +432,7 @@ func (s *State) isSpent(c *Current, outcome string) bool {
 
 // spentChoices says which outcomes cannot be chosen any more, in sentences.
 func (s *State) spentChoices(c *Current) (text string) {
-	for _, name := range c.choices() {
+	for _, name := range c.Choices() {
 		if s.isSpent(c, name) {
 			text += fmt.Sprintf("It cannot end as %s any more, which has led back as often as it may (%s): tell them. ", quote(name),
 				timesText(c.outcome(name).Max))

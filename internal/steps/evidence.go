@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -34,7 +35,6 @@ type Evidence struct {
 	Tree    string    `json:"tree,omitzero"` // the directory in a linked work tree in which its gates looked; empty for Workflow.Dir
 	By      By        `json:"by,omitzero"`
 
-	// Of a workflow with outcomes.
 	Question  string  `json:"question,omitzero"`   // of an answer: what the person was asked; what they chose is Outcome
 	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
 	Round     int     `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
@@ -243,8 +243,8 @@ func (s *State) thin(all []Evidence) []Evidence {
 }
 
 // essence returns the part of the evidence on which decisions depend: of each step the last
-// decision, the last one that was not a denial, and the last that let it be completed or
-// opened it again; of all steps the last one that let an update through; and about calls the last
+// decision and the last one that was not a denial, and what is folded; of all steps the last one that let an
+// update through; and about calls the last
 // of a kind, and each yes that is not used up.
 func essence(all []Evidence) []Evidence { return pick(all, essential(all)) }
 
@@ -275,9 +275,6 @@ func essential(all []Evidence) (keep []bool) {
 		if e.lets() {
 			roles = append(roles, role{0, "progress"})
 		}
-		if e.lets() && (e.To == completed || e.From == completed) {
-			roles = append(roles, role{e.Step, "passed"})
-		}
 		for _, r := range roles {
 			keep[i] = keep[i] || !filled[r]
 			filled[r] = true
@@ -287,7 +284,7 @@ func essential(all []Evidence) (keep []bool) {
 	return keep
 }
 
-// turns reports whether the state of a workflow with outcomes depends on the line.
+// turns reports whether the state of a workflow depends on the line.
 func (e Evidence) turns() bool {
 	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 ||
 		e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
@@ -307,20 +304,32 @@ func pick(all []Evidence, keep []bool) (kept []Evidence) {
 	return kept
 }
 
-// appendEvidence adds a line to the evidence. The result of a check and a person's answer
-// are synced to the disk. A power cut may lose the last lines of other evidence: the step
-// then counts as completed in another way, and its gates, which take no time, are
+// appendEvidence adds a line to the evidence, and syncs it to the disk if it cannot be found out again. A power cut may lose the last
+// lines of other evidence: the step then counts as completed in another way, and its gates, which take no time, are
 // evaluated again. A sync would be most of the cost of an ordinary update.
 func appendEvidence(dir *txn.Dir, e Evidence) error {
 	line, err := e.line()
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Moved != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer ||
-		e.Verdict == Called || e.Verdict == Expand || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
+	if e.isLasting() {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)
+}
+
+// isLasting reports whether the line cannot be found out again from the list and the files of the project: what a check has printed,
+// what a person said, and how a step ended, unless that is as done and has no effects.
+func (e Evidence) isLasting() bool {
+	switch e.Verdict {
+	case Ask, Override, Answer, Called, Expand:
+		return true
+	case Allow:
+		if e.Outcome != "" && (e.Outcome != machine.Done || e.By.Who == ThePerson || len(e.Values) > 0 || len(e.NotNeeded) > 0) {
+			return true
+		}
+	}
+	return e.Check != nil || e.Moved != nil || e.Permit != ""
 }
 
 func rewriteEvidence(dir *txn.Dir, all []Evidence) error {

@@ -31,7 +31,7 @@ func TestTornLinesAreSkipped(t *testing.T) {
 	require.NoError(t, os.WriteFile(l.evidenceFile(), append(data, `{"time":"2026-01-02T03:04:05Z","step":2,"to":"comp`...), 0o600))
 	require.Len(t, l.state().Evidence, 1)
 	l.allows(2, completed)
-	require.Len(t, l.state().Evidence, 2)
+	require.Len(t, l.state().Evidence, 3)
 	require.Equal(t, 2, l.state().DoneCount())
 }
 
@@ -52,7 +52,7 @@ func TestOldDenialsAreDropped(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: []int64{3}}, Step{})
 	l.allows(1, completed)
 	l.denies(2, completed)
-	denial := l.state().Evidence[1]
+	denial := l.state().Evidence[2]
 	denial.Why = strings.Repeat("x", 1000)
 	other := denial
 	other.Step = 50
@@ -80,7 +80,7 @@ func TestOldDenialsAreDropped(t *testing.T) {
 	for _, e := range l.state().Evidence {
 		kept = append(kept, e.Step)
 	}
-	require.Equal(t, []int64{1, 2, 2, 2, 3}, kept)
+	require.Equal(t, []int64{1, 1, 2, 2, 2, 3}, kept)
 	require.True(t, l.state().Step(1).Done())
 }
 
@@ -150,7 +150,7 @@ func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
 	v = l.do(5, completed)
 	require.True(t, v.Allowed())
 	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of "+
-		"fsmtx: version 9, want 4")
+		"fsmtx: version 9, want 5")
 	v = l.do(6, inProgress)
 	require.True(t, v.Allowed())
 	require.NotEmpty(t, v.Trouble, "until it is mended")
@@ -162,8 +162,11 @@ func TestAReopenedStepIsNotDone(t *testing.T) {
 	l.write("out", "x")
 	l.allows(1, completed)
 	l.allows(1, completed)
-	require.Len(t, l.state().Evidence, 1, "nothing changes")
-	l.allows(1, pending)
+	require.Len(t, l.state().Evidence, 2, "nothing changes")
+	require.Contains(t, l.denies(1, pending), "A person can open it again")
+	_, err := l.Reopen(t.Context(), 1, "it was wrong", By{Who: ThePerson})
+	require.NoError(t, err)
+	l.denies(2, inProgress)
 	require.NoError(t, os.Remove(filepath.Join(l.project, "out")))
 	l.set(1, completed) // without an update
 	require.False(t, l.state().Step(1).Done())

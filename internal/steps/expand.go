@@ -176,18 +176,6 @@ func (s *State) awaitsLines(c *Current, status string) bool {
 // decideLines reads the lines for which the target is done, and expands it. Its start is then
 // allowed; its completion is not, unless there are no lines.
 func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision {
-	var start []pass
-	for _, g := range target.Gates() {
-		if g.when == atStart && target.Status == pending {
-			start = append(start, pass{target, g})
-		}
-	}
-	if files := c.unknownFiles(s, start); len(files) > 0 {
-		return decision{lines: lines, files: files}
-	}
-	if v, _ := c.evaluate(target, start); !v.Allowed() {
-		return c.final(s, target, v, lines)
-	}
 	e, missing, v := c.itemsOf(s, target)
 	switch {
 	case !missing.decided():
@@ -202,7 +190,7 @@ func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision
 	lines, s.Evidence = append(lines, e), append(s.Evidence, e)
 	switch {
 	case len(e.Items) == 0 && c.update.Status == completed:
-		return c.decideGates(s, target, nil, lines)
+		return c.decideEnd(s, target, lines)
 	case c.update.Status == completed:
 		return c.final(s, target, itemsFirst(target), lines)
 	}
@@ -501,7 +489,7 @@ func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
 func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
 	w := Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session,
 		Agent: c.Workflow.Agent, Dir: c.Workflow.Dir, Inode: c.Workflow.Inode,
-		Outcomes: true, Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []Step{}, Under: Planned(p.Levels(), c.ID)}
+		Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []Step{}, Under: Planned(p.Levels(), c.ID)}
 	for i := range w.Under {
 		w.Under[i].Round, w.Under[i].Item = e.Round, e.Items[i]
 	}

@@ -12,26 +12,59 @@ import (
 	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
-// A workflow with outcomes is a machine, whose state is a fold over the evidence. The list
-// only shows it: a status in a task's file is a request until it is on record.
+// A workflow is a machine, whose state is a fold over the evidence. The list only shows it: a
+// status in a task's file is a request until it is on record. The steps of an array have the one
+// outcome done.
 //
 // A decision that goes forward counts when the client's update is seen done, because another
 // hook, a rule of the person or an interruption can still stop the call. One that leads back
 // counts at once: it only opens steps again.
 
-// fold computes the states of the workflows with outcomes from the evidence.
+// fold computes the states of the workflows from the evidence. Steps that were completed in another way, and that
+// no gate holds up, are folded as if that were on record; s.otherwise has the lines.
 func (s *State) fold() {
+	s.otherwise = nil
+	for {
+		s.foldOnce()
+		more := s.plainlyDone()
+		if len(more) == 0 {
+			return
+		}
+		s.otherwise = append(s.otherwise, more...)
+	}
+}
+
+func (s *State) foldOnce() {
 	s.flows, s.unseen, s.unshown = map[*Workflow]machine.State{}, nil, false
 	var given []Evidence
 	for _, w := range s.downward() {
-		if w.machine != nil {
-			given = append(given, s.foldOf(w)...)
-		} else {
-			s.close(w)
-		}
+		given = append(given, s.foldOf(w)...)
 	}
 	s.setCalled()
 	s.value(given)
+}
+
+// plainlyDone returns the lines that record the unverified steps that can only end as done, without a gate, and those that are
+// unverified once these are done.
+func (s *State) plainlyDone() (lines []Evidence) {
+	for again := true; again; {
+		again = false
+		for _, c := range s.unverified() {
+			if !c.isPlain() {
+				continue
+			}
+			lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: completed, To: completed, Verdict: SeenDone,
+				Why: "seen: it was completed in another way", Outcome: machine.Done, Round: c.Round})
+			c.Outcome, again = machine.Done, true // which may make another step unverified
+		}
+	}
+	return lines
+}
+
+// isPlain reports whether the step can only end as done, and no gate holds up its completion.
+func (c *Current) isPlain() bool {
+	return len(c.Outcomes) == 0 && len(c.Set) == 0 && c.Each == nil &&
+		!slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.when == atCompletion })
 }
 
 // foldOf computes the state of a workflow. Decisions that have been carried out in the list
@@ -40,9 +73,10 @@ func (s *State) fold() {
 func (s *State) foldOf(w *Workflow) (given []Evidence) {
 	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
 		valuation: newValuation()}
-	for _, e := range s.Evidence {
+	for _, e := range slices.Concat(s.Evidence, s.otherwise) {
 		c := s.Step(e.Step)
 		switch {
+		case c != nil && c.Unread && !strings.HasPrefix(e.Why, endWord): // its status is believed
 		case e.Verdict == Shown, c != nil && c.Workflow == w:
 			f.add(e)
 		case e.lets() && s.restarts(w, e.Reopens), e.isReopen() && s.isAfter(w, e.Step) && f.anyDone(w):
@@ -55,9 +89,11 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
 	for _, c := range steps {
 		switch e, ok := f.decided[c.ID]; {
-		case c.Gone():
+		case c.Unread && c.Status == completed:
+			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: machine.Done})
+		case c.Gone() && !ok:
 			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
-		case ok && c.Status == completed && !f.stale[c.ID]:
+		case ok && (c.Status == completed || c.Gone()) && !f.stale[c.ID]:
 			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: e.Outcome})
 			f.valuation.ended(e)
 			s.unseen = append(s.unseen, e)
@@ -73,7 +109,6 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 	s.unshown = s.unshown || f.unshown
 	for _, c := range steps {
 		c.Outcome, c.NotNeeded, c.Round = f.state.Outcome(c.ID), f.state.NotNeeded(c.ID), f.state.Round(c.ID)
-		c.Passed = c.Outcome != ""
 		if c.NotNeeded {
 			if c.because = s.whyNot(c); c.because == "" && closed && !before.NotNeeded(c.ID) {
 				c.because = s.whyClosed(w)
@@ -188,11 +223,8 @@ func (e Evidence) override() machine.Event {
 	return machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome}
 }
 
-// flows reports whether the step belongs to a workflow with outcomes.
-func (c *Current) flows() bool { return c.Workflow != nil && c.Workflow.machine != nil }
-
-// choices returns the outcomes of the step that can be chosen; see machine.Choices.
-func (c *Current) choices() []string { return c.Workflow.machine.Choices(c.ID) }
+// Choices returns the outcomes of the step that can be chosen; see machine.Choices.
+func (c *Current) Choices() []string { return new(c.declared()).Choices() }
 
 // conclude returns what ending the step in an outcome would do.
 func (s *State) conclude(c *Current, outcome string) (machine.Transition, error) {
@@ -215,32 +247,35 @@ func (s *State) recordSeen(by By) (lines []Evidence) {
 		}
 		lines = append(lines, seen)
 	}
-	s.unseen = nil
+	for _, e := range s.otherwise {
+		e.By = by
+		lines = append(lines, e)
+	}
+	s.unseen, s.otherwise = nil, nil
 	lines = append(lines, s.seenBegun(by)...)
 	if s.unshown && !slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.stale }) {
-		i := slices.IndexFunc(s.Steps, (*Current).flows)
-		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[i].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})
+		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[0].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})
 		s.unshown = false
 	}
 	s.Evidence = append(s.Evidence, lines...)
 	return lines
 }
 
-// roundOf returns " (round 2)" for a step that was opened again, with the largest number of
-// rounds if the step is in exactly one loop.
-func (c *Current) roundOf() string {
+// Rounds returns " (round 2)" for a step that was opened again, with the largest number of
+// rounds if the step is in exactly one loop, and "" for another one.
+func (c *Current) Rounds() string {
 	if c.Round < 2 {
 		return ""
 	}
-	if most := c.rounds(); most > 0 {
+	if most := c.MaxRounds(); most > 0 {
 		return fmt.Sprintf(" (round %d of %d)", c.Round, most)
 	}
 	return fmt.Sprintf(" (round %d)", c.Round)
 }
 
-// rounds returns the largest number of rounds of a step that is in exactly one loop, and
+// MaxRounds returns the largest number of rounds of a step that is in exactly one loop, and
 // otherwise 0, also if a person has opened the step more often.
-func (c *Current) rounds() int {
+func (c *Current) MaxRounds() int {
 	around := slices.DeleteFunc(c.Workflow.machine.Loops(), func(l machine.Loop) bool { return !slices.Contains(l.Body, c.ID) })
 	if len(around) != 1 || c.Round > 1+around[0].Max {
 		return 0
@@ -250,13 +285,10 @@ func (c *Current) rounds() int {
 
 // shownSubject returns the subject of the task in the list.
 func (c *Current) shownSubject() string {
-	switch {
-	case c.NotNeeded:
+	if c.NotNeeded {
 		return c.Subject + " (not needed" + c.because + ")"
-	case !c.flows():
-		return c.Subject
 	}
-	return c.Subject + c.roundOf()
+	return c.Subject + c.Rounds()
 }
 
 // whyNot returns ": #2 ended as patch" for a step that is not needed because of how another
@@ -294,14 +326,14 @@ type Choosable struct {
 	ChosenBy string `json:"chosenBy"` // agent, person, command, or machine
 }
 
-// Choosable returns the outcomes of a step, with an implied done as the last. A step of a
-// workflow without outcomes has none.
+// Choosable returns the outcomes of a step, with an implied done as the last. A step that
+// declares none has none to choose from.
 func (s *State) Choosable(c *Current) []Choosable {
 	all := []Choosable{}
-	if !c.flows() {
+	if len(c.Outcomes) == 0 {
 		return all
 	}
-	choices, state := c.choices(), s.flows[c.Workflow]
+	choices, state := c.Choices(), s.flows[c.Workflow]
 	who := func(name string) string {
 		if !slices.Contains(choices, name) {
 			return "machine"
@@ -317,33 +349,7 @@ func (s *State) Choosable(c *Current) []Choosable {
 	return all
 }
 
-// MaxRounds returns the largest number of rounds of a step that is in exactly one loop, and
-// otherwise 0.
-func (c *Current) MaxRounds() int {
-	if !c.flows() {
-		return 0
-	}
-	return c.rounds()
-}
-
-// Rounds returns " (round 2 of 4)" for a step that was opened again, and "" for another one.
-func (c *Current) Rounds() string {
-	if !c.flows() {
-		return ""
-	}
-	return c.roundOf()
-}
-
-// Choices returns the outcomes of the step that can be chosen. A step of a workflow without
-// outcomes has none.
-func (c *Current) Choices() []string {
-	if !c.flows() {
-		return nil
-	}
-	return c.choices()
-}
-
 // Undecided reports whether a person decides how the step ends, and has not in this round.
 func (s *State) Undecided(c *Current) bool {
-	return c.flows() && c.Decides == machine.Person.String() && s.answered(c) == ""
+	return c.Decides == machine.Person.String() && s.answered(c) == ""
 }

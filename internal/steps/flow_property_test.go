@@ -43,7 +43,7 @@ var flows = rapid.Custom(func(t *rapid.T) []Step {
 	}
 	return all
 }).Filter(func(all []Step) bool {
-	w := Workflow{Version: Version, Outcomes: true, Dir: "/", Steps: slices.Clone(all)}
+	w := Workflow{Version: Version, Dir: "/", Steps: slices.Clone(all)}
 	for i := range w.Steps {
 		w.Steps[i].Local, w.Steps[i].Status = w.Steps[i].ID, pending
 	}

@@ -214,7 +214,7 @@ func newCallID() string {
 // redone makes the list of these steps show the state of its workflows, at an event that is
 // about none of them.
 func (f *Frame) redone(ctx context.Context, all steps) Verdict {
-	if !slices.ContainsFunc(all, func(r recorded) bool { return r.workflow.machine != nil || r.workflow.Parent != 0 }) {
+	if len(all) == 0 {
 		return Verdict{}
 	}
 	trouble, _ := f.Redo(ctx) // the next event tries again
@@ -346,7 +346,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		if err := setStatus(waiting, dir, c.target.ID, d.lines[len(d.lines)-1].To); err != nil {
 			return c.trouble(err)
 		}
-		if target := s.Step(c.target.ID); target != nil && target.flows() {
+		if target := s.Step(c.target.ID); target != nil {
 			target.Status = d.lines[len(d.lines)-1].To
 		}
 	}

@@ -114,7 +114,7 @@ func (s *State) filesOf(ids []int64) (patterns []string) {
 // locked meanwhile.
 func (f *Frame) filesBefore(ctx context.Context, id int64, opens func(*State, *Current) (machine.Transition, error)) map[string]string {
 	s, err := Load(ctx, f.List.Dir)
-	if err != nil || s.Step(id) == nil || !s.Step(id).flows() {
+	if err != nil || s.Step(id) == nil {
 		return nil
 	}
 	tr, err := opens(s, s.Step(id))

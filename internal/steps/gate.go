@@ -212,21 +212,17 @@ type factKey struct {
 // looks reports whether the gate depends on a fact: on files, or on how a command ends.
 func (g Gate) looks() bool { return len(g.patterns) > 0 || g.check != nil }
 
-// evaluate decides whether the gate lets its step pass. known reports whether the fact that
-// it depends on is known; if not, the verdict means nothing.
-func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
-	if g.looks() && !known {
-		return Verdict{}, false
-	}
+// evaluate decides whether the gate lets its step pass. f is the fact that it depends on.
+func (g Gate) evaluate(c *Current, f fact) Verdict {
 	switch g.kind {
 	case skillCalled:
-		return called(c), true
+		return called(c)
 	case readyFiles, producedFiles, outcomeFiles:
-		return files(c, g.when, f), true
+		return files(c, g.when, f)
 	case personApproves:
-		return approval(c), true
+		return approval(c)
 	}
-	return command(c, g.command(), *f.result), true
+	return command(c, g.command(), *f.result)
 }
 
 // command names the command of the gate in a sentence about its step.

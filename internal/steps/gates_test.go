@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
 // stepLine is a step of a State, as short as the tables need it.
@@ -26,12 +28,33 @@ func stateOf(lines ...stepLine) *State {
 	w := &Workflow{Command: "release", Dir: "/project"}
 	s := &State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, l := range lines {
-		c := &Current{Workflow: w, Status: l.status, Passed: l.passed, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
+		c := &Current{Workflow: w, Status: l.status, Step: Step{ID: l.id, Subject: string(rune('A' + l.id - 1)),
 			BlockedBy: l.after, Approval: l.approval}}
 		if l.check {
 			c.Check = &Check{Run: "make", Timeout: 600}
 		}
+		if l.passed {
+			c.Outcome = machine.Done
+		}
 		s.Steps = append(s.Steps, c)
+	}
+	return s.proved()
+}
+
+// proved gives the workflows of the state machines, with their steps in any order.
+func (s *State) proved() *State {
+	s.flows = map[*Workflow]machine.State{}
+	for _, w := range s.Workflows() {
+		var all []machine.Step
+		for _, c := range s.Steps {
+			if c.Workflow == w {
+				all = append(all, machine.Step{ID: c.ID})
+			}
+		}
+		if w.machine == nil {
+			w.machine, _ = machine.New(all)
+		}
+		s.flows[w] = w.machine.Start()
 	}
 	return s
 }
@@ -172,17 +195,6 @@ func TestLastLines(t *testing.T) {
 	require.Equal(t, "…"+strings.Repeat("é", 2000), long)
 	require.Equal(t, `\x1b[31mred`, lastLines("\x1b[31mred\r\n"))
 	require.Empty(t, lastLines("\n\n"))
-}
-
-func TestFits(t *testing.T) {
-	s := stateOf(stepLine{id: 1, status: completed, check: true}, stepLine{id: 2, status: completed, check: true},
-		stepLine{id: 3, status: inProgress, check: true})
-	target := s.Step(3)
-	require.True(t, fits(target, s.Steps, 30*time.Minute).Allowed())
-	require.Contains(t, fits(target, s.Steps, 30*time.Minute-1).Reason,
-		`#1 "A" and #2 "B" were completed in another way, so their checks are due as well`)
-	require.Contains(t, fits(target, s.Steps[2:], time.Minute).Reason,
-		`the check of #3 "C" may take 10m0s, but the time limit of the hook that runs it leaves only 1m0s`)
 }
 
 func TestApproval(t *testing.T) {

@@ -41,7 +41,7 @@ func (s *State) lapse(all []Evidence, by By) (lines []Evidence) {
 	}
 	if len(lines) > 0 {
 		s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], lines...)
-		s.setPassed()
+		s.fold()
 	}
 	return lines
 }

@@ -89,7 +89,7 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 	if len(s.Missing()) > 0 {
 		stale = src.Reader != nil && !recorded.same(readRecord(src).steps)
 	}
-	return s, stale, s.passUngated(0, nil) // the next update records these as seen
+	return s, stale, nil
 }
 
 func (all steps) same(others steps) bool {
@@ -286,10 +286,19 @@ func (r *record) addUnread(dir string) error {
 	}
 	workflows := map[string]*Workflow{}
 	for _, t := range all {
-		if workflows[t.tag] == nil {
-			workflows[t.tag] = &Workflow{Version: Version, Command: t.tag}
+		w := workflows[t.tag]
+		if w == nil {
+			w = &Workflow{Version: Version, Command: t.tag}
+			workflows[t.tag] = w
 		}
-		r.steps, r.unread = append(r.steps, recorded{t.step(ids), workflows[t.tag], true, false}), true
+		step := t.step(ids)
+		w.Steps = append(w.Steps, Step{ID: step.ID, Local: step.Local, Status: step.Status}) // in any order: the list may show a cycle
+		r.steps, r.unread = append(r.steps, recorded{step, w, true, false}), true
+	}
+	for _, w := range workflows {
+		if err := w.prove(); err != nil {
+			return err
+		}
 	}
 	r.sort()
 	return nil
@@ -342,7 +351,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 		s.readPending(src)
 	}
 	s.move()
-	s.setPassed()
+	s.fold()
 	if src != nil && s.lacksCopies() { // another call may have expanded a step since the record was read
 		if r := readRecord(src); len(r.broken) == 0 && !r.steps.same(all) {
 			return r.steps.state(ctx, dir, src, whole)

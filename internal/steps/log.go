@@ -60,8 +60,11 @@ func (e Evidence) record(step Step, w *Workflow) decisions.Record {
 	r := decisions.Record{
 		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Why,
 		Who: string(e.By.Who), How: string(e.By.How), Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
-		Step: e.Step, From: e.From, To: e.To, Outcome: e.Outcome, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
+		Step: e.Step, From: e.From, To: e.To, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
 		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree,
+	}
+	if len(step.Outcomes) > 0 {
+		r.Outcome = e.Outcome
 	}
 	if e.By.TTY != nil {
 		r.TTY = *e.By.TTY
@@ -145,7 +148,7 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		c := s.Step(e.Step)
 		if c == nil {
 			c = &Current{Step: Step{ID: e.Step}}
-		} else if c.flows() {
+		} else {
 			maps.Copy(s.own(c.Workflow), e.Values)
 			c.Round = max(1, e.Round)
 			s.fill(c, nil)

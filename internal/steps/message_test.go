@@ -54,7 +54,7 @@ func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 	require.Equal(t, inProgress, s.Step(4).Status)
 	require.Empty(t, s.Pending)
 	for _, e := range s.Evidence {
-		require.Equal(t, Allow, e.Verdict, "no refusal is on record")
+		require.True(t, e.lets(), "no refusal is on record")
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
 // treeOf returns the state of workflows, each written as "command parent", whose steps are
@@ -23,7 +25,7 @@ func treeOf(workflows ...string) *State {
 			s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(n+1)*10 + i, Subject: "x", Status: pending}, Workflow: w, Status: pending})
 		}
 	}
-	s.fold()
+	s.proved().fold()
 	return s
 }
 
@@ -55,7 +57,8 @@ func (s *State) lapsedStart(id int64) *State {
 // completedSteps makes steps be done.
 func (s *State) completedSteps(ids ...int64) *State {
 	for _, id := range ids {
-		s.Step(id).Status, s.Step(id).Passed = completed, true
+		s.Step(id).Status = completed
+		s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, To: completed, Verdict: SeenDone, Outcome: machine.Done})
 	}
 	s.fold()
 	return s
@@ -221,7 +224,7 @@ func TestPlaceLosesNothing(t *testing.T) {
 			for i := range int64(2) {
 				s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(len(list))*10 + i, Status: pending}, Workflow: w, Status: pending})
 			}
-			s.fold()
+			s.proved().fold()
 			if rapid.Bool().Draw(t, "start") {
 				s.started(c.Agent, int64(len(list))*10)
 			}

@@ -71,7 +71,7 @@ var oracleFlows = rapid.Custom(func(t *rapid.T) []Step {
 	}
 	return all
 }).Filter(func(all []Step) bool {
-	w := Workflow{Version: Version, Outcomes: true, Dir: "/", Steps: slices.Clone(all)}
+	w := Workflow{Version: Version, Dir: "/", Steps: slices.Clone(all)}
 	for i := range w.Steps {
 		w.Steps[i].Local, w.Steps[i].Status = w.Steps[i].ID, pending
 	}
@@ -167,7 +167,7 @@ func (l *list) asks(t *testing.T, e oracleEvent) (refused bool) {
 	c := before.Step(e.Step)
 	word := e.Outcome
 	if c.Decides == "person" && !c.Done() {
-		if word == "" || !slices.Contains(c.choices(), word) {
+		if word == "" || !slices.Contains(c.Choices(), word) {
 			word = "" // a person chooses what there is, or the agent does not ask
 		} else {
 			_, _ = l.Chosen(t.Context(), []Choice{choice(c.ID, word)}, ByQuestion, "")

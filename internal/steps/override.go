@@ -1,11 +1,9 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
@@ -18,7 +16,6 @@ type Past struct {
 	Step    int64
 	Because string
 
-	// Of a workflow with outcomes.
 	Values       map[string]string // that the step gives, with Done
 	Outcome      string            // in which the step ends, with Done; empty if it has only one or can be done
 	WithBlockers bool              // skip the open steps before it, too
@@ -41,6 +38,8 @@ var (
 	errIsDone = errors.New("the step is done already")
 	// errIsOpen is returned when a step is to be opened again that is open.
 	errIsOpen = hint.New("the step is open", "fsmtx step show lists the steps")
+	// errUnread is returned when a step is to be opened again whose record cannot be read.
+	errUnread = errors.New("the record of its workflow cannot be read: set the status of its task instead")
 	// errClosed is returned when a step is to be opened again that is under a step which is
 	// done: that one can be opened again.
 	errClosed = errors.New("the step that it is under goes on without it")
@@ -53,16 +52,14 @@ var (
 		"say another outcome, or open a step again: fsmtx step reopen N --because \"...\"")
 	// errNoValue is returned when a value that the step sets was not given, or cannot be.
 	errNoValue = hint.New("a value is missing or wrong", "fsmtx step show lists the steps")
-	// errNoOutcomes is returned for what only workflows with outcomes have.
-	errNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
 )
 
 // GoPast completes a step without evaluating its gates: it records the decision, then
 // changes the task's file under the client's locks. by is who decided; an empty
 // Session becomes the frame's.
 //
-// In a workflow with outcomes the steps before it have to be done, or are skipped with
-// Past.WithBlockers: a later loop could open them again while this one is in progress.
+// The steps before it have to be done, or are skipped with Past.WithBlockers: a later loop could open them again
+// while this one is in progress.
 //
 // Errors: errNoStep, errIsDone, errBlocked, errNoOutcome, errSpent, errNoValue, those of Load and of
 // tasks.List.Open.
@@ -89,39 +86,6 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error)
 	return s, err
 }
 
-func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
-	c := s.Step(p.Step)
-	by.Session = cmp.Or(by.Session, f.Session)
-	if c.flows() {
-		return f.goPastFlow(ctx, dir, s, p, by)
-	}
-	if err := c.passable(); err != nil {
-		return err
-	}
-	if len(p.Values) > 0 {
-		return fmt.Errorf("%s: %w: it sets none", c.Name(), errNoValue)
-	}
-	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why(), By: by}
-	if err := appendEvidence(dir, e); err != nil {
-		return err
-	}
-	s.Evidence = append(s.Evidence, e)
-	if c.Status != completed {
-		waiting, cancel := f.List.Waiting(ctx)
-		defer cancel()
-		if err := setStatus(waiting, dir, p.Step, completed); err != nil {
-			return err
-		}
-	}
-	c.Status, c.Passed = completed, true
-	f.log(s, []Evidence{e})
-	if len(s.Under(c)) > 0 { // what is open there is not needed any more
-		s.fold()
-		(&call{Frame: f}).putRight(ctx, dir, s)
-	}
-	return nil
-}
-
 // MayPass returns why the step cannot be skipped or marked as done now, whatever the outcome and the values.
 //
 // Errors: errNoStep, errIsDone, errBlocked.
@@ -133,7 +97,7 @@ func (s *State) MayPass(p Past) error {
 	if err := c.passable(); err != nil {
 		return err
 	}
-	if open := s.before(c); c.flows() && len(open) > 0 && !p.WithBlockers {
+	if open := s.openBlockers(c); len(open) > 0 && !p.WithBlockers {
 		return fmt.Errorf("%s: %w: %s", c.Name(), errBlocked, names(open))
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 		{plain, past(plain, Past{Step: 1}), errIsDone},
 		{plain, past(plain, Past{Step: 2}), errNoStep},
 		{plain, past(plain, Past{Step: 99}), errNoStep},
-		{plain, reopen(plain, 1), errNoOutcomes},
+		{plain, reopen(plain, 2), errNoStep},
 		{plain, reopen(plain, 99), errNoStep},
 		{plain, end(plain, 99), errNoStep},
 		{flow, reopen(flow, 2), errIsOpen},
@@ -66,7 +66,7 @@ func TestWhatAPersonCannotDo(t *testing.T) {
 #1 "Build": the step is done already
 #2: not a step of a workflow in this task list: it is gone from the list
 #99: not a step of a workflow in this task list
-#1: the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead
+#2: not a step of a workflow in this task list: it is gone from the list
 #99: not a step of a workflow in this task list
 #99: not a step of a workflow in this task list
 #2 "Test": the step is open
@@ -103,12 +103,12 @@ func TestWhatIsLoggedOfATree(t *testing.T) {
 	_, err = l.End(t.Context(), 5, "enough", By{Who: ThePerson, How: ByShell, Agent: "sub"})
 	require.NoError(t, err)
 	assert.Equal(t, `
-{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"done: in order","who":"agent","how":"update","workflow":"release","run":1,"step":1,"task":1,"subject":"Implement","from":"pending","to":"completed","outcome":"done","round":1,"steps":5,"open":4}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"in order","who":"agent","how":"update","workflow":"release","run":1,"step":1,"task":1,"subject":"Implement","from":"pending","to":"completed","round":1,"steps":5,"open":4}
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"in order","who":"agent","how":"update","workflow":"release","run":1,"step":2,"task":2,"subject":"Test","from":"pending","to":"in_progress","steps":5,"open":4}
-{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"in order","who":"agent","how":"update","workflow":"notes","run":11,"parent":2,"step":11,"task":1,"subject":"Collect","from":"pending","to":"completed","steps":1,"open":0,"finished":true}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"in order","who":"agent","how":"update","workflow":"notes","run":11,"parent":2,"step":11,"task":1,"subject":"Collect","from":"pending","to":"completed","round":1,"steps":1,"open":0,"finished":true}
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"done: its check passed","who":"agent","how":"update","workflow":"release","run":1,"step":2,"task":2,"subject":"Test","from":"in_progress","to":"completed","outcome":"done","round":1,"check":"test -e pass || { echo broken; exit 1; }","exit":0,"steps":5,"open":3}
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"allow","why":"changes, time 1 of 1","who":"agent","how":"update","workflow":"release","run":1,"step":3,"task":3,"subject":"Review","from":"pending","to":"pending","outcome":"changes","round":1,"reopens":[1,2,3],"steps":5,"open":5}
-{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"skip: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":1,"task":1,"subject":"Implement","from":"pending","to":"completed","outcome":"skipped","round":2}
+{"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"skip: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":1,"task":1,"subject":"Implement","from":"pending","to":"completed","round":2}
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"skip: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":2,"task":2,"subject":"Test","from":"pending","to":"completed","outcome":"skipped","round":2}
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"done: so","who":"person","how":"terminal","tty":"/dev/pts/1","workflow":"release","run":1,"step":3,"task":3,"subject":"Review","from":"pending","to":"completed","outcome":"approved","round":2,"not_needed":[4],"steps":5,"open":1}
 {"time":"0001-01-01T00:00:00Z","v":0,"source":"step","decision":"override","why":"end: enough","who":"person","how":"shell","agent":"sub","workflow":"release","run":1,"step":5,"task":5,"subject":"Open the pull request","from":"pending","to":"pending","round":1,"not_needed":[5],"steps":5,"open":0}`, "\n"+strings.Join(all, "\n"))
@@ -116,12 +116,12 @@ func TestWhatIsLoggedOfATree(t *testing.T) {
 
 // TestTheStateAfterAPerson: what a command gets is the state after the decision.
 func TestTheStateAfterAPerson(t *testing.T) {
-	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
+	l := hydrated(t, Step{Subject: "Build", Produces: []string{"out"}}, Step{Subject: "Test"})
 	l.set(1, completed)
 	s, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Because: "x"}, By{Who: ThePerson})
 	require.NoError(t, err)
 	require.Equal(t, []int64{2}, ready(s))
-	assert.True(t, s.Step(1).Passed)
+	assert.True(t, s.Step(1).Done())
 	e, _ := l.state().last(1)
 	assert.Equal(t, [4]string{"done: x", completed, completed, "s1"}, [4]string{e.Why, e.From, e.To, e.By.Session})
 	s, err = l.GoPast(t.Context(), Past{Step: 2, Because: "y"}, By{Session: "s2"})
@@ -129,7 +129,7 @@ func TestTheStateAfterAPerson(t *testing.T) {
 	e, _ = s.last(2)
 	assert.Equal(t, [4]string{"skip: y", pending, completed, "s2"}, [4]string{e.Why, e.From, e.To, e.By.Session})
 	assert.Equal(t, completed, l.file(2, "status"))
-	assert.Equal(t, completed, s.Step(2).Status)
+	assert.True(t, s.Step(2).Done())
 }
 
 // TestAPersonLeadsBack: an outcome that leads back opens the steps of its loop again.

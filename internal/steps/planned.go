@@ -14,7 +14,7 @@ func Planned(levels []fsmspec.Level, parent int64) (all []Workflow) {
 		if l.Parent != parent {
 			continue
 		}
-		w := Workflow{Parent: parent, Outcomes: true, After: l.InTurn}
+		w := Workflow{Parent: parent, After: l.InTurn}
 		for _, task := range l.Tasks {
 			w.Steps = append(w.Steps, stepOf(task, l.Base))
 			w.Under = append(w.Under, Planned(levels, l.Base+task.ID)...)

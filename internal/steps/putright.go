@@ -198,13 +198,10 @@ func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(id
 }
 
 // shownStatus returns the status that the list has to show for a step, or "" if it may be any.
-// In a workflow with outcomes the list shows what has happened: while a step is open the agent may start it or not, and
+// The list shows what has happened: while a step is open the agent may start it or not, and
 // its completion may be on its way.
 func (c *Current) shownStatus() string {
 	switch {
-	case c.NotNeeded:
-		return completed
-	case !c.flows():
 	case c.Outcome != "":
 		return completed
 	case c.stale:
@@ -216,7 +213,7 @@ func (c *Current) shownStatus() string {
 // moved reports whether the list differs only by what the workflow itself changes: the status,
 // the end of the subject, and values in texts.
 func (c *Current) moved(what []string) bool {
-	return (c.flows() || c.NotNeeded) && c.hasShown(c.file.Subject, c.Subject, func(s *Step) string { return s.Subject }) &&
+	return c.hasShown(c.file.Subject, c.Subject, func(s *Step) string { return s.Subject }) &&
 		!slices.ContainsFunc(what, func(w string) bool {
 			return w != "subject" && w != "status" && w != "activeForm" &&
 				!(w == "blockedBy" && c.Each != nil) && // its copies come and go

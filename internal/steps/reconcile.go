@@ -14,7 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Redo makes the list show the state of its workflows with outcomes, if a crash or the end of a
+// Redo makes the list show the state of its workflows, if a crash or the end of a
 // process has kept another event from that: what is on record counts. It runs no gate. It
 // returns what the person has to know. It takes no lock if the list shows the state.
 //
@@ -45,14 +45,14 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 	return c.catchUp(ctx, dir, s, c.settled(s))
 }
 
-// behind reports whether the list does not show the state of a workflow with outcomes, or
-// shows more than is on record. A task that cannot be read may be one that a power cut has
+// behind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
+// that cannot be read may be one that a power cut has
 // damaged: whoever opens the list writes it again.
 func (s *State) behind() bool {
-	return s.interrupted || len(s.unseen) > 0 || s.unshown || s.misshapen() || slices.ContainsFunc(s.Steps, func(c *Current) bool {
-		return c.file == nil && !c.Gone() || (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 ||
-			c.flows() && c.Status == completed && c.Outcome == ""
-	})
+	return s.interrupted || len(s.unseen)+len(s.otherwise) > 0 || s.unshown || s.misshapen() ||
+		slices.ContainsFunc(s.Steps, func(c *Current) bool {
+			return c.file == nil && !c.Gone() || len(c.wrong(s)) > 0 || c.Status == completed && c.Outcome == ""
+		})
 }
 
 // settled returns the lines that record what the list shows to be carried out.
@@ -74,14 +74,14 @@ func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evid
 	return c.putRight(ctx, dir, s), nil
 }
 
-// Seen records which decisions about steps of workflows with outcomes the list shows to be
-// carried out, after an update of the agent, and makes the list show what follows from them.
+// Seen records which decisions the list shows to be carried out, after an update of the agent, and makes the
+// list show what follows from them.
 // It returns what the agent has to know of that: the steps that turned out not to be needed,
 // and what is ready; or the step with which to go on, if the updated task was the last step
-// of a workflow under it. It does nothing, and takes no lock, if there is no such workflow.
+// of a workflow under it. It does nothing, and takes no lock, if there is no workflow.
 func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Verdict) {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return r.workflow.machine != nil || r.workflow.Parent != 0 }) {
+	if err != nil || len(live) == 0 {
 		return "", Verdict{}
 	}
 	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
@@ -229,8 +229,8 @@ func (s *State) asked(x Choice) *Current {
 
 // choosesFrom reports whether a person decides how the step ends, and the labels are its outcomes.
 func (c *Current) choosesFrom(x Choice) bool {
-	return c.flows() && c.Decides == machine.Person.String() && !slices.ContainsFunc(slices.Concat(x.Options, []string{x.Chosen}),
-		func(label string) bool { return !slices.Contains(c.choices(), label) })
+	return c.Decides == machine.Person.String() && !slices.ContainsFunc(slices.Concat(x.Options, []string{x.Chosen}),
+		func(label string) bool { return !slices.Contains(c.Choices(), label) })
 }
 
 // askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
@@ -238,25 +238,33 @@ func (s *State) askedOtherwise(x Choice) string {
 	for _, c := range s.Ready() {
 		if len(x.Options) > 0 && c.choosesFrom(x) {
 			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
-				fsmspec.Question(c.ID), strings.Join(c.choices(), ", "))
+				fsmspec.Question(c.ID), strings.Join(c.Choices(), ", "))
 		}
 	}
 	return ""
 }
 
-// goPastFlow ends a step of a workflow with outcomes, because a person said so. What the list
-// showed before is made right even if they are refused.
-func (f *Frame) goPastFlow(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
+// goPast ends a step because a person said so. What the list showed before is made right even if
+// they are refused.
+func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
+	by.Session = cmp.Or(by.Session, f.Session)
 	c := &call{Frame: f}
 	lines := c.settled(s)
-	past, refused := s.pastFlow(p, by)
+	past, refused := s.past(p, by)
 	_, err := c.catchUp(ctx, dir, s, append(lines, past...))
+	waiting, cancel := f.List.Waiting(ctx)
+	defer cancel()
+	for _, e := range past {
+		if err == nil && s.Step(e.Step).Unread { // what the list shows is believed
+			err = setStatus(waiting, dir, e.Step, completed)
+		}
+	}
 	return cmp.Or(refused, err)
 }
 
-// pastFlow returns the lines that record that a person ends a step, and folds them. If they
+// past returns the lines that record that a person ends a step, and folds them. If they
 // are refused, there are none.
-func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
+func (s *State) past(p Past, by By) (lines []Evidence, err error) {
 	target := s.Step(p.Step)
 	if err := s.MayPass(p); err != nil {
 		return nil, err
@@ -268,8 +276,8 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 		}
 	}
 	before := s.Evidence
-	for open := s.firstBlockers(target); len(open) > 0; open = s.firstBlockers(target) {
-		lines = append(lines, s.skip(open[0], p.Because, by))
+	for open := s.openBlockers(target); len(open) > 0; open = s.openBlockers(target) {
+		lines = append(lines, s.skip(cmp.Or(s.first(open), open[0]), p.Because, by))
 	}
 	if !p.Done {
 		return append(lines, s.skip(target, p.Because, by)), nil
@@ -287,7 +295,7 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 		return refuse(fmt.Errorf("once the steps before it are skipped it is not needed: %w", err))
 	}
 	if err != nil {
-		all := target.choices()
+		all := target.Choices()
 		for _, o := range target.Outcomes {
 			if !slices.Contains(all, o.Name) {
 				all = append(all, o.Name)
@@ -306,26 +314,17 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	if isBack(tr) {
 		e.To, e.Files = pending, p.files
 	}
-	s.Evidence = append(s.Evidence, e)
-	s.fold()
+	s.follow(e)
 	return append(lines, e), nil
 }
 
-// before returns the open steps before a step and before those that it is under. Steps of workflows without outcomes
-// are not among them: nothing opens those again.
-func (s *State) before(c *Current) []*Current {
-	return slices.DeleteFunc(s.openBlockers(c), func(b *Current) bool { return !b.flows() })
-}
-
-// firstBlockers returns the open steps before a step, directly or not, that can be skipped now.
-func (s *State) firstBlockers(c *Current) (first []*Current) {
-	for _, b := range s.before(c) {
-		if before := s.firstBlockers(b); len(before) > 0 {
-			return before
-		}
-		first = append(first, b)
+// follow adds a person's decision to the evidence, and folds it.
+func (s *State) follow(e Evidence) {
+	if c := s.Step(e.Step); c.Unread && e.To == completed {
+		c.Status = completed // which is believed
 	}
-	return first
+	s.Evidence = append(s.Evidence, e)
+	s.fold()
 }
 
 // skip returns the line that records that a person skipped the step, and folds it.
@@ -333,14 +332,13 @@ func (s *State) skip(c *Current, because string, by By) Evidence {
 	_, tr, _ := s.flows[c.Workflow].Skip(c.ID)
 	e := Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: completed, Verdict: Override, Why: skipWord + because, By: by,
 		Outcome: machine.Skipped, Round: c.Round, NotNeeded: tr.NotNeeded}
-	s.Evidence = append(s.Evidence, e)
-	s.fold()
+	s.follow(e)
 	return e
 }
 
 // outcomeOf returns the outcome that a person said the step ends in.
 func (c *Current) outcomeOf(p Past) (string, error) {
-	choices := c.choices()
+	choices := c.Choices()
 	switch {
 	case p.Outcome != "":
 		return p.Outcome, nil // a person may take one that the agent cannot choose
@@ -364,20 +362,18 @@ func (c *Current) toSay(outcome string) string {
 // which they were asked. The command has NAME where they have to choose one.
 func (s *State) DoneCommand(c *Current) string {
 	outcome := ""
-	if c.flows() {
-		if _, err := c.outcomeOf(Past{}); err != nil {
-			outcome = "NAME"
-		}
-		if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && e.Outcome != "" {
-			outcome = c.toSay(e.Outcome)
-		}
+	if _, err := c.outcomeOf(Past{}); err != nil {
+		outcome = "NAME"
+	}
+	if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && e.Outcome != "" {
+		outcome = c.toSay(e.Outcome)
 	}
 	return strings.TrimSpace(approveCommand(c.ID, outcome, ""))
 }
 
-// Reopen opens a step of a workflow with outcomes again, and every step that comes after it.
+// Reopen opens a step again, and every step that comes after it.
 //
-// Errors: errNoStep, errIsOpen, errNoOutcomes, errClosed, those of Load and of tasks.List.Open.
+// Errors: errNoStep, errIsOpen, errClosed, those of Load and of tasks.List.Open.
 func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*State, error) {
 	files := f.filesBefore(ctx, id, func(s *State, c *Current) (machine.Transition, error) {
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
@@ -385,10 +381,10 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 	})
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
 		switch {
-		case c.Workflow.machine == nil:
-			return Evidence{}, fmt.Errorf("#%d: %w", id, errNoOutcomes)
 		case c.Gone():
 			return Evidence{}, c.passable()
+		case c.Unread:
+			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), errUnread)
 		}
 		if s.isClosed(c.Workflow) {
 			return Evidence{}, hint.With(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
@@ -90,19 +91,19 @@ func TestACallWaitsForItsStep(t *testing.T) {
 		"it was refused":    {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Deny) }},
 		"a person is asked": {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Ask) }},
 		"it is in progress": {waited: grace, use: "u", status: inProgress, state: func(s *State) { s.ago(0, 2, inProgress, Allow) }},
-		"it is done":        {use: "u", status: completed, state: func(s *State) { s.Step(2).Passed = true }},
-		"it waits":          {use: "u", status: pending, state: func(s *State) { s.Step(1).Status = pending }},
+		"it is done":        {use: "u", status: completed, state: func(s *State) { s.Step(2).Outcome = machine.Done }},
+		"it waits":          {use: "u", status: pending, state: func(s *State) { s.Step(1).Status, s.Step(1).Outcome = pending, "" }},
 		"it waits again": {waited: grace, use: "u", status: pending, state: func(s *State) {
-			s.Step(1).Status = pending
+			s.Step(1).Status, s.Step(1).Outcome = pending, ""
 			s.ago(0, 2, inProgress, Allow)
 		}},
 		"for one that is being completed": {use: "u", status: pending, state: func(s *State) {
-			s.Step(1).Status = pending
+			s.Step(1).Status, s.Step(1).Outcome = pending, ""
 			s.Pending = []Pending{{Step: 1}}
 		}, want: true},
 	} {
 		s := stateOf(stepLine{id: 1, status: completed}, stepLine{id: 2, status: w.status, after: []int64{1}})
-		s.Step(1).Passed = true
+		s.Step(1).Outcome = machine.Done
 		if w.state != nil {
 			w.state(s)
 		}

@@ -70,7 +70,7 @@ const maxDescribed = 2
 func (s *State) openAgain() string {
 	var list []string
 	for _, c := range s.Steps {
-		if c.flows() && !c.Done() && c.Round > 1 {
+		if !c.Done() && c.Round > 1 {
 			list = append(list, c.Name()+s.belongs(c)+c.Rounds())
 		}
 	}

@@ -89,19 +89,22 @@ func TestHowToSayIt(t *testing.T) {
 }
 
 // TestWhatIsOfNoUseIsRefused: a caller that is told that the step is done would take the rest for
-// heard. In the client's list it may be metadata of another purpose.
+// heard. In the client's list a value may be metadata of another purpose.
 func TestWhatIsOfNoUseIsRefused(t *testing.T) {
 	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Test"})
 	for _, u := range []Update{{Outcome: "ok"}, {Values: jsontext.Value(`{"a": "1"}`)}} {
-		for apply, want := range map[bool]Decision{true: Deny, false: Allow} {
-			l.Apply = apply
-			u.Task, u.Status = "1", inProgress
+		for _, apply := range []bool{true, false} {
+			want := map[bool]Decision{true: Deny, false: Allow}[apply]
+			if l.Apply = apply; !apply {
+				u = Update{Metadata: jsontext.Value(`{"a": "1"}`)}
+			}
+			u.Task, u.Status = "1", completed
 			v := l.Update(t.Context(), u)
 			assert.Equal(t, want, v.Decision, "%+v", v)
 			assert.NotContains(t, v.Reason, "A person can go past this")
 			if apply {
 				assert.Contains(t, v.Reason, map[bool]string{true: "has no outcomes. Leave the outcome out",
-					false: "sets no values. Leave them out"}[u.Outcome != ""])
+					false: "it sets no values"}[u.Outcome != ""])
 			}
 		}
 	}

@@ -61,7 +61,9 @@ func said(t *testing.T, s *State) string {
 				add("", text)
 			}
 		}
-		assert.Equal(t, choices, c.Choices())
+		if len(c.Outcomes) > 0 {
+			assert.Equal(t, choices, c.Choices())
+		}
 		lines = append(lines, strings.Join(words, "; "))
 	}
 	return "\n" + strings.Join(lines, "\n")

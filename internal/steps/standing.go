@@ -62,5 +62,5 @@ func (s *State) current(w *Workflow) *Current {
 // shows that it is not needed. A step that is gone from the list counts as done for the steps
 // after it, but nothing shows that its work was done.
 func (s *State) evidenced(c *Current) bool {
-	return c.Done() && (s.wasDone(c) || !c.Gone() && c.flows())
+	return c.Done() && (s.wasDone(c) || c.NotNeeded)
 }

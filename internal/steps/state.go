@@ -20,10 +20,11 @@ type State struct {
 	Time     time.Time
 	Troubles []error // what could not be read
 
-	flows   map[*Workflow]machine.State     // of the workflows with outcomes
-	unseen  []Evidence                      // decisions that the list shows to be carried out, not yet on record as that
-	values  map[*Workflow]map[string]string // of the same workflows
-	unshown bool                            // steps were opened again, and it is not on record that the list shows it
+	flows     map[*Workflow]machine.State
+	unseen    []Evidence // decisions that the list shows to be carried out, not yet on record as that
+	otherwise []Evidence // about steps that are done without a decision, and not on record; see fold
+	values    map[*Workflow]map[string]string
+	unshown   bool // steps were opened again, and it is not on record that the list shows it
 
 	whole *State                // of the whole list, if this is the part of a session; nil if it is the whole
 	under map[int64][]*Workflow // those under a step, by its number
@@ -51,14 +52,12 @@ type Current struct {
 	Workflow    *Workflow
 	Status      string // in the list: pending, in_progress, completed, or empty if it is gone
 	Description string
-	Passed      bool // its last completion was allowed
 	Unread      bool // its record cannot be read: only its order is known, from the list
 	called      bool // the skill that it demands was called in this round
 
 	NotNeeded bool   // it ended without being worked on
 	because   string // of NotNeeded, for the list
 
-	// Of a workflow with outcomes.
 	Outcome string            // in which it ended; empty while it is open
 	Round   int               // from 1
 	Values  map[string]string // that its last completion gave; nil if it gave none
@@ -109,14 +108,9 @@ func (s *State) Step(id int64) *Current {
 	return s.Steps[i]
 }
 
-// Done reports whether a step counts as done: completed and allowed, or gone from the
+// Done reports whether a step counts as done: it has ended in an outcome, or is gone from the
 // list.
-func (c *Current) Done() bool {
-	if c.flows() {
-		return c.Outcome != "" || c.Gone()
-	}
-	return c.Gone() || c.NotNeeded || c.Status == completed && c.Passed
-}
+func (c *Current) Done() bool { return c.Outcome != "" || c.Gone() }
 
 // Gone reports whether the step is no longer in the list.
 func (c *Current) Gone() bool { return c.Status == "" }
@@ -307,99 +301,14 @@ func (s *State) latest(id int64) (Evidence, bool) {
 	return Evidence{}, false
 }
 
-// setPassed computes Passed from the evidence. A step that was hydrated as completed has
-// passed from the beginning. A question is no answer: it changes nothing. If the record of a
-// step cannot be read, its gates are unknown and its status is believed.
-func (s *State) setPassed() {
-	for _, c := range s.Steps {
-		c.Passed = c.Step.Status == completed || c.Unread && c.Status == completed
-	}
-	defer s.fold()
-	for _, e := range s.Evidence {
-		c := s.Step(e.Step)
-		switch {
-		case c == nil || !e.lets() && e.Verdict != Lapsed || e.isEnd() || c.Unread || c.flows():
-		case e.Verdict == Lapsed:
-			c.Passed = false
-		case e.To == completed:
-			c.Passed = true
-		case e.From == completed: // reopened
-			c.Passed = false
-		}
-	}
-}
-
 // unverified returns the steps whose blockers are done, with nothing unfinished under them,
 // and that were completed in another way than by an update that was allowed. A step whose check another call is running is
 // left to that call.
 func (s *State) unverified() (found []*Current) {
 	for _, c := range s.Steps {
-		if c.Status == completed && !c.Passed && !c.NotNeeded && !s.checking(c.ID) && len(s.openFor(c, completed)) == 0 && !s.awaitsCopies(c) {
+		if c.Status == completed && c.Outcome == "" && !s.checking(c.ID) && len(s.openFor(c, completed)) == 0 && !s.awaitsCopies(c) {
 			found = append(found, c)
 		}
 	}
 	return found
-}
-
-// gated reports whether the step declares a gate of its completion.
-func (c *Current) gated() bool {
-	return c.flows() || slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.when == atCompletion })
-}
-
-// passUngated marks as passed the unverified steps without a gate of completion, except one;
-// it calls record, which may be nil, before each.
-func (s *State) passUngated(except int64, record func(*Current) error) error {
-	for again := true; again; {
-		again = false
-		for _, c := range s.unverified() {
-			if c.ID == except || c.gated() {
-				continue
-			}
-			if record != nil {
-				if err := record(c); err != nil {
-					return err
-				}
-			}
-			c.Passed, again = true, true // which may make another step unverified
-		}
-	}
-	return nil
-}
-
-// overdue returns the steps that have to pass their gates before the target is decided: the
-// other unverified steps, and those that are unverified once these have passed. Each comes
-// after its blockers.
-func (s *State) overdue(target *Current) (overdue []*Current) {
-	assumed := s
-	for {
-		var more []*Current
-		for _, c := range assumed.unverified() {
-			if c.ID != target.ID {
-				more = append(more, s.Step(c.ID))
-			}
-		}
-		if len(more) == 0 {
-			return slices.DeleteFunc(overdue, func(c *Current) bool { return !c.gated() })
-		}
-		overdue = append(overdue, more...)
-		assumed = s.assuming(overdue)
-	}
-}
-
-// assuming returns the state in which these steps have passed their gates.
-func (s *State) assuming(passed []*Current) *State {
-	if len(passed) == 0 {
-		return s
-	}
-	assumed := *s
-	assumed.Steps = make([]*Current, len(s.Steps))
-	for i, c := range s.Steps {
-		if slices.Contains(passed, c) {
-			copied := *c
-			copied.Passed = true
-			c = &copied
-		}
-		assumed.Steps[i] = c
-	}
-	return &assumed
 }

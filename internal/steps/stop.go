@@ -173,11 +173,11 @@ func (s *State) startedBy(c *Current, agent string) bool {
 	return ok && c.Status == inProgress && e.Agent == agent && e.To == inProgress
 }
 
-// progress returns a digest of the status of each step and of whether it has passed.
+// progress returns a digest of the status of each step and of how it ended.
 func (s *State) progress() string {
 	var b strings.Builder
 	for _, c := range s.Steps {
-		fmt.Fprintf(&b, "%d %s %t\n", c.ID, c.Status, c.Passed)
+		fmt.Fprintf(&b, "%d %s %s\n", c.ID, c.Status, c.Outcome)
 	}
 	return digest([]byte(b.String()))
 }

@@ -52,13 +52,6 @@ func sentence(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-func wasOrWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
 // withDescription returns the name of the step, where it belongs, and its description.
 func withDescription(c *Current, place, description string) string {
 	text := visible.Block(description)

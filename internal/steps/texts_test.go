@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -72,10 +73,8 @@ func modelTexts() map[string]struct {
 		"check, silent": {of(three, complete, check(three, Result{Run: "make", Exit: 1})),
 			"Fix what it checks, then complete the step again"},
 		"check, third time": {third, "for the 4th time: stop trying, and ask the person what to do"},
-		"checks, too long": {of(three, complete, fits(three, []*Current{three}, time.Second)),
+		"checks, too long": {of(three, complete, slow(three, three, time.Minute, time.Second)),
 			`Tell the person: "fsmtx install" repairs the hook`},
-		"checks, too many": {of(three, complete, fits(three, []*Current{four, three}, 15*time.Minute)),
-			`First complete #4 "D" again in a separate call`},
 		"check is running": {of(one, complete, runningOf(&running, one)), "wait until it ends"},
 		"completed meanwhile": {of(one, Update{Task: "1", Status: inProgress}, (&call{Frame: f, update: Update{Status: inProgress, Use: "u"}}).
 			running(&about, one)), "so it need not be started"},
@@ -155,8 +154,8 @@ func treeTexts(f *Frame) map[string]struct {
 		under.Parent = parent
 		s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(11 + i), Subject: "inner"}, Workflow: &under, Status: pending})
 	}
-	s.Step(2).Passed = true
-	s.fold()
+	s.Evidence = []Evidence{{Step: 2, To: completed, Verdict: SeenDone, Outcome: machine.Done}}
+	s.proved().fold()
 	complete := Update{Task: "1", Status: completed}
 	c := &call{Frame: f, update: complete, target: &recorded{Step: s.Step(1).Step}}
 	return map[string]struct {
@@ -222,7 +221,6 @@ func flowTexts(f *Frame) map[string]struct {
 			c.facts[factKey{5, printedBy("branch")}] = fact{result: &Result{Run: "git branch", output: output}}
 		}
 	}
-	s.Steps = append(s.Steps, &Current{Step: Step{ID: 7, Subject: "plain"}, Workflow: &Workflow{Command: "notes"}, Status: inProgress})
 	repeated := func(id int64, u Update) Verdict {
 		applied := *f
 		applied.Apply, u.Task, u.Status = true, itoa(id), completed
@@ -267,8 +265,7 @@ func flowTexts(f *Frame) map[string]struct {
 			`Tell the person: the skill has to be called with other arguments`},
 		"it is done":      {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
 		"ended otherwise": {repeated(4, Update{Outcome: "late"}), `#4 "D" ended as done and is done`},
-		"no outcomes":     {repeated(7, Update{Outcome: "late"}), `#7 "plain" has no outcomes. Leave the outcome out`},
-		"no values":       {repeated(7, Update{Values: []byte(`{"x": "1"}`)}), `#7 "plain" sets no values. Leave them out`},
+		"no outcomes":     {end(6, "late", nil), `#6 "F" has no outcomes. Leave the outcome out`},
 		"not on record":   {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
 	}
 }
@@ -297,7 +294,7 @@ func callTexts(f *Frame) map[string]struct {
 
 // flowState returns the state of a workflow with outcomes whose steps are in progress.
 func flowState(all []Step) *State {
-	w := &Workflow{Version: Version, Outcomes: true, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
+	w := &Workflow{Version: Version, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
 	s := &State{Time: time.Now()}
 	for i, step := range all {
 		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), pending

@@ -231,38 +231,10 @@ func (s *State) isClosed(w *Workflow) bool {
 	return p != nil && (p.Done() || !w.isOf(p))
 }
 
-// isEnded reports whether a person has ended a workflow without outcomes.
-func (s *State) isEnded(w *Workflow) bool {
-	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
-		c := s.Step(e.Step)
-		return e.isEnd() && c != nil && c.Workflow == w
-	})
-}
-
-// isEnd reports whether the line is a person's word that ended the workflow of its step.
-func (e Evidence) isEnd() bool { return e.Verdict == Override && strings.HasPrefix(e.Why, endWord) }
-
-// close ends the open steps of a workflow without outcomes that is closed, or that a person
-// has ended.
-func (s *State) close(w *Workflow) {
-	closed := s.isClosed(w) || s.isEnded(w)
-	for _, c := range s.Steps {
-		if c.Workflow == w {
-			c.NotNeeded, c.because = false, ""
-			if closed && !c.Done() {
-				c.NotNeeded, c.because = true, s.whyClosed(w)
-			}
-		}
-	}
-}
-
-// whyClosed returns ": #2 is done" for a workflow that is closed or ended.
+// whyClosed returns ": #2 is done" for a workflow that is closed.
 func (s *State) whyClosed(w *Workflow) string {
 	p := s.Parent(w)
 	how := " is done"
-	if !s.isClosed(w) {
-		return ": the workflow was ended"
-	}
 	switch {
 	case p.Gone():
 		how = " is gone"

@@ -157,7 +157,7 @@ func TestEndOfAWorkflowPassesNoStep(t *testing.T) {
 	require.NoError(t, err)
 	s := l.state()
 	assert.Equal(t, []string{"not needed", "not needed"}, []string{s.Word(s.Step(11)), s.Word(s.Step(12))})
-	assert.Equal(t, "Step 11 (not needed: the workflow was ended): completed", l.shown(11))
+	assert.Equal(t, "Step 11 (not needed): completed", l.shown(11))
 }
 
 // TestReadyInsideNeedsReadyOutside: a person opens a step again that comes before the one
@@ -181,11 +181,11 @@ func TestReopenBeforeACalledSkill(t *testing.T) {
 		Step{BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 2, Max: 3}}})
 	l.end(1, "ok")
 	l.allows(2, inProgress)
-	l.nest(Workflow{Command: "notes", Parent: 2, Round: 1, Outcomes: true, Steps: []Step{{ID: 11}}})
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 1, Steps: []Step{{ID: 11}}})
 	l.end(11, "")
 	l.end(2, "again")
 	l.allows(2, inProgress)
-	l.nest(Workflow{Command: "notes", Parent: 2, Round: 2, Outcomes: true, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 2, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
 	l.end(21, "")
 	l.allows(22, inProgress)
 	_, err := l.Reopen(t.Context(), 1, "again", By{})
@@ -206,7 +206,7 @@ func TestReopenBeforeACalledSkill(t *testing.T) {
 // TestReopenBeforePartsThatHaveLedBack: their budgets are whole again, though none of them was done.
 func TestReopenBeforePartsThatHaveLedBack(t *testing.T) {
 	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: []int64{1}})
-	l.nest(Workflow{Command: "parts", Parent: 2, Outcomes: true,
+	l.nest(Workflow{Command: "parts", Parent: 2,
 		Steps: []Step{{ID: 11, Outcomes: []Outcome{{Name: "again", Back: 11, Max: 1}}}}})
 	l.end(1, "ok")
 	require.NotNil(t, l.end(11, "again").Turn)
@@ -224,7 +224,7 @@ func looping(t testing.TB) *list {
 		Outcomes: []Outcome{{Name: "ok"}, {Name: "changes", Back: 1, Max: 3}}})
 	l.allows(1, inProgress)
 	l.nest(Workflow{Command: "called", Parent: 1, Round: 1, Steps: []Step{{ID: 11}}})
-	l.nest(Workflow{Command: "parts", Parent: 1, Outcomes: true, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
+	l.nest(Workflow{Command: "parts", Parent: 1, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
 	return l
 }
 
@@ -275,7 +275,7 @@ func TestTheShownBlockersOfAStepUnderAnother(t *testing.T) {
 
 func TestStopEndsTheInnermost(t *testing.T) {
 	l := nested(t)
-	l.nest(Workflow{Command: "deep", Parent: 11, Outcomes: true, Steps: []Step{{ID: 21,
+	l.nest(Workflow{Command: "deep", Parent: 11, Steps: []Step{{ID: 21,
 		Outcomes: []Outcome{{Name: "ok"}, {Name: "drop", Stop: true}}}, {ID: 22, BlockedBy: []int64{21}}}})
 	assert.Equal(t, []int64{21}, ready(l.state()))
 	require.True(t, l.end(21, "drop").Allowed())
@@ -292,7 +292,7 @@ func TestCopiesComeInOneRecord(t *testing.T) {
 	var files []txn.File
 	for i, item := range []string{"a.go", "b.go"} {
 		s := Step{ID: int64(11 + i), Local: 1, Subject: "Migrate: " + item, Status: pending}
-		copies.Under = append(copies.Under, Workflow{Parent: 1, Round: 1, Item: item, Outcomes: true, Steps: []Step{s}})
+		copies.Under = append(copies.Under, Workflow{Parent: 1, Round: 1, Item: item, Steps: []Step{s}})
 		files = append(files, txn.File{Name: fileName(s.ID), Data: taskText(s), Mode: 0o644})
 	}
 	record, err := Workflow{Command: "release", Session: "s1", Dir: l.project, Under: copies.Under}.Encode()
@@ -322,19 +322,19 @@ func (l *list) text(task string) string {
 
 func TestTheRecordOfATree(t *testing.T) {
 	plain := Workflow{Dir: "/p", Steps: []Step{{ID: 1, Local: 1, Status: pending}}}
-	for _, w := range []Workflow{plain, {Dir: "/p", Outcomes: true, Steps: plain.Steps}, {Dir: "/p", Parent: 7, Steps: plain.Steps}} {
+	for _, w := range []Workflow{plain, {Dir: "/p", Parent: 7, Steps: plain.Steps}} {
 		text, err := w.Encode()
 		require.NoError(t, err)
 		got, err := ParseWorkflow(text)
 		require.NoError(t, err)
 		assert.Equal(t, Version, got.Version)
-		assert.Equal(t, w.Outcomes, got.machine != nil)
+		assert.NotNil(t, got.machine)
 		assert.Equal(t, w.Parent, got.Parent)
 	}
 	for _, text := range []string{
-		`{"version":4,"dir":"/p","parent":-1,"steps":[]}`,
-		`{"version":4,"dir":"/p","round":-1,"steps":[]}`,
-		`{"version":4,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending"}],"under":[{"steps":[{"id":1,"local":1,"status":"pending"}]}]}`,
+		`{"version":5,"dir":"/p","parent":-1,"steps":[]}`,
+		`{"version":5,"dir":"/p","round":-1,"steps":[]}`,
+		`{"version":5,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending"}],"under":[{"steps":[{"id":1,"local":1,"status":"pending"}]}]}`,
 	} {
 		_, err := ParseWorkflow(text)
 		assert.Error(t, err, text)
@@ -363,7 +363,7 @@ func TestATreeIsNeverStuckAndNothingIsLeftOut(t *testing.T) {
 				s.Steps = append(s.Steps, c)
 			}
 		}
-		s.fold()
+		s.proved().fold()
 		for s.DoneCount() < len(s.Steps) {
 			for _, c := range s.Steps {
 				if !c.Done() && !slices.Contains(s.Ready(), c) && order(s, c, Update{Status: completed}).Allowed() {
@@ -382,7 +382,7 @@ func TestATreeIsNeverStuckAndNothingIsLeftOut(t *testing.T) {
 					t.Fatalf("#%d is ready, and %s under it is not finished", c.ID, w.Command)
 				}
 			}
-			c.Status, c.Passed = completed, true
+			c.Status = completed
 			s.fold()
 		}
 		for _, c := range s.Steps {

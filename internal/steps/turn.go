@@ -33,7 +33,9 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 		return decision{lines: lines, claim: []int64{target.ID}, files: []lookup{{step: target, kind: filesBefore, patterns: patterns}}}
 	}
 	v := c.reasoned(target, e.verdict)
-	v.Why = tr.Outcome + ": " + v.Why
+	if len(target.Outcomes) > 0 {
+		v.Why = tr.Outcome + ": " + v.Why
+	}
 	if items, ok := s.Expansion(target); ok {
 		v.Why += fmt.Sprintf(", for %d items", len(items))
 	}
@@ -65,8 +67,8 @@ func (e *ending) sign(line *Evidence, tr machine.Transition) {
 	}
 }
 
-// decideSeen decides about the steps of workflows with outcomes, except the target, that were
-// completed in another way. ok is false if one of them is denied, or if something is missing.
+// decideSeen decides about the steps, except the target, that were completed in another way. ok is false if one
+// of them is denied, or if something is missing.
 func (c *call) decideSeen(s *State, target *Current, lines []Evidence) (d decision, ok bool) {
 	for {
 		b := s.unjudged(func(b *Current) bool { return b.ID == target.ID })
@@ -102,11 +104,10 @@ func (c *call) judgeSeen(s *State) (lines []Evidence) {
 	}
 }
 
-// unjudged returns the first step of a workflow with outcomes, except some, that was completed
-// in another way, or nil.
+// unjudged returns the first step, except some, that was completed in another way, or nil.
 func (s *State) unjudged(except func(*Current) bool) *Current {
 	all := s.unverified()
-	i := slices.IndexFunc(all, func(b *Current) bool { return b.flows() && !except(b) })
+	i := slices.IndexFunc(all, func(b *Current) bool { return !except(b) })
 	if i < 0 {
 		return nil
 	}

@@ -64,10 +64,8 @@ func (s *State) value(given []Evidence) {
 		maps.Copy(s.own(s.Step(e.Step).Workflow), e.Values)
 	}
 	for _, c := range s.Steps {
-		if c.flows() {
-			c.Values = of[c.ID]
-			s.fill(c, nil)
-		}
+		c.Values = of[c.ID]
+		s.fill(c, nil)
 	}
 }
 
@@ -98,11 +96,8 @@ func (s *State) own(w *Workflow) map[string]string {
 
 // Values returns the values of a workflow, by their names: the arguments of the skill's call,
 // those that it has from its beginning, and those that its steps gave. A copy for an item has
-// those of the workflow around it, too. A workflow without outcomes has none.
+// those of the workflow around it, too.
 func (s *State) Values(w *Workflow) map[string]string {
-	if w.machine == nil {
-		return map[string]string{}
-	}
 	w = s.scope(w)
 	all := map[string]string{}
 	if p := s.Parent(w); w.part && p != nil {
@@ -238,12 +233,9 @@ func (w *Workflow) ourVariable(name string) bool {
 		})
 }
 
-// withoutOurs removes the variables that a workflow with outcomes sets itself: a value that is
+// withoutOurs removes the variables that the workflow sets itself: a value that is
 // not set must not come from the environment of the hook.
 func (c *Current) withoutOurs(all []string) []string {
-	if !c.flows() {
-		return all
-	}
 	return slices.DeleteFunc(slices.Clone(all), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return c.Workflow.ourVariable(name)
@@ -432,6 +424,7 @@ func (e *ending) unknownValues(declared []Value) bool {
 			what = "it sets " + sentence(nearestFirst(name, names))
 		}
 		e.verdict = deny(e.step, "no value "+quote(name), e.step.Name()+" has no value "+quote(name)+": "+what+". Leave the others out")
+		e.verdict.past.none = true
 		return true
 	}
 	return false

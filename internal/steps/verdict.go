@@ -19,7 +19,6 @@ const (
 	// carried out, so the decision counts no more.
 	Lapsed Decision = "lapse"
 
-	// Only in the evidence of workflows with outcomes.
 	SeenDone Decision = "done"   // an update that was allowed has reached the list
 	Shown    Decision = "shown"  // the list shows which steps were opened again
 	Answer   Decision = "answer" // a person chose how a step ends
@@ -75,7 +74,7 @@ type Verdict struct {
 	// decision is not on record.
 	Trouble string
 
-	// Turn is set if the step of a workflow with outcomes does not end, but leads back: the
+	// Turn is set if the step does not end, but leads back: the
 	// update has to set it to pending, and to remove the outcome from its metadata.
 	Turn *Turn
 

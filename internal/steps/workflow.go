@@ -19,7 +19,7 @@ import (
 
 // Version is that of the records that [Workflow.Encode] writes. It changes when a gate is added: a program that does not
 // know the gate must not treat the step as one without it.
-const Version = 4
+const Version = 5
 
 // errVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
@@ -37,20 +37,16 @@ type Workflow struct {
 	Inode   uint64 `json:"inode,omitzero"`  // of Dir; see Inode
 	Steps   []Step `json:"steps"`           // in the order of the fsm.json
 
-	Outcomes bool `json:"outcomes,omitzero"` // steps have outcomes and conditions: they are a machine
-
-	// With Outcomes. Values is set if the texts and paths have names of values, and steps have
-	// values or time limits.
-	Args   string            `json:"args,omitzero"`  // the arguments of the skill's call
-	Vars   map[string]string `json:"vars,omitempty"` // the values that the workflow has from its beginning
-	Values bool              `json:"values,omitzero"`
+	Args   string            `json:"args,omitzero"`   // the arguments of the skill's call
+	Vars   map[string]string `json:"vars,omitempty"`  // the values that the workflow has from its beginning
+	Values bool              `json:"values,omitzero"` // its texts and paths have names of values, or its steps have values or time limits
 
 	// Of a workflow under a step of another one.
 	Parent int64   `json:"parent,omitzero"` // number in the list of the step that it is under; 0 if it is under none
 	Round  int     `json:"round,omitzero"`  // the round of that step to which it belongs; 0 if it is opened again with the step
 	Item   string  `json:"item,omitzero"`   // what it is the copy for; empty unless it is a copy
 	After  []int64 `json:"after,omitempty"` // numbers of steps of other workflows that come before its steps
-	// that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
+	// that came in the same transaction; only Parent, Round, Item, Steps and Under are their own
 	Under   []Workflow `json:"under,omitempty"`
 	Expands string     `json:"expands,omitzero"` // id of the expansion that made the copies in Under; see Evidence
 	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
@@ -65,9 +61,9 @@ type Workflow struct {
 	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
 	Answerers []string `json:"answerers,omitempty"`
 
-	machine *machine.Machine // nil without Outcomes
-	began   time.Time        // when its hydration began
-	part    bool             // it came with another one, in Under
+	machine *machine.Machine
+	began   time.Time // when its hydration began
+	part    bool      // it came with another one, in Under
 }
 
 // Began returns when the first of the workflows in the list was begun; zero if that is not known.
@@ -97,7 +93,7 @@ type Step struct {
 	Check    *Check   `json:"check,omitempty"`
 	Approval string   `json:"approval,omitempty"` // the question to the person; empty if none is asked
 
-	// With Workflow.Outcomes; see fsmspec.Flow. Steps are named by their number in the list.
+	// See fsmspec.Flow. Steps are named by their number in the list.
 	Outcomes []Outcome   `json:"outcomes,omitempty"`
 	Decides  string      `json:"decides,omitempty"` // person or command; empty is the agent
 	Chooser  *Check      `json:"chooser,omitempty"` // the command that decides
@@ -273,13 +269,10 @@ func (w *Workflow) checkSteps(all map[int64]bool) error {
 			return fmt.Errorf("the record of a workflow: step #%d: %w", s.ID, err)
 		}
 	}
-	if w.Outcomes {
-		return w.prove()
-	}
-	return nil
+	return w.prove()
 }
 
-// prove makes the machine of a workflow with outcomes.
+// prove makes the machine of the workflow.
 func (w *Workflow) prove() error {
 	var all []machine.Step
 	for _, s := range w.Steps {
@@ -382,7 +375,7 @@ func (c *Check) check() error {
 }
 
 // Ends describes, a line each, when the step is needed, how it can end, and the gates of its
-// outcomes. A step of a workflow without outcomes has none. partOf is the number of the step that it is
+// outcomes. partOf is the number of the step that it is
 // a part of, or 0.
 func (s Step) Ends(partOf int64) (lines []string) {
 	if s.Each != nil {

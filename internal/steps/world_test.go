@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -51,10 +53,14 @@ func newFrame(root string) *Frame {
 func hydrate(t tb, dir, project string, all []Step) {
 	t.Helper()
 	whole := slices.ContainsFunc(all, func(s Step) bool { return len(s.Set) > 0 || s.Within > 0 })
-	outcomes := whole || slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes)+len(s.When)+len(s.Only)+len(s.Do) > 0 })
-	w := Workflow{Outcomes: outcomes, Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release",
+	w := Workflow{Values: whole, Args: "the args", Vars: map[string]string{"goal": "a goal"}, Command: "release",
 		Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
 	change := txn.Change{Label: `{"command":"release"}`}
+	before := map[int64][]int64{}
+	for i, s := range all {
+		before[cmp.Or(s.ID, int64(i)+1)] = s.BlockedBy
+	}
+	circular := machine.Circular(before)
 	for i, s := range all {
 		if s.ID == 0 {
 			s.ID = int64(i) + 1
@@ -66,8 +72,10 @@ func hydrate(t tb, dir, project string, all []Step) {
 		if s.Status == "" {
 			s.Status = pending
 		}
-		w.Steps = append(w.Steps, s)
 		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: taskText(s), Mode: 0o644})
+		s.Circular = circular[s.ID]
+		s.BlockedBy = slices.DeleteFunc(slices.Clone(s.BlockedBy), func(id int64) bool { return slices.Contains(s.Circular, id) })
+		w.Steps = append(w.Steps, s)
 	}
 	var err error
 	change.Record, err = w.Encode()

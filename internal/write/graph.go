@@ -42,8 +42,8 @@ The formats are
   html     a self-contained page: the same drawing, with the descriptions
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
            subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
-           gates, layer and critical, and in a workflow with outcomes also outcomes (each with
-           name, back, max, used, then and stop), decides, when, outcome, round and rounds.
+           gates, layer and critical, and one with outcomes or conditions also outcomes (each
+           with name, back, max, used, then and stop), decides, when, outcome, round and rounds.
            A step that consists of others has each (what its parts, or it itself, are done
            for one by one) and items (count and done), and a part has parent and number,
            such as 2.1; --json is short for this format`
@@ -351,14 +351,13 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 	return graph.New(strings.Join(names, ", ")+", "+title, list), nil
 }
 
-// addProgress adds how a step of a workflow with outcomes ended and can end.
+// addProgress adds how a step ended and can end.
 func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
-	outcomes := state.Choosable(c)
-	if len(outcomes) == 0 {
-		return
+	step.Round, step.Rounds = c.Round, c.MaxRounds()
+	if len(c.Outcomes) > 0 {
+		step.Outcome = c.Outcome
 	}
-	step.Outcome, step.Round, step.Rounds = c.Outcome, c.Round, c.MaxRounds()
-	for _, o := range outcomes {
+	for _, o := range state.Choosable(c) {
 		declared := c.Declared(o.Name)
 		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Used: o.Used, Then: o.Then,
 			Stop: declared.Stop})

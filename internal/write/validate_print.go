@@ -50,7 +50,7 @@ func printChecks(s terminal.Streams, all []validated) {
 	}
 }
 
-// printBounds prints how long the workflows with outcomes can take.
+// printBounds prints how long workflows with loops can take: those of the object form.
 func printBounds(s terminal.Streams, all []validated) {
 	for _, v := range all {
 		if v.spec != nil && v.spec.Version() == fsmspec.WithOutcomes {

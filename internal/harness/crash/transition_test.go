@@ -82,7 +82,7 @@ func workflow(project string) steps.Workflow {
 	for i := range all {
 		all[i].Local, all[i].Status = all[i].ID, pending
 	}
-	return steps.Workflow{Outcomes: true, Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list",
+	return steps.Workflow{Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list",
 		Dir: project, Steps: all}
 }
 
