@@ -74,11 +74,7 @@ func (f *Frame) Calls(ctx context.Context, x SkillCall) error {
 	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.forged() {
 		return err
 	}
-	return f.locked(ctx, func(dir *txn.Dir) error {
-		s, err := live.state(ctx, dir.Path(), dir, false)
-		if err != nil {
-			return err
-		}
+	return f.changing(ctx, live, x.Agent, func(change *call, dir *txn.Dir, s *State) error {
 		c := s.countsFor(x, f.Session)
 		if c == nil {
 			return nil
@@ -86,11 +82,7 @@ func (f *Frame) Calls(ctx context.Context, x SkillCall) error {
 		line := Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Called,
 			Why: "the skill " + x.Skill + " was called", Round: c.Round, Agent: x.Agent, Use: x.Use,
 			By: By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: x.Agent}}
-		if err := (&call{Frame: f}).write(dir, s, []Evidence{line}); err != nil {
-			return err
-		}
-		f.log(s, []Evidence{line})
-		return nil
+		return change.record(dir, s, []Evidence{line})
 	})
 }
 

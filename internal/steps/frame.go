@@ -341,9 +341,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		}
 	}
 	if c.Apply && v.Decision == Allow && d.changes() {
-		waiting, cancel := c.List.Waiting(context.WithoutCancel(ctx))
-		defer cancel()
-		if err := setStatus(waiting, dir, c.target.ID, d.lines[len(d.lines)-1].To); err != nil {
+		if err := c.setStatus(ctx, dir, c.target.ID, d.lines[len(d.lines)-1].To); err != nil {
 			return c.trouble(err)
 		}
 		if target := s.Step(c.target.ID); target != nil {
@@ -411,6 +409,15 @@ func (c *call) write(dir *txn.Dir, s *State, lines []Evidence) error {
 		}
 	}
 	return nil
+}
+
+// record writes lines, and passes them on to the log.
+func (c *call) record(dir *txn.Dir, s *State, lines []Evidence) error {
+	err := c.write(dir, s, lines)
+	if err == nil {
+		c.log(s, lines)
+	}
+	return err
 }
 
 // publish tells other calls what this one is about to do. An error is ignored: the record

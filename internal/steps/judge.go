@@ -339,11 +339,7 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 	if len(listed) == 0 {
 		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, live.rules())
 	}
-	err = f.locked(ctx, func(dir *txn.Dir) error {
-		s, err := live.state(ctx, dir.Path(), dir, true)
-		if err != nil {
-			return err
-		}
+	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *State) error {
 		found := s.owners(part{listed: listed})
 		if i := slices.IndexFunc(found, func(o owner) bool { return s.lets(o.Current) }); i >= 0 {
 			return fmt.Errorf("%s: %w: %s is in progress", text, errNotRefused, found[i].Name())
@@ -355,13 +351,8 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 			owners = append(owners, o.Current)
 		}
 		by.Session = cmp.Or(by.Session, f.Session)
-		e := Evidence{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
-			Why: allowWord + because, Rule: text, Permit: rand.Text(), By: by}
-		if err := appendEvidence(dir, e); err != nil {
-			return err
-		}
-		f.log(s, []Evidence{e})
-		return nil
+		return c.record(dir, s, []Evidence{{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
+			Why: allowWord + because, Rule: text, Permit: rand.Text(), By: by}})
 	})
 	return owners, err
 }

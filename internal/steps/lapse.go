@@ -3,6 +3,8 @@ package steps
 import (
 	"context"
 	"slices"
+
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // A decision that lets a step be completed stands until the list shows the step as completed.
@@ -90,19 +92,10 @@ func (f *Frame) lapse(ctx context.Context, s *State, p Pause) error {
 		return nil
 	}
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || len(live) == 0 {
-		return err
-	}
-	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: p.Agent}}
-	dir, s, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.release(dir)
-	lines := s.lapse(f.over(s, p), c.by(c.update, Verdict{}))
-	if err := c.write(dir, s, lines); err != nil {
-		return err
-	}
-	f.log(s, lines)
-	return nil
+	return f.changing(ctx, live, p.Agent, func(c *call, dir *txn.Dir, s *State) error {
+		return c.record(dir, s, s.lapse(f.over(s, p), c.by(c.update, Verdict{})))
+	})
 }

@@ -87,32 +87,28 @@ func (f *Frame) Move(ctx context.Context, dir, because string, by By) (from []st
 	if err != nil {
 		return nil, err
 	}
-	err = f.locked(ctx, func(d *txn.Dir) error {
-		s, err := live.state(ctx, d.Path(), d, true)
-		if err != nil {
-			return err
-		}
+	if len(live) == 0 {
+		return nil, errNoStep
+	}
+	err = f.changing(ctx, live, "", func(change *call, d *txn.Dir, s *State) error {
 		if len(s.Steps) == 0 {
 			return errNoStep
 		}
+		var lines []Evidence
 		by.Session = cmp.Or(by.Session, f.Session)
 		for _, c := range s.Steps {
 			was := c.Workflow.Dir
 			if was == "" || c.Workflow.away() == "" || slices.Contains(from, was) {
 				continue
 			}
-			e := Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: WasMoved, Why: moveWord + because, By: by,
-				Moved: &Moved{was, dir, inode}}
-			if err := appendEvidence(d, e); err != nil {
-				return err
-			}
-			f.log(s, []Evidence{e})
+			lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: WasMoved, Why: moveWord + because,
+				By: by, Moved: &Moved{was, dir, inode}})
 			from = append(from, was)
 		}
 		if len(from) == 0 {
 			return fmt.Errorf("%s: %w", s.Steps[0].Workflow.Dir, errNotMoved)
 		}
-		return nil
+		return change.record(d, s, lines)
 	})
 	return from, err
 }

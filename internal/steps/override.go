@@ -63,27 +63,11 @@ var (
 //
 // Errors: errNoStep, errIsDone, errBlocked, errNoOutcome, errSpent, errNoValue, those of Load and of
 // tasks.List.Open.
-func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error) {
-	live, err := liveSteps(f.List.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if live.find(itoa(p.Step)) == nil {
-		return nil, fmt.Errorf("#%d: %w", p.Step, errNoStep)
-	}
+func (f *Frame) GoPast(ctx context.Context, p Past, by By) (*State, error) {
 	if p.Outcome != "" {
 		p.files = f.filesBefore(ctx, p.Step, func(s *State, c *Current) (machine.Transition, error) { return s.conclude(c, p.Outcome) })
 	}
-	err = f.locked(ctx, func(dir *txn.Dir) error {
-		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
-			return err
-		}
-		if s.Step(p.Step) == nil {
-			return fmt.Errorf("#%d: %w", p.Step, errNoStep)
-		}
-		return f.goPast(ctx, dir, s, p, by)
-	})
-	return s, err
+	return f.overrule(ctx, p.Step, by, func(s *State, _ *Current, by By) ([]Evidence, error) { return s.past(p, by) })
 }
 
 // MayPass returns why the step cannot be skipped or marked as done now, whatever the outcome and the values.

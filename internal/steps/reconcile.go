@@ -33,16 +33,30 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 		return "", nil
 	}
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || len(live) == 0 {
-		return "", err
-	}
-	c := &call{Frame: f, steps: live, target: &live[0]}
-	dir, s, err := c.open(ctx)
 	if err != nil {
 		return "", err
 	}
+	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *State) error {
+		trouble, err = c.catchUp(ctx, dir, s, c.settled(s))
+		return err
+	})
+	return trouble, err
+}
+
+// changing calls do with the state of the list, under its lock, unless it has no steps.
+//
+// Errors: those of tasks.List.Open.
+func (f *Frame) changing(ctx context.Context, live steps, agent string, do func(*call, *txn.Dir, *State) error) error {
+	if len(live) == 0 {
+		return nil
+	}
+	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
+	dir, s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
 	defer f.release(dir)
-	return c.catchUp(ctx, dir, s, c.settled(s))
+	return do(c, dir, s)
 }
 
 // behind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
@@ -64,10 +78,9 @@ func (c *call) settled(s *State) []Evidence {
 // catchUp records lines that the state has, and makes the list show the state. The list never
 // shows what is not on record.
 func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evidence) (trouble string, err error) {
-	if err := c.write(dir, s, lines); err != nil {
+	if err := c.record(dir, s, lines); err != nil {
 		return "", err
 	}
-	c.log(s, lines)
 	if _, err := c.reshape(ctx, dir, s); err != nil {
 		return "", err
 	}
@@ -81,24 +94,25 @@ func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evid
 // of a workflow under it. It does nothing, and takes no lock, if there is no workflow.
 func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Verdict) {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || len(live) == 0 {
+	if err != nil {
 		return "", Verdict{}
 	}
-	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
-	dir, s, err := c.open(ctx)
+	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *State) error {
+		seen := slices.DeleteFunc(slices.Clone(s.unseen), Evidence.isLate)
+		lines := s.recordSeen(c.by(c.update, Verdict{}))
+		judged := c.judgeSeen(s)
+		v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
+		returned := ""
+		if b := s.find(task); b != nil && b.Done() {
+			returned = s.Returned(b.ID)
+		}
+		text = both(both(v.Told, s.seenText(append(seen, judged...), returned == "")), returned)
+		return nil
+	})
 	if err != nil {
 		return "", f.trouble(err)
 	}
-	defer f.release(dir)
-	seen := slices.DeleteFunc(slices.Clone(s.unseen), Evidence.isLate)
-	lines := s.recordSeen(c.by(c.update, Verdict{}))
-	judged := c.judgeSeen(s)
-	v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
-	returned := ""
-	if b := s.find(task); b != nil && b.Done() {
-		returned = s.Returned(b.ID)
-	}
-	return both(both(v.Told, s.seenText(append(seen, judged...), returned == "")), returned), v
+	return text, v
 }
 
 // seenText tells the agent what follows from steps that were seen done, and what is ready unless
@@ -168,41 +182,48 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 	if !live.personDecides() {
 		return "", f.redone(ctx, live)
 	}
-	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
-	dir, s, err := c.open(ctx)
+	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *State) error {
+		lines := c.settled(s)
+		trouble := ""
+		for _, x := range choices {
+			e, told := c.chosen(s, x, how)
+			if text = both(text, told); e.Verdict == Deny {
+				trouble = told
+			}
+			if e.Step != 0 {
+				lines = append(lines, e)
+			}
+		}
+		if v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}}); v.unrecorded {
+			text = ""
+		} else {
+			v.Trouble = both(v.Trouble, trouble)
+		}
+		return nil
+	})
 	if err != nil {
 		return "", f.trouble(err)
 	}
-	defer f.release(dir)
-	lines := c.settled(s)
-	trouble := ""
-	for _, x := range choices {
-		b, outcome := s.asked(x), x.Chosen
-		if b == nil {
-			text = strings.TrimPrefix(text+"\n"+s.askedOtherwise(x), "\n")
-			continue
-		}
-		if another := f.mayBeAnother(s, b); another != nil {
-			lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Deny, Why: another.Why,
-				Question: x.Question, By: By{Who: TheCommand, How: how, Session: f.Session, Agent: agent}})
-			text, trouble = strings.TrimPrefix(text+"\n"+another.Reason, "\n"), another.Reason
-			continue
-		}
-		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer,
-			Why: "the person chose " + outcome, Question: x.Question, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
-		told := fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), outcome)
-		if s.isSpent(b, outcome) {
-			told = fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", outcome, b.Name(), s.spentChoices(b),
-				alternatives(s.Offered(b)))
-		}
-		text = strings.TrimPrefix(text+"\n"+told, "\n")
-	}
-	v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}})
-	if v.unrecorded {
-		return "", v
-	}
-	v.Trouble = both(v.Trouble, trouble)
 	return text, v
+}
+
+// chosen returns the line that records what a person chose, if that is about a step, and what the agent has to know of it.
+func (c *call) chosen(s *State, x Choice, how How) (e Evidence, told string) {
+	b := s.asked(x)
+	if b == nil {
+		return e, s.askedOtherwise(x)
+	}
+	e = Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question}
+	if another := c.mayBeAnother(s, b); another != nil {
+		e.Verdict, e.Why, e.By = Deny, another.Why, By{Who: TheCommand, How: how, Session: c.Session, Agent: c.update.Agent}
+		return e, another.Reason
+	}
+	e.Verdict, e.Why, e.Outcome, e.Round, e.By = Answer, "the person chose "+x.Chosen, x.Chosen, b.Round, c.person(how, c.update.Agent)
+	if s.isSpent(b, x.Chosen) {
+		return e, fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", x.Chosen, b.Name(), s.spentChoices(b),
+			alternatives(s.Offered(b)))
+	}
+	return e, fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), x.Chosen)
 }
 
 // PersonDecides reports whether a person decides how a step of the list ends.
@@ -244,24 +265,6 @@ func (s *State) askedOtherwise(x Choice) string {
 	return ""
 }
 
-// goPast ends a step because a person said so. What the list showed before is made right even if
-// they are refused.
-func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
-	by.Session = cmp.Or(by.Session, f.Session)
-	c := &call{Frame: f}
-	lines := c.settled(s)
-	past, refused := s.past(p, by)
-	_, err := c.catchUp(ctx, dir, s, append(lines, past...))
-	waiting, cancel := f.List.Waiting(ctx)
-	defer cancel()
-	for _, e := range past {
-		if err == nil && s.Step(e.Step).Unread { // what the list shows is believed
-			err = setStatus(waiting, dir, e.Step, completed)
-		}
-	}
-	return cmp.Or(refused, err)
-}
-
 // past returns the lines that record that a person ends a step, and folds them. If they
 // are refused, there are none.
 func (s *State) past(p Past, by By) (lines []Evidence, err error) {
@@ -277,10 +280,10 @@ func (s *State) past(p Past, by By) (lines []Evidence, err error) {
 	}
 	before := s.Evidence
 	for open := s.openBlockers(target); len(open) > 0; open = s.openBlockers(target) {
-		lines = append(lines, s.skip(cmp.Or(s.first(open), open[0]), p.Because, by))
+		lines = append(lines, s.skip(cmp.Or(s.first(open), open[0]), p.Because, by)...)
 	}
 	if !p.Done {
-		return append(lines, s.skip(target, p.Because, by)), nil
+		return append(lines, s.skip(target, p.Because, by)...), nil
 	}
 	refuse := func(err error) ([]Evidence, error) {
 		s.Evidence = before
@@ -309,31 +312,30 @@ func (s *State) past(p Past, by By) (lines []Evidence, err error) {
 			return refuse(err)
 		}
 	}
-	e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Override, Why: p.why(), By: by,
-		Outcome: tr.Outcome, Round: target.Round, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Values: values}
+	e := Evidence{Step: target.ID, To: completed, Why: p.why(), By: by, Outcome: tr.Outcome, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded,
+		Values: values}
 	if isBack(tr) {
 		e.To, e.Files = pending, p.files
 	}
-	s.follow(e)
-	return append(lines, e), nil
+	return append(lines, s.follow(e)...), nil
 }
 
-// follow adds a person's decision to the evidence, and folds it.
-func (s *State) follow(e Evidence) {
-	if c := s.Step(e.Step); c.Unread && e.To == completed {
+// follow completes the line of a person's decision, and folds it.
+func (s *State) follow(e Evidence) []Evidence {
+	c := s.Step(e.Step)
+	e.Time, e.From, e.Round, e.Verdict = s.Time, c.Status, c.Round, Override
+	if c.Unread && e.To == completed {
 		c.Status = completed // which is believed
 	}
 	s.Evidence = append(s.Evidence, e)
 	s.fold()
+	return []Evidence{e}
 }
 
 // skip returns the line that records that a person skipped the step, and folds it.
-func (s *State) skip(c *Current, because string, by By) Evidence {
+func (s *State) skip(c *Current, because string, by By) []Evidence {
 	_, tr, _ := s.flows[c.Workflow].Skip(c.ID)
-	e := Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: completed, Verdict: Override, Why: skipWord + because, By: by,
-		Outcome: machine.Skipped, Round: c.Round, NotNeeded: tr.NotNeeded}
-	s.follow(e)
-	return e
+	return s.follow(Evidence{Step: c.ID, To: completed, Why: skipWord + because, By: by, Outcome: machine.Skipped, NotNeeded: tr.NotNeeded})
 }
 
 // outcomeOf returns the outcome that a person said the step ends in.
@@ -379,22 +381,21 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		return tr, err
 	})
-	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
+	return f.overrule(ctx, id, by, func(s *State, c *Current, by By) ([]Evidence, error) {
 		switch {
 		case c.Gone():
-			return Evidence{}, c.passable()
+			return nil, c.passable()
 		case c.Unread:
-			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), errUnread)
-		}
-		if s.isClosed(c.Workflow) {
-			return Evidence{}, hint.With(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
+			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
+		case s.isClosed(c.Workflow):
+			return nil, hint.With(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
 		}
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		if err != nil {
-			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
+			return nil, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
 		}
-		return Evidence{To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Round: c.Round, By: by,
-			Files: files}, nil
+		return s.follow(Evidence{Step: id, To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, By: by,
+			Files: files}), nil
 	})
 }
 
@@ -425,41 +426,38 @@ func (s *State) OpenedAgain(id int64) []*Current {
 //
 // Errors: errNoStep, those of Load and of tasks.List.Open.
 func (f *Frame) End(ctx context.Context, id int64, because string, by By) (*State, error) {
-	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
-		e := Evidence{To: c.Status, Why: endWord + because, Round: c.Round, By: by}
+	return f.overrule(ctx, id, by, func(s *State, c *Current, by By) ([]Evidence, error) {
+		e := Evidence{Step: id, To: c.Status, Why: endWord + because, By: by}
 		for _, b := range s.openIn(c.Workflow) {
 			e.NotNeeded = append(e.NotNeeded, b.ID)
 		}
-		return e, nil
+		return s.follow(e), nil
 	})
 }
 
-// overrule records a person's decision about a workflow, and makes the list show it.
-func (f *Frame) overrule(ctx context.Context, id int64, decide func(*State, *Current) (Evidence, error)) (s *State, err error) {
+// overrule records a person's decision about a step, and makes the list show it. What the list showed before is made right even
+// if the person is refused.
+func (f *Frame) overrule(ctx context.Context, id int64, by By, decide func(*State, *Current, By) ([]Evidence, error)) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
 		return nil, err
 	}
-	target := live.find(itoa(id))
-	if target == nil {
+	if live.find(itoa(id)) == nil {
 		return nil, fmt.Errorf("#%d: %w", id, errNoStep)
 	}
-	err = f.locked(ctx, func(dir *txn.Dir) error {
-		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
-			return err
-		}
-		if s.Step(id) == nil {
+	by.Session = cmp.Or(by.Session, f.Session)
+	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, now *State) error {
+		if s = now; s.Step(id) == nil {
 			return fmt.Errorf("#%d: %w", id, errNoStep)
 		}
-		c := &call{Frame: f, steps: live, target: target}
 		lines := c.settled(s)
-		e, refused := decide(s, s.Step(id))
-		if refused == nil {
-			e.Time, e.Step, e.From, e.Verdict, e.By.Session = s.Time, id, s.Step(id).Status, Override, f.Session
-			lines, s.Evidence = append(lines, e), append(s.Evidence, e)
-			s.fold()
+		decided, refused := decide(s, s.Step(id), by)
+		_, err := c.catchUp(ctx, dir, s, append(lines, decided...))
+		for _, e := range decided {
+			if err == nil && s.Step(e.Step).Unread && e.To == completed { // what the list shows is believed
+				err = f.setStatus(ctx, dir, e.Step, completed)
+			}
 		}
-		_, err = c.catchUp(ctx, dir, s, lines)
 		return cmp.Or(refused, err)
 	})
 	return s, err

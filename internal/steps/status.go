@@ -10,8 +10,10 @@ import (
 )
 
 // setStatus changes only the status in a task's file.
-func setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error {
-	return rewriteTasks(ctx, dir, []int64{id}, func(id int64, data []byte) ([]byte, error) {
+func (f *Frame) setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error {
+	waiting, cancel := f.List.Waiting(context.WithoutCancel(ctx))
+	defer cancel()
+	return rewriteTasks(waiting, dir, []int64{id}, func(id int64, data []byte) ([]byte, error) {
 		changed, err := tasks.Form.SetStatus(data, status)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", filepath.Join(dir.Path(), tasks.Form.Name(itoa(id))), err)
