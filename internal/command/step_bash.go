@@ -390,7 +390,7 @@ func (one held) deed(s *steps.State, c *steps.Current) string {
 		if level == "the workflow" {
 			level += " " + visible.Words(c.Workflow.Command)
 		}
-		open := slices.DeleteFunc(slices.Clone(s.Steps), func(o *steps.Current) bool { return o.Workflow != c.Workflow || o.Done() })
+		open := slices.DeleteFunc(s.In(c.Workflow), (*steps.Current).Done)
 		if len(open) == 0 {
 			return "end " + level + ", of which nothing is open"
 		}

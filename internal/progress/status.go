@@ -127,16 +127,11 @@ func shownNames(names []string) (shown []string) {
 // current returns the steps to work on: those that are started or, if there are none, those
 // that are ready.
 func current(s *steps.State) []*steps.Current {
-	started := slices.DeleteFunc(s.Ready(), func(c *steps.Current) bool { return s.Word(c) == "ready" })
+	started, ready := s.Work()
 	if len(started) > 0 {
 		return started
 	}
-	return ready(s)
-}
-
-// ready returns the steps that can be started and have not been.
-func ready(s *steps.State) []*steps.Current {
-	return slices.DeleteFunc(s.Ready(), func(c *steps.Current) bool { return s.Word(c) != "ready" })
+	return ready
 }
 
 // NoWorkflow is what an agent is told of a list without a workflow.
@@ -165,7 +160,7 @@ func (w Way) message(s *steps.State) string {
 	case s.Word(now[0]) == "ready":
 		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
 	}
-	if more := ready(s); len(more) > 0 { // the step in progress may be another agent's
+	if _, more := s.Work(); len(more) > 0 { // the step in progress may be another agent's
 		text += " Ready: " + s.Placed(more) + "."
 	}
 	text += " In progress: " + s.Placed(now) + ". "

@@ -163,10 +163,10 @@ const pendingLimit = time.Second
 func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	st := &status{list: list}
 	var err error
-	if st.steps, err = steps.LoadNow(ctx, list.Dir); err != nil {
+	if st.steps, err = steps.Load(ctx, list.Dir); err != nil {
 		return nil, err
 	}
-	if st.troubles, err = steps.Troubles(ctx, list.Dir); err != nil {
+	if st.troubles, err = st.steps.AllTroubles(list.Dir); err != nil {
 		return nil, err
 	}
 	if st.tasks, err = tasks.Tasks(ctx, list.Dir); err != nil {
@@ -263,16 +263,13 @@ func (st *status) undoing() string {
 
 // nextTo prints the next step with line.
 func (st *status) nextTo(line func(string, ...any)) {
-	ready := st.steps.Ready()
+	started, ready := st.steps.Work()
+	ready = append(started, ready...)
 	switch {
 	case len(st.steps.Steps) == 0:
 		line("no workflow is in the list")
 	case len(ready) > 0:
-		next := ready[0]
-		if i := slices.IndexFunc(ready, func(c *steps.Current) bool { return st.steps.Word(c) == "in progress" }); i >= 0 {
-			next = ready[i]
-		}
-		line("next: #%d %s (%s)", next.ID, next.Subject, st.steps.Word(next))
+		line("next: #%d %s (%s)", ready[0].ID, ready[0].Subject, st.steps.Word(ready[0]))
 	case st.steps.HasOpen():
 		line("next: nothing can be started; each open step waits for another one")
 	case len(st.steps.Missing()) == len(st.steps.Steps):
@@ -320,18 +317,6 @@ func owned(t tasks.Task) string {
 		return ""
 	}
 	return ", owner " + t.Owner
-}
-
-func (st *status) progress(w *steps.Workflow) (done, all int) {
-	for _, c := range st.steps.Steps {
-		if c.Workflow == w {
-			all++
-			if c.Done() && !st.steps.IsMissing(c) {
-				done++
-			}
-		}
-	}
-	return done, all
 }
 
 // lastTo prints the last hydration and an interrupted change with line.
@@ -404,11 +389,9 @@ func tree(s *steps.State, w *steps.Workflow) []node {
 		return n
 	}
 	below := map[int64][]*node{}
-	for _, c := range s.Steps {
-		if c.Workflow == w {
-			n := place(c, nil)
-			below[n.parent] = append(below[n.parent], n)
-		}
+	for _, c := range s.In(w) {
+		n := place(c, nil)
+		below[n.parent] = append(below[n.parent], n)
 	}
 	var all []node
 	var walk func(parent int64)
@@ -473,13 +456,11 @@ func (st *status) shown() shownStatus {
 		out.Next = append(out.Next, c.ID)
 	}
 	for _, w := range st.steps.Workflows() {
-		done, all := st.progress(w)
+		done, all := st.steps.Progress(w)
 		shown := shownWorkflow{w.Command, w.Spec, done, all, map[string]string{}, []shownOwnedStep{}}
 		maps.Copy(shown.Values, st.steps.Values(w))
-		for _, c := range st.steps.Steps {
-			if c.Workflow == w {
-				shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})
-			}
+		for _, c := range st.steps.In(w) {
+			shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})
 		}
 		out.Workflows = append(out.Workflows, shown)
 	}

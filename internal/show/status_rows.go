@@ -108,7 +108,7 @@ const deepest = 8 // a deeper step is not moved further to the right
 
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
 func (st *status) workflowTo(v *view, w *steps.Workflow, depth int) {
-	done, all := st.progress(w)
+	done, all := st.steps.Progress(w)
 	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all,
 		bar(done, all, 20))
 	if n, m := st.steps.DoneCount(), len(st.steps.Steps); m > all && st.steps.Parent(w) == nil {

@@ -51,9 +51,7 @@ func (s *State) underWay(c *Current) bool {
 	if c.Done() || c.Status == inProgress {
 		return !c.Done()
 	}
-	e, ok := s.last(c.ID)
-	age := s.Time.Sub(e.Time)
-	return ok && c.Status == pending && e.To == inProgress && e.Verdict == Allow && -clockSkew < age && age < updateDelay
+	return c.Status == pending && s.isOnItsWay(c, inProgress, updateDelay)
 }
 
 // SkillCall is a call of a skill.

@@ -451,17 +451,9 @@ func (s *State) answered(c *Current) string {
 }
 
 // answer returns the line that records what the person chose for the step in this round.
-func (s *State) answer(c *Current) (none Evidence) {
-	for _, e := range slices.Backward(s.Evidence) {
-		switch {
-		case e.Step != c.ID:
-		case e.Verdict == Answer && e.Round == c.Round:
-			return e
-		case len(e.Reopens) > 0:
-			return none
-		}
-	}
-	return none
+func (s *State) answer(c *Current) Evidence {
+	e, _ := s.lastOf(c.ID, func(e Evidence) bool { return e.Verdict == Answer && e.Round == c.Round })
+	return e
 }
 
 // outcomeCommand returns the command with which a person says how a step ends.

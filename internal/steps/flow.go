@@ -86,7 +86,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 			f.halt(s, w, e.Step)
 		}
 	}
-	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
+	steps := s.In(w)
 	for _, c := range steps {
 		switch e, ok := f.decided[c.ID]; {
 		case c.Unread && c.Status == completed:
@@ -201,8 +201,8 @@ func (f *folding) reopened(e Evidence) {
 // pending: they wait for it again, their calls do not go through, and their time does not run.
 func (f *folding) halt(s *State, w *Workflow, opened int64) {
 	waits := s.after([]int64{opened}, true)
-	for _, c := range s.Steps {
-		if c.Workflow == w && f.state.Outcome(c.ID) == "" && waits(c) {
+	for _, c := range s.In(w) {
+		if f.state.Outcome(c.ID) == "" && waits(c) {
 			delete(f.decided, c.ID)
 			f.again(c.ID)
 			f.left[c.ID], f.unshown = true, true

@@ -53,7 +53,7 @@ func (s *State) Otherwise(c *Current) string {
 // there is nothing left to enforce.
 func (s *State) missingHere() []*Current {
 	return slices.DeleteFunc(s.Missing(), func(c *Current) bool {
-		return !slices.ContainsFunc(s.Steps, func(o *Current) bool { return o.Workflow == c.Workflow && !o.Gone() })
+		return !slices.ContainsFunc(s.In(c.Workflow), func(o *Current) bool { return !o.Gone() })
 	})
 }
 

@@ -284,10 +284,7 @@ func (c *call) mayStart(s *State, owners []owner) bool {
 		if o.Done() || slices.ContainsFunc(s.openBlockers(o.Current), func(b *Current) bool { return !s.beingLetThrough(b) }) {
 			return false
 		}
-		e, ok := s.last(o.ID)
-		age := s.Time.Sub(e.Time)
-		return waited < grace ||
-			ok && o.Status == pending && e.To == inProgress && e.Verdict == Allow && -clockSkew < age && age < patience
+		return waited < grace || o.Status == pending && s.isOnItsWay(o.Current, inProgress, patience)
 	})
 }
 

@@ -41,9 +41,8 @@ func (e Evidence) isDecision() bool {
 // openOnce returns how many steps of the workflow are open once the last decision about it is
 // carried out.
 func (s *State) openOnce(w *Workflow, e Evidence) (n int) {
-	for _, c := range s.Steps {
+	for _, c := range s.In(w) {
 		switch {
-		case c.Workflow != w:
 		case slices.Contains(e.Reopens, c.ID):
 			n++
 		case c.Done(), s.aboutToBeCompleted(c), slices.Contains(e.NotNeeded, c.ID), c.ID == e.Step && e.lets() && e.To == completed:

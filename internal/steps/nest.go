@@ -142,9 +142,9 @@ func (c Calling) demandedBy(b *Current) bool { return b.Do != "" && fsmspec.Same
 // begun reports whether work on a workflow has begun: a step of it was started, even if it is pending
 // again, or was completed since it came into the list. That is known only if it is on record.
 func (s *State) begun(w *Workflow) bool {
-	return slices.ContainsFunc(s.Steps, func(c *Current) bool {
+	return slices.ContainsFunc(s.In(w), func(c *Current) bool {
 		switch {
-		case c.Workflow != w || c.Unread || c.Gone() || c.NotNeeded:
+		case c.Unread || c.Gone() || c.NotNeeded:
 			return false
 		case c.Status == inProgress || s.wasStarted(c):
 			return true
@@ -186,12 +186,7 @@ func (s *State) startedLast(started []*Current, by *Calling) (last *Current) {
 // start returns the decision by which a step that is in progress was started. It is unknown
 // for one that was hydrated so, or that was started in another way.
 func (s *State) start(c *Current) (Evidence, bool) {
-	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == c.ID && e.lets() && e.To == inProgress && e.From != inProgress {
-			return e, true
-		}
-	}
-	return Evidence{}, false
+	return s.lastOf(c.ID, func(e Evidence) bool { return e.lets() && e.To == inProgress && e.From != inProgress })
 }
 
 // called returns the workflow of the skill to which a workflow belongs: parts and copies have
@@ -240,10 +235,7 @@ func (s *State) startedOver(at *Current, c Calling) (all []*Workflow) {
 
 // below returns the workflows under the steps of a workflow, directly or not.
 func (s *State) below(w *Workflow) (all []*Workflow) {
-	for _, c := range s.Steps {
-		if c.Workflow != w {
-			continue
-		}
+	for _, c := range s.In(w) {
 		for _, u := range s.under[c.ID] {
 			all = append(append(all, u), s.below(u)...)
 		}
@@ -292,9 +284,8 @@ func (s *State) lostTo(c Calling) (all []Lost) {
 		if own || w.part || s.finished(w) {
 			continue
 		}
-		of := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
-		done := slices.DeleteFunc(slices.Clone(of), func(c *Current) bool { return !c.Done() || s.IsMissing(c) })
-		all = append(all, Lost{w, fmt.Sprintf("%s (%d of %d done)", w.Command, len(done), len(of))})
+		done, of := s.Progress(w)
+		all = append(all, Lost{w, fmt.Sprintf("%s (%d of %d done)", w.Command, done, of)})
 	}
 	return all
 }

@@ -122,13 +122,12 @@ func (s *State) treesOf(done []*Current) string {
 // progressOf says which steps are done, a line for each workflow.
 func (s *State) progressOf(done []*Current) (lines []string) {
 	for _, w := range s.Workflows() {
-		all := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
 		ended := slices.DeleteFunc(slices.Clone(done), func(c *Current) bool { return c.Workflow != w })
 		if len(ended) == 0 {
 			continue
 		}
-		n := len(slices.DeleteFunc(slices.Clone(all), func(c *Current) bool { return !c.Done() }))
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", visible.Words(w.Command), n, len(all), names(ended), s.treesOf(ended)))
+		n, all := s.Progress(w)
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", visible.Words(w.Command), n, all, names(ended), s.treesOf(ended)))
 	}
 	return lines
 }

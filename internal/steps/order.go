@@ -53,14 +53,7 @@ func (s *State) next(open []*Current) string {
 
 // possible names the steps that can be worked on.
 func (s *State) possible() string {
-	var started, ready []*Current
-	for _, c := range s.Ready() {
-		if c.Status == pending {
-			ready = append(ready, c)
-		} else {
-			started = append(started, c)
-		}
-	}
+	started, ready := s.Work()
 	switch {
 	case len(started) == 0 && len(ready) == 0:
 		return NoneReady + ": only a person can go past that"

@@ -413,12 +413,8 @@ func (s *State) howToOpen(w *Workflow) string {
 
 // OpenedAgain returns the steps that the last decision of a person about the step has opened again.
 func (s *State) OpenedAgain(id int64) []*Current {
-	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && e.Verdict == Override {
-			return s.numbered(e.Reopens)
-		}
-	}
-	return nil
+	e, _ := s.lastOf(id, func(e Evidence) bool { return e.Verdict == Override })
+	return s.numbered(e.Reopens)
 }
 
 // End ends the workflow of a step: its open steps, and what is under them, are not needed any
@@ -437,7 +433,8 @@ func (f *Frame) End(ctx context.Context, id int64, because string, by By) (*Stat
 
 // overrule records a person's decision about a step, and makes the list show it. What the list showed before is made right even
 // if the person is refused.
-func (f *Frame) overrule(ctx context.Context, id int64, by By, decide func(*State, *Current, By) ([]Evidence, error)) (s *State, err error) {
+func (f *Frame) overrule(ctx context.Context, id int64, by By,
+	decide func(*State, *Current, By) ([]Evidence, error)) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
 		return nil, err

@@ -2,23 +2,17 @@ package steps
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // resumed returns the state of the workflows as text for an agent that has lost its context.
 // It is empty if every step is done.
 func resumed(s *State) string {
-	var started, ready, waiting []*Current
-	for _, c := range s.Ready() {
-		switch {
-		case s.AwaitsPerson(c) || s.checking(c.ID):
-			waiting = append(waiting, c)
-		case c.Status == inProgress:
-			started = append(started, c)
-		default:
-			ready = append(ready, c)
-		}
-	}
+	waits := func(c *Current) bool { return s.AwaitsPerson(c) || s.checking(c.ID) }
+	waiting := slices.DeleteFunc(s.Ready(), func(c *Current) bool { return !waits(c) })
+	started, ready := s.Work()
+	started, ready = slices.DeleteFunc(started, waits), slices.DeleteFunc(ready, waits)
 	if !s.HasOpen() {
 		return ""
 	}

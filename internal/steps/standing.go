@@ -47,8 +47,8 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 // else the first that is ready; nil if there is none.
 func (s *State) current(w *Workflow) *Current {
 	var all []*Current
-	for _, c := range s.Steps {
-		if c.Workflow == w && !c.Done() && len(s.openBlockers(c)) == 0 {
+	for _, c := range s.In(w) {
+		if !c.Done() && len(s.openBlockers(c)) == 0 {
 			all = append(all, c)
 		}
 	}

@@ -171,9 +171,34 @@ func (s *State) startable() (all []*Current) {
 	return all
 }
 
+// Work returns the steps that can be worked on, apart: those that somebody has started, and those that are ready.
+func (s *State) Work() (started, ready []*Current) {
+	for _, c := range s.Ready() {
+		if s.Word(c) == "ready" {
+			ready = append(ready, c)
+		} else {
+			started = append(started, c)
+		}
+	}
+	return started, ready
+}
+
+// In returns the steps of a workflow.
+func (s *State) In(w *Workflow) []*Current {
+	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
+}
+
+// Progress returns how many steps of a workflow are done, and how many it has. One that is missing is not done.
+func (s *State) Progress(w *Workflow) (done, all int) {
+	of := s.In(w)
+	return s.countDone(of), len(of)
+}
+
 // DoneCount returns how many steps are done. One that is missing is not among them.
-func (s *State) DoneCount() (n int) {
-	for _, c := range s.Steps {
+func (s *State) DoneCount() int { return s.countDone(s.Steps) }
+
+func (s *State) countDone(all []*Current) (n int) {
+	for _, c := range all {
 		if c.Done() && !s.IsMissing(c) {
 			n++
 		}
@@ -257,8 +282,13 @@ func (s *State) last(id int64) (Evidence, bool) {
 
 // lastEver is last, also for a decision that has lapsed.
 func (s *State) lastEver(id int64) (Evidence, bool) {
+	return s.lastOf(id, func(e Evidence) bool { return e.lets() || e.Verdict == Ask })
+}
+
+// lastOf returns the last line about the step of which is returns true.
+func (s *State) lastOf(id int64, is func(Evidence) bool) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && (e.lets() || e.Verdict == Ask) {
+		if e.Step == id && is(e) {
 			return e, true
 		}
 	}
@@ -269,9 +299,14 @@ func (s *State) lastEver(id int64) (Evidence, bool) {
 // the list yet. The hooks of updates in one message run at the same time (fact 39, client
 // 2.1.329).
 func (s *State) aboutToBeCompleted(c *Current) bool {
+	return c.Status != completed && s.isOnItsWay(c, completed, updateDelay)
+}
+
+// isOnItsWay reports whether an update of the step to this status was allowed less than so long ago, and is its last decision.
+func (s *State) isOnItsWay(c *Current, to string, within time.Duration) bool {
 	e, ok := s.last(c.ID)
 	age := s.Time.Sub(e.Time)
-	return ok && c.Status != completed && e.To == completed && e.Verdict == Allow && -clockSkew < age && age < updateDelay
+	return ok && e.To == to && e.Verdict == Allow && -clockSkew < age && age < within
 }
 
 // clockSkew is by how much the clock may have been set back without a decision counting as
@@ -293,12 +328,7 @@ func (s *State) AwaitsPerson(c *Current) bool {
 
 // latest returns the latest decision about the step. That its time is over decides nothing.
 func (s *State) latest(id int64) (Evidence, bool) {
-	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && e.Verdict != Called && e.Verdict != Lapsed && e.Verdict != Over {
-			return e, true
-		}
-	}
-	return Evidence{}, false
+	return s.lastOf(id, func(e Evidence) bool { return e.Verdict != Called && e.Verdict != Lapsed && e.Verdict != Over })
 }
 
 // unverified returns the steps whose blockers are done, with nothing unfinished under them,

@@ -107,11 +107,11 @@ func Troubles(ctx context.Context, dir string) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.allTroubles(dir)
+	return s.AllTroubles(dir)
 }
 
-// allTroubles returns the troubles of the state, and that tasks are tagged and not on record.
-func (s *State) allTroubles(dir string) ([]error, error) {
+// AllTroubles returns the troubles of the state, and that tasks are tagged and not on record.
+func (s *State) AllTroubles(dir string) ([]error, error) {
 	all, err := taggedTasks(dir)
 	if err != nil {
 		return nil, err

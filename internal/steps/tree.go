@@ -104,14 +104,7 @@ func (s *State) root(w *Workflow) *Workflow {
 func (s *State) finished(w *Workflow) bool { return len(s.openIn(w)) == 0 }
 
 // openIn returns the steps of a workflow that are not done.
-func (s *State) openIn(w *Workflow) (open []*Current) {
-	for _, c := range s.Steps {
-		if c.Workflow == w && !c.Done() {
-			open = append(open, c)
-		}
-	}
-	return open
-}
+func (s *State) openIn(w *Workflow) []*Current { return slices.DeleteFunc(s.In(w), (*Current).Done) }
 
 // unfinished returns the workflows under a step that keep it from being completed.
 func (s *State) unfinished(c *Current) []*Workflow {

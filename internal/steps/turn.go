@@ -251,8 +251,8 @@ func (s *State) variables(c *Current, given map[string]string) []string {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		all = append(all, fsmspec.Variable(name)+"="+values[name])
 	}
-	for _, b := range s.Steps {
-		if b.Workflow == c.Workflow && b.Outcome != "" {
+	for _, b := range s.In(c.Workflow) {
+		if b.Outcome != "" {
 			all = append(all, fmt.Sprintf("FSM_OUTCOME_%d=%s", b.Local, b.Outcome))
 		}
 	}
