@@ -632,7 +632,7 @@ func (c *call) unrecorded(v Verdict, err error) Verdict {
 	}
 	v.unrecorded = true
 	if v.Turn != nil { // nothing is open again
-		return notSentBack(&Current{Step: c.target.Step}, err)
+		return notSentBack(&Current{Step: *c.target.Step}, err)
 	}
 	v.Trouble = both(v.Trouble, fmt.Sprintf("the decision about #%d is not on record: %v", c.target.ID, err))
 	return v

@@ -358,7 +358,7 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 func (s *State) Lists(rule string) bool {
 	var all steps
 	for _, c := range s.Steps {
-		all = append(all, recorded{Step: c.Step, workflow: c.Workflow})
+		all = append(all, recorded{Step: &c.Step, workflow: c.Workflow})
 	}
 	return len(all.listingsOf(rule)) > 0
 }

@@ -129,6 +129,7 @@ func openRecord(dir string, opts ...txn.Option) (unlocked, *record) {
 // record is what hydrations have recorded about the tasks of a list.
 type record struct {
 	steps  steps
+	known  map[string]recorded // every step that is on record, in the list or not, by its number
 	broken []broken
 	unread bool // some of the steps are known from the list only
 
@@ -145,7 +146,7 @@ type broken struct {
 type steps []recorded
 
 type recorded struct {
-	Step
+	*Step    // as it is on record; whoever changes it makes a copy
 	workflow *Workflow
 	unread   bool // its record cannot be read: it is known from the list only
 	replaced bool // a later change has deleted the tasks of its workflow
@@ -181,8 +182,8 @@ func readRecord(src source) *record {
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
 func recordOf(history []txn.Entry) *record {
-	r := &record{}
-	known, inList := map[string]hydratedStep{}, map[string]bool{}
+	r := &record{known: map[string]recorded{}}
+	inList := map[string]bool{}
 	replaced := map[*Workflow]bool{}
 	for _, e := range history {
 		if errors.Is(e.Err, txn.ErrJournalVersion) {
@@ -194,11 +195,11 @@ func recordOf(history []txn.Entry) *record {
 		}
 		for _, f := range e.Deleted {
 			delete(inList, tasks.Form.ID(f.Name))
-			replaced[known[tasks.Form.ID(f.Name)].workflow] = true
+			replaced[r.known[tasks.Form.ID(f.Name)].workflow] = true
 		}
 		for _, f := range e.Created {
 			inList[tasks.Form.ID(f.Name)] = true
-			delete(replaced, known[tasks.Form.ID(f.Name)].workflow) // an undo has brought it back
+			delete(replaced, r.known[tasks.Form.ID(f.Name)].workflow) // an undo has brought it back
 		}
 		if e.Record == "" {
 			continue
@@ -209,7 +210,11 @@ func recordOf(history []txn.Entry) *record {
 			continue
 		}
 		w.began = e.Time
-		keepSteps(known, &w)
+		for _, u := range w.all() {
+			for i := range u.Steps {
+				r.known[itoa(u.Steps[i].ID)] = recorded{Step: &u.Steps[i], workflow: u}
+			}
+		}
 		if text := both(w.replaced(), w.Changed); text != "" {
 			r.changed = append(r.changed, changed{text, e.Number, e.ID})
 		}
@@ -219,29 +224,14 @@ func recordOf(history []txn.Entry) *record {
 		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}
 	r.steps = make(steps, 0, len(inList))
-	for _, h := range inOrder(known, inList) {
-		r.steps = append(r.steps, recorded{Step: *h.step, workflow: h.workflow, replaced: replaced[h.workflow]})
-	}
-	return r
-}
-
-// hydratedStep is a step as a hydration recorded it. Steps are large: only those that are in
-// force are copied.
-type hydratedStep struct {
-	step     *Step
-	workflow *Workflow
-}
-
-// inOrder returns those of the steps that are in the list, sorted by number.
-func inOrder(known map[string]hydratedStep, inList map[string]bool) []hydratedStep {
-	all := make([]hydratedStep, 0, len(inList))
 	for id := range inList {
-		if h, ok := known[id]; ok {
-			all = append(all, h)
+		if step, ok := r.known[id]; ok {
+			step.replaced = replaced[step.workflow]
+			r.steps = append(r.steps, step)
 		}
 	}
-	slices.SortFunc(all, func(a, b hydratedStep) int { return cmp.Compare(a.step.ID, b.step.ID) })
-	return all
+	r.sort()
+	return r
 }
 
 func (r *record) sort() {
@@ -293,7 +283,7 @@ func (r *record) addUnread(dir string) error {
 		}
 		step := t.step(ids)
 		w.Steps = append(w.Steps, Step{ID: step.ID, Local: step.Local, Status: step.Status}) // in any order: the list may show a cycle
-		r.steps, r.unread = append(r.steps, recorded{step, w, true, false}), true
+		r.steps, r.unread = append(r.steps, recorded{&step, w, true, false}), true
 	}
 	for _, w := range workflows {
 		if err := w.prove(); err != nil {
@@ -336,7 +326,7 @@ func (all steps) state(ctx context.Context, dir string, src source, whole bool) 
 	replaced := map[*Workflow]bool{}
 	for _, r := range all.afterRecovery(src) {
 		replaced[r.workflow] = r.replaced
-		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
+		s.Steps = append(s.Steps, &Current{Step: *r.Step, Workflow: r.workflow, Unread: r.unread})
 		names = append(names, tasks.Form.Name(itoa(r.ID)))
 	}
 	if err := tasks.Form.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {

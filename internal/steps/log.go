@@ -3,7 +3,6 @@ package steps
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -134,10 +133,13 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		return nil, nil, err
 	}
 	defer src.Close()
-	known, troubles := everyStep(src)
+	r := readRecord(src)
+	for _, b := range r.broken {
+		troubles = append(troubles, b.err)
+	}
 	s := State{values: map[*Workflow]map[string]string{}}
-	for _, h := range known {
-		s.Steps = append(s.Steps, &Current{Step: *h.step, Workflow: h.workflow})
+	for _, x := range r.known {
+		s.Steps = append(s.Steps, &Current{Step: *x.Step, Workflow: x.workflow})
 	}
 	slices.SortFunc(s.Steps, func(a, b *Current) int { return cmp.Compare(a.ID, b.ID) })
 	s.readEvidence(src, true)
@@ -159,35 +161,4 @@ func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
 		}
 	}
 	return all, append(troubles, s.Troubles...), nil
-}
-
-// everyStep returns the steps that are on record, in the list or not, by their numbers.
-func everyStep(src source) (known map[string]hydratedStep, troubles []error) {
-	history, err := src.History()
-	if err != nil {
-		return nil, []error{err}
-	}
-	known = map[string]hydratedStep{}
-	for _, e := range history {
-		w, err := ParseWorkflow(e.Record)
-		switch {
-		case e.Err != nil:
-			troubles = append(troubles, e.Err)
-		case e.Record == "":
-		case err != nil:
-			troubles = append(troubles, fmt.Errorf("hydration %d: %w", e.Number, err))
-		default:
-			keepSteps(known, &w)
-		}
-	}
-	return known, troubles
-}
-
-// keepSteps adds the steps of a record.
-func keepSteps(known map[string]hydratedStep, record *Workflow) {
-	for _, w := range record.all() {
-		for i := range w.Steps {
-			known[itoa(w.Steps[i].ID)] = hydratedStep{&w.Steps[i], w}
-		}
-	}
 }
