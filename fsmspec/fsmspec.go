@@ -312,12 +312,6 @@ func HasPatterns(field string) bool {
 	return is
 }
 
-// NeedsObject reports whether a field belongs only into a file of version WithOutcomes, or
-// into one of a newer version.
-func NeedsObject(field string) bool {
-	return isReserved(fieldIndex(field))
-}
-
 // FieldMeant returns the field of a task that an unknown field name probably means, because
 // it is a misspelling or what other formats call that field. It returns "" if there is none.
 func FieldMeant(name string) string {

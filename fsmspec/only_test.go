@@ -97,9 +97,7 @@ func TestSuspiciousRules(t *testing.T) {
 	assert.Empty(t, parsed(t, onlyCase(`["Bash(fsmtx install *)", "Edit({a}/**)"]`)).Warnings())
 }
 
-// TestNeedsObjectForOnly: an array with it is refused, and validate --fix wraps it.
-func TestNeedsObjectForOnly(t *testing.T) {
-	assert.True(t, fsmspec.NeedsObject("only"))
+func TestRuleFault(t *testing.T) {
 	assert.Empty(t, fsmspec.RuleFault("Bash(git push *)"))
 	assert.NotEmpty(t, fsmspec.RuleFault("git push"))
 }

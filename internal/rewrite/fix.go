@@ -16,9 +16,6 @@ import (
 // other bytes it does not change, and a description of each repair. It repairs
 //
 //   - a byte order mark, a Markdown code block around the file, and trailing commas
-//   - an object whose only member is the array of tasks, and a task that is not in an array
-//   - an array of steps with outcomes, which it puts into an object, and such an object
-//     without its version
 //   - ids that are strings of digits
 //   - misspelt names of fields and names that other programs use, unless the task also has
 //     the right field
@@ -35,13 +32,10 @@ func Fix(data []byte) (fixed []byte, done []string) {
 		}
 		return data, nil
 	}
-	if f.commas(&root); root.IsStandard() { // else a comment would be lost
-		f.unwrapValue(&root)
-	}
+	f.commas(&root)
 	if list := stepsOf(&root); list != nil {
 		f.tasks(list)
 	}
-	f.addVersion(&root)
 	if len(f.done) == 0 {
 		return data, nil
 	}
@@ -76,101 +70,15 @@ func (f *fixer) unwrapText(data []byte) []byte {
 	return data
 }
 
-// unwrapValue turns an object into an array of tasks, if it is a task or contains only tasks.
-func (f *fixer) unwrapValue(root *hujson.Value) {
-	object, ok := root.Value.(*hujson.Object)
-	if !ok {
-		return
-	}
-	if len(object.Members) == 1 {
-		only := &object.Members[0]
-		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) &&
-			only.Name.Value.(hujson.Literal).String() != "steps" {
-			f.note("replaced the object by its only member, the array %q", only.Name.Value.(hujson.Literal).String())
-			root.Value = list
-			return
-		}
-	}
-	if isTask(*root) && member(object, "states") == nil { // a state machine
-		f.note("put the task into an array")
-		task := hujson.Value{Value: object}
-		root.Value = &hujson.Array{Elements: []hujson.Value{task}}
-	}
-}
-
-// addVersion makes an array whose steps have fields that only the object form has the steps
-// of an object, and adds the version to an object that has only steps.
-func (f *fixer) addVersion(root *hujson.Value) {
-	var list *hujson.Value
-	switch v := root.Value.(type) {
-	case *hujson.Array:
-		if !slices.ContainsFunc(v.Elements, needsObject) {
-			return
-		}
-		f.note("put the steps into an object of version %d", fsmspec.WithOutcomes)
-		list = &hujson.Value{BeforeExtra: hujson.Extra(" "), Value: v}
-	case *hujson.Object:
-		list = member(v, "steps")
-		others := slices.DeleteFunc(slices.Clone(v.Members), func(m hujson.ObjectMember) bool {
-			name := m.Name.Value.(hujson.Literal).String()
-			return name == "steps" || name == "vars"
-		})
-		if list == nil || len(others) > 0 {
-			return
-		}
-		f.note("added the version of the format")
-	default:
-		return
-	}
-	member := func(name string, v hujson.Value) hujson.ObjectMember {
-		return hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: v}
-	}
-	version := member("fsm", hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Int(fsmspec.WithOutcomes)})
-	if object, ok := root.Value.(*hujson.Object); ok {
-		first := &object.Members[0].Name
-		version.Name.BeforeExtra = first.BeforeExtra
-		if len(version.Name.BeforeExtra) == 0 {
-			first.BeforeExtra = hujson.Extra(" ")
-		}
-		object.Members = append([]hujson.ObjectMember{version}, object.Members...)
-		return
-	}
-	steps := member("steps", *list)
-	steps.Name.BeforeExtra = hujson.Extra(" ")
-	root.Value = &hujson.Object{Members: []hujson.ObjectMember{version, steps}}
-}
-
-// needsObject reports whether a step has a field that only the object form has.
-func needsObject(step hujson.Value) bool {
-	object, ok := step.Value.(*hujson.Object)
-	return ok && slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool {
-		return fsmspec.NeedsObject(m.Name.Value.(hujson.Literal).String())
-	})
-}
-
-// stepsOf returns the array of the steps, or nil if there is none or it belongs to another
-// version of the format.
+// stepsOf returns the array of the steps, or nil if there is none.
 func stepsOf(root *hujson.Value) *hujson.Array {
-	v := root
 	if object, ok := root.Value.(*hujson.Object); ok {
-		version := member(object, "fsm")
-		if v = member(object, "steps"); v == nil || version != nil && !isVersion(*version) {
+		if root = member(object, "steps"); root == nil {
 			return nil
 		}
 	}
-	list, _ := v.Value.(*hujson.Array)
+	list, _ := root.Value.(*hujson.Array)
 	return list
-}
-
-func isVersion(v hujson.Value) bool {
-	number, ok := v.Value.(hujson.Literal)
-	return ok && number.Kind() == '0' && number.Float() == fsmspec.WithOutcomes
-}
-
-// isTask reports whether a value looks like a task.
-func isTask(v hujson.Value) bool {
-	object, ok := v.Value.(*hujson.Object)
-	return ok && (member(object, "id") != nil || member(object, "subject") != nil)
 }
 
 func member(object *hujson.Object, name string) *hujson.Value {
