@@ -2,7 +2,6 @@ package tools
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,8 +24,9 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 		Short: "Look for mistakes in a hooks file that the agent would not report",
 		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
-			"matchers that match no tool, duplicates) as warnings. The files hooks.json and plugin.json, and those in\n" +
-			"the directory hooks of a plugin, belong to a plugin or an extension; any other is a settings file.\n\n" +
+			"matchers that match no tool, relative paths, variables that are not set) as warnings. The files\n" +
+			"hooks.json and plugin.json, and those in the directory hooks of a plugin, belong to a plugin or an\n" +
+			"extension; any other is a settings file.\n\n" +
 			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
 			"plugin's manifest, or the one that knows the most of the file's events; a hint names it.\n\n" +
 			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",
@@ -93,10 +93,9 @@ func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
 	if f.dialect != "" {
 		return dialect.Named(f.dialect)
 	}
-	d, ok := check.AgentOf(path)
-	if !ok {
-		return d, command.Fail(command.ExitNo, fmt.Errorf("%s: none of its events is one of LLxprt Code, Gemini CLI, Claude Code or Codex", path),
-			"--dialect names the agent that is meant")
+	d, err := check.AgentOf(path)
+	if err != nil {
+		return d, command.Fail(command.ExitNo, err, "--dialect names the agent that is meant")
 	}
 	return d, nil
 }

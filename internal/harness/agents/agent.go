@@ -83,6 +83,9 @@ func (w *World) AddPlugin(id, skill string, files map[string]string) (call fakem
 	return w.TakeUp(id, w.pluginPrefix+skill), true
 }
 
+// PluginFile returns a file of the plugin, relative to the world.
+func (a *Agent) PluginFile(name string) string { return a.pluginDir + "/" + name }
+
 // PluginSkill returns the name by which the agent knows a skill of the plugin.
 func (a *Agent) PluginSkill(skill string) string { return a.pluginPrefix + skill }
 

@@ -1,46 +1,70 @@
 package check
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
+// errAgent is returned for a file of an agent whose hooks are not known here.
+var errAgent = errors.New("is not a file of LLxprt Code, Gemini CLI, Claude Code or Codex")
+
 // AgentOf returns the dialect of the agent whose file this seems to be: of the directory that
 // it is in, of the plugin that it belongs to, or the dialect that knows the most of its events.
 // Where several know as many, such as SessionStart alone, it is Claude Code, whose files are the most.
-// ok is false if the file has events, and no agent knows one of them.
-func AgentOf(path string) (d dialect.Dialect, ok bool) {
+func AgentOf(path string) (d dialect.Dialect, err error) {
 	dir := filepath.Dir(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		dir = filepath.Dir(abs)
 	}
-	switch filepath.Base(dir) {
-	case ".claude":
-		return dialect.Claude(), true
-	case ".codex":
-		return dialect.Codex(), true
-	case ".gemini":
-		return dialect.Gemini(), true
-	case ".llxprt":
-		return dialect.LLxprt(), true
+	for _, d := range dialect.All() {
+		if filepath.Base(dir) == "."+d.Name {
+			return d, nil
+		}
 	}
 	if settings.IsSkillFile(path) {
-		return dialect.Claude(), true
+		return dialect.Claude(), nil
 	}
 	if settings.IsHooksFile(path) {
+		root := dir
 		if filepath.Base(dir) == "hooks" || settings.IsManifest(path) {
-			dir = filepath.Dir(dir)
+			root = filepath.Dir(dir)
 		}
-		if agent, ok := agentOfPlugin(dir); ok {
-			return agent, true
+		if agent, ok := agentOfPlugin(root); ok {
+			return agent, nil
 		}
 	}
-	return knowsMost(eventsIn(path))
+	events := eventsIn(path)
+	best, most := knowsMost(events)
+	switch place := filepath.Base(filepath.Dir(dir)); {
+	case filepath.Base(dir) == "hooks" && (place == ".github" || place == ".copilot"), len(events) > 0 && isFlat(events):
+		return d, fmt.Errorf("%s: it %w, but in the form of GitHub Copilot", path, errAgent)
+	case most == 0 && len(events) > 0:
+		return d, fmt.Errorf("%s: it %w: they know none of its events", path, errAgent)
+	}
+	return best, nil
+}
+
+// isFlat reports whether the hooks stand in the events themselves and not in groups.
+func isFlat(events map[string]jsontext.Value) bool {
+	for _, value := range events {
+		entries, _ := js.Array(value)
+		for _, entry := range entries {
+			if jsonx.Member(entry, "hooks") != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // agentOfPlugin returns the dialect of the agent that knows a directory as a plugin or an
@@ -62,8 +86,8 @@ func agentOfPlugin(dir string) (d dialect.Dialect, ok bool) {
 	return dialect.Dialect{}, false
 }
 
-// eventsIn returns the names of the events in a file; nil if it cannot be read.
-func eventsIn(path string) (names []string) {
+// eventsIn returns the events in a file; nil if it cannot be read.
+func eventsIn(path string) map[string]jsontext.Value {
 	data, err := safefile.ReadFile(path, settings.MaxFile, 0)
 	if err != nil {
 		return nil
@@ -73,19 +97,15 @@ func eventsIn(path string) (names []string) {
 		return nil
 	}
 	events, _ := jsonx.Members(jsonx.Member(text, "hooks"))
-	for name := range events {
-		names = append(names, name)
-	}
-	return names
+	return events
 }
 
-// knowsMost returns the first of the dialects that knows the most of the events. ok is false if
-// none knows one of them.
-func knowsMost(events []string) (best dialect.Dialect, ok bool) {
-	most := -1
+// knowsMost returns the first of the dialects that knows the most of the events, and how many.
+func knowsMost(events map[string]jsontext.Value) (best dialect.Dialect, most int) {
+	most = -1
 	for _, d := range []dialect.Dialect{dialect.Claude(), dialect.LLxprt(), dialect.Gemini(), dialect.Codex()} {
 		known := 0
-		for _, name := range events {
+		for name := range events {
 			if _, ok := d.Event(name); ok {
 				known++
 			}
@@ -94,5 +114,5 @@ func knowsMost(events []string) (best dialect.Dialect, ok bool) {
 			best, most = d, known
 		}
 	}
-	return best, most > 0 || len(events) == 0
+	return best, most
 }

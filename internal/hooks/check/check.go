@@ -145,6 +145,7 @@ func (f *file) events() {
 		f.problem(p)
 	}
 	for _, event := range registry.Events() {
+		e, _ := f.Dialect.Event(event)
 		_, skipped := registry.All(f.Dialect, event)
 		for _, p := range skipped {
 			severity := Warning // a duplicate: the hook still runs once
@@ -155,9 +156,9 @@ func (f *file) events() {
 		}
 		for _, h := range registry.Hooks(event) {
 			f.timeout(h)
-			f.matcher(event, h)
-			f.condition(event, h)
-			f.command(h)
+			f.matcher(e, h)
+			f.condition(e, h)
+			f.command(e, h)
 		}
 	}
 }

@@ -88,10 +88,10 @@ func TestAgentOfAFile(t *testing.T) {
 		ok                  bool
 	}{
 		"its directory":           {".gemini/settings.json", `{"hooks": {"Stop": []}}`, "gemini", true},
-		"an event of several":     {"settings.json", `{"hooks": {"SessionStart": []}}`, "claude", true},
-		"an event of one":         {"settings.json", `{"hooks": {"BeforeModel": [], "SessionStart": []}}`, "llxprt", true},
+		"an event of several":     {"settings.json", `{"hooks": {"SessionStart": [{"hooks": []}]}}`, "claude", true},
+		"an event of one":         {"settings.json", `{"hooks": {"BeforeModel": [{"hooks": []}], "SessionStart": []}}`, "llxprt", true},
 		"no events":               {"settings.json", `{}`, "claude", true},
-		"an event of none":        {"settings.json", `{"hooks": {"Nothing": []}}`, "claude", false},
+		"an event of none":        {"settings.json", `{"hooks": {"Nothing": []}}`, "", false},
 		"a plugin, whatever else": {"hooks/hooks.json", `{"hooks": {"BeforeModel": []}}`, "codex", true},
 	} {
 		dir := t.TempDir()
@@ -100,8 +100,8 @@ func TestAgentOfAFile(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		}
-		d, ok := AgentOf(path)
+		d, err := AgentOf(path)
 		assert.Equal(t, c.want, d.Name, name)
-		assert.Equal(t, c.ok, ok, name)
+		assert.Equal(t, c.ok, err == nil, name)
 	}
 }

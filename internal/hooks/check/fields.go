@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
@@ -25,8 +26,7 @@ func (f *file) outside() {
 }
 
 // condition reports a permission rule that matches no call.
-func (f *file) condition(event string, h hooks.Hook) {
-	e, _ := f.Dialect.Event(event)
+func (f *file) condition(e dialect.Event, h hooks.Hook) {
 	if why := h.IfNeverMatches(e); why != "" {
 		f.add(h.Pointer.AppendToken("if"), Error, why)
 	}

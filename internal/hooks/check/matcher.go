@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,38 +33,54 @@ func inMilliseconds(timeout time.Duration) bool {
 }
 
 // matcher warns of a matcher that matches nothing or is ignored.
-func (f *file) matcher(event string, h hooks.Hook) {
-	e, _ := f.Dialect.Event(event)
-	pattern := h.Matcher
+func (f *file) matcher(e dialect.Event, h hooks.Hook) {
+	matcher := h.Matcher
 	if f.Dialect.Hooks.ToolMatcher == dialect.MatchRegexp {
-		pattern = strings.TrimSpace(pattern)
+		matcher = strings.TrimSpace(matcher)
 	}
 	at := h.Pointer.Parent().Parent().AppendToken("matcher")
 	switch {
-	case pattern != "" && strings.TrimSpace(pattern) == "":
+	case matcher != "" && strings.TrimSpace(matcher) == "":
 		f.add(at, Warning, "a matcher of white space matches nothing; leave it out to match everything")
 		return
-	case pattern == "" || pattern == "*" || f.reported(at):
+	case matcher == "" || matcher == "*" || f.reported(at):
 		return
 	case e.Subject == "":
-		f.add(at, Warning, fmt.Sprintf("%s ignores matchers: the hook runs on every %s", f.Dialect.Title, event))
+		f.add(at, Warning, fmt.Sprintf("%s ignores matchers: the hook runs on every %s", f.Dialect.Title, e.Name))
 		return
 	case e.Subject != dialect.ToolName: // its values are not known here
 		return
 	}
-	if _, err := hooks.CompileRegexp(pattern); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
-		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", pattern))
+	if _, err := hooks.CompileRegexp(matcher); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", matcher))
 		return
 	}
-	isServer := strings.Contains(pattern, "mcp_") // whose tools are not known here
-	if !isServer && !f.matchesAny(e, pattern) {
-		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s", pattern, f.Dialect.Title))
+	if misses(matcher) {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q misses servers with an underscore in their name; write mcp__.+__", matcher))
+	}
+	isServer := strings.Contains(matcher, "mcp_") // whose tools are not known here
+	if !isServer && !f.matchesAny(e, matcher) {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s", matcher, f.Dialect.Title))
 	}
 }
 
-func (f *file) matchesAny(e dialect.Event, pattern string) bool {
+// misses reports whether the part of a matcher for the name of any MCP server has no underscore in it.
+func misses(matcher string) bool {
+	class := regexp.MustCompile(`mcp__\(?(\[[^\]]+\])[+*]`).FindStringSubmatch(matcher)
+	if class == nil {
+		return false
+	}
+	match, err := hooks.CompileRegexp(class[1])
+	if err != nil {
+		return false
+	}
+	matched, _ := match("_")
+	return !matched
+}
+
+func (f *file) matchesAny(e dialect.Event, matcher string) bool {
 	known := slices.Concat(f.Dialect.Tools, f.Dialect.Former, []string{"mcp__server__tool"})
 	return slices.ContainsFunc(known, func(tool string) bool {
-		return hooks.Matches(f.Dialect, e, pattern, tool)
+		return hooks.Matches(f.Dialect, e, matcher, tool)
 	})
 }

@@ -40,6 +40,9 @@ func Codex() Dialect {
 		Async:        true,
 		ToolMatcher:  MatchRustNames,
 		OtherMatcher: MatchRustNames,
+		Variables: []Variable{{"PLUGIN_ROOT", ValuePluginRoot}, {"PLUGIN_DATA", ValuePluginData}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot},
+			{"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+		Moves: true,
 	}
 	return d
 }

@@ -116,6 +116,7 @@ type Hooks struct {
 	OtherMatcher Matching // how matchers of other subjects are read
 
 	Variables  []Variable
+	Moves      bool // a hook runs where the session is, or where the agent was started, and not always in the project's directory
 	Timestamps bool // standard input has a timestamp
 }
 
@@ -270,7 +271,9 @@ const (
 	ValuePluginRoot // the plugin's directory; only set for a plugin's hook
 	ValuePlans      // the directory of Gemini CLI's plans of the project
 	ValuePluginData // the plugin's data directory; only set for a plugin's hook
+	ValuePluginCwd  // the hook's working directory; only set for a plugin's hook
 	ValueOne        // "1"
+	ValueOther      // only the agent knows it
 )
 
 // All returns the dialects.

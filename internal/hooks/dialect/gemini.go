@@ -35,7 +35,7 @@ func Gemini() Dialect {
 	d.Hooks.ContinuesAfterBlock = true
 	d.Hooks.TimerLimit = math.MaxInt32 * time.Millisecond // of Node.js
 	d.Hooks.Variables = []Variable{{"GEMINI_PLANS_DIR", ValuePlans}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd},
-		{"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
+		{"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}, {"extensionPath", ValuePluginRoot}, {"workspacePath", ValuePluginCwd}}
 
 	d.Answers.SilentReason = ""
 	d.Answers.Objects = ObjectsOnAnyStream

@@ -204,6 +204,9 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 	source := hooks.Source{Name: path, Hooks: hooksOf(text)}
 	if IsHooksFile(path) {
 		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
+		if filepath.Base(source.Root) == d.Settings.ConfigDir {
+			source.Root = "" // the agent's own file has that name, too
+		}
 		if !IsManifest(path) {
 			source.Mistakes = mistakes(d, text)
 		}
