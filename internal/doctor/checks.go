@@ -51,6 +51,9 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 			found = append(found, Fault{Kind: "workflow", What: v.Reason(), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}
 	}
+	for _, deep := range workflows.DeepBelow(d.cwd) {
+		found = append(found, Fault{Kind: "workflow", What: deep.Why, File: deep.Path, Command: deep.Remedy})
+	}
 	skills, _ := l.Skills(d.cwd)
 	return append(found, otherwiseNamed(skills)...), nil
 }

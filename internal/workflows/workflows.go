@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -157,3 +160,42 @@ func (v Workflow) Reason() string {
 	}
 	return ""
 }
+
+// Deep is a workflow that the client does not see, because its skill is not directly in a directory of skills (fact 193).
+type Deep struct{ Path, Why, Remedy string }
+
+// TooDeep returns a workflow as one that the client does not see; ok is false if that is not known of it.
+func TooDeep(path string) (d Deep, ok bool) {
+	abs, err := filepath.Abs(path)
+	folder := filepath.Dir(abs)
+	if err != nil || !exists(folder, "SKILL.md") {
+		return d, false
+	}
+	for dir := filepath.Dir(folder); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		above := filepath.Dir(dir)
+		if filepath.Base(dir) == "skills" && (filepath.Base(above) == ".claude" || exists(above, plugins.ManifestPath)) {
+			return Deep{path, "the client does not see this skill: it has those that are directly in " + dir,
+				"mv " + shell.Join(folder, dir)}, dir != filepath.Dir(folder)
+		}
+	}
+	return d, false
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// DeepBelow returns the workflows in and below a directory that are too deep.
+func DeepBelow(dir string) (all []Deep) {
+	paths, _ := locator.SpecsBelow(locator.OS{}, dir, MaxSearched)
+	for _, path := range paths {
+		if d, ok := TooDeep(path); ok {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// MaxSearched limits the directories in which workflows are looked for.
+const MaxSearched = 5000

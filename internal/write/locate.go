@@ -138,6 +138,11 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 	if result.Found() {
 		return nil
 	}
+	for _, d := range workflows.DeepBelow(cwd) {
+		if filepath.Base(filepath.Dir(d.Path)) == name && !result.Known() {
+			return command.Fail(command.ExitNo, fmt.Errorf("%s: %s", d.Path, d.Why), d.Remedy)
+		}
+	}
 	if near := l.Near(name, cwd); !result.Known() && len(near) > 0 {
 		return command.Fail(command.ExitNo, fmt.Errorf("no skill is called %q", name), didYouMean(near))
 	}

@@ -40,6 +40,9 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	for _, d := range workflows.DeepBelow(cwd) {
+		s.Hintf("%s: %s: %s", d.Path, d.Why, d.Remedy)
+	}
 	if !complete {
 		s.Hintf("not all directories were searched; fsmtx locate NAME searches for one skill")
 	}

@@ -17,13 +17,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
 const SpecName = "fsm.json"
-
-// maxSearched limits the directories in which fsm.json files are looked for.
-const maxSearched = 5000
 
 // readSpec returns the content of an fsm.json, or of standard input for "-".
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
@@ -110,9 +108,9 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 // specsBelow returns every fsm.json below dir. It reports if dir has too many directories
 // to search.
 func specsBelow(s terminal.Streams, dir string) []string {
-	below, complete := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
+	below, complete := locator.SpecsBelow(locator.OS{}, dir, workflows.MaxSearched)
 	if !complete {
-		s.Errorf("only the first %d directories below %s were searched", maxSearched, dir)
+		s.Errorf("only the first %d directories below %s were searched", workflows.MaxSearched, dir)
 	}
 	return below
 }

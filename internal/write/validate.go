@@ -19,6 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/workflows"
 )
 
 const validateLong = `Validate checks fsm.json files as the hook does when the skill is called, and prints every
@@ -38,9 +39,8 @@ checks every workflow of a skill that the client knows here, and every fsm.json 
 current directory.
 
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
-code block around the file, trailing commas, ids that are strings, misspelt names of
-fields, an object around the array, and a task without an array. No content is lost. It
-prints the change first and, on a terminal, asks for confirmation.
+code block around the file, trailing commas, ids that are strings, and misspelt names of
+fields. No content is lost. It prints the change first and, on a terminal, asks for confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,
@@ -180,6 +180,9 @@ func (v *validated) checkName() {
 	if v.path != "-" && filepath.Base(v.path) != SpecName && command.Exists(filepath.Dir(v.path), "SKILL.md") {
 		v.problems = append([]fsmspec.Problem{{Line: 1, Column: 1, Warning: true,
 			Message: "this file is not read as the workflow of a skill: beside a SKILL.md only " + SpecName + " is"}}, v.problems...)
+	}
+	if d, ok := workflows.TooDeep(v.path); ok && v.path != "-" {
+		v.problems = append([]fsmspec.Problem{{Line: 1, Column: 1, Warning: true, Message: d.Why + ": " + d.Remedy}}, v.problems...)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -303,4 +304,22 @@ func TestASkillOfTheOrganisationIsHydrated(t *testing.T) {
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
 
 	assert.Contains(t, r.Told("skill"), "#1 Of the organisation")
+}
+
+// Fact 193: the client has the folders that are directly in a directory of skills, and workflows.TooDeep says so of others.
+func TestDeepSkillsAreUnknown(t *testing.T) {
+	s := realclient.New(t)
+	var turns []Turn
+	for folder, known := range map[string]bool{"parent": true, "a/ship": false, "a/b/deep": false, "parent/skills/part": false} {
+		skill(s, "project/.claude/skills/"+filepath.Dir(folder), filepath.Base(folder), steps("One"))
+		_, tooDeep := workflows.TooDeep(s.Path("project/.claude/skills/" + folder + "/fsm.json"))
+		assert.Equal(t, known, !tooDeep, folder)
+		turns = append(turns, Do(Skill(folder, filepath.Base(folder))))
+	}
+
+	r := s.Try(Script{Main: append(turns, Say("done"))}, "go")
+
+	for _, folder := range []string{"parent", "a/ship", "a/b/deep", "parent/skills/part"} {
+		assert.Equal(t, folder == "parent", strings.Contains(r.Text(folder), "Launching skill"), folder)
+	}
 }
