@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -77,16 +78,6 @@ func GuardOr(f Fallback, program string, args []string) string {
 	return beforeFallback + string(f) + afterFallback + guard(lost(program), program, args)
 }
 
-// withoutFallback returns a line without what GuardOr adds.
-func withoutFallback(line string) string {
-	for _, f := range []Fallback{Nothing, Refuse, Tell} {
-		if rest, ok := strings.CutPrefix(line, beforeFallback+string(f)+afterFallback); ok {
-			return rest
-		}
-	}
-	return line
-}
-
 // GuardWell is Guard for an agent that refuses every call, sends no prompt or never ends a turn if the program of a hook
 // fails: the line ends well, however the program ends.
 func GuardWell(program string, args []string) string {
@@ -108,60 +99,41 @@ func GuardReporting(program string, args []string, text string) string {
 	return "export " + reportName + "=" + Quote(text) + reports + guard(lost(program), program, args)
 }
 
-// reported returns the text of a line of GuardReporting and the line without it, or an empty text and
-// the line.
-func reported(line string) (text, rest string) {
-	quoted, rest, found := strings.Cut(strings.TrimPrefix(line, "export "+reportName+"="), reports)
-	s, err := Parse(quoted)
-	if !found || err != nil || len(s.file.Stmts) != 1 {
-		return "", line
-	}
-	words, ok := literals(s.file.Stmts[0])
-	if !ok || len(words) != 1 || Quote(words[0]) != quoted {
-		return "", line
-	}
-	return words[0], rest
-}
-
-// Guarded returns the words of the program's call in a line of Guard, GuardOr, GuardWell or
-// GuardReporting, in the form of Call. ok is false for any other line.
+// Guarded returns the words of the one call in a line that does nothing beside it but look whether its program is there, and end
+// well without it: one of Guard, GuardOr, GuardWell or GuardReporting, or one that a person has written. ok is false for any other line.
 func Guarded(line string) (words []string, ok bool) {
-	_, line = reported(line)
-	line = withoutFallback(line)
-	if rest, isWell := strings.CutSuffix(line, well); isWell {
-		if condition, call, found := strings.Cut(rest, " || "); found {
-			line = condition + " || exec " + call
-		}
-	}
 	s, err := Parse(line)
-	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
+	if err != nil {
 		return nil, false
 	}
-	or, isOr := s.file.Stmts[0].Cmd.(*syntax.BinaryCmd)
-	if !isOr || or.Op != syntax.OrStmt || !isPlain(or.Y) {
-		return nil, false
+	ok = true
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		call, isCall := n.(*syntax.CallExpr)
+		if !isCall || slices.Contains(strings.Fields("test [ trap shopt exit true : command"), call.Args[0].Lit()) {
+			return true
+		}
+		found, known := literals(call)
+		ok, words = ok && known && words == nil, found
+		return true
+	})
+	if len(words) > 1 && words[0] == "exec" {
+		words = words[1:]
 	}
-	words, ok = literals(or.Y)
-	if !ok || len(words) < 2 || words[0] != "exec" {
-		return nil, false
-	}
-	word := or.Y.Cmd.(*syntax.CallExpr).Args[1]
-	program, condition := line[word.Pos().Offset():word.End().Offset()], strings.TrimSpace(line[:or.OpPos.Offset()])
-	if tests, isTest := literals(or.X); isTest && isPlain(or.X) { // the path may be quoted in another way
-		program, condition = words[1], strings.Join(tests, " ")
-	}
-	return words[1:], condition == absent(program) || condition == lost(program)
+	return words, ok && len(words) > 0
 }
 
 // literals returns the words of a simple command without assignments. They must be literal,
-// except that variables are kept as $NAME.
-func literals(stmt *syntax.Stmt) (words []string, ok bool) {
-	call, isCall := stmt.Cmd.(*syntax.CallExpr)
-	if !isCall || len(call.Assigns) > 0 {
+// except that variables in the program's name are kept as $NAME.
+func literals(call *syntax.CallExpr) (words []string, ok bool) {
+	if len(call.Assigns) > 0 {
 		return nil, false
 	}
 	for _, word := range wordsOf(call.Args) {
-		text, known := word.Text(itself)
+		lookup := none
+		if len(words) == 0 || len(words) == 1 && words[0] == "exec" {
+			lookup = itself
+		}
+		text, known := word.Text(lookup)
 		if !known {
 			return nil, false
 		}

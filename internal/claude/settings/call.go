@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -29,20 +30,39 @@ func Called(command string, args []string) (program string, arguments []string) 
 // program and does nothing else: a user wrote any other line, so it is not edited.
 func called(line string, args []string) call {
 	if args != nil {
-		return call{program: line, args: args}
+		return call{program: line, args: joined(args)}
 	}
 	words, ok := shell.Guarded(line)
-	if !ok {
-		words, ok = shell.Call(line)
-	}
 	c := call{line: line}
 	if ok {
-		c.program, c.args = words[0], words[1:]
+		c.program, c.args = words[0], joined(words[1:])
 	}
 	if rest, ok := strings.CutPrefix(c.program, "$CLAUDE_PLUGIN_ROOT/"); ok {
 		c.program = pluginRoot + "/" + rest
 	}
 	return c
+}
+
+// joined returns arguments in which the agent is one of them: --agent=NAME.
+func joined(args []string) []string {
+	if i := slices.Index(args, "--agent"); i >= 0 && i+1 < len(args) {
+		return slices.Concat(args[:i], []string{"--agent=" + args[i+1]}, args[i+2:])
+	}
+	return args
+}
+
+// isHook reports whether arguments are those of the hook of an agent, of which args has the flag. A person may have left the flag
+// out, and the hook has other names.
+func isHook(args []string, flag string) bool {
+	if len(args) == 0 || !slices.Contains([]string{"hook", "hydrate", "step"}, args[0]) {
+		return false
+	}
+	for _, arg := range args[1:] {
+		if strings.HasPrefix(arg, "--agent=") && arg != flag || args[0] == "step" && !strings.HasPrefix(arg, "-") {
+			return false
+		}
+	}
+	return true
 }
 
 // word returns the program as one word of a shell. The shell finds a path in a plugin through

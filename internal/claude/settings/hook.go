@@ -160,15 +160,11 @@ func (h Hook) Line() string {
 
 // owns reports whether a call is this hook. The hook's path and flags may differ.
 func (h Hook) owns(c call) bool {
-	if len(c.args) == 0 || c.args[0] != h.Args[0] {
-		return false
+	if h.Runs("hook") {
+		return isHook(c.args, h.Args[1]) && h.isProgram(c.program)
 	}
-	for _, arg := range h.Args {
-		if !slices.Contains(c.args, arg) {
-			return false
-		}
-	}
-	return h.isProgram(c.program)
+	missing := slices.ContainsFunc(h.Args, func(arg string) bool { return !slices.Contains(c.args, arg) })
+	return len(c.args) > 0 && c.args[0] == h.Args[0] && !missing && h.isProgram(c.program)
 }
 
 // isProgram reports whether the path is this program: by its base name, by the path in
@@ -184,10 +180,5 @@ func (h Hook) isProgram(path string) bool {
 // flagsOf returns the arguments of a call that h owns, without h.Args. It never returns
 // nil.
 func (h Hook) flagsOf(c call) []string {
-	flags := slices.Clone(c.args)
-	for _, arg := range h.Args {
-		i := slices.Index(flags, arg)
-		flags = slices.Delete(flags, i, i+1)
-	}
-	return append([]string{}, flags...)
+	return append([]string{}, slices.DeleteFunc(slices.Clone(c.args[1:]), func(arg string) bool { return slices.Contains(h.Args, arg) })...)
 }

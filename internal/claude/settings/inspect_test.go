@@ -56,11 +56,15 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"quoted differently": {line, `"test ! -x '/opt/bin/fsmtx' || exec /opt/bin/fsmtx hook  '--agent=claude' --nest=off"`,
 			[]string{"SubagentStop: does not allow for a missing program as it should"}},
 		"not ours":         {`hook --agent=claude --nest=off`, `hook --agent=codex`, []string{"SubagentStop: is missing"}},
-		"a script of ours": {line, `"fsmtx hook --agent=claude --nest=off ; true"`, []string{"SubagentStop: is missing"}},
+		"a script of ours": {line, `"fsmtx hook --agent=claude --nest=off ; date"`, []string{"SubagentStop: is missing"}},
 		"another guard": {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off"`,
-			[]string{"SubagentStop: is missing"}},
-		"other event": {`"SubagentStop"`, `"Stop"`, []string{"SubagentStop: is missing", "Stop: is registered, but should not be"}},
-		"more keys":   {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
+			[]string{"SubagentStop: does not allow for a missing program as it should"}},
+		"by hand": {line, `"/opt/bin/fsmtx hook --agent claude --nest=off || true"`,
+			[]string{"SubagentStop: does not allow for a missing program as it should"}},
+		"for any agent": {line, `"/opt/bin/fsmtx hook --nest=off"`, []string{"SubagentStop: does not allow for a missing program as it should"}},
+		"an older hook": {line, `"/old/gone/fsmtx step --nest=off"`, []string{"SubagentStop: runs /old/gone/fsmtx, want /opt/bin/fsmtx"}},
+		"other event":   {`"SubagentStop"`, `"Stop"`, []string{"SubagentStop: is missing", "Stop: is registered, but should not be"}},
+		"more keys":     {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
 	} {
 		with := onOneLine(t, add(t, []byte(`{"a":1}`), two))
 		require.Contains(t, with, c.old, name)
@@ -147,20 +151,20 @@ func TestHooksOfARenamedProgramAreRecognised(t *testing.T) {
 	assert.Nil(t, remove(t, with, hooks))
 }
 
-func TestShellCommandThatDoesMoreIsNotOurs(t *testing.T) {
+func TestShellCommandThatRunsMoreIsNotOurs(t *testing.T) {
 	for line, ours := range map[string]bool{
 		"fsmtx hook --agent=claude":                         true,
 		"  /a/fsmtx\\thook\\t--agent=claude --scope=skill ": true,
 		"'/a b/fsmtx' hook --agent=claude":                  true,
 		`/a\\ b/fsmtx hook --agent=claude`:                  true,
-		"fsmtx hook --agent=claude || true":                 false,
-		"fsmtx hook --agent=claude ; true":                  false,
-		"fsmtx hook --agent=claude & ":                      false,
-		"fsmtx hook --agent=claude > log":                   false,
-		"fsmtx hook --agent=claude < event":                 false,
+		"fsmtx hook --agent=claude || true":                 true,
+		"fsmtx hook --agent=claude ; true":                  true,
+		"fsmtx hook --agent=claude & ":                      true,
+		"fsmtx hook --agent=claude > log":                   true,
+		"fsmtx hook --agent=claude < event":                 true,
 		"fsmtx hook --agent=claude ( true":                  false,
 		"fsmtx hook --agent=claude ) true":                  false,
-		"fsmtx hook --agent=claude # mine":                  false,
+		"fsmtx hook --agent=claude # mine":                  true,
 		"fsmtx hook --agent=claude --scope $(scope)":        false,
 		"fsmtx hook --agent=claude --scope `scope`":         false,
 		"fsmtx hook --agent=claude --scope=$SCOPE":          false,

@@ -24,15 +24,12 @@ type Call struct {
 func (c Call) Runs(name string) bool { return len(c.Args) > 0 && c.Args[0] == name }
 
 // Hydrates reports whether the hook puts the workflows of skills into the task list.
-func (c Call) Hydrates() bool { return c.Runs("hydrate") || c.isHook() }
+func (c Call) Hydrates() bool { return isHook(c.Args, ofClaude) && !c.Runs("step") }
 
 // Enforces reports whether the hook enforces the steps of workflows.
 func (c Call) Enforces() bool {
-	return c.Runs("step") || c.isHook() && !slices.Contains(c.Args, "--steps=off")
+	return isHook(c.Args, ofClaude) && !c.Runs("hydrate") && !slices.Contains(c.Args, "--steps=off")
 }
-
-// isHook reports whether it is the one hook of Claude Code.
-func (c Call) isHook() bool { return c.Runs("hook") && slices.Contains(c.Args, ofClaude) }
 
 // Calls returns the calls of this program in a file with hooks. What is not valid has none.
 func Calls(data []byte) (calls []Call) {

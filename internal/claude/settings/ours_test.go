@@ -29,7 +29,10 @@ func TestWhatAHookIsFor(t *testing.T) {
 		`{"command": "fsmtx help --agent=claude step"}`:                                  {true, false, false},
 		`{"command": "fsmtx"}`:                                                           {true, false, false},
 		`{"command": "other hook --agent=claude"}`:                                       {false, false, false},
-		`{"command": "fsmtx hook --agent=claude; true"}`:                                 {false, false, false},
+		`{"command": "fsmtx hook --agent claude; true"}`:                                 {true, true, true},
+		`{"command": "fsmtx hook --steps=off"}`:                                          {true, true, false},
+		`{"command": "fsmtx step show"}`:                                                 {true, false, false},
+		`{"command": "fsmtx hook --agent=claude; date"}`:                                 {false, false, false},
 		`{"command": "fsmtx hook --agent=claude", "args": ["hook", "--agent=claude"]}`:   {false, false, false},
 	} {
 		calls := settings.Calls(called(command))
@@ -82,7 +85,7 @@ func TestCalledTellsArgumentsFromAScript(t *testing.T) {
 		{"fsmtx step -v", nil, "fsmtx", []string{"step", "-v"}},
 		{"fsmtx", []string{}, "fsmtx", []string{}},
 		{"fsmtx step", []string{"-v"}, "fsmtx step", []string{"-v"}},
-		{"fsmtx step; true", nil, "", nil},
+		{"fsmtx step; date", nil, "", nil},
 		{`"$CLAUDE_PLUGIN_ROOT/bin/fsmtx" step`, nil, "${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"step"}},
 	} {
 		program, arguments := settings.Called(c.command, c.args)

@@ -147,7 +147,7 @@ var foreign = rapid.SampledFrom([]string{
 	`{}`,
 	`{"type":"command","command":"/usr/bin/true"}`,
 	`{"type":"command","command":"/opt/bin/fsmtx","args":["version"]}`,
-	`{"type":"command","command":"fsmtx hydrate || true"}`,
+	`{"type":"command","command":"fsmtx hydrate | tee log"}`,
 	`{"type":"command","command":"hydrate","args":["fsmtx"]}`,
 	`{"type":"command","command":"/opt/bin/fsmtx-old","args":["hydrate"]}`,
 	`{"type":"command","command":"fsmtx recover"}`,

@@ -50,7 +50,7 @@ func ReadStatusLine(data []byte) StatusLine {
 
 // statusLineOf returns what a line of the shell is.
 func statusLineOf(line string) StatusLine {
-	if words, ok := shell.Guarded(line); ok && len(words) > 1 && words[1] == statusWords[0] {
+	if words, ok := shell.Guarded(line); ok && len(words) > 1 && strings.HasPrefix(ownStatus(words[0]), line) {
 		return StatusLine{Set: true, Program: words[0]}
 	}
 	return StatusLine{Set: line != "", Line: line}
