@@ -71,26 +71,18 @@ func (d *Dir) entries() ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, id := range ids {
-		if e, ok := d.kept(id); ok {
-			entries = append(entries, e)
+		e, err := d.entry(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			if there, _ := d.exists(d.statePath(donePrefix + id)); !there {
+				continue // it was dropped meanwhile
+			}
 		}
+		if err != nil {
+			e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
+		}
+		entries = append(entries, e)
 	}
 	return entries, nil
-}
-
-// kept returns a transaction of the history, with why its journal cannot be read. It returns false if the transaction
-// was dropped meanwhile.
-func (d *Dir) kept(id string) (Entry, bool) {
-	e, err := d.entry(id)
-	if errors.Is(err, fs.ErrNotExist) {
-		if there, _ := d.exists(d.statePath(donePrefix + id)); !there {
-			return Entry{}, false
-		}
-	}
-	if err != nil {
-		e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
-	}
-	return e, true
 }
 
 // entry returns the committed transaction with the id. Its errors are the reasons of a

@@ -324,28 +324,3 @@ func TestAJournalUnderAnotherIDIsInvalid(t *testing.T) {
 	require.Len(t, history(t, dir), 1)
 	require.ErrorIs(t, history(t, dir)[0].Err, ErrJournalInvalid)
 }
-
-// TestBackwards: whoever needs the newest transactions only reads no others.
-func TestBackwards(t *testing.T) {
-	dir := newList(t)
-	for _, label := range []string{"one", "two", "three"} {
-		require.NoError(t, commit(t, dir, Change{Label: label}))
-	}
-	read := 0
-	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-		if s.Op == "read" {
-			read++
-		}
-		return nil
-	}}
-	r, err := OpenReader(dir, WithFS(files))
-	require.NoError(t, err)
-	defer r.Close()
-	var labels []string
-	require.NoError(t, r.Backwards(func(e Entry) bool {
-		labels = append(labels, e.Label)
-		return len(labels) < 2
-	}))
-	require.Equal(t, []string{"three", "two"}, labels)
-	require.Equal(t, 2, read)
-}

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -41,19 +40,6 @@ func (r *Reader) Path() string { return r.d.d }
 
 // History is Dir.History; it may miss a transaction that commits meanwhile.
 func (r *Reader) History() ([]Entry, error) { return r.d.History() }
-
-// Backwards calls look for the transactions of History, the newest first, until it returns false.
-//
-// Errors: those of History.
-func (r *Reader) Backwards(look func(Entry) bool) error {
-	ids, err := r.d.committed()
-	for _, id := range slices.Backward(ids) {
-		if e, ok := r.d.kept(id); ok && !look(e) {
-			break
-		}
-	}
-	return err
-}
 
 // IsInterrupted reports whether a transaction is under way or was interrupted: what it did is
 // not in the history yet.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -45,30 +46,29 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	return w.Encode()
 }
 
-// givingWay returns the workflows that are not finished and that the plan replaces. If it replaces open tasks, the list shows which;
-// else only the record shows whether a script has completed or removed them.
-func (h *Hydration) givingWay(plan *fsmspec.Plan) []*steps.Workflow {
-	open, deleted := map[int64]bool{}, map[int64]bool{}
+// givingWay returns the workflows that are not finished and that the plan replaces.
+func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*steps.Workflow) {
+	s, err := h.state, error(nil)
+	if s == nil { // the list has no tasks; a script may have removed them
+		if s, err = steps.LoadNow(context.Background(), h.list.Dir, txn.WithFS(h.list.Files())); err != nil {
+			return nil
+		}
+	}
+	h.result.Unrecorded = 0
+	deleted := map[int64]bool{}
 	for _, d := range plan.Deletions() {
 		deleted[d.Number] = true
-		if d.Status != fsmspec.Completed.String() {
-			open[d.Number] = true
+		if c := s.Step(d.Number); d.Status != fsmspec.Completed.String() && (c == nil || c.Unread) {
+			h.result.Unrecorded++
 		}
 	}
-	files := txn.WithFS(h.list.Files())
-	if len(open) == 0 {
-		s, err := steps.LoadNow(context.Background(), h.list.Dir, files)
-		if err != nil {
-			s = &steps.State{}
-		}
-		for _, c := range s.Steps {
-			if deleted[c.ID] && !c.Done() || s.IsMissing(c) && c.Workflow.Command == h.request.tag() {
-				open[c.ID] = true
-			}
+	for _, c := range s.Steps {
+		w := s.OfSkill(c.Workflow)
+		gone := s.IsMissing(c) && w.Command == h.request.tag()
+		if (gone || deleted[c.ID] && !c.Done() && !c.Unread) && !slices.Contains(all, w) {
+			all = append(all, w)
 		}
 	}
-	all := steps.Recorded(h.list.Dir, open, files)
-	h.result.Unrecorded = len(open)
 	return all
 }
 

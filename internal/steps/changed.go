@@ -15,38 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/txn"
 )
-
-// Recorded returns the workflows, as recorded, that hydrations have put into the list in dir and that have one of the tasks;
-// no copies for lines. It reads no further back than the tasks need, and leaves out what cannot be read. Tasks that it has found
-// are removed from tasks.
-func Recorded(dir string, tasks map[int64]bool, opts ...txn.Option) (all []*Workflow) {
-	src, err := txn.OpenReader(dir, opts...)
-	if err != nil {
-		return nil
-	}
-	defer src.Close()
-	_ = src.Backwards(func(e txn.Entry) bool {
-		if w, err := ParseWorkflow(e.Record); err == nil && w.takeFrom(tasks) && w.Expands == "" {
-			all = append(all, &w)
-		}
-		return len(tasks) > 0
-	})
-	slices.Reverse(all)
-	return all
-}
-
-// takeFrom removes the steps of the workflow, and of what came with it, from a set of tasks, and reports whether it had one.
-func (w *Workflow) takeFrom(tasks map[int64]bool) (had bool) {
-	for _, w := range w.all() {
-		for _, s := range w.Steps {
-			had = had || tasks[s.ID]
-			delete(tasks, s.ID)
-		}
-	}
-	return had
-}
 
 // Definition returns a checksum of each part of an fsm.json, without its white space: of the steps by their
 // ids, and of what else the file has by its name.

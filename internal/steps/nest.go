@@ -189,9 +189,9 @@ func (s *State) start(c *Current) (Evidence, bool) {
 	return s.lastOf(c.ID, func(e Evidence) bool { return e.lets() && e.To == inProgress && e.From != inProgress })
 }
 
-// called returns the workflow of the skill to which a workflow belongs: parts and copies have
+// OfSkill returns the workflow of the skill to which a workflow belongs: parts and copies have
 // come with it.
-func (s *State) called(w *Workflow) *Workflow {
+func (s *State) OfSkill(w *Workflow) *Workflow {
 	for w.part && s.Parent(w) != nil {
 		w = s.Parent(w).Workflow
 	}
@@ -201,7 +201,7 @@ func (s *State) called(w *Workflow) *Workflow {
 // callsAbove returns the workflows of the skills within which a step is, the innermost first.
 func (s *State) callsAbove(c *Current) (all []*Workflow) {
 	for c != nil {
-		w := s.called(c.Workflow)
+		w := s.OfSkill(c.Workflow)
 		if slices.Contains(all, w) {
 			break
 		}
@@ -213,7 +213,7 @@ func (s *State) callsAbove(c *Current) (all []*Workflow) {
 // stepIn returns the step of a skill's workflow within which another step is.
 func (s *State) stepIn(w *Workflow, c *Current) *Current {
 	for p := c; p != nil; p = s.Parent(p.Workflow) {
-		if c = p; s.called(p.Workflow) == w {
+		if c = p; s.OfSkill(p.Workflow) == w {
 			break
 		}
 	}
