@@ -140,7 +140,8 @@ func idsOf(entries []fs.DirEntry, prefix string) (ids []string) {
 // tidy removes what is not needed any more: the directories of transactions that did not
 // change D, the staged files of committed ones, and history beyond its length. It returns
 // the id of a committed transaction that was interrupted before its tidy, "" if there is
-// none. It returns no errors: nothing depends on what it removes, and the next tidy tries again.
+// none: that is the last one, for the next process tidies. It returns no errors: nothing depends
+// on what it removes, and the next tidy tries again.
 func (d *Dir) tidy() (interrupted string) {
 	entries, err := d.files.ReadDir(d.s)
 	if err != nil {
@@ -150,9 +151,12 @@ func (d *Dir) tidy() (interrupted string) {
 	for _, id := range idsOf(entries, txnPrefix) {
 		if !slices.Contains(committed, id) {
 			d.discard(id)
-		} else if there, _ := d.exists(d.txnPath(id, stagedName)); there {
-			interrupted = id
-			d.unstage(id)
+		}
+	}
+	if n := len(committed); n > 0 {
+		if there, _ := d.exists(d.txnPath(committed[n-1], stagedName)); there {
+			interrupted = committed[n-1]
+			d.unstage(interrupted)
 		}
 	}
 	_ = d.removeTree(d.statePath(tempName))
