@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -144,8 +144,13 @@ func parse(text []byte) (Value, error) {
 	if len(text) > MaxBytes {
 		return Value{}, errTooLarge
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	var doc, next yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	err := decoder.Decode(&doc)
+	if err == nil {
+		err = decoder.Decode(&next) // else what follows the value may be anything
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return Value{}, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}
 	if len(doc.Content) == 0 {

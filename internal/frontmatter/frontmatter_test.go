@@ -55,15 +55,17 @@ func TestParseErrors(t *testing.T) {
 		text string
 		want error
 	}{
-		"broken":          {"---\nphase: [x\n---\n", ErrSyntax},
-		"empty":           {"", errNotMapping},
-		"empty between":   {"---\n---\n", errNotMapping},
-		"a list":          {"---\n- a\n---\n", errNotMapping},
-		"a text":          {"just words\n", errNotMapping},
-		"too long":        {"---\nphase: A\n" + strings.Repeat("# x\n", MaxBytes/4) + "---\n", errTooLarge},
-		"never closed":    {"---\nphase: A\n" + strings.Repeat("x: y\n", MaxBytes/5), errTooLarge},
-		"alias bomb":      {bomb(9), errAliases},
-		"alias to itself": {"---\na: &a [*a]\n---\n", errAliases},
+		"broken":           {"---\nphase: [x\n---\n", ErrSyntax},
+		"text behind it":   {"---\n{phase: x} y\n---\n", ErrSyntax},
+		"a line before it": {"---\n phase: x\ny\n---\n", ErrSyntax},
+		"empty":            {"", errNotMapping},
+		"empty between":    {"---\n---\n", errNotMapping},
+		"a list":           {"---\n- a\n---\n", errNotMapping},
+		"a text":           {"just words\n", errNotMapping},
+		"too long":         {"---\nphase: A\n" + strings.Repeat("# x\n", MaxBytes/4) + "---\n", errTooLarge},
+		"never closed":     {"---\nphase: A\n" + strings.Repeat("x: y\n", MaxBytes/5), errTooLarge},
+		"alias bomb":       {bomb(9), errAliases},
+		"alias to itself":  {"---\na: &a [*a]\n---\n", errAliases},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f.md")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v3"
 )
 
 const (

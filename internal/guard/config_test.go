@@ -100,7 +100,7 @@ func TestTheProjectsFileTakesPrecedence(t *testing.T) {
 
 	broken := ReadConfig(b.getenv, newProject(t, "a: ["))
 	assert.Equal(t, 1, broken.Int("a.one", 0, 42))
-	assert.Regexp(t, `planning-config.yaml:2: the file is not used: it is not valid YAML`, broken.Mistakes()[0].String())
+	assert.Regexp(t, `planning-config.yaml:1: the file is not used: it is not valid YAML`, broken.Mistakes()[0].String())
 	assert.Empty(t, c.Mistakes())
 }
 
