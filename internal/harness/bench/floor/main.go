@@ -5,11 +5,13 @@
 //	floor DIR FIRST N BYTES OLD…
 //
 // writes N files of BYTES bytes named FIRST.json, FIRST+1.json, …, and removes the files
-// named OLD.
+// named OLD. Without arguments it only parses the event on its standard input: the least that a
+// hook with nothing to do can cost.
 package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +28,14 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	_, _ = io.ReadAll(os.Stdin)
+	input, err := io.ReadAll(os.Stdin)
+	check(err)
+	if len(os.Args) == 1 {
+		var event map[string]any
+		check(json.Unmarshal(input, &event))
+		fmt.Println(`{"continue": true}`)
+		return
+	}
 	dir := os.Args[1]
 	first, n, size := number(2), number(3), number(4)
 	check(readAll(dir))

@@ -103,8 +103,7 @@ func (c choice) compare(work string) {
 		places = append(places, mounted...)
 	}
 	programs := map[string]string{}
-	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor",
-		"parse": "./internal/harness/bench/parse"} {
+	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor"} {
 		programs[name] = process.Build(work, pkg)
 	}
 	python := interpreter()
@@ -112,7 +111,7 @@ func (c choice) compare(work string) {
 		log.Print("python3 is not installed: its columns stay empty")
 	}
 	process.Check(os.WriteFile(filepath.Join(work, "yardstick.py"), []byte(yardstick), 0o644))
-	line("on", "work", "fsmtx ms", "floor ms", "ratio", "budget", "Python ms", "Python/fsmtx", "goal", "peak MiB", "list locked ms")
+	line("on", "work", "fsmtx ms", "floor ms", "ratio", "budget", "Python ms", "Python/fsmtx", "goal", "peak MiB")
 	for _, r := range rows { // the largest last: the memory of this process would count as the peak of others
 		for i, p := range places {
 			if !strings.Contains(r.name, c.only) || i > 0 && !r.flushed {
@@ -128,7 +127,7 @@ func (c choice) compare(work string) {
 
 // line prints a line of the table when it has been measured.
 func line(cells ...any) {
-	fmt.Printf("%-24v  %-27v  %8v  %8v  %5v  %6v  %9v  %12v  %4v  %8v  %14v\n", cells...)
+	fmt.Printf("%-24v  %-27v  %8v  %8v  %5v  %6v  %9v  %12v  %4v  %8v\n", cells...)
 }
 
 // millis returns a duration in milliseconds, for tables.
@@ -185,59 +184,23 @@ func (b *bench) run(pairs int) {
 		script := b.time(b.python, b.yardstick).MS
 		return []float64{us, floor, us / floor, script, script / us}
 	})
-	python, times, locked, goal := "–", "–", "–", "–"
+	python, times, goal := "–", "–", "–"
 	if b.python != "" {
 		python, times = digits(2, m[3]), digits(1, m[4])
-	}
-	if b.create > 0 {
-		locked = digits(1, b.locked(min(pairs, 7)))
 	}
 	if b.script > 0 {
 		goal = digits(0, b.script)
 	}
 	line(b.on, b.name, digits(2, m[0]), digits(2, m[1]), digits(2, m[2]), digits(1, b.budget), python, times, goal,
-		digits(1, float64(peak)/1024), locked)
+		digits(1, float64(peak)/1024))
 }
 
 // digits writes a number with n decimals.
 func digits(n int, x float64) string { return strconv.FormatFloat(x, 'f', n, 64) }
 
-// locked hydrates runs times and returns the longest time in milliseconds for which the
-// list's lock was held. These runs are not timed, because polling the lock slows them down.
-func (b *bench) locked(runs int) (longest float64) {
-	for range runs {
-		b.reset()
-		done, held := make(chan struct{}), make(chan time.Duration)
-		go func() { held <- watch(filepath.Join(b.list(), ".lock.lock"), done) }()
-		b.time(b.programs["fsmtx"], "hydrate")
-		close(done)
-		longest = max(longest, float64((<-held).Microseconds())/1000)
-	}
-	return longest
-}
-
-// watch polls a path until done is closed. It returns the time between the first and the
-// last moment at which the path existed.
-func watch(path string, done chan struct{}) time.Duration {
-	var first, last time.Time
-	for {
-		select {
-		case <-done:
-			return last.Sub(first)
-		default:
-		}
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		if last = time.Now(); first.IsZero() {
-			first = last
-		}
-	}
-}
-
 func (b *bench) floor() float64 {
 	if b.create == 0 {
-		return b.time(b.programs["parse"]).MS
+		return b.time(b.programs["floor"]).MS
 	}
 	args := []string{b.programs["floor"], b.list(), fmt.Sprint(b.manual + b.tagged + 1), fmt.Sprint(b.create), "300"}
 	for i := range b.tagged {

@@ -1,10 +1,10 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"log"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,9 +22,7 @@ func Sync(dir string) {
 	}
 }
 
-// FileSystem returns the name of the file system of dir. An ext4 without a journal is told apart: a
-// sync costs little there, but giving a new file an inode costs the more, the more files were deleted
-// in the last minutes.
+// FileSystem returns the name of the file system of dir.
 func FileSystem(dir string) string {
 	var at unix.Statfs_t
 	Check(unix.Statfs(dir, &at))
@@ -32,28 +30,5 @@ func FileSystem(dir string) string {
 		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
 		unix.TMPFS_MAGIC: "tmpfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay",
 	}
-	name := names[int64(at.Type)]
-	switch {
-	case name == "":
-		return fmt.Sprintf("%#x", at.Type)
-	case name == "ext4" && !hasJournal(dir):
-		return "ext4 without a journal"
-	}
-	return name
-}
-
-// hasJournal reports whether the kernel keeps a journal for the ext4 of dir, or it cannot be found out.
-func hasJournal(dir string) bool {
-	var at unix.Stat_t
-	Check(unix.Stat(dir, &at))
-	device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(at.Dev), unix.Minor(at.Dev)))
-	if err != nil {
-		return true
-	}
-	name := filepath.Base(device)
-	if _, err := os.Stat("/proc/fs/ext4/" + name); err != nil {
-		return true
-	}
-	journals, err := filepath.Glob("/proc/fs/jbd2/" + name + "-*")
-	return err != nil || len(journals) > 0
+	return cmp.Or(names[int64(at.Type)], fmt.Sprintf("%#x", at.Type))
 }

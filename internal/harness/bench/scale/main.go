@@ -35,7 +35,6 @@ var tables = []table{
 	{name: "tasks of a workflow, into an empty list", unit: "task", sizes: []int{1, 10, 100, 1000}, run: (*bench).create},
 	{name: "10 tasks, beside others", unit: "other task", sizes: []int{0, 1000, 10_000, 50_000}, run: (*bench).beside},
 	{name: "a skill without a workflow, beside others", unit: "skill", sizes: []int{0, 20, 200, 2000}, run: (*bench).skills},
-	{name: "recover --all", unit: "list", sizes: []int{1, 10, 100, 1000}, run: (*bench).lists},
 	{name: "check against a transcript", unit: "MB", sizes: []int{5, 10, 100}, flat: true, // of a turn, 4 MiB are read
 		run: (*bench).transcript},
 	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true, run: (*bench).decisions},
@@ -194,14 +193,6 @@ func (b *bench) skills(size int) func() process.Cost {
 		b.write(fmt.Sprintf("skills/skill-%d/SKILL.md", i), fmt.Sprintf("---\nname: skill-%d\ndescription: One of many.\n---\nWork.\n", i))
 	}
 	return func() process.Cost { return b.call(skillCall("none"), "hydrate") }
-}
-
-func (b *bench) lists(size int) func() process.Cost {
-	b.workflow(1)
-	for i := range size {
-		b.call(process.SkillCall(fmt.Sprintf("list-%d", i), "bench"), "hydrate")
-	}
-	return func() process.Cost { return b.call("", "recover", "--all") }
 }
 
 func (b *bench) transcript(size int) func() process.Cost {

@@ -66,7 +66,7 @@ func main() {
 	work, err := os.MkdirTemp(*dir, "fsmtx-steps-")
 	process.Check(err)
 	defer os.RemoveAll(work)
-	b := &bench{fsmtx: process.Build(work, "./cmd/fsmtx"), parse: process.Build(work, "./internal/harness/bench/parse"),
+	b := &bench{fsmtx: process.Build(work, "./cmd/fsmtx"), parse: process.Build(work, "./internal/harness/bench/floor"),
 		home: filepath.Join(work, "home")}
 	fmt.Printf("on %s\n\n", process.FileSystem(work))
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
