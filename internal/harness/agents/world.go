@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -69,14 +67,6 @@ func (a *Agent) New(t testing.TB) *World {
 	return w
 }
 
-// Append adds content to a file, whose path is as Write takes it.
-func (w *World) Append(path, content string) {
-	w.t.Helper()
-	before, err := os.ReadFile(w.Path(path))
-	require.NoError(w.t, err)
-	w.Write(path, string(before)+content)
-}
-
 // WriteHooks makes hooks those of the person: an object with a list of groups for each event,
 // {EVENT: [{"matcher", "hooks": [{"type", "command"}]}]}.
 func (w *World) WriteHooks(hooks string) {
@@ -129,21 +119,14 @@ func (w *World) run(script fakemodel.Script, arguments func(url string) []string
 	return r
 }
 
-// environ returns the agent's environment. It inherits nothing from the machine, and its
-// proxy refuses every connection except those to the model at url.
-func (w *World) environ(url string) (list []string) {
+// environ returns the agent's environment.
+func (w *World) environ(url string) []string {
 	node, err := exec.LookPath("node")
 	require.NoError(w.t, err)
-	env := map[string]string{
-		"HOME": w.Home, "PATH": filepath.Dir(node) + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL": "/bin/bash",
-		"LANG": "C.UTF-8", "TMPDIR": w.Temp, "HTTP_PROXY": url, "HTTPS_PROXY": url, "NO_PROXY": "127.0.0.1", "NO_COLOR": "1",
-	}
+	more := map[string]string{}
 	if w.env != nil {
-		maps.Copy(env, w.env(url))
+		more = w.env(url)
 	}
-	maps.Copy(env, w.Env)
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, name+"="+env[name])
-	}
-	return list
+	path := filepath.Dir(node) + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+	return w.Environ(url, map[string]string{"PATH": path, "NO_COLOR": "1"}, more, w.Env)
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -36,7 +35,6 @@ type disk struct {
 	files   map[inode][]byte           // durable bytes
 	now     map[inode]map[string]inode // names as seen by processes
 	mode    map[inode]fs.FileMode
-	mtime   map[inode]time.Time
 	pending []effect
 	last    inode
 }
@@ -49,7 +47,6 @@ func newDisk() *disk {
 		files: map[inode][]byte{},
 		now:   map[inode]map[string]inode{root: {}},
 		mode:  map[inode]fs.FileMode{root: fs.ModeDir | 0o755},
-		mtime: map[inode]time.Time{},
 		last:  root,
 	}
 }
@@ -57,7 +54,7 @@ func newDisk() *disk {
 func (d *disk) clone() *disk {
 	c := *d
 	c.dirs, c.now = cloneNames(d.dirs), cloneNames(d.now)
-	c.files, c.mode, c.mtime = maps.Clone(d.files), maps.Clone(d.mode), maps.Clone(d.mtime)
+	c.files, c.mode = maps.Clone(d.files), maps.Clone(d.mode)
 	c.pending = slices.Clone(d.pending)
 	return &c
 }

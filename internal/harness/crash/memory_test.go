@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,7 +76,7 @@ func (m memory) EvalSymlinks(name string) (string, error) { return name, nil }
 func (m memory) ReadDir(name string) (all []fs.DirEntry, err error) {
 	defer m.lock()()
 	at, err := m.at("readdir", name)
-	for _, entry := range sortedNames(m.d.now[at]) {
+	for _, entry := range slices.Sorted(maps.Keys(m.d.now[at])) {
 		in := m.d.now[at][entry]
 		all = append(all, fs.FileInfoToDirEntry(node{entry, in, m.d.mode[in], len(m.d.bytes(in))}))
 	}
@@ -162,7 +164,7 @@ func (m memory) Lock(_ context.Context, name string, create bool) (fs.FileInfo, 
 func (m memory) tasks() string {
 	_, _, at := m.d.find("/tasks/list")
 	var text strings.Builder
-	for _, name := range sortedNames(m.d.now[at]) {
+	for _, name := range slices.Sorted(maps.Keys(m.d.now[at])) {
 		text.WriteString(name + "=" + string(m.d.bytes(m.d.now[at][name])) + " ")
 	}
 	return text.String()

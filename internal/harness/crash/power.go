@@ -3,6 +3,7 @@ package crash
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -81,20 +82,11 @@ func (d *disk) key() [sha256.Size]byte {
 
 // walk visits every name reachable from dir, directories before their contents.
 func (d *disk) walk(dir inode, path string, visit func(path string, at inode)) {
-	for _, name := range sortedNames(d.dirs[dir]) {
+	for _, name := range slices.Sorted(maps.Keys(d.dirs[dir])) {
 		at := d.dirs[dir][name]
 		visit(path+name, at)
 		if d.mode[at].IsDir() {
 			d.walk(at, path+name+"/", visit)
 		}
 	}
-}
-
-func sortedNames(m map[string]inode) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -21,7 +21,6 @@
 //	dist -man DIR      writes only the manual pages
 //	dist -notes        prints the release notes of this version, from CHANGELOG.md
 //	dist -version      prints the version
-//	dist -sums         writes SHA256SUMS again, with files that were added to dist/
 //	dist -npm          adds the packages for npm, from the programs in dist/
 //
 // GoReleaser does the same and more. Its newest version needs a newer Go than this module,
@@ -57,7 +56,6 @@ func run(args []string, out io.Writer) error {
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "what to build for")
 	man := flags.String("man", "", "write only the manual pages, into this directory")
 	notes := flags.Bool("notes", false, "print only the release notes")
-	sums := flags.Bool("sums", false, "write only SHA256SUMS")
 	npm := flags.Bool("npm", false, "add only the packages for npm")
 	printVersion := flags.Bool("version", false, "print only the version")
 	if err := flags.Parse(args); err != nil {
@@ -70,8 +68,6 @@ func run(args []string, out io.Writer) error {
 		return err
 	case *notes:
 		return r.printNotes(out)
-	case *sums:
-		return r.writeSums()
 	}
 	var err error
 	if r.date, err = commitDate(); err != nil {

@@ -54,7 +54,6 @@ type options struct {
 	most    int
 	seed    uint64
 	limit   time.Duration
-	verbose bool
 }
 
 func main() {
@@ -68,7 +67,6 @@ func main() {
 	flag.IntVar(&o.most, "most", 0, "fail only if more than this `percentage` of the mutants survive and are not listed")
 	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "the seed of the random choice")
 	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, even if mutants are left; 0 is no limit")
-	flag.BoolVar(&o.verbose, "v", false, "print which mutants each suite does not notice")
 	flag.Parse()
 	ctx, cancel := context.WithCancel(context.Background())
 	if o.limit > 0 {

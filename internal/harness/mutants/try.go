@@ -103,8 +103,6 @@ func (b *build) test(n int, s suite, results []status, listed func(mutant) bool,
 			return nil
 		case failed:
 			results[i] = found
-		case o.verbose:
-			fmt.Printf("%v is not noticed by %s\n", b.mutants[i], s)
 		}
 		return err
 	})

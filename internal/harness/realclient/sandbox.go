@@ -174,32 +174,27 @@ func (s *Sandbox) managed(program string, args []string) (string, []string) {
 	return "unshare", append([]string{"-rm", "sh", "-c", script, "sh", s.Path("etc"), program}, args...)
 }
 
-// environ returns the client's environment. It inherits nothing from the machine, and its
-// proxy refuses every connection except those to the model at url.
+// environ returns the client's environment.
 func (s *Sandbox) environ(url string) []string {
-	env := map[string]string{
-		"HOME":              s.Home,
-		"PATH":              "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
-		"SHELL":             "/bin/bash",
-		"LANG":              "C.UTF-8",
-		"TMPDIR":            s.Temp,
-		"ANTHROPIC_API_KEY": "no-key",
-
-		"ANTHROPIC_BASE_URL": url,
-		"HTTP_PROXY":         url,
-		"HTTPS_PROXY":        url,
-		"NO_PROXY":           "127.0.0.1",
-
-		"CLAUDE_CODE_TMPDIR":                       s.Temp,
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-		"DISABLE_AUTOUPDATER":                      "1",
-		"DISABLE_ERROR_REPORTING":                  "1",
-		"DISABLE_TELEMETRY":                        "1",
+	return s.Environ(url, map[string]string{
+		"ANTHROPIC_API_KEY": "no-key", "ANTHROPIC_BASE_URL": url,
+		"CLAUDE_CODE_TMPDIR": s.Temp, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+		"DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_TELEMETRY": "1",
 		// Newer models have no task tools without it (fact 32).
 		"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
+	}, s.Env)
+}
+
+// Environ returns the environment of a program in the place, in which later variables override others. It inherits
+// nothing from the machine, and its proxy refuses every connection except those to the model at url.
+func (p Place) Environ(url string, more ...map[string]string) (list []string) {
+	env := map[string]string{
+		"HOME": p.Home, "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TMPDIR": p.Temp,
+		"HTTP_PROXY": url, "HTTPS_PROXY": url, "NO_PROXY": "127.0.0.1",
 	}
-	maps.Copy(env, s.Env)
-	var list []string
+	for _, variables := range more {
+		maps.Copy(env, variables)
+	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		list = append(list, name+"="+env[name])
 	}

@@ -2,7 +2,6 @@ package realclient
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -146,35 +145,46 @@ func (t *Terminal) Answer(from int, keys, text string) string {
 // again is the time after which Answer types its keys once more.
 const again = time.Second
 
-func (t *Terminal) see(from int, text, keys string) string {
+func (t *Terminal) see(from int, text, keys string) (shown string) {
+	t.s.t.Helper()
+	t.until(fmt.Sprintf("show %q", text), keys, func(ended bool) bool {
+		shown = plain(t.out.Bytes()[from:])
+		seen := strings.Contains(dense(shown), dense(text))
+		if ended && !seen {
+			require.Failf(t.s.t, "the program has ended", "without showing %q", text)
+		}
+		return seen
+	})
+	return shown
+}
+
+// until waits until the output is as it has to be, and types keys again and again unless they are empty.
+func (t *Terminal) until(what, keys string, is func(ended bool) bool) {
 	t.s.t.Helper()
 	retype := time.NewTicker(again)
 	defer retype.Stop()
-	if keys != "" {
-		t.Type(keys)
-	}
-	ctx, cancel := context.WithTimeoutCause(t.s.t.Context(), t.s.limit, fmt.Errorf("the terminal did not show %q in %v", text, t.s.limit))
-	defer cancel()
+	deadline := time.NewTimer(t.s.limit)
+	defer deadline.Stop()
+	t.Type(keys)
 	for {
-		t.mu.Lock()
-		shown, ended, changed := plain(t.out.Bytes()[from:]), t.ended, t.changed
-		t.mu.Unlock()
-		if strings.Contains(dense(shown), dense(text)) {
-			return shown
-		}
-		if ended {
-			require.Failf(t.s.t, "the program has ended", "without showing %q", text)
+		reached, changed := t.look(is)
+		if reached {
+			return
 		}
 		select {
 		case <-changed:
 		case <-retype.C:
-			if keys != "" {
-				t.Type(keys)
-			}
-		case <-ctx.Done():
-			require.NoError(t.s.t, context.Cause(ctx))
+			t.Type(keys)
+		case <-deadline.C:
+			require.Failf(t.s.t, "the terminal", "did not %s in %v", what, t.s.limit)
 		}
 	}
+}
+
+func (t *Terminal) look(is func(ended bool) bool) (reached bool, changed chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock() // also if is ends the test
+	return is(t.ended), t.changed
 }
 
 // Text returns everything that was shown.
@@ -195,22 +205,9 @@ func dense(text string) string { return strings.Join(strings.Fields(text), "") }
 // Wait waits until the program has ended and everything is read, and returns its exit code.
 func (t *Terminal) Wait() int {
 	t.s.t.Helper()
-	deadline := time.NewTimer(t.s.limit)
-	defer deadline.Stop()
-	for {
-		t.mu.Lock()
-		ended, changed := t.ended, t.changed
-		t.mu.Unlock()
-		if ended {
-			_ = t.c.Wait()
-			return t.c.ProcessState.ExitCode()
-		}
-		select {
-		case <-changed:
-		case <-deadline.C:
-			require.Fail(t.s.t, "the program did not end")
-		}
-	}
+	t.until("end", "", func(ended bool) bool { return ended })
+	_ = t.c.Wait()
+	return t.c.ProcessState.ExitCode()
 }
 
 // Run returns what the model was asked so far and what it answered, as a run of the client
