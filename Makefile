@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 in_git      := $(wildcard .git)
 describe    := $(if $(in_git),$(shell git describe --tags --match 'v[0-9]*' --always --abbrev=12 --dirty 2>/dev/null))
 commit      := $(if $(in_git),$(shell git rev-parse HEAD 2>/dev/null))
-ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/version.describe=$(describe) -X github.com/fsmtx/fsmtx/internal/version.commit=$(commit)
+ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/programs.describe=$(describe) -X github.com/fsmtx/fsmtx/internal/programs.commit=$(commit)
 platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 vulncheck   := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
@@ -176,7 +176,7 @@ mutants: ## change one place at a time and require that a test fails, in a day (
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
 mutants-sample: ## try forty mutants of two packages, the same ones as long as the code is, for at most 90 seconds; fail if more than 20 in 100 survive
-	go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 90s ./internal/machine ./internal/claude/settings
+	go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 90s ./internal/machine ./internal/settings
 
 soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
 	go vet -tags together ./internal/harness/together

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // maxInLine is how much of a value stands in a subject or another line, in characters.
@@ -26,7 +26,7 @@ func Fill(text string, values map[string]string) string {
 func FillLine(text string, values map[string]string) string {
 	return fill(text, func(name string) (string, bool) {
 		value, ok := values[name]
-		return visible.Clip(visible.Line(strings.Join(strings.Fields(value), " ")), maxInLine), ok
+		return message.Clip(message.Line(strings.Join(strings.Fields(value), " ")), maxInLine), ok
 	})
 }
 

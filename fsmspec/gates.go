@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Limits of the gates.
@@ -339,7 +339,7 @@ func (p *parser) duration(name string, t token, l limits) time.Duration {
 		p.problem(t.start, "%s must be more than 0, not %s", name, short(p.raw(t)))
 	case limit > l.most:
 		p.problem(t.start, "%s must be at most %d seconds (%s), not %s", name, int(l.most/time.Second), inWords(l.most),
-			visible.Line(short(p.raw(t))))
+			message.Line(short(p.raw(t))))
 	default:
 		return limit
 	}

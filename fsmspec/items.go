@@ -11,9 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
-
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Limits of the lines of a step with Each.
@@ -51,7 +50,7 @@ func Items(text []byte) (items []string, err error) {
 		case length > MaxItemLength:
 			return nil, &ItemError{n, fmt.Sprintf("has %d characters, and at most %d are allowed: %s", length, MaxItemLength, quoted(line))}
 		case strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
-			return nil, &ItemError{n, "has control characters: " + visible.Line(short(line))}
+			return nil, &ItemError{n, "has control characters: " + message.Line(short(line))}
 		case len(items) == MaxItems:
 			return nil, &ItemError{n, fmt.Sprintf("is one too many: at most %d lines are allowed, not counting blank and repeated ones", MaxItems)}
 		}

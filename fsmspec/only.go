@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
@@ -153,7 +153,7 @@ func nearTool(r permission.Rule) string {
 		return meant
 	}
 	for _, tool := range append(permission.FileTools(), "Bash") {
-		if hint.Distance(fold(cut(r.Tool)), fold(tool), 3) < 3 {
+		if message.Distance(fold(cut(r.Tool)), fold(tool), 3) < 3 {
 			return tool
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Parse parses and validates a file. After a syntax error it does not check references,
@@ -608,7 +608,7 @@ func (p *parser) describe(t token) lazy {
 		case '0':
 			return "the number " + short(p.raw(t))
 		case '"':
-			return "the string " + visible.Line(short(p.raw(t)))
+			return "the string " + message.Line(short(p.raw(t)))
 		case 't', 'f':
 			return p.raw(t)
 		default:

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Plan returns the tasks to delete and to create, so that the list has the workflow, tagged
@@ -158,10 +158,10 @@ func (p *Plan) create(l level, command string, at Level, values map[string]strin
 func (s Snapshot) lower(limit int64) string {
 	var steps []string
 	if s.MaxID > limit {
-		steps = append(steps, "move "+cmp.Or(visible.Line(s.MaxName), "the task with the largest number")+" out of the list")
+		steps = append(steps, "move "+cmp.Or(message.Line(s.MaxName), "the task with the largest number")+" out of the list")
 	}
 	if s.HighWater > limit {
-		steps = append(steps, "delete "+cmp.Or(visible.Line(s.MarkName), "the high-water mark")+", whose number is too large")
+		steps = append(steps, "delete "+cmp.Or(message.Line(s.MarkName), "the high-water mark")+", whose number is too large")
 	}
 	return strings.Join(steps, " and ")
 }
@@ -219,7 +219,7 @@ func (e *ActiveError) Error() string {
 	named := e.Tasks[:min(len(e.Tasks), maxNamed)]
 	names := make([]string, len(named))
 	for i, t := range named {
-		names[i] = fmt.Sprintf("#%s %s (%s)", visible.Line(t.ID), quoted(t.Subject), cmp.Or(visible.Line(t.Status), "no status"))
+		names[i] = fmt.Sprintf("#%s %s (%s)", message.Line(t.ID), quoted(t.Subject), cmp.Or(message.Line(t.Status), "no status"))
 	}
 	if more := len(e.Tasks) - len(named); more > 0 {
 		return fmt.Sprintf("%d tasks about to be deleted are under way: %s and %d more", len(e.Tasks), strings.Join(names, ", "), more)
@@ -278,7 +278,7 @@ func (p *Plan) String() string {
 func (p *Plan) width() int {
 	width := 0
 	for _, d := range p.deletions {
-		width = max(width, utf8.RuneCountInString(visible.Line(d.ID)))
+		width = max(width, utf8.RuneCountInString(message.Line(d.ID)))
 	}
 	for _, c := range p.creations {
 		width = max(width, len(strconv.FormatInt(c.ID, 10)))
@@ -287,11 +287,11 @@ func (p *Plan) width() int {
 }
 
 func writeLine(diff *strings.Builder, sign rune, width int, id, subject, remarks string) {
-	text := visible.Line(subject)
+	text := message.Line(subject)
 	if remarks != "" {
 		text = strings.TrimLeft(text+" ("+remarks+")", " ")
 	}
-	line := fmt.Sprintf("%c #%-*s  %s", sign, width, visible.Line(id), text)
+	line := fmt.Sprintf("%c #%-*s  %s", sign, width, message.Line(id), text)
 	diff.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -300,7 +300,7 @@ func remark(status string) string {
 	if status == Pending.String() {
 		return ""
 	}
-	return visible.Line(status)
+	return message.Line(status)
 }
 
 // remarks returns the text in parentheses after the subject of a created task.

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Error returns "line:column: message".
@@ -118,7 +117,7 @@ func quoted(text string) lazy {
 
 // short cuts text after 40 characters, as many as a message should repeat.
 func short(text string) string {
-	return visible.Clip(text, 40)
+	return message.Clip(text, 40)
 }
 
 // taskName returns the name of a task in messages: task 3 ("Deploy").
@@ -243,7 +242,7 @@ func near(word string, known []string) string {
 			continue // almost any short word is like it
 		}
 		limit := min(bestDistance, 1+min(len(word), len(folded))/3)
-		if d := hint.Distance(word, folded, limit); d < limit {
+		if d := message.Distance(word, folded, limit); d < limit {
 			best, bestDistance = k, d
 		}
 	}

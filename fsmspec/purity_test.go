@@ -21,9 +21,8 @@ func TestImports(t *testing.T) {
 		"github.com/go-json-experiment/json",
 		"github.com/go-json-experiment/json/jsontext",
 		"github.com/fsmtx/fsmtx/internal/permission", "github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/machine",
-		"github.com/fsmtx/fsmtx/internal/hint", "github.com/fsmtx/fsmtx/internal/visible")
-	for _, dir := range []string{".", "../internal/permission", "../internal/jsonx", "../internal/machine", "../internal/hint",
-		"../internal/visible"} {
+		"github.com/fsmtx/fsmtx/internal/message")
+	for _, dir := range []string{".", "../internal/permission", "../internal/jsonx", "../internal/machine", "../internal/message"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		require.NoError(t, err)
 		require.NotEmpty(t, files)

@@ -71,7 +71,7 @@ func TestSchemaAgreesWithTheWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../testdata/workflows/*/fsm.json")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 10)
-	for _, path := range append(files, "testdata/every-field.fsm.json", "../internal/plugin/skills/release-checklist/fsm.json") {
+	for _, path := range append(files, "testdata/every-field.fsm.json", "../internal/install/skills/release-checklist/fsm.json") {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		_, err = fsmspec.Parse(data)

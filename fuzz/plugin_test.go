@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -36,9 +36,9 @@ func FuzzRegistry(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := plugins.ParseRegistry("registry", bytes.Clone(data))
+		r, err := client.ParseRegistry("registry", bytes.Clone(data))
 		if err != nil {
-			require.ErrorIs(t, err, plugins.ErrMalformed)
+			require.ErrorIs(t, err, client.ErrBadFile)
 			require.Regexp(t, `^registry:[0-9]+:[0-9]+: .`, err.Error())
 			return
 		}
@@ -49,17 +49,17 @@ func FuzzRegistry(f *testing.F) {
 		}
 		text, err := json.Marshal(map[string]any{"version": 2, "plugins": written})
 		require.NoError(t, err)
-		again, err := plugins.ParseRegistry("registry", text)
+		again, err := client.ParseRegistry("registry", text)
 		require.NoError(t, err)
 		require.Empty(t, again.Problems())
 		require.Equal(t, lines(r), lines(again))
-		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in plugins.Installation) bool {
+		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in client.Installation) bool {
 			return in.ProjectPath == "" || !within("/p", in.ProjectPath)
 		})))
 	})
 }
 
-func checkInstallation(t *testing.T, in plugins.Installation) {
+func checkInstallation(t *testing.T, in client.Installation) {
 	plugin, marketplace, named := strings.Cut(in.Key, "@")
 	require.True(t, named)
 	require.NotEmpty(t, plugin)
@@ -70,7 +70,7 @@ func checkInstallation(t *testing.T, in plugins.Installation) {
 	require.Equal(t, in.Scope == "user", in.ProjectPath == "")
 }
 
-func registryEntry(in plugins.Installation) map[string]string {
+func registryEntry(in client.Installation) map[string]string {
 	m := map[string]string{"scope": in.Scope, "installPath": in.InstallPath}
 	if in.ProjectPath != "" {
 		m["projectPath"] = in.ProjectPath
@@ -81,7 +81,7 @@ func registryEntry(in plugins.Installation) map[string]string {
 	return m
 }
 
-func lines(r *plugins.Registry) (all []string) {
+func lines(r *client.Registry) (all []string) {
 	for _, in := range r.Installations() {
 		in.LastUpdated = in.LastUpdated.UTC()
 		all = append(all, fmt.Sprintf("%q", []string{in.Key, in.Scope, in.ProjectPath, in.InstallPath, in.LastUpdated.Format(time.RFC3339Nano)}))

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // FuzzSettings adds the hooks to any settings file and removes them. Then the file says what it said before, but for

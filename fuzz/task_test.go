@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -31,9 +30,9 @@ func FuzzTask(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skipIfTooLong(t, data)
 		tagged, isJSON := decode(data)
-		file, kind, err := claudetasks.Classify("5.json", data)
+		file, kind, err := tasks.Classify("5.json", data)
 		require.Equal(t, isJSON, err == nil, "%v", err)
-		require.Equal(t, tagged, kind == claudetasks.Tagged)
+		require.Equal(t, tagged, kind == tasks.Tagged)
 
 		h := newHome(t)
 		h.write(".claude/skills/skill/fsm.json", []byte(`[{"id": 1, "subject": "a"}]`))

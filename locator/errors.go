@@ -3,7 +3,7 @@ package locator
 import (
 	"strconv"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -18,7 +18,7 @@ var (
 	ErrTooLarge = safefile.ErrTooLarge
 	// ErrMalformed is wrapped by a RegistryError when the registry of plugins is not
 	// JSON or has an unknown form.
-	ErrMalformed = plugins.ErrMalformed
+	ErrMalformed = client.ErrBadFile
 )
 
 // NameError is returned by Locate and CheckName when a command name cannot be that of a

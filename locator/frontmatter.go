@@ -3,7 +3,7 @@ package locator
 import (
 	"path/filepath"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // The client looks at the names in frontmatters when no folder has the name. Few skills have an fsm.json; for a name that
@@ -53,7 +53,7 @@ func (s *search) isListed() bool {
 
 // everyPluginSkill returns the skills and commands of all plugins, in the client's
 // order. Of those with one name or one file the client has the first.
-func (s *search) everyPluginSkill() []plugins.Skill {
+func (s *search) everyPluginSkill() []client.Skill {
 	if s.skillsRead {
 		return s.pluginSkills
 	}
@@ -133,7 +133,7 @@ func (s *search) runs(c candidate) {
 func (s *search) folders(roots []root, rule Rule) []candidate {
 	var all []candidate
 	for _, r := range roots {
-		for _, folder := range plugins.SkillFolders(s.FS, r.dir) {
+		for _, folder := range client.SkillFolders(s.FS, r.dir) {
 			all = append(all, candidate{rule: rule, folder: folder, plugin: r.plugin})
 		}
 	}
@@ -151,7 +151,7 @@ func (s *search) nameIn(folder string) string {
 	if name, ok := s.names[folder]; ok {
 		return name
 	}
-	name, err := plugins.OwnName(s.FS, folder)
+	name, err := client.OwnName(s.FS, folder)
 	s.report(err)
 	if s.names == nil {
 		s.names = map[string]string{}

@@ -9,15 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // installed is an installation of the plugin that applies, with what decides which one takes
 // precedence.
 type installed struct {
-	plugins.Installation
-	root plugins.Root
+	client.Installation
+	root client.Root
 	rank int // its place in enabledPlugins
 }
 
@@ -31,7 +30,7 @@ func (s *search) inPlugin() (candidate, bool) {
 }
 
 // ofPlugin returns the skill of the name in the first of the plugins that has it.
-func (s *search) ofPlugin(list []*plugins.Plugin) (candidate, bool) {
+func (s *search) ofPlugin(list []*client.Plugin) (candidate, bool) {
 	found, ok := s.firstOf(list)
 	if !ok {
 		return candidate{}, false
@@ -41,7 +40,7 @@ func (s *search) ofPlugin(list []*plugins.Plugin) (candidate, bool) {
 
 // firstOf returns the command of the name in the first of the plugins that has one, else the
 // skill.
-func (s *search) firstOf(list []*plugins.Plugin) (first plugins.Skill, ok bool) {
+func (s *search) firstOf(list []*client.Plugin) (first client.Skill, ok bool) {
 	for _, p := range list {
 		found, has := p.Find(s.skill)
 		if has && (!ok || found.IsCommand && !first.IsCommand) {
@@ -54,7 +53,7 @@ func (s *search) firstOf(list []*plugins.Plugin) (first plugins.Skill, ok bool) 
 // runsFound records that the client runs the skill. If a command has no fsm.json and the
 // plugins no skill of its name, it returns no folder, so that an fsm.json in another folder of
 // the name is found later.
-func (s *search) runsFound(skill plugins.Skill, list []*plugins.Plugin) (candidate, bool) {
+func (s *search) runsFound(skill client.Skill, list []*client.Plugin) (candidate, bool) {
 	c := candidateOf(skill, RulePluginSkill)
 	if !skill.IsCommand {
 		s.runsSkill(c)
@@ -65,7 +64,7 @@ func (s *search) runsFound(skill plugins.Skill, list []*plugins.Plugin) (candida
 		c.rule = RuleNested
 	}
 	s.runsCommand(c.rule, skill.File)
-	hasSkill := slices.ContainsFunc(list, func(p *plugins.Plugin) bool { return s.isSkill(skillIn(p.Dir, s.skill)) })
+	hasSkill := slices.ContainsFunc(list, func(p *client.Plugin) bool { return s.isSkill(skillIn(p.Dir, s.skill)) })
 	if !hasSkill && !s.hasSpec(c) {
 		return candidate{}, true
 	}
@@ -73,13 +72,13 @@ func (s *search) runsFound(skill plugins.Skill, list []*plugins.Plugin) (candida
 }
 
 // candidateOf returns the folder of a plugin's skill.
-func candidateOf(skill plugins.Skill, rule Rule) candidate {
+func candidateOf(skill client.Skill, rule Rule) candidate {
 	return candidate{rule: rule, folder: skill.Folder(), plugin: keyOf(skill.Plugin), skill: &skill}
 }
 
 // keyOf returns what Result.Plugin has for the plugin.
-func keyOf(p *plugins.Plugin) string {
-	if name, isSession := strings.CutSuffix(p.Key, "@"+plugins.InlineMarketplace); isSession {
+func keyOf(p *client.Plugin) string {
+	if name, isSession := strings.CutSuffix(p.Key, "@"+client.InlineMarketplace); isSession {
 		return name
 	}
 	return p.Key
@@ -107,7 +106,7 @@ func (s *search) inInstallation() []candidate {
 func (s *search) inRoot(r root) []candidate {
 	all := []candidate{
 		{rule: RulePluginSkill, folder: skillIn(r.dir, s.skill), plugin: r.plugin},
-		{rule: RulePluginCommand, folder: filepath.Join(plugins.CommandsDir(r.dir), s.skill), plugin: r.plugin},
+		{rule: RulePluginCommand, folder: filepath.Join(client.CommandsDir(r.dir), s.skill), plugin: r.plugin},
 	}
 	if strings.Contains(s.skill, ":") {
 		all = append(all, candidate{rule: RuleNested, folder: s.nested(r.dir), plugin: r.plugin})
@@ -116,7 +115,7 @@ func (s *search) inRoot(r root) []candidate {
 }
 
 func (s *search) nested(dir string) string {
-	return filepath.Join(plugins.CommandsDir(dir), plugins.NestedPath(s.skill))
+	return filepath.Join(client.CommandsDir(dir), client.NestedPath(s.skill))
 }
 
 // openRegistry reads the registry once, and adds a step if it cannot be used.
@@ -124,7 +123,7 @@ func (s *search) openRegistry() {
 	if s.registry != nil {
 		return
 	}
-	s.registry, s.registryErr = plugins.ReadRegistry(s.FS, s.ConfigDir)
+	s.registry, s.registryErr = client.ReadRegistry(s.FS, s.ConfigDir)
 	if s.registryErr != nil && (s.plugin != "" || !errors.Is(s.registryErr, fs.ErrNotExist)) {
 		s.problem(RuleRegistry, OutcomeFailed, s.registryErr)
 	}
@@ -149,7 +148,7 @@ func (s *search) prefer(dir string) []installed {
 		applying = append(applying, installed{in, root, s.switches().Rank(in.Key)})
 	}
 	if len(applying) == 0 {
-		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
+		s.step(RuleRegistry, client.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
 		return nil
 	}
 	slices.SortStableFunc(applying, compare)
@@ -164,8 +163,8 @@ func (s *search) prefer(dir string) []installed {
 
 // applying returns the plugin's installations that apply in dir and are not disabled. It
 // adds a step for each of the others.
-func (s *search) applying(dir string) []plugins.Installation {
-	var applying []plugins.Installation
+func (s *search) applying(dir string) []client.Installation {
+	var applying []client.Installation
 	for _, in := range s.registry.WithSources(s.switches(), s.plugin) {
 		switch {
 		case !s.registry.Takes(s.switches(), in, dir):
@@ -181,18 +180,18 @@ func (s *search) applying(dir string) []plugins.Installation {
 	return applying
 }
 
-func (s *search) skip(in plugins.Installation, why string) {
+func (s *search) skip(in client.Installation, why string) {
 	s.step(RuleRegistry, in.InstallPath, OutcomeSkipped, describe(in)+": "+why)
 }
 
-func (s *search) skipDisabled(in plugins.Installation) {
+func (s *search) skipDisabled(in client.Installation) {
 	_, path := s.switches().Lookup(in.Key)
 	s.skip(in, "disabled in "+path)
 }
 
 // switches returns the settings, which it reads once: those of the project that the client
 // was started in, or of cwd if that is unknown.
-func (s *search) switches() *plugins.Settings {
+func (s *search) switches() *client.Settings {
 	if s.settings != nil {
 		return s.settings
 	}
@@ -200,8 +199,8 @@ func (s *search) switches() *plugins.Settings {
 	if project == "" && filepath.IsAbs(s.cwd) {
 		project = s.cwd
 	}
-	s.settings = plugins.ReadSettingsIn(s.FS, slices.DeleteFunc(claude.SettingsFiles(s.FS, s.ConfigDir, project), func(path string) bool {
-		return !s.loads(claude.SourceOf(s.ConfigDir, path))
+	s.settings = client.ReadSettingsIn(s.FS, slices.DeleteFunc(client.SettingsFiles(s.FS, s.ConfigDir, project), func(path string) bool {
+		return !s.loads(client.SourceOf(s.ConfigDir, path))
 	}))
 	for _, err := range s.settings.Problems() {
 		s.problem(RuleSettings, OutcomeFailed, err)
@@ -210,14 +209,14 @@ func (s *search) switches() *plugins.Settings {
 }
 
 // byRank orders installations by their place in enabledPlugins.
-func (s *search) byRank(a, b plugins.Installation) int {
+func (s *search) byRank(a, b client.Installation) int {
 	return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
 }
 
 // compare orders installations by their place in enabledPlugins (measured with 2.1.329,
 // fact 51), then by scope, as the requirements say, then by plugins.Compare.
 func compare(a, b installed) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.Compare(a.Installation, b.Installation))
+	return cmp.Or(cmp.Compare(a.rank, b.rank), client.Compare(a.Installation, b.Installation))
 }
 
 // explain adds a step for each installation: why it was chosen or skipped.
@@ -233,7 +232,7 @@ func (s *search) explain(ordered []installed) {
 	}
 }
 
-func describe(in plugins.Installation) string {
+func describe(in client.Installation) string {
 	text := in.Key + ", scope " + in.Scope
 	if !in.LastUpdated.IsZero() {
 		text += ", updated " + in.LastUpdated.UTC().Format(time.RFC3339)

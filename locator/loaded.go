@@ -4,26 +4,26 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // shared is what a search has read that does not depend on the name. The searches of one
 // listing share it, so that each file is read once.
 type shared struct {
-	registry     *plugins.Registry // nil until it is needed
-	registryErr  error             // why it cannot be used
-	settings     *plugins.Settings // nil until they are needed
-	project      []string          // cached result of projectDirs
-	rootList     []root            // cached result of roots
-	session      []*plugins.Plugin // cached result of sessionPlugins
+	registry     *client.Registry // nil until it is needed
+	registryErr  error            // why it cannot be used
+	settings     *client.Settings // nil until they are needed
+	project      []string         // cached result of projectDirs
+	rootList     []root           // cached result of roots
+	session      []*client.Plugin // cached result of sessionPlugins
 	sessionRead  bool
-	every        []*plugins.Plugin // cached result of everyPlugin
+	every        []*client.Plugin // cached result of everyPlugin
 	everyRead    bool
-	installed    map[plugins.Installation]loaded
+	installed    map[client.Installation]loaded
 	nestedDirs   []string // cached result of nestedRoots
 	nestedAll    bool     // no limit left out nested directories
 	nestedRead   bool
-	pluginSkills []plugins.Skill // cached result of everyPluginSkill
+	pluginSkills []client.Skill // cached result of everyPluginSkill
 	skillsRead   bool
 	names        map[string]string    // in frontmatters, by folder
 	byOwn        map[string]candidate // of the user and the project, by the names in their frontmatters; nil until needed
@@ -32,7 +32,7 @@ type shared struct {
 
 // sessionPlugins returns the plugins of PluginDirs, which the client loads for one session
 // (measured with 2.1.197, fact 29, and 2.1.329, fact 124).
-func (s *search) sessionPlugins() []*plugins.Plugin {
+func (s *search) sessionPlugins() []*client.Plugin {
 	if !s.sessionRead {
 		s.sessionRead = true
 		for _, dir := range s.PluginDirs {
@@ -58,7 +58,7 @@ func (s *search) loadSession(dir string) {
 				"with the agent's next task tool")
 		return
 	}
-	p, err := plugins.LoadDir(s.FS, dir)
+	p, err := client.LoadDir(s.FS, dir)
 	if err != nil {
 		s.step(RulePluginDir, dir, OutcomeFailed, err.Error()+"; the client does not load the plugin")
 	}
@@ -94,7 +94,7 @@ func (s *search) findSession() {
 // installed one is not loaded beside one of PluginDirs of its name. If the
 // registry cannot be used, everyPlugin returns the others and no error, because a name
 // without a colon need not be that of a plugin's skill.
-func (s *search) everyPlugin() []*plugins.Plugin {
+func (s *search) everyPlugin() []*client.Plugin {
 	if s.everyRead {
 		return s.every
 	}
@@ -114,7 +114,7 @@ func (s *search) everyPlugin() []*plugins.Plugin {
 }
 
 // enabledInstallations returns the installations that the client loads, in its order.
-func (s *search) enabledInstallations() []plugins.Installation {
+func (s *search) enabledInstallations() []client.Installation {
 	s.openRegistry()
 	for _, in := range s.registry.Applying(s.cwd, s.ProjectDir) {
 		if s.switches().Disabled(in.Key) {
@@ -128,13 +128,13 @@ func (s *search) enabledInstallations() []plugins.Installation {
 
 // loaded is an installed plugin, or the reason why the client does not load it.
 type loaded struct {
-	*plugins.Plugin
+	*client.Plugin
 	err error
 }
 
 // load loads an installed plugin, once. One that has been invoked is loaded whatever
 // its manifest has, because the client has loaded it.
-func (s *search) load(in plugins.Installation) (*plugins.Plugin, error) {
+func (s *search) load(in client.Installation) (*client.Plugin, error) {
 	known, ok := s.installed[in]
 	if !ok {
 		known.Plugin, known.err = s.registry.Load(in)
@@ -142,7 +142,7 @@ func (s *search) load(in plugins.Installation) (*plugins.Plugin, error) {
 			s.problem(RulePluginManifest, OutcomeFailed, known.err)
 		}
 		if s.installed == nil {
-			s.installed = map[plugins.Installation]loaded{}
+			s.installed = map[client.Installation]loaded{}
 		}
 		s.installed[in] = known
 	}
@@ -155,17 +155,17 @@ func (s *search) load(in plugins.Installation) (*plugins.Plugin, error) {
 // notEnabled reports whether the client does not load the plugin, because the settings enable
 // others but not this one. Settings that are not read may enable it, so a skill that has been
 // invoked is searched for all the same.
-func (s *search) notEnabled(in plugins.Installation) bool {
+func (s *search) notEnabled(in client.Installation) bool {
 	enabled, _ := s.switches().Lookup(in.Key)
-	return !s.Invoked && !enabled && s.switches().Says() && in.Scope != plugins.ScopeManaged
+	return !s.Invoked && !enabled && s.switches().Says() && in.Scope != client.ScopeManaged
 }
 
 // pluginsNamed returns the plugins whose skills have names that begin with s.plugin, in the
 // client's order. If the manifest of one gives it another name than its marketplace or folder does, all are read.
-func (s *search) pluginsNamed() (named []*plugins.Plugin) {
+func (s *search) pluginsNamed() (named []*client.Plugin) {
 	s.findSession()
 	if s.inSession != nil {
-		return []*plugins.Plugin{s.inSession}
+		return []*client.Plugin{s.inSession}
 	}
 	if s.openRegistry(); s.registryErr == nil {
 		for _, err := range s.registry.Problems() {
@@ -180,5 +180,5 @@ func (s *search) pluginsNamed() (named []*plugins.Plugin) {
 	if len(named) > 0 {
 		return named
 	}
-	return slices.DeleteFunc(slices.Clone(s.everyPlugin()), func(p *plugins.Plugin) bool { return p.Name != s.plugin })
+	return slices.DeleteFunc(slices.Clone(s.everyPlugin()), func(p *client.Plugin) bool { return p.Name != s.plugin })
 }

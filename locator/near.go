@@ -3,7 +3,7 @@ package locator
 import (
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Near returns, sorted, the names that the client knows in cwd and that are similar to
@@ -15,7 +15,7 @@ func (l *Locator) Near(command, cwd string) []string {
 	var near []string
 	for _, known := range all {
 		if s.isSkill(known.folder) {
-			near = append(near, s.usable(known, func(name string) bool { return hint.SimilarNames(command, name) })...)
+			near = append(near, s.usable(known, func(name string) bool { return message.SimilarNames(command, name) })...)
 		}
 	}
 	slices.Sort(near)

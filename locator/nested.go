@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // A nested skill is one in a .claude/skills below the start directory. The client knows it
@@ -29,7 +29,7 @@ func (s *search) inScope() (candidate, bool) {
 		s.runsSkill(c)
 		return c, true
 	}
-	s.step(c.rule, filepath.Join(c.folder, plugins.SkillFile), OutcomeAbsent, "")
+	s.step(c.rule, filepath.Join(c.folder, client.SkillFile), OutcomeAbsent, "")
 	return candidate{}, false
 }
 

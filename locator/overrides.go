@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // checkOverride adds a step if skillOverrides in the settings switch the skill off, so that the client
@@ -17,11 +17,11 @@ func (s *search) checkOverride(c candidate) {
 	name := s.listedName(c)
 	value, path, line := s.switches().Override(name)
 	switch value {
-	case plugins.OverrideOff:
+	case client.OverrideOff:
 		s.result.off = fmt.Sprintf(`switched off in %s:%d: "skillOverrides" for %q is "off"`, path, line, name)
 		s.step(RuleSettings, path, OutcomeFailed,
 			fmt.Sprintf(`line %d: "skillOverrides" for %q is "off", so the client runs the skill for nobody`, line, name))
-	case plugins.OverrideUserOnly:
+	case client.OverrideUserOnly:
 		s.step(RuleSettings, path, OutcomeFound,
 			fmt.Sprintf(`line %d: "skillOverrides" for %q is %q, so only a person can call the skill`, line, name, value))
 	}

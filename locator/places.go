@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -74,10 +73,10 @@ func (s *search) mainWorkTree() (root, bool) {
 		return root{}, false
 	}
 	top := dirs[len(dirs)-1]
-	if _, err := s.FS.Stat(plugins.SkillsDir(projectRoot(top))); err == nil || !isFile(s.FS, filepath.Join(top, ".git")) {
+	if _, err := s.FS.Stat(client.SkillsDir(projectRoot(top))); err == nil || !isFile(s.FS, filepath.Join(top, ".git")) {
 		return root{}, false
 	}
-	_, shared, linked := claude.Repository(s.FS, top)
+	_, shared, linked := client.Repository(s.FS, top)
 	if filepath.Base(shared) == ".git" {
 		shared = filepath.Dir(shared)
 	}
@@ -124,7 +123,7 @@ func (s *search) byFolder() (candidate, bool) {
 			return c, true
 		}
 		if s.plugin == "" {
-			s.step(c.rule, filepath.Join(c.folder, plugins.SkillFile), OutcomeAbsent, "")
+			s.step(c.rule, filepath.Join(c.folder, client.SkillFile), OutcomeAbsent, "")
 		}
 	}
 	return candidate{}, false
@@ -139,13 +138,13 @@ func (s *search) byCommand() (candidate, bool) {
 		return candidate{}, false
 	}
 	for _, r := range s.roots() {
-		path := filepath.Join(plugins.CommandsDir(r.dir), plugins.NestedPath(s.command))
+		path := filepath.Join(client.CommandsDir(r.dir), client.NestedPath(s.command))
 		if found, _ := exists(s.FS, path+".md"); found && !s.isSkill(filepath.Dir(path)) {
 			s.runsCommand(RuleCommand, path+".md")
 			return candidate{}, true
 		}
 		if s.isSkill(path) {
-			s.runsCommand(RuleCommand, filepath.Join(path, plugins.SkillFile))
+			s.runsCommand(RuleCommand, filepath.Join(path, client.SkillFile))
 			return candidate{rule: RuleCommand, folder: path}, true
 		}
 	}
@@ -154,12 +153,12 @@ func (s *search) byCommand() (candidate, bool) {
 
 // isSkill reports whether the client takes folder for a skill.
 func (s *search) isSkill(folder string) bool {
-	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile))
+	return isFile(s.FS, filepath.Join(folder, client.SkillFile))
 }
 
 // runsSkill records that the client runs the skill.
 func (s *search) runsSkill(c candidate) {
-	s.result.runs = filepath.Join(c.folder, plugins.SkillFile)
+	s.result.runs = filepath.Join(c.folder, client.SkillFile)
 	s.step(c.rule, s.result.runs, OutcomeFound, "the client runs this skill")
 }
 
@@ -171,4 +170,4 @@ func (s *search) runsCommand(rule Rule, path string) {
 
 func projectRoot(dir string) string { return filepath.Join(dir, ".claude") }
 
-func skillIn(root, skill string) string { return filepath.Join(plugins.SkillsDir(root), skill) }
+func skillIn(root, skill string) string { return filepath.Join(client.SkillsDir(root), skill) }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // specName is the file that is looked for in the folder of a skill.
@@ -22,8 +22,8 @@ type search struct {
 	*shared
 	chosen    []installed // cached result of prefer
 	hasChosen bool
-	sought    bool            // findSession has been called
-	inSession *plugins.Plugin // the plugin of PluginDirs, nil if it has none
+	sought    bool           // findSession has been called
+	inSession *client.Plugin // the plugin of PluginDirs, nil if it has none
 }
 
 func (l *Locator) search(command, cwd string, known *shared) *search {
@@ -33,9 +33,9 @@ func (l *Locator) search(command, cwd string, known *shared) *search {
 // candidate is a folder that may be the skill's.
 type candidate struct {
 	rule   Rule
-	folder string         // "" if the client runs something that has no folder
-	plugin string         // key or name of the plugin that it belongs to, "" if none
-	skill  *plugins.Skill // of a plugin, as the client has it; nil if that is not known
+	folder string        // "" if the client runs something that has no folder
+	plugin string        // key or name of the plugin that it belongs to, "" if none
+	skill  *client.Skill // of a plugin, as the client has it; nil if that is not known
 }
 
 // choice searches one kind of place for what the client runs.
@@ -141,7 +141,7 @@ func (s *search) try(places []place) {
 // name, although its folder does: a manifest renames it. A name that has been invoked is known to the client, so there the
 // folder is used.
 func (s *search) isRefused(c candidate) bool {
-	isItsOwn := isFile(s.FS, filepath.Join(c.folder, plugins.SkillFile)) || c.plugin != "" && isFile(s.FS, c.folder+".md")
+	isItsOwn := isFile(s.FS, filepath.Join(c.folder, client.SkillFile)) || c.plugin != "" && isFile(s.FS, c.folder+".md")
 	if s.Invoked || s.plugin == "" || s.result.known || !isItsOwn {
 		return false
 	}
@@ -174,7 +174,7 @@ func (s *search) step(rule Rule, path string, outcome Outcome, detail string) {
 // problem adds a step for a file of the client that cannot be used.
 func (s *search) problem(rule Rule, outcome Outcome, err error) {
 	path, detail := "", err.Error()
-	if f, ok := errors.AsType[*plugins.FileError](err); ok {
+	if f, ok := errors.AsType[*client.FileError](err); ok {
 		path, detail = f.Path, f.Err.Error()
 	}
 	s.step(rule, path, outcome, detail)

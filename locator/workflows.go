@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // Workflow is the fsm.json of a skill that the client knows in a directory.
@@ -112,7 +112,7 @@ func (s *search) isRunAs(k knownSkill, name string) bool {
 	if k.skill != nil {
 		return r.Runs() == k.skill.File || r.Runs() == "" && r.Path == filepath.Join(k.folder, specName)
 	}
-	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, plugins.SkillFile) ||
+	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, client.SkillFile) ||
 		r.Runs() == k.folder+".md" && k.rule != RuleCommand // a file is a command of its own there
 }
 
@@ -132,7 +132,7 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 		for _, c := range s.folders([]root{r}, r.rule) {
 			all = append(all, s.known(c, filepath.Base(c.folder)))
 		}
-		for _, k := range s.commands(r, "", plugins.CommandsDir(r.dir), 0) {
+		for _, k := range s.commands(r, "", client.CommandsDir(r.dir), 0) {
 			if k.rule = RuleCommand; s.isSkill(k.folder) {
 				all = append(all, k)
 			}
@@ -168,7 +168,7 @@ func (s *search) ofPlugins() (all []knownSkill) {
 	}
 	for _, p := range s.everyPlugin() {
 		r := root{dir: p.Dir, plugin: keyOf(p)}
-		more := s.commands(r, p.Name, plugins.CommandsDir(r.dir), 0)
+		more := s.commands(r, p.Name, client.CommandsDir(r.dir), 0)
 		for _, c := range s.folders([]root{r}, RulePluginSkill) {
 			more = append(more, knownSkill{candidate: c, names: []string{p.Name + ":" + filepath.Base(c.folder)}})
 		}
@@ -183,7 +183,7 @@ func (s *search) ofPlugins() (all []knownSkill) {
 }
 
 // ruleOf returns the kind of place that has the skill.
-func ruleOf(skill plugins.Skill) Rule {
+func ruleOf(skill client.Skill) Rule {
 	switch {
 	case !skill.IsCommand:
 		return RulePluginSkill

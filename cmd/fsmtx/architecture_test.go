@@ -81,14 +81,14 @@ func TestAPlaceThatDoesNotExistIsNoticed(t *testing.T) {
 	for cell, want := range map[string][]string{
 		"`txn/journal.go`, then `docs/crash-safety.md`; `make crashtest`": nil,
 		"`internal/steps`: `frame.go`, `evidence.go`":                     nil,
-		"`internal/claude/claude.go`: `Tested`":                           nil,
+		"`internal/client/claude.go`: `Tested`":                           nil,
 		"the journal":                                                     {"no place is named"},
 		"`make crashtest`":                                                {"no place is named"},
 		"`txn/diary.go`":                                                  {"txn/diary.go"},
 		"`internal/steps`: `frame.go`, `plinth.go`":                       {"plinth.go"},
 		"`frame.go`":                                                      {"frame.go"},
 		"`internal/nothing`":                                              {"internal/nothing"},
-		"`internal/claude/claude.go`: `Untested`":                         {"Untested"},
+		"`internal/client/claude.go`: `Untested`":                         {"Untested"},
 	} {
 		assert.Equal(t, want, unresolvedPlaces(root, cell), cell)
 	}
@@ -154,22 +154,6 @@ func codeSpans(cell string) (spans []string) {
 		spans = append(spans, m[1])
 	}
 	return spans
-}
-
-// TestFewPackagesKnowTheClientsTasks: what the client's task lists look like is known to their
-// form, and where they are to the package that finds lists. All others use tasks.Form.
-func TestFewPackagesKnowTheClientsTasks(t *testing.T) {
-	list := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../../...")
-	out, err := list.Output()
-	require.NoError(t, err)
-	var importers []string
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		if slices.Contains(fields[1:], module+"/internal/claude/tasks") {
-			importers = append(importers, strings.TrimPrefix(fields[0], module+"/"))
-		}
-	}
-	assert.Equal(t, []string{"internal/tasklist", "internal/tasks"}, importers)
 }
 
 // agentsWords are names of agents, and of tools that only some of them have.

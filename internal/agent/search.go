@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -368,7 +368,7 @@ func (s Search) Near(command, cwd string) (near []string) {
 		switch {
 		case k.Name == command:
 			return nil
-		case hint.SimilarNames(command, k.Name):
+		case message.SimilarNames(command, k.Name):
 			near = append(near, k.Name)
 		}
 	}

@@ -11,25 +11,25 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 var (
 	// ErrServer is returned for a TOML file in which somebody else has configured a server with the
 	// name fsmtx.
-	ErrServer = hint.New("the file has an MCP server of its own with the name fsmtx",
+	ErrServer = message.NewError("the file has an MCP server of its own with the name fsmtx",
 		"rename or remove that server; the file was not changed")
 	// ErrOneLine is returned for a TOML file to which no table of a server can be added.
-	ErrOneLine = hint.New("mcp_servers is in one line, to which no server can be added",
+	ErrOneLine = message.NewError("mcp_servers is in one line, to which no server can be added",
 		"give each of its servers a table of its own, [mcp_servers.NAME]; the file was not changed")
 	// ErrTOML is returned for a file that is not TOML. The agent does not start with it.
-	ErrTOML = hint.New("not valid TOML", "correct the file, or move it away; it was not changed")
+	ErrTOML = message.NewError("not valid TOML", "correct the file, or move it away; it was not changed")
 )
 
 // ErrTable is returned for a TOML file in which the lines of the server cannot be told from the
 // others.
-var ErrTable = hint.New("the lines of the MCP server cannot be told from the others",
+var ErrTable = message.NewError("the lines of the MCP server cannot be told from the others",
 	"edit mcp_servers.fsmtx in it yourself; the file was not changed")
 
 // Table is the MCP server in a TOML file: a block of lines with a table of its own, which is marked by the line of its

@@ -3,11 +3,11 @@ package command
 import (
 	"context"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -15,12 +15,12 @@ import (
 // tools, in a session of the project in dir.
 func answerers(s terminal.Streams, dir string, tools ...string) (all []steps.Answerer) {
 	here, roots := settings.Here(s.Getenv, dir), pluginRoots(s, dir)
-	if client, err := claude.ReadDirs(s.Getenv, dir); err == nil {
+	if client, err := client.ReadDirs(s.Getenv, dir); err == nil {
 		roots = append(roots, client.Plugins...)
 	}
 	for _, tool := range tools {
 		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
-			all = append(all, steps.Answerer{Name: visible.Line("the " + by.Event + " hook in " + by.Place), Sum: by.Sum})
+			all = append(all, steps.Answerer{Name: message.Line("the " + by.Event + " hook in " + by.Place), Sum: by.Sum})
 		}
 	}
 	return all
@@ -28,7 +28,7 @@ func answerers(s terminal.Streams, dir string, tools ...string) (all []steps.Ans
 
 // allAnswerers returns the sums of those for every question, for the record of a workflow that is begun.
 func allAnswerers(s terminal.Streams, dir string) (sums []string) {
-	for _, by := range answerers(s, dir, "TaskUpdate", "Bash", claude.QuestionTool, settings.Elicitation) {
+	for _, by := range answerers(s, dir, "TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation) {
 		sums = append(sums, by.Sum)
 	}
 	return sums

@@ -14,10 +14,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newBegin(s terminal.Streams) *cobra.Command {
@@ -127,7 +127,7 @@ func refusedToBegin(err error) error {
 	if e.Refused {
 		code = ExitNo
 	}
-	return &Exit{code, visible.Lines(e.Message), e.Hint}
+	return &Exit{code, message.Lines(e.Message), e.Hint}
 }
 
 // shownBegin is what begin prints as JSON.

@@ -13,12 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 // Exit codes shared by the subcommands. A subcommand that uses others documents them
@@ -201,9 +200,9 @@ func commandFirst(misused func(*cobra.Command, error) error) func(*cobra.Command
 func Main(args []string, s terminal.Streams) int {
 	p := Program{Commands: Subcommands()}
 	if !p.has(args) {
-		err := programs.Start(args, version.Get().Version)
+		err := programs.Start(args, programs.GetBuild().Version)
 		s.Errorf("%v", err)
-		s.Hintf("%s", hint.Of(err))
+		s.Hintf("%s", message.Hint(err))
 		return ExitNo
 	}
 	return p.Run(args, s)
@@ -260,7 +259,7 @@ func (p Program) Run(args []string, s terminal.Streams) int {
 	}
 	if err.Error() != "" {
 		s.Errorf("%v", err)
-		advice = cmp.Or(advice, hint.Of(err), Remedy(err))
+		advice = cmp.Or(advice, message.Hint(err), Remedy(err))
 	}
 	if advice != "" {
 		s.Hintf("%s", advice)
@@ -363,7 +362,7 @@ func commandMeant(c *cobra.Command, word string) string {
 		if letters(name) == letters(word) {
 			return 1
 		}
-		return hint.Distance(word, name, len(word)+1)
+		return message.Distance(word, name, len(word)+1)
 	}
 	return c.CommandPath() + " " + slices.MinFunc(near, func(a, b string) int { return mistakes(a) - mistakes(b) })
 }

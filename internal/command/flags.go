@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -105,11 +105,11 @@ func Finder(s terminal.Streams) (hydrate.Finder, error) {
 // characters that are shown as escapes is left out: it cannot be typed, and its line feeds
 // or tabs would split it.
 func Offer(words []string, word, description string) []string {
-	if word != visible.Line(word) {
+	if word != message.Line(word) {
 		return words
 	}
 	if description != "" {
-		word += "\t" + visible.Line(description)
+		word += "\t" + message.Line(description)
 	}
 	return append(words, word)
 }
@@ -156,7 +156,7 @@ func FinderHere(s terminal.Streams) (l hydrate.Finder, cwd string, err error) {
 }
 
 // IsPlugin reports whether the client can load a directory with --plugin-dir.
-func IsPlugin(dir string) bool { return Exists(dir, plugins.ManifestPath) }
+func IsPlugin(dir string) bool { return Exists(dir, client.ManifestPath) }
 
 // InPluginHere returns the path of the fsm.json that the name has in the plugin in the current directory, or "".
 func InPluginHere(s terminal.Streams, cwd, name string) string {

@@ -10,17 +10,17 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -124,7 +124,7 @@ func (h *agentHook) hear(ctx context.Context) error {
 	return h.Hear(ctx, h.call.Session, func(before steps.Heard) steps.Heard { return before.Hears(s, h.call.Prompt, h.words()) })
 }
 
-func (h *agentHook) words() transcript.Words {
+func (h *agentHook) words() client.Words {
 	return rules.StopWords(h.streams.Env, h.call.Cwd)
 }
 
@@ -195,12 +195,12 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	})
 	hydrated{call: hydrate.Call{Request: request, Result: result, Err: err}}.log(start, h.decided)
 	if err != nil {
-		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
+		text, hint := hydrate.Explain(err, result, h.streams.Getenv)
 		return agent.Reply{
 			Context: strings.TrimSpace("The skill " + skill.Name +
 				" has a workflow, but fsmtx could not put it into the list of steps, so nothing of it is checked. Tell the user.\n" +
-				message + "\n" + hint),
-			Person: "fsmtx: " + visible.Words(message),
+				text + "\n" + hint),
+			Person: "fsmtx: " + message.Words(text),
 		}
 	}
 	if result.Spec != "" && len(result.Created) > 0 {
@@ -274,7 +274,7 @@ func (h *agentHook) shell(ctx context.Context) agent.Reply {
 	begins := false
 	for _, words := range script.Calls() {
 		if one, ok := findHeld(words, ""); ok {
-			return agent.Reply{Deny: visible.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
+			return agent.Reply{Deny: message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
 				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
 				one.rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
 		}
@@ -316,7 +316,7 @@ func (h *agentHook) stop(ctx context.Context) agent.Reply {
 // troubled adds an error of this program to a reply, for the person. It refuses nothing.
 func (h *agentHook) troubled(r agent.Reply, what string, err error) agent.Reply {
 	if err != nil {
-		r.Person = strings.TrimSpace(r.Person + "\n" + visible.Sprintf("fsmtx: %s: %v", what, err))
+		r.Person = strings.TrimSpace(r.Person + "\n" + message.Sprintf("fsmtx: %s: %v", what, err))
 	}
 	return r
 }

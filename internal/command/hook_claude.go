@@ -7,12 +7,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 // claudeHook is one call of Claude Code's hook. Its list is the session's.
@@ -32,7 +31,7 @@ func (h claudeHook) run(ctx context.Context) error {
 		ctx, stop := Interruptible(ctx)
 		defer stop()
 		recovered = recovery.Answer(recoverEvent(ctx, h.streams, h.event, h.flags.recovery))
-		if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), version.Get().Version); text != "" {
+		if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), ownPath(), programs.GetBuild().Version); text != "" {
 			recovered = event.Join(h.event.Name, recovered, event.Notice(text))
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const hookLong = `Hook is the one hook of fsmtx. It reads an event from standard input, finds out which agent
@@ -125,7 +125,7 @@ func (f *eventFlags) check() (fsmspec.Policy, error) {
 // misusedHook reports an invalid hook command line: in Claude Code to the agent that has called
 // a skill, or else to the person; in other agents to the person. It refuses nothing.
 func misusedHook(s terminal.Streams, err error) error {
-	err = errors.New(visible.Sprintf("invalid hook command line: %v", err))
+	err = errors.New(message.Sprintf("invalid hook command line: %v", err))
 	e, readErr := ReadEvent(s) // an agent may not expect that its pipe breaks
 	if errors.Is(readErr, errTyped) {
 		s.Errorf("%v", err)
@@ -148,13 +148,13 @@ func misusedHook(s terminal.Streams, err error) error {
 			return deliver(s, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
 		}
 	}
-	return deliver(s, event.Notice(visible.Sprintf("%v; %s. The steps of workflows are not enforced", err, hint)))
+	return deliver(s, event.Notice(message.Sprintf("%v; %s. The steps of workflows are not enforced", err, hint)))
 }
 
 // noticeTo tells the person at agent a, nil for Claude Code, and standard error. It has no effect
 // on what the agent does.
 func noticeTo(a *agent.Agent, why error) event.Answer {
-	message := visible.Sprintf("%v", why)
+	message := message.Sprintf("%v", why)
 	if a == nil {
 		return event.Notice(message)
 	}
@@ -206,7 +206,7 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	SurviveBrokenPipe(s)
 	h, err := newAgentHook(ctx, s, f, policy, a, call)
 	if err != nil {
-		return deliver(s, a.Answer(call, agent.Reply{Person: visible.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))
+		return deliver(s, a.Answer(call, agent.Reply{Person: message.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))
 	}
 	err = deliver(s, a.Answer(call, h.reply(ctx)))
 	h.decided.write()

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // PrintJSON prints v as indented JSON. In text that is not UTF-8, such as a path, invalid
@@ -25,7 +25,7 @@ func PrintJSON(w io.Writer, v any) error {
 // WriteJSON prints a JSON text. Characters that are harmful in a terminal are printed as
 // JSON escapes, so programs still get their values.
 func WriteJSON(w io.Writer, text []byte) error {
-	_, err := w.Write(append(visible.JSON(text), '\n'))
+	_, err := w.Write(append(message.JSON(text), '\n'))
 	return err
 }
 

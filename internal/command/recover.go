@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const recoverLong = `Recover finishes interrupted hydrations, the changes that put the steps of a skill into a task
@@ -119,7 +119,7 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		s.Errorf("nothing to recover: fsmtx has not changed any task list")
 	}
 	for _, r := range reports {
-		if _, err := visible.Fprintf(s.Out, "%s\n", visible.Lines(r.String())); err != nil {
+		if _, err := message.Fprintf(s.Out, "%s\n", message.Lines(r.String())); err != nil {
 			return err
 		}
 		if r.Hint != "" {

@@ -13,20 +13,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const stepLong = `As a hook of Claude Code, step is "fsmtx hook --agent claude" without the rest: it enforces
@@ -86,7 +85,7 @@ func stepSubcommands() []Subcommand {
 // notEnforced reports to the person why the hook could not decide about a call. It refuses
 // no call.
 func notEnforced(why error) event.Answer {
-	return event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", why))
+	return event.Notice(message.Sprintf("the steps of workflows are not enforced: %v", why))
 }
 
 // judge returns the answer to an event. It recovers from a panic, whose exit code 2 would refuse
@@ -207,10 +206,10 @@ func (h *stepHook) left(ctx context.Context) string {
 func (h *stepHook) separated(ctx context.Context) event.Answer {
 	cleared, named := h.event.Source == "clear", ""
 	if !cleared {
-		client, _ := claude.ReadSwitches(h.streams.Getenv)
+		client, _ := client.ReadSwitches(h.streams.Getenv)
 		named = client.Resume
 	}
-	before, goesOn := transcript.Neighbour(h.event.TranscriptPath, named), h.event.Source == "compact" || h.event.Source == "resume"
+	before, goesOn := client.Neighbour(h.event.TranscriptPath, named), h.event.Source == "compact" || h.event.Source == "resume"
 	dir, err := tasklist.OfSession(h.streams.Getenv, before)
 	if before == "" || err != nil || goesOn && (before != named || named == h.Session) {
 		return event.Answer{}
@@ -231,7 +230,7 @@ func (h *stepHook) separated(ctx context.Context) event.Answer {
 	default:
 		how = "was forked from another one, it seems from " + before + ", which was worked on last,"
 	}
-	text := visible.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
+	text := message.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
 		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew%s",
 		how, open, back)
 	h.log(steps.Verdict{Trouble: text})
@@ -277,10 +276,10 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 			Agent: e.AgentID, Background: e.BackgroundTasks, Crons: e.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
 			Planning: h.Planning, Project: h.project(), Shown: true,
 			Message: e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
-			Words: func() transcript.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
+			Words: func() client.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})
 		if err != nil {
-			return h.troubled(visible.Sprintf("the workflow is not enforced at this stop: %v", err))
+			return h.troubled(message.Sprintf("the workflow is not enforced at this stop: %v", err))
 		}
 		if sentBack != "" {
 			h.sentBack = true
@@ -289,7 +288,7 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 		return h.troubled(person)
 	case event.UserPromptSubmit: // it may come while the agent works (fact 42)
 		return h.lapse(ctx, steps.Pause{InFlight: func(use string) bool {
-			over, known := transcript.Over(e.TranscriptPath, use)
+			over, known := client.Over(e.TranscriptPath, use)
 			return known && !over
 		}})
 	case event.SessionStart:
@@ -301,14 +300,14 @@ func (h *stepHook) judged(ctx context.Context) event.Answer {
 // over reports whether an earlier call of the agent is over. It is false for the calls of a subagent,
 // which this transcript does not have.
 func (h *stepHook) over(use string) bool {
-	over, known := transcript.Over(h.event.TranscriptPath, use)
+	over, known := client.Over(h.event.TranscriptPath, use)
 	return over && known
 }
 
 // lapse records which decisions have lapsed.
 func (h *stepHook) lapse(ctx context.Context, p steps.Pause) event.Answer {
 	if err := h.Lapse(ctx, p); err != nil {
-		return h.troubled(visible.Sprintf("it could not be recorded which updates were stopped: %v", err))
+		return h.troubled(message.Sprintf("it could not be recorded which updates were stopped: %v", err))
 	}
 	return event.Answer{}
 }
@@ -331,7 +330,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	}
 	state, err := h.Resume(ctx, h.event.TranscriptPath)
 	if err != nil {
-		return h.troubled(visible.Sprintf("the agent could not be given the state of its workflow: %v", err))
+		return h.troubled(message.Sprintf("the agent could not be given the state of its workflow: %v", err))
 	}
 	if state == "" {
 		return h.separated(ctx)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const allowLong = `Allow lets one call through that a step lists under "only", although no such step is in
@@ -76,6 +76,6 @@ func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = visible.Fprintf(s.Out, "allowed once: %s, which belongs to %s\n", f.rule, steps.Names(owners))
+	_, err = message.Fprintf(s.Out, "allowed once: %s, which belongs to %s\n", f.rule, steps.Names(owners))
 	return err
 }

@@ -15,13 +15,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // bash makes the client ask the person when the agent's shell is about to run commands that
@@ -107,9 +106,9 @@ func (h *stepHook) heldBegin(ctx context.Context, words []shell.Word, dir string
 // beginning returns the rule about a command that begins a skill in place of unfinished workflows, or in a directory that is not in
 // the session's project. Each may be empty.
 func beginning(rule Loosening, skill string, lost []string, dir, project string) Loosening {
-	rule.What = "begin " + visible.Words(skill)
+	rule.What = "begin " + message.Words(skill)
 	if project != "" && (dir == "" || !steps.IsIn(project, dir)) {
-		rule.What += visible.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
+		rule.What += message.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
 	}
 	if len(lost) > 0 {
 		rule.What += " in place of " + strings.Join(lost, ", ")
@@ -281,10 +280,10 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 	if len(found) == 1 { // of several, one may make the next one possible
 		why, err := h.futile(ctx, found[0])
 		if err != nil {
-			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", found[0].line, err)}, nil
+			return steps.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", found[0].line, err)}, nil
 		}
 		if why != nil {
-			return refuse(strings.TrimSuffix(visible.Words(why.Error())+"; "+hint.Of(why), "; "))
+			return refuse(strings.TrimSuffix(message.Words(why.Error())+"; "+message.Hint(why), "; "))
 		}
 	}
 	var questions []string
@@ -301,7 +300,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 		}
 		question, ok, err := h.question(ctx, one)
 		if err != nil {
-			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
+			return steps.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
 		}
 		if !ok {
 			continue
@@ -310,7 +309,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 			Command: one.line, Session: h.Session, Agent: h.event.AgentID, Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript(),
 		})
 		if err != nil {
-			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
+			return steps.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
 		}
 		rewritten = rewritten[:one.at] + " --" + GrantFlag + "=" + token + rewritten[one.at:]
 		questions, offers = append(questions, question), append(offers, one.person)
@@ -345,7 +344,7 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 	if c == nil {
 		return "", false, nil
 	}
-	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), visible.Words(one.past.past.Because)), true, nil
+	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), message.Words(one.past.past.Because)), true, nil
 }
 
 // stateFor returns the state of the list that a command decides about.
@@ -383,12 +382,12 @@ func (h *stepHook) futile(ctx context.Context, one held) (why, err error) {
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
 func (one held) deed(s *steps.State, c *steps.Current) string {
-	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), visible.Words(c.Workflow.Command))
+	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), message.Words(c.Workflow.Command))
 	switch one.rule.Command {
 	case "step end":
 		level := c.Workflow.Level()
 		if level == "the workflow" {
-			level += " " + visible.Words(c.Workflow.Command)
+			level += " " + message.Words(c.Workflow.Command)
 		}
 		open := slices.DeleteFunc(s.In(c.Workflow), (*steps.Current).Done)
 		if len(open) == 0 {
@@ -402,10 +401,10 @@ func (one held) deed(s *steps.State, c *steps.Current) string {
 	if p := one.past.past; p.Done {
 		what = "count as done "
 		if p.Outcome != "" {
-			step += ", as " + visible.Words(p.Outcome)
+			step += ", as " + message.Words(p.Outcome)
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.Values)) {
-			step += visible.Sprintf(", with %s %q", name, p.Values[name])
+			step += message.Sprintf(", with %s %q", name, p.Values[name])
 		}
 	}
 	if one.past.past.WithBlockers {

@@ -6,10 +6,10 @@ import (
 	"strconv"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // complete makes the client ask the person when the agent's shell is about to complete a step that they
@@ -65,7 +65,7 @@ func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict,
 	}
 	name := one.step.Name()
 	if _, alone := shell.Call(one.whole); !alone {
-		return refuse("not a call of its own", visible.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
+		return refuse("not a call of its own", message.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
 			"in literal words, so that the client can ask them", name, one.call.line))
 	}
 	if isSet(one.call.flags, GrantFlag) {
@@ -108,7 +108,7 @@ func (h *stepHook) offer(ctx context.Context, one completion, v steps.Verdict) (
 	token, err := h.Grant(ctx, steps.Grant{Command: one.call.line, Session: h.Session, Agent: h.event.AgentID,
 		Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript()})
 	if err != nil {
-		v.Trouble = visible.Sprintf("the person could not be asked about %s: %v", one.step.Name(), err)
+		v.Trouble = message.Sprintf("the person could not be asked about %s: %v", one.step.Name(), err)
 		return v, h.troubled(v.Trouble)
 	}
 	input, err := withMembers(h.event.ToolInput, map[string]any{

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const moveLong = `Move says where the project of a workflow is now. The gates look for files and run their
@@ -49,7 +49,7 @@ func newStepMove(s terminal.Streams) *cobra.Command {
 			}
 			from, err := frameIn(s, found).Move(ctx, dir, because, decidedBy(ctx))
 			for _, was := range from {
-				visible.Fprintf(s.Out, "moved: %s is now %s\n", was, dir)
+				message.Fprintf(s.Out, "moved: %s is now %s\n", was, dir)
 			}
 			return err
 		},

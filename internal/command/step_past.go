@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const pastLong = `
@@ -180,24 +180,24 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.ends && before != nil {
 		return printEnded(s, before, state, target)
 	}
-	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, target.Name())
+	_, err = message.Fprintf(s.Out, "%s: %s\n", word, target.Name())
 	if f.do != nil {
 		opened = openedWith(target, before, state)
 	}
 	if len(opened) > 0 {
-		visible.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
+		message.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
 	}
 	if halted := haltedBy(before, state); len(halted) > 0 {
-		visible.Fprintf(s.Out, "not in progress any more: %s\n", steps.Names(halted))
+		message.Fprintf(s.Out, "not in progress any more: %s\n", steps.Names(halted))
 	}
 	if before != nil { // the lines of a step that is opened again are read anew
 		gone := slices.DeleteFunc(slices.Clone(before.Steps), func(c *steps.Current) bool { return c.Gone() || state.Step(c.ID) != nil })
 		if len(gone) > 0 {
-			visible.Fprintf(s.Out, "out of the list: %s\n", steps.Names(gone))
+			message.Fprintf(s.Out, "out of the list: %s\n", steps.Names(gone))
 		}
 	}
 	for _, c := range state.Ready() {
-		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
+		message.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
 }
@@ -213,7 +213,7 @@ func openIn(ctx context.Context, dir string) (step int64, err error) {
 	for _, c := range state.Steps {
 		if w := c.Workflow; !c.Done() && w.Parent == 0 && open[w] == nil {
 			open[w], step = c, c.ID
-			all = append(all, fmt.Sprintf("%s of %s", c.Name(), visible.Words(w.Command)))
+			all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(w.Command)))
 		}
 	}
 	switch len(all) {
@@ -261,13 +261,13 @@ func printEnded(s terminal.Streams, before, after *steps.State, target *steps.Cu
 	}
 	what := target.Workflow.Level()
 	if what == "the workflow" {
-		what += " of " + visible.Words(target.Workflow.Command)
+		what += " of " + message.Words(target.Workflow.Command)
 	}
 	if len(left) == 0 {
-		_, err := visible.Fprintf(s.Out, "ended: %s, of which nothing was open\n", what)
+		_, err := message.Fprintf(s.Out, "ended: %s, of which nothing was open\n", what)
 		return err
 	}
-	_, err := visible.Fprintf(s.Out, "ended: %s; not needed: %s\n", what, steps.Names(left))
+	_, err := message.Fprintf(s.Out, "ended: %s; not needed: %s\n", what, steps.Names(left))
 	return err
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // served adds the calling session to the input of a tool of "fsmtx mcp": the server knows
@@ -27,7 +27,7 @@ func (h *stepHook) served() event.Answer {
 		return event.Answer{} // the tool itself reports invalid input
 	}
 	if folder := jsonx.StringMember(h.event.ToolInput, "skill"); hydrate.IsPath(folder) {
-		return event.AskAbout(visible.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
+		return event.AskAbout(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
 			"commands, which run without a further question. Begin it?",
 			folder), input)
 	}

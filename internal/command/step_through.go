@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
@@ -49,17 +49,17 @@ func (h *stepHook) isOrdinary() bool {
 
 // isOwn reports whether the program in a line of the agent's shell is this one: its whole
 // path, or its name if that leads to it. A relative path does not count: it depends on the directory.
-func isOwn(program string) bool {
+func isOwn(name string) bool {
 	self, err := programs.Path()
 	if err != nil {
 		return false
 	}
-	if program == settings.Program {
-		if program, err = exec.LookPath(program); err != nil {
+	if name == settings.Program {
+		if name, err = exec.LookPath(name); err != nil {
 			return false
 		}
 	}
-	return filepath.IsAbs(program) && safefile.Same(program, self)
+	return filepath.IsAbs(name) && safefile.Same(name, self)
 }
 
 // isAboutOwnList reports whether the command is about the list of this session. Of another one,

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
@@ -43,12 +43,12 @@ func (h *stepHook) after(ctx context.Context) event.Answer {
 	switch h.event.ToolName {
 	case "TaskUpdate":
 		text, v = h.Seen(ctx, jsonx.StringMember(h.event.ToolInput, "taskId"), h.event.AgentID)
-	case claude.QuestionTool:
+	case client.QuestionTool:
 		// It says what the person chose, where a step asks for that.
 		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
-		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), claude.QuestionTool) }
+		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), client.QuestionTool) }
 		text, v = h.Chosen(ctx, choices(h.event), steps.ByQuestion, h.event.AgentID)
 	}
 	if text == "" {

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -38,16 +37,16 @@ func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
 // exist: its settings, and the hooks of plugins.
 func hooksFiles(s terminal.Streams, cwd string) []string {
 	var files []string
-	config, err := claude.ConfigDir(s.Getenv)
+	config, err := client.ConfigDir(s.Getenv)
 	if err != nil {
 		return nil
 	}
-	files = append(files, filepath.Join(config, claude.UserSettings))
-	files = append(files, claude.SettingsFiles(locator.OS{}, config, cwd)...)
+	files = append(files, filepath.Join(config, client.UserSettings))
+	files = append(files, client.SettingsFiles(locator.OS{}, config, cwd)...)
 	project := s.Env("CLAUDE_PROJECT_DIR")
 	for _, dir := range []string{cwd, project} {
 		if dir != "" {
-			files = append(files, filepath.Join(dir, claude.ProjectSettings), filepath.Join(dir, claude.LocalSettings))
+			files = append(files, filepath.Join(dir, client.ProjectSettings), filepath.Join(dir, client.LocalSettings))
 		}
 	}
 	for _, root := range pluginRoots(s, cwd) {
@@ -63,15 +62,15 @@ func pluginRoots(s terminal.Streams, cwd string) (roots []string) {
 	if root := s.Env("CLAUDE_PLUGIN_ROOT"); root != "" {
 		roots = append(roots, root)
 	}
-	config, err := claude.ConfigDir(s.Getenv)
+	config, err := client.ConfigDir(s.Getenv)
 	if err != nil {
 		return roots
 	}
-	registry, err := plugins.ReadRegistry(locator.OS{}, config)
+	registry, err := client.ReadRegistry(locator.OS{}, config)
 	if err != nil {
 		return roots // doctor reports it
 	}
-	for _, in := range registry.Enabled(plugins.ReadSettings(locator.OS{}, config, cwd), cwd) {
+	for _, in := range registry.Enabled(client.ReadSettings(locator.OS{}, config, cwd), cwd) {
 		if root := registry.Root(in).Dir; root != "" {
 			roots = append(roots, root)
 		}

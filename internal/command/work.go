@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // exitTrouble says that a command for the agent could not do its work: nothing was decided.
@@ -175,7 +175,7 @@ func (l *listWork) print(result any, text string) error {
 	if l.json {
 		return PrintJSON(l.streams.Out, result)
 	}
-	_, err := io.WriteString(l.streams.Out, visible.Text(text)+"\n")
+	_, err := io.WriteString(l.streams.Out, message.Text(text)+"\n")
 	return err
 }
 
@@ -305,9 +305,9 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 		code = ExitNo
 	}
 	if code != ExitOK && !l.json {
-		return &Exit{code, visible.Lines(l.note + r.Text), ""}
+		return &Exit{code, message.Lines(l.note + r.Text), ""}
 	}
-	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: visible.Text(r.Text)}
+	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: message.Text(r.Text)}
 	switch {
 	case code == exitTrouble:
 		out.Verdict = "trouble"

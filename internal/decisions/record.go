@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // version is the version of the schema. It changes when a field is renamed or removed, or
@@ -103,7 +103,7 @@ func (r Record) line() ([]byte, error) {
 func (r Record) JSON() ([]byte, error) {
 	r.Time, r.Version = r.Time.UTC().Truncate(time.Microsecond), version
 	text, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
-	return visible.JSON(text), err
+	return message.JSON(text), err
 }
 
 // Milliseconds returns a duration as the log has it.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // back is an outcome that leads back, by indices of steps.
@@ -43,21 +43,21 @@ func (o Outcome) times() string {
 func (g *Graph) label(s Step) string {
 	var words []string
 	for _, c := range s.When {
-		words = append(words, "?"+visible.Line(strings.Join(c.Outcomes, "|")))
+		words = append(words, "?"+message.Line(strings.Join(c.Outcomes, "|")))
 	}
-	words = append(words, visible.Words(s.Subject))
+	words = append(words, message.Words(s.Subject))
 	if s.Round > 1 {
 		words = append(words, s.round())
 	}
 	if s.Outcome != "" && s.Outcome != "done" && s.State == Done {
-		words = append(words, "= "+visible.Line(s.Outcome))
+		words = append(words, "= "+message.Line(s.Outcome))
 	}
 	if items := s.items(); items != "" {
 		words = append(words, items)
 	}
 	words = append(words, g.effects(s)...)
 	if notes := s.notes(); len(notes) > 0 {
-		words = append(words, "["+visible.Line(strings.Join(notes, ", "))+"]")
+		words = append(words, "["+message.Line(strings.Join(notes, ", "))+"]")
 	}
 	return strings.Join(words, " ")
 }
@@ -81,7 +81,7 @@ func (s Step) items() string {
 	case s.Items != nil:
 		return fmt.Sprintf("▸ %s, %d done", terminal.Count(s.Items.Count, "item"), s.Items.Done)
 	case s.Each != "":
-		return "▸ each " + visible.Line(s.Each)
+		return "▸ each " + message.Line(s.Each)
 	}
 	return ""
 }
@@ -135,7 +135,7 @@ func (s Step) round() string {
 // effects returns what the outcomes lead to.
 func (g *Graph) effects(s Step) (all []string) {
 	for _, o := range s.Outcomes {
-		name := visible.Line(o.Name)
+		name := message.Line(o.Name)
 		switch {
 		case o.Back != 0:
 			all = append(all, fmt.Sprintf("↺ %s → %s (%s)", name, g.number(o.Back), o.times()))
@@ -160,7 +160,7 @@ func (s Step) notes() []string {
 func (g *Graph) condition(i, j int) string {
 	for _, c := range g.Steps[j].When {
 		if c.Step == g.Steps[i].ID {
-			return visible.Line(strings.Join(c.Outcomes, " or "))
+			return message.Line(strings.Join(c.Outcomes, " or "))
 		}
 	}
 	return ""

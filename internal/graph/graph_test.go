@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // steps returns steps 1, 2, 3 and so on, each with the ids that it waits for.
@@ -196,7 +196,7 @@ func TestTextFits(t *testing.T) {
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, terminal.Width(strings.TrimSuffix(line, "\n")), 60, "%s", text)
 		}
-		require.Equal(t, text, visible.Text(text))
+		require.Equal(t, text, message.Text(text))
 	})
 }
 

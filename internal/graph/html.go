@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 //go:embed page.html
@@ -16,7 +16,7 @@ var page string
 // HTML returns a self-contained page: the drawing of the text, with a row for each step that also has its description.
 func (g *Graph) HTML() string {
 	return strings.NewReplacer(
-		"{{title}}", html.EscapeString(visible.Line(g.Title)),
+		"{{title}}", html.EscapeString(message.Line(g.Title)),
 		"{{summary}}", html.EscapeString(g.summary()),
 		"{{path}}", html.EscapeString(plain(g.path())),
 		"{{notes}}", g.htmlNotes(),
@@ -65,8 +65,8 @@ func (g *Graph) htmlRows() string {
 		}
 		fmt.Fprintf(&out, `<tr class="step %s" data-step="%d" data-after="%s" tabindex="0">%s<span class="at" style="left:%.1fpx">%s</span></td>`,
 			g.classes(s), s.ID, g.waits(r.step), lanes, (float64(len([]rune(r.gutter))+r.column)+0.5)*width, sign(s.State))
-		fmt.Fprintf(&out, "<td><b>%s</b> %s</td><td>%s</td></tr>\n", html.EscapeString(visible.Line(s.number())),
-			html.EscapeString(visible.Line(state)), g.details(s))
+		fmt.Fprintf(&out, "<td><b>%s</b> %s</td><td>%s</td></tr>\n", html.EscapeString(message.Line(s.number())),
+			html.EscapeString(message.Line(state)), g.details(s))
 	}
 	return out.String()
 }
@@ -92,9 +92,9 @@ func (g *Graph) waits(j int) string {
 
 // details returns the subject of a step, its description, and what is to be known about it.
 func (g *Graph) details(s Step) string {
-	text := "<b>" + html.EscapeString(visible.Line(s.Subject)) + "</b>"
+	text := "<b>" + html.EscapeString(message.Line(s.Subject)) + "</b>"
 	if s.Description != "" {
-		text += "<p>" + strings.ReplaceAll(html.EscapeString(visible.Text(s.Description)), "\n", "&#10;") + "</p>"
+		text += "<p>" + strings.ReplaceAll(html.EscapeString(message.Text(s.Description)), "\n", "&#10;") + "</p>"
 	}
 	var more []string
 	for _, c := range s.When {
@@ -107,7 +107,7 @@ func (g *Graph) details(s Step) string {
 		more = append(more, items)
 	}
 	if more = append(append(more, g.effects(s)...), s.notes()...); len(more) > 0 {
-		text += "<p class=\"gates\">" + html.EscapeString(plain(visible.Line(strings.Join(more, "; ")))) + "</p>"
+		text += "<p class=\"gates\">" + html.EscapeString(plain(message.Line(strings.Join(more, "; ")))) + "</p>"
 	}
 	return text
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Mermaid returns the graph, with all dependencies, as a flowchart for Mermaid
@@ -41,7 +41,7 @@ func (g *Graph) Mermaid() string {
 		fmt.Fprintf(&out, "  s%d %s s%d\n", i, arrow, j)
 	})
 	for _, b := range g.backs() {
-		fmt.Fprintf(&out, "  s%d -. \"%s (%s)\" .-> s%d\n", b.from, text.Replace(visible.Line(b.outcome.Name)), b.outcome.times(), b.to)
+		fmt.Fprintf(&out, "  s%d -. \"%s (%s)\" .-> s%d\n", b.from, text.Replace(message.Line(b.outcome.Name)), b.outcome.times(), b.to)
 	}
 	out.WriteString(`  classDef done fill:#d7f0dc,stroke:#2e7d4f,color:#123
   classDef in_progress fill:#fff1c9,stroke:#b07d00,color:#321
@@ -66,7 +66,7 @@ func (g *Graph) Dot() string {
 	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var out strings.Builder
 	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n",
-		text.Replace(visible.Line(g.Title)))
+		text.Replace(message.Line(g.Title)))
 	indent := func(depth int) string { return strings.Repeat("  ", depth+1) }
 	g.eachGroup(func(i, depth int) {
 		s := g.Steps[i]
@@ -97,7 +97,7 @@ func (g *Graph) Dot() string {
 	})
 	for _, b := range g.backs() {
 		fmt.Fprintf(&out, "  s%d -> s%d [style=dashed, constraint=false, label=\"%s (%s)\"]\n", b.from, b.to,
-			text.Replace(visible.Line(b.outcome.Name)), b.outcome.times())
+			text.Replace(message.Line(b.outcome.Name)), b.outcome.times())
 	}
 	out.WriteString("}\n")
 	return out.String()
@@ -105,7 +105,7 @@ func (g *Graph) Dot() string {
 
 // title returns what a group of steps is called: the step that consists of them.
 func (s Step) title() string {
-	return strings.TrimRight(s.number()+" "+visible.Words(s.Subject)+" "+s.items(), " ")
+	return strings.TrimRight(s.number()+" "+message.Words(s.Subject)+" "+s.items(), " ")
 }
 
 // eachEdge calls f for every dependency, including those that close a cycle. The step at

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // minSubject is the smallest number of columns for a subject, even in a narrow terminal.
@@ -17,7 +17,7 @@ const minSubject = 16
 // fewer than minSubject columns for the subject. Of more than most steps some are folded.
 func (g *Graph) Text(columns int, colour bool, most int) string {
 	var out strings.Builder
-	title := visible.Line(g.Title)
+	title := message.Line(g.Title)
 	if title != "" {
 		title += ": "
 	}

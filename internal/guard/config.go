@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -129,7 +129,7 @@ const maxManifest = 1 << 20
 // PluginName returns the name in the manifest of the plugin that this program belongs
 // to, "" without one.
 func PluginName(env func(string) string) string {
-	data, err := safefile.ReadFile(filepath.Join(pluginRoot(env), plugins.ManifestPath), maxManifest, 0)
+	data, err := safefile.ReadFile(filepath.Join(pluginRoot(env), client.ManifestPath), maxManifest, 0)
 	if err != nil {
 		return ""
 	}

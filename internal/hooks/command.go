@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/genai"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
@@ -36,7 +36,7 @@ func (c Command) Model(ctx context.Context, request jsontext.Value) (jsontext.Va
 	if err := failureOf(o); err != nil {
 		return nil, fmt.Errorf("%w: %w", errModel, err)
 	}
-	response, err := genai.Collect(o.Stdout)
+	response, err := dialect.Collect(o.Stdout)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errModel, err)
 	}

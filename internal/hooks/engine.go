@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/genai"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -199,10 +198,10 @@ func (e *Engine) stdin(event string, fields js.Object, request, response jsontex
 		base = base.WithText("timestamp", e.config.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	if request != nil {
-		fields = fields.WithObject("llm_request", genai.ToHookRequest(request))
+		fields = fields.WithObject("llm_request", dialect.ToHookRequest(request))
 	}
 	if response != nil {
-		fields = fields.WithObject("llm_response", genai.ToHookResponse(response))
+		fields = fields.WithObject("llm_response", dialect.ToHookResponse(response))
 	}
 	return base.Merged(fields.Without("session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"))
 }

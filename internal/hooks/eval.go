@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/genai"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
@@ -175,17 +174,17 @@ func (r evaluation) translate() (jsontext.Value, error) {
 	var value jsontext.Value
 	switch op := r.Text("op"); op {
 	case "toHookLLMRequest":
-		value = genai.ToHookRequest(args[0]).Raw()
+		value = dialect.ToHookRequest(args[0]).Raw()
 	case "fromHookLLMRequest":
-		value = genai.FromHookRequest(first, args[1])
+		value = dialect.FromHookRequest(first, args[1])
 	case "toHookLLMResponse":
-		value = genai.ToHookResponse(args[0]).Raw()
+		value = dialect.ToHookResponse(args[0]).Raw()
 	case "fromHookLLMResponse":
-		value, _ = genai.FromHookResponse(args[0])
+		value, _ = dialect.FromHookResponse(args[0])
 	case "toHookToolConfig":
-		value = genai.ToHookToolConfig(first).Raw()
+		value = dialect.ToHookToolConfig(first).Raw()
 	case "fromHookToolConfig":
-		value = genai.FromHookToolConfig(first).Raw()
+		value = dialect.FromHookToolConfig(first).Raw()
 	default:
 		return nil, fmt.Errorf("%w: there is no translation %q", ErrRequest, op)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Hook is one handler of a configuration.
@@ -95,16 +95,16 @@ func (h Hook) label() string {
 	case h.Name != "":
 		return strconv.Quote(h.Name)
 	case h.Command != "":
-		return strconv.Quote(visible.FirstLine(h.Command, 80))
+		return strconv.Quote(message.FirstLine(h.Command, 80))
 	case h.Target != "":
-		return h.Type + " " + strconv.Quote(visible.FirstLine(h.Target, 80))
+		return h.Type + " " + strconv.Quote(message.FirstLine(h.Target, 80))
 	}
 	return "of type " + strconv.Quote(h.Type)
 }
 
 // problem returns the problem that the hook does not run.
 func (h Hook) problem(why string) Problem {
-	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: visible.FirstLine(cmp.Or(h.Name, h.Command, h.Target,
+	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: message.FirstLine(cmp.Or(h.Name, h.Command, h.Target,
 		h.Type), 80), Dropped: true}
 }
 

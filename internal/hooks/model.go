@@ -6,7 +6,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/genai"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
@@ -49,7 +48,7 @@ func (e *Engine) selectTools(ctx context.Context, run *ModelRun) (goOn bool) {
 	p := run.Selection.Policy
 	if p.Stop {
 		run.stop(run.Selection)
-		run.Response = genai.NoResponse()
+		run.Response = dialect.NoResponse()
 		return false
 	}
 	if p.ToolConfig != nil {
@@ -72,7 +71,7 @@ func (e *Engine) beforeModel(ctx context.Context, run *ModelRun) (goOn bool) {
 		run.Blocked, run.Reason = p.Blocking, p.Reason
 		run.Response = p.SyntheticResponse
 		if run.Response == nil {
-			run.Response = genai.NoResponse()
+			run.Response = dialect.NoResponse()
 		}
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Plan is the hooks that run for an event.
@@ -74,7 +74,7 @@ func (h Hook) notMatched(subject string, call *ruleCall) string {
 	if call == nil || h.Matcher == "" {
 		return "its matcher does not match"
 	}
-	return fmt.Sprintf("its matcher %s does not match %s", h.Matcher, visible.FirstLine(subject, 60))
+	return fmt.Sprintf("its matcher %s does not match %s", h.Matcher, message.FirstLine(subject, 60))
 }
 
 // with adds a hook. If one hook of the plan asks for a sequence, all run in sequence.

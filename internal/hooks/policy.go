@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/genai"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
@@ -154,7 +153,7 @@ func (p *Policy) changeToolInput(d dialect.Dialect, f firing, out dialect.Output
 // changeModelRequest sets the answer that replaces the model's, and the request that
 // the model gets.
 func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, out dialect.Output) {
-	if response, ok := genai.FromHookResponse(out.Specific().Get("llm_response")); ok {
+	if response, ok := dialect.FromHookResponse(out.Specific().Get("llm_response")); ok {
 		p.SyntheticResponse = response
 	}
 	changed, ok := js.ParseObject(out.Specific().Get("llm_request"))
@@ -164,18 +163,18 @@ func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, out dialect.Out
 	if f.chained {
 		changed = chained(d, f.event.Chain, f.input, f.results).Object("llm_request")
 	}
-	p.ModifiedRequest = genai.FromHookRequest(changed, f.request)
+	p.ModifiedRequest = dialect.FromHookRequest(changed, f.request)
 }
 
 // changeModelResponse sets the response that replaces the model's. If a hook stops the agent
 // and gives no response, the response is the reason.
 func (p *Policy) changeModelResponse(out dialect.Output) {
-	response, ok := genai.FromHookResponse(out.Specific().Get("llm_response"))
+	response, ok := dialect.FromHookResponse(out.Specific().Get("llm_response"))
 	switch {
 	case ok:
 		p.ModifiedResponse = response
 	case p.Stop:
-		p.ModifiedResponse = genai.StopResponse(p.Reason)
+		p.ModifiedResponse = dialect.StopResponse(p.Reason)
 	}
 }
 
@@ -190,7 +189,7 @@ func (p *Policy) changeToolConfig(f firing, out dialect.Output) {
 		}
 	}
 	if hookConfig, ok := js.ParseObject(out.Specific().Get("toolConfig")); ok {
-		p.ToolConfig = config.Object("toolConfig").Merged(genai.FromHookToolConfig(hookConfig)).Raw()
+		p.ToolConfig = config.Object("toolConfig").Merged(dialect.FromHookToolConfig(hookConfig)).Raw()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Limits on the texts for the agent and the person.
@@ -68,7 +68,7 @@ func (a announcement) text() string {
 
 	var details []detail
 	for _, i := range ready {
-		if text := visible.Block(a.request.Way.Spoken(a.result.Steps[i].Description)); text != "" {
+		if text := message.Block(a.request.Way.Spoken(a.result.Steps[i].Description)); text != "" {
 			details = append(details, detail{a.result.Created[i].ID, text})
 		}
 	}

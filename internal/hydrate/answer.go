@@ -5,24 +5,24 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Failed returns the hook's answer to a failure. The person's prompt is stopped only if
 // the skill is known to have an fsm.json: UserPromptExpansion fires for every command,
 // and most have no tasks (fact 19, client 2.1.329). A long message is cut, because all of
 // it would reach the agent (fact 45, client 2.1.329).
-func Failed(r Request, result Result, message, hint string) event.Answer {
-	hint = cut(visible.Line(hint), maxHint)
-	message = bounded(message, maxText-event.Length("fsmtx: \nhint: \n")-event.Length(hint))
+func Failed(r Request, result Result, text, hint string) event.Answer {
+	hint = cut(message.Line(hint), maxHint)
+	text = bounded(text, maxText-event.Length("fsmtx: \nhint: \n")-event.Length(hint))
 	if r.Command != "" && (r.Event == event.PreToolUse || r.Event == event.Stop) {
-		return checkFailed(r, message, hint)
+		return checkFailed(r, text, hint)
 	}
 	return event.Failure{
-		Message: message,
+		Message: text,
 		Hint:    hint,
-		Context: "fsmtx could not look for the tasks of this skill, so none were put into the task list: " + message,
+		Context: "fsmtx could not look for the tasks of this skill, so none were put into the task list: " + text,
 		Stop:    result.Spec != "",
 	}.Answer(r.Event)
 }
@@ -30,12 +30,12 @@ func Failed(r Request, result Result, message, hint string) event.Answer {
 // checkFailed returns the hook's answer when a check failed. It does not stop what the
 // agent is about to do. At Stop any text for the agent makes it continue (fact 69, client
 // 2.1.329), so the agent gets the text only once.
-func checkFailed(r Request, message, hint string) event.Answer {
-	agent := strings.TrimSpace(fmt.Sprintf("fsmtx could not correct the tasks of the skill %s: %s\n%s", clip(r.Command), message, hint))
+func checkFailed(r Request, text, hint string) event.Answer {
+	agent := strings.TrimSpace(fmt.Sprintf("fsmtx could not correct the tasks of the skill %s: %s\n%s", clip(r.Command), text, hint))
 	if r.Event == event.Stop && r.Stopped {
 		agent = ""
 	}
-	a := event.GoOnTelling(r.Event, agent, "fsmtx: "+clip(message))
-	a.ErrorText = terminal.Message(message)
+	a := event.GoOnTelling(r.Event, agent, "fsmtx: "+clip(text))
+	a.ErrorText = terminal.Message(text)
 	return a
 }

@@ -12,12 +12,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -116,10 +116,10 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	case !isPath && IsSkill(env, b.Skill, b.Here):
 		return r, switchedOff(env, b.Skill, b.Here)
 	case b.Absolute && !filepath.IsAbs(b.Skill) && (isPath || isDir):
-		return r, &NotBegun{visible.Sprintf("%s is a relative path", b.Skill),
+		return r, &NotBegun{message.Sprintf("%s is a relative path", b.Skill),
 			"give the name of the skill, or the absolute path of its folder", true}
 	case isPath && !isDir:
-		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
+		return r, &NotBegun{message.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
 	case !isDir && agent.Named(b.Program) != nil:
 		return r, r.noSpec(env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
 	case !isDir:
@@ -141,7 +141,7 @@ func switchedOff(env Env, name, here string) error {
 }
 
 func isOff(name, off string) error {
-	return &NotBegun{visible.Sprintf("the skill %s is %s", name, off), "remove that entry to use the skill", true}
+	return &NotBegun{message.Sprintf("the skill %s is %s", name, off), "remove that entry to use the skill", true}
 }
 
 // CommandOf returns the name of the skill that a name or the path of a folder stands for.
@@ -162,7 +162,7 @@ func (r Request) in(dir, asked string) (Request, error) {
 	if _, err := os.Lstat(filepath.Join(dir, "fsm.json")); err == nil {
 		return r, nil
 	}
-	return r, &NotBegun{visible.Sprintf("%s has no fsm.json", asked), "name a skill, or a directory with an fsm.json", true}
+	return r, &NotBegun{message.Sprintf("%s has no fsm.json", asked), "name a skill, or a directory with an fsm.json", true}
 }
 
 // IsPath reports whether a text can only be the path of a directory, and not a skill's name. The name of a nested skill,
@@ -214,11 +214,11 @@ func (e elsewhere) Locate(command, cwd string) (locator.Result, error) {
 // ClientLocator returns a locator that searches for skills where the client does. Its errors
 // are those of claude.ConfigDir.
 func ClientLocator(env Env) (*locator.Locator, error) {
-	config, err := claude.ConfigDir(env)
+	config, err := client.ConfigDir(env)
 	if err != nil {
 		return nil, err
 	}
-	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ManagedDir: claude.ManagedDir(),
+	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ManagedDir: client.ManagedDir(),
 		ProjectDir: env.get("CLAUDE_PROJECT_DIR"), Home: env.get("HOME")}, nil
 }
 
@@ -280,14 +280,14 @@ const maxShownArgs = 100
 func begun(r Request, result Result) Begun {
 	b := Begun{Created: []int64{}, Deleted: []string{}, Text: Announcement(r, result)}
 	if b.Text == "" {
-		b.Text = "The workflow of " + visible.Words(r.Command) + " has no steps, so the task list was not changed.\n"
+		b.Text = "The workflow of " + message.Words(r.Command) + " has no steps, so the task list was not changed.\n"
 	}
 	if text := changed(r, result); len(text) > 0 {
 		b.Text += "\nTell the person: " + strings.Join(text, "; ") + ".\n"
 	}
 	if result.Args != "" {
-		b.Text += "\nThe arguments " + visible.Clip(visible.Words(result.Args), maxShownArgs) +
-			" were not used: the workflow of " + visible.Words(r.Command) + " does not name {args}.\n"
+		b.Text += "\nThe arguments " + message.Clip(message.Words(result.Args), maxShownArgs) +
+			" were not used: the workflow of " + message.Words(r.Command) + " does not name {args}.\n"
 	}
 	for _, c := range result.Created {
 		b.Created = append(b.Created, c.ID)

@@ -7,9 +7,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/diagnostic"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Limits on the text for the agent about a failure. The client does not shorten it: the
@@ -24,15 +23,15 @@ const (
 func (e *SpecError) Brief() string {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err)
 	if !ok {
-		return visible.Error(e)
+		return message.Error(e)
 	}
-	path := visible.Line(e.Path)
+	path := message.Line(e.Path)
 	head := e.headline(invalid) + ". Correct the file, then invoke the skill again:"
 	more := " more: fsmtx validate " + shell.Join(path)
 	room := maxText - event.Length("fsmtx: \n\n… and 10000") - event.Length(head) - event.Length(more)
 	unlisted := len(invalid.Problems)
 	var lines strings.Builder
-	for i, f := range diagnostic.Fold(invalid.Problems) {
+	for i, f := range Fold(invalid.Problems) {
 		line := "\n" + path + ":" + f.String()
 		if room -= event.Length(line); i == maxProblems || room < 0 {
 			break

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -50,7 +50,7 @@ func Check(ctx context.Context, e *event.Event, env Env, o Options) (Request, *H
 		return r, nil, Result{}, nil
 	}
 	start := cmp.Or(env.get("CLAUDE_PROJECT_DIR"), e.Cwd)
-	for _, run := range transcript.SkillRuns(e.TranscriptPath, e.PromptID, start) {
+	for _, run := range client.SkillRuns(e.TranscriptPath, e.PromptID, start) {
 		c := check{request: r, run: run, prompt: e.PromptID, env: env, options: o}
 		c.request.Command, c.request.Args, c.request.Typed = run.Name, arguments(run.Args), run.ToolUse == ""
 		h, result, settled, err := c.compare(ctx)
@@ -64,7 +64,7 @@ func Check(ctx context.Context, e *event.Event, env Env, o Options) (Request, *H
 // check compares one skill that ran with what was hydrated for it.
 type check struct {
 	request Request
-	run     transcript.SkillRun
+	run     client.SkillRun
 	prompt  string
 	env     Env
 	options Options

@@ -9,9 +9,9 @@ import (
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -22,56 +22,56 @@ const again = "invoke the skill again"
 // Explain returns the message about a failed hydration, for the agent and the person:
 // what failed, with which file, and in which state the task list is now. hint is what to
 // do about it; it may be empty.
-func Explain(err error, r Result, env Env) (message, hint string) {
-	message = visible.Error(err)
+func Explain(err error, r Result, env Env) (text, hint string) {
+	text = message.Error(err)
 	if failed, ok := errors.AsType[*txn.FileError](err); ok && failed.Op == "delete" {
-		message = visible.Sprintf("Failed to delete task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
+		text = message.Sprintf("Failed to delete task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
 		if errors.Is(err, txn.ErrRecoveryRequired) {
-			message += visible.Sprintf(". Manual cleanup required at %s/", tilde(r.List, env))
+			text += message.Sprintf(". Manual cleanup required at %s/", tilde(r.List, env))
 		}
 	} else if ok && failed.Op == "create" {
-		message = visible.Sprintf("Failed to write task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
+		text = message.Sprintf("Failed to write task %s: %v", tasks.Form.ID(failed.Name), failed.Err)
 	}
 	switch {
 	case errors.Is(err, txn.ErrRecoveryRequired):
-		return message + " - the rollback failed too, so the task list is only partly changed: recovery required",
+		return text + " - the rollback failed too, so the task list is only partly changed: recovery required",
 			"free some disk space or repair the permissions, then run: fsmtx recover"
 	case errors.Is(err, ErrAbandoned):
-		return message, "check the disks of the task list and of the skill; the next skill with a workflow, or fsmtx recover, " +
+		return text, "check the disks of the task list and of the skill; the next skill with a workflow, or fsmtx recover, " +
 			"completes or rolls back what was begun"
 	case errors.Is(err, ErrInternal):
-		return message, "the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun; please report this error"
+		return text, "the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun; please report this error"
 	case errors.Is(err, txn.ErrUnknown):
-		return message, "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"
+		return text, "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"
 	case errors.Is(err, txn.ErrJournalVersion):
-		return message, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover " +
+		return text, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover " +
 			"--force in a terminal outside the client"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
-		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
+		return text, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
 			"terminal outside the client"
 	case errors.Is(err, steps.ErrOpenAbove):
-		return message + "; no task was changed",
+		return text + "; no task was changed",
 			"to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
 	case errors.Is(err, ErrReplaces):
-		return message + "; no task was changed",
+		return text + "; no task was changed",
 			"tell the person, or run fsmtx begin SKILL as a call of its own, so that the client can ask them"
 	case errors.Is(err, steps.ErrCircle):
-		return message + "; no task was changed", "take do out of one of the two fsm.json files"
+		return text + "; no task was changed", "take do out of one of the two fsm.json files"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
-		return message + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)
+		return text + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)
 	}
 	invalid, ok := errors.AsType[*SpecError](err)
 	if ok {
 		return invalid.Brief(), ""
 	}
 	if r.Unreleased != nil {
-		message += "; " + Unreleased(r.Unreleased)
+		text += "; " + Unreleased(r.Unreleased)
 	}
 	if r.Spec != "" {
-		message += " - the task list is as it was before; nothing needs to be cleaned up"
+		text += " - the task list is as it was before; nothing needs to be cleaned up"
 		hint = remedy(err, r.List)
 	}
-	return message, hint
+	return text, hint
 }
 
 // Notes returns what else a successful hydration has to say. The hook prints it on standard
@@ -94,7 +94,7 @@ func Notes(result Result) (notes []string) {
 
 // Unreleased returns the message about locks that could not be released.
 func Unreleased(err error) string {
-	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most",
+	return message.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most",
 		err)
 }
 

@@ -11,13 +11,12 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -42,7 +41,7 @@ func (e *SpecError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.headline(invalid) + ":")
 	for _, p := range invalid.Problems {
-		visible.Fprintf(&b, "\n%s:%s", e.Path, p)
+		message.Fprintf(&b, "\n%s:%s", e.Path, p)
 	}
 	return b.String()
 }
@@ -56,7 +55,7 @@ func (e *SpecError) summary() string {
 }
 
 func (e *SpecError) headline(invalid *fsmspec.InvalidError) string {
-	return visible.Sprintf("%s is not valid (%s); no task was changed", e.Path, terminal.Count(len(invalid.Problems), "problem"))
+	return message.Sprintf("%s is not valid (%s); no task was changed", e.Path, terminal.Count(len(invalid.Problems), "problem"))
 }
 
 func (e *SpecError) Unwrap() error { return e.Err }
@@ -125,14 +124,14 @@ func locate(r Request, env Env, o Options) (locator.Result, error) {
 	}
 	l.PluginDirs, l.AddDirs = Absolute(o.PluginDirs), Absolute(o.AddDirs)
 	l.Invoked, l.Listed = true, r.isListed
-	if client, err := claude.ReadSwitches(env); err == nil {
+	if client, err := client.ReadSwitches(env); err == nil {
 		l.Sources = client.Sources
 	}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if found.Certain() {
 		return found, err
 	}
-	client, unknown := claude.ReadDirs(env, cmp.Or(l.ProjectDir, r.Cwd))
+	client, unknown := client.ReadDirs(env, cmp.Or(l.ProjectDir, r.Cwd))
 	if !client.Empty() {
 		l.PluginDirs = append(client.Plugins, l.PluginDirs...)
 		l.AddDirs = append(client.Added, l.AddDirs...)
@@ -149,7 +148,7 @@ func locate(r Request, env Env, o Options) (locator.Result, error) {
 // isListed reports whether the client lists a skill by the name, false if that is not known. The name of a skill that the
 // user typed is always a listed one (fact 20, client 2.1.329).
 func (r Request) isListed(name string) bool {
-	return r.Event == event.UserPromptExpansion || transcript.Lists(r.Transcript, r.Prompt, name)
+	return r.Event == event.UserPromptExpansion || client.Lists(r.Transcript, r.Prompt, name)
 }
 
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It

@@ -26,14 +26,14 @@ func TestMissingRegistryIsAcceptedIfTheClientRuns(t *testing.T) {
 	_, _, err := hydrate.Find(r, env("HOME", home), hydrate.Options{})
 	require.ErrorIs(t, err, hydrate.ErrLookup, "no client is known")
 
-	client := env("HOME", home, "CLAUDE_PID", strconv.Itoa(os.Getpid()))
-	h, _, err := hydrate.Find(r, client, hydrate.Options{})
+	claude := env("HOME", home, "CLAUDE_PID", strconv.Itoa(os.Getpid()))
+	h, _, err := hydrate.Find(r, claude, hydrate.Options{})
 	require.NoError(t, err)
 	assert.Nil(t, h)
 
 	require.NoError(t, os.MkdirAll(filepath.Join(home, ".claude/plugins"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/plugins/installed_plugins.json"), []byte("{"), 0o644))
-	_, _, err = hydrate.Find(r, client, hydrate.Options{})
+	_, _, err = hydrate.Find(r, claude, hydrate.Options{})
 	require.ErrorIs(t, err, hydrate.ErrLookup)
 }
 
@@ -52,18 +52,18 @@ func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 		write(folder + "/SKILL.md")
 		write(folder + "/fsm.json")
 	}
-	client := exec.Command("sh", "-c", "echo started; read line", "claude", "--add-dir", "../added")
-	stdin, err := client.StdinPipe()
+	claude := exec.Command("sh", "-c", "echo started; read line", "claude", "--add-dir", "../added")
+	stdin, err := claude.StdinPipe()
 	require.NoError(t, err)
-	stdout, err := client.StdoutPipe()
+	stdout, err := claude.StdoutPipe()
 	require.NoError(t, err)
-	require.NoError(t, client.Start())
-	t.Cleanup(func() { stdin.Close(); _ = client.Wait() })
+	require.NoError(t, claude.Start())
+	t.Cleanup(func() { stdin.Close(); _ = claude.Wait() })
 	_, err = stdout.Read(make([]byte, 8)) // then the child runs sh, with the arguments
 	require.NoError(t, err)
 
 	project := filepath.Join(home, "project")
-	vars := env("HOME", home, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(client.Process.Pid))
+	vars := env("HOME", home, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(claude.Process.Pid))
 	for name, want := range map[string]string{"far": "added/.claude/skills/far/fsm.json", "near": "project/.claude/skills/near/fsm.json",
 		"none": ""} {
 		_, result, err := hydrate.Find(hydrate.Request{Event: event.PostToolUse, Session: "s", Command: name, Cwd: home}, vars, hydrate.Options{})

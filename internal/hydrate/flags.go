@@ -11,7 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -94,7 +94,7 @@ func (f Flags) Policy() (policy fsmspec.Policy, err error) {
 func (f Flags) Portable() error {
 	for _, path := range slices.Concat(f.PluginDirs, f.AddDirs, []string{f.Log}) {
 		if filepath.IsAbs(path) {
-			return hint.With(fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
+			return message.WithHint(fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
 				`leave out the flag with this path; if it is in the file, "--" alone resets the flags; or install with --local`)
 		}
 	}
@@ -133,7 +133,7 @@ func (f Flags) limited() error {
 // CheckFlags returns an error for arguments that would make every call of the hook fail.
 func CheckFlags(args []string) error {
 	if _, err := parseFlags(args); err != nil {
-		return hint.With(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
+		return message.WithHint(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
 	}
 	return nil
 }

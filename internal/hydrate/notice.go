@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -39,10 +39,10 @@ func Notice(r Request, result Result) string {
 		parts = append(parts, fmt.Sprintf("an interrupted change was %s first", result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {
-		parts = append(parts, visible.Words(conflictText(c)))
+		parts = append(parts, message.Words(conflictText(c)))
 	}
 	if result.Unreleased != nil {
-		parts = append(parts, visible.Words(Unreleased(result.Unreleased)))
+		parts = append(parts, message.Words(Unreleased(result.Unreleased)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -75,14 +75,14 @@ func conflictText(c txn.Conflict) string {
 }
 
 // FailureNotice returns the line for the person about a failed hydration.
-func FailureNotice(r Request, err error, message string) string {
-	headline, _, _ := strings.Cut(message, "\n")
+func FailureNotice(r Request, err error, explained string) string {
+	headline, _, _ := strings.Cut(explained, "\n")
 	if e, ok := errors.AsType[*SpecError](err); ok {
 		headline = e.summary()
 	}
-	text := "fsmtx: " + visible.Words(headline)
+	text := "fsmtx: " + message.Words(headline)
 	if r.Command != "" {
-		text = clip(r.Command) + ": " + visible.Words(headline)
+		text = clip(r.Command) + ": " + message.Words(headline)
 	}
 	return shorten(text, maxNotice, "…")
 }

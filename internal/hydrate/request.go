@@ -11,8 +11,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // ErrEvent is returned for an event in which a required field is missing or has the wrong
@@ -90,7 +90,7 @@ const maxArgs = 10_000
 // arguments returns the arguments of a call as the workflow gets them: trimmed, cut if they
 // are very long, and without NUL characters, which no environment variable can have.
 func arguments(text string) string {
-	return strings.TrimSpace(visible.Clip(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), maxArgs))
+	return strings.TrimSpace(message.Clip(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), maxArgs))
 }
 
 // typed reads the event of a skill that the user typed as a slash command (facts 19 and

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // changes describes what a hydration created and deleted:
@@ -101,8 +101,8 @@ func numbers(ids []int64) string {
 }
 
 // bounded escapes a message as for a terminal and shortens it to limit UTF-16 code units.
-func bounded(message string, limit int) string {
-	return shorten(visible.Text(message), limit, "… (the rest is left out; --log keeps the whole message)")
+func bounded(text string, limit int) string {
+	return shorten(message.Text(text), limit, "… (the rest is left out; --log keeps the whole message)")
 }
 
 // shorten returns a text of at most limit UTF-16 code units. A longer one is cut and ends
@@ -126,9 +126,9 @@ func cut(text string, limit int) string {
 
 // clip returns a text on one line, cut to maxLine characters.
 func clip(s string) string {
-	s = visible.Words(s)
+	s = message.Words(s)
 	if utf8.RuneCountInString(s) <= maxLine {
 		return s
 	}
-	return visible.Clip(s, maxLine-1)
+	return message.Clip(s, maxLine-1)
 }

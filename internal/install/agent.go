@@ -11,19 +11,18 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // runAgents does the job for each agent that is asked for. The status is the largest of theirs.
 func (j *job) runAgents(s terminal.Streams) (status Status, err error) {
 	names := chosen(s, j.Agents)
 	if len(names) == 0 {
-		return Unreadable, hint.New("no agent was found: none has a directory in your home or a program on PATH",
+		return Unreadable, message.NewError("no agent was found: none has a directory in your home or a program on PATH",
 			"name one: fsmtx install --agent codex")
 	}
 	var failures []error
@@ -59,7 +58,7 @@ func chosen(s terminal.Streams, words []string) (names []string) {
 	if !slices.Contains(words, All) {
 		return slices.Compact(slices.Sorted(slices.Values(words)))
 	}
-	if dir, err := claude.ConfigDir(s.Getenv); err == nil && (isDir(dir) || onPath(caller.Claude)) {
+	if dir, err := client.ConfigDir(s.Getenv); err == nil && (isDir(dir) || onPath(caller.Claude)) {
 		names = append(names, caller.Claude)
 	}
 	for _, a := range agent.All() {
@@ -151,9 +150,9 @@ func (a agentInstall) write(s terminal.Streams, one agentFile) error {
 	}
 	if a.preview {
 		if len(one.data) > 0 && one.table != nil {
-			return s.Printf("%s", visible.Lines(one.data))
+			return s.Printf("%s", message.Lines(one.data))
 		}
-		_, err := s.Out.Write(visible.JSON(one.data))
+		_, err := s.Out.Write(message.JSON(one.data))
 		return err
 	}
 	return write(s, one.File, one.data, done, one.what(), a.agent.Title, one.Path)
@@ -240,7 +239,7 @@ func (a agentInstall) path(s terminal.Streams, files agent.Files) (string, error
 	}
 	path := a.agent.UserFile(s.Getenv, files.User)
 	if path == "" {
-		return "", claude.ErrNoHome
+		return "", client.ErrNoHome
 	}
 	return path, nil
 }
@@ -424,9 +423,9 @@ func (a agentInstall) printState(s terminal.Streams, files []agentFile, unusable
 			word, worse = "outdated in", Outdated
 		}
 		status = max(status, worse)
-		visible.Fprintf(s.Out, "%s: %s: %s %s\n", a.agent.Title, one.what(), word, one.Path)
+		message.Fprintf(s.Out, "%s: %s: %s %s\n", a.agent.Title, one.what(), word, one.Path)
 		for _, why := range one.report.Why {
-			visible.Fprintf(s.Out, "  %s\n", why)
+			message.Fprintf(s.Out, "  %s\n", why)
 		}
 	}
 	if a.printDemands(s, files, false) && status == Installed {

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// Differences returns how the file at path, one of the request's scope, differs from what Install
+// differences returns how the file at path, one of the request's scope, differs from what Install
 // would write: a sentence for each cause, none if there are no differences. The variable of the task
 // tools is not among them: TaskToolsIn tells where it is set.
-func Differences(s terminal.Streams, r Request, path string) ([]string, error) {
+func differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	file, err := settings.Read(path)
 	if err != nil {
 		return nil, nil // doctor reports it
@@ -26,16 +26,16 @@ func Differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	return settings.Causes(why), nil
 }
 
-// AgentFile is what is found in one file of another agent that has something of this program.
-type AgentFile struct {
+// askingFile is what is found in one file of another agent that has something of this program.
+type askingFile struct {
 	Path   string
 	Data   []byte
 	Why    []string // how it differs from what Install would write
 	Demand string   // what the person has to do before the agent runs the hooks; empty if nothing is known
 }
 
-// FilesOf returns the files of an agent that have something of this program.
-func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile, err error) {
+// filesOf returns the files of an agent that have something of this program.
+func filesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []askingFile, err error) {
 	i := agentInstall{&job{Request: Request{Scope: scope}, verb: compare}, a}
 	command, _, err := i.program(s)
 	if err != nil {
@@ -46,7 +46,7 @@ func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile
 		if one.report.State == settings.Absent {
 			continue
 		}
-		f := AgentFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
+		f := askingFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
 		if i.isUnmet(s, one) {
 			f.Demand = i.demand()
 		}
@@ -63,15 +63,15 @@ func (a agentInstall) demand() string {
 	return a.agent.Demands.User
 }
 
-// TaskToolsIn returns the places that set the variable of the task tools for the person who works in
+// taskToolsIn returns the places that set the variable of the task tools for the person who works in
 // dir, in the client's order.
-func TaskToolsIn(getenv func(string) (string, bool), dir string) []TaskTools {
+func taskToolsIn(getenv func(string) (string, bool), dir string) []taskTools {
 	return settingsOf(getenv, dir, Local, nil)
 }
 
 // Works says by what a session of Claude Code that starts in dir works on steps.
 func Works(getenv func(string) (string, bool), dir string) string {
-	if set := TaskToolsIn(getenv, dir); len(set) > 0 && set[0].Value == settings.TaskToolsOn {
+	if set := taskToolsIn(getenv, dir); len(set) > 0 && set[0].Value == settings.TaskToolsOn {
 		return ByList
 	}
 	return ByCommands

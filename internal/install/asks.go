@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Person is who answers questions at a terminal.
@@ -19,7 +19,7 @@ func NewPerson(s terminal.Streams) Person { return Person{s, bufio.NewReader(s.I
 
 // Agrees asks and reports whether the answer is yes; enter is what Enter stands for. The end of the input is a no.
 func (p Person) Agrees(question string, enter bool) bool {
-	visible.Fprintf(p.Out, "%s [%s] ", question, map[bool]string{true: "Y/n", false: "y/N"}[enter])
+	message.Fprintf(p.Out, "%s [%s] ", question, map[bool]string{true: "Y/n", false: "y/N"}[enter])
 	line, err := p.Typed.ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "":
@@ -34,7 +34,7 @@ func (p Person) Agrees(question string, enter bool) bool {
 func (p Person) Choose(r Request) Request {
 	list, line, file := open(p.Streams, r)
 	if list {
-		visible.Fprintf(p.Out, "\nNewer models have no task tools: they work by commands, and the client draws no list of the steps.\n"+
+		message.Fprintf(p.Out, "\nNewer models have no task tools: they work by commands, and the client draws no list of the steps.\n"+
 			"A variable in %s gives them the tools, in every session.\n", file)
 		if p.Agrees("Shall the client show the steps as a list?", true) {
 			r.TaskTools = With

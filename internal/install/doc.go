@@ -3,12 +3,33 @@
 //
 // A Request says what should be there, and where. It knows nothing of a command line: commands fill
 // it from their flags, and doctor asks the same questions with values of its own.
+//
+// # Plugins
+//
+// A plugin is written as a whole of the client: its manifest, a marketplace that
+// offers it, its hooks, this program, and skills. Nothing else has to be installed.
+//
+// A Plugin is a list of parts; writing it does not depend on what the parts do.
+//
+// Files are written one by one, each atomically. After a crash some may be missing or
+// outdated; writing the plugin again completes it. The manifest, the hooks file and the file
+// of the MCP server are merged with the author's changes. All other files are replaced as a
+// whole or kept.
+//
+// It relies on these facts about the client (docs/client-facts.md): it expands
+// ${CLAUDE_PLUGIN_ROOT}, the plugin's directory, in hooks (24), and one mistake in hooks.json
+// disables the plugin's hooks (58).
+//
+// # Doctor
+//
+// Examine finds the reasons why workflows are not found, shown or followed in a directory, and
+// the copies of this program that run there. Fault.Repair repairs what can be repaired safely.
 package install
 
 import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // Scope is whom an installation is for.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // retried calls once again while another program keeps changing a file, up to 100 times.
@@ -57,16 +57,16 @@ func (j *job) once(s terminal.Streams) (Status, error) {
 }
 
 func (j *job) open(s terminal.Streams) (*settings.File, error) {
-	path := claude.LocalSettings
+	path := client.LocalSettings
 	switch j.Scope {
 	case User:
-		dir, err := claude.ConfigDir(s.Getenv)
+		dir, err := client.ConfigDir(s.Getenv)
 		if err != nil {
 			return nil, err
 		}
-		path = filepath.Join(dir, claude.UserSettings)
+		path = filepath.Join(dir, client.UserSettings)
 	case Project:
-		path = claude.ProjectSettings
+		path = client.ProjectSettings
 	}
 	return settings.Read(path)
 }
@@ -76,7 +76,7 @@ type installPlan struct {
 	file    *settings.File
 	command string          // of the hooks
 	hooks   []settings.Hook // that the file should have
-	tools   TaskTools
+	tools   taskTools
 	report  settings.Report // how the file differs from that
 	line    bool            // the status line shows the workflow
 }
@@ -95,7 +95,7 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 			return p, inFile(file, err)
 		}
 	}
-	if p.hooks, err = j.Steps.Hooks(file.Data, binary, ListedHere(s.Getenv), j.Hydrate); err != nil {
+	if p.hooks, err = j.Steps.Hooks(file.Data, binary, listedHere(s.Getenv), j.Hydrate); err != nil {
 		return p, inFile(file, err)
 	}
 	if p.hooks, err = j.withGuards(file.Data, p.hooks, binary); err != nil {
@@ -191,17 +191,17 @@ func checkPortable(hooks []settings.Hook) error {
 func (j *job) printState(s terminal.Streams, p installPlan, served server) Status {
 	switch p.report.State {
 	case settings.Absent:
-		visible.Fprintf(s.Out, "absent from %s\n", p.file.Path)
+		message.Fprintf(s.Out, "absent from %s\n", p.file.Path)
 		j.printOff(s)
 		return Absent
 	case settings.Installed:
-		visible.Fprintf(s.Out, "installed in %s\n", p.file.Path)
-		visible.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, p.file), p.tools)
+		message.Fprintf(s.Out, "installed in %s\n", p.file.Path)
+		message.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, p.file), p.tools)
 		if p.line {
-			visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+			message.Fprintf(s.Out, "  the status line shows the workflow\n")
 		}
 		if served.report.State == settings.Installed {
-			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
+			message.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
 		}
 		if served.unknown != nil {
 			_ = served.printUnknown(s)
@@ -211,9 +211,9 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 		}
 		return Installed
 	}
-	visible.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
+	message.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
 	for _, why := range p.report.Why {
-		visible.Fprintf(s.Out, "  %s\n", why)
+		message.Fprintf(s.Out, "  %s\n", why)
 	}
 	j.printOff(s)
 	return Outdated
@@ -241,9 +241,9 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 		return nil // nothing was installed, so no hint applies
 	}
 	where := j.findReach(s, p.file)
-	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	message.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
 	if p.line {
-		visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+		message.Fprintf(s.Out, "  the status line shows the workflow\n")
 	}
 	j.printOff(s)
 	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, p.hooks) {
@@ -281,7 +281,7 @@ func (j *job) uninstall(s terminal.Streams, p installPlan) error {
 // replace writes data to the file and prints the message done, or prints data.
 func (j *job) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
 	if j.preview {
-		_, err := s.Out.Write(visible.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
+		_, err := s.Out.Write(message.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
 		return err
 	}
 	return write(s, file, data, done, file.Path)
@@ -292,7 +292,7 @@ func write(s terminal.Streams, file *settings.File, data []byte, done string, ar
 	if err := file.Replace(data); err != nil {
 		return err
 	}
-	_, err := visible.Fprintf(s.Out, done, args...)
+	_, err := message.Fprintf(s.Out, done, args...)
 	return err
 }
 

@@ -15,19 +15,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // world is a home and a project, in which the test is.
-type world struct {
+type installWorld struct {
 	t          *testing.T
 	root       string // has home and project
 	out, hints strings.Builder
 }
 
 // newWorld makes this test the program fsmtx, which PATH has, in an empty home and project.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *installWorld {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	was := os.Args[0]
 	os.Args[0] = bin
 	t.Cleanup(func() { os.Args[0] = was })
-	w := &world{t: t, root: root}
+	w := &installWorld{t: t, root: root}
 	for _, dir := range []string{"home", "project"} {
 		require.NoError(t, os.Mkdir(w.path(dir), 0o755))
 	}
@@ -48,9 +48,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) path(name string) string { return filepath.Join(w.root, name) }
+func (w *installWorld) path(name string) string { return filepath.Join(w.root, name) }
 
-func (w *world) streams() terminal.Streams {
+func (w *installWorld) streams() terminal.Streams {
 	return terminal.Streams{In: strings.NewReader(""), Out: io.Writer(&w.out), Err: io.Writer(&w.hints), Getenv: func(name string) (string,
 		bool) {
 		if name == "HOME" {
@@ -60,14 +60,14 @@ func (w *world) streams() terminal.Streams {
 	}}
 }
 
-func (w *world) write(name, text string) {
+func (w *installWorld) write(name, text string) {
 	w.t.Helper()
 	require.NoError(w.t, os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
 	require.NoError(w.t, os.WriteFile(w.path(name), []byte(text), 0o644))
 }
 
 // tree returns the directories and files below the root, with what is in them.
-func (w *world) tree() map[string]string {
+func (w *installWorld) tree() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
 	require.NoError(w.t, filepath.WalkDir(w.root, func(path string, e fs.DirEntry, err error) error {
@@ -83,7 +83,7 @@ func (w *world) tree() map[string]string {
 }
 
 // installs ends the test unless the request can be carried out.
-func (w *world) installs(r Request) {
+func (w *installWorld) installs(r Request) {
 	w.t.Helper()
 	require.NoError(w.t, Install(w.streams(), r))
 }
@@ -104,8 +104,8 @@ func requests() map[string]Request {
 	return all
 }
 
-// filesOf returns a tree without its directories: an empty one may stay.
-func filesOf(tree map[string]string) map[string]string {
+// regular returns a tree without its directories: an empty one may stay.
+func regular(tree map[string]string) map[string]string {
 	maps.DeleteFunc(tree, func(_, text string) bool { return text == "" })
 	return tree
 }
@@ -147,7 +147,7 @@ func TestEveryInstallation(t *testing.T) {
 				w.installs(r)
 				require.Equal(t, after, w.tree(), "it is there already")
 				require.NoError(t, Remove(w.streams(), Request{Scope: r.Scope, Agents: r.Agents}))
-				require.Equal(t, filesOf(before), filesOf(w.tree()))
+				require.Equal(t, regular(before), regular(w.tree()))
 			})
 		}
 	}

@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -41,9 +40,9 @@ func (j *job) findServer(s terminal.Streams, command string) (server, error) {
 // readServer reads the file that has the MCP server or should have it.
 func (j *job) readServer(s terminal.Streams, command string) (found server, err error) {
 	found.Server = settings.Server{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
-	path := claude.ProjectConfig
+	path := client.ProjectConfig
 	if j.Scope != Project {
-		if path, err = claude.ConfigFile(s.Getenv); err != nil {
+		if path, err = client.ConfigFile(s.Getenv); err != nil {
 			return found, err
 		}
 	}
@@ -68,7 +67,7 @@ func (j *job) readServer(s terminal.Streams, command string) (found server, err 
 
 // errNoKey is returned for a project that the client's file cannot name. With U+FFFD in its place two such projects, or
 // two runs of install, would be one member twice, and then no program could edit the file any more.
-var errNoKey = hint.New("the path of this project is not valid UTF-8, so no MCP server can be registered for it alone",
+var errNoKey = message.NewError("the path of this project is not valid UTF-8, so no MCP server can be registered for it alone",
 	"use --user or --project, or rename the directory")
 
 // projectKey returns the name of the working directory's project in the client's file.
@@ -80,7 +79,7 @@ func projectKey() (string, error) {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return "", err
 	}
-	key := claude.ProjectKey(locator.OS{}, here)
+	key := client.ProjectKey(locator.OS{}, here)
 	if !utf8.ValidString(key) {
 		return "", errNoKey
 	}
@@ -110,7 +109,7 @@ func (j *job) installServer(s terminal.Streams, found server) error {
 
 // printUnknown says why it is not known whether the server is registered.
 func (found server) printUnknown(s terminal.Streams) error {
-	_, err := visible.Fprintf(s.Out, "  it is not known whether the MCP server fsmtx is registered: %v\n", found.unknown)
+	_, err := message.Fprintf(s.Out, "  it is not known whether the MCP server fsmtx is registered: %v\n", found.unknown)
 	return err
 }
 

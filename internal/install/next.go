@@ -9,13 +9,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -55,41 +54,41 @@ func nextInClaude(s terminal.Streams, call string) {
 	if err != nil || cwdErr != nil {
 		return
 	}
-	var usable []workflows.Workflow
+	var usable []Workflow
 	name, _, _ := strings.Cut(call, " ")
 	named, useless := false, 0
 	all, _ := l.Workflows(cwd)
 	for _, w := range all {
-		switch read := workflows.Read(l.FS, w); {
+		switch read := ReadWorkflow(l.FS, w); {
 		case !read.Valid:
-			visible.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
+			message.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
 			useless++
-		case read.Reason() == "" && read.Only != workflows.Nobody:
+		case read.Reason() == "" && read.Only != byNobody:
 			usable = append(usable, read)
 		default:
-			visible.Fprintf(s.Out, "the workflow of %s has no effect here: %s\n", w.Command, cmp.Or(read.Reason(), read.Only.Note()))
+			message.Fprintf(s.Out, "the workflow of %s has no effect here: %s\n", w.Command, cmp.Or(read.Reason(), read.Only.Note()))
 			useless++
 			named = named || w.Command == name
 		}
 	}
 	switch first := toCall(usable, name); {
 	case first != nil:
-		visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), list(usable, *first))
-		visible.Fprintf(s.Out, "start claude here and %s; watch it in another terminal: %s status --watch\n",
+		message.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), list(usable, *first))
+		message.Fprintf(s.Out, "start claude here and %s; watch it in another terminal: %s status --watch\n",
 			begin(*first, call), Typed(s))
 	case call != "" && !named:
-		visible.Fprintf(s.Out, "the client does not find the skill %s here: put its folder into .claude/skills\n", name)
+		message.Fprintf(s.Out, "the client does not find the skill %s here: put its folder into .claude/skills\n", name)
 	case call == "" && useless == 0:
-		visible.Fprintf(s.Out, "no skill here has a workflow yet: type %s init, which writes one for a skill that you have\n",
+		message.Fprintf(s.Out, "no skill here has a workflow yet: type %s init, which writes one for a skill that you have\n",
 			Typed(s))
 	}
 }
 
 // toCall returns the workflow with this name, or if name is empty the first, preferably one that
 // a person can type. It returns nil if there is none.
-func toCall(usable []workflows.Workflow, name string) *workflows.Workflow {
-	i := slices.IndexFunc(usable, func(w workflows.Workflow) bool {
-		return w.Command == name || name == "" && w.Only != workflows.Agent
+func toCall(usable []Workflow, name string) *Workflow {
+	i := slices.IndexFunc(usable, func(w Workflow) bool {
+		return w.Command == name || name == "" && w.Only != byAgent
 	})
 	switch {
 	case i >= 0:
@@ -102,16 +101,16 @@ func toCall(usable []workflows.Workflow, name string) *workflows.Workflow {
 
 // begin says how a person begins with a workflow: by its command with arguments, call, unless the
 // client keeps the skill from the commands that can be typed.
-func begin(w workflows.Workflow, call string) string {
-	if w.Only == workflows.Agent {
+func begin(w Workflow, call string) string {
+	if w.Only == byAgent {
 		return "ask it to use the skill " + w.Command + ", which you cannot type: its user-invocable is false"
 	}
 	return "type /" + cmp.Or(call, w.Command)
 }
 
 // list names the first workflows with the number of their steps; one of them is named in any case.
-func list(all []workflows.Workflow, one workflows.Workflow) string {
-	if i := slices.IndexFunc(all, func(w workflows.Workflow) bool { return w.Command == one.Command }); i >= maxNamed {
+func list(all []Workflow, one Workflow) string {
+	if i := slices.IndexFunc(all, func(w Workflow) bool { return w.Command == one.Command }); i >= maxNamed {
 		all = slices.Insert(slices.Delete(slices.Clone(all), i, i+1), maxNamed-1, one)
 	}
 	var parts []string
@@ -134,7 +133,7 @@ func nextIn(s terminal.Streams, a *agent.Agent) {
 	useless := 0
 	skills = slices.DeleteFunc(skills, func(w locator.Workflow) bool {
 		if w.Off != "" {
-			visible.Fprintf(s.Out, "the workflow of %s has no effect for %s: %s: %s\n", w.Command, a.Title, filepath.Dir(w.Path), w.Off)
+			message.Fprintf(s.Out, "the workflow of %s has no effect for %s: %s: %s\n", w.Command, a.Title, filepath.Dir(w.Path), w.Off)
 			useless++
 		}
 		return w.Off != ""
@@ -143,10 +142,10 @@ func nextIn(s terminal.Streams, a *agent.Agent) {
 		return
 	}
 	if len(skills) == 0 {
-		visible.Fprintf(s.Out, "%s looks for skills in %s: none there has a workflow yet; fsmtx new %s writes one\n",
+		message.Fprintf(s.Out, "%s looks for skills in %s: none there has a workflow yet; fsmtx new %s writes one\n",
 			a.Title, strings.Join(a.Skills.Project, ", "), shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
 		return
 	}
-	visible.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"),
+	message.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"),
 		a.Title, skills[0].Command)
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -62,7 +62,7 @@ func findCopy(getenv func(string) (string, bool)) (c npmCopy, ok bool, err error
 }
 
 func copyDir(getenv func(string) (string, bool)) (string, error) {
-	own, err := claude.OwnDir(getenv, "XDG_DATA_HOME", ".local/share")
+	own, err := client.OwnDir(getenv, "XDG_DATA_HOME", ".local/share")
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +98,7 @@ func (c npmCopy) checkDir() error {
 			return err
 		}
 		if why := untrusted(info, i == 0); why != "" {
-			return hint.With(fmt.Errorf("%s %s: %w", path, why, errUntrusted), "hooks would run the programs in "+c.dir+
+			return message.WithHint(fmt.Errorf("%s %s: %w", path, why, errUntrusted), "hooks would run the programs in "+c.dir+
 				"; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory "+
 				"of yours; nothing was changed")
 		}
@@ -161,7 +161,7 @@ func (c npmCopy) Check() error {
 func (c npmCopy) Renew() error {
 	err := c.Check()
 	if errors.Is(err, safefile.ErrNotRegular) {
-		return hint.With(err, "move it away; nothing was changed")
+		return message.WithHint(err, "move it away; nothing was changed")
 	}
 	if err == nil {
 		return sweepCopy(c.dir)
@@ -223,10 +223,10 @@ func removeCopy(getenv func(string) (string, bool)) (string, error) {
 	return removed, nil
 }
 
-// CopyLeftovers returns the paths of what killed installs left in the directory of the copy.
+// copyLeftovers returns the paths of what killed installs left in the directory of the copy.
 //
 // Errors: claude.ErrNoHome and the system's.
-func CopyLeftovers(getenv func(string) (string, bool)) ([]string, error) {
+func copyLeftovers(getenv func(string) (string, bool)) ([]string, error) {
 	dir, err := copyDir(getenv)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func TestRemoveTakesWhatAKilledInstallLeft(t *testing.T) {
 		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)))
 	}
 
-	found, err := CopyLeftovers(getenv)
+	found, err := copyLeftovers(getenv)
 	require.NoError(t, err)
 	require.Equal(t, []string{dir + "/.fsmtx-write-fsmtx123"}, found)
 	_, err = removeCopy(getenv)

@@ -3,7 +3,7 @@ package install
 import (
 	"os"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 

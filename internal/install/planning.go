@@ -3,9 +3,9 @@ package install
 import (
 	"os"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // withGuards adds the hooks of the planning guards to the hooks that a file should have, if

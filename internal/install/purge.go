@@ -14,15 +14,14 @@ import (
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -50,10 +49,10 @@ func Purge(ctx context.Context, s terminal.Streams) error {
 		return nil
 	}
 	advice := "repair that, then run fsmtx install --remove --purge again"
-	if first := hint.Of(failed); first != "" {
+	if first := message.Hint(failed); first != "" {
 		advice = first + "; then run fsmtx install --remove --purge again"
 	}
-	return hint.With(failed, advice)
+	return message.WithHint(failed, advice)
 }
 
 // purgeCopy removes the copy of the program. Hooks whose program is missing fail without a
@@ -71,7 +70,7 @@ func purgeCopy(s terminal.Streams) error {
 		return fmt.Errorf("%s is kept, because it is not known which projects run it: %w", filepath.Dir(path), err)
 	}
 	if len(users) > 0 {
-		return hint.With(fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")),
+		return message.WithHint(fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")),
 			"run fsmtx install --remove in those projects")
 	}
 	copied, err := removeCopy(s.Getenv)
@@ -84,12 +83,12 @@ func purgeCopy(s terminal.Streams) error {
 // settingsWith returns the settings files that name the program, of the user and of the
 // projects that the client knows.
 func settingsWith(s terminal.Streams, program string) (found []string, err error) {
-	config, err := claude.ConfigDir(s.Getenv)
+	config, err := client.ConfigDir(s.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	files := []string{filepath.Join(config, claude.UserSettings)}
-	path, err := claude.ConfigFile(s.Getenv)
+	files := []string{filepath.Join(config, client.UserSettings)}
+	path, err := client.ConfigFile(s.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +102,7 @@ func settingsWith(s terminal.Streams, program string) (found []string, err error
 			return nil, inFile(known, err)
 		}
 		for _, dir := range projects {
-			files = append(files, filepath.Join(dir, claude.ProjectSettings), filepath.Join(dir, claude.LocalSettings))
+			files = append(files, filepath.Join(dir, client.ProjectSettings), filepath.Join(dir, client.LocalSettings))
 		}
 	}
 	for _, name := range files {
@@ -162,7 +161,7 @@ func purgeLists(ctx context.Context, s terminal.Streams) error {
 			failed = append(failed, fmt.Errorf("%s: %w", dir, err))
 			continue
 		}
-		if _, err := visible.Fprintf(s.Out, "removed %s\n", state); err != nil {
+		if _, err := message.Fprintf(s.Out, "removed %s\n", state); err != nil {
 			return err
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -26,7 +26,7 @@ func (j *job) findReach(s terminal.Streams, file *settings.File) reach {
 		return reach{}
 	}
 	dir := filepath.Dir(filepath.Dir(file.Path))
-	_, main := claude.WorkTree(locator.OS{}, dir)
+	_, main := client.WorkTree(locator.OS{}, dir)
 	r := reach{dir: dir, below: j.Scope != Project && dir == main}
 	if j.Scope == Project {
 		r.flag = " --project"
@@ -47,7 +47,7 @@ func projectAbove(s terminal.Streams, dir string) string {
 		if safefile.Same(dir, s.Env("HOME")) {
 			return ""
 		}
-		if inClaude || exists(dir, ".git") || exists(dir, claude.ProjectSettings) || exists(dir, claude.LocalSettings) {
+		if inClaude || exists(dir, ".git") || exists(dir, client.ProjectSettings) || exists(dir, client.LocalSettings) {
 			return dir
 		}
 	}
@@ -81,9 +81,9 @@ func (r reach) hint() string {
 // hasHooks reports whether the same file of another directory already has one of the
 // hooks.
 func (j *job) hasHooks(dir string, hooks []settings.Hook) bool {
-	name := claude.LocalSettings
+	name := client.LocalSettings
 	if j.Scope == Project {
-		name = claude.ProjectSettings
+		name = client.ProjectSettings
 	}
 	file, err := settings.Read(filepath.Join(dir, name))
 	if err != nil {

@@ -1,8 +1,6 @@
 package install
 
-import (
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
-)
+import "github.com/fsmtx/fsmtx/internal/settings"
 
 // wantedLine compares the status line in the file with the one that it should have, and adds what
 // differs to the report about the hooks. A line that is kept stays as it is.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // Given reports whether anything is chosen.
@@ -86,9 +86,9 @@ func limit(h settings.Hook) int {
 	return seconds
 }
 
-// ListedHere returns the tools of the calls that the workflows list which the client knows in
+// listedHere returns the tools of the calls that the workflows list which the client knows in
 // the current directory.
-func ListedHere(getenv func(string) (string, bool)) settings.Only {
+func listedHere(getenv func(string) (string, bool)) settings.Only {
 	l, err := hydrate.ClientLocator(getenv)
 	if err != nil {
 		return settings.Only{}

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// TaskTools describes where the variable is set without which newer models have no task
+// taskTools describes where the variable is set without which newer models have no task
 // tools (fact 32). In the zero value it is not set anywhere.
-type TaskTools struct {
+type taskTools struct {
 	Where string // the file that sets it, or "the environment"
 	Value string // the value there
 
@@ -27,19 +27,19 @@ type TaskTools struct {
 // findTaskTools decides whether the file should set the variable: it already does, or the request
 // wants it and no other setting that applies to the users of the file sets it. The
 // variable is optional: models without task tools have the commands.
-func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []settings.Hook) (TaskTools, error) {
+func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []settings.Hook) (taskTools, error) {
 	here, err := settings.Variable(file.Data, hooks)
 	switch {
 	case err != nil:
-		return TaskTools{}, err
+		return taskTools{}, err
 	case here.Set && !here.Ours:
-		return TaskTools{Where: file.Path, Value: here.Value, asked: j.TaskTools == With}, nil
+		return taskTools{Where: file.Path, Value: here.Value, asked: j.TaskTools == With}, nil
 	case j.TaskTools == Kept:
-		return TaskTools{ours: settings.SetsTaskTools(file.Data)}, nil
+		return taskTools{ours: settings.SetsTaskTools(file.Data)}, nil
 	case j.TaskTools == Without:
-		return TaskTools{}, nil
+		return taskTools{}, nil
 	case here.Ours:
-		return TaskTools{ours: true}, nil
+		return taskTools{ours: true}, nil
 	}
 	dir, _ := os.Getwd() // without one there are no settings of a project
 	for _, other := range settingsOf(s.Getenv, dir, j.Scope, hooks) {
@@ -48,17 +48,17 @@ func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []set
 			return other, nil
 		}
 	}
-	return TaskTools{ours: true}, nil
+	return taskTools{ours: true}, nil
 }
 
 // settingsOf returns the places that set the variable for the users of a file of the scope, in the
 // client's order: local settings, project, user, environment. For a project's file these are the
 // places of the person who asks. A file that cannot be read sets nothing: the client ignores it too.
-func settingsOf(getenv func(string) (string, bool), dir string, scope Scope, hooks []settings.Hook) (set []TaskTools) {
+func settingsOf(getenv func(string) (string, bool), dir string, scope Scope, hooks []settings.Hook) (set []taskTools) {
 	var paths []string
 	if scope != User {
-		config, _ := claude.ConfigDir(getenv)
-		paths = claude.SettingsFiles(locator.OS{}, config, dir)
+		config, _ := client.ConfigDir(getenv)
+		paths = client.SettingsFiles(locator.OS{}, config, dir)
 	}
 	for _, path := range paths {
 		file, err := settings.Read(path)
@@ -66,11 +66,11 @@ func settingsOf(getenv func(string) (string, bool), dir string, scope Scope, hoo
 			continue
 		}
 		if v, err := settings.Variable(file.Data, hooks); err == nil && v.Set {
-			set = append(set, TaskTools{Where: file.Path, Value: v.Value})
+			set = append(set, taskTools{Where: file.Path, Value: v.Value})
 		}
 	}
 	if value, _ := getenv(settings.TaskTools); value != "" {
-		set = append(set, TaskTools{Where: environment, Value: value})
+		set = append(set, taskTools{Where: environment, Value: value})
 	}
 	return set
 }
@@ -79,9 +79,9 @@ func settingsOf(getenv func(string) (string, bool), dir string, scope Scope, hoo
 const environment = "the environment"
 
 // File reports whether a file sets the variable, and not the environment.
-func (t TaskTools) File() bool { return t.Where != environment }
+func (t taskTools) File() bool { return t.Where != environment }
 
-func (t TaskTools) String() string {
+func (t taskTools) String() string {
 	switch {
 	case t.ours:
 		return fmt.Sprintf("%s=%s is set in this file, so that newer models have task tools", settings.TaskTools, settings.TaskToolsOn)
@@ -94,7 +94,7 @@ func (t TaskTools) String() string {
 }
 
 // instead is by what models without task tools work.
-func (t TaskTools) instead() string {
+func (t taskTools) instead() string {
 	if t.served {
 		return "the tools of the MCP server"
 	}
@@ -122,7 +122,7 @@ func open(s terminal.Streams, r Request) (list, line bool, path string) {
 }
 
 // hint explains how to get the task tools that were wanted, if another value keeps them off.
-func (t TaskTools) hint() string {
+func (t taskTools) hint() string {
 	if !t.asked || t.Value == settings.TaskToolsOn {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Fault is something that is wrong with a workflow, or a warning about it.
@@ -285,7 +285,7 @@ func quote(text string) string { return strconv.QuoteToGraphic(text) }
 func near(word string, known []string) string {
 	best, least := "", 1+(len(word)+1)/3
 	for _, k := range known {
-		if d := hint.Distance(word, k, least); d < least {
+		if d := message.Distance(word, k, least); d < least {
 			best, least = k, d
 		}
 	}

@@ -15,9 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // inputs has the schema of each tool's arguments, by the tool's name. The library validates by
@@ -45,7 +44,7 @@ func (all inputs) checked(next mcp.MethodHandler) mcp.MethodHandler {
 		given, wrong := all.read(params.Name, jsontext.Value(params.Arguments))
 		if wrong != "" {
 			refused := &mcp.CallToolResult{}
-			refused.SetError(errors.New(visible.Text(wrong)))
+			refused.SetError(errors.New(message.Text(wrong)))
 			return refused, nil
 		}
 		text, err := json.Marshal(given, jsonx.Tolerant, json.Deterministic(true))
@@ -86,7 +85,7 @@ func (all inputs) read(tool string, text jsontext.Value) (given map[string]jsont
 			mistakes = append(mistakes, all.unknown(tool, name))
 		case !fitsType(property.Type, given[name]):
 			mistakes = append(mistakes, fmt.Sprintf("%s of %s cannot be %s: it has to be %s", name, tool,
-				visible.Clip(visible.Words(string(given[name])), maxShown), describe(property)))
+				message.Clip(message.Words(string(given[name])), maxShown), describe(property)))
 		}
 	}
 	return given, strings.Join(mistakes, "\n")
@@ -129,9 +128,9 @@ func fitsType(name string, v jsontext.Value) bool {
 // tool may have.
 func (all inputs) unknown(tool, name string) string {
 	own := all.names(tool)
-	slices.SortStableFunc(own, func(a, b string) int { return hint.Distance(name, a, 40) - hint.Distance(name, b, 40) })
-	text := fmt.Sprintf("%s has no argument %s", tool, visible.Clip(visible.Words(name), maxShown))
-	if len(own) > 0 && hint.SimilarNames(name, own[0]) {
+	slices.SortStableFunc(own, func(a, b string) int { return message.Distance(name, a, 40) - message.Distance(name, b, 40) })
+	text := fmt.Sprintf("%s has no argument %s", tool, message.Clip(message.Words(name), maxShown))
+	if len(own) > 0 && message.SimilarNames(name, own[0]) {
 		return text + ": did you mean " + own[0] + "?"
 	}
 	var others []string

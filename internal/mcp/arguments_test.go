@@ -74,7 +74,7 @@ func TestAWholeNumberMayBeWrittenAsAFloat(t *testing.T) {
 }
 
 // refusesRaw calls a tool, which must fail, with arguments as they are written. It returns the text.
-func (c *client) refusesRaw(tool, arguments string) string {
+func (c *officialClient) refusesRaw(tool, arguments string) string {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: raw(arguments)})
 	require.NoError(c.t, err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // question identifies what a person was asked, so that the answer is not used for another
@@ -84,7 +84,7 @@ func (qs *questions) askFor(q question, words string, properties map[string]any,
 		form["required"] = required
 	}
 	return &mcp.CallToolResult{
-		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: visible.Text(words), RequestedSchema: form}},
+		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: message.Text(words), RequestedSchema: form}},
 		RequestState:  state,
 	}
 }
@@ -117,7 +117,7 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCall) (*mcp.CallToolResult, error) {
 	q := question{list: o.List.Dir, step: o.Step.ID, to: "choice"}
 	form, _, answered := t.filledIn(r, q)
-	words := "How does the step " + o.Step.Name() + " of the workflow " + visible.Words(o.Step.Workflow.Command) + " end?"
+	words := "How does the step " + o.Step.Name() + " of the workflow " + message.Words(o.Step.Workflow.Command) + " end?"
 	if !answered && t.canAsk(r, o.List.Dir) {
 		return t.askFor(q, words, map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Choices}}), nil
 	}
@@ -160,7 +160,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 	switch {
 	case !answered && t.canAsk(r, o.List.Dir):
 		return t.ask(q, fmt.Sprintf("The agent wants to skip the step %s of the workflow %s.\nIts reason: %s\nLet it skip the step?",
-			name, visible.Words(o.Step.Workflow.Command), visible.Words(because))), nil, nil
+			name, message.Words(o.Step.Workflow.Command), message.Words(because))), nil, nil
 	case !answered:
 		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. "+
 			"They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s",

@@ -8,11 +8,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 type beginInput struct {
@@ -53,21 +53,21 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 		lost := strings.Join(did.Lost, ", ")
 		switch {
 		case answered:
-			return nil, nil, visible.Lines(skill + " is not begun: the person said no or did not answer")
+			return nil, nil, message.Lines(skill + " is not begun: the person said no or did not answer")
 		case t.canAsk(r, found.Dir):
-			return t.ask(q, visible.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost)), nil, nil
+			return t.ask(q, message.Sprintf("The agent wants to begin %s in place of %s. Begin it?", skill, lost)), nil, nil
 		}
-		return nil, nil, visible.Lines(visible.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this "+
+		return nil, nil, message.Lines(message.Sprintf("%s is not begun, because it would replace %s: only a person can decide that, and this "+
 			"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin %s --list %s",
 			skill, lost, shell.Join(skill), found.Name()))
 	}
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
-		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))
+		return nil, nil, message.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))
 	}
 	for _, note := range hydrate.Notes(did) {
 		done.Text += "Tell the person: " + note + ".\n"
 	}
-	done.Text = visible.Text(done.Text)
+	done.Text = message.Text(done.Text)
 	out := &begun{Begun: done, Status: progress.Status{Steps: []progress.Step{}}}
 	if s, err := steps.LoadNow(context.WithoutCancel(ctx), found.Dir); err == nil {
 		out.Status = byTools.Of(s, "")

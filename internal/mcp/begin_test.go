@@ -15,8 +15,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, ` +
@@ -34,7 +34,7 @@ func (w *world) skill(file, text string) string {
 }
 
 // begins calls workflow_begin, which must succeed, and returns its answers.
-func (c *client) begins(a args) (text string, out begun) {
+func (c *officialClient) begins(a args) (text string, out begun) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: "workflow_begin", Arguments: a})
 	require.NoError(c.t, err)
@@ -119,7 +119,7 @@ func TestWhatBeginSaysIsSafeToShow(t *testing.T) {
 	w.skill("fsm.json", strings.ReplaceAll(shipped, "Collect", "Col\u202electing"))
 	text, out := w.connect(nil).begins(args{"skill": "ship"})
 	assert.Contains(t, text, `Col\u202electing`)
-	assert.Equal(t, visible.Text(text), text)
+	assert.Equal(t, message.Text(text), text)
 	assert.Equal(t, text, out.Text)
 }
 
@@ -170,7 +170,7 @@ func TestBeginIsRefused(t *testing.T) {
 	} {
 		text := c.refuses("workflow_begin", args{"skill": what})
 		assert.Contains(t, text, want, "%q", what)
-		assert.Equal(t, visible.Text(text), text)
+		assert.Equal(t, message.Text(text), text)
 	}
 	for _, a := range []args{{}, {"skill": 1}, {"skill": "ship", "more": 1}} {
 		c.refuses("workflow_begin", a)

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // signalGrace is how long the server may take to stop its checks after a signal.
@@ -85,7 +85,7 @@ func run(ctx context.Context, s terminal.Streams, f flags) error {
 		return nil
 	}
 	in = joined{io.MultiReader(bytes.NewReader(first), in), in}
-	if err := serve(ctx, newServer(version.Get().Version, f, s.Getenv, os.Environ(), s.Who()), in, outputOf(s)); err != nil {
+	if err := serve(ctx, newServer(programs.GetBuild().Version, f, s.Getenv, os.Environ(), s.Who()), in, outputOf(s)); err != nil {
 		return fmt.Errorf("serving the client: %w", err)
 	}
 	return nil
@@ -133,9 +133,9 @@ func outputOf(s terminal.Streams) io.WriteCloser { return nopCloser{escaping{s.O
 // message. A message may quote a part of the request.
 type escaping struct{ io.Writer }
 
-func (w escaping) Write(message []byte) (int, error) {
-	if _, err := w.Writer.Write(visible.JSON(message)); err != nil {
+func (w escaping) Write(p []byte) (int, error) {
+	if _, err := w.Writer.Write(message.JSON(p)); err != nil {
 		return 0, err
 	}
-	return len(message), nil
+	return len(p), nil
 }

@@ -16,9 +16,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 // started runs the program with these arguments and this input. No arguments are not nil, for which the
@@ -51,7 +51,7 @@ func TestMainAnswersAndEnds(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &answer))
-	assert.Equal(t, version.Get().Version, answer.Result.ServerInfo.Version)
+	assert.Equal(t, programs.GetBuild().Version, answer.Result.ServerInfo.Version)
 
 	code, out, stderr = w.started(strings.NewReader(initialize), "--nonsense")
 	assert.Equal(t, 1, code)

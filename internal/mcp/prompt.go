@@ -6,7 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // workPrompt is what a person sends, in a client that shows prompts as commands, to begin with a
@@ -24,9 +24,9 @@ var workPrompt = &mcp.Prompt{
 func (t *tools) prompted(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	text, err := t.toWork(ctx, strings.TrimSpace(r.Params.Arguments["skill"]), strings.TrimSpace(r.Params.Arguments["args"]))
 	if err != nil {
-		return nil, visible.Lines(visible.Error(err))
+		return nil, message.Lines(message.Error(err))
 	}
-	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: visible.Text(text)}}}}, nil
+	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: message.Text(text)}}}}, nil
 }
 
 func (t *tools) toWork(ctx context.Context, skill, arguments string) (string, error) {
@@ -34,9 +34,9 @@ func (t *tools) toWork(ctx context.Context, skill, arguments string) (string, er
 		text, err := t.next(ctx)
 		return text + "\n\n" + byTools.Manual(), err
 	}
-	begin := visible.Sprintf("Call workflow_begin with the skill %q", skill)
+	begin := message.Sprintf("Call workflow_begin with the skill %q", skill)
 	if arguments != "" {
-		begin += visible.Sprintf(" and the args %q", arguments)
+		begin += message.Sprintf(" and the args %q", arguments)
 	}
 	return begin + ", read the skill's SKILL.md, and do its work. " + byTools.Manual(), nil
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // currentURI is the resource with the steps to work on.
@@ -21,10 +21,10 @@ const currentURI = "fsmtx://current"
 func (t *tools) current(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	text, err := t.next(ctx)
 	if err != nil {
-		return nil, visible.Lines(visible.Error(err))
+		return nil, message.Lines(message.Error(err))
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: currentURI, MIMEType: "text/plain",
-		Text: visible.Text(text) + "\n"}}}, nil
+		Text: message.Text(text) + "\n"}}}, nil
 }
 
 func (t *tools) next(ctx context.Context) (string, error) {

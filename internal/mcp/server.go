@@ -6,9 +6,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. Work through such a ` +
@@ -72,12 +72,12 @@ func visibly[In, Out any](handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor
 	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		result, out, err := handle(ctx, r, in)
 		if err != nil {
-			err = visible.Lines(visible.Error(err))
+			err = message.Lines(message.Error(err))
 		}
 		if result != nil {
 			for _, content := range result.Content {
 				if text, ok := content.(*mcp.TextContent); ok {
-					text.Text = visible.Text(text.Text)
+					text.Text = message.Text(text.Text)
 				}
 			}
 		}

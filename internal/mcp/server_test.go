@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func n(step int) args { return args{"step": step} }
@@ -162,13 +162,13 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 	c := w.connect(answering("decline", &asked))
 	c.refuses("step_complete", n(1))
 	require.Len(t, asked, 1)
-	assert.Equal(t, visible.Text(asked[0]), asked[0])
+	assert.Equal(t, message.Text(asked[0]), asked[0])
 	assert.Contains(t, asked[0], "Publish it?\n")
 
 	w.hydrate("s1", steps.Step{ID: 11, Subject: "Next \u202eesrever"}, steps.Step{ID: 12, BlockedBy: []int64{11}})
 	for _, text := range []string{c.does("step_start", n(11)), c.refuses("step_start", n(12))} {
 		assert.Contains(t, text, `Next \u202eesrever`)
-		assert.Equal(t, visible.Text(text), text)
+		assert.Equal(t, message.Text(text), text)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"os"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -102,7 +102,7 @@ func (c chooser) hooksFor(tools ...string) (all []steps.Answerer) {
 
 // sums returns those of the hooks for every question, for the record of a workflow that is begun.
 func (c chooser) sums() (all []string) {
-	for _, by := range c.hooksFor("TaskUpdate", "Bash", claude.QuestionTool, settings.Elicitation) {
+	for _, by := range c.hooksFor("TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation) {
 		all = append(all, by.Sum)
 	}
 	return all

@@ -92,9 +92,9 @@ func TestChooseSession(t *testing.T) {
 // A client starts the program on a pipe. The program exits at the end of its input, and on
 // SIGTERM, when it also stops its check.
 func TestTheProgram(t *testing.T) {
-	for name, end := range map[string]func(w *world, c *client, server *os.Process){
-		"end of input": func(w *world, c *client, _ *os.Process) { require.NoError(w.t, c.Close()) },
-		"SIGTERM": func(w *world, c *client, server *os.Process) {
+	for name, end := range map[string]func(w *world, c *officialClient, server *os.Process){
+		"end of input": func(w *world, c *officialClient, _ *os.Process) { require.NoError(w.t, c.Close()) },
+		"SIGTERM": func(w *world, c *officialClient, server *os.Process) {
 			go func() {
 				_, _ = c.CallTool(context.Background(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(2)})
 			}()
@@ -114,7 +114,7 @@ func TestTheProgram(t *testing.T) {
 			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 				&mcp.CommandTransport{Command: command}, nil)
 			require.NoError(t, err)
-			c := &client{ClientSession: session, t: t}
+			c := &officialClient{ClientSession: session, t: t}
 			assert.Contains(t, c.does("step_complete", n(1)), `#1 "Collect" is done.`)
 
 			end(w, c, command.Process)

@@ -10,9 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // The inputs of the tools. The library derives their schemas from these types.
@@ -109,7 +109,7 @@ func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (resul
 		r, _, err = do(&stepCall{o, note})
 	}
 	if err != nil && note != "" {
-		err = visible.Lines(note + " " + visible.Error(err))
+		err = message.Lines(note + " " + message.Error(err))
 	}
 	return r, nil, err
 }
@@ -132,12 +132,12 @@ func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCal
 	switch {
 	case done.Decision == steps.Ask && o.Undecided && r.Params.RequestState != "":
 		// The library asks only one question in a call for clients before protocol 2026-07-28.
-		return nil, nil, visible.Lines(o.Step.Name() + ": the person has chosen how it ends. That needs their approval, too: " +
+		return nil, nil, message.Lines(o.Step.Name() + ": the person has chosen how it ends. That needs their approval, too: " +
 			"complete it again, and they are asked")
 	case done.Decision == steps.Ask && t.canAsk(r, o.List.Dir):
 		return t.ask(q, done.Reason), nil, nil
 	case !done.Allowed():
-		return nil, nil, visible.Lines(done.Text)
+		return nil, nil, message.Lines(done.Text)
 	}
 	return o.say(done.Text)
 }
@@ -190,7 +190,7 @@ func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, statu
 		defer tick.Stop()
 		for {
 			passed := time.Since(begun)
-			message := visible.Sprintf("checking %s for %v: %s", c.Name(), passed.Round(time.Second), c.Check.Run)
+			message := message.Sprintf("checking %s for %v: %s", c.Name(), passed.Round(time.Second), c.Check.Run)
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message,
 				Progress: passed.Seconds()})
 			select {

@@ -114,15 +114,15 @@ func (w *world) write(name, text string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.project, name), []byte(text), 0o644))
 }
 
-// client is a client of the official library that is connected to a server by pipes.
-type client struct {
+// officialClient is a client of the official library that is connected to a server by pipes.
+type officialClient struct {
 	*mcp.ClientSession
 	t      testing.TB
 	hangUp func() error // closes the server's input without ending the session
 }
 
 // connect starts a server in this process. options may be nil.
-func (w *world) connect(options *mcp.ClientOptions) *client {
+func (w *world) connect(options *mcp.ClientOptions) *officialClient {
 	w.t.Helper()
 	serverIn, clientOut := io.Pipe()
 	clientIn, serverOut := io.Pipe()
@@ -140,13 +140,13 @@ func (w *world) connect(options *mcp.ClientOptions) *client {
 		session.Close()
 		require.NoError(w.t, <-served)
 	})
-	return &client{session, w.t, clientOut.Close}
+	return &officialClient{session, w.t, clientOut.Close}
 }
 
 type args = map[string]any
 
 // call calls a tool and returns its text.
-func (c *client) call(tool string, a args) (text string, isError bool) {
+func (c *officialClient) call(tool string, a args) (text string, isError bool) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
 	require.NoError(c.t, err)
@@ -155,7 +155,7 @@ func (c *client) call(tool string, a args) (text string, isError bool) {
 }
 
 // does calls a tool, which must succeed, and returns its text.
-func (c *client) does(tool string, a args) string {
+func (c *officialClient) does(tool string, a args) string {
 	c.t.Helper()
 	text, isError := c.call(tool, a)
 	require.False(c.t, isError, text)
@@ -163,7 +163,7 @@ func (c *client) does(tool string, a args) string {
 }
 
 // refuses calls a tool, which must fail, and returns its text.
-func (c *client) refuses(tool string, a args) string {
+func (c *officialClient) refuses(tool string, a args) string {
 	c.t.Helper()
 	text, isError := c.call(tool, a)
 	require.True(c.t, isError, text)
@@ -171,7 +171,7 @@ func (c *client) refuses(tool string, a args) string {
 }
 
 // workflow returns the structured answer of workflow_status.
-func (c *client) workflow() (s progress.Status) {
+func (c *officialClient) workflow() (s progress.Status) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: "workflow_status"})
 	require.NoError(c.t, err)

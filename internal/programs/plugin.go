@@ -5,9 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/version"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // PluginVersion is the path of the file in a plugin that has the version of fsmtx that wrote it, at most MaxVersion bytes.
@@ -27,10 +26,10 @@ func Mismatch(root, program, own string) string {
 	}
 	data, err := safefile.ReadFile(filepath.Join(root, filepath.FromSlash(PluginVersion)), MaxVersion, 0)
 	written := strings.TrimSpace(string(data))
-	if err != nil || written == own || !version.IsRelease(written) || !version.IsRelease(own) {
+	if err != nil || written == own || !isRelease(written) || !isRelease(own) {
 		return ""
 	}
 	return fmt.Sprintf("the plugin in %s was written by fsmtx %s, but its program is fsmtx %s, so its hooks may not be those that the "+
 		"program needs; its author can mend that with fsmtx plugin --force",
-		visible.Line(root), visible.Line(written), visible.Line(own))
+		message.Line(root), message.Line(written), message.Line(own))
 }

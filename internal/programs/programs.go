@@ -3,6 +3,22 @@
 // Fsmtx is what agents and their hooks run, often and for a few milliseconds. Tools has the commands
 // of people and the MCP server, with the libraries that they need. For a command that Fsmtx does not
 // have it replaces itself by Tools; Tools never starts Fsmtx. To a user they are one program.
+//
+// # Versions
+//
+// GetBuild determines the version of a program of this module, however it was built.
+//
+// Versions are semantic and come from the tags of the repository: v1.2.3 is version 1.2.3.
+// A build of another commit has a pre-release of the next version:
+//
+//	1.2.3                       of the tag v1.2.3
+//	1.2.3+dirty                 of the tag, with changes that are not committed
+//	1.2.4-dev.5+g4eb6ddf1ac89   five commits after it
+//	1.2.4-0.20261122…-4eb6…     the same, as the Go toolchain writes it
+//	1.0.0-dev+g4eb6ddf1ac89     of a commit before the first tag
+//	1.0.0-dev                   of unknown files
+//
+// GetBuild reads no file and does not use the network.
 package programs
 
 import (
@@ -13,7 +29,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // The file names of the programs.
@@ -26,7 +42,7 @@ const (
 const install = "go install github.com/fsmtx/fsmtx/cmd/...@latest"
 
 // errMissing is returned by FindTools when the program is not found.
-var errMissing = hint.New(Tools+", the part of this program that has this command, is neither beside "+Fsmtx+" nor on PATH",
+var errMissing = message.NewError(Tools+", the part of this program that has this command, is neither beside "+Fsmtx+" nor on PATH",
 	"install both programs again, for example with "+install)
 
 // starter is the path of the program that has started this one; empty if none has.
@@ -82,7 +98,7 @@ func Start(args []string, version string) error {
 		return err
 	}
 	err = syscall.Exec(path, append([]string{os.Args[0], startedBy, version, self}, args...), os.Environ())
-	return hint.With(fmt.Errorf("starting %s: %w", path, err), "install both programs again, for example with "+install)
+	return message.WithHint(fmt.Errorf("starting %s: %w", path, err), "install both programs again, for example with "+install)
 }
 
 // Started returns the arguments of Tools in the version without those that Start adds. The error says that Fsmtx is of
@@ -93,7 +109,7 @@ func Started(args []string, version string) ([]string, error) {
 	}
 	if starter = args[2]; args[1] != version {
 		self, err := os.Executable()
-		return nil, hint.With(errors.Join(fmt.Errorf("%s has version %s, and %s, which it needs for this command, has version %s",
+		return nil, message.WithHint(errors.Join(fmt.Errorf("%s has version %s, and %s, which it needs for this command, has version %s",
 			starter, args[1], self, version), err), "install both programs in one version, for example with "+install)
 	}
 	return args[3:], nil

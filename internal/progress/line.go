@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/fsmtx/fsmtx/internal/graph"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Part is a part of the state of a list in one line.
@@ -46,7 +46,7 @@ func Line(s *steps.State) (parts []Part) {
 	}
 	now := current(s)
 	for _, c := range now[:min(len(now), 1)] {
-		text := terminal.Cut(fmt.Sprintf("#%d %s", c.ID, visible.Words(c.Subject)), subjectColumns)
+		text := terminal.Cut(fmt.Sprintf("#%d %s", c.ID, message.Words(c.Subject)), subjectColumns)
 		if len(now) > 1 {
 			text += fmt.Sprintf(" +%d", len(now)-1)
 		}
@@ -65,7 +65,7 @@ func Line(s *steps.State) (parts []Part) {
 		if e.Rule != "" {
 			what = "refused a call"
 		}
-		parts = append(parts, Part{what + ": " + terminal.Cut(visible.Words(e.Why), reasonColumns), Bad})
+		parts = append(parts, Part{what + ": " + terminal.Cut(message.Words(e.Why), reasonColumns), Bad})
 	}
 	if len(s.Troubles) > 0 {
 		parts = append(parts, Part{"not fully enforced", Bad})

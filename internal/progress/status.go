@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Status is the answer of workflow_status. The library derives the answer's schema from it.
@@ -52,7 +52,7 @@ func (w Way) Of(s *steps.State, note string) Status {
 	}
 	var skills []string
 	for _, f := range s.Workflows() {
-		if command := visible.Words(f.Command); !slices.Contains(skills, command) {
+		if command := message.Words(f.Command); !slices.Contains(skills, command) {
 			skills = append(skills, command)
 		}
 	}
@@ -67,8 +67,8 @@ func (w Way) Of(s *steps.State, note string) Status {
 }
 
 func stepOf(s *steps.State, c *steps.Current) Step {
-	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
-		Item: visible.Words(s.Item(c))}
+	step := Step{Number: c.ID, Subject: message.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
+		Item: message.Words(s.Item(c))}
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
 			step.WaitsFor = append(step.WaitsFor, id)
@@ -89,14 +89,14 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 }
 
 func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
-	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(s.ToDo(c))), Needs: shownNames(c.Ready),
-		Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
+	full := Full{Step: stepOf(s, c), Description: message.Text(w.Spoken(s.ToDo(c))), Needs: shownNames(c.Ready),
+		Produces: shownNames(c.Produces), Approval: message.Text(c.Approval)}
 	if c.Check != nil {
-		full.Check = visible.Text(c.Check.Run)
+		full.Check = message.Text(c.Check.Run)
 	}
 	for _, g := range c.Gates() {
 		if text := g.Condition(); text != "" {
-			full.Conditions = append(full.Conditions, visible.Text(text))
+			full.Conditions = append(full.Conditions, message.Text(text))
 		}
 	}
 	if choices := c.Choices(); len(choices) > 1 {
@@ -104,7 +104,7 @@ func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
 	}
 	for _, v := range c.Set {
 		if v.Command == nil {
-			full.Sets = append(full.Sets, visible.Words(v.String()))
+			full.Sets = append(full.Sets, message.Words(v.String()))
 		}
 	}
 	if c.Within > 0 {
@@ -119,7 +119,7 @@ func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
 // shownNames escapes the names of files.
 func shownNames(names []string) (shown []string) {
 	for _, name := range names {
-		shown = append(shown, visible.Line(name))
+		shown = append(shown, message.Line(name))
 	}
 	return shown
 }
@@ -194,7 +194,7 @@ func (w Way) Next(s *steps.State) string {
 		text += "\n\n" + strings.Join(waiting, "\n")
 	}
 	for _, trouble := range s.Troubles {
-		text += "\n" + visible.Sprintf("not fully enforced: %v", trouble)
+		text += "\n" + message.Sprintf("not fully enforced: %v", trouble)
 	}
 	return text
 }
@@ -232,7 +232,7 @@ func (f Full) text() string {
 		lines = append(lines, "Its lines were read: "+f.Items)
 	}
 	if f.Description != "" {
-		lines = append(lines, visible.Block(f.Description))
+		lines = append(lines, message.Block(f.Description))
 	}
 	if len(f.Needs) > 0 && f.State == "ready" {
 		lines = append(lines, "When it is started, these files must exist: "+strings.Join(f.Needs, ", "))
@@ -241,10 +241,10 @@ func (f Full) text() string {
 		lines = append(lines, "When it is completed, these files must exist: "+strings.Join(f.Produces, ", "))
 	}
 	if f.Check != "" {
-		lines = append(lines, "When it is completed, this command must exit with 0: "+visible.Block(f.Check))
+		lines = append(lines, "When it is completed, this command must exit with 0: "+message.Block(f.Check))
 	}
 	for _, what := range f.Conditions {
-		lines = append(lines, "When it is completed, this must hold: "+visible.Block(what))
+		lines = append(lines, "When it is completed, this must hold: "+message.Block(what))
 	}
 	for _, what := range f.Sets {
 		if strings.Contains(f.Description, strings.TrimPrefix(what, "sets ")) {
@@ -256,7 +256,7 @@ func (f Full) text() string {
 		lines = append(lines, "Time limit from its start: "+f.TimeLimit)
 	}
 	if f.Approval != "" {
-		lines = append(lines, "When it is completed, a person is asked: "+visible.Block(f.Approval))
+		lines = append(lines, "When it is completed, a person is asked: "+message.Block(f.Approval))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // TestTextOfAStep: what a step needs is said until it is started.
@@ -34,7 +34,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		Step: Step{Number: 2, Subject: "Write", State: "ready"}, Description: "How.\nSets: v (matches [0-9]{2}). Time limit: 30m from its start.",
 		Sets: []string{"sets v (matches [0-9]{2})"}, TimeLimit: "30m",
 	}
-	assert.Equal(t, "#2 Write (ready)\n"+visible.Block(full.Description), full.text())
+	assert.Equal(t, "#2 Write (ready)\n"+message.Block(full.Description), full.text())
 	full.TimeLimit = "30m, over by 2m"
 	assert.Contains(t, full.text(), "\nTime limit from its start: 30m, over by 2m")
 	full.Description = "Mine."

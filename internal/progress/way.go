@@ -8,11 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Way is by what an agent works on steps: the client's task tools, the tools of the MCP
@@ -52,7 +52,7 @@ const (
 // has, for which Offered waits (see transcript.Tools); else it is empty. A skill that is typed as
 // the first prompt comes before: then the agent is told of every way, and sees which one it has.
 func Offered(lookup func(string) (string, bool), path, promptID string, subagent bool, program string) Way {
-	offer := transcript.Tools(path, promptID)
+	offer := client.Tools(path, promptID)
 	variable, _ := lookup("CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	switch {
 	case !subagent && (offer.TaskTools || !offer.Known && variable == "1"):
@@ -100,9 +100,9 @@ func (w Way) Command(words ...string) string {
 	if program == "" || len(program) > maxProgram {
 		program = "fsmtx"
 	}
-	line := shell.Join(append([]string{visible.Line(program)}, words...)...)
+	line := shell.Join(append([]string{message.Line(program)}, words...)...)
 	if w.Named != "" {
-		line += " --list " + shell.Join(visible.Line(w.Named))
+		line += " --list " + shell.Join(message.Line(w.Named))
 	}
 	return line
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // The statuses of a step that an agent sets.
@@ -89,9 +89,9 @@ func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Res
 	}()
 	switch {
 	case v.Decision == steps.Ask:
-		r.Text = visible.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal "+
+		r.Text = message.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal "+
 			"outside the client: fsmtx step done %d%s --because \"...\"%s",
-			o.Step.Name(), map[bool]string{true: "this client", false: "a command"}[o.Kind == Tools], visible.Lines(v.Reason), o.Step.ID,
+			o.Step.Name(), map[bool]string{true: "this client", false: "a command"}[o.Kind == Tools], message.Lines(v.Reason), o.Step.ID,
 			steps.OutcomeFlag(v.Outcome), o.SessionFlag())
 	case !v.Allowed():
 		r.Text = v.Reason
@@ -123,7 +123,7 @@ func toThePerson(v steps.Verdict) string {
 	if v.Trouble == "" {
 		return ""
 	}
-	return " Tell the person: " + visible.Words(v.Trouble) + "."
+	return " Tell the person: " + message.Words(v.Trouble) + "."
 }
 
 // SessionFlag returns the flag with which a person names the list in a terminal of theirs.

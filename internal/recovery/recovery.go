@@ -14,10 +14,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -214,33 +214,33 @@ func All(ctx context.Context, dirs []string, wait time.Duration, o Options) ([]R
 func Answer(r Report, err error) event.Answer {
 	switch {
 	case err != nil:
-		return event.Failure{Message: "cannot look for an interrupted hydration: " + visible.Error(err)}.Answer(event.SessionStart)
+		return event.Failure{Message: "cannot look for an interrupted hydration: " + message.Error(err)}.Answer(event.SessionStart)
 	case r.State == Clean, r.State == Committed:
 		return event.GoOn(event.SessionStart, "")
 	}
-	return event.Notice(strings.TrimSpace(r.String() + "\n" + visible.Line(r.Hint)))
+	return event.Notice(strings.TrimSpace(r.String() + "\n" + message.Line(r.Hint)))
 }
 
 // String returns the report for people, in one or several lines.
 func (r Report) String() string {
 	var b strings.Builder
-	visible.Fprintf(&b, "%s: %s", r.List, r.words())
+	message.Fprintf(&b, "%s: %s", r.List, r.words())
 	restored, removed := "back in the list", "removed again"
 	if r.DryRun {
 		restored, removed = "would be back in the list", "would be removed again"
 	}
 	part := func(label string, items []string) {
 		if len(items) > 0 {
-			visible.Fprintf(&b, "\n  %s: %s", label, strings.Join(items, ", "))
+			message.Fprintf(&b, "\n  %s: %s", label, strings.Join(items, ", "))
 		}
 	}
 	part(restored, r.tasks(r.Restored))
 	part(removed, r.tasks(r.Removed))
 	part("moved", r.Aside)
 	for _, c := range r.Conflicts {
-		visible.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
+		message.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
 		if c.MovedTo != "" {
-			visible.Fprintf(&b, "; moved to %s", c.MovedTo)
+			message.Fprintf(&b, "; moved to %s", c.MovedTo)
 		}
 	}
 	if r.outcome == txn.RolledBack && !r.DryRun {

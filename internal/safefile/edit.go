@@ -13,16 +13,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/signals"
 )
 
 var (
 	// ErrChanged is returned by Replace when the file has changed since it was read.
-	ErrChanged = hint.New("changed while it was being edited", "run the command again")
+	ErrChanged = message.NewError("changed while it was being edited", "run the command again")
 	// errOwnership is returned by Replace when the new file cannot be given the owner,
 	// the group, the mode or the attributes of the old one.
-	errOwnership = hint.New("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
+	errOwnership = message.NewError("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
 )
 
 // Edit is a file that was read in order to replace it if it has not changed since.
@@ -164,7 +164,8 @@ func unwritable(path string, err error) error {
 	}
 	err = &fs.PathError{Op: "write", Path: path, Err: made.Err}
 	if errors.Is(err, fs.ErrPermission) {
-		return hint.With(err, "you may not write into "+filepath.Dir(made.Path)+": change its permissions, or run the command as its owner")
+		return message.WithHint(err,
+			"you may not write into "+filepath.Dir(made.Path)+": change its permissions, or run the command as its owner")
 	}
 	return err
 }

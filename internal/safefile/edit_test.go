@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/harness/files"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // edit reads the file and replaces its content with the result of change.
@@ -241,10 +241,10 @@ func TestUnwritableNamesTheFile(t *testing.T) {
 	made := func(err error) error { return &fs.PathError{Op: "open", Path: "/p/.claude/.fsmtx-write-f", Err: err} }
 	err := unwritable("/p/.claude/f", made(unix.EACCES))
 	require.EqualError(t, err, "write /p/.claude/f: permission denied")
-	require.Equal(t, "you may not write into /p/.claude: change its permissions, or run the command as its owner", hint.Of(err))
+	require.Equal(t, "you may not write into /p/.claude: change its permissions, or run the command as its owner", message.Hint(err))
 	err = unwritable("/p/.claude/f", made(unix.EROFS))
 	require.EqualError(t, err, "write /p/.claude/f: read-only file system")
-	require.Empty(t, hint.Of(err))
+	require.Empty(t, message.Hint(err))
 	require.NoError(t, unwritable("f", nil))
 	require.ErrorIs(t, unwritable("f", ErrBusy), ErrBusy)
 }

@@ -13,13 +13,13 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Errors of Lock.
 var (
 	// ErrBusy is returned when another process held the lock until the context ended.
-	ErrBusy = hint.New("locked by another process", "run the command again when that program has ended")
+	ErrBusy = message.NewError("locked by another process", "run the command again when that program has ended")
 	// ErrMoved is returned when the path leads to another file than the one that was opened, or
 	// to none: another program has removed or replaced it. The caller opens it again.
 	ErrMoved = errors.New("removed or replaced by another program")

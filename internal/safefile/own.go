@@ -6,12 +6,12 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // ErrNotOwn is returned when a file belongs to another user or, where it is to be written in
 // place, has a second hard link: that would change another user's file, or a file elsewhere.
-var ErrNotOwn = hint.New("not only this user's", "remove it, or ask its owner to")
+var ErrNotOwn = message.NewError("not only this user's", "remove it, or ask its owner to")
 
 // CheckOwner returns ErrNotOwn unless this user owns the file that info describes.
 func CheckOwner(path string, info fs.FileInfo) error {

@@ -14,10 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const logLong = `Log lists the hydrations of a task list, newest first. A hydration is one change that put the
@@ -99,8 +98,8 @@ func NewLog(s terminal.Streams) *cobra.Command {
 
 // loggedList is what "fsmtx log --all --json" prints of a list.
 type loggedList struct {
-	List       string              `json:"list"`
-	Hydrations []history.Hydration `json:"hydrations"` // newest first
+	List       string      `json:"list"`
+	Hydrations []Hydration `json:"hydrations"` // newest first
 }
 
 // logOfAll prints the hydrations of each list that has a history.
@@ -114,7 +113,7 @@ func logOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		all, unread, err := history.ReadAll(dir)
+		all, unread, err := readHistories(dir)
 		if err != nil {
 			s.Errorf("%v", err)
 			continue
@@ -143,7 +142,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if err != nil {
 		return err
 	}
-	all, unread, err := history.ReadAll(list.Dir)
+	all, unread, err := readHistories(list.Dir)
 	if err != nil {
 		return err
 	}
@@ -160,7 +159,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 		return printHydration(s, chosen, h)
 	}
 	if asJSON {
-		return command.PrintJSON(s.Out, append([]history.Hydration{}, all...))
+		return command.PrintJSON(s.Out, append([]Hydration{}, all...))
 	}
 	if len(all) == 0 && len(unread) > 0 {
 		return &command.Exit{Code: command.ExitNo}
@@ -172,11 +171,11 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 }
 
 // printHydrations prints a line for each hydration of a list.
-func printHydrations(s terminal.Streams, chosen string, all []history.Hydration) error {
-	visible.Fprintf(s.Out, "%s\n", chosen)
+func printHydrations(s terminal.Streams, chosen string, all []Hydration) error {
+	message.Fprintf(s.Out, "%s\n", chosen)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, h := range all {
-		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), h.Skill, cameAndWent(h), doneOf(h), outcomeOf(h))
+		message.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), h.Skill, cameAndWent(h), doneOf(h), outcomeOf(h))
 	}
 	return w.Flush()
 }
@@ -189,27 +188,27 @@ func reportUnread(s terminal.Streams, unread []error) {
 }
 
 // findHydration returns the hydration with this number, or with this id.
-func findHydration(all []history.Hydration, name string) (history.Hydration, error) {
+func findHydration(all []Hydration, name string) (Hydration, error) {
 	n, err := strconv.ParseInt(name, 10, 64)
 	for _, h := range all {
 		if h.ID == name || err == nil && n > 0 && h.Number == n {
 			return h, nil
 		}
 	}
-	return history.Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no hydration %s", name),
+	return Hydration{}, command.Fail(command.ExitNo, fmt.Errorf("the history of the list has no hydration %s", name),
 		"fsmtx log lists the hydrations that are on record")
 }
 
-func nameOf(h history.Hydration) string {
+func nameOf(h Hydration) string {
 	if h.Number == 0 {
 		return h.ID
 	}
 	return strconv.FormatInt(h.Number, 10)
 }
 
-func when(h history.Hydration) string { return h.Time.Local().Format("2006-01-02 15:04:05") }
+func when(h Hydration) string { return h.Time.Local().Format("2006-01-02 15:04:05") }
 
-func cameAndWent(h history.Hydration) string {
+func cameAndWent(h Hydration) string {
 	came, verb := fmt.Sprintf("%d created", len(h.Created)), "deleted"
 	if h.Undoes != 0 {
 		came, verb = fmt.Sprintf("%d restored", len(h.Created)), "removed"
@@ -224,33 +223,33 @@ func cameAndWent(h history.Hydration) string {
 	return went
 }
 
-func doneOf(h history.Hydration) string {
+func doneOf(h Hydration) string {
 	if len(h.Created) == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%d of %d completed", h.Done(), len(h.Created))
 }
 
-func outcomeOf(h history.Hydration) string {
+func outcomeOf(h Hydration) string {
 	switch h.State {
-	case history.Replaced, history.Undone:
+	case replaced, undone:
 		return fmt.Sprintf("%s by %d", h.State, h.By)
-	case history.Undoing:
+	case undoing:
 		return fmt.Sprintf("undoes %d", h.Undoes)
-	case history.InList:
+	case inList:
 		if h.Parent != 0 {
 			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
 		}
-	case history.Cleared:
+	case cleared:
 		return "done; the client has cleared the list"
 	}
 	return string(h.State)
 }
 
-func printHydration(s terminal.Streams, chosen string, h history.Hydration) error {
+func printHydration(s terminal.Streams, chosen string, h Hydration) error {
 	var b strings.Builder
-	visible.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
-	visible.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", h.Skill, h.Session, h.Spec, cmp.Or(h.SHA256, "unknown"))
+	message.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
+	message.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", h.Skill, h.Session, h.Spec, cmp.Or(h.SHA256, "unknown"))
 	came, went := "created", "deleted"
 	if h.Undoes != 0 {
 		came, went = "restored", "removed"
@@ -261,18 +260,18 @@ func printHydration(s terminal.Streams, chosen string, h history.Hydration) erro
 	return err
 }
 
-func tasksOf(b *strings.Builder, title string, list []history.Task) {
+func tasksOf(b *strings.Builder, title string, list []ChangedTask) {
 	if len(list) == 0 {
 		return
 	}
-	visible.Fprintf(b, "%s:\n", title)
+	message.Fprintf(b, "%s:\n", title)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, t := range list {
 		where := ""
 		if t.Gone {
 			where = "not in the list now"
 		}
-		visible.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), t.Subject, where)
+		message.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), t.Subject, where)
 	}
 	_ = w.Flush()
 }

@@ -11,9 +11,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // printDecisions prints what was decided about a list and in its sessions.
@@ -26,7 +25,7 @@ func printDecisions(ctx context.Context, s terminal.Streams, session string, asJ
 	if project == "" {
 		project, _ = os.Getwd() // without it the project's configuration is not found
 	}
-	all, unread, err := history.Decisions(history.Scope{List: found.Dir, Session: cmp.Or(found.Session, session),
+	all, unread, err := decided(extent{List: found.Dir, Session: cmp.Or(found.Session, session),
 		Project: project, Env: s.Env})
 	if err != nil {
 		return err
@@ -62,10 +61,10 @@ func printLines(s terminal.Streams, all []decisions.Record) error {
 }
 
 func printTable(s terminal.Streams, list string, all []decisions.Record) error {
-	visible.Fprintf(s.Out, "task list %s\n", list)
+	message.Fprintf(s.Out, "task list %s\n", list)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, r := range all {
-		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Source, subjectOf(r), r.Decision,
+		message.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Source, subjectOf(r), r.Decision,
 			whoOf(r), whyOf(r))
 	}
 	return w.Flush()
@@ -80,7 +79,7 @@ func subjectOf(r decisions.Record) string {
 	case r.Guard != "":
 		return r.Guard
 	case r.Step != 0 && r.Subject != "":
-		return fmt.Sprintf("#%d %q", r.Step, visible.Clip(r.Subject, 40))
+		return fmt.Sprintf("#%d %q", r.Step, message.Clip(r.Subject, 40))
 	case r.Step != 0:
 		return fmt.Sprintf("#%d", r.Step)
 	}
@@ -132,7 +131,7 @@ func whyOf(r decisions.Record) string {
 		add(changed("restored", r.Restored))
 	}
 	add(r.Note)
-	return visible.Clip(visible.Words(strings.Join(parts, "; ")), maxWhy)
+	return message.Clip(message.Words(strings.Join(parts, "; ")), maxWhy)
 }
 
 func changed(verb string, tasks []int64) string {

@@ -3,11 +3,11 @@ package show
 import (
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/spf13/cobra"
 )
 
 // completeSessions completes the sessions whose lists have a history.
@@ -19,7 +19,7 @@ func completeSessions(s terminal.Streams) cobra.CompletionFunc {
 		}
 		var sessions []string
 		for _, dir := range dirs {
-			all, _ := history.Read(dir)
+			all, _ := ReadHistory(dir)
 			if len(all) > 0 {
 				last := all[len(all)-1]
 				sessions = command.Offer(sessions, last.Session, last.Skill+", "+last.Time.Local().Format("2006-01-02 15:04"))

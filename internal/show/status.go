@@ -16,8 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/doctor"
-	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -147,9 +145,9 @@ type status struct {
 	off        []string // the switches that keep the client from running the hooks
 	works      string   // by what the session works on open steps; empty if it is not Claude Code's
 	tasks      []tasks.Task
-	last       *history.Hydration
-	replaced   []string           // what workflows in the list have replaced, unfinished
-	target     *history.Hydration // of fsmtx undo, nil if there is none
+	last       *Hydration
+	replaced   []string   // what workflows in the list have replaced, unfinished
+	target     *Hydration // of fsmtx undo, nil if there is none
 	undo       tasks.Undoing
 	undoErr    error
 	pending    txn.Report
@@ -172,7 +170,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	if st.tasks, err = tasks.Tasks(ctx, list.Dir); err != nil {
 		return nil, err
 	}
-	all, err := history.Read(list.Dir)
+	all, err := ReadHistory(list.Dir)
 	if err != nil && len(st.troubles) == 0 {
 		st.troubles = []error{err}
 	}
@@ -180,7 +178,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 		st.last = &all[len(all)-1]
 	}
 	for _, h := range all {
-		if len(h.Lost) > 0 && h.State == history.InList {
+		if len(h.Lost) > 0 && h.State == inList {
 			st.replaced = append(st.replaced, steps.HasReplaced(h.Skill, h.Lost))
 		}
 	}
@@ -203,7 +201,7 @@ func (st *status) look(s terminal.Streams) {
 		return
 	}
 	dir := st.steps.Steps[open].Workflow.Dir
-	found, _ := doctor.Off(s, dir)
+	found, _ := install.HooksOff(s, dir)
 	for _, f := range found {
 		st.off = append(st.off, f.Place()+f.What)
 	}
@@ -244,7 +242,7 @@ func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil
 func (st *status) undoing() string {
 	it := "it"
 	switch {
-	case st.target == nil && st.last.State == history.Undoing:
+	case st.target == nil && st.last.State == undoing:
 		return "fsmtx undo has nothing to undo; fsmtx undo " + nameOf(*st.last) + " restores what this one undid"
 	case st.target == nil:
 		return "fsmtx undo has nothing to undo"
@@ -407,15 +405,15 @@ func tree(s *steps.State, w *steps.Workflow) []node {
 }
 
 type shownStatus struct {
-	List       string             `json:"list"`
-	Next       []int64            `json:"next"`
-	Workflows  []shownWorkflow    `json:"workflows"`
-	Manual     []tasks.Task       `json:"manual"`
-	Last       *history.Hydration `json:"last"`
-	Undo       shownUndo          `json:"undo"`
-	Pending    string             `json:"pending"`
-	PendingErr string             `json:"pending_error"`
-	Troubles   []string           `json:"troubles"`
+	List       string          `json:"list"`
+	Next       []int64         `json:"next"`
+	Workflows  []shownWorkflow `json:"workflows"`
+	Manual     []tasks.Task    `json:"manual"`
+	Last       *Hydration      `json:"last"`
+	Undo       shownUndo       `json:"undo"`
+	Pending    string          `json:"pending"`
+	PendingErr string          `json:"pending_error"`
+	Troubles   []string        `json:"troubles"`
 }
 
 type shownWorkflow struct {

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 type shownList struct {
@@ -38,7 +37,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		all, err := history.Read(dir)
+		all, err := ReadHistory(dir)
 		if err != nil || len(all) == 0 {
 			continue // it has no history
 		}
@@ -78,7 +77,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			next = "nothing is ready"
 		}
 		text := fmt.Sprintf("%s  %s  %s  %d/%d  %s", l.Session, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
-		if _, err := visible.Fprintf(s.Out, "%s\n", terminal.Cut(text, columns)); err != nil {
+		if _, err := message.Fprintf(s.Out, "%s\n", terminal.Cut(text, columns)); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/graph"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // stepWords explains the states of steps, in the help of the commands that show them.
@@ -22,7 +22,7 @@ const stepWords = `  ● done             completed, and its gates passed
   ⊘ not needed       its conditions do not hold, or the workflow was ended
   ✗ gone             removed from the list; counts as done`
 
-// viewRow is a line of the state of a list. visible.Line and the width of the terminal are
+// viewRow is a line of the state of a list. message.Line and the width of the terminal are
 // applied when it is drawn.
 type viewRow struct {
 	text   string
@@ -43,15 +43,15 @@ func (v *view) line(format string, args ...any) {
 // text returns the state as it is printed. columns limits the length of a line.
 func (st *status) text(chosen string, columns int, colour bool) string {
 	var b strings.Builder
-	b.WriteString(visible.Line(chosen) + "\n") // not cut: its path must stay usable
+	b.WriteString(message.Line(chosen) + "\n") // not cut: its path must stay usable
 	for _, trouble := range st.troubles {
-		visible.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
+		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
 	}
 	for _, off := range st.off {
-		visible.Fprintf(&b, "not enforced: %s\n", off)
+		message.Fprintf(&b, "not enforced: %s\n", off)
 	}
 	if st.works != "" {
-		visible.Fprintf(&b, "the session works %s\n", st.works)
+		message.Fprintf(&b, "the session works %s\n", st.works)
 	}
 	v := &view{}
 	st.nextTo(v.line)
@@ -76,7 +76,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 
 // draw returns the line for a terminal.
 func (r viewRow) draw(columns int, colour bool) string {
-	text := terminal.Cut(visible.Line(r.text), columns)
+	text := terminal.Cut(message.Line(r.text), columns)
 	if r.state == "" || !colour {
 		return text
 	}

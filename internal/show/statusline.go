@@ -13,17 +13,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -86,7 +86,7 @@ func runStatusline(ctx context.Context, s terminal.Streams, also bool) error {
 		return err
 	}
 	if err != nil {
-		own = terminal.Cut("fsmtx: "+visible.Line(err.Error()), maxTrouble)
+		own = terminal.Cut("fsmtx: "+message.Line(err.Error()), maxTrouble)
 	}
 	text := wait()
 	if own != "" && text != "" {
@@ -170,9 +170,9 @@ func otherLine(s terminal.Streams, input jsontext.Value) string {
 	if dir == "" {
 		dir, _ = os.Getwd()
 	}
-	config, _ := claude.ConfigDir(s.Getenv)
+	config, _ := client.ConfigDir(s.Getenv)
 	registered := false
-	for _, path := range claude.SettingsFiles(locator.OS{}, config, filepath.Clean(dir)) {
+	for _, path := range client.SettingsFiles(locator.OS{}, config, filepath.Clean(dir)) {
 		data, err := safefile.ReadFile(path, settings.MaxBytes, 0)
 		if err != nil {
 			continue // the client ignores it too

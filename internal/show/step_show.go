@@ -13,9 +13,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const showLong = `Show prints what "fsmtx status" prints: each step of the workflows in a task list with its
@@ -87,8 +87,8 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 
 func printDescriptions(w io.Writer, s *steps.State) error {
 	for _, c := range s.Steps {
-		if text := visible.Block(c.Description); text != "" {
-			if _, err := visible.Fprintf(w, "\n#%d: %s\n", c.ID, visible.Lines(text)); err != nil {
+		if text := message.Block(c.Description); text != "" {
+			if _, err := message.Fprintf(w, "\n#%d: %s\n", c.ID, message.Lines(text)); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func lastWord(s *steps.State, c *steps.Current) string {
 			return "" // what came before is of an earlier round
 		}
 		if e.Step == c.ID && e.Verdict != steps.Shown && !e.Repeats() && e.Why != steps.DoneAlready && (e.Verdict != steps.Deny || !s.Past(e)) {
-			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why)+treeOf(e))
+			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, message.Line(e.Why)+treeOf(e))
 		}
 	}
 	return ""
@@ -128,7 +128,7 @@ func treeOf(e steps.Evidence) string {
 	if e.Tree == "" {
 		return ""
 	}
-	return ", in " + visible.Line(e.Tree)
+	return ", in " + message.Line(e.Tree)
 }
 
 // GatesOf returns the gates of a step, a line each.

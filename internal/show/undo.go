@@ -13,14 +13,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const undoLong = `Undo undoes a hydration, the change that put the steps of a skill into the list, as one
@@ -119,7 +117,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 
 // undoneHydration is a hydration and what undoing it did, or would do.
 type undoneHydration struct {
-	history.Hydration
+	Hydration
 	tasks.Undoing
 	inner  bool // it is undone because of another one
 	dryRun bool
@@ -130,10 +128,10 @@ func (u undoneHydration) refused(err error) error {
 	h := u.Hydration
 	switch {
 	case errors.Is(err, tasks.ErrUndone):
-		return hint.With(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)),
+		return message.WithHint(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)),
 			fmt.Sprintf("fsmtx undo %d restores it", h.By))
 	case errors.Is(err, tasks.ErrReplaced):
-		return hint.With(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By),
+		return message.WithHint(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By),
 			fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
 	}
 	return err
@@ -183,7 +181,7 @@ func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all
 		return command.PrintJSON(s.Out, last)
 	}
 	var b strings.Builder
-	visible.Fprintf(&b, "%s\n", chosen)
+	message.Fprintf(&b, "%s\n", chosen)
 	for _, u := range all {
 		u.text(&b)
 	}
@@ -196,8 +194,8 @@ func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all
 
 // toUndo returns the hydration with that number, or without one the last hydration that is
 // neither undone nor an undo; and those under its steps, which are undone first.
-func toUndo(list tasks.List, number string) (h history.Hydration, inner []history.Hydration, err error) {
-	all, err := history.Read(list.Dir)
+func toUndo(list tasks.List, number string) (h Hydration, inner []Hydration, err error) {
+	all, err := ReadHistory(list.Dir)
 	if err != nil {
 		return h, nil, err
 	}
@@ -215,18 +213,18 @@ func toUndo(list tasks.List, number string) (h history.Hydration, inner []histor
 // lastToUndo returns the last hydration that is neither undone nor an undo. It leaves out those
 // under a step of another hydration that went with it or with a round of the step, and those that
 // only removed the tasks for the lines of a step: the step would remove them again.
-func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
+func lastToUndo(all []Hydration) (h Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != history.Undone && h.State != history.Undoing && !(h.Step != 0 && len(h.Created) == 0) &&
-			(h.Parent == 0 || h.State == history.InList) {
+		if h.State != undone && h.State != undoing && !(h.Step != 0 && len(h.Created) == 0) &&
+			(h.Parent == 0 || h.State == inList) {
 			return h, true
 		}
 	}
-	return history.Hydration{}, false
+	return Hydration{}, false
 }
 
 // subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.
-func subjectsOf(h history.Hydration) map[string]string {
+func subjectsOf(h Hydration) map[string]string {
 	subjects := map[string]string{}
 	for _, t := range slices.Concat(h.Created, h.Deleted) {
 		subjects[tasks.Form.Name(t.ID)] = t.Subject
@@ -280,15 +278,15 @@ func (u undoneHydration) text(b *strings.Builder) {
 	restored, removed, kept := "restored", "removed", "kept"
 	switch {
 	case u.Empty():
-		visible.Fprintf(b, "nothing of %s can be undone\n", of)
+		message.Fprintf(b, "nothing of %s can be undone\n", of)
 	case u.dryRun:
-		visible.Fprintf(b, "would undo %s\n", of)
+		message.Fprintf(b, "would undo %s\n", of)
 		restored, removed, kept = "would restore", "would remove", "would keep"
 	default:
-		visible.Fprintf(b, "undid %s\n", of)
+		message.Fprintf(b, "undid %s\n", of)
 	}
 	line := func(verb, name, why string) {
-		visible.Fprintf(b, "  %s #%s %s%s\n", verb, tasks.Form.ID(name), subjects[name], why)
+		message.Fprintf(b, "  %s #%s %s%s\n", verb, tasks.Form.ID(name), subjects[name], why)
 	}
 	for _, name := range u.Restored {
 		line(restored, name, "")
@@ -327,4 +325,4 @@ func hintUndone(s terminal.Streams, all []undoneHydration, session string) {
 }
 
 // quoted returns the name of a skill in quotes, on one line.
-func quoted(skill string) string { return `"` + visible.Line(skill) + `"` }
+func quoted(skill string) string { return `"` + message.Line(skill) + `"` }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Answerer is a hook in the client's settings that may answer a question for the person.
@@ -27,7 +27,7 @@ func (s *State) NewAnswerer(all []Answerer) string {
 
 // NotByPerson says why an answer does not count, and how the person can give it.
 func NotByPerson(hook, command string) string {
-	return visible.Sprintf("%s has come since the workflow was begun and may have answered for the person, so the answer does not count. "+
+	return message.Sprintf("%s has come since the workflow was begun and may have answered for the person, so the answer does not count. "+
 		"They can give it in a terminal outside the client: %s", hook, command)
 }
 

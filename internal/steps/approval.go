@@ -1,6 +1,6 @@
 package steps
 
-import "github.com/fsmtx/fsmtx/internal/visible"
+import "github.com/fsmtx/fsmtx/internal/message"
 
 // approval asks a person before a step is completed.
 func approval(c *Current) Verdict {
@@ -8,8 +8,8 @@ func approval(c *Current) Verdict {
 		return Verdict{}
 	}
 	return Verdict{
-		Decision: Ask, Step: c.ID, Why: "approval: " + visible.Clip(visible.Words(c.Approval), maxSubject),
-		Reason: visible.Clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + visible.Words(c.Workflow.Command) + ".)",
+		Decision: Ask, Step: c.ID, Why: "approval: " + message.Clip(message.Words(c.Approval), maxSubject),
+		Reason: message.Clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + message.Words(c.Workflow.Command) + ".)",
 	}
 }
 
@@ -31,7 +31,7 @@ func unattended(c *Current) Verdict {
 		return Verdict{}
 	}
 	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+
-		visible.Clip(c.Approval, maxReason))
+		message.Clip(c.Approval, maxReason))
 }
 
 // unapproved denies a step that was completed in another way and needs approval. The

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -24,7 +24,7 @@ func called(c *Current) Verdict {
 	return deny(c, "its skill was not called",
 		fmt.Sprintf("%s cannot be completed: the skill %s has to be called first, while this step is in progress. Next, %scall it, "+
 			"do what it says, and then complete the step",
-			c.Name(), visible.Clip(visible.Words(c.Do), maxSubject), start))
+			c.Name(), message.Clip(message.Words(c.Do), maxSubject), start))
 }
 
 // setCalled computes which steps have had the skill that they demand called in their present

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Definition returns a checksum of each part of an fsm.json, without its white space: of the steps by their
@@ -50,7 +50,7 @@ func Changes(old, now *Workflow) string {
 		if _, err := strconv.Atoi(name); err == nil {
 			steps = append(steps, name)
 		} else {
-			parts = append(parts, visible.Words(name)+" differs")
+			parts = append(parts, message.Words(name)+" differs")
 		}
 	}
 	switch len(steps) {

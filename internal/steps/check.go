@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // passed reports whether the command exited with 0.
@@ -48,7 +48,7 @@ func command(c *Current, what string, r Result) Verdict {
 	if r.interrupted {
 		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: %s was interrupted before it ended: %s\nComplete "+
 			"the step again to run it anew",
-			c.Name(), what, visible.Clip(visible.Words(r.Run), maxSubject)))
+			c.Name(), what, message.Clip(message.Words(r.Run), maxSubject)))
 		v.Check, v.past.none = &r, true
 		return v
 	}
@@ -59,10 +59,10 @@ func command(c *Current, what string, r Result) Verdict {
 	if r.unrunnable {
 		failed, mend = "cannot run", "That is no failure of the work: tell the person what is missing, then"
 	}
-	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, visible.Clip(visible.Words(r.Run),
+	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, message.Clip(message.Words(r.Run),
 		maxSubject))
 	if r.Dir != "" {
-		reason += "\nIt ran in " + visible.Words(r.Dir)
+		reason += "\nIt ran in " + message.Words(r.Dir)
 	}
 	if tail := lastLines(r.printed()); tail != "" {
 		reason += "\nThe end of its output:\n" + tail + "\n" + mend + " complete the step again"
@@ -76,7 +76,7 @@ func command(c *Current, what string, r Result) Verdict {
 	if v.Check = &r; r.unrunnable {
 		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(),
 			how,
-			visible.Clip(visible.Words(r.Run), maxSubject), visible.Clip(visible.Words(r.printed()), maxSubject))
+			message.Clip(message.Words(r.Run), maxSubject), message.Clip(message.Words(r.printed()), maxSubject))
 	}
 	return v
 }
@@ -88,7 +88,7 @@ const (
 
 // lastLines returns the last 20 lines of a check's output, at most 2,000 characters.
 func lastLines(output string) string {
-	text := strings.TrimRight(visible.Text(strings.ReplaceAll(output, "\r\n", "\n")), "\n ")
+	text := strings.TrimRight(message.Text(strings.ReplaceAll(output, "\r\n", "\n")), "\n ")
 	lines := strings.Split(text, "\n")
 	text = strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 	if all := []rune(text); len(all) > tailChars {
@@ -112,7 +112,7 @@ func planning(c *Current, r *run, status string) Verdict {
 		verb, done = "start", "started"
 	}
 	v := deny(c, "plan mode", fmt.Sprintf("%s cannot be %s in plan mode: %s is not run there: %s\nLeave plan mode, then %s the step again",
-		c.Name(), done, what, visible.Clip(visible.Words(r.Run), maxSubject), verb))
+		c.Name(), done, what, message.Clip(message.Words(r.Run), maxSubject), verb))
 	v.past.none = true
 	return v
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // ending is how a step is about to end: the word that was said,
@@ -236,7 +235,7 @@ func (e *ending) choose() (name string, ok bool) {
 	if !slices.Contains(e.step.Choices(), name) {
 		e.verdict = deny(e.step, "its command decided nothing",
 			fmt.Sprintf("%s cannot be completed: the last line of its command has to be %s, and is %s. The command: %s", e.step.Name(),
-				alternatives(e.step.Choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)+f.result.complaint()))
+				alternatives(e.step.Choices()), quote(name), message.Clip(message.Words(f.result.Run), maxSubject)+f.result.complaint()))
 		return "", false
 	}
 	return name, true
@@ -384,7 +383,7 @@ func alternatives(words []string) string {
 func nearestFirst(word string, choices []string) []string {
 	const far = 40
 	slices.SortStableFunc(choices, func(a, b string) int {
-		return hint.Distance(word, a, far) - hint.Distance(word, b, far)
+		return message.Distance(word, a, far) - message.Distance(word, b, far)
 	})
 	return choices
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
@@ -95,7 +95,7 @@ func (f *Frame) load(ctx context.Context) (*State, error) {
 // own returns the state of the workflows whose skill the session has called.
 func (f *Frame) own(s *State, path, prompt string) *State {
 	return s.of(f.Session, func(command string) bool {
-		_, called := transcript.LastCall(path, prompt, func(name string) bool { return name == command || strings.HasSuffix(command, ":"+name) })
+		_, called := client.LastCall(path, prompt, func(name string) bool { return name == command || strings.HasSuffix(command, ":"+name) })
 		return called
 	})
 }

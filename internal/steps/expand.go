@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -235,7 +235,7 @@ func (e *Each) source() string {
 	if e.Run != nil {
 		return "its command"
 	}
-	return visible.Words(e.Lines)
+	return message.Words(e.Lines)
 }
 
 func countItems(n int) string {
@@ -274,7 +274,7 @@ func noLines(c *Current, wrong string, r *Result) Verdict {
 
 // lines returns the lines that were read, or what is wrong with them.
 func (f fact) lines(c *Current) (items []string, wrong string) {
-	name := visible.Words(c.Each.Lines)
+	name := message.Words(c.Each.Lines)
 	text := f.text
 	switch r := f.result; {
 	case r == nil && f.err != nil:
@@ -537,12 +537,12 @@ func (s *State) tellExpansion(e Evidence) string {
 			all = append(all, b)
 		}
 	}
-	text := visible.Clip(fmt.Sprintf("%s is to be done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
+	text := message.Clip(fmt.Sprintf("%s is to be done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
 		c.Each.source(), names(all)), maxTurn) + "."
 	if ready := slices.DeleteFunc(s.Ready(), func(b *Current) bool { return !slices.Contains(all, b) }); len(ready) > 0 {
 		text += " Ready: " + withDescription(ready[0], "", s.ToDo(ready[0]))
 		if len(ready) > 1 {
-			text += "\nAlso ready: " + visible.Clip(names(ready[1:]), maxTurn)
+			text += "\nAlso ready: " + message.Clip(names(ready[1:]), maxTurn)
 		}
 	}
 	return text + "\nComplete " + c.Name() + " when they are done."

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -157,7 +157,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 func (f *Frame) saidYes() string {
 	if f.Answers != nil {
 		if others := f.Answers(); len(others) > 0 {
-			return visible.Sprintf("a person said yes, or %s did for them", others[0].Name)
+			return message.Sprintf("a person said yes, or %s did for them", others[0].Name)
 		}
 	}
 	return "a person said yes"
@@ -614,7 +614,7 @@ func listFlag(dir string) string {
 
 // trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {
-	text := visible.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
+	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
 	if f.Apply {
 		return Verdict{Decision: Deny, Why: undecided, Reason: text}
 	}

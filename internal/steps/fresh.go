@@ -13,8 +13,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // A file that a step produces has to be new: the digests of the files that were there before are on record, since the hydration
@@ -225,7 +225,7 @@ func (s *State) toldFresh(lines []Evidence) (text string) {
 func quotedNames(names []string) string {
 	var quoted []string
 	for _, n := range names {
-		quoted = append(quoted, visible.Clip(visible.Words(n), maxSubject))
+		quoted = append(quoted, message.Clip(message.Words(n), maxSubject))
 	}
 	return sentence(quoted)
 }

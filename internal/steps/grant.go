@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -65,7 +65,7 @@ func (f *Frame) UseGrant(ctx context.Context, token, command string) (found Gran
 	if err != nil {
 		return found, err
 	}
-	over, _ := transcript.Over(found.Written, found.Use)
+	over, _ := client.Over(found.Written, found.Use)
 	if found.Hash == "" || found.Command != command || over {
 		return found, ErrNoGrant
 	}
@@ -104,7 +104,7 @@ func (g Grant) endsWith(e Seen) bool {
 	case e.Between || e.Prompt != g.Prompt || g.Written == "":
 		return true
 	}
-	over, known := transcript.Over(g.Written, g.Use)
+	over, known := client.Over(g.Written, g.Use)
 	return over || !known
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// message is a line of a transcript with calls of the agent.
-func message(id string, uses ...string) string {
+// messageLine is a line of a transcript with calls of the agent.
+func messageLine(id string, uses ...string) string {
 	blocks := make([]string, len(uses))
 	for i, use := range uses {
 		blocks[i] = `{"type":"tool_use","id":"` + use + `","name":"Bash","input":{}}`
@@ -74,11 +74,11 @@ func TestAGrantEndsWithItsCall(t *testing.T) {
 		lines []string
 		over  bool
 	}{
-		"the call is running":      {[]string{message("m1", "u1", "u2")}, false},
-		"another call has ended":   {[]string{message("m1", "u1", "u2"), result("u2")}, false},
-		"it has ended":             {[]string{message("m1", "u1"), result("u1")}, true},
-		"the agent has gone on":    {[]string{message("m1", "u1"), message("m2", "u3")}, true},
-		"it is not written so far": {[]string{message("m0", "u0")}, false},
+		"the call is running":      {[]string{messageLine("m1", "u1", "u2")}, false},
+		"another call has ended":   {[]string{messageLine("m1", "u1", "u2"), result("u2")}, false},
+		"it has ended":             {[]string{messageLine("m1", "u1"), result("u1")}, true},
+		"the agent has gone on":    {[]string{messageLine("m1", "u1"), messageLine("m2", "u3")}, true},
+		"it is not written so far": {[]string{messageLine("m0", "u0")}, false},
 	} {
 		token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Written: transcriptOf(t, c.lines...)})
 		require.NoError(t, err)
@@ -90,9 +90,9 @@ func TestAGrantEndsWithItsCall(t *testing.T) {
 // TestWhichEventsEndAGrant: it lives as long as calls of the same message are carried out.
 func TestWhichEventsEndAGrant(t *testing.T) {
 	l := hydrated(t, Step{})
-	running := transcriptOf(t, message("m1", "u1", "u2"))
-	gone := transcriptOf(t, message("m1", "u1", "u2"), message("m2", "u3"))
-	early := transcriptOf(t, message("m0", "u0"))
+	running := transcriptOf(t, messageLine("m1", "u1", "u2"))
+	gone := transcriptOf(t, messageLine("m1", "u1", "u2"), messageLine("m2", "u3"))
+	early := transcriptOf(t, messageLine("m0", "u0"))
 	for name, c := range map[string]struct {
 		written string
 		event   Seen

@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -53,11 +53,11 @@ const maxLimit = 2000
 
 // Hears returns what is known after a prompt of the person: the last prompt decides whether
 // they said stop, the latest limit to the work counts until they ask to go on.
-func (h Heard) Hears(s *State, prompt string, words transcript.Words) Heard {
+func (h Heard) Hears(s *State, prompt string, words client.Words) Heard {
 	h.Stop = words.And(commandsOf(s)...).Requested(prompt)
-	if _, limited := transcript.Part(prompt, named(s)); limited {
-		h.Limit = visible.Clip(prompt, maxLimit)
-	} else if transcript.GoesOn(prompt) {
+	if _, limited := client.Part(prompt, named(s)); limited {
+		h.Limit = message.Clip(prompt, maxLimit)
+	} else if client.GoesOn(prompt) {
 		h.Limit = ""
 	}
 	return h
@@ -66,7 +66,7 @@ func (h Heard) Hears(s *State, prompt string, words transcript.Words) Heard {
 // person returns what the person has said, as far as it limits the work.
 func (h Heard) person(s *State) (p person) {
 	p.ends = h.Stop
-	p.part, p.limited = transcript.Part(h.Limit, named(s))
+	p.part, p.limited = client.Part(h.Limit, named(s))
 	return p
 }
 

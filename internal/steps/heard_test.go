@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -28,7 +28,7 @@ func TestWhatIsHeardOfASession(t *testing.T) {
 		{"abort the release", true, "only steps 1 and 2"},
 		{"please continue", false, ""},
 	} {
-		h = h.Hears(l.state(), c.prompt, transcript.DefaultWords())
+		h = h.Hears(l.state(), c.prompt, client.DefaultWords())
 		require.Equal(t, Heard{Stop: c.ends, Limit: c.limit}, h, c.prompt)
 		p := h.person(l.state())
 		require.Equal(t, c.ends, p.ends, c.prompt)
@@ -84,7 +84,7 @@ func TestHeardIsKeptBySession(t *testing.T) {
 func TestAnAgentWithoutATranscriptIsNotSentBackAgainstThePersonsWord(t *testing.T) {
 	for prompt, sent := range map[string]bool{"make the release": true, "please stop here": false, "only step 2 please": true} {
 		l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}}, Step{})
-		h := Heard{Works: true}.Hears(l.state(), prompt, transcript.DefaultWords())
+		h := Heard{Works: true}.Hears(l.state(), prompt, client.DefaultWords())
 		agent, _, err := l.Stop(t.Context(), Stopping{Mode: Remind, Heard: &h})
 		require.NoError(t, err)
 		require.Equal(t, sent, agent != "", prompt)

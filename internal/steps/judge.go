@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -60,7 +59,7 @@ func (f *Frame) unknownRules(ctx context.Context, r *record, why error) string {
 	if why == nil || f.toldBefore(ctx, f.Session+"/only") {
 		return ""
 	}
-	return visible.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v. %s",
+	return message.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v. %s",
 		f.List.Dir, why, Remedy)
 }
 
@@ -193,13 +192,13 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 	}
 	text := p.subject() + " belongs to " + strings.Join(belongs, "; and to ") + "."
 	if p.doubt != nil {
-		text += " It cannot be told whether this line runs it (" + visible.Clip(visible.Words(p.doubt.Error()), maxSubject) +
+		text += " It cannot be told whether this line runs it (" + message.Clip(message.Words(p.doubt.Error()), maxSubject) +
 			"). Write the line plainly: each command by itself and literally, and a text that has its words in a file."
 	}
 	if ready := slices.DeleteFunc(s.Ready(), func(r *Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
 		text += " Ready: " + names(ready) + "."
 	}
-	return visible.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " +
+	return message.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " +
 		shell.Quote(p.listed[0].text) +
 		` --because "..." ` + c.listFlag()
 }
@@ -318,9 +317,9 @@ func (s *State) permit(p part, use string) (Evidence, bool) {
 // Errors of Permit.
 var (
 	// errNoRule is returned for a rule that covers no call which belongs to a step.
-	errNoRule = hint.New("no step of this task list lists such calls", "fsmtx step show lists the rules of the steps")
+	errNoRule = message.NewError("no step of this task list lists such calls", "fsmtx step show lists the rules of the steps")
 	// errNotRefused is returned for calls that are let through anyway.
-	errNotRefused = hint.New("these calls are not refused now", "nothing was recorded")
+	errNotRefused = message.NewError("these calls are not refused now", "nothing was recorded")
 )
 
 // Permit lets one call through that belongs to a step which is not in progress. text is a rule

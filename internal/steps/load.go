@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasks"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -516,5 +516,5 @@ func (s *State) commands() string {
 			list = append(list, w.Command)
 		}
 	}
-	return visible.Clip(visible.Words(strings.Join(list, ", ")), maxSubject)
+	return message.Clip(message.Words(strings.Join(list, ", ")), maxSubject)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// client makes the calls of one message as the client does: each with its hook, and each
+// fakeClient makes the calls of one message as the client does: each with its hook, and each
 // independently of the others.
-type client struct {
+type fakeClient struct {
 	*list
 	calls sync.WaitGroup
 	mu    sync.Mutex
@@ -23,7 +23,7 @@ type client struct {
 
 // call makes one call: it asks the hook and, if that allows it, changes the task. The order
 // of calls is that of their numbers only by chance.
-func (c *client) call(id int64, status string, want Decision) {
+func (c *fakeClient) call(id int64, status string, want Decision) {
 	c.mu.Lock()
 	c.uses++
 	use := fmt.Sprint("toolu_", c.uses)
@@ -42,7 +42,7 @@ func (c *client) call(id int64, status string, want Decision) {
 // TestCallsOfOneMessageWaitForEachOther: complete a step and start the next, in one message,
 // three in a row, in any order, with a check in between.
 func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
-	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4", Timeout: 20}}, Step{BlockedBy: []int64{1}},
+	c := &fakeClient{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4", Timeout: 20}}, Step{BlockedBy: []int64{1}},
 		Step{BlockedBy: []int64{2}}, Step{BlockedBy: []int64{3}})}
 	c.call(4, inProgress, Allow)
 	c.call(3, completed, Allow)
@@ -75,7 +75,7 @@ func TestEnforcementOfAStartAndACompletion(t *testing.T) {
 					if outcomes {
 						second.Outcomes = []Outcome{{Name: "done"}, {Name: "again", Back: 1, Max: 1}}
 					}
-					c := &client{list: hydrated(t, first, second)}
+					c := &fakeClient{list: hydrated(t, first, second)}
 					for _, n := range order {
 						c.call(message[n].id, message[n].status, Allow)
 					}
@@ -107,7 +107,7 @@ func TestAStartOfAStepThatIsOpenAgain(t *testing.T) {
 
 // TestAWaitEndsWithTheDenialOfTheOther: what does not go through is not waited for.
 func TestAWaitEndsWithTheDenialOfTheOther(t *testing.T) {
-	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}},
+	c := &fakeClient{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}},
 		Step{BlockedBy: []int64{2}})}
 	c.call(3, inProgress, Deny)
 	c.call(2, completed, Deny)
@@ -170,7 +170,7 @@ func TestARefusedApprovalIsNoYes(t *testing.T) {
 }
 
 // TestAnOldQuestionIsNoYes: after the question the step was refused for another reason. If the
-// client then completes it without a hook before, nobody has been asked about that.
+// fakeClient then completes it without a hook before, nobody has been asked about that.
 func TestAnOldQuestionIsNoYes(t *testing.T) {
 	l := hydrated(t, Step{Approval: "Publish?", Produces: []string{"out"}})
 	l.write("out", "x")

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -32,7 +31,7 @@ func (w *Workflow) away() string {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return "is gone"
 	case err != nil:
-		return "cannot be looked at: " + visible.Words(err.Error())
+		return "cannot be looked at: " + message.Words(err.Error())
 	case w.Inode != 0 && at.inode != w.Inode:
 		return "is another directory than the one in which its skill was invoked"
 	}
@@ -42,7 +41,7 @@ func (w *Workflow) away() string {
 // nowhere denies an update because of a gate that has nowhere to look.
 func (c *call) nowhere(b *Current, f fact) Verdict {
 	return deny(b, "its directory "+f.away, fmt.Sprintf("%s cannot be started or completed: the directory of its workflow, %s, %s. "+
-		"Tell the person, who can say where it is now: %s", b.Name(), visible.Words(f.dir), f.away, moveCommand(c.listFlag())))
+		"Tell the person, who can say where it is now: %s", b.Name(), message.Words(f.dir), f.away, moveCommand(c.listFlag())))
 }
 
 // moveCommand returns the command with which a person says where the directory of a workflow is. It always names the list, in another
@@ -71,7 +70,7 @@ func (s *State) move() {
 
 // Errors of Move.
 var (
-	errNoDir    = hint.New("not a directory", "name the directory in which the project is now")
+	errNoDir    = message.NewError("not a directory", "name the directory in which the project is now")
 	errNotMoved = errors.New("the directory of the workflow is where it was, so nothing was recorded")
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // maxDepth is how many skills may be open one within the other. A further one comes under the
@@ -54,7 +54,7 @@ type Lost struct {
 
 // HasReplaced says of a workflow which ones it has replaced, by their texts.
 func HasReplaced(command string, lost []string) string {
-	return visible.Clip(visible.Words(command), maxSubject) + " has replaced " + visible.Words(sentence(lost)) + "; fsmtx undo brings it back"
+	return message.Clip(message.Words(command), maxSubject) + " has replaced " + message.Words(sentence(lost)) + "; fsmtx undo brings it back"
 }
 
 // ErrOpenAbove is returned for a skill that is called within its own workflow: in a step of a

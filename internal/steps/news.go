@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -81,9 +81,9 @@ func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
 		switch {
 		case e.By.How == AtTerminal || e.Repeats() || e.isReopen():
 		case len(e.Reopens) > 0:
-			lines = append(lines, visible.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
+			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.Verdict == Deny && (e.By.How == ByShell && e.Use == "" || e.Why == whyAnother && e.By.How == ByApproval):
-			lines = append(lines, visible.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
+			lines = append(lines, message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
 		case e.lets() && e.To == completed && c.Done() && !slices.Contains(done, c):
 			done = append(done, c)
 		}
@@ -99,7 +99,7 @@ func (s *State) waiting(f *Frame) map[string]string {
 		if !ok || !s.AwaitsPerson(c) || e.By.Session != f.Session {
 			continue
 		}
-		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = visible.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
+		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
 			c.Name(), strings.TrimSpace(fmt.Sprintf(`fsmtx step done %d%s --because "..."%s`, c.ID, OutcomeFlag(e.Outcome), f.ListFlag())))
 	}
 	return all
@@ -116,7 +116,7 @@ func (s *State) treesOf(done []*Current) string {
 	if len(trees) == 0 {
 		return ""
 	}
-	return "; the gates looked in the work tree " + visible.Words(sentence(trees))
+	return "; the gates looked in the work tree " + message.Words(sentence(trees))
 }
 
 // progressOf says which steps are done, a line for each workflow.
@@ -127,7 +127,7 @@ func (s *State) progressOf(done []*Current) (lines []string) {
 			continue
 		}
 		n, all := s.Progress(w)
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", visible.Words(w.Command), n, all, names(ended), s.treesOf(ended)))
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, names(ended), s.treesOf(ended)))
 	}
 	return lines
 }

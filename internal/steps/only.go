@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // ToolCall is a call of a tool that the agent is about to make.
@@ -139,7 +139,7 @@ func (x ToolCall) isAway(all steps, list string) error {
 	for _, r := range all {
 		if len(r.Only) > 0 && r.workflow.Dir != "" {
 			if away := r.workflow.away(); away != "" {
-				return errors.New(visible.Sprintf("the directory %s %s; a person can say where it is now: %s", r.workflow.Dir, away,
+				return errors.New(message.Sprintf("the directory %s %s; a person can say where it is now: %s", r.workflow.Dir, away,
 					moveCommand(list)))
 			}
 		}
@@ -225,7 +225,7 @@ func homely(path string) string {
 // subject returns what is refused, for a sentence.
 func (p part) subject() string {
 	if words := p.listed[0].rule.Words(); p.listed[0].rule.Tool == "Bash" && len(words) > 0 {
-		return visible.Clip(visible.Words(strings.Join(words, " ")), maxSubject)
+		return message.Clip(message.Words(strings.Join(words, " ")), maxSubject)
 	}
-	return visible.Clip(visible.Words(strings.ReplaceAll(p.name, shell.Unknown, "…")), maxSubject)
+	return message.Clip(message.Words(strings.ReplaceAll(p.name, shell.Unknown, "…")), maxSubject)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -388,7 +388,7 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 		case c.Unread:
 			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
 		case s.isClosed(c.Workflow):
-			return nil, hint.With(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
+			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
 		}
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		if err != nil {

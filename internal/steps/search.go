@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Bounds of a search for files. A search that exceeds one does not find its file.
@@ -79,9 +79,9 @@ func (b bounds) describe(err error) string {
 	case !ok:
 		return ""
 	case errors.Is(e.cause, errTooMany):
-		return fmt.Sprintf("the search for %s met more than %d names", visible.Clip(visible.Words(e.pattern), maxSubject), b.names)
+		return fmt.Sprintf("the search for %s met more than %d names", message.Clip(message.Words(e.pattern), maxSubject), b.names)
 	}
-	return fmt.Sprintf("the search for %s did not end within %v", visible.Clip(visible.Words(e.pattern), maxSubject), b.time)
+	return fmt.Sprintf("the search for %s did not end within %v", message.Clip(message.Words(e.pattern), maxSubject), b.time)
 }
 
 // search looks for files. It reads each directory once, by whichever links it gets there.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // StopMode is what to do when an agent stops while steps are ready.
@@ -33,7 +33,7 @@ type Stopping struct {
 	Planning   bool   // the client is in plan mode, in which the work of a step cannot be done
 
 	// Words returns the words by which the person asks to stop. Nil is transcript.DefaultWords.
-	Words func() transcript.Words
+	Words func() client.Words
 
 	// Heard is what hooks have learnt of the session of an agent whose transcript is not
 	// read. Nil is what the transcript says.
@@ -54,9 +54,9 @@ type Stopping struct {
 func stop(s *State, x Stopping, last reminder) []*Current {
 	stalled := last.at == s.progress()
 	switch {
-	case x.Mode == StopOff, transcript.OthersRun(x.Background, x.Agent):
+	case x.Mode == StopOff, client.OthersRun(x.Background, x.Agent):
 		return nil
-	case x.Mode != Hold && (stalled || x.Planning || transcript.Question(x.Message) != "" || x.Agent == "" && transcript.Wakes(x.Crons)):
+	case x.Mode != Hold && (stalled || x.Planning || client.Question(x.Message) != "" || x.Agent == "" && client.Wakes(x.Crons)):
 		return nil
 	case x.Mode == Hold && stalled && x.Turns > 0 && last.times >= x.Turns:
 		return nil
@@ -74,34 +74,34 @@ func stop(s *State, x Stopping, last reminder) []*Current {
 
 // person is what the person has said, as far as it limits the work.
 type person struct {
-	ends    bool              // said stop, or may have said it
-	asked   bool              // the agent's last tool call asked the person
-	part    []transcript.Step // the steps to which the work is limited
+	ends    bool          // said stop, or may have said it
+	asked   bool          // the agent's last tool call asked the person
+	part    []client.Step // the steps to which the work is limited
 	limited bool
 }
 
 // heard reads from the transcript what the person has said.
 func (x Stopping) heard(s *State) person {
-	words := transcript.DefaultWords
+	words := client.DefaultWords
 	if x.Words != nil {
 		words = x.Words
 	}
 	if x.Heard != nil {
 		return x.Heard.person(s)
 	}
-	p := person{ends: transcript.LastSaid(x.Transcript, x.Prompt, words().And(commandsOf(s)...)).Ends()}
+	p := person{ends: client.LastSaid(x.Transcript, x.Prompt, words().And(commandsOf(s)...)).Ends()}
 	if p.ends {
 		return p
 	}
-	p.asked = x.Mode == Hold && transcript.AskedUser(x.Transcript)
-	p.part, p.limited = transcript.LastPart(x.Transcript, named(s))
+	p.asked = x.Mode == Hold && client.AskedUser(x.Transcript)
+	p.part, p.limited = client.LastPart(x.Transcript, named(s))
 	return p
 }
 
 // named returns the steps as a person may name them.
-func named(s *State) (all []transcript.Step) {
+func named(s *State) (all []client.Step) {
 	for _, c := range s.Steps {
-		all = append(all, transcript.Step{ID: c.ID, Local: c.Local})
+		all = append(all, client.Step{ID: c.ID, Local: c.Local})
 	}
 	return all
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Limits of the texts for agents and people, in characters.
@@ -17,7 +17,7 @@ const (
 
 // quote returns a text of a workflow on one line in quotation marks.
 func quote(text string) string {
-	return `"` + strings.ReplaceAll(visible.Clip(visible.Words(text), maxSubject), `"`, `'`) + `"`
+	return `"` + strings.ReplaceAll(message.Clip(message.Words(text), maxSubject), `"`, `'`) + `"`
 }
 
 // names returns steps as a list in a sentence.
@@ -54,11 +54,11 @@ func sentence(words []string) string {
 
 // withDescription returns the name of the step, where it belongs, and its description.
 func withDescription(c *Current, place, description string) string {
-	text := visible.Block(description)
+	text := message.Block(description)
 	if text == "" {
 		return c.Name() + place
 	}
-	return c.Name() + place + ": " + visible.Clip(text, maxDescription)
+	return c.Name() + place + ": " + message.Clip(text, maxDescription)
 }
 
 // overrideCommands returns the commands with which a person goes past the step.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // The workflows of a list are a tree: a workflow may be under a step of another one, its
@@ -263,7 +263,7 @@ func (w *Workflow) title() string {
 	case w.part:
 		return "the parts of #" + itoa(w.Parent)
 	}
-	return "the workflow of " + visible.Clip(visible.Words(w.Command), maxSubject)
+	return "the workflow of " + message.Clip(message.Words(w.Command), maxSubject)
 }
 
 // titleIs begins a sentence: "The parts of #3 are".
@@ -308,7 +308,7 @@ func (s *State) belongs(c *Current) string {
 func (s *State) described(c *Current) string {
 	place := s.belongs(c)
 	if c.called && !c.Done() {
-		place += " (the skill " + visible.Clip(visible.Words(c.Do), maxSubject) + " was called)"
+		place += " (the skill " + message.Clip(message.Words(c.Do), maxSubject) + " was called)"
 	}
 	return withDescription(c, place, s.ToDo(c))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // decideEnd decides how the target ends, if the agent may complete it now.
@@ -151,7 +151,7 @@ const maxTurn = 600
 // turned tells the agent what an outcome that leads back has opened, and what is ready then. asked
 // is the outcome that was spent, so that this one was taken; empty if it was chosen itself.
 func (s *State) turned(c *Current, tr machine.Transition, asked string, ready []*Current, r *Result) string {
-	text := fmt.Sprintf("%s: %s, time %d of %d. ", visible.Clip(visible.Words(c.Subject), maxTurn/6), tr.Outcome, tr.Times, tr.Max) +
+	text := fmt.Sprintf("%s: %s, time %d of %d. ", message.Clip(message.Words(c.Subject), maxTurn/6), tr.Outcome, tr.Times, tr.Max) +
 		brief(s.numbered(tr.Reopens)) + " " + areOpen(len(tr.Reopens)) + " again."
 	if asked != "" {
 		text = spentText(c, asked) + ". " + text
@@ -175,7 +175,7 @@ func failure(outcome string, r *Result) string {
 	if r == nil || outcome != machine.Failed {
 		return ""
 	}
-	text := fmt.Sprintf("\nThe check failed (%s): %s\n", r.how(), visible.Clip(visible.Words(r.Run), maxSubject))
+	text := fmt.Sprintf("\nThe check failed (%s): %s\n", r.how(), message.Clip(message.Words(r.Run), maxSubject))
 	if tail := lastLines(r.output); tail != "" {
 		return text + "The end of its output:\n" + tail
 	}
@@ -188,8 +188,8 @@ func nowReady(ready []*Current, description string) string {
 		return ""
 	}
 	text := " Ready: " + brief(ready[:1])
-	if d := visible.Block(description); d != "" {
-		text += ": " + visible.Clip(d, maxDescription)
+	if d := message.Block(description); d != "" {
+		text += ": " + message.Clip(d, maxDescription)
 	}
 	if len(ready) > 1 {
 		text += "\nAlso ready: " + brief(ready[1:])
@@ -205,7 +205,7 @@ func brief(all []*Current) string {
 		return text
 	}
 	if len(all) == 1 {
-		return "#" + itoa(all[0].ID) + ` "` + visible.Clip(visible.Words(all[0].Subject), room-20) + `"`
+		return "#" + itoa(all[0].ID) + ` "` + message.Clip(message.Words(all[0].Subject), room-20) + `"`
 	}
 	var numbers []string
 	for _, c := range all {

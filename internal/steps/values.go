@@ -15,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Values are given by completing a step, and kept as evidence. They replace their names in
@@ -372,7 +372,7 @@ func (e *ending) said(v Value) (text, fault string) {
 		return "", v.Name + " has to be a text, a number or a boolean"
 	}
 	if fault := v.declared().Fault(text, e.step.Workflow.inPaths(v.Name)); fault != "" {
-		return "", v.Name + " is " + quote(text) + ", and " + visible.Clip(visible.Words(fault), maxSubject)
+		return "", v.Name + " is " + quote(text) + ", and " + message.Clip(message.Words(fault), maxSubject)
 	}
 	return text, ""
 }
@@ -380,9 +380,9 @@ func (e *ending) said(v Value) (text, fault string) {
 // wants says what a value has to be.
 func (v Value) wants() string {
 	if v.OneOf != nil {
-		return "is " + visible.Clip(visible.Words(alternatives(v.OneOf)), maxSubject)
+		return "is " + message.Clip(message.Words(alternatives(v.OneOf)), maxSubject)
 	}
-	return "matches " + visible.Clip(visible.Words(v.Pattern), maxSubject)
+	return "matches " + message.Clip(message.Words(v.Pattern), maxSubject)
 }
 
 // valueText returns the value that a text, a number or a boolean of JSON is.
@@ -460,7 +460,7 @@ func (e *ending) printed(v Value) bool {
 	if fault != "" {
 		e.verdict = deny(e.step, "its command gave no "+v.Name,
 			fmt.Sprintf("%s cannot be completed: the output of its command is %s, which has to be %s: one line. %s. The command: %s", e.step.Name(),
-				quote(text), v.Name, strings.ToUpper(fault[:1])+fault[1:], visible.Clip(visible.Words(r.Run), maxSubject)+r.complaint()))
+				quote(text), v.Name, strings.ToUpper(fault[:1])+fault[1:], message.Clip(message.Words(r.Run), maxSubject)+r.complaint()))
 		return false
 	}
 	e.given[v.Name] = text

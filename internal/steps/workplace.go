@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -26,7 +26,7 @@ func workplace(dir, cwd string) string {
 		return dir
 	}
 	resolved := safefile.Resolve(dir)
-	there, theirs, _ := claude.Repository(locator.OS{}, resolved)
+	there, theirs, _ := client.Repository(locator.OS{}, resolved)
 	if there == "" || ours != theirs {
 		return dir
 	}
@@ -89,7 +89,7 @@ func (f *Frame) tellChosen(ctx context.Context, s *State, project string) (text 
 			continue
 		}
 		if !f.toldBefore(ctx, f.Session+"/chosen/"+itoa(w.Steps[0].ID)) {
-			text = both(text, visible.Sprintf("%s was begun by a command that no hook has seen: its gates look in %s, and not in %s",
+			text = both(text, message.Sprintf("%s was begun by a command that no hook has seen: its gates look in %s, and not in %s",
 				w.Command, w.Dir, project))
 		}
 	}
@@ -102,7 +102,7 @@ func workTreeOf(cwd string) (root, shared string, linked bool) {
 	if cwd == "" {
 		return "", "", false
 	}
-	return claude.Repository(locator.OS{}, safefile.Resolve(cwd))
+	return client.Repository(locator.OS{}, safefile.Resolve(cwd))
 }
 
 // InLinkedTree reports whether a directory is in a linked work tree.

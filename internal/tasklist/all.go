@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -19,7 +18,7 @@ import (
 // Roots returns the directories in which task lists are: those of Claude Code, and those of
 // projects. Its errors are those of claude.ConfigDir.
 func Roots(lookup func(string) (string, bool)) ([]string, error) {
-	of, err := claudetasks.Root(lookup)
+	of, err := tasks.Root(lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -47,7 +47,7 @@ func (f Found) Questions() string {
 	if f.Project != "" {
 		return ""
 	}
-	return claude.QuestionTool
+	return client.QuestionTool
 }
 
 // Name returns the name by which Query.Named finds the list.
@@ -111,7 +111,7 @@ func (q Query) who() caller.Caller {
 // OfSession returns the directory of the list of a session of Claude Code. It need not exist. The
 // error is that neither a home nor a configuration directory is known.
 func OfSession(lookup func(string) (string, bool), session string) (dir string, err error) {
-	return claudetasks.Dir(lookup, session)
+	return tasks.Dir(lookup, session)
 }
 
 func (q Query) ofSession(session string) (Found, error) {

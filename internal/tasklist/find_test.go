@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -202,7 +202,7 @@ func TestListsOfAllAgents(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{w.claudes("s1"), w.claudes("s2")}, dirs, "without a home there are no lists of projects")
 	_, err = w.find(Query{Agent: "codex"})
-	assert.ErrorIs(t, err, claude.ErrNoHome)
+	assert.ErrorIs(t, err, client.ErrNoHome)
 	assert.ErrorContains(t, err, "neither XDG_STATE_HOME nor HOME is set")
 }
 

@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
 // rootDir returns the directory of the lists of projects: fsmtx/tasks in XDG_STATE_HOME or
 // ~/.local/state. It returns claude.ErrNoHome if neither is known.
 func rootDir(lookup func(string) (string, bool)) (string, error) {
-	own, err := claude.OwnDir(lookup, "XDG_STATE_HOME", ".local/state")
+	own, err := client.OwnDir(lookup, "XDG_STATE_HOME", ".local/state")
 	if err != nil {
 		return "", err
 	}
@@ -28,7 +28,7 @@ func rootDir(lookup func(string) (string, bool)) (string, error) {
 // its own, else dir. The home directory is a project only for itself.
 func Project(lookup func(string) (string, bool), dir string) string {
 	dir = safefile.Resolve(dir)
-	if root, _ := claude.WorkTree(locator.OS{}, dir); root != "" {
+	if root, _ := client.WorkTree(locator.OS{}, dir); root != "" {
 		return root
 	}
 	home, _ := lookup("HOME")
@@ -82,6 +82,6 @@ const maxName = 64
 
 // clean returns the name with the characters that the name of a list may have.
 func clean(name string) string {
-	name = claudetasks.Clean(name)
+	name = tasks.CleanID(name)
 	return strings.TrimLeft(name[:min(len(name), maxName)], "-")
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -57,7 +56,7 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(claudetasks.Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
+	return []txn.Option{txn.WithFS(l.Files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
 }
 
 // isInUse reports whether the history must keep e: it has a record, and a task that it
@@ -71,13 +70,7 @@ func (l List) isInUse(e txn.Entry) bool {
 }
 
 // Form is the form of every list.
-var Form claudetasks.Form
-
-// Task is a task as a list shows it.
-type Task = claudetasks.Task
-
-// BusyError is returned when another process held a lock of a list for too long.
-type BusyError = claudetasks.BusyError
+var Form ClientForm
 
 // IDs returns the ids of the tasks in the named files.
 func (l List) IDs(names []string) []string {

@@ -65,7 +65,7 @@ func TestWaitingEndsWithErrTimeout(t *testing.T) {
 func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
-		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+		tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
 		died := false
 		l.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 			if died = died || s.Op == "remove" && s.Path == filepath.Join(l.Dir, "1.json"); died {
@@ -77,7 +77,7 @@ func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 		require.ErrorIs(t, err, txn.ErrRecoveryRequired)
 
 		l.FS = nil
-		lock := filepath.Join(l.Dir, listLock)
+		lock := filepath.Join(l.Dir, tasksListLock)
 		require.NoError(t, os.RemoveAll(lock)) // of the dead process
 		require.NoError(t, os.Mkdir(lock, 0o755))
 		l.Wait = 10 * time.Second

@@ -50,7 +50,7 @@ func (l *List) once(match func(s faultfs.Step) bool, do func()) {
 // locking matches the step that places the lock of a file.
 func (l *List) locking(name string) func(faultfs.Step) bool {
 	return func(s faultfs.Step) bool {
-		return s.Op == "rename" && s.To == filepath.Join(l.Dir, name+lockSuffix)
+		return s.Op == "rename" && s.To == filepath.Join(l.Dir, name+tasksLockSuffix)
 	}
 }
 
@@ -80,8 +80,8 @@ func planner(t *testing.T, text string, seen *[]fsmspec.Snapshot) Planner {
 
 func TestReplace(t *testing.T) {
 	l := newList(t)
-	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
-	write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
+	tasksWrite(t, l.Dir, "2.json", tasksTask(tasksTaggedTask, "2.json"))
 	o, err := l.Replace(t.Context(), Label{Command: "skill"}, planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1.json", "3.json", "4.json"}, taskFiles(t, l.Dir))
@@ -122,7 +122,7 @@ func TestReplaceOncePerInvocationWithAPathThatIsNotUTF8(t *testing.T) {
 
 func TestReplaceReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	l := newList(t)
-	l.before(failStep("remove", filepath.Join(l.Dir, listLock), syscall.EACCES))
+	l.before(tasksFailStep("remove", filepath.Join(l.Dir, tasksListLock), syscall.EACCES))
 	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
 	o, err := l.Replace(t.Context(), Label{}, plan)
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestReplaceReturnsThePlannersError(t *testing.T) {
 	failed := errors.New("planner failed")
 	_, err := l.Replace(t.Context(), Label{}, func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, failed })
 	require.ErrorIs(t, err, failed)
-	assert.NoDirExists(t, filepath.Join(l.Dir, listLock))
+	assert.NoDirExists(t, filepath.Join(l.Dir, tasksListLock))
 }
 
 func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
@@ -176,9 +176,11 @@ func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
 	_, err := List{Dir: filepath.Join("/dev/null", "list")}.Replace(t.Context(), Label{}, plan)
 	require.ErrorIs(t, err, syscall.ENOTDIR, "txn.Open")
 	for name, fault := range map[string]func(l *List, s faultfs.Step) bool{
-		"the history":         func(l *List, s faultfs.Step) bool { return s.Op == "readdir" && s.Path == l.stateDir() },
-		"the high-water mark": func(_ *List, s faultfs.Step) bool { return s.Op == "read" && filepath.Base(s.Path) == highWaterName },
-		"the staged task":     func(_ *List, s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") },
+		"the history": func(l *List, s faultfs.Step) bool { return s.Op == "readdir" && s.Path == l.stateDir() },
+		"the high-water mark": func(_ *List, s faultfs.Step) bool {
+			return s.Op == "read" && filepath.Base(s.Path) == tasksHighWaterName
+		},
+		"the staged task": func(_ *List, s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newList(t)
@@ -200,10 +202,10 @@ func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
 
 func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, lock := range []string{listLock, "1.json.lock"} {
+		for _, lock := range []string{tasksListLock, "1.json.lock"} {
 			l := newList(t)
 			l.Wait = 10 * time.Second
-			write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+			tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
 			require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
 			_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 			require.ErrorAs(t, err, new(*BusyError), lock)
@@ -216,9 +218,9 @@ func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 // TestTornFileIsReadAgainUnderItsLock: the client is writing it during the first read.
 func TestTornFileIsReadAgainUnderItsLock(t *testing.T) {
 	l := newList(t)
-	write(t, l.Dir, "1.json", `{"id":"1","subj`)
-	write(t, l.Dir, "2.json", `{"id":"2","subj`)
-	l.once(l.locking("1.json"), func() { write(t, l.Dir, "1.json", task(taggedTask, "1.json")) })
+	tasksWrite(t, l.Dir, "1.json", `{"id":"1","subj`)
+	tasksWrite(t, l.Dir, "2.json", `{"id":"2","subj`)
+	l.once(l.locking("1.json"), func() { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json")) })
 	o, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 	require.NoError(t, err)
 	require.Len(t, o.Deleted, 1)
@@ -229,7 +231,7 @@ func TestReplaceWaitsForTheLockOfATornFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
 		l.Wait = 10 * time.Second
-		write(t, l.Dir, "1.json", `{"id":"1","subj`)
+		tasksWrite(t, l.Dir, "1.json", `{"id":"1","subj`)
 		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "1.json.lock"), 0o755))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 		require.ErrorIs(t, err, errTimeout)
@@ -244,16 +246,16 @@ func TestPlanIsMadeAgain(t *testing.T) {
 		want   []string
 	}{
 		"updated": {func(t *testing.T, dir string) {
-			write(t, dir, "1.json", strings.Replace(task(taggedTask, "1.json"), "pending", "in_progress", 1))
+			tasksWrite(t, dir, "1.json", strings.Replace(tasksTask(tasksTaggedTask, "1.json"), "pending", "in_progress", 1))
 		}, []string{"3.json"}},
-		"no longer the workflow's": {func(t *testing.T, dir string) { write(t, dir, "1.json", task(manualTask, "1.json")) },
+		"no longer the workflow's": {func(t *testing.T, dir string) { tasksWrite(t, dir, "1.json", tasksTask(tasksManualTask, "1.json")) },
 			[]string{"1.json", "3.json"}},
 		"deleted": {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "1.json"))) }, []string{"3.json"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newList(t)
-			write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
-			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
+			tasksWrite(t, l.Dir, "2.json", tasksTask(tasksTaggedTask, "2.json"))
 			l.once(l.locking("1.json"), func() { test.change(t, l.Dir) })
 			var seen []fsmspec.Snapshot
 			_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
@@ -267,11 +269,11 @@ func TestPlanIsMadeAgain(t *testing.T) {
 // TestPlanIsMadeAgainAfterTheListWasUnlocked: the client creates a task meanwhile.
 func TestPlanIsMadeAgainAfterTheListWasUnlocked(t *testing.T) {
 	l := newList(t)
-	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
 	lock := filepath.Join(l.Dir, "1.json.lock")
 	require.NoError(t, os.Mkdir(lock, 0o755))
-	l.once(func(s faultfs.Step) bool { return s.Op == "remove" && s.Path == filepath.Join(l.Dir, listLock) }, func() {
-		write(t, l.Dir, "2.json", task(manualTask, "2.json"))
+	l.once(func(s faultfs.Step) bool { return s.Op == "remove" && s.Path == filepath.Join(l.Dir, tasksListLock) }, func() {
+		tasksWrite(t, l.Dir, "2.json", tasksTask(tasksManualTask, "2.json"))
 		require.NoError(t, os.Remove(lock))
 	})
 	var seen []fsmspec.Snapshot
@@ -285,9 +287,9 @@ func TestPlanIsMadeAgainAfterTheListWasUnlocked(t *testing.T) {
 // lock (fact 13).
 func TestPlanIsMadeAgainAfterTheCommitFoundAChange(t *testing.T) {
 	l := newList(t)
-	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
 	l.once(func(s faultfs.Step) bool { return s.Op == "link" }, func() {
-		write(t, l.Dir, highWaterName, "1")
+		tasksWrite(t, l.Dir, tasksHighWaterName, "1")
 		require.NoError(t, os.Remove(filepath.Join(l.Dir, "1.json")))
 	})
 	var seen []fsmspec.Snapshot
@@ -311,7 +313,7 @@ func TestReplaceTimesOutOnAListThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
 		l.Wait, l.FS = time.Second/2, slowLink{}
-		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+		tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1.json"))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
 		require.ErrorIs(t, err, errTimeout)
 		require.ErrorContains(t, err, "the last try: ")
@@ -340,11 +342,11 @@ func TestASlowDiskIsNotTakenForALock(t *testing.T) {
 
 func TestReplaceRemembersTheLargestIDOfAnEmptiedList(t *testing.T) {
 	l := newList(t)
-	write(t, l.Dir, "7.json", task(taggedTask, "7.json"))
+	tasksWrite(t, l.Dir, "7.json", tasksTask(tasksTaggedTask, "7.json"))
 	_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 	require.NoError(t, err)
 	assert.Empty(t, taskFiles(t, l.Dir))
-	mark, err := os.ReadFile(filepath.Join(l.Dir, highWaterName))
+	mark, err := os.ReadFile(filepath.Join(l.Dir, tasksHighWaterName))
 	require.NoError(t, err)
 	assert.Equal(t, "7", string(mark))
 }
@@ -356,12 +358,13 @@ func TestIdle(t *testing.T) {
 		plan Planner
 		want bool
 	}{
-		"an empty list":        {want: true},
-		"an absent list":       {lay: func(t *testing.T, l *List) { require.NoError(t, os.Remove(l.Dir)) }, want: true},
-		"manual tasks":         {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(manualTask, "1")) }, want: true},
-		"tasks to delete":      {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(taggedTask, "1")) }},
+		"an empty list":  {want: true},
+		"an absent list": {lay: func(t *testing.T, l *List) { require.NoError(t, os.Remove(l.Dir)) }, want: true},
+		"manual tasks": {lay: func(t *testing.T, l *List) { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1")) },
+			want: true},
+		"tasks to delete":      {lay: func(t *testing.T, l *List) { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksTaggedTask, "1")) }},
 		"tasks to create":      {plan: planner(t, `[{"id": 1, "subject": "a"}]`, nil)},
-		"a torn file":          {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", "{") }},
+		"a torn file":          {lay: func(t *testing.T, l *List) { tasksWrite(t, l.Dir, "1.json", "{") }},
 		"a planner that fails": {plan: func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, errors.New("no") }},
 		"a state directory":    {lay: func(t *testing.T, l *List) { require.NoError(t, os.Mkdir(l.stateDir(), 0o700)) }},
 		"a state directory and no list": {lay: func(t *testing.T, l *List) {

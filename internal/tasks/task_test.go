@@ -13,11 +13,11 @@ import (
 
 func TestTasks(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "10.json", `{"id":"10","subject":"ten","status":"pending","blockedBy":["2"]}`)
-	write(t, dir, "2.json", `{"id":"2","subject":"two","status":"completed","status":"in_progress"}`)
-	write(t, dir, "3.json", `{"id":"3", torn`)
-	write(t, dir, "4.json", `{"subject":"without id"}`)
-	write(t, dir, ".5.json", `{"id":"5"}`)
+	tasksWrite(t, dir, "10.json", `{"id":"10","subject":"ten","status":"pending","blockedBy":["2"]}`)
+	tasksWrite(t, dir, "2.json", `{"id":"2","subject":"two","status":"completed","status":"in_progress"}`)
+	tasksWrite(t, dir, "3.json", `{"id":"3", torn`)
+	tasksWrite(t, dir, "4.json", `{"subject":"without id"}`)
+	tasksWrite(t, dir, ".5.json", `{"id":"5"}`)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "6.json"), 0o755))
 	got, err := Tasks(t.Context(), dir)
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestTasksOfAnAbsentList(t *testing.T) {
 
 func TestTasksErrors(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "1.json", "{}")
+	tasksWrite(t, dir, "1.json", "{}")
 	_, err := Tasks(t.Context(), filepath.Join(dir, "1.json"))
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 	ctx, cancel := context.WithCancel(t.Context())

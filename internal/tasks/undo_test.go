@@ -64,7 +64,7 @@ func (l *List) listed(t *testing.T) map[string]string {
 // their ids are not used again, and undoing the undo restores the change.
 func TestUndo(t *testing.T) {
 	l := newList(t)
-	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
 	l.replace(t, 2)
 	old := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	require.NoError(t, os.Chtimes(filepath.Join(l.Dir, "2.json"), old, old))
@@ -109,7 +109,7 @@ func TestUndoIsPlannedInTheDirectoryThatIsHeld(t *testing.T) {
 	id := l.replace(t, 2)
 	other := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, os.Mkdir(other, 0o755))
-	write(t, other, "1.json", task(manualTask, "1.json"))
+	tasksWrite(t, other, "1.json", tasksTask(tasksManualTask, "1.json"))
 	reads := 0
 	l.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
 		if s.Op != "read" || filepath.Base(s.Path) != "1.json" {
@@ -142,11 +142,11 @@ func TestUndoKeepsFilesThatOthersChanged(t *testing.T) {
 	l := newList(t)
 	l.replace(t, 2)
 	id := l.replace(t, 4)
-	write(t, l.Dir, "3.json", task(manualTask, "3.json"))
+	tasksWrite(t, l.Dir, "3.json", tasksTask(tasksManualTask, "3.json"))
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, "5.json")))
 	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "5.json"), 0o755))
-	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+	tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
 	u, err := l.PlanUndo(id, false)
 	require.NoError(t, err)
 	assert.Equal(t, []Kept{{"3.json", KeptChanged}, {"5.json", KeptTaken}, {"1.json", KeptTaken}}, u.Kept)
@@ -162,7 +162,7 @@ func TestUndoKeepsFilesThatOthersChanged(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(l.Dir, "3.json"))
 	require.NoError(t, err)
-	assert.Equal(t, task(manualTask, "3.json"), string(data), "with its changed content")
+	assert.Equal(t, tasksTask(tasksManualTask, "3.json"), string(data), "with its changed content")
 }
 
 func TestUndoOfAReplacedChange(t *testing.T) {
@@ -259,7 +259,7 @@ func TestUndoPlansAgainIfANameIsTaken(t *testing.T) {
 	l.replace(t, 2)
 	id := l.replace(t, 1)
 	restore := func(s faultfs.Step) bool { return s.Op == "link" && s.To == filepath.Join(l.Dir, "1.json") }
-	l.once(restore, func() { write(t, l.Dir, "1.json", task(manualTask, "1.json")) })
+	l.once(restore, func() { tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json")) })
 	u, err := l.Undo(t.Context(), id, false)
 	require.NoError(t, err)
 	assert.Equal(t, []Kept{{"1.json", KeptTaken}}, u.Kept)
@@ -267,7 +267,7 @@ func TestUndoPlansAgainIfANameIsTaken(t *testing.T) {
 	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 	data, err := os.ReadFile(filepath.Join(l.Dir, "1.json"))
 	require.NoError(t, err)
-	assert.Equal(t, task(manualTask, "1.json"), string(data))
+	assert.Equal(t, tasksTask(tasksManualTask, "1.json"), string(data))
 }
 
 func TestUndoTimesOutOnAListThatKeepsChanging(t *testing.T) {
@@ -298,7 +298,7 @@ func (d changedMeanwhile) Link(from, to string) error {
 
 // replaceFile gives a task another inode.
 func replaceFile(t *testing.T, path string) {
-	require.NoError(t, os.WriteFile(path+".new", []byte(task(manualTask, "1.json")), 0o644))
+	require.NoError(t, os.WriteFile(path+".new", []byte(tasksTask(tasksManualTask, "1.json")), 0o644))
 	require.NoError(t, os.Rename(path+".new", path))
 }
 
@@ -308,7 +308,7 @@ func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
 		l := newList(t)
 		id := l.replace(t, 2)
 		before := l.listed(t)
-		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+lockSuffix), 0o755))
+		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+tasksLockSuffix), 0o755))
 		l.Wait = 10 * time.Second
 		_, err := l.Undo(t.Context(), id, false)
 		require.ErrorIs(t, err, errTimeout)
@@ -349,7 +349,7 @@ func TestLabels(t *testing.T) {
 func TestUndoReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	l := newList(t)
 	id := l.replace(t, 1)
-	l.before(failStep("remove", filepath.Join(l.Dir, listLock), syscall.EACCES))
+	l.before(tasksFailStep("remove", filepath.Join(l.Dir, tasksListLock), syscall.EACCES))
 	u, err := l.Undo(t.Context(), id, false)
 	require.NoError(t, err)
 	require.ErrorIs(t, u.Unreleased, syscall.EACCES)

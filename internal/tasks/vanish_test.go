@@ -40,13 +40,13 @@ func (l *List) vanishing(name string, n int) (reached func() bool) {
 // (fact 13).
 func TestReplaceTreatsAVanishedFileAsDeleted(t *testing.T) {
 	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
-	for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "5.json", highWaterName} {
+	for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "5.json", tasksHighWaterName} {
 		for n, more := 0, true; more; n++ {
 			l := memoryList(t)
-			write(t, l.Dir, "1.json", task(manualTask, "1.json"))
-			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
-			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
-			write(t, l.Dir, highWaterName, "3") // as the client does before it deletes 3.json
+			tasksWrite(t, l.Dir, "1.json", tasksTask(tasksManualTask, "1.json"))
+			tasksWrite(t, l.Dir, "2.json", tasksTask(tasksTaggedTask, "2.json"))
+			tasksWrite(t, l.Dir, "3.json", tasksTask(tasksTaggedTask, "3.json"))
+			tasksWrite(t, l.Dir, tasksHighWaterName, "3") // as the client does before it deletes 3.json
 			reached := l.vanishing(name, n)
 			_, err := l.Replace(t.Context(), Label{Command: "skill"}, plan)
 			more = reached()
@@ -68,11 +68,11 @@ func TestReplaceTreatsAVanishedFileAsDeleted(t *testing.T) {
 // deleted anything.
 func TestRecoverTreatsAVanishedFileAsDeleted(t *testing.T) {
 	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
-	for _, name := range []string{"2.json", "4.json", "5.json", "5.json.lock", ".lock.lock", highWaterName} {
+	for _, name := range []string{"2.json", "4.json", "5.json", "5.json.lock", ".lock.lock", tasksHighWaterName} {
 		for n, more := 0, true; more; n++ {
 			l := memoryList(t)
-			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
-			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
+			tasksWrite(t, l.Dir, "2.json", tasksTask(tasksTaggedTask, "2.json"))
+			tasksWrite(t, l.Dir, "3.json", tasksTask(tasksTaggedTask, "3.json"))
 			frozen := false
 			l.before(func(s faultfs.Step) error {
 				if frozen = frozen || s.Op == "remove" && filepath.Dir(s.Path) == l.Dir && filepath.Base(s.Path) == "2.json"; frozen {

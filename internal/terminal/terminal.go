@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Streams are the three standard streams of a command and its environment.
@@ -48,31 +48,31 @@ func (s Streams) Env(name string) string {
 }
 
 // Printf prints a result for people on standard output. Like Errorf and Hintf, it escapes
-// the operands as visible.Sprintf does.
+// the operands as message.Sprintf does.
 func (s Streams) Printf(format string, args ...any) error {
-	_, err := visible.Fprintf(s.Out, format, args...)
+	_, err := message.Fprintf(s.Out, format, args...)
 	return err
 }
 
 // Errorf prints a message for people on standard error.
 func (s Streams) Errorf(format string, args ...any) {
-	_, _ = io.WriteString(s.Err, Message(visible.Sprintf(format, args...)))
+	_, _ = io.WriteString(s.Err, Message(message.Sprintf(format, args...)))
 }
 
 // Hintf prints advice on standard error.
 func (s Streams) Hintf(format string, args ...any) {
-	_, _ = io.WriteString(s.Err, Hint(visible.Sprintf(format, args...)))
+	_, _ = io.WriteString(s.Err, Hint(message.Sprintf(format, args...)))
 }
 
 // Message returns a message for people as Errorf prints it. A message of several
 // lines gets the prefix on its first line only.
 func Message(text string) string {
-	return visible.Text("fsmtx: "+strings.TrimRight(text, "\n")) + "\n"
+	return message.Text("fsmtx: "+strings.TrimRight(text, "\n")) + "\n"
 }
 
 // Hint returns advice as Hintf prints it, always on one line: people copy commands from it,
 // and a name in it must not add another command.
-func Hint(text string) string { return visible.Line("hint: "+text) + "\n" }
+func Hint(text string) string { return message.Line("hint: "+text) + "\n" }
 
 // InputIsTerminal reports whether In is a terminal, where a person would have to type
 // the input.

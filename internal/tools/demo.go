@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/demo"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -33,7 +32,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := &demo.Demo{Program: program, Out: s.Out}
+			d := &demo{Program: program, Out: s.Out}
 			err = d.Run(ctx)
 			if out, ok := s.Out.(*terminal.Output); ok && errors.Is(err, syscall.EPIPE) {
 				out.Forget() // as in "fsmtx demo | head", which ends other commands by SIGPIPE

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/doctor"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const doctorLong = `Doctor looks for reasons why workflows are not found, shown or followed in this directory.
@@ -105,7 +105,7 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 	if err != nil {
 		return err
 	}
-	found, err := doctor.Examine(ctx, s, doctor.Question{Dir: cwd, Age: age})
+	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: age})
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 		}
 	}
 	if f.json {
-		err = command.PrintJSON(s.Out, append([]doctor.Fault{}, found...))
+		err = command.PrintJSON(s.Out, append([]install.Fault{}, found...))
 	} else {
-		err = printFaults(s, found, doctor.Notes(s, cwd))
+		err = printFaults(s, found, install.Notes(s, cwd))
 		if f.fix && left > 0 {
 			f.sayWhyNot(s, len(found)-left, left)
 		}
@@ -134,26 +134,26 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 
 // sayWhyNot tells what --fix has not repaired, and why.
 func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
-	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It only completes or removes what fsmtx itself has left behind; for settings, "+
+	message.Fprintf(s.Out, "\n--fix repaired %d of %s. It only completes or removes what fsmtx itself has left behind; for settings, "+
 		"workflows and programs run the commands above.\n",
 		fixed, terminal.Count(fixed+left, "problem"))
 }
 
 // printFaults prints the problems, or the notes if there are none.
-func printFaults(s terminal.Streams, found []doctor.Fault, notes []string) error {
+func printFaults(s terminal.Streams, found []install.Fault, notes []string) error {
 	var b strings.Builder
 	if len(found) == 0 {
 		b.WriteString(strings.Join(append([]string{"nothing is wrong"}, notes...), "\n") + "\n")
 	}
 	for _, one := range found {
-		what := visible.Line(one.Place() + one.What)
+		what := message.Line(one.Place() + one.What)
 		switch {
 		case one.Fixed:
-			visible.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)
+			message.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)
 		case one.Command == "":
-			visible.Fprintf(&b, "%s: %s\n", one.Kind, what)
+			message.Fprintf(&b, "%s: %s\n", one.Kind, what)
 		default:
-			visible.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, one.Command)
+			message.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, one.Command)
 		}
 	}
 	_, err := s.Out.Write([]byte(b.String()))

@@ -3,7 +3,7 @@ package tools
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // EachCommand calls f for every command of the program with its full name, parents first,

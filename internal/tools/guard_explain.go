@@ -10,8 +10,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardExplain(s terminal.Streams) *cobra.Command {
@@ -42,21 +42,21 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 
 func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	visible.Fprintf(w, "guard\t%s: %s\n", r.ID, r.Brief)
-	visible.Fprintf(w, "decision\t%s\n", e.Word)
-	visible.Fprintf(w, "row\t%s\n", describeRow(r, e.Row))
-	visible.Fprintf(w, "detail\t%s\n", e.Detail)
+	message.Fprintf(w, "guard\t%s: %s\n", r.ID, r.Brief)
+	message.Fprintf(w, "decision\t%s\n", e.Word)
+	message.Fprintf(w, "row\t%s\n", describeRow(r, e.Row))
+	message.Fprintf(w, "detail\t%s\n", e.Detail)
 	for _, f := range e.Facts {
-		visible.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
+		message.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
 	}
 	for _, set := range e.Settings {
-		visible.Fprintf(w, "setting\t%s\n", describeSetting(set))
+		message.Fprintf(w, "setting\t%s\n", describeSetting(set))
 	}
 	for _, m := range e.Mistakes {
-		visible.Fprintf(w, "mistake\t%s\n", m.String())
+		message.Fprintf(w, "mistake\t%s\n", m.String())
 	}
 	if e.Message != "" && e.Message != e.Detail {
-		visible.Fprintf(w, "message\t%s\n", visible.Lines(strings.ReplaceAll(e.Message, "\n", "\n\t"))) // last, because it can have many lines
+		message.Fprintf(w, "message\t%s\n", message.Lines(strings.ReplaceAll(e.Message, "\n", "\n\t"))) // last, because it can have many lines
 	}
 	return w.Flush()
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardList(s terminal.Streams) *cobra.Command {
@@ -23,7 +23,7 @@ func newGuardList(s terminal.Streams) *cobra.Command {
 			w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprint(w, "ID\tEVENT\tMATCHER\tSWITCH\tENFORCES THAT\n")
 			for _, r := range rules.All() {
-				visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Event, cmp.Or(r.Matcher, "-"), cmp.Or(r.Flag, "-"), r.Brief)
+				message.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Event, cmp.Or(r.Matcher, "-"), cmp.Or(r.Flag, "-"), r.Brief)
 			}
 			return w.Flush()
 		},

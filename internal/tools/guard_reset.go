@@ -9,8 +9,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardReset(s terminal.Streams) *cobra.Command {
@@ -30,7 +30,7 @@ func newGuardReset(s terminal.Streams) *cobra.Command {
 			if len(done) == 0 {
 				done = []string{"nothing"}
 			}
-			_, err = visible.Fprintf(s.Out, "reset: %s\n", strings.Join(done, ", "))
+			_, err = message.Fprintf(s.Out, "reset: %s\n", strings.Join(done, ", "))
 			return err
 		},
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardUnlock(s terminal.Streams) *cobra.Command {
@@ -30,7 +30,7 @@ func newGuardUnlock(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = visible.Fprintf(s.Out, "%s\n", done)
+			_, err = message.Fprintf(s.Out, "%s\n", done)
 			return err
 		},
 	}

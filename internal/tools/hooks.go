@@ -9,15 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	claudesettings "github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/settings"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -83,7 +82,7 @@ type hookSetup struct {
 	dialect dialect.Dialect
 	cwd     string // working directory of the agent
 	project string
-	found   settings.Found
+	found   hooks.Found
 }
 
 // findHere reads the configuration for an agent in this process's working directory.
@@ -153,13 +152,13 @@ func noSuchSkill(name string, known []string) error {
 	return command.Fail(command.ExitNo, fmt.Errorf("no skill %q with hooks", name), hint)
 }
 
-func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.Finder {
-	_, root := claude.WorkTree(locator.OS{}, project)
-	finder := settings.Finder{
+func hookFinder(s terminal.Streams, d dialect.Dialect, project string) hooks.Finder {
+	_, root := client.WorkTree(locator.OS{}, project)
+	finder := hooks.Finder{
 		Dialect: d,
 		Plugins: clientPlugins(s, project),
-		Where: settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Getenv: s.Env,
-			Managed: claude.ManagedFiles(os.ReadDir, claudesettings.ManagedDir())},
+		Where: hooks.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Getenv: s.Env,
+			Managed: client.ManagedFiles(os.ReadDir, settings.ManagedDir())},
 	}
 	if d.Settings.Plugins {
 		finder.Off = clientOff(s, project)
@@ -170,12 +169,12 @@ func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.
 // clientOff returns a function that says which setting keeps Claude Code from running the hooks of a
 // place in a project.
 func clientOff(s terminal.Streams, project string) func(dialect.Scope, string) string {
-	read := sync.OnceValue(func() claudesettings.Effective { return claudesettings.Here(s.Getenv, project) })
+	read := sync.OnceValue(func() settings.Effective { return settings.Here(s.Getenv, project) })
 	return func(scope dialect.Scope, plugin string) string {
-		place := claudesettings.Project // as the user's
+		place := settings.Project // as the user's
 		switch {
 		case scope == dialect.System:
-			place = claudesettings.ManagedPlugin
+			place = settings.ManagedPlugin
 		case plugin != "":
 			place = read().PluginPlace(plugin)
 		}
@@ -259,7 +258,7 @@ func printWarnings(s terminal.Streams, results ...*hooks.Result) {
 			continue
 		}
 		for _, warning := range r.Warnings() {
-			s.Errorf("%s", visible.Lines(indented(warning)))
+			s.Errorf("%s", message.Lines(indented(warning)))
 		}
 	}
 }

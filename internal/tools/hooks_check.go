@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks/check"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksCheck(s terminal.Streams) *cobra.Command {
@@ -116,7 +116,7 @@ func projectOf(path, cwd string) string {
 
 func printFindings(s terminal.Streams, findings []check.Finding) {
 	for _, f := range findings {
-		visible.Fprintf(s.Out, "%s\n", f)
+		message.Fprintf(s.Out, "%s\n", f)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksList(s terminal.Streams) *cobra.Command {
@@ -117,10 +117,10 @@ func (e listedEvent) print(out io.Writer) {
 	if e.Plan.Sequential {
 		how = ", one after the other"
 	}
-	visible.Fprintf(out, "%s%s\n", e.Event, how)
+	message.Fprintf(out, "%s%s\n", e.Event, how)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, h := range e.Plan.Hooks {
-		visible.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h),
+		message.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h),
 			h.Timeout.Round(time.Millisecond), origin(h))
 	}
 	table.Flush()

@@ -10,8 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksModel(s terminal.Streams) *cobra.Command {
@@ -68,10 +68,10 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, program []s
 	case err != nil:
 		return err
 	case run.Error != "":
-		return &command.Exit{Code: command.ExitNo, Err: visible.Lines(indented(run.Error))}
+		return &command.Exit{Code: command.ExitNo, Err: message.Lines(indented(run.Error))}
 	}
 	if !flags.json && run.SystemMessage != "" {
-		s.Errorf("%s reads: %s", setup.dialect.ReaderOfMessages(), visible.Lines(indented(run.SystemMessage)))
+		s.Errorf("%s reads: %s", setup.dialect.ReaderOfMessages(), message.Lines(indented(run.SystemMessage)))
 	}
 	return verdict(run.Blocked, run.Stopped)
 }

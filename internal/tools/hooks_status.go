@@ -5,8 +5,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksStatus(s terminal.Streams) *cobra.Command {
@@ -35,7 +35,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 			if engine != nil {
 				state = "on"
 			}
-			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, total,
+			_, err = message.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, total,
 				terminal.Count(len(setup.found.Files), "file"))
 			return err
 		},

@@ -11,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksTool(s terminal.Streams) *cobra.Command {
@@ -58,16 +58,16 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		err = command.PrintJSON(s.Out, run)
 	} else {
 		printWarnings(s, run.Before, run.After)
-		err = s.Printf("%s\n", visible.Lines(strings.TrimRight(run.Result.LLMContent, "\n")))
+		err = s.Printf("%s\n", message.Lines(strings.TrimRight(run.Result.LLMContent, "\n")))
 	}
 	if err := cmp.Or(err, processes.interrupted()); err != nil {
 		return err
 	}
 	if run.Stopped && !flags.json {
-		s.Errorf("a hook stops the agent: %s", visible.Lines(indented(run.StopReason)))
+		s.Errorf("a hook stops the agent: %s", message.Lines(indented(run.StopReason)))
 	}
 	if run.Executed && !run.Stopped && run.Result.Error != nil {
-		return &command.Exit{Code: command.ExitNo, Err: visible.Lines("the tool failed: " + indented(run.Result.Error.Message))}
+		return &command.Exit{Code: command.ExitNo, Err: message.Lines("the tool failed: " + indented(run.Result.Error.Message))}
 	}
 	return verdict(run.Blocked, run.Stopped)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // words prints the result of an event for people.
@@ -25,27 +25,27 @@ func (w words) result(event string, r *hooks.Result) {
 	w.event = event
 	var text strings.Builder
 	if r.Plan == nil {
-		visible.Fprintf(&text, "%s: no hook runs\n", event)
+		message.Fprintf(&text, "%s: no hook runs\n", event)
 		w.skipped(&text, r)
 		io.WriteString(w.out, text.String())
 		return
 	}
-	visible.Fprintf(&text, "%s: %s\n", event, order(r))
+	message.Fprintf(&text, "%s: %s\n", event, order(r))
 	var rows strings.Builder
 	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for i, h := range r.Results {
-		visible.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
+		message.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
 	}
 	table.Flush()
 	for i, row := range strings.Split(strings.TrimRight(rows.String(), "\n"), "\n") {
-		visible.Fprintf(&text, "%s\n", row)
+		message.Fprintf(&text, "%s\n", row)
 		if i < len(r.Results) {
 			w.explain(&text, r.Results[i])
 		}
 	}
 	w.skipped(&text, r)
 	for _, line := range w.policy(r) {
-		visible.Fprintf(&text, "%s\n", visible.Lines(line))
+		message.Fprintf(&text, "%s\n", message.Lines(line))
 	}
 	io.WriteString(w.out, text.String())
 }
@@ -56,15 +56,15 @@ func (w words) explain(out io.Writer, h hooks.HookResult) {
 	w.quote(out, "stderr", h.Stderr)
 	w.quote(out, "for the shell", h.Environment)
 	for _, note := range h.Notes {
-		visible.Fprintf(out, "      ignored: %s\n", note)
+		message.Fprintf(out, "      ignored: %s\n", note)
 	}
 	switch {
 	case len(h.Counted) > 0:
-		visible.Fprintf(out, "      counts: %s\n", strings.Join(h.Counted, ", "))
+		message.Fprintf(out, "      counts: %s\n", strings.Join(h.Counted, ", "))
 	case h.Error != "":
 		w.quote(out, "failed", h.Error)
 	case w.isFailure(h):
-		visible.Fprintf(out, "      has no effect: exit %d is only a failure; to block, exit with 2\n", h.ExitCode)
+		message.Fprintf(out, "      has no effect: exit %d is only a failure; to block, exit with 2\n", h.ExitCode)
 	case strings.TrimSpace(h.Stdout+h.Stderr) != "":
 		fmt.Fprint(out, "      counts: nothing\n")
 	}
@@ -87,20 +87,20 @@ func (w words) quote(out io.Writer, name, text string) {
 	}
 	for i, line := range lines {
 		if !w.verbose && i == most {
-			visible.Fprintf(out, "      %s: … %d more lines, -v shows them\n", name, len(lines)-i)
+			message.Fprintf(out, "      %s: … %d more lines, -v shows them\n", name, len(lines)-i)
 			return
 		}
 		if runes := []rune(line); !w.verbose && len(runes) > widest {
 			line = string(runes[:widest]) + fmt.Sprintf("… %d more characters", len(runes)-widest)
 		}
-		visible.Fprintf(out, "      %s: %s\n", name, visible.Lines(line))
+		message.Fprintf(out, "      %s: %s\n", name, message.Lines(line))
 	}
 }
 
 // skipped prints the hooks that are configured for the event and did not run.
 func (w words) skipped(out io.Writer, r *hooks.Result) {
 	for _, p := range r.Skipped {
-		visible.Fprintf(out, "  not run  %s: %s\n", oneLine(p.Hook), p.Message)
+		message.Fprintf(out, "  not run  %s: %s\n", oneLine(p.Hook), p.Message)
 	}
 }
 
@@ -187,4 +187,4 @@ func indented(text string) string {
 }
 
 // oneLine shortens a command to one line.
-func oneLine(command string) string { return visible.FirstLine(command, 70) }
+func oneLine(command string) string { return message.FirstLine(command, 70) }

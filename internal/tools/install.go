@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -187,17 +187,18 @@ Exit codes of --check:
 func (f *installFlags) parse(args []string, dash int) error {
 	switch {
 	case moreThanOne(f.user, f.project, f.local):
-		return hint.New("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
+		return message.NewError("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
 	case f.check && (f.print || f.remove):
-		return hint.New("--check cannot be combined with --print or --remove", "run fsmtx install --help")
+		return message.NewError("--check cannot be combined with --print or --remove", "run fsmtx install --help")
 	case f.purge && !f.remove:
-		return hint.New("--purge needs --remove", "fsmtx install --remove --purge")
+		return message.NewError("--purge needs --remove", "fsmtx install --remove --purge")
 	case f.purge && (f.user || f.project || f.local || f.print):
-		return hint.New("--purge cannot be combined with --user, --project, --local or --print", "it removes the hooks from all files")
+		return message.NewError("--purge cannot be combined with --user, --project, --local or --print", "it removes the hooks from all files")
 	case f.remove && f.taskTools.given():
-		return hint.New("--remove cannot be combined with --task-tools", "install --task-tools=false removes the variable and keeps the hooks")
+		return message.NewError("--remove cannot be combined with --task-tools",
+			"install --task-tools=false removes the variable and keeps the hooks")
 	case f.remove && f.steps.Given():
-		return hint.New("--remove cannot be combined with --no-steps, --only, --stop or --checks",
+		return message.NewError("--remove cannot be combined with --no-steps, --only, --stop or --checks",
 			"install --no-steps removes the hooks of steps and keeps the others")
 	case f.checkMCP() != nil:
 		return f.checkMCP()
@@ -208,13 +209,14 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.parts.validate() != nil:
 		return f.parts.validate()
 	case f.remove && len(f.parts) > 0:
-		return hint.New("--remove cannot be combined with --with", "--remove removes all hooks, those of the guards too")
+		return message.NewError("--remove cannot be combined with --with", "--remove removes all hooks, those of the guards too")
 	case f.remove && f.line.given():
-		return hint.New("--remove cannot be combined with --statusline", "install --statusline=false removes the status line and keeps the hooks")
+		return message.NewError("--remove cannot be combined with --statusline",
+			"install --statusline=false removes the status line and keeps the hooks")
 	case dash < 0 && len(args) > 0, dash > 0:
-		return hint.With(fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`)
+		return message.WithHint(fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`)
 	case dash == 0 && (f.check || f.remove):
-		return hint.New("--check and --remove do not accept hydrate flags", `leave out "--" and the flags after it`)
+		return message.NewError("--check and --remove do not accept hydrate flags", `leave out "--" and the flags after it`)
 	case dash == 0:
 		f.hydrate = append([]string{}, args...)
 		return hydrate.CheckFlags(f.hydrate)
@@ -281,9 +283,10 @@ func moreThanOne(flags ...bool) bool {
 func (f *installFlags) checkMCP() error {
 	switch {
 	case f.mcp && f.remove:
-		return hint.New("--remove cannot be combined with --mcp", "--remove also removes the MCP server")
+		return message.NewError("--remove cannot be combined with --mcp", "--remove also removes the MCP server")
 	case f.mcp && f.print && (len(f.agents) == 0 || slices.Contains(f.agents, caller.Claude) || slices.Contains(f.agents, install.All)):
-		return hint.New("--print cannot be combined with --mcp", "the MCP server is in another file of the client's; see fsmtx install --help")
+		return message.NewError("--print cannot be combined with --mcp",
+			"the MCP server is in another file of the client's; see fsmtx install --help")
 	}
 	return nil
 }
@@ -307,7 +310,7 @@ func (f *installFlags) checkAgents(dash int) error {
 		"flags of hydrate": dash >= 0,
 	} {
 		if given {
-			return hint.With(fmt.Errorf("--agent cannot be combined with %s", flag),
+			return message.WithHint(fmt.Errorf("--agent cannot be combined with %s", flag),
 				"these are for Claude Code alone; run fsmtx install without --agent for it")
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // stepChoice has the flags of install and plugin about steps.
@@ -30,14 +30,14 @@ func (c *stepChoice) flags(to *cobra.Command) {
 
 func (c *stepChoice) validate() error {
 	if c.Only && c.None {
-		return hint.New("--no-steps cannot be combined with --only", "without the hooks no call is judged")
+		return message.NewError("--no-steps cannot be combined with --only", "without the hooks no call is judged")
 	}
 	for name, value := range map[string]string{"stop": c.Stop, "checks": c.Checks} {
 		if words := hydrate.StepValues()[name]; value != "" && !slices.Contains(words, value) {
 			return fmt.Errorf("--%s: got %q, want %s", name, value, strings.Join(words, ", "))
 		}
 		if value != "" && c.None {
-			return hint.With(fmt.Errorf("--no-steps cannot be combined with --%s", name), "without the hooks there is nothing to choose")
+			return message.WithHint(fmt.Errorf("--no-steps cannot be combined with --%s", name), "without the hooks there is nothing to choose")
 		}
 	}
 	return nil
@@ -54,7 +54,7 @@ func (c *partChoice) flags(to *cobra.Command) {
 func (c partChoice) validate() error {
 	for _, part := range c {
 		if part != "planning" {
-			return hint.With(fmt.Errorf("--with: unknown part %q", part), "the part is planning")
+			return message.WithHint(fmt.Errorf("--with: unknown part %q", part), "the part is planning")
 		}
 	}
 	return nil

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
-	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // shellText creates a file PWNED if a shell reads any part of it.
@@ -82,11 +82,11 @@ func register(t *testing.T) registered {
 // writePlugin writes a plugin that has a program for another platform only. Its hooks run a
 // script.
 func (r registered) writePlugin(t *testing.T, dir string) {
-	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command, nil,
-		settings.Duty{})), plugin.Planning("several", ""), plugin.SkillFiles()}}
-	for _, platform := range plugin.All() {
-		if platform != plugin.This() {
-			p.Programs = append(p.Programs, plugin.Program{Platform: platform, Fsmtx: []byte("another platform's program")})
+	p := install.Plugin{Name: "several", Version: "1.0.0", Parts: []install.Part{install.Workflows(settings.Hooks(install.Command, nil,
+		settings.Duty{})), install.Planning("several", ""), install.SkillFiles()}}
+	for _, platform := range install.Platforms() {
+		if platform != install.ThisPlatform() {
+			p.Programs = append(p.Programs, install.Program{Platform: platform, Fsmtx: []byte("another platform's program")})
 		}
 	}
 	_, err := p.Write(dir, false)

@@ -10,14 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/install"
-	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/internal/write"
 )
 
@@ -65,8 +64,8 @@ type pluginFlags struct {
 }
 
 // extras returns the parts that a plugin has only with --with.
-func (f *pluginFlags) extras(dir string) map[string]plugin.Part {
-	return map[string]plugin.Part{"planning": plugin.Planning(f.name, dir), "skill-files": plugin.SkillFiles()}
+func (f *pluginFlags) extras(dir string) map[string]install.Part {
+	return map[string]install.Part{"planning": install.Planning(f.name, dir), "skill-files": install.SkillFiles()}
 }
 
 func newPlugin(s terminal.Streams) *cobra.Command {
@@ -122,13 +121,13 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 		return err
 	}
 	if len(written) == 0 {
-		_, err := visible.Fprintf(s.Out, "plugin %s in %s is up to date\n", p.Name, dir)
+		_, err := message.Fprintf(s.Out, "plugin %s in %s is up to date\n", p.Name, dir)
 		return err
 	}
 	for _, path := range written {
-		visible.Fprintf(s.Out, "%s\n", path)
+		message.Fprintf(s.Out, "%s\n", path)
 	}
-	if now, err := plugin.Read(dir); err == nil && now.Version != p.Version {
+	if now, err := install.ReadPlugin(dir); err == nil && now.Version != p.Version {
 		s.Hintf("plugin.json keeps its version %s; increase it, because the client copies each version only once", now.Version)
 	}
 	s.Hintf("try it with claude --plugin-dir %s", shell.Join(dir))
@@ -137,10 +136,10 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 
 // plugin returns the plugin to write into dir: its properties come from the flags, or else
 // from the plugin that is already there.
-func (f *pluginFlags) plugin(dir string) (plugin.Plugin, error) {
-	old, err := plugin.Read(dir)
-	if err != nil && !errors.Is(err, plugin.ErrForeign) {
-		return plugin.Plugin{}, err
+func (f *pluginFlags) plugin(dir string) (install.Plugin, error) {
+	old, err := install.ReadPlugin(dir)
+	if err != nil && !errors.Is(err, install.ErrForeign) {
+		return install.Plugin{}, err
 	}
 	if f.name == "" {
 		f.name = settings.Program
@@ -149,7 +148,7 @@ func (f *pluginFlags) plugin(dir string) (plugin.Plugin, error) {
 		}
 	}
 	f.mcp = f.mcp || old.ServesMCP()
-	p := plugin.Plugin{Name: f.name, Version: version.Get().Version, MCP: f.mcp, Drop: f.platforms != nil}
+	p := install.Plugin{Name: f.name, Version: programs.GetBuild().Version, MCP: f.mcp, Drop: f.platforms != nil}
 	if p.Parts, err = f.parts(dir, old); err != nil {
 		return p, err
 	}
@@ -158,23 +157,23 @@ func (f *pluginFlags) plugin(dir string) (plugin.Plugin, error) {
 		return p, err
 	}
 	if f.from != "" {
-		p.Programs, p.Version, err = plugin.Release(f.from, want)
+		p.Programs, p.Version, err = install.Release(f.from, want)
 		return p, err
 	}
-	if slices.ContainsFunc(want, func(p plugin.Platform) bool { return p != plugin.This() }) {
+	if slices.ContainsFunc(want, func(p install.Platform) bool { return p != install.ThisPlatform() }) {
 		return p, command.Fail(command.ExitNo, errors.New("the programs for other platforms come from a release"),
 			"give the directory with its archives and SHA256SUMS with --from DIR; make dist writes one in a checkout of the source")
 	}
-	own, err := plugin.Own()
-	p.Programs = []plugin.Program{own}
+	own, err := install.Own()
+	p.Programs = []install.Program{own}
 	return p, err
 }
 
 // wanted returns the platforms of the plugin: those of the flag, or else those that the
 // plugin in DIR has. Nil leaves the choice to the source of the programs.
-func (f *pluginFlags) wanted(old plugin.Existing) ([]plugin.Platform, error) {
+func (f *pluginFlags) wanted(old install.Existing) ([]install.Platform, error) {
 	if slices.Equal(f.platforms, []string{"all"}) {
-		return plugin.All(), nil
+		return install.Platforms(), nil
 	}
 	if f.platforms == nil {
 		if f.from != "" {
@@ -182,9 +181,9 @@ func (f *pluginFlags) wanted(old plugin.Existing) ([]plugin.Platform, error) {
 		}
 		return old.Platforms, nil
 	}
-	var want []plugin.Platform
+	var want []install.Platform
 	for _, name := range f.platforms {
-		p, err := plugin.ParsePlatform(name)
+		p, err := install.ParsePlatform(name)
 		if err != nil {
 			return nil, command.Fail(command.ExitNo, fmt.Errorf("--platforms: %w", err),
 				"the platforms are linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, or all")
@@ -197,16 +196,16 @@ func (f *pluginFlags) wanted(old plugin.Existing) ([]plugin.Platform, error) {
 
 // parts returns the parts of the plugin. Hooks that the plugin in DIR already has keep their
 // flags.
-func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, error) {
+func (f *pluginFlags) parts(dir string, old install.Existing) ([]install.Part, error) {
 	steps := f.steps
 	if enforces, ok := old.Enforces(); ok && !enforces && !steps.Given() {
 		steps.None = true
 	}
-	hooks, err := steps.Hooks(old.Hooks, plugin.Command, listedByPlugin(dir), nil)
+	hooks, err := steps.Hooks(old.Hooks, install.Command, listedByPlugin(dir), nil)
 	if err != nil {
 		return nil, inPlugin(dir, err)
 	}
-	parts := []plugin.Part{plugin.Workflows(hooks)}
+	parts := []install.Part{install.Workflows(hooks)}
 	extras := f.extras(dir)
 	for _, name := range f.with {
 		if _, known := extras[name]; !known && name != "none" {

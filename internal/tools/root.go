@@ -4,23 +4,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
 	"github.com/fsmtx/fsmtx/internal/write"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Main runs fsmtx-tools with the arguments after its name, which fsmtx passes on, and returns its exit code.
 func Main(args []string, s terminal.Streams) int {
-	args, err := programs.Started(args, version.Get().Version)
+	args, err := programs.Started(args, programs.GetBuild().Version)
 	if err != nil {
 		s.Errorf("%v", err)
-		s.Hintf("%s", hint.Of(err))
+		s.Hintf("%s", message.Hint(err))
 		return command.ExitNo
 	}
 	return tools(s).Run(args, s)

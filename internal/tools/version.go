@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/doctor"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/version"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const versionLong = `Version prints the semantic version, the commit, the version of Go, and the platform. The
@@ -50,14 +50,14 @@ func newVersion(s terminal.Streams) *cobra.Command {
 }
 
 func printVersion(s terminal.Streams) error {
-	b := version.Get()
-	_, err := visible.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(),
+	b := programs.GetBuild()
+	_, err := message.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(),
 		runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
 func printVersionJSON(s terminal.Streams) error {
-	b := version.Get()
+	b := programs.GetBuild()
 	return command.PrintJSON(s.Out, struct {
 		Version  string `json:"version"`
 		Commit   string `json:"commit"`
@@ -70,7 +70,7 @@ func printVersionJSON(s terminal.Streams) error {
 
 // checkVersion compares this program with its other copies.
 func checkVersion(s terminal.Streams, asJSON bool) error {
-	copies, err := doctor.Copies(s)
+	copies, err := install.Copies(s)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func checkVersion(s terminal.Streams, asJSON bool) error {
 			_ = s.Printf("%s\n", c)
 		}
 	}
-	if err == nil && slices.ContainsFunc(copies, func(c doctor.Copy) bool { return !c.Same }) {
+	if err == nil && slices.ContainsFunc(copies, func(c install.Copy) bool { return !c.Same }) {
 		return &command.Exit{Code: command.ExitNo}
 	}
 	return err

@@ -9,11 +9,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hint"
-	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const fmtLong = `Fmt prints fsm.json files in their canonical form: indented by two spaces, the fields of
@@ -107,9 +105,9 @@ func (f fmtFlags) format(s terminal.Streams, path string) (file formattedFile, e
 		return file, err
 	}
 	if f.renumber {
-		file.new, err = rewrite.Renumber(file.old)
+		file.new, err = Renumber(file.old)
 	} else {
-		file.new, err = rewrite.Format(file.old)
+		file.new, err = Format(file.old)
 	}
 	file.Changed = !bytes.Equal(file.old, file.new)
 	return file, err
@@ -129,7 +127,7 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 		if err := writeSpec(file.Path, file.old, file.new); err != nil {
 			return err
 		}
-		_, err := visible.Fprintf(s.Out, "%s\n", file.Path)
+		_, err := message.Fprintf(s.Out, "%s\n", file.Path)
 		return err
 	}
 	_, err := s.Out.Write(file.new)
@@ -141,7 +139,7 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](err)
 	if !ok {
 		s.Errorf("%v", err)
-		if advice := cmp.Or(hint.Of(err), command.Remedy(err)); advice != "" {
+		if advice := cmp.Or(message.Hint(err), command.Remedy(err)); advice != "" {
 			s.Hintf("%s", advice)
 		}
 		return

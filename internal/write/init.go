@@ -16,15 +16,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/outline"
-	"github.com/fsmtx/fsmtx/internal/plugin"
-	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -109,7 +107,7 @@ func (f *initFlags) run(ctx context.Context, s terminal.Streams, wanted string) 
 	}
 	switch {
 	case chosen.held:
-		visible.Fprintf(s.Out, "%s has a workflow: fsmtx graph %s draws it\n", chosen.Command, shell.Join(chosen.Folder))
+		message.Fprintf(s.Out, "%s has a workflow: fsmtx graph %s draws it\n", chosen.Command, shell.Join(chosen.Folder))
 	case len(chosen.outline.Steps) == 0:
 		return f.propose(s, chosen)
 	default:
@@ -131,7 +129,7 @@ func noSkill(cwd, wanted string) error {
 		return command.Fail(command.ExitNo, fmt.Errorf("the client sees %s only where its plugin is installed", outside[0]),
 			"fsmtx new "+shell.Join(filepath.Dir(outside[0]))+" writes its workflow")
 	}
-	if inside := find("plugins", "*", plugins.ManifestPath); wanted == "" && len(inside) > 0 {
+	if inside := find("plugins", "*", client.ManifestPath); wanted == "" && len(inside) > 0 {
 		return command.Fail(command.ExitNo, errors.New("there are no skills here, but there are plugins in plugins/"),
 			"fsmtx init -C "+shell.Join(filepath.Dir(filepath.Dir(inside[0])))+" lists the skills of one")
 	}
@@ -194,7 +192,7 @@ func printSkills(s terminal.Streams, all []skillText) {
 		case len(t.outline.Steps) > 0:
 			what = "describes " + terminal.Count(len(t.outline.Steps), "step") + ": " + t.outline.What
 		}
-		visible.Fprintf(s.Out, "%3d  %-24s %s\n", i+1, t.Command, what)
+		message.Fprintf(s.Out, "%3d  %-24s %s\n", i+1, t.Command, what)
 	}
 }
 
@@ -223,7 +221,7 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 			"name one: fsmtx init --yes SKILL")
 	}
 	for {
-		visible.Fprintf(s.Out, "Which one? [1-%d] ", len(all))
+		message.Fprintf(s.Out, "Which one? [1-%d] ", len(all))
 		line, err := f.person.Typed.ReadString('\n')
 		if n, bad := strconv.Atoi(strings.TrimSpace(line)); bad == nil && n >= 1 && n <= len(all) {
 			return all[n-1], nil
@@ -236,13 +234,13 @@ func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, erro
 
 // convert writes the workflow of a skill with the gates that the person agrees to.
 func (f *initFlags) convert(s terminal.Streams, t skillText) error {
-	visible.Fprintf(s.Out, "\n%s:\n", t.source)
+	message.Fprintf(s.Out, "\n%s:\n", t.source)
 	printTaken(s, t.source, t.outline, "")
-	text, err := rewrite.Format(outline.JSON(t.outline.Steps, f.gates(s, t)))
+	text, err := Format(outline.JSON(t.outline.Steps, f.gates(s, t)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.source, err)
 	}
-	visible.Fprintf(s.Out, "\n")
+	message.Fprintf(s.Out, "\n")
 	file := filepath.Join(t.Folder, SpecName)
 	if !f.agrees("Write "+file+"?", true) {
 		return &command.Exit{Code: command.ExitNo, Err: errors.New("nothing was written")}
@@ -250,7 +248,7 @@ func (f *initFlags) convert(s terminal.Streams, t skillText) error {
 	if err := writeNew(file, text); err != nil {
 		return err
 	}
-	visible.Fprintf(s.Out, "%s: %s\n", file, terminal.Count(len(t.outline.Steps), "step"))
+	message.Fprintf(s.Out, "%s: %s\n", file, terminal.Count(len(t.outline.Steps), "step"))
 	return nil
 }
 
@@ -269,12 +267,12 @@ func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 		if taken[key] && gate != "" {
 			continue
 		}
-		visible.Fprintf(s.Out, "\n%s:%d: step %d: %q\n", t.source, h.Line, h.Step, h.Text)
+		message.Fprintf(s.Out, "\n%s:%d: step %d: %q\n", t.source, h.Line, h.Step, h.Text)
 		switch {
 		case gate == "":
-			visible.Fprintf(s.Out, "  not in the workflow: %s\n", h.Note)
+			message.Fprintf(s.Out, "  not in the workflow: %s\n", h.Note)
 		case f.yes:
-			visible.Fprintf(s.Out, "  left out: %s\n", gate)
+			message.Fprintf(s.Out, "  left out: %s\n", gate)
 		case f.agrees(question, false):
 			wanted[h.Step], taken[key] = append(wanted[h.Step], gate), true
 		}
@@ -285,19 +283,19 @@ func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
 // propose puts the skill that makes an agent write workflows into the project.
 func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 	if t.outline.Unsure != "" {
-		visible.Fprintf(s.Out, "\nIt is not sure what the steps of %s are: fsmtx new %s shows what could be, and --form takes one.\n",
+		message.Fprintf(s.Out, "\nIt is not sure what the steps of %s are: fsmtx new %s shows what could be, and --form takes one.\n",
 			t.Command, shell.Join(t.Folder))
 	} else {
-		visible.Fprintf(s.Out, "\nNo steps were found in the text of %s.\n", t.Command)
+		message.Fprintf(s.Out, "\nNo steps were found in the text of %s.\n", t.Command)
 	}
-	visible.Fprintf(s.Out, "An agent can propose some.\n")
-	dir := filepath.Join(".claude", "skills", plugin.Writer)
+	message.Fprintf(s.Out, "An agent can propose some.\n")
+	dir := filepath.Join(".claude", "skills", install.Writer)
 	if !command.Exists(dir, "SKILL.md") {
-		if !f.agrees("Put the skill "+plugin.Writer+" into "+dir+"?", true) {
+		if !f.agrees("Put the skill "+install.Writer+" into "+dir+"?", true) {
 			return &command.Exit{Code: command.ExitNo, Err: errors.New("nothing was written")}
 		}
 		for _, name := range []string{"SKILL.md", SpecName} {
-			text, err := plugin.Skills.ReadFile(path.Join("skills", plugin.Writer, name))
+			text, err := install.Skills.ReadFile(path.Join("skills", install.Writer, name))
 			if err != nil {
 				return err
 			}
@@ -305,10 +303,10 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 				return err
 			}
 		}
-		visible.Fprintf(s.Out, "%s: the skill with which an agent proposes them\n", filepath.Join(dir, "SKILL.md"))
+		message.Fprintf(s.Out, "%s: the skill with which an agent proposes them\n", filepath.Join(dir, "SKILL.md"))
 	}
-	visible.Fprintf(s.Out, "%s asks you before it writes anything.\n", plugin.Writer)
-	return f.install(s, plugin.Writer+" "+t.Command, "")
+	message.Fprintf(s.Out, "%s asks you before it writes anything.\n", install.Writer)
+	return f.install(s, install.Writer+" "+t.Command, "")
 }
 
 // install installs the hooks where the person wants them, and says what to type: call, the name
@@ -316,7 +314,7 @@ func (f *initFlags) propose(s terminal.Streams, t skillText) error {
 func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 	scope := f.scope.Value
 	if scope == "ask" && !f.yes {
-		visible.Fprintf(s.Out, "\nWhere should the hooks be installed that hold the agent to the steps?\n"+
+		message.Fprintf(s.Out, "\nWhere should the hooks be installed that hold the agent to the steps?\n"+
 			"  local    for you, in this project (press Enter for this)\n  project  for everyone who works on this project\n  user     for you, "+
 			"in all your projects\n  none     nowhere yet\n")
 	}
@@ -325,7 +323,7 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 			scope = "local"
 			break
 		}
-		visible.Fprintf(s.Out, "local, project, user or none? [local] ")
+		message.Fprintf(s.Out, "local, project, user or none? [local] ")
 		line, err := f.person.Typed.ReadString('\n')
 		switch word := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{"local", "project", "user", "none"}, word):
@@ -345,9 +343,9 @@ func (f *initFlags) install(s terminal.Streams, call, plugin string) error {
 	} else if err := install.Install(s, r); err != nil {
 		return err
 	}
-	visible.Fprintf(s.Out, "\n")
+	message.Fprintf(s.Out, "\n")
 	if plugin != "" {
-		visible.Fprintf(s.Out, "start claude --plugin-dir . here and type /%s; watch it in another terminal: %s status --watch\n",
+		message.Fprintf(s.Out, "start claude --plugin-dir . here and type /%s; watch it in another terminal: %s status --watch\n",
 			call, install.Typed(s))
 		s.Hintf("who installs the plugin needs the hooks too: fsmtx install, or fsmtx new SKILL_DIR --self-contained puts them into the skill")
 		return nil

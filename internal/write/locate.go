@@ -14,10 +14,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -138,7 +138,7 @@ func runLocate(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool, na
 	if result.Found() {
 		return nil
 	}
-	for _, d := range workflows.DeepBelow(cwd) {
+	for _, d := range install.DeepBelow(cwd) {
 		if filepath.Base(filepath.Dir(d.Path)) == name && !result.Known() {
 			return command.Fail(command.ExitNo, fmt.Errorf("%s: %s", d.Path, d.Why), d.Remedy)
 		}
@@ -174,34 +174,34 @@ func directory(dir string) (string, error) {
 }
 
 func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
-	only := workflows.CallerOf(locator.OS{}, r.Runs())
+	only := install.CallableByOf(locator.OS{}, r.Runs())
 	if asJSON {
 		if r.Steps == nil {
 			r.Steps = []locator.Step{}
 		}
 		return command.PrintJSON(s.Out, struct {
 			locator.Result
-			Only workflows.Caller `json:"only"`
+			Only install.CallableBy `json:"only"`
 		}{r, only})
 	}
 	if r.Found() {
-		visible.Fprintf(s.Out, "%s\n", r.Path)
+		message.Fprintf(s.Out, "%s\n", r.Path)
 	} else {
-		visible.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
+		message.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
 	}
 	if err := printSteps(s.Out, r.Steps); err != nil || only == "" {
 		return err
 	}
-	_, err := visible.Fprintf(s.Out, "  %s in %s\n", only.Note(), r.Runs())
+	_, err := message.Fprintf(s.Out, "  %s in %s\n", only.Note(), r.Runs())
 	return err
 }
 
 func printSteps(w io.Writer, steps []locator.Step) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, step := range steps {
-		visible.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, step.Path)
+		message.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, step.Path)
 		if step.Detail != "" {
-			visible.Fprintf(table, "  (%s)", step.Detail)
+			message.Fprintf(table, "  (%s)", step.Detail)
 		}
 		fmt.Fprintln(table)
 	}

@@ -8,17 +8,17 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
 func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool) error {
 	found, complete := l.Workflows(cwd)
-	listed := []workflows.Workflow{}
+	listed := []install.Workflow{}
 	for _, w := range found {
-		read := workflows.Read(locator.OS{}, w)
+		read := install.ReadWorkflow(locator.OS{}, w)
 		if _, client := l.(*locator.Locator); !client {
 			read.Only = "" // that is Claude Code's
 		}
@@ -26,21 +26,21 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 	}
 	if asJSON {
 		return command.PrintJSON(s.Out, struct {
-			Complete  bool                 `json:"complete"`
-			Workflows []workflows.Workflow `json:"workflows"`
+			Complete  bool               `json:"complete"`
+			Workflows []install.Workflow `json:"workflows"`
 		}{complete, listed})
 	}
 	if len(listed) == 0 {
-		visible.Fprintf(s.Out, "no workflow is visible from %s\n", cwd)
+		message.Fprintf(s.Out, "no workflow is visible from %s\n", cwd)
 	}
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, w := range listed {
-		visible.Fprintf(table, "%s\t%s\t%s%s\n", namesOf(w), w.State(), w.Path, unusedNote(w))
+		message.Fprintf(table, "%s\t%s\t%s%s\n", namesOf(w), w.State(), w.Path, unusedNote(w))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	for _, d := range workflows.DeepBelow(cwd) {
+	for _, d := range install.DeepBelow(cwd) {
 		s.Hintf("%s: %s: %s", d.Path, d.Why, d.Remedy)
 	}
 	if !complete {
@@ -49,7 +49,7 @@ func listWorkflows(s terminal.Streams, l hydrate.Finder, cwd string, asJSON bool
 	return nil
 }
 
-func namesOf(w workflows.Workflow) string {
+func namesOf(w install.Workflow) string {
 	if len(w.Others) == 0 {
 		return w.Command
 	}
@@ -58,7 +58,7 @@ func namesOf(w workflows.Workflow) string {
 
 // unusedNote returns what follows a path: why the client does not run the workflow, or who alone
 // can run it. It is "" if neither is the case.
-func unusedNote(w workflows.Workflow) string {
+func unusedNote(w install.Workflow) string {
 	if why := cmp.Or(w.Reason(), w.Only.Note()); why != "" {
 		return "  (" + why + ")"
 	}

@@ -15,14 +15,13 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/outline"
-	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const newLong = `New writes a first fsm.json into the directory of a skill. It creates the directory if
@@ -168,7 +167,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	if err != nil {
 		return err
 	}
-	text, err := rewrite.Format(outline.JSON(o.Steps, nil))
+	text, err := Format(outline.JSON(o.Steps, nil))
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
@@ -226,7 +225,7 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 	if o.What != "" {
 		how = ": " + o.What
 	}
-	visible.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
+	message.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
 	if f.template == "" {
 		printValidated(s, []validated{v})
 	}

@@ -14,11 +14,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const (
@@ -39,7 +39,7 @@ func skillCalled(s terminal.Streams, dir string) string {
 	skills, _ := l.Skills(cwd)
 	for _, k := range skills {
 		if k.Command == dir || k.Plugin != "" && strings.HasSuffix(k.Command, ":"+dir) {
-			return "fsmtx new " + shell.Join(command.Relative(cwd, k.Folder)) + " writes the workflow of the skill " + visible.Text(k.Command)
+			return "fsmtx new " + shell.Join(command.Relative(cwd, k.Folder)) + " writes the workflow of the skill " + message.Text(k.Command)
 		}
 	}
 	return ""
@@ -187,14 +187,14 @@ func noSteps(source string, o outline.Outline) error {
 func explainNone(s terminal.Streams, source string, o outline.Outline) {
 	for i, l := range o.Tied {
 		if i == maxLeft {
-			visible.Fprintf(s.Err, "%s: and %d more\n", source, len(o.Tied)-i)
+			message.Fprintf(s.Err, "%s: and %d more\n", source, len(o.Tied)-i)
 			return
 		}
 		form := ""
 		if l.Form != "" {
 			form = "--form " + l.Form + ": "
 		}
-		visible.Fprintf(s.Err, "%s:%d: %s%s\n", source, l.Line, form, l)
+		message.Fprintf(s.Err, "%s:%d: %s%s\n", source, l.Line, form, l)
 	}
 }
 
@@ -204,9 +204,9 @@ func printOutline(s terminal.Streams, source string, o outline.Outline) {
 	printTaken(s, source, o, "; --json lists all")
 	for _, h := range o.Hints {
 		if h.Gate != "" {
-			visible.Fprintf(s.Out, "%s:%d: step %d: %q: to enforce this, add %s\n", source, h.Line, h.Step, h.Text, h.Gate)
+			message.Fprintf(s.Out, "%s:%d: step %d: %q: to enforce this, add %s\n", source, h.Line, h.Step, h.Text, h.Gate)
 		} else {
-			visible.Fprintf(s.Out, "%s:%d: step %d: %q: left out: %s\n", source, h.Line, h.Step, h.Text, h.Note)
+			message.Fprintf(s.Out, "%s:%d: step %d: %q: left out: %s\n", source, h.Line, h.Step, h.Text, h.Note)
 		}
 	}
 }
@@ -217,16 +217,16 @@ func printTaken(s terminal.Streams, source string, o outline.Outline, where stri
 	printOutlined(s, o.Steps, "  ")
 	for i, l := range o.Left {
 		if i == maxLeft {
-			visible.Fprintf(s.Out, "%s: left out: %d more parts%s\n", source, len(o.Left)-i, where)
+			message.Fprintf(s.Out, "%s: left out: %d more parts%s\n", source, len(o.Left)-i, where)
 			break
 		}
-		visible.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
+		message.Fprintf(s.Out, "%s:%d: left out: %s\n", source, l.Line, l)
 	}
 }
 
 func printOutlined(s terminal.Streams, steps []outline.Step, indent string) {
 	for _, t := range steps {
-		visible.Fprintf(s.Out, "%s%d %s%s\n", indent, t.ID, t.Subject, writtenAt(t))
+		message.Fprintf(s.Out, "%s%d %s%s\n", indent, t.ID, t.Subject, writtenAt(t))
 		printOutlined(s, t.Do, indent+"  ")
 	}
 }

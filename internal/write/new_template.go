@@ -10,18 +10,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/testdata/workflows"
+
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
 
 // examples is the template of a few steps to replace.
@@ -72,7 +72,7 @@ func noTemplate(known []string, words ...string) error {
 		err = fmt.Errorf("neither %q nor %q is a template", words[0], words[1])
 	}
 	for _, near := range known {
-		if slices.ContainsFunc(words, func(word string) bool { return hint.Distance(word, near, 3) < 3 }) {
+		if slices.ContainsFunc(words, func(word string) bool { return message.Distance(word, near, 3) < 3 }) {
 			return command.Fail(command.ExitNo, err, "did you mean "+near+"? fsmtx new --list shows them")
 		}
 	}
@@ -91,7 +91,7 @@ func listTemplates(s terminal.Streams) error {
 			return err
 		}
 		purpose, _ := v.At("description").Text()
-		visible.Fprintf(s.Out, "%-20s %s\n%20s   %s\n", name, terminal.Count(spec.Len(), "step"), "", purpose)
+		message.Fprintf(s.Out, "%-20s %s\n%20s   %s\n", name, terminal.Count(spec.Len(), "step"), "", purpose)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
 	if f.json {
 		return command.PrintJSON(s.Out, newReport(path, "the template "+f.template, outlineOf(v.spec)))
 	}
-	visible.Fprintf(s.Out, "%s: %s from the template %s\n", path, terminal.Count(v.spec.Len(), "step"), f.template)
+	message.Fprintf(s.Out, "%s: %s from the template %s\n", path, terminal.Count(v.spec.Len(), "step"), f.template)
 	s.Hintf("fsmtx graph %s draws it; %s", shell.Join(dir), f.howToBegin(s, abs, name))
 	return nil
 }
@@ -160,7 +160,7 @@ func (f newFlags) howToBegin(s terminal.Streams, dir, name string) string {
 		return fmt.Sprintf("fsmtx begin %s begins it", shell.Join(dir))
 	}
 	found, _ := l.Locate(name, cwd)
-	registered, err := doctor.Registered(s, cwd)
+	registered, err := install.Registered(s, cwd)
 	switch {
 	case !safefile.Same(filepath.Dir(found.Path), dir) || agent.Named(s.Who().Program) != nil:
 		return fmt.Sprintf("fsmtx begin %s begins it", shell.Join(command.Relative(cwd, dir)))

@@ -19,13 +19,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
@@ -119,15 +119,15 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return e
 	}
 	if err != nil {
-		return command.Fail(command.ExitNo, visible.Lines(err.Error()), "a hydration would fail with this error and change nothing")
+		return command.Fail(command.ExitNo, message.Lines(err.Error()), "a hydration would fail with this error and change nothing")
 	}
 	if h == nil {
 		return noWorkflow(s, request.Command, request.Cwd)
 	}
 	p, err := h.Preview(ctx)
 	if err != nil {
-		message, hint := hydrate.Explain(err, result, s.Getenv)
-		return command.Fail(command.ExitNo, visible.Lines(message), hint)
+		text, hint := hydrate.Explain(err, result, s.Getenv)
+		return command.Fail(command.ExitNo, message.Lines(text), hint)
 	}
 	if request.Agent != "" {
 		policy.Scope = fsmspec.ScopeSkill
@@ -298,29 +298,29 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 	if list == "" {
 		list = "of a new session, which is empty: no session of this project has a list with a workflow yet"
 	}
-	visible.Fprintf(&b, "task list %s\nworkflow %s\n", list, p.Spec)
+	message.Fprintf(&b, "task list %s\nworkflow %s\n", list, p.Spec)
 	for _, line := range decisions {
-		visible.Fprintf(&b, "  %s\n", line)
+		message.Fprintf(&b, "  %s\n", line)
 	}
 	for _, d := range p.Plan.Deletions() {
-		visible.Fprintf(&b, "delete #%s %s (%s)\n", d.ID, d.Subject, d.Status)
+		message.Fprintf(&b, "delete #%s %s (%s)\n", d.ID, d.Subject, d.Status)
 	}
 	for i, c := range p.Plan.Creations() {
-		visible.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
+		message.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
 		if p.PartOf[i] != 0 {
-			visible.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
+			message.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
 		}
 		for _, gate := range append(show.GatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
-			visible.Fprintf(&b, "         %s\n", gate)
+			message.Fprintf(&b, "         %s\n", gate)
 		}
 		perLine(&b, "         ", p.Steps[i].Each)
 	}
 	if p.Plan.Empty() {
 		b.WriteString("nothing to delete, nothing to create\n")
 	}
-	visible.Fprintf(&b, "keep   %s\n", terminal.Count(kept, "other task"))
+	message.Fprintf(&b, "keep   %s\n", terminal.Count(kept, "other task"))
 	for _, w := range p.Warnings {
-		visible.Fprintf(&b, "warning: %s:%d:%d: %s\n", p.Spec, w.Line, w.Column, w.Message)
+		message.Fprintf(&b, "warning: %s:%d:%d: %s\n", p.Spec, w.Line, w.Column, w.Message)
 	}
 	return b.String()
 }
@@ -334,9 +334,9 @@ func perLine(b *strings.Builder, indent string, e *steps.Each) {
 	for _, step := range e.ForEachLine() {
 		step.BlockedBy, step.When = nil, nil
 		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o steps.Outcome) bool { return len(o.Gates()) == 0 })
-		visible.Fprintf(b, "%seach %s\n", indent, step.Subject)
+		message.Fprintf(b, "%seach %s\n", indent, step.Subject)
 		for _, gate := range append(show.GatesOf(&steps.Current{Step: step}), step.Ends(0)...) {
-			visible.Fprintf(b, "%s     %s\n", indent, gate)
+			message.Fprintf(b, "%s     %s\n", indent, gate)
 		}
 		perLine(b, indent+"     ", step.Each)
 	}

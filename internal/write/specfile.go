@@ -14,10 +14,10 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -108,9 +108,9 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 // specsBelow returns every fsm.json below dir. It reports if dir has too many directories
 // to search.
 func specsBelow(s terminal.Streams, dir string) []string {
-	below, complete := locator.SpecsBelow(locator.OS{}, dir, workflows.MaxSearched)
+	below, complete := locator.SpecsBelow(locator.OS{}, dir, install.MaxSearched)
 	if !complete {
-		s.Errorf("only the first %d directories below %s were searched", workflows.MaxSearched, dir)
+		s.Errorf("only the first %d directories below %s were searched", install.MaxSearched, dir)
 	}
 	return below
 }

@@ -14,12 +14,11 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
-	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/internal/workflows"
 )
 
 const validateLong = `Validate checks fsm.json files as the hook does when the skill is called, and prints every
@@ -153,7 +152,7 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 		printBounds(s, all)
 	}
 	if f.format.Value != "json" && sum.Files > sum.Unreadable {
-		visible.Fprintf(s.Out, "%s\n", sum)
+		message.Fprintf(s.Out, "%s\n", sum)
 	}
 	if i := slices.IndexFunc(all, func(v validated) bool { return v.fixable }); i >= 0 && !f.fix && f.format.Value == "text" {
 		s.Hintf("fsmtx validate --fix %s repairs some of these problems; it prints the change first", shell.Join(all[i].path))
@@ -181,7 +180,7 @@ func (v *validated) checkName() {
 		v.problems = append([]fsmspec.Problem{{Line: 1, Column: 1, Warning: true,
 			Message: "this file is not read as the workflow of a skill: beside a SKILL.md only " + SpecName + " is"}}, v.problems...)
 	}
-	if d, ok := workflows.TooDeep(v.path); ok && v.path != "-" {
+	if d, ok := install.TooDeep(v.path); ok && v.path != "-" {
 		v.problems = append([]fsmspec.Problem{{Line: 1, Column: 1, Warning: true, Message: d.Why + ": " + d.Remedy}}, v.problems...)
 	}
 }
@@ -216,7 +215,7 @@ func checkSpec(path string, data []byte) validated {
 	spec, err := fsmspec.ParseOf(skillBeside(path), data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
 		v.problems = inOrder(invalid.Problems, invalid.Warnings)
-		_, done := rewrite.Fix(data)
+		_, done := Fix(data)
 		v.fixable = len(done) > 0 && path != "-"
 	} else if err != nil {
 		v.err = fmt.Errorf("%s: %w", path, err)

@@ -7,9 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // repair writes the repaired file, unless the person who sees the change declines.
@@ -17,7 +16,7 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if v.spec != nil {
 		return nil
 	}
-	fixed, done := rewrite.Fix(v.data)
+	fixed, done := Fix(v.data)
 	if len(done) == 0 {
 		return nil
 	}
@@ -31,7 +30,7 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if err := writeSpec(v.path, v.data, fixed); err != nil {
 		return err
 	}
-	visible.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
+	message.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
 	*v = checkSpec(v.path, fixed)
 	v.checkName()
 	return nil
@@ -47,14 +46,14 @@ func (f validateFlags) reportTo(s terminal.Streams) io.Writer {
 
 // printDiff prints the difference between the old and the new content of a file.
 func printDiff(w io.Writer, path string, old []byte, what string, new []byte) error {
-	name := visible.Line(path)
-	_, err := io.WriteString(w, visible.Text(string(diff.Diff(name, old, name+" ("+what+")", new))))
+	name := message.Line(path)
+	_, err := io.WriteString(w, message.Text(string(diff.Diff(name, old, name+" ("+what+")", new))))
 	return err
 }
 
 // agrees asks the person at the terminal and reports whether the answer is yes.
 func agrees(s terminal.Streams, question string) bool {
-	visible.Fprintf(s.Err, "%s [y/N] ", question)
+	message.Fprintf(s.Err, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"

@@ -9,15 +9,15 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/diagnostic"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func printValidated(s terminal.Streams, all []validated) {
 	colour := s.Colour(s.Out)
 	for _, v := range all {
-		for _, p := range diagnostic.Fold(v.problems) {
+		for _, p := range hydrate.Fold(v.problems) {
 			kind, code := severity(p[0]), "31"
 			if p[0].Warning {
 				code = "33"
@@ -27,7 +27,7 @@ func printValidated(s terminal.Streams, all []validated) {
 			}
 			_ = s.Printf("%s:%d:%d: "+kind+": %s\n", v.path, p[0].Line, p[0].Column, p.Text())
 			if terminal.IsTerminal(s.Out) {
-				fmt.Fprint(s.Out, diagnostic.Excerpt(v.data, p[0], s.Columns(s.Out)))
+				fmt.Fprint(s.Out, hydrate.Excerpt(v.data, p[0], s.Columns(s.Out)))
 			}
 		}
 	}
@@ -111,11 +111,11 @@ func printForGitHub(w io.Writer, all []validated) {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, v := range all {
 		for _, p := range v.problems {
-			visible.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column,
+			message.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column,
 				value.Replace(p.Message))
 		}
 		if v.err != nil {
-			visible.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))
+			message.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))
 		}
 	}
 }

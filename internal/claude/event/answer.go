@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Exit codes of a hook. The client shows standard error to the model for
@@ -108,7 +108,7 @@ func Tell(name, model, person string) Answer {
 		if model == "" {
 			return Answer{}
 		}
-		return Answer{Output: visible.Text(model) + "\n"}
+		return Answer{Output: message.Text(model) + "\n"}
 	}
 	return Reply{Specific: withContext(name, model), SystemMessage: person}.answer(ExitOK, "")
 }
@@ -187,8 +187,8 @@ func Hold(reason, message string) Answer {
 
 // Feedback gives the model a message about a tool call that has already run. It undoes
 // nothing.
-func Feedback(message string) Answer {
-	return Answer{ErrorText: visible.Text(message) + "\n", Exit: ExitBlock}
+func Feedback(text string) Answer {
+	return Answer{ErrorText: message.Text(text) + "\n", Exit: ExitBlock}
 }
 
 // Failure is a hook's failure to do its work.

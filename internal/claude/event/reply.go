@@ -4,7 +4,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Reply is the JSON object a hook prints on standard output. The client ignores
@@ -41,14 +41,14 @@ func withContext(name, context string) *Specific {
 	return &Specific{HookEventName: name, AdditionalContext: context}
 }
 
-// visible returns the reply with its texts escaped by visible.Text, because the model
+// visible returns the reply with its texts escaped by message.Text, because the model
 // and the person see the decoded strings. UpdatedInput goes to a tool and is not changed.
 func (r Reply) visible() Reply {
-	r.Decision, r.Reason, r.SystemMessage = visible.Text(r.Decision), visible.Text(r.Reason), visible.Text(r.SystemMessage)
-	r.AdditionalContext = visible.Text(r.AdditionalContext)
+	r.Decision, r.Reason, r.SystemMessage = message.Text(r.Decision), message.Text(r.Reason), message.Text(r.SystemMessage)
+	r.AdditionalContext = message.Text(r.AdditionalContext)
 	if r.Specific != nil {
 		s := *r.Specific
-		s.PermissionDecisionReason, s.AdditionalContext = visible.Text(s.PermissionDecisionReason), visible.Text(s.AdditionalContext)
+		s.PermissionDecisionReason, s.AdditionalContext = message.Text(s.PermissionDecisionReason), message.Text(s.AdditionalContext)
 		r.Specific = &s
 	}
 	return r
@@ -60,5 +60,5 @@ func (r Reply) answer(exit int, errorText string) Answer {
 	// Marshal cannot fail: a reply holds strings and a boolean, and text that is
 	// not UTF-8 is allowed.
 	line, _ := json.Marshal(r.visible(), jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true), jsontext.AllowInvalidUTF8(true))
-	return Answer{Output: string(visible.JSON(line)) + "\n", ErrorText: visible.Text(errorText), Exit: exit}
+	return Answer{Output: string(message.JSON(line)) + "\n", ErrorText: message.Text(errorText), Exit: exit}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/statefile"
@@ -66,7 +66,7 @@ func (c *call) underWayOrCompleted(thoroughly bool) bool {
 func (c *call) hasCalled() bool {
 	if c.called == nil {
 		c.readPluginName()
-		at, found := transcript.LastCall(safefile.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.isCommand)
+		at, found := client.LastCall(safefile.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.isCommand)
 		found = found && !c.completedSince(at)
 		c.called = &found
 	}

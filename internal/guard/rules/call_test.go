@@ -56,7 +56,7 @@ func newCall(dir, session string) *call {
 	return &call{Call: &guard.Call{Event: &event.Event{SessionID: session}, Session: guard.SessionOf(session, env)}, config: defaults}
 }
 
-func run(t *testing.T, id, input string, vars map[string]string) event.Answer {
+func rulesRun(t *testing.T, id, input string, vars map[string]string) event.Answer {
 	r, ok := Find(id)
 	require.True(t, ok, id)
 	return guard.Run(r, strings.NewReader(input), getenv(vars), nil)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
@@ -32,7 +32,7 @@ type configuration struct {
 	staleMinutes int // a lock whose session was inactive for so long is stale
 	keepDays     int // session files older than this are removed
 
-	stop transcript.Words // the built-in words and those of the files
+	stop client.Words // the built-in words and those of the files
 
 	sessionCalls int // research calls for each session
 	phaseCalls   int // research calls for each phase
@@ -104,7 +104,7 @@ func configOf(c guard.Config) configuration {
 		servers:      c.Texts("research_mcp.servers", []string{"context7", "Ref", "tavily"}),
 		staleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
 		keepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
-		stop: transcript.DefaultWords().With(transcript.Words{
+		stop: client.DefaultWords().With(client.Words{
 			Stop:   c.Words(stopKeys+"words", nil),
 			Before: c.Words(stopKeys+"before", nil),
 			After:  c.Words(stopKeys+"after", nil),
@@ -133,7 +133,7 @@ func configOf(c guard.Config) configuration {
 
 // StopWords returns the words by which a person asks to stop in a project, for those who
 // have to read them as the guards do.
-func StopWords(env func(string) string, project string) transcript.Words {
+func StopWords(env func(string) string, project string) client.Words {
 	return configOf(guard.ReadConfig(env, project)).stop
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 		artifacts: defaultArtifacts, required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
 		failing: []string{"RED"}, agents: defaultAgents, servers: []string{"context7", "Ref", "tavily"},
 		staleMinutes: 120, keepDays: 30,
-		stop:         transcript.DefaultWords(),
+		stop:         client.DefaultWords(),
 		sessionCalls: 25, phaseCalls: 10, warnPercent: 80,
 		overlap: 0.6, subset: 0.5, question: 0.7,
 		minTasks: 5, minPhases: 2, testPercent: 80, testIDs: []string{"UT", "INT", "E2E", "UAT"},

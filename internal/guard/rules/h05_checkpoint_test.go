@@ -35,7 +35,7 @@ func newCheckpointWorld(t *testing.T) checkpointWorld {
 // enter writes a phase into the state file and returns the output of H05.
 func (c checkpointWorld) enter(t *testing.T, phase string) string {
 	require.NoError(t, os.WriteFile(c.state, []byte("phase: "+phase+"\n"), 0o600))
-	a := run(t, "H05", c.input, c.vars)
+	a := rulesRun(t, "H05", c.input, c.vars)
 	assert.Zero(t, a.Exit)
 	return a.Output
 }
@@ -138,7 +138,7 @@ func TestACheckpointOfAnUnnamedSessionKeepsNoBudget(t *testing.T) {
 	anyone := BudgetFile(guard.SessionOf("", getenv(c.vars)))
 	require.NoError(t, os.WriteFile(anyone, []byte(`{"phase_total":4}`), 0o600))
 	require.NoError(t, os.WriteFile(c.state, []byte("phase: PLAN\n"), 0o600))
-	a := run(t, "H05", strings.Replace(c.input, `"session_id":"s",`, "", 1), c.vars)
+	a := rulesRun(t, "H05", strings.Replace(c.input, `"session_id":"s",`, "", 1), c.vars)
 	assert.Contains(t, a.Output, "session=unknown")
 	data := readFile(t, anyone)
 	assert.Equal(t, `{"phase_total":4}`, data)

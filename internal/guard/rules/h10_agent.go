@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -83,7 +83,7 @@ func (c *call) lastMessage() string {
 	if text := c.Event.LastAssistantMessage; strings.TrimSpace(text) != "" {
 		return text
 	}
-	return transcript.LastAssistantText(safefile.Absolute(c.Event.AgentTranscriptPath, c.place.cwd))
+	return client.LastAssistantText(safefile.Absolute(c.Event.AgentTranscriptPath, c.place.cwd))
 }
 
 func (f agentFacts) decide(config configuration) guard.Verdict {

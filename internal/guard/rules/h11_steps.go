@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -81,9 +81,9 @@ func (config configuration) phasesOf(all []steps.Stood) (phases []string, curren
 // validation of the plan" is VALIDATION.
 func (config configuration) phaseOf(subject string) (found string) {
 	best := -1
-	text := " " + strings.Join(transcript.WordsOf(subject), " ") + " "
+	text := " " + strings.Join(client.WordsOf(subject), " ") + " "
 	for _, phase := range config.phases {
-		at := strings.Index(text, " "+strings.Join(transcript.WordsOf(phase), " ")+" ")
+		at := strings.Index(text, " "+strings.Join(client.WordsOf(phase), " ")+" ")
 		if at >= 0 && strings.TrimSpace(phase) != "" && (best < 0 || at < best) {
 			best, found = at, phase
 		}
@@ -136,6 +136,6 @@ func (config configuration) doneBySteps(all []steps.Stood) (done []string) {
 // namesPhase reports whether a subject contains the words of a phase: "Phase 8: test
 // strategy" names TEST_STRATEGY, "Test coverage" does not.
 func namesPhase(subject, phase string) bool {
-	words := func(text string) string { return " " + strings.Join(transcript.WordsOf(text), " ") + " " }
+	words := func(text string) string { return " " + strings.Join(client.WordsOf(text), " ") + " " }
 	return strings.TrimSpace(words(phase)) != "" && strings.Contains(words(subject), words(phase))
 }

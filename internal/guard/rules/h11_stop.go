@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/statefile"
@@ -39,11 +39,11 @@ const firstOwnRow = 5
 // stopFacts are the facts of the shared rows, and the state of a block.
 type stopFacts struct {
 	state    stateFile
-	running  bool            // a background agent is running
-	held     ownership       // of the lock
-	said     transcript.Said // the user's last message
-	progress string          // changes when the workflow advances
-	asked    string          // what the agent asks the user, otherwise empty
+	running  bool        // a background agent is running
+	held     ownership   // of the lock
+	said     client.Said // the user's last message
+	progress string      // changes when the workflow advances
+	asked    string      // what the agent asks the user, otherwise empty
 	steps    steps.Standing
 	always   bool // the rules bind by the letter, whatever the steps say
 }
@@ -54,16 +54,16 @@ func (c *call) stopFacts() stopFacts {
 	if !facts.state.exists {
 		return facts
 	}
-	facts.running = transcript.OthersRun(c.Event.BackgroundTasks, c.Event.AgentID)
+	facts.running = client.OthersRun(c.Event.BackgroundTasks, c.Event.AgentID)
 	facts.held = c.lockState()
 	c.Fact("lock", c.readLock().describe())
 	if facts.running || facts.held == foreign || facts.held == stale {
 		return facts
 	}
-	facts.said = transcript.LastSaid(safefile.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.stop)
+	facts.said = client.LastSaid(safefile.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.stop)
 	c.Fact("last user message", guard.Truncate(facts.said.Text, 200))
 	facts.progress, facts.steps, facts.always = c.progress(), c.standing(), c.config.always
-	facts.asked = guard.Truncate(transcript.Question(c.Event.LastAssistantMessage), maxAsked)
+	facts.asked = guard.Truncate(client.Question(c.Event.LastAssistantMessage), maxAsked)
 	return facts
 }
 

@@ -48,7 +48,7 @@ func TestASessionStartRemovesOldSessionFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Chtimes(path, long, long))
 	}
-	run(t, "H13", `{"session_id":"s","source":"startup"}`, vars)
+	rulesRun(t, "H13", `{"session_id":"s","source":"startup"}`, vars)
 	assert.NoFileExists(t, BudgetFile(old))
 	assert.NoFileExists(t, old.Log())
 }
@@ -56,7 +56,7 @@ func TestASessionStartRemovesOldSessionFiles(t *testing.T) {
 func TestAnEnvironmentFileThatCannotBeWrittenIsLogged(t *testing.T) {
 	dir := t.TempDir()
 	vars := map[string]string{"PLANNING_STATE_DIR": dir, "CLAUDE_ENV_FILE": dir}
-	a := run(t, "H13", `{"session_id":"s","source":"startup"}`, vars)
+	a := rulesRun(t, "H13", `{"session_id":"s","source":"startup"}`, vars)
 	assert.Contains(t, a.Output, "Planning environment detected")
 	log := readFile(t, guard.SessionOf("s", getenv(vars)).Log())
 	assert.Contains(t, log, "H13_env_setup: ERROR | CLAUDE_ENV_FILE not written: ")

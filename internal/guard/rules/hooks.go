@@ -3,8 +3,8 @@ package rules
 import (
 	"embed"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // Files holds the configuration that is written into a plugin, at guard.ConfigFile. It sets

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // match is a decision that a question asks about again.
@@ -78,7 +78,7 @@ func compare(asked subject, d userDecision, t thresholds) (m match, same bool) {
 			novel++
 		}
 	}
-	if asked.aspect != "" && !slices.Contains(transcript.WordsOf(d.key), asked.aspect) {
+	if asked.aspect != "" && !slices.Contains(client.WordsOf(d.key), asked.aspect) {
 		novel++
 	}
 	about := float64(len(words)-novel) / float64(max(1, len(words)))
@@ -99,7 +99,7 @@ func compare(asked subject, d userDecision, t thresholds) (m match, same bool) {
 
 // isYesOrNo reports whether a value is a mere yes or no, or has no words.
 func isYesOrNo(value string) bool {
-	words := transcript.WordsOf(value)
+	words := client.WordsOf(value)
 	return len(words) == 0 || slices.Contains([]string{"yes", "no", "true", "false"}, words[0])
 }
 
@@ -128,7 +128,7 @@ func (q question) subject() subject {
 	for _, name := range namedAnswers(q.text) {
 		s.answers[name] = true
 	}
-	s.aspect = aspectOf(transcript.WordsOf(q.text))
+	s.aspect = aspectOf(client.WordsOf(q.text))
 	return s
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/gitbranch"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -49,11 +48,11 @@ func findPlace(cwd string, env func(string) string, config configuration) place 
 // checked out there. If there is no feature (cwd does not exist or is outside a repository,
 // in a nested one, or at a detached HEAD), but the project's repository has one, that
 // repository is returned: leaving the project must not switch off its rules.
-func (p place) repository(env func(string) string, prefix string) (repo gitbranch.Place, feature string) {
+func (p place) repository(env func(string) string, prefix string) (repo branchPlace, feature string) {
 	for _, dir := range slices.Compact([]string{p.cwd, p.root}) {
-		found, ok := gitbranch.Place{}, false
+		found, ok := branchPlace{}, false
 		if dir != "" {
-			found, ok = gitbranch.Find(dir, env)
+			found, ok = findBranch(dir, env)
 		}
 		if name, is := featureName(found.Branch, prefix); ok && is {
 			return found, name

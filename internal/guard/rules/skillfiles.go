@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // SkillFilesBypass is the environment variable that switches the guard off, for authors of skills.
@@ -55,7 +55,7 @@ func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer eve
 	if e.Foreign() {
 		return event.Answer{}
 	}
-	configDir, err := claude.ConfigDir(getenv)
+	configDir, err := client.ConfigDir(getenv)
 	if err != nil {
 		configDir = "" // no folder is then treated as part of the client's configuration
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // One test for each table. It has every row in the order of the table, with facts to which
@@ -282,12 +282,12 @@ func TestTheFirstRowsOfH11(t *testing.T) {
 		facts stopFacts
 		row   int
 	}{
-		{stopFacts{running: true, held: foreign, said: transcript.Said{Known: true, Stop: true}}, 1},
-		{stopFacts{state: inPhase("PLAN"), running: true, held: foreign, said: transcript.Said{Known: true, Stop: true}}, 2},
-		{stopFacts{state: inPhase("PLAN"), held: foreign, said: transcript.Said{Known: true, Stop: true}}, 3},
-		{stopFacts{state: inPhase("PLAN"), held: stale, said: transcript.Said{Known: true, Stop: true}}, 3},
-		{stopFacts{state: inPhase("PLAN"), held: mine, said: transcript.Said{Known: true, Stop: true}}, 4},
-		{stopFacts{state: unreadable(inPhase("PLAN")), said: transcript.Said{Known: true, Stop: true}}, 4},
+		{stopFacts{running: true, held: foreign, said: client.Said{Known: true, Stop: true}}, 1},
+		{stopFacts{state: inPhase("PLAN"), running: true, held: foreign, said: client.Said{Known: true, Stop: true}}, 2},
+		{stopFacts{state: inPhase("PLAN"), held: foreign, said: client.Said{Known: true, Stop: true}}, 3},
+		{stopFacts{state: inPhase("PLAN"), held: stale, said: client.Said{Known: true, Stop: true}}, 3},
+		{stopFacts{state: inPhase("PLAN"), held: mine, said: client.Said{Known: true, Stop: true}}, 4},
+		{stopFacts{state: unreadable(inPhase("PLAN")), said: client.Said{Known: true, Stop: true}}, 4},
 		{stopFacts{state: inPhase("PLAN"), held: damaged}, 4},
 	} {
 		v, ok := c.facts.decide()
@@ -296,7 +296,7 @@ func TestTheFirstRowsOfH11(t *testing.T) {
 		assert.False(t, refuses(v))
 	}
 	for _, held := range []ownership{free, mine, damaged} {
-		_, ok := stopFacts{state: inPhase("PLAN"), held: held, said: transcript.Said{Known: true}}.decide()
+		_, ok := stopFacts{state: inPhase("PLAN"), held: held, said: client.Said{Known: true}}.decide()
 		assert.False(t, ok, held)
 	}
 }

@@ -7,15 +7,16 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 var (
 	// errNoFeature is returned by Unlock when there is no feature directory.
-	errNoFeature = hint.New("no feature directory here", "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR")
+	errNoFeature = message.NewError("no feature directory here", "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR")
 	// errOtherOwner is returned by Unlock when the lock does not belong to the given
 	// session.
-	errOtherOwner = hint.New("the lock belongs to another session", "without --session the lock is removed, whichever session holds it")
+	errOtherOwner = message.NewError("the lock belongs to another session",
+		"without --session the lock is removed, whichever session holds it")
 )
 
 // Unlock removes the lock of the feature directory, which is searched for from the

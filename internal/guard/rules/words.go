@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // countWords counts the words of a text, up to a limit. Words are separated by spaces; so
@@ -15,7 +15,7 @@ func countWords(text string, limit int) int {
 	for field := range strings.FieldsSeq(text) {
 		letters := 0
 		for _, r := range field {
-			if transcript.Unspaced(r) {
+			if client.Unspaced(r) {
 				letters++
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	claudetasks "github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -163,7 +162,7 @@ func TestDeathTestsNoticeBrokenTransactions(t *testing.T) {
 }
 
 // withoutReap does not release the locks of a dead process.
-type withoutReap struct{ *claudetasks.Locks }
+type withoutReap struct{ *tasks.Locks }
 
 func (withoutReap) Reap() error { return nil }
 
@@ -181,13 +180,13 @@ func TestLocksAreReleasedAfterDeath(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			var locker txn.Locker = new(claudetasks.Locks)
+			var locker txn.Locker = new(tasks.Locks)
 			if broken {
-				locker = withoutReap{new(claudetasks.Locks)}
+				locker = withoutReap{new(tasks.Locks)}
 			}
 			r, err := txn.Recover(ctx, w.List(), txn.WithLocker(locker))
 			if broken {
-				_, busy := errors.AsType[*claudetasks.BusyError](err)
+				_, busy := errors.AsType[*tasks.BusyError](err)
 				require.True(t, busy, "no lock was held: %v", err)
 				return
 			}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 // The newest heading of CHANGELOG.md is the version that untagged builds report, and the
@@ -19,7 +19,7 @@ func TestChangelog(t *testing.T) {
 	require.NoError(t, err)
 	all := sections(string(data))
 	require.NotEmpty(t, all)
-	require.Equal(t, version.Newest, all[0].version, "internal/version: Newest is the newest heading of CHANGELOG.md")
+	require.Equal(t, programs.Newest, all[0].version, "internal/programs: Newest is the newest heading of CHANGELOG.md")
 	require.Equal(t, strings.Count(string(data), "\n## "), len(all), "a heading has another form than ## [1.2.3] - 2026-11-22")
 	for i, s := range all {
 		require.NotEmpty(t, strings.TrimSpace(s.text), s.version)
@@ -34,7 +34,7 @@ func TestChangelog(t *testing.T) {
 func TestCompatibilityNamesTheClient(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/compatibility.md"))
 	require.NoError(t, err)
-	require.Contains(t, string(page), "The tests run Claude Code "+claude.Tested+", ")
+	require.Contains(t, string(page), "The tests run Claude Code "+client.Tested+", ")
 }
 
 const changelog = `# Changelog
@@ -60,7 +60,7 @@ func TestNotes(t *testing.T) {
 	notes := func(text, of string) (string, error) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte(text), 0o644))
 		var out strings.Builder
-		err := release{source: dir, Build: version.Build{Version: of}}.printNotes(&out)
+		err := release{source: dir, Build: programs.Build{Version: of}}.printNotes(&out)
 		return out.String(), err
 	}
 	text, err := notes(changelog, "1.1.0")

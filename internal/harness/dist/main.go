@@ -37,7 +37,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 func main() {
@@ -48,7 +48,7 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	r := release{Build: version.Get()}
+	r := release{Build: programs.GetBuild()}
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	flags.StringVar(&r.source, "source", ".", "the sources")
 	flags.StringVar(&r.out, "out", "dist", "the directory to write")

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 // The packages for npm: fsmtx, which has a launcher, and one for each platform, which has
@@ -62,7 +64,7 @@ func (r release) writePackages() error {
 		one := npmPlatform(system, arch)
 		main.Optional[one.Name] = version
 		var files []file
-		for _, name := range programs {
+		for _, name := range programs.Both() {
 			data, err := os.ReadFile(filepath.Join(r.out, system+"-"+arch, name))
 			if err != nil {
 				return fmt.Errorf("%w: make dist builds it", err)

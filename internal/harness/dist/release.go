@@ -13,15 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
-
-// programs are the programs in an archive: the names of their directories in cmd.
-var programs = []string{"fsmtx", "fsmtx-tools"}
 
 // release is what a run builds.
 type release struct {
-	version.Build
+	programs.Build
 	source    string
 	out       string
 	ldflags   string
@@ -103,7 +100,7 @@ func (r release) archive(platform string, shared []file) error {
 		return err
 	}
 	files := slices.Clone(shared)
-	for _, name := range programs {
+	for _, name := range programs.Both() {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return err
@@ -126,7 +123,7 @@ func (r release) compile(goos, goarch, dir string) error {
 		return err
 	}
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", r.ldflags, "-o", dir + string(filepath.Separator)}
-	for _, name := range programs {
+	for _, name := range programs.Both() {
 		args = append(args, "./cmd/"+name)
 	}
 	c := exec.Command("go", args...)

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 const root = "../../.."
@@ -108,9 +108,9 @@ func TestMain(m *testing.M) {
 
 // here is a release for the platform of the test.
 func here(source, out string) release {
-	const in = "github.com/fsmtx/fsmtx/internal/version"
+	const in = "github.com/fsmtx/fsmtx/internal/programs"
 	return release{
-		Build: version.Build{Version: "1.2.3", Commit: "0123abc"}, source: source, out: out, date: time.Unix(1700000000, 0).UTC(),
+		Build: programs.Build{Version: "1.2.3", Commit: "0123abc"}, source: source, out: out, date: time.Unix(1700000000, 0).UTC(),
 		ldflags: "-s -w -X " + in + ".describe=v1.2.3 -X " + in + ".commit=0123abc", platforms: []string{runtime.GOOS + "/" + runtime.GOARCH},
 	}
 }

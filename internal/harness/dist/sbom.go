@@ -13,6 +13,8 @@ import (
 	"time"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
+
+	"github.com/fsmtx/fsmtx/internal/programs"
 )
 
 // bom returns what the programs consist of, as a CycloneDX document: each program of each
@@ -25,7 +27,7 @@ func (r release) bom() ([]byte, error) {
 	components := map[string]cdx.Component{}
 	dependencies := map[string][]string{root.BOMRef: nil}
 	for _, platform := range r.platforms {
-		for _, name := range programs {
+		for _, name := range programs.Both() {
 			path := strings.ReplaceAll(platform, "/", "-") + "/" + name
 			program, modules, err := r.program(path)
 			if err != nil {

@@ -31,7 +31,7 @@ func TestOptionsOfTheClient(t *testing.T) {
 
 			r := s.Prompt(invoke(c.skill), "go", c.args...)
 
-			assert.Equal(t, listed("Far", 0), tasks(t, r, "list"))
+			assert.Equal(t, listed("Far", 0), taskLines(t, r, "list"))
 			assert.Contains(t, r.Told("skill"), "#1 Far: collect", "with the skill itself")
 			for _, h := range append(r.Ran("PreToolUse"), r.Ran("Stop")...) {
 				assert.Equal(t, "{\"continue\": true}\n", h.Stdout, "nothing is hydrated later")
@@ -52,7 +52,7 @@ func TestSourcesThatTheClientLeavesOut(t *testing.T) {
 
 			r := s.Prompt(invoke("both"), "go", "--setting-sources", sources)
 
-			assert.Equal(t, listed(want, 0), tasks(t, r, "list"))
+			assert.Equal(t, listed(want, 0), taskLines(t, r, "list"))
 			assert.Contains(t, r.Told("skill"), "#1 "+want+": collect", "with the skill itself")
 		})
 	}
@@ -88,16 +88,16 @@ func TestTheTranscriptNamesTheFolder(t *testing.T) {
 			s := realclient.New(t)
 			withOptions(s)
 			s.Write("home/.claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {}}`)
-			install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"PreToolUse", "TaskList", withoutClientPID()},
+			installHooks(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"PreToolUse", "TaskList", withoutClientPID()},
 				hook{"Stop", "", withoutClientPID()})
 
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", name)), written(s), load, Do(TaskList("list")), Do(TaskList("again")),
 				Say("done")}}, "go", args...)
 
 			assert.NotContains(t, r.Told("skill"), "Far: collect")
-			assert.Equal(t, listed("Far", 0), tasks(t, r, "list"))
+			assert.Equal(t, listed("Far", 0), taskLines(t, r, "list"))
 			assert.Contains(t, r.Told("list"), "a folder that could not be found when you invoked it")
-			assert.Equal(t, listed("Far", 0), tasks(t, r, "again"), "once")
+			assert.Equal(t, listed("Far", 0), taskLines(t, r, "again"), "once")
 			assert.NotContains(t, r.Told("again"), "a folder that could not be found")
 			assert.Equal(t, "done", r.Final, "Stop has nothing to tell")
 		})
@@ -111,7 +111,7 @@ func TestTheTranscriptIsCheckedBeforeTheAgentStops(t *testing.T) {
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	withOptions(s)
 	skill(s, "plug/skills", "later", steps("Later"))
-	install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"UserPromptExpansion", "", withoutClientPID()},
+	installHooks(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"UserPromptExpansion", "", withoutClientPID()},
 		hook{"Stop", "", withoutClientPID()})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "far")), written(s), Say("done"), Say("really done")}}, "go", "--add-dir", "../added")

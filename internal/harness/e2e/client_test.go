@@ -22,8 +22,8 @@ import (
 // hook is a command in the project's settings.
 type hook struct{ event, matcher, command string }
 
-// install writes hooks into the project's settings.
-func install(t *testing.T, s *realclient.Sandbox, hooks ...hook) {
+// installHooks writes hooks into the project's settings.
+func installHooks(t *testing.T, s *realclient.Sandbox, hooks ...hook) {
 	t.Helper()
 	type object = map[string]any
 	byEvent := map[string][]object{}
@@ -62,7 +62,7 @@ const plainSkill = "---\nname: plain\ndescription: a skill without tasks\n---\nD
 func TestSkillToolFiresPostToolUse(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "TASKS-EXIST")})
+	installHooks(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "TASKS-EXIST")})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
@@ -84,7 +84,7 @@ func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			s := realclient.New(t)
 			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-			install(t, s, hook{"PostToolUse", "Skill", "printf '%s-%s' HOOK SAYS >&2; exit " + code})
+			installHooks(t, s, hook{"PostToolUse", "Skill", "printf '%s-%s' HOOK SAYS >&2; exit " + code})
 
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
@@ -98,7 +98,7 @@ func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
 func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	install(t, s,
+	installHooks(t, s,
 		hook{"UserPromptExpansion", "", "cat > event.json; " + addContext("UserPromptExpansion", "TASKS-EXIST")},
 		hook{"PostToolUse", "", "touch tool-ran"})
 
@@ -119,7 +119,7 @@ func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 func TestExitCode2StopsATypedSkill(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	install(t, s, hook{"UserPromptExpansion", "", "echo NOT-THIS-ONE >&2; exit 2"})
+	installHooks(t, s, hook{"UserPromptExpansion", "", "echo NOT-THIS-ONE >&2; exit 2"})
 
 	r := s.Try(Script{}, "/plain")
 
@@ -168,7 +168,7 @@ func TestTaskToolsDependOnTheModel(t *testing.T) {
 func TestSubagentSharesTheParentsList(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "FROM-HOOK")})
+	installHooks(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "FROM-HOOK")})
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -200,7 +200,7 @@ func TestSkillsOfOneMessageRunInOrder(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		s.Write("project/.claude/skills/"+name+"/SKILL.md", strings.ReplaceAll(plainSkill, "plain", name))
 	}
-	install(t, s, hook{"PostToolUse", "Skill", "echo begin >> log; sleep 0.2; echo end >> log"})
+	installHooks(t, s, hook{"PostToolUse", "Skill", "echo begin >> log; sleep 0.2; echo end >> log"})
 
 	r := s.Prompt(Script{Main: []Turn{
 		Do(Skill("first", "one"), Skill("second", "two"), Bash("third", "echo in the shell")),
@@ -215,7 +215,7 @@ func TestSkillsOfOneMessageRunInOrder(t *testing.T) {
 func TestTheModelSeesDeniedCalls(t *testing.T) {
 	s := realclient.New(t)
 	s.Allow = []string{"Bash(touch hooked)"}
-	install(t, s, hook{"PreToolUse", "Bash", `grep -q hooked && echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse",
+	installHooks(t, s, hook{"PreToolUse", "Bash", `grep -q hooked && echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse",
 		"permissionDecision": "deny", "permissionDecisionReason": "THE-RULE-SAYS-NO"}}'; true`})
 
 	r := s.Prompt(Script{Main: []Turn{
@@ -239,7 +239,7 @@ const blockOnce = `grep -q '"stop_hook_active":true' || echo '{"decision": "bloc
 
 func TestStopHooksSendTheModelBack(t *testing.T) {
 	s := realclient.New(t)
-	install(t, s, hook{"Stop", "", blockOnce}, hook{"SubagentStop", "", blockOnce})
+	installHooks(t, s, hook{"Stop", "", blockOnce}, hook{"SubagentStop", "", blockOnce})
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -261,7 +261,7 @@ func TestStopHooksSendTheModelBack(t *testing.T) {
 
 func TestCompactionFiresItsHooks(t *testing.T) {
 	s := realclient.New(t)
-	install(t, s,
+	installHooks(t, s,
 		hook{"PreCompact", "", "cat > precompact.json"},
 		hook{"SessionStart", "", "cat >> starts; " + addContext("SessionStart", "REMEMBER-THE-TASKS")})
 	s.Prompt(Script{Main: []Turn{Say("a secret word")}}, "go")

@@ -125,7 +125,7 @@ func TestASkillOfAPluginWithoutARegistryIsHydrated(t *testing.T) {
 				s.Write("home/.claude/plugins/installed_plugins.json", registry)
 			}
 			s.Write("market/skills/x/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
-			install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
+			installHooks(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
 
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "p1:xname")), Say("done")}}, "go")
 

@@ -25,7 +25,7 @@ func TestAFileOfTheLastReleaseIsRefusedOnce(t *testing.T) {
 	allowed(t, r, "complete again")
 	assert.Contains(t, fmt.Sprint(r.Ran("PreToolUse")),
 		`"systemMessage": "fsmtx: #1 \"Write\" is completed, and CHANGELOG.md was not changed for it`)
-	assert.Equal(t, []string{"#1 [completed] Write", "#2 [pending] Publish"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] Write", "#2 [pending] Publish"}, taskLines(t, r, "list"))
 }
 
 func TestACycleHoldsUpNoneOfItsSteps(t *testing.T) {
@@ -42,7 +42,7 @@ func TestACycleHoldsUpNoneOfItsSteps(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(r.Ran("PostToolUse")), `"systemMessage": "release: 3 tasks #1–#3; warning: fsm.json:1:46: cycle 1 -> 2 -> 1`)
 	denied(t, r, "tell")
 	allowed(t, r, "build", "test", "tell again")
-	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test", "#3 [completed] Tell"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test", "#3 [completed] Tell"}, taskLines(t, r, "list"))
 }
 
 func TestARenamedProjectIsSaidToBeGone(t *testing.T) {

@@ -28,7 +28,7 @@ func TestProjectSkill(t *testing.T) {
 
 	r := s.Prompt(invoke("release"), "go")
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the announcement")
 	assert.Contains(t, r.Told("skill"), "TaskList", "the announcement")
 }
@@ -47,7 +47,7 @@ func TestTaskToolsShowTheTasksToEveryModel(t *testing.T) {
 
 				r := s.Prompt(invoke("release"), "go")
 
-				assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+				assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 			})
 		}
 	}
@@ -64,14 +64,14 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 
 	r := s.Prompt(invoke("release"), "go")
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	require.NotContains(t, read(t, s, "project/.claude/settings.json"), filepath.Dir(fsmtx))
 
 	s.Env["PATH"] = systemPath
 	s.Session = "22222222-2222-4222-8222-222222222222"
 	r = s.Prompt(invoke("release"), "go")
 
-	assert.Empty(t, tasks(t, r, "list"))
+	assert.Empty(t, taskLines(t, r, "list"))
 	assert.NotContains(t, r.Told("skill"), "fsmtx")
 	assert.True(t, r.Exchanges(Main)[0].Request.Says("The program fsmtx, which puts the workflow of a skill into the task "+
 		"list, is not installed here."))
@@ -196,7 +196,7 @@ func TestUserSkill(t *testing.T) {
 
 	r := s.Prompt(invoke("release"), "go")
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 }
 
 func TestSkillWithoutWorkflowChangesNothing(t *testing.T) {
@@ -206,7 +206,7 @@ func TestSkillWithoutWorkflowChangesNothing(t *testing.T) {
 
 	r := s.Prompt(invoke("plain"), "go")
 
-	assert.Empty(t, tasks(t, r, "list"))
+	assert.Empty(t, taskLines(t, r, "list"))
 	require.Len(t, r.Ran("PostToolUse"), 1)
 	assert.Equal(t, "{\"continue\": true}\n", r.Ran("PostToolUse")[0].Stdout)
 	assert.NoDirExists(t, list(s))
@@ -219,7 +219,7 @@ func TestTypedSkill(t *testing.T) {
 
 	r := s.Prompt(look(), "/release 1.2.3")
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	first := r.Exchanges(Main)[0].Request
 	assert.True(t, first.Says("Do the release thing."), "the skill itself")
 	assert.True(t, first.Says("#1 Release: collect"), "the announcement")
@@ -238,7 +238,7 @@ func TestInvalidWorkflow(t *testing.T) {
 	told := r.Told("skill")
 	assert.Contains(t, told, s.Path(projectSkills+"/broken/fsm.json"))
 	assert.Contains(t, told, "3 problems", "duplicate, missing and unknown at once")
-	assert.Equal(t, tasks(t, before, "list"), tasks(t, r, "list"))
+	assert.Equal(t, taskLines(t, before, "list"), taskLines(t, r, "list"))
 }
 
 func TestInvalidWorkflowStopsATypedSkill(t *testing.T) {
@@ -267,7 +267,7 @@ func TestTaskOfTheClientSurvives(t *testing.T) {
 	}}, "go")
 
 	want := append([]string{"#1 [pending] By hand"}, listed("Release", 1)...)
-	assert.Equal(t, append(want, "#5 [pending] By hand too"), tasks(t, r, "list"))
+	assert.Equal(t, append(want, "#5 [pending] By hand too"), taskLines(t, r, "list"))
 }
 
 func TestSkillInvokedAgain(t *testing.T) {
@@ -288,9 +288,9 @@ func TestSkillInvokedAgain(t *testing.T) {
 		Say("done"),
 	}}, "go")
 
-	assert.Equal(t, "#1 [in_progress] Release: collect", tasks(t, r, "before")[0])
-	assert.Equal(t, listed("Release", 3), tasks(t, r, "after"))
-	assert.Equal(t, listed("Review", 6), tasks(t, r, "other"), "another skill's workflow replaces the first")
+	assert.Equal(t, "#1 [in_progress] Release: collect", taskLines(t, r, "before")[0])
+	assert.Equal(t, listed("Release", 3), taskLines(t, r, "after"))
+	assert.Equal(t, listed("Review", 6), taskLines(t, r, "other"), "another skill's workflow replaces the first")
 }
 
 // A workflow without tasks removes the old ones, and the client does not reuse their IDs.
@@ -309,7 +309,7 @@ func TestIDsAreNotReused(t *testing.T) {
 		Say("done"),
 	}}, "go")
 
-	assert.Equal(t, []string{"#4 [pending] By hand"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#4 [pending] By hand"}, taskLines(t, r, "list"))
 }
 
 // Two skills in one message run one after the other, so the tasks of the second stay.
@@ -326,7 +326,7 @@ func TestSkillsOfOneMessage(t *testing.T) {
 		Say("done"),
 	}}, "go")
 
-	assert.Equal(t, listed("Review", 3), tasks(t, r, "list"))
+	assert.Equal(t, listed("Review", 3), taskLines(t, r, "list"))
 }
 
 func TestTaskListID(t *testing.T) {
@@ -337,11 +337,11 @@ func TestTaskListID(t *testing.T) {
 
 	r := s.Prompt(invoke("release"), "go")
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.FileExists(t, s.Path("home/.claude/tasks/shared-list-1/1.json"))
 	assert.NoDirExists(t, list(s))
 	s.Session = realclient.NewSession()
-	assert.Equal(t, listed("Release", 0), tasks(t, s.Prompt(look(), "go"), "list"), "another session has the same list")
+	assert.Equal(t, listed("Release", 0), taskLines(t, s.Prompt(look(), "go"), "list"), "another session has the same list")
 }
 
 func TestConfigDir(t *testing.T) {
@@ -352,7 +352,7 @@ func TestConfigDir(t *testing.T) {
 
 	r := s.Prompt(invoke("release"), "go")
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.FileExists(t, s.Path("home/elsewhere/settings.json"))
 	assert.NoDirExists(t, s.Path("home/.claude"))
 }
@@ -377,7 +377,7 @@ func TestResumeRecoversAnInterruptedHydration(t *testing.T) {
 	}}, "again")
 
 	require.Len(t, r.Ran("SessionStart"), 1)
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"), "it was not answered, so it is undone")
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"), "it was not answered, so it is undone")
 	assert.Contains(t, r.Text("then"), "By hand")
 	after := worlds.Tasks(t, list(s))
 	for name, file := range before {
@@ -408,7 +408,7 @@ func TestSubagentsSkill(t *testing.T) {
 	}, "go")
 
 	assert.Contains(t, r.Told("inner"), "#4 Review: collect", "the announcement reaches the subagent")
-	assert.Equal(t, append(listed("Release", 0), listed("Review", 6)...), tasks(t, r, "list"))
+	assert.Equal(t, append(listed("Release", 0), listed("Review", 6)...), taskLines(t, r, "list"))
 }
 
 func TestPluginSkill(t *testing.T) {
@@ -424,12 +424,12 @@ func TestPluginSkill(t *testing.T) {
 	s.Claude("plugin", "install", "fsmtx@fsmtx")
 	r := s.Prompt(invoke("fsmtx:release-checklist"), "go")
 
-	got := tasks(t, r, "list")
+	got := taskLines(t, r, "list")
 	require.Len(t, got, 5)
 	assert.Equal(t, "#4 [pending] Raise the version and commit [blocked by #2, #3]", got[3])
 	assert.Contains(t, r.Told("skill"), "#1 Check that the tree is clean")
 	typed := s.Prompt(look(), "/fsmtx:release-checklist 2.0")
-	assert.True(t, strings.HasPrefix(tasks(t, typed, "list")[0], "#6 "), "reset")
+	assert.True(t, strings.HasPrefix(taskLines(t, typed, "list")[0], "#6 "), "reset")
 }
 
 // If a plugin and the settings both have the hooks, the skill is hydrated once.
@@ -444,5 +444,5 @@ func TestTwoHooksHydrateOnce(t *testing.T) {
 	r := s.Prompt(invoke("release"), "go", "--plugin-dir", dir)
 
 	assert.Len(t, r.Ran("PostToolUse"), 2)
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/locator"
@@ -352,7 +352,7 @@ func TestASkillThatAMarketplaceListsIsHydrated(t *testing.T) {
 	c := parseCatalog(t, catalogs["two plugins of one root"])
 	c.write(t, s)
 	s.Write("market/skills/x/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
-	install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
+	installHooks(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "p1:xname")), Say("done")}}, "go")
 
@@ -377,7 +377,7 @@ skill home/.claude/skills/e p:b
 	s.Write("market/p/skills/b/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
 	s.Write("home/.claude/skills/c/fsm.json", `[{"id": 1, "subject": "Of the user"}]`)
 	s.Write("home/.claude/skills/d/fsm.json", `[{"id": 1, "subject": "Drop the anchor"}]`)
-	install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
+	installHooks(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("own", "simplify")), Do(Skill("plugin's", "ship")), Do(Skill("user's", "moor")),
 		Say("done")}}, "go")
@@ -392,7 +392,7 @@ skill home/.claude/skills/e p:b
 	require.NoError(t, err)
 	require.Len(t, transcripts, 1)
 	for name, listed := range map[string]bool{"simplify": true, "p:b": true, "ship": false, "p:ship": false, "moor": false, "nobody": false} {
-		assert.Equal(t, listed, transcript.Lists(transcripts[0], "", name), name)
+		assert.Equal(t, listed, client.Lists(transcripts[0], "", name), name)
 	}
 }
 
@@ -411,7 +411,7 @@ func TestAClientWithoutPersistence(t *testing.T) {
 			s := realclient.New(t)
 			s.Env["CLAUDE_CODE_SKIP_PROMPT_HISTORY"] = c.variable
 			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-			install(t, s, hook{"Stop", "", `cat > event.json; printf %s "$CLAUDE_CODE_SKIP_PROMPT_HISTORY" > variable; ` +
+			installHooks(t, s, hook{"Stop", "", `cat > event.json; printf %s "$CLAUDE_CODE_SKIP_PROMPT_HISTORY" > variable; ` +
 				`tr '\0' ' ' < /proc/$CLAUDE_PID/cmdline > line`})
 
 			s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go", c.args...)

@@ -19,7 +19,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	"github.com/fsmtx/fsmtx/internal/workflows"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -306,13 +306,13 @@ func TestASkillOfTheOrganisationIsHydrated(t *testing.T) {
 	assert.Contains(t, r.Told("skill"), "#1 Of the organisation")
 }
 
-// Fact 193: the client has the folders that are directly in a directory of skills, and workflows.TooDeep says so of others.
+// Fact 193: the client has the folders that are directly in a directory of skills, and install.TooDeep says so of others.
 func TestDeepSkillsAreUnknown(t *testing.T) {
 	s := realclient.New(t)
 	var turns []Turn
 	for folder, known := range map[string]bool{"parent": true, "a/ship": false, "a/b/deep": false, "parent/skills/part": false} {
 		skill(s, "project/.claude/skills/"+filepath.Dir(folder), filepath.Base(folder), steps("One"))
-		_, tooDeep := workflows.TooDeep(s.Path("project/.claude/skills/" + folder + "/fsm.json"))
+		_, tooDeep := install.TooDeep(s.Path("project/.claude/skills/" + folder + "/fsm.json"))
 		assert.Equal(t, known, !tooDeep, folder)
 		turns = append(turns, Do(Skill(folder, filepath.Base(folder))))
 	}

@@ -89,7 +89,7 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 	assert.Contains(t, r.Text("a clean orphan's script"), "it is not known who ran this")
 	assert.Contains(t, r.Text("a forged event"), "this event does not come from the client")
 	assert.Contains(t, r.Text("removing the hooks"), "The agent wants to remove or loosen the hooks of fsmtx: fsmtx install --remove")
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.Empty(t, overrides(t, s))
 }
 
@@ -110,7 +110,7 @@ func TestAYesIsForOneCall(t *testing.T) {
 	assert.Contains(t, r.Text("skip"), `skipped: #1 "Release: collect"`)
 	assert.Contains(t, denied(t, r, "script"), "an agent cannot go past a gate by itself")
 	assert.Contains(t, denied(t, r, "done"), "the step is done already")
-	assert.Equal(t, "#1 [completed] Release: collect", tasks(t, r, "list")[0])
+	assert.Equal(t, "#1 [completed] Release: collect", taskLines(t, r, "list")[0])
 	all := overrides(t, s)
 	require.Len(t, all, 1)
 	assert.Equal(t, gates.By{Who: gates.ThePerson, How: gates.ByQuestion, Session: s.Session}, all[0].By)
@@ -185,7 +185,7 @@ func TestAnotherSkillTakesNothingAwayUntold(t *testing.T) {
 	for name := range ways {
 		assert.Contains(t, denied(t, r, name), "release (0 of 3 done)")
 	}
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "before"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "before"))
 	const told = "easy has replaced release (0 of 3 done); fsmtx undo brings it back"
 	posts := r.Ran("PostToolUse")
 	assert.Contains(t, posts[len(posts)-1].Stdout, told)

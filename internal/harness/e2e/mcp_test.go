@@ -140,7 +140,7 @@ func TestAFormThatAHookOfTheAgentFillsIn(t *testing.T) {
 // An Elicitation hook answers in place of a person.
 func TestAPersonLetsAStepBeSkipped(t *testing.T) {
 	s := newServed(t, steps("Release"))
-	install(t, s.Sandbox, hook{"Elicitation", "",
+	installHooks(t, s.Sandbox, hook{"Elicitation", "",
 		`cat > asked.json; echo '{"hookSpecificOutput": {"hookEventName": "Elicitation", "action": "accept", "content": {}}}'`})
 
 	r := s.prompt(Script{Main: []Turn{

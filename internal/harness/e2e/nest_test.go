@@ -47,5 +47,5 @@ func TestASkillCalledWithinAStepComesUnderIt(t *testing.T) {
 	assert.Contains(t, r.After("draft").Request.News(),
 		`The workflow of notes is done. Go on with #2 "Write the notes" (the skill notes was called): For the users.`)
 	assert.Equal(t, []string{"#1 [completed] Build", "#2 [in_progress] Write the notes", "#3 [pending] Publish [blocked by #2]",
-		"#4 [completed] Collect", "#5 [completed] Draft"}, tasks(t, r, "list"))
+		"#4 [completed] Collect", "#5 [completed] Draft"}, taskLines(t, r, "list"))
 }

@@ -60,7 +60,7 @@ func newPackages(t *testing.T) *packages {
 				}
 			}
 		}
-		c := exec.Command("go", "run", "-trimpath", "-ldflags", "-X github.com/fsmtx/fsmtx/internal/version.describe=v1.2.3",
+		c := exec.Command("go", "run", "-trimpath", "-ldflags", "-X github.com/fsmtx/fsmtx/internal/programs.describe=v1.2.3",
 			"./internal/harness/dist", "-npm", "-out", packing.dir)
 		c.Dir = "../../.."
 		c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
@@ -112,7 +112,7 @@ func TestInstalledByNPM(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(s.Home, "npm"), filepath.Join(s.Home, "gone")))
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	r := s.Prompt(invoke("release"), "go")
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 
 	// npm installs another version: the hooks keep working, and are reported as old.
 	require.NoError(t, os.Rename(filepath.Join(s.Home, "gone"), filepath.Join(s.Home, "npm")))
@@ -243,7 +243,7 @@ func TestInstalledFromAnArchive(t *testing.T) {
 
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	r := s.Prompt(invoke("release"), "go")
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 }
 
 // TestInstalledByGo follows the README for people who have Go, with the sources of this
@@ -266,5 +266,5 @@ func TestInstalledByGo(t *testing.T) {
 
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	r := s.Prompt(invoke("release"), "go")
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 }

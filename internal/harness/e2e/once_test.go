@@ -46,7 +46,7 @@ func TestALoopThatTwoHooksJudgeUsesOneRound(t *testing.T) {
 	assert.NotContains(t, r.After("fail").Request.News(), "fsmtx step skip")
 	assert.Contains(t, r.After("again").Request.News(), "Review: again, time 1 of 3. ")
 	assert.Equal(t, []string{"#1 [completed] Write (round 2 of 4)", "#2 [completed] Test (round 2 of 4)",
-		"#3 [pending] Review (round 2 of 4)"}, tasks(t, r, "list"))
+		"#3 [pending] Review (round 2 of 4)"}, taskLines(t, r, "list"))
 }
 
 func TestTwoStartsInOneMessageExpandAStepOnce(t *testing.T) {
@@ -57,5 +57,5 @@ func TestTwoStartsInOneMessageExpandAStepOnce(t *testing.T) {
 		Do(TaskList("list")),
 		Say("done"))}, "go")
 	assert.Equal(t, []string{"#1 [in_progress] Migrate [blocked by #2, #3]", "#2 [pending] Change a", "#3 [pending] Change b"},
-		tasks(t, r, "list"))
+		taskLines(t, r, "list"))
 }

@@ -54,15 +54,15 @@ func TestALoopAndABranch(t *testing.T) {
 	assert.Contains(t, r.After("fail").Request.News(), "NO-CODE")
 	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]",
 		"#3 [pending] Review [blocked by #2]",
-		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]"}, tasks(t, r, "after the failing check"))
+		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]"}, taskLines(t, r, "after the failing check"))
 	assert.Contains(t, denied(t, r, "no word"), `say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes`)
 	assert.Contains(t, denied(t, r, "wrong word"), `it cannot end as "aproved". Complete it with metadata {"outcome": "approved"}`)
 	assert.Equal(t, []string{"#1 [pending] Implement (round 3)", "#2 [pending] Test (round 3) [blocked by #1]",
 		"#3 [pending] Review (round 2 of 3) [blocked by #2]",
-		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]"}, tasks(t, r, "after the changes"))
+		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]"}, taskLines(t, r, "after the changes"))
 	assert.Contains(t, r.After("approve").Request.News(), `Not needed: #4 "Settle it". Ready: #5 "Publish"`)
 	assert.Equal(t, []string{"#1 [completed] Implement (round 3)", "#2 [completed] Test (round 3)", "#3 [completed] Review (round 2 of 3)",
-		"#4 [completed] Settle it (not needed: #3 ended as approved)", "#5 [pending] Publish"}, tasks(t, r, "after the approval"))
+		"#4 [completed] Settle it (not needed: #3 ended as approved)", "#5 [pending] Publish"}, taskLines(t, r, "after the approval"))
 	assert.Contains(t, denied(t, r, "reopen"), `#2 "Test" ended as done and is done`)
 	assert.Equal(t, "done", state(t, s).Step(5).Outcome)
 }
@@ -98,5 +98,5 @@ func TestAPersonChooses(t *testing.T) {
 	assert.Contains(t, r.After("ask").Request.News(), `#1 "Choose" ends as major: the person chose it. Complete it now.`)
 	assert.Contains(t, denied(t, r, "other word"), `#1 "Choose" cannot end as "minor": the person chose major`)
 	allowed(t, r, "their word")
-	assert.Equal(t, []string{"#1 [completed] Choose", "#2 [pending] Migrate", "#3 [pending] Publish [blocked by #2]"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] Choose", "#2 [pending] Migrate", "#3 [pending] Publish [blocked by #2]"}, taskLines(t, r, "list"))
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 // everywhere writes a plugin with the skill release. Its program for this platform is
 // the built one; those for others are stand-ins.
-func everywhere(t *testing.T, s *realclient.Sandbox, platforms ...plugin.Platform) (dir string) {
+func everywhere(t *testing.T, s *realclient.Sandbox, platforms ...install.Platform) (dir string) {
 	t.Helper()
-	p := plugin.Plugin{Name: "fsmtx", Version: "1.2.3", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command,
-		[]string{"--stop=off"}, settings.Duty{})), plugin.Planning("fsmtx", ""), plugin.SkillFiles()}}
+	p := install.Plugin{Name: "fsmtx", Version: "1.2.3", Parts: []install.Part{install.Workflows(settings.Hooks(install.Command,
+		[]string{"--stop=off"}, settings.Duty{})), install.Planning("fsmtx", ""), install.SkillFiles()}}
 	for _, platform := range platforms {
-		one := plugin.Program{Platform: platform, Fsmtx: []byte("not for this platform")}
-		if platform == plugin.This() {
+		one := install.Program{Platform: platform, Fsmtx: []byte("not for this platform")}
+		if platform == install.ThisPlatform() {
 			var err error
 			one.Fsmtx, err = os.ReadFile(fsmtx)
 			require.NoError(t, err)
@@ -44,7 +44,7 @@ func everywhere(t *testing.T, s *realclient.Sandbox, platforms ...plugin.Platfor
 // TestTheClientValidatesThePlugin: with every platform, every part, and nothing to warn of.
 func TestTheClientValidatesThePlugin(t *testing.T) {
 	s := realclient.New(t)
-	dir := everywhere(t, s, plugin.All()...)
+	dir := everywhere(t, s, install.Platforms()...)
 	out := s.Claude("plugin", "validate", "--strict", dir)
 	assert.Contains(t, out.Stdout, "Validation passed")
 }
@@ -52,12 +52,12 @@ func TestTheClientValidatesThePlugin(t *testing.T) {
 // TestAPluginChoosesItsProgram: through the script bin/fsmtx.
 func TestAPluginChoosesItsProgram(t *testing.T) {
 	s := realclient.New(t)
-	dir := everywhere(t, s, plugin.All()...)
+	dir := everywhere(t, s, install.Platforms()...)
 	require.NotEmpty(t, dir)
 
 	r := s.Prompt(invoke("fsmtx:release"), "go", "--plugin-dir", dir)
 
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
 }
 
@@ -66,7 +66,7 @@ func TestAPluginChoosesItsProgram(t *testing.T) {
 func TestAPluginForAnotherPlatformSaysSo(t *testing.T) {
 	s := realclient.New(t)
 	dir := everywhere(t, s, "darwin/arm64")
-	require.NotEqual(t, plugin.Platform("darwin/arm64"), plugin.This())
+	require.NotEqual(t, install.Platform("darwin/arm64"), install.ThisPlatform())
 
 	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "/fsmtx:release", "--plugin-dir", dir)
 
@@ -87,7 +87,7 @@ func TestAPluginForAnotherPlatformSaysSo(t *testing.T) {
 // environment (fact 25), so a directory's name is never part of what the shell reads.
 func TestAPluginInAnyDirectory(t *testing.T) {
 	s := realclient.New(t)
-	written := everywhere(t, s, plugin.This())
+	written := everywhere(t, s, install.ThisPlatform())
 	for _, name := range []string{"a b", "it's $(touch PWNED)", "`touch PWNED`", `"; touch PWNED; "`} {
 		dir := s.Path("project/" + name)
 		require.NoError(t, os.Rename(written, dir))
@@ -96,7 +96,7 @@ func TestAPluginInAnyDirectory(t *testing.T) {
 
 		r := s.Prompt(invoke("fsmtx:release"), "go", "--plugin-dir", dir)
 
-		assert.Equal(t, listed("Release", 0), tasks(t, r, "list"), name)
+		assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"), name)
 		assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"), name)
 		assert.NoFileExists(t, s.Path("project/PWNED"))
 		assert.NoFileExists(t, filepath.Join(dir, "PWNED"))
@@ -107,14 +107,14 @@ func TestAPluginInAnyDirectory(t *testing.T) {
 // no hook fails.
 func TestAHookWithoutItsProgram(t *testing.T) {
 	s := realclient.New(t)
-	program := s.Path("home/fsmtx")
+	own := s.Path("home/fsmtx")
 	for _, name := range programs.Both() {
 		data, err := os.ReadFile(filepath.Join(filepath.Dir(fsmtx), name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(s.Path("home/"+name), data, 0o755))
 	}
-	require.Zero(t, s.Command("", program, "install", "--user").Code)
-	require.NoError(t, os.Remove(program))
+	require.Zero(t, s.Command("", own, "install", "--user").Code)
+	require.NoError(t, os.Remove(own))
 
 	r := s.Prompt(Script{Main: []Turn{Do(Bash("b", "echo fsmtx step")), Say("done")}}, "go")
 

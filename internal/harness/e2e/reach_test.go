@@ -14,7 +14,7 @@ import (
 )
 
 // Fact 52: from which directories the client reads the settings that install wrote. What
-// install says about it rests on this.
+// installHooks says about it rests on this.
 func TestWhereTheClientReadsWhatInstallWrote(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -28,19 +28,19 @@ func TestASkillCarriesItsHooks(t *testing.T) {
 		Do(update("early", "3", map[string]any{"status": "completed"})),
 		Say("done"), Say("done, I said"),
 	}}, "go")
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 0), taskLines(t, r, "list"))
 	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the announcement")
 	denied(t, r, "early")
 
 	s.Session = realclient.NewSession()
 	s.Env["PATH"] = systemPath
 	r = s.Prompt(invoke("release"), "go")
-	assert.Empty(t, tasks(t, r, "list"))
+	assert.Empty(t, taskLines(t, r, "list"))
 	assert.Contains(t, r.Told("skill"), "The program fsmtx, which puts the workflow of a skill into the task list, is not installed here.")
 	assert.Contains(t, r.Stdout, "fsmtx is not on your PATH")
 
 	s.Session = realclient.NewSession()
 	onPath(s)
 	r = s.Prompt(look(), "/release")
-	assert.Empty(t, tasks(t, r, "list"), "typed: fsmtx install is needed for that")
+	assert.Empty(t, taskLines(t, r, "list"), "typed: fsmtx install is needed for that")
 }

@@ -63,7 +63,7 @@ func TestTheClientChecksNoOrder(t *testing.T) {
 		isError, text := refused(t, r, id)
 		assert.False(t, isError, text)
 	}
-	assert.Equal(t, []string{"#1 [pending] first", "#2 [completed] second [blocked by #1]"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [pending] first", "#2 [completed] second [blocked by #1]"}, taskLines(t, r, "list"))
 	assert.NotContains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/2.json"), `"fsm"`)
 	assert.Contains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/2.json"), `"blockedBy": [`, "addBlocks writes both sides")
 }
@@ -80,7 +80,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := realclient.New(t)
-			install(t, s, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
+			installHooks(t, s, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
 
 			r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")),
 				Say("done"))}, "go")
@@ -88,7 +88,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 			isError, text := refused(t, r, "complete")
 			assert.True(t, isError)
 			assert.Contains(t, text, c.want)
-			assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
+			assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
 			e, err := event.Parse([]byte(read(t, s, "project/event.json")))
 			require.NoError(t, err)
 			assert.Equal(t, "TaskUpdate", e.ToolName)
@@ -101,7 +101,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 func TestTaskCompletedCanRefuse(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
-	install(t, s, hook{"TaskCompleted", "", "cat > event.json; echo THE-REASON >&2; exit 2"})
+	installHooks(t, s, hook{"TaskCompleted", "", "cat > event.json; echo THE-REASON >&2; exit 2"})
 
 	r := s.Prompt(Script{Main: append(created("first"),
 		Do(update("complete", "1", map[string]any{"status": "completed", "metadata": map[string]any{"x": "dropped"}})), Do(TaskList("list")),
@@ -109,7 +109,7 @@ func TestTaskCompletedCanRefuse(t *testing.T) {
 
 	_, text := refused(t, r, "complete")
 	assert.Contains(t, text, "THE-REASON")
-	assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
 	assert.NotContains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/1.json"), "dropped")
 	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
 	require.NoError(t, err)
@@ -122,14 +122,14 @@ func TestTaskCompletedCanRefuse(t *testing.T) {
 func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
-	install(t, s, hook{"PreToolUse", "TaskUpdate", `d="$HOME/.claude/tasks"; touch "begun.$$"
+	installHooks(t, s, hook{"PreToolUse", "TaskUpdate", `d="$HOME/.claude/tasks"; touch "begun.$$"
 		for i in $(seq 200); do [ "$(ls begun.* | wc -l)" -ge 2 ] && break; sleep 0.05; done
 		ls begun.* | wc -l >> seen; cat "$d"/*/1.json | grep status >> seen; ls -d "$d"/*/*.lock >> seen 2>/dev/null; true`})
 
 	r := s.Prompt(Script{Main: append(created("first", "second"),
 		Do(TaskUpdate("one", "1", "completed"), TaskUpdate("two", "2", "in_progress")), Do(TaskList("list")), Say("done"))}, "go")
 
-	assert.Equal(t, []string{"#1 [completed] first", "#2 [in_progress] second"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] first", "#2 [in_progress] second"}, taskLines(t, r, "list"))
 	seen := read(t, s, "project/seen")
 	assert.Equal(t, 2, strings.Count(seen, "2\n"), seen)
 	assert.Equal(t, 2, strings.Count(seen, "pending"), seen)
@@ -140,7 +140,7 @@ func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
 func TestTheClientOverridesTheNinthBlock(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
-	install(t, s, hook{"Stop", "", `cat > event.json; echo '{"decision": "block", "reason": "NOT-YET"}'`})
+	installHooks(t, s, hook{"Stop", "", `cat > event.json; echo '{"decision": "block", "reason": "NOT-YET"}'`})
 	var turns []Turn
 	for range 9 {
 		turns = append(turns, Say("done"))
@@ -193,7 +193,7 @@ func TestTheModelLearnsNothingOfAKilledHook(t *testing.T) {
 	isError, text := refused(t, r, "complete")
 	assert.False(t, isError)
 	assert.NotContains(t, text, "THE-REASON")
-	assert.Equal(t, []string{"#1 [completed] first"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] first"}, taskLines(t, r, "list"))
 }
 
 // Facts 53 and 55.
@@ -213,7 +213,7 @@ func TestWhatTheClientItselfRefuses(t *testing.T) {
 	for _, id := range []string{"spelled", "padded"} {
 		assert.Contains(t, r.Text(id), "not found")
 	}
-	assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
 }
 
 // Fact 179. The list of the session is left with its open steps, and the person is told once.

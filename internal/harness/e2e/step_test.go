@@ -87,7 +87,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 		assert.Contains(t, denied(t, r, "complete 3"), `#3 "Release: publish" cannot be completed: #2`)
 		allowed(t, r, "start 1", "complete 1", "start 2 again")
 		assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [in_progress] Release: write",
-			"#3 [pending] Release: publish [blocked by #2]"}, tasks(t, r, "list"))
+			"#3 [pending] Release: publish [blocked by #2]"}, taskLines(t, r, "list"))
 	})
 }
 
@@ -152,7 +152,7 @@ func TestAPersonIsAskedForApproval(t *testing.T) {
 
 		assert.Contains(t, denied(t, r, "complete"), "Is the text good?")
 		denied(t, r, "next")
-		assert.Equal(t, "#1 [pending] Write", tasks(t, r, "list")[0])
+		assert.Equal(t, "#1 [pending] Write", taskLines(t, r, "list")[0])
 	})
 	t.Run("yes", func(t *testing.T) {
 		s := held(t, gated(`"approval": "Is the text good?"`))
@@ -162,7 +162,7 @@ func TestAPersonIsAskedForApproval(t *testing.T) {
 		allowed(t, r, "complete", "next")
 		e := state(t, s).Evidence
 		assert.Equal(t, gates.Ask, e[0].Verdict)
-		assert.Equal(t, "#1 [completed] Write", tasks(t, r, "list")[0])
+		assert.Equal(t, "#1 [completed] Write", taskLines(t, r, "list")[0])
 	})
 }
 
@@ -186,7 +186,7 @@ func TestAStepStaysWhatItIs(t *testing.T) {
 		assert.Contains(t, denied(t, r, "rename"), "its subject must not change")
 		assert.Contains(t, denied(t, r, "turn round"), "what it waits for must not change")
 		allowed(t, r, "add")
-		assert.Len(t, tasks(t, r, "list"), 3)
+		assert.Len(t, taskLines(t, r, "list"), 3)
 		task := read(t, s, "home/.claude/tasks/"+s.Session+"/2.json")
 		assert.Contains(t, task, `"fsm": "release"`)
 		assert.Contains(t, task, `"x": "kept"`)
@@ -266,8 +266,8 @@ func TestTaskCompletedRefusesWithoutPreToolUse(t *testing.T) {
 
 	assert.Contains(t, r.Text("order"), `#1 "Write" must be done first`)
 	assert.Contains(t, r.Text("check"), "exit status 1")
-	assert.Equal(t, []string{"#1 [completed] Write", "#2 [pending] Publish"}, tasks(t, r, "before"))
-	assert.Equal(t, []string{"#1 [completed] Write", "#2 [completed] Publish"}, tasks(t, r, "after"))
+	assert.Equal(t, []string{"#1 [completed] Write", "#2 [pending] Publish"}, taskLines(t, r, "before"))
+	assert.Equal(t, []string{"#1 [completed] Write", "#2 [completed] Publish"}, taskLines(t, r, "after"))
 }
 
 // The hooks have no effect on a session that calls no skill with steps.
@@ -325,6 +325,6 @@ func TestAStartAndACompletionInOneMessage(t *testing.T) {
 		Do(TaskUpdate("build", "1", "completed"), TaskUpdate("start", "2", "in_progress"), TaskUpdate("test", "2", "completed")),
 		Do(TaskList("list")), Say("done"))}, "go")
 	allowed(t, r, "build", "start", "test")
-	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test"}, tasks(t, r, "list"))
+	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test"}, taskLines(t, r, "list"))
 	assert.Equal(t, 2, state(t, s).DoneCount())
 }

@@ -35,13 +35,13 @@ func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 	allowed(t, r, "implement", "test", "mine", "changes", "note", "implement again", "test again")
 	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]",
 		"#3 [pending] Review (round 2 of 3) [blocked by #2]",
-		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]", "#6 [in_progress] mine"}, tasks(t, r, "list"))
+		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]", "#6 [in_progress] mine"}, taskLines(t, r, "list"))
 	assert.Contains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/5.json"), `"note": "kept"`)
 	one, _ := refused(t, r, "one")
 	two, _ := refused(t, r, "two")
 	assert.NotEqual(t, one, two, "one of them is refused")
 	assert.Equal(t, 3, state(t, s).Step(3).Round)
-	assert.Contains(t, tasks(t, r, "after both"), "#3 [pending] Review (round 3 of 3) [blocked by #2]")
+	assert.Contains(t, taskLines(t, r, "after both"), "#3 [pending] Review (round 3 of 3) [blocked by #2]")
 }
 
 // A completion that another hook stops counts no more once its call is over, so the agent can end
@@ -49,7 +49,7 @@ func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 func TestAStoppedUpdateLapses(t *testing.T) {
 	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "outcomes": ["approved", "changes"]}, {"id": 2, "subject": "Publish", `+
 		`"when": {"1": "approved"}}]}`)
-	install(t, s, hook{"PreToolUse", "TaskUpdate", `if grep -q approved; then echo NOT-APPROVED >&2; exit 2; fi`})
+	installHooks(t, s, hook{"PreToolUse", "TaskUpdate", `if grep -q approved; then echo NOT-APPROVED >&2; exit 2; fi`})
 	// A real model takes long enough for the client to write the transcript.
 	written := Bash("wait", `until grep -rq 'NOT-APPRO[V]ED' "$HOME/.claude/projects"; do sleep 0.1; done`)
 	r := s.Prompt(Script{Main: append(begun(),
@@ -100,7 +100,7 @@ func TestThreeLevelsOfSkills(t *testing.T) {
 		Say("done"))}, "go")
 	assert.Contains(t, denied(t, r, "too early"), "under it is the workflow of commits")
 	allowed(t, r, "build", "start", "collect", "read", "fine", "search", "dig", "collected", "draft", "written", "publish")
-	assert.Contains(t, strings.Join(tasks(t, r, "deep"), "\n"), "#8 [pending] Dig")
+	assert.Contains(t, strings.Join(taskLines(t, r, "deep"), "\n"), "#8 [pending] Dig")
 	for _, c := range state(t, s).Steps {
 		assert.True(t, c.Done(), c.Name())
 	}

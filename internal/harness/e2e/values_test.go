@@ -53,8 +53,8 @@ func TestAReleaseWithValues(t *testing.T) {
 		Say("done")}}, "go")
 	allowed(t, r, "commit", "committed")
 	assert.Contains(t, denied(t, r, "wrong outcome"), `is decided by the person`)
-	assert.Contains(t, strings.Join(tasks(t, r, "first list"), "\n"), "#2 [pending] Choose the kind of the spring release\n")
-	assert.Contains(t, strings.Join(tasks(t, r, "first list"), "\n"), "#7 [pending] Publish {version}")
+	assert.Contains(t, strings.Join(taskLines(t, r, "first list"), "\n"), "#2 [pending] Choose the kind of the spring release\n")
+	assert.Contains(t, strings.Join(taskLines(t, r, "first list"), "\n"), "#7 [pending] Publish {version}")
 
 	frame := &gates.Frame{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}
 	_, err := frame.GoPast(t.Context(), gates.Past{Step: 2, Done: true, Outcome: "major", Because: "it breaks"},
@@ -82,11 +82,11 @@ func TestAReleaseWithValues(t *testing.T) {
 	seen, err := os.ReadFile(s.Path("project/seen"))
 	require.NoError(t, err)
 	assert.Equal(t, "major 2.0.0 spring\n", string(seen))
-	assert.Contains(t, strings.Join(tasks(t, r, "after the value"), "\n"), "#7 [pending] Publish 2.0.0")
+	assert.Contains(t, strings.Join(taskLines(t, r, "after the value"), "\n"), "#7 [pending] Publish 2.0.0")
 	assert.Contains(t, denied(t, r, "no guide"), "it needs docs/migrating-2.0.0.md")
 	denied(t, r, "too early")
 	allowed(t, r, "value", "write", "guide", "notes", "tests", "publish", "published")
-	assert.Contains(t, strings.Join(tasks(t, r, "last list"), "\n"), "#7 [completed] Publish 2.0.0")
+	assert.Contains(t, strings.Join(taskLines(t, r, "last list"), "\n"), "#7 [completed] Publish 2.0.0")
 	state := state(t, s)
 	assert.Equal(t, map[string]string{"version": "2.0.0"}, state.Step(3).Values)
 	assert.Equal(t, "done", state.Step(7).Outcome)
@@ -110,7 +110,7 @@ func TestALateStep(t *testing.T) {
 	allowed(t, r, "too late")
 	assert.True(t, r.Exchanges(Main)[0].Request.Says(`Ready: #2 "Apologise"`), "the resumed session")
 	assert.Equal(t, []string{"#1 [completed] Tell the users", "#2 [pending] Apologise", "#3 [pending] Go on [blocked by #2]"},
-		tasks(t, r, "list"))
+		taskLines(t, r, "list"))
 	assert.Equal(t, "late", state(t, s).Step(1).Outcome)
 }
 

@@ -87,8 +87,8 @@ func look() Script {
 
 var taskLine = regexp.MustCompile(`(?m)^#\d+ \[.*$`)
 
-// tasks returns the lines of a TaskList result.
-func tasks(t *testing.T, r *realclient.Run, id string) []string {
+// taskLines returns the lines of a TaskList result.
+func taskLines(t *testing.T, r *realclient.Run, id string) []string {
 	t.Helper()
 	return taskLine.FindAllString(r.Text(id), -1)
 }

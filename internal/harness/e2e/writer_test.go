@@ -68,7 +68,7 @@ func TestAnAgentWritesAWorkflow(t *testing.T) {
 	assert.Contains(t, denied(t, nobody, "write unapproved"), `#3 "Have the proposal approved" must be done first`)
 	assert.Contains(t, denied(t, nobody, "unapproved"), `belongs to #4 "Write the workflow and validate it", which waits for #3`)
 	assert.NoFileExists(t, spec)
-	assert.Equal(t, "#3 [pending] Have the proposal approved", tasks(t, nobody, "list")[2])
+	assert.Equal(t, "#3 [pending] Have the proposal approved", taskLines(t, nobody, "list")[2])
 
 	person := s.Prompt(Script{Main: []Turn{
 		load,
@@ -92,5 +92,5 @@ func TestAnAgentWritesAWorkflow(t *testing.T) {
 	s.Session = realclient.NewSession()
 	r := s.Prompt(Script{Main: []Turn{load, Do(TaskList("list")), Say("Shall I begin?")}}, "/talk")
 	assert.Equal(t, []string{"#1 [pending] Find out who will listen", "#2 [pending] Draft an outline [blocked by #1]",
-		"#3 [pending] Make the slides [blocked by #2]"}, tasks(t, r, "list"))
+		"#3 [pending] Make the slides [blocked by #2]"}, taskLines(t, r, "list"))
 }

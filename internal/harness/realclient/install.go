@@ -11,11 +11,11 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // Version is the version of the client that the tests run.
-const Version = claude.Tested
+const Version = client.Tested
 
 // npmPackage is the client's name in the registry.
 const npmPackage = "@anthropic-ai/claude-code"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
-	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -31,12 +31,12 @@ func AgentOf(path string) (d dialect.Dialect, err error) {
 			return d, nil
 		}
 	}
-	if settings.IsSkillFile(path) {
+	if hooks.IsSkillFile(path) {
 		return dialect.Claude(), nil
 	}
-	if settings.IsHooksFile(path) {
+	if hooks.IsHooksFile(path) {
 		root := dir
-		if filepath.Base(dir) == "hooks" || settings.IsManifest(path) {
+		if filepath.Base(dir) == "hooks" || hooks.IsManifest(path) {
 			root = filepath.Dir(dir)
 		}
 		if agent, ok := agentOfPlugin(root); ok {
@@ -88,11 +88,11 @@ func agentOfPlugin(dir string) (d dialect.Dialect, ok bool) {
 
 // eventsIn returns the events in a file; nil if it cannot be read.
 func eventsIn(path string) map[string]jsontext.Value {
-	data, err := safefile.ReadFile(path, settings.MaxFile, 0)
+	data, err := safefile.ReadFile(path, hooks.MaxFile, 0)
 	if err != nil {
 		return nil
 	}
-	text, err := settings.Parse(dialect.LLxprt(), data) // which allows comments
+	text, err := hooks.ParseFile(dialect.LLxprt(), data) // which allows comments
 	if err != nil {
 		return nil
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
-	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -57,7 +56,7 @@ type Checker struct {
 // File checks one file and returns the findings in the order of the file. An error is
 // returned when the file cannot be read; mistakes in its content are findings.
 func (c Checker) File(path string) ([]Finding, error) {
-	data, err := safefile.ReadFile(path, settings.MaxFile, 0)
+	data, err := safefile.ReadFile(path, hooks.MaxFile, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func (c Checker) File(path string) ([]Finding, error) {
 func (c Checker) Content(path string, data []byte) []Finding {
 	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data), base: "/hooks"}
 	parse := f.parse
-	if settings.IsSkillFile(path) {
+	if hooks.IsSkillFile(path) {
 		parse = f.parseSkill
 	}
 	err := parse(data)
@@ -85,23 +84,23 @@ func (c Checker) Content(path string, data []byte) []Finding {
 }
 
 func (f *file) parse(data []byte) error {
-	text, err := settings.Parse(f.Dialect, data)
+	text, err := hooks.ParseFile(f.Dialect, data)
 	if err != nil {
 		return err
 	}
 	f.layout, f.text = layoutOf(text), text
-	f.source = settings.SourceOf(f.Dialect, f.path, text)
+	f.source = hooks.SourceOf(f.Dialect, f.path, text)
 	return nil
 }
 
 // parseSkill is parse for a skill or a command, which has its hooks in the frontmatter.
 func (f *file) parseSkill(data []byte) error {
-	text, offsets, err := settings.ParseSkill(data)
+	text, offsets, err := hooks.ParseSkill(data)
 	if err != nil {
 		return err
 	}
 	f.layout = layout{offsets: offsets}
-	f.source = settings.SkillOf(f.path, text)
+	f.source = hooks.SkillOf(f.path, text)
 	return nil
 }
 
@@ -123,12 +122,12 @@ func (f *file) check() {
 	}
 	f.outside()
 	if f.source.Hooks == nil {
-		if settings.IsHooksFile(f.path) && !settings.IsManifest(f.path) && len(f.findings) == 0 {
+		if hooks.IsHooksFile(f.path) && !hooks.IsManifest(f.path) && len(f.findings) == 0 {
 			f.add("", Error, `the file has no member "hooks"`)
 		}
 		return // most settings and skills have no hooks
 	}
-	if settings.IsManifest(f.path) && f.source.Hooks.Kind() != '{' {
+	if hooks.IsManifest(f.path) && f.source.Hooks.Kind() != '{' {
 		f.named()
 		return
 	}

@@ -12,4 +12,14 @@
 //
 // The sources are the agents' hook references and, except for LLxprt Code, measurements
 // of the agents themselves: see internal/harness/fidelity.
+//
+// # The model's requests and responses
+//
+// GenerateContent requests and responses are translated to the hook format
+// and back. The hook format is the stable JSON that hooks read and write,
+// independent of the version of the model's library: LLMRequest {model, messages,
+// config, toolConfig} and LLMResponse {text, candidates, usageMetadata}.
+//
+// The hook format holds only text. Images and function calls stay in messages that a
+// hook leaves unchanged. Numbers keep every digit.
 package dialect

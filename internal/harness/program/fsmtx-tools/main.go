@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"os"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
 

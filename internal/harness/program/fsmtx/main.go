@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"os"
 
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
 func main() {

@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package client
+
+import "errors"
+
+func arguments(int) ([]string, error) { return nil, errors.ErrUnsupported }

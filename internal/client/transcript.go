@@ -1,0 +1,228 @@
+package client
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// line is one line of a transcript, with the fields that are used here.
+type line struct {
+	Type             string `json:"type"`
+	IsMeta           bool   `json:"isMeta"`
+	IsSidechain      bool   `json:"isSidechain"` // of a subagent
+	IsCompactSummary bool   `json:"isCompactSummary"`
+	PromptID         string `json:"promptId"`        // the user's prompt that the line belongs to; absent in 2.1.197
+	SourceToolUseID  string `json:"sourceToolUseID"` // the call that added the line
+	Message          struct {
+		Content jsontext.Value `json:"content"`
+	} `json:"message"`
+	Origin     jsontext.Value `json:"origin"`
+	Attachment jsontext.Value `json:"attachment"`
+}
+
+// LastAssistantText returns the last text that the model wrote, "" if there is
+// none.
+func LastAssistantText(path string) string {
+	found := ""
+	backwards(path, func(raw []byte) bool {
+		if l, ok := parse(raw, "assistant"); ok {
+			found = textOf(l.Message.Content)
+		}
+		return strings.TrimSpace(found) == ""
+	})
+	return found
+}
+
+// The client writes the transcript a little later than it runs hooks (fact 47, client
+// 2.1.329). In a short turn even the user's prompt can be missing when Stop hooks run.
+// The wait is well below their timeout of five seconds.
+const (
+	waitAtMost = 2 * time.Second
+	waitStep   = 20 * time.Millisecond
+)
+
+// lastMessage returns the last message of the user, "" if there is none. promptID is
+// the prompt_id of the event, which may be empty. While the transcript does not contain
+// that prompt, lastMessage reads it again, for at most two seconds, if the client writes it.
+// known is false if the prompt is still missing then.
+//
+// Tool results, additions of the client, notifications of background tasks (fact 42,
+// client 2.1.329) and feedback of hooks are stored as messages of the user too; they are
+// skipped. If the user's last input is a slash command, the text is "": its name and
+// arguments are not a message.
+func lastMessage(path, promptID string) (text string, known bool) {
+	if path == "" {
+		return "", true
+	}
+	return await(path, waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
+}
+
+// inputs calls visit with what the user typed in this session, from the last input to the
+// first, until visit returns false: messages as lastMessage reads them, and of a slash
+// command its arguments. It does not wait for the client to write the transcript.
+func inputs(path string, visit func(text string) bool) {
+	backwards(path, func(raw []byte) bool {
+		text, _ := input(raw)
+		if name := commandName(text); name != "" {
+			text = commandArgs(text)
+		} else if isCommand(text) {
+			_, text, _ = strings.Cut(strings.TrimSpace(text), " ")
+		}
+		return text == "" || visit(text)
+	})
+}
+
+// AskedUser reports whether the last tool that the model called since the user's last input
+// is AskUserQuestion.
+func AskedUser(path string) (asked bool) {
+	backwards(path, func(raw []byte) bool {
+		if text, _ := input(raw); text != "" {
+			return false
+		}
+		l, ok := parse(raw, "assistant")
+		if !ok || l.IsSidechain {
+			return true
+		}
+		for _, b := range slices.Backward(blocksOf(l.Message.Content)) {
+			if jsonx.StringMember(b, "type") == "tool_use" {
+				asked = jsonx.StringMember(b, "name") == QuestionTool
+				return false
+			}
+		}
+		return true
+	})
+	return asked
+}
+
+// input returns what the user typed if the line contains it, else "".
+func input(raw []byte) (text string, l line) {
+	l, ok := parse(raw, "user")
+	if ok {
+		return l.prompt(), l
+	}
+	if bytes.Contains(raw, []byte(queuedCommand)) {
+		l, _ = parse(raw, "attachment")
+		return l.queuedPrompt(), l
+	}
+	return "", line{}
+}
+
+// await calls read until the transcript is up to date or the time is up. It calls read once
+// if the client does not write the transcript.
+func await[T any](path string, wait time.Duration, read func() (found T, stale bool)) (found T, current bool) {
+	found, stale := read()
+	if stale && !written(path) {
+		return found, false
+	}
+	for end := time.Now().Add(wait); stale && !time.Now().After(end); {
+		time.Sleep(waitStep)
+		found, stale = read()
+	}
+	return found, !stale
+}
+
+// written reports whether the client writes the transcript: it is there, or it may still come.
+// The client creates it after the session's first hooks, as CONFIG/projects/PROJECT/SESSION.jsonl
+// (client 2.1.329). Without persistence its events name such a path, too (fact 166).
+func written(path string) bool {
+	_, err := os.Lstat(path)
+	return (err == nil || filepath.Base(filepath.Dir(filepath.Dir(path))) == "projects") && persists(os.LookupEnv)
+}
+
+// lastUserText reads the transcript once. stale reports that it does not contain the
+// prompt yet.
+func lastUserText(path, promptID string) (text string, stale bool) {
+	current, found := promptID == "", false
+	backwards(path, func(raw []byte) bool {
+		var l line
+		text, l = input(raw)
+		found = text != ""
+		current = current || l.PromptID == promptID
+		current = current || found && l.PromptID == "" // client 2.1.197 stores no ids
+		return !found
+	})
+	if isCommand(text) {
+		text = ""
+	}
+	return text, !current
+}
+
+// parse parses a line of the given type. It searches for the type's name first, because
+// most lines have another type and can be long.
+func parse(raw []byte, kind string) (line, bool) {
+	var l line
+	if !bytes.Contains(raw, []byte(kind)) || json.Unmarshal(raw, &l, jsonx.Tolerant) != nil {
+		return line{}, false
+	}
+	return l, l.Type == kind
+}
+
+// prompt returns the text of a message that the user wrote, "" for other lines.
+func (l line) prompt() string {
+	if l.IsMeta || l.IsSidechain || l.IsCompactSummary || jsonx.StringMember(l.Origin, "kind") == "task-notification" {
+		return ""
+	}
+	return userText(textOf(l.Message.Content))
+}
+
+// queuedCommand is the type of an attachment with a message for the model.
+const queuedCommand = "queued_command"
+
+// queuedPrompt returns what the user typed while the model was working, "" for other
+// lines. The client passes it on within the turn and stores it as an attachment (client
+// 2.1.329).
+func (l line) queuedPrompt() string {
+	if l.IsSidechain || jsonx.StringMember(l.Attachment, "type") != queuedCommand {
+		return ""
+	}
+	if mode := jsonx.StringMember(l.Attachment, "commandMode"); mode != "" && mode != "prompt" {
+		return ""
+	}
+	return userText(textOf(jsonx.Member(l.Attachment, "prompt")))
+}
+
+// userText returns the text without surrounding space, "" if the client wrote it and not
+// the user.
+func userText(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "Stop hook feedback") || strings.HasPrefix(text, "<task-notification>") {
+		return ""
+	}
+	return text
+}
+
+// textOf joins the texts of a message's content, which is a string or an array of
+// blocks. A message with a tool result has no text, and reminders that the client
+// inserts are skipped.
+func textOf(content jsontext.Value) string {
+	var text string
+	if json.Unmarshal(content, &text, jsonx.Tolerant) == nil {
+		return text
+	}
+	var texts []string
+	for _, b := range blocksOf(content) {
+		text := jsonx.StringMember(b, "text")
+		switch kind := jsonx.StringMember(b, "type"); {
+		case kind == "tool_result":
+			return ""
+		case kind == "text" && !strings.HasPrefix(text, "<system-reminder>"):
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// blocksOf returns the blocks of a message's content, none of content of another type.
+func blocksOf(content jsontext.Value) (blocks []jsontext.Value) {
+	_ = json.Unmarshal(content, &blocks, jsonx.Tolerant)
+	return blocks
+}

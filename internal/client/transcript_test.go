@@ -1,0 +1,198 @@
+package client
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	prompted  = `{"type":"user","message":{"role":"user","content":"%s"}}`
+	answered  = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"%s"}]}}`
+	toolUse   = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Read"}]}}`
+	toolDone  = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"stop"}]}}`
+	meta      = `{"type":"user","isMeta":true,"message":{"role":"user","content":"stop"}}`
+	sidechain = `{"type":"user","isSidechain":true,"message":{"role":"user","content":"stop"}}`
+	compacted = `{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"stop"}}`
+	feedbackM = `{"type":"user","message":{"role":"user","content":"Stop hook feedback:\nstop"}}`
+	queuedM   = `{"type":"attachment","attachment":{"type":"queued_command","prompt":"stop","commandMode":"prompt"}}`
+	queuedB   = `{"type":"attachment","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"stop"},{"type":"image"}]}}`
+	finished  = `{"type":"attachment","attachment":{"type":"queued_command","prompt":"stop","commandMode":"task-notification"}}`
+	finishedT = `{"type":"attachment","attachment":{"type":"queued_command","prompt":"<task-notification>stop"}}`
+	notified  = `{"type":"user","origin":{"kind":"task-notification"},"message":{"role":"user","content":"stop"}}`
+	notifiedT = `{"type":"user","message":{"role":"user","content":"<task-notification>\nstop"}}`
+	attached  = `{"type":"attachment","attachment":{"type":"hook_additional_context","prompt":"stop","content":["user stop"]}}`
+	agents    = `{"type":"attachment","isSidechain":true,"attachment":{"type":"queued_command","prompt":"stop"}}`
+	blocksM   = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nquit</system-reminder>"},` +
+		`{"type":"text","text":"go"},{"type":"image"},{"type":"text","text":"on"}]}}`
+)
+
+// typed is a command that the user typed, as the client stores it.
+func typed(name, args string) string {
+	return fmt.Sprintf(prompted, `<command-message>`+name+`</command-message>\n<command-name>/`+name+
+		`</command-name>\n<command-args>`+args+`</command-args>`)
+}
+
+func write(t *testing.T, lines ...string) string {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
+	return path
+}
+
+func TestLastUserText(t *testing.T) {
+	real := fmt.Sprintf(prompted, "plan it")
+	for name, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"plain":                       {[]string{real, fmt.Sprintf(answered, "stop")}, "plan it"},
+		"additions of the client":     {[]string{real, toolUse, toolDone, meta, sidechain, compacted, feedbackM, ""}, "plan it"},
+		"typed while the model works": {[]string{real, toolDone, queuedM, attached}, "stop"},
+		"with a picture":              {[]string{real, queuedB}, "stop"},
+		"and then again":              {[]string{queuedM, real}, "plan it"},
+		"the end of a task":           {[]string{real, finished, finishedT, notified, notifiedT, attached, agents}, "plan it"},
+		"another origin":              {[]string{real, `{"type":"user","origin":"sdk","message":{"content":"mine"}}`}, "mine"},
+		"blocks of text":              {[]string{real, blocksM}, "go\non"},
+		"torn last line":              {[]string{real, `{"type":"user","message":{"content":"sto`}, "plan it"},
+		"foreign lines": {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`,
+			`{"type":["user"]}`, `{"type":"attachment"}`, `{"type":"attachment","attachment":"queued_command"}`,
+			`{"type":"attachment","attachment":{"type":"queued_command","prompt":7}}`}, "plan it"},
+		"no message of the user":    {[]string{toolDone, meta}, ""},
+		"a slash command":           {[]string{queuedM, typed("plan", "emergency-stop button"), meta}, ""},
+		"a slash command, as typed": {[]string{queuedM, fmt.Sprintf(prompted, "/plan stop the car")}, ""},
+		"a path":                    {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
+		"empty":                     {[]string{""}, ""},
+	} {
+		got, _ := lastUserText(write(t, c.lines...), "2")
+		assert.Equal(t, c.want, got, name)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "", t.TempDir(), pipe} {
+		got, stale := lastUserText(path, "2")
+		assert.Empty(t, got, path)
+		assert.True(t, stale, path)
+	}
+}
+
+func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
+	const first, second = `{"type":"user","promptId":"1","message":{"content":"plan it"}}`,
+		`{"type":"user","promptId":"2","message":{"content":"stop"}}`
+	const resumed = `{"type":"user","promptId":"2","isMeta":true,"message":{"content":"a task has ended"}}`
+	for name, c := range map[string]struct {
+		lines  []string
+		prompt string
+		stale  bool
+	}{
+		"not there yet":         {[]string{first, meta}, "2", true},
+		"the first one":         {[]string{toolDone}, "2", true},
+		"an empty transcript":   {nil, "2", true},
+		"the format of 2.1.197": {[]string{fmt.Sprintf(prompted, "plan it")}, "2", false},
+		"there":                 {[]string{first, second}, "2", false},
+		"of a turn resumed":     {[]string{first, resumed}, "2", false},
+		"no prompt to wait for": {[]string{first}, "", false},
+	} {
+		_, stale := lastUserText(write(t, c.lines...), c.prompt)
+		assert.Equal(t, c.stale, stale, name)
+	}
+
+	path := write(t, first, "")
+	reads := 0
+	text, known := await(path, time.Minute, func() (string, bool) {
+		if reads++; reads == 2 {
+			path = write(t, first, second)
+		}
+		return lastUserText(path, "2")
+	})
+	assert.Equal(t, "stop", text)
+	assert.True(t, known)
+	assert.Equal(t, 2, reads)
+	text, known = await(path, 0, func() (string, bool) { return lastUserText(path, "3") })
+	assert.Equal(t, "stop", text)
+	assert.False(t, known, "the time is up")
+	_, known = lastMessage("", "3")
+	assert.True(t, known, "without a transcript there is nothing to wait for")
+}
+
+func TestLastAssistantText(t *testing.T) {
+	path := write(t, fmt.Sprintf(answered, "first"), fmt.Sprintf(answered, "last words"), toolUse, toolDone, fmt.Sprintf(answered, " "))
+	assert.Equal(t, "last words", LastAssistantText(path))
+	assert.Equal(t, "as text", LastAssistantText(write(t, `{"type":"assistant","message":{"content":"as text"}}`)))
+}
+
+func TestBackwardsCrossesChunks(t *testing.T) {
+	long := strings.Repeat("x", chunkSize*2+17)
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprint(i, " ", long[:i*chunkSize/20]))
+	}
+	lines = append(lines, long, "")
+	path := write(t, lines...)
+	var got []string
+	backwards(path, func(line []byte) bool { got = append(got, string(line)); return true })
+	require.Len(t, got, len(lines))
+	for i, line := range lines {
+		assert.Equal(t, len(line), len(got[len(got)-1-i]))
+		assert.True(t, line == got[len(got)-1-i], "line %d", i)
+	}
+}
+
+func TestBackwardsStops(t *testing.T) {
+	n := 0
+	backwards(write(t, "a", "b", "c"), func([]byte) bool { n++; return n < 2 })
+	assert.Equal(t, 2, n)
+}
+
+func TestBackwardsVisitsEmptyLines(t *testing.T) {
+	var got []string
+	backwards(write(t, "", "", "a", "", "b"), func(line []byte) bool { got = append(got, string(line)); return true })
+	assert.Equal(t, []string{"b", "", "a", "", ""}, got)
+}
+
+// TestBackwardsIsBounded: a message that is too far from the end is not found.
+func TestBackwardsIsBounded(t *testing.T) {
+	path := write(t, fmt.Sprintf(prompted, "stop"), "")
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	for mb := range int64(40) { // lines of a megabyte of zeros, in a sparse file
+		_, err = f.WriteAt([]byte("\n"), info.Size()+(mb+1)<<20)
+		require.NoError(t, err)
+	}
+	text, _ := lastMessage(path, "")
+	assert.Empty(t, text)
+}
+
+func TestInputs(t *testing.T) {
+	path := write(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"),
+		queuedM, feedbackM, meta)
+	var got []string
+	inputs(path, func(text string) bool { got = append(got, text); return len(got) < 3 })
+	assert.Equal(t, []string{"stop", "it", "the <b>car</b>"}, got)
+}
+
+func TestAskedUser(t *testing.T) {
+	ask := strings.Replace(toolUse, "Read", "AskUserQuestion", 1)
+	for name, c := range map[string]struct {
+		lines []string
+		want  bool
+	}{
+		"asked":                    {[]string{fmt.Sprintf(prompted, "go"), toolUse, ask, toolDone, fmt.Sprintf(answered, "thanks")}, true},
+		"asked, and then worked":   {[]string{fmt.Sprintf(prompted, "go"), ask, toolDone, toolUse}, false},
+		"asked in an earlier turn": {[]string{ask, toolDone, fmt.Sprintf(prompted, "go")}, false},
+		"a subagent asked": {[]string{fmt.Sprintf(prompted, "go"), strings.Replace(ask, `"type":"assistant"`,
+			`"type":"assistant","isSidechain":true`, 1)}, false},
+		"not asked": {[]string{fmt.Sprintf(prompted, "go"), toolUse}, false},
+	} {
+		assert.Equal(t, c.want, AskedUser(write(t, c.lines...)), name)
+	}
+}

@@ -1,0 +1,235 @@
+package rules
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const commit = "1f6e9d3a5c7b8e2f4a6d8c0b9e7f5a3d1c2b4e6f"
+
+// machine returns an environment whose git creates the file ran and fails.
+func machine(t *testing.T) (getenv func(string) string, ran string) {
+	bin := t.TempDir()
+	ran = filepath.Join(bin, "ran")
+	script := "#!/bin/sh\n: > " + ran + "\nexit 1\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
+	return func(name string) string {
+		if name == "PATH" {
+			return "relative:" + bin
+		}
+		return ""
+	}, ran
+}
+
+func write(t *testing.T, text string, parts ...string) {
+	path := filepath.Join(parts...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// tempDir returns a temporary directory without symbolic links in its path, which
+// macOS has.
+func tempDir(t *testing.T) string {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
+}
+
+func TestFindReadsGitsFiles(t *testing.T) {
+	getenv, ran := machine(t)
+	for head, branch := range map[string]string{
+		"ref: refs/heads/main\n":          "main",
+		"ref: refs/heads/feature/a-b/c\n": "feature/a-b/c",
+		"ref:refs/heads/x":                "x",
+		commit + "\n":                     detached,
+		strings.Repeat("a", 64) + "\n":    detached,
+	} {
+		top := tempDir(t)
+		write(t, head, top, ".git", "HEAD")
+		write(t, "", top, "src", "deep", "file")
+		for _, dir := range []string{top, filepath.Join(top, "src", "deep"), filepath.Join(top, ".git")} {
+			place, ok := findBranch(dir, getenv)
+			assert.True(t, ok)
+			assert.Equal(t, branchPlace{branch, top}, place, dir)
+		}
+	}
+	assert.NoFileExists(t, ran)
+}
+
+func TestHeadMayBeASymlink(t *testing.T) {
+	getenv, _ := machine(t)
+	top := tempDir(t)
+	require.NoError(t, os.Mkdir(filepath.Join(top, ".git"), 0o755))
+	require.NoError(t, os.Symlink("refs/heads/old-style", filepath.Join(top, ".git", "HEAD")))
+	place, ok := findBranch(top, getenv)
+	assert.True(t, ok)
+	assert.Equal(t, "old-style", place.Branch)
+}
+
+func TestFindFollowsAGitFile(t *testing.T) {
+	getenv, ran := machine(t)
+	main, linked, sub := tempDir(t), tempDir(t), tempDir(t)
+	write(t, "ref: refs/heads/main\n", main, ".git", "HEAD")
+	write(t, "ref: refs/heads/feature/x\n", main, ".git", "worktrees", "w", "HEAD")
+	write(t, "gitdir: "+filepath.Join(main, ".git", "worktrees", "w")+"\n", linked, ".git")
+	write(t, commit+"\n", sub, "modules", "m", "HEAD")
+	write(t, "gitdir: ../modules/m\n", sub, "m", ".git")
+	place, ok := findBranch(linked, getenv)
+	assert.True(t, ok)
+	assert.Equal(t, branchPlace{"feature/x", linked}, place)
+	place, ok = findBranch(filepath.Join(sub, "m"), getenv)
+	assert.True(t, ok)
+	assert.Equal(t, detached, place.Branch)
+	assert.NoFileExists(t, ran)
+}
+
+func TestFindFollowsASymlinkIntoARepository(t *testing.T) {
+	getenv, _ := machine(t)
+	top, out := tempDir(t), tempDir(t)
+	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
+	write(t, "", top, "src", "file")
+	require.NoError(t, os.Symlink(filepath.Join(top, "src"), filepath.Join(out, "link")))
+	place, ok := findBranch(filepath.Join(out, "link"), getenv)
+	assert.True(t, ok)
+	assert.Equal(t, branchPlace{"main", top}, place)
+}
+
+func TestOutsideARepository(t *testing.T) {
+	getenv, _ := machine(t)
+	dir := tempDir(t)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // without HEAD it is not a repository
+	for _, dir := range []string{dir, filepath.Join(dir, "none"), "/"} {
+		_, ok := findBranch(dir, getenv)
+		assert.False(t, ok, dir)
+	}
+}
+
+func TestWithoutGitThereAreNoRepositories(t *testing.T) {
+	top := tempDir(t)
+	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
+	write(t, "not executable", top, "bin", "git")
+	require.NoError(t, os.MkdirAll(filepath.Join(top, "folder", "git"), 0o755))
+	t.Chdir(tempDir(t))
+	require.NoError(t, os.Mkdir("relative", 0o755))
+	require.NoError(t, os.WriteFile("relative/git", nil, 0o755))
+	for _, path := range []string{"", "relative", filepath.Join(top, "bin"), filepath.Join(top, "folder"), filepath.Join(top, "none")} {
+		_, ok := findBranch(top, func(name string) string { return map[string]string{"PATH": path}[name] })
+		assert.False(t, ok, path)
+	}
+}
+
+func TestGitRunsIfItsFilesAreNotUnderstood(t *testing.T) {
+	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n",
+		"nonsense": "?\n", "no name": "ref: refs/heads/\n", "as long as a commit": strings.Repeat("x", 40)} {
+		getenv, ran := machine(t)
+		top := tempDir(t)
+		write(t, head, top, ".git", "HEAD")
+		_, ok := findBranch(top, getenv)
+		assert.False(t, ok, "this git fails")
+		assert.FileExists(t, ran, name)
+	}
+	getenv, ran := machine(t)
+	_, _ = findBranch(tempDir(t), func(name string) string {
+		if name == "GIT_DIR" {
+			return "/somewhere"
+		}
+		return getenv(name)
+	})
+	assert.FileExists(t, ran, "GIT_DIR")
+}
+
+// TestFIFOIsNotRead: a hook must not block on a FIFO in place of HEAD or .git.
+func TestFIFOIsNotRead(t *testing.T) {
+	for _, name := range []string{".git", ".git/HEAD"} {
+		getenv, ran := machine(t)
+		top := tempDir(t)
+		path := filepath.Join(top, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		_, ok := findBranch(top, getenv)
+		assert.False(t, ok, name)
+		assert.NoFileExists(t, ran, "git would block on it")
+	}
+}
+
+func TestBranchDuringARebase(t *testing.T) {
+	getenv, ran := machine(t)
+	for _, state := range []string{"rebase-merge", "rebase-apply"} {
+		top := tempDir(t)
+		write(t, commit+"\n", top, ".git", "HEAD")
+		write(t, "refs/heads/feature/x\n", top, ".git", state, "head-name")
+		place, ok := findBranch(top, getenv)
+		assert.True(t, ok)
+		assert.Equal(t, branchPlace{"feature/x", top}, place)
+		write(t, "detached HEAD\n", top, ".git", state, "head-name")
+		place, _ = findBranch(top, getenv)
+		assert.Equal(t, detached, place.Branch, "a rebase of a detached HEAD")
+	}
+	assert.NoFileExists(t, ran)
+}
+
+// TestOnlyItsExitCodeSaysThatHeadIsDetached: a git that was too slow and was killed has not said so.
+func TestOnlyItsExitCodeSaysThatHeadIsDetached(t *testing.T) {
+	for end, known := range map[string]bool{"exit 1": true, "exit 128": false, "kill -9 $$": false} {
+		git := filepath.Join(t.TempDir(), "git")
+		script := "#!/bin/sh\nif [ $3 = rev-parse ]; then echo /top; exit; fi\n" + end + "\n"
+		require.NoError(t, os.WriteFile(git, []byte(script), 0o755))
+		place, ok := askGit(git, "/")
+		assert.Equal(t, known, ok, end)
+		if known {
+			assert.Equal(t, branchPlace{detached, "/top"}, place)
+		}
+	}
+}
+
+// TestAgreesWithGit compares with the real program.
+func TestAgreesWithGit(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	top := filepath.Join(tempDir(t), "repo")
+	do := func(args ...string) {
+		out, err := exec.Command(git, append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	agree := func(dir string) {
+		t.Helper()
+		ours, ok := findBranch(dir, os.Getenv)
+		require.True(t, ok)
+		theirs, ok := askGit(git, dir)
+		require.True(t, ok)
+		assert.Equal(t, theirs, ours)
+	}
+	do("init", "-q", "-b", "feature/new", top)
+	agree(top) // a branch without a commit
+	do("-C", top, "commit", "-q", "--allow-empty", "-m", "x")
+	agree(top)
+	do("-C", top, "pack-refs", "--all")
+	agree(top)
+	do("-C", top, "worktree", "add", "-q", "-b", "feature/other", filepath.Join(top, "..", "linked"))
+	agree(filepath.Join(filepath.Dir(top), "linked"))
+	do("-C", top, "checkout", "-q", "--detach")
+	agree(top)
+}
+
+func TestFindRunsGitForReftables(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	top := filepath.Join(tempDir(t), "repo")
+	if out, err := exec.Command(git, "init", "-q", "-b", "feature/x", "--ref-format=reftable", top).CombinedOutput(); err != nil {
+		t.Skip("this git has no reftable storage: " + string(out))
+	}
+	place, ok := findBranch(top, os.Getenv)
+	assert.True(t, ok)
+	assert.Equal(t, branchPlace{"feature/x", top}, place)
+}

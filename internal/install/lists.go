@@ -1,0 +1,232 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
+	dirs, err := tasklist.WithHistory(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := recovery.All(ctx, dirs, time.Second, recovery.Options{DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range reports {
+		dir := r.List
+		switch r.State {
+		case recovery.Clean, recovery.Damaged: // see enforcement
+		case recovery.Refused:
+			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
+		default:
+			found = append(found, Fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true,
+				repair: func(ctx context.Context) error {
+					if now := recovery.List(ctx, dir, recovery.Wait, recovery.Options{}); now.Pending() {
+						return errors.New(now.Reason)
+					}
+					return nil
+				}})
+		}
+		if s, err := txn.StateDir(dir); err == nil {
+			aside := filepath.Join(s, "conflicts")
+			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
+				found = append(found, Fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory",
+					File: aside, Command: "rm -r " + shell.Join(aside)})
+			}
+		}
+	}
+	return found, nil
+}
+
+// enforcement finds the lists whose steps are not enforced, or not fully. A list may have no
+// state directory any more.
+func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
+	dirs, err := tasklist.All(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		troubles, err := steps.Troubles(ctx, dir)
+		if err != nil {
+			troubles = append(troubles, err)
+		}
+		for _, trouble := range troubles {
+			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
+				steps.Remedy, File: dir})
+		}
+	}
+	return found, nil
+}
+
+// taskRoots tests the operations that a hydration needs in the directories of the task lists.
+func (d *doctor) taskRoots(context.Context) (found []Fault, err error) {
+	roots, err := tasklist.Roots(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	for i, root := range roots {
+		more, err := taskRoot(root, []string{"CLAUDE_CONFIG_DIR", "XDG_STATE_HOME"}[i])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// taskRoot tests one of these directories, which the variable can put elsewhere.
+func taskRoot(root, variable string) (found []Fault, err error) {
+	info, err := os.Stat(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return uncreatable(root, variable), nil // the client or the first workflow creates it
+	}
+	if err != nil || !info.IsDir() {
+		return []Fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
+	}
+	if kind := networkFS(root); kind != "" {
+		found = append(found, Fault{Kind: "task list", What: "is on " + kind +
+			", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
+	}
+	removeProbes(root)
+	dir, err := os.MkdirTemp(root, probePrefix)
+	if err != nil {
+		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root,
+			Command: "chmod u+rwx " + shell.Join(root)}), nil
+	}
+	defer os.RemoveAll(dir)
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := safefile.Unheld.WriteNew(a, nil, 0o600); err == nil {
+		if err := safefile.Unheld.Link(a, safefile.Unheld, b); err != nil {
+			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable +
+				" to another file system", File: root})
+		}
+	}
+	return found, nil
+}
+
+// uncreatable returns why a directory that does not exist cannot be created.
+func uncreatable(root, variable string) []Fault {
+	place := filepath.Dir(root)
+	for place != filepath.Dir(place) {
+		if _, err := os.Lstat(place); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		place = filepath.Dir(place)
+	}
+	if err := unix.Access(place, unix.W_OK|unix.X_OK); err != nil {
+		return []Fault{{Kind: "task list", What: fmt.Sprintf("cannot be created in %s: %v; repair that, or set %s to a directory of yours",
+			place, err, variable), File: root}}
+	}
+	return nil
+}
+
+// probePrefix begins the name of the temporary directory in which doctor tests the file
+// system.
+const probePrefix = ".fsmtx-doctor-"
+
+// removeProbes removes the temporary directories of killed calls.
+func removeProbes(root string) {
+	entries, _ := os.ReadDir(root)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), probePrefix) || time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		dir := filepath.Join(root, e.Name())
+		for _, path := range []string{filepath.Join(dir, "a"), filepath.Join(dir, "b"), dir} {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// staleAfter is the age at which a lock is certainly stale: the client takes a lock over
+// after ten seconds (fact 15, client 2.1.197).
+const staleAfter = time.Minute
+
+func (d *doctor) locks(context.Context) (found []Fault, err error) {
+	roots, err := tasklist.Roots(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	var locks []string
+	for _, root := range roots {
+		more, err := filepath.Glob(filepath.Join(globEscape(root), "*", "*.lock"))
+		if err != nil {
+			return nil, err
+		}
+		locks = append(locks, more...)
+	}
+	for _, lock := range locks {
+		info, err := os.Lstat(lock)
+		switch {
+		case err != nil || filepath.Base(lock) == ".lock":
+		case !info.IsDir():
+			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it indefinitely", File: lock,
+				Command: "rm " + shell.Join(lock)})
+		case time.Since(info.ModTime()) > staleAfter:
+			found = append(found, Fault{Kind: "lock", What: "a lock that no program has refreshed since " +
+				info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
+				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
+		case time.Until(info.ModTime()) > staleAfter:
+			found = append(found, Fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") +
+				", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
+		}
+	}
+	return found, nil
+}
+
+// removeStale removes a lock, unless another program has taken it since its time was read.
+func removeStale(lock string, seen time.Time) error {
+	info, err := os.Lstat(lock)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Equal(seen) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(lock)
+}
+
+func globEscape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// leftovers finds state directories whose lists no longer exist.
+func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
+	dirs, err := tasklist.WithHistory(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		s, err := txn.StateDir(dir)
+		if err != nil {
+			continue
+		}
+		_, listErr := os.Lstat(dir)
+		info, err := os.Lstat(s)
+		if err != nil || !errors.Is(listErr, fs.ErrNotExist) || time.Since(info.ModTime()) < d.age {
+			continue
+		}
+		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s,
+			Command: "fsmtx doctor --fix", Safe: true,
+			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir) }})
+	}
+	return found, nil
+}

@@ -1,0 +1,92 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Notes returns what a person who works in dir with Claude Code should know although nothing is wrong: whether a session works
+// on steps by commands or by a list, and whether dir has no workflow.
+func Notes(s terminal.Streams, dir string) (notes []string) {
+	d := &doctor{Streams: s, cwd: dir}
+	h, _, err := d.look()
+	if err != nil || !h.isInstalled() {
+		return nil
+	}
+	l, err := hydrate.FinderOf(s.Getenv, s.Who().Program)
+	if err != nil {
+		return nil
+	}
+	if all, _ := l.Workflows(dir); len(all) == 0 {
+		notes = append(notes, "no skill here has an fsm.json beside its SKILL.md, so nothing is enforced: fsmtx init writes one")
+	}
+	return append(notes, "a session works "+Works(s.Getenv, dir))
+}
+
+// otherwiseNamed reports valid workflows that lie beside a SKILL.md without an fsm.json, under a name that is not read.
+func otherwiseNamed(skills []locator.Skill) (found []Fault) {
+	for _, k := range skills {
+		if _, err := os.Stat(filepath.Join(k.Folder, specName)); err == nil {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(k.Folder, "*.json"))
+		for _, file := range files {
+			data, err := safefile.ReadFile(file, fsmspec.MaxBytes, 0)
+			if err != nil {
+				continue
+			}
+			if spec, err := fsmspec.Parse(data); err == nil && spec.Len() > 0 {
+				found = append(found, Fault{Kind: "workflow", What: fmt.Sprintf("is not read: the name has to be %s", specName), File: file,
+					Command: "mv " + shell.Join(file, filepath.Join(k.Folder, specName))})
+			}
+		}
+	}
+	return found
+}
+
+// answers reports a hook of PermissionRequest that may say yes for the person when the client asks about a step.
+func (d *doctor) answers(context.Context) (found []Fault, err error) {
+	h, _, err := d.look()
+	if err != nil || !h.isInstalled() {
+		return nil, err
+	}
+	var roots []string
+	if registry, set, err := d.registry(); err == nil {
+		for _, in := range registry.Enabled(set, d.cwd) {
+			roots = append(roots, registry.Root(in).Dir)
+		}
+	}
+	here := settings.Here(d.Getenv, d.cwd)
+	for _, tool := range []string{"TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation} {
+		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
+			file, line := by.Place, 0
+			if i := strings.LastIndexByte(by.Place, ':'); i > 0 {
+				file = by.Place[:i]
+				line, _ = strconv.Atoi(by.Place[i+1:])
+			}
+			what := "this hook of " + by.Event + " may say yes for you when the client " +
+				"asks about a step: let it leave TaskUpdate and commands of fsmtx to you"
+			switch {
+			case by.Event == "PreToolUse" && by.Ours:
+				continue
+			case by.Event != "PermissionRequest":
+				what = "this hook of " + by.Event + " may answer for you when you are asked about a step: let it leave such questions to you"
+			}
+			return []Fault{{Kind: "steps", File: file, Line: line, What: what}}, nil
+		}
+	}
+	return nil, nil
+}

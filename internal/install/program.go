@@ -1,0 +1,123 @@
+package install
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+const (
+	// Command is the program's path in the plugin's hooks. The client expands the
+	// variable (fact 24); a plugin's bin is not on the PATH of its hooks. There is no
+	// variable for the platform (fact 72), so in a plugin for several platforms this path
+	// is a script.
+	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
+
+	binPath     = "bin"
+	programPath = binPath + "/" + settings.Program
+	toolsPath   = binPath + "/" + programs.Tools
+)
+
+// errPlatform is returned for a platform that this program does not run on.
+var errPlatform = errors.New("fsmtx does not run on this platform")
+
+// Platform is an operating system and an architecture, by Go's names: "linux/amd64".
+type Platform string
+
+// Platforms returns the platforms on which this program runs.
+func Platforms() []Platform {
+	return []Platform{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
+}
+
+// ThisPlatform returns the platform of this process.
+func ThisPlatform() Platform { return Platform(runtime.GOOS + "/" + runtime.GOARCH) }
+
+// ParsePlatform returns the platform with that name. It returns errPlatform.
+func ParsePlatform(name string) (Platform, error) {
+	if p := Platform(name); slices.Contains(Platforms(), p) {
+		return p, nil
+	}
+	return "", fmt.Errorf("%q: %w", name, errPlatform)
+}
+
+// split returns the operating system and the architecture.
+func (p Platform) split() (system, arch string) {
+	system, arch, _ = strings.Cut(string(p), "/")
+	return system, arch
+}
+
+// dir returns the platform's directory below bin.
+func (p Platform) dir() string { return strings.ReplaceAll(string(p), "/", "-") }
+
+// Program holds a plugin's programs for one platform.
+type Program struct {
+	Platform Platform
+	Fsmtx    []byte
+	Tools    []byte // the program that has the commands of people and the MCP server
+}
+
+// choose is a script that starts the program for the platform on which it runs. It costs one
+// start of sh and one of uname.
+//
+//go:embed choose.sh
+var choose string
+
+// trimmed returns a fallback as a line of its own.
+func trimmed(f shell.Fallback) string { return strings.TrimSuffix(string(f), "; ") }
+
+// programs returns the files of the programs. A single program for this platform is in bin.
+// Otherwise the programs are in directories below bin, and bin has the script.
+func (p Plugin) programs() (files []pluginFile) {
+	put := func(path string, data []byte) {
+		if data != nil {
+			files = append(files, pluginFile{path: path, mode: 0o755, data: data})
+		}
+	}
+	if len(p.Programs) == 1 && p.Programs[0].Platform == ThisPlatform() {
+		put(programPath, p.Programs[0].Fsmtx)
+		put(toolsPath, p.Programs[0].Tools)
+		return files
+	}
+	for _, one := range p.Programs {
+		put(binPath+"/"+one.Platform.dir()+"/"+settings.Program, one.Fsmtx)
+		put(binPath+"/"+one.Platform.dir()+"/"+programs.Tools, one.Tools)
+	}
+	put(programPath, []byte(strings.NewReplacer("@refuse@", trimmed(shell.Refuse), "@tell@", trimmed(shell.Tell)).Replace(choose)))
+	return files
+}
+
+// programPaths returns the paths of all files that programs can return.
+func programPaths() []string {
+	paths := []string{programPath, toolsPath}
+	for _, p := range Platforms() {
+		paths = append(paths, binPath+"/"+p.dir()+"/"+settings.Program, binPath+"/"+p.dir()+"/"+programs.Tools)
+	}
+	return paths
+}
+
+// Own returns the programs that run here.
+//
+// Errors: one that a program is missing, and those of reading the files.
+func Own() (Program, error) {
+	own := Program{Platform: ThisPlatform()}
+	path, err := programs.Path()
+	if err != nil {
+		return own, err
+	}
+	if own.Fsmtx, err = safefile.ReadFile(path, maxProgram, 0); err != nil {
+		return own, err
+	}
+	if path, err = programs.FindTools(); err != nil {
+		return own, err
+	}
+	own.Tools, err = safefile.ReadFile(path, maxProgram, 0)
+	return own, err
+}

@@ -1,4 +1,0 @@
-// Package rewrite changes the text of an fsm.json without losing information: [Fix] repairs
-// mistakes that can be repaired in only one way, [Format] writes a valid file in its
-// canonical form, and [Renumber] also gives its tasks the ids 1, 2, 3 and so on.
-package rewrite

@@ -1,0 +1,293 @@
+package settings_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/harness/files"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+func add(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
+	out, err := settings.Add(bytes.Clone(data), hooks)
+	require.NoError(t, err)
+	return out
+}
+
+func remove(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
+	out, err := settings.Remove(bytes.Clone(data), hooks)
+	require.NoError(t, err)
+	return out
+}
+
+func state(t require.TestingT, data []byte, hooks []settings.Hook) settings.State {
+	report, err := settings.Inspect(data, hooks)
+	require.NoError(t, err)
+	return report.State
+}
+
+func TestAddThenRemoveRestoresTheFile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		require.Equal(t, settings.Absent, state(t, before, ours))
+
+		with := add(t, before, ours)
+		require.Equal(t, settings.Installed, state(t, with, ours))
+		require.Equal(t, string(with), string(add(t, with, ours)), "adding twice is adding once")
+
+		files.RequireAlike(t, before, remove(t, with, ours))
+	})
+}
+
+func TestUpgradeEqualsAFreshInstall(t *testing.T) {
+	old := settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"}, settings.Duty{})
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		upgraded := add(t, add(t, before, old), ours)
+		require.Equal(t, decode(t, add(t, before, ours)), decode(t, upgraded))
+	})
+}
+
+func TestAddCompletesAPartialInstall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		i := rapid.IntRange(0, len(ours)-1).Draw(t, "only")
+		part := add(t, before, ours[i:i+1])
+		require.Equal(t, settings.Outdated, state(t, part, ours))
+		require.Equal(t, decode(t, add(t, before, ours)), decode(t, add(t, part, ours)))
+	})
+}
+
+func TestAddChangesNothingElseForTheClient(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		was, is := decode(t, before), decode(t, add(t, before, ours))
+
+		wasHooks, _ := was["hooks"].(map[string]any)
+		isHooks := is["hooks"].(map[string]any)
+		for _, h := range slices.Backward(ours) {
+			groups := isHooks[h.Event].([]any)
+			last := groups[len(groups)-1].(map[string]any)
+			require.Equal(t, entryOf(h), last["hooks"].([]any)[0])
+			require.Equal(t, h.Matcher != "", last["matcher"] != nil)
+			isHooks[h.Event] = groups[:len(groups)-1]
+		}
+		for _, h := range ours {
+			old, _ := wasHooks[h.Event].([]any)
+			left, _ := isHooks[h.Event].([]any)
+			require.Equal(t, append([]any{}, old...), append([]any{}, left...))
+			delete(isHooks, h.Event)
+			delete(wasHooks, h.Event)
+		}
+		require.Equal(t, len(wasHooks), len(isHooks))
+		for event, groups := range wasHooks {
+			require.Equal(t, groups, isHooks[event])
+		}
+		delete(was, "hooks")
+		delete(is, "hooks")
+		require.Equal(t, was, is)
+	})
+}
+
+func entryOf(h settings.Hook) map[string]any {
+	entry := map[string]any{"type": "command", "command": h.Line(), "timeout": float64(h.Timeout)}
+	if h.If != "" {
+		entry["if"] = h.If
+	}
+	if h.Closed {
+		entry["onFailure"] = "block"
+	}
+	return entry
+}
+
+func decode(t require.TestingT, data []byte) map[string]any {
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &m, jsontext.AllowInvalidUTF8(true)))
+	return m
+}
+
+func TestRemoveOfACreatedFileLeavesNoFile(t *testing.T) {
+	with := add(t, nil, ours)
+	assert.Nil(t, remove(t, with, ours))
+	assert.Nil(t, remove(t, add(t, with, settings.Hooks("/new/fsmtx", []string{"--nest=on", "--active=refuse"}, settings.Duty{})), ours))
+
+	used := bytes.Replace(with, []byte("{\n"), []byte("{\n  \"model\": \"x\",\n"), 1)
+	assert.Equal(t, "{\n  \"model\": \"x\"\n}\n", string(remove(t, used, ours)), "the user has added to the file")
+}
+
+func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
+	with := add(t, []byte(`{"model": "x"}`), ours)
+	mine := bytes.Replace(with, []byte("\"timeout\": 15\n          }"),
+		[]byte("\"timeout\": 15\n          }, {\"type\": \"command\", \"command\": \"true\"}"), 1)
+	require.NotEqual(t, with, mine)
+	assert.JSONEq(t,
+		`{"model": "x", "hooks": {"PostToolUse": [{"matcher": "Skill|TaskUpdate|AskUserQuestion", `+
+			`"hooks": [{"type": "command", "command": "true"}]}]}}`,
+		string(remove(t, mine, ours)))
+}
+
+func TestRemoveKeepsAGroupWithFurtherMembers(t *testing.T) {
+	with := `{"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"type": "command", "command": "fsmtx", ` +
+		`"args": ["hook", "--agent=claude"]}]}]}}`
+	assert.Equal(t, `{"hooks": {"SessionStart": [{"note": "mine", "hooks": []}]}}`, string(remove(t, []byte(with), ours)))
+}
+
+func TestRemoveLeavesNoTrailingComma(t *testing.T) {
+	entry := `{"hooks": [{"type": "command", "command": "fsmtx", "args": ["hook", "--agent=claude"]}]}`
+	for with, without := range map[string]string{
+		`{"hooks": {"SessionStart": [{} , ` + entry + ` ]}}`:                   `{"hooks": {"SessionStart": [{} ]}}`,
+		`{"hooks": {"SessionStart": [` + entry + ` , {} ]}}`:                   `{"hooks": {"SessionStart": [ {} ]}}`,
+		`{"a": 1 , "hooks": { "SessionStart": [ ` + entry + ` ] } }`:           `{"a": 1 }`,
+		`{"hooks": {"Stop": [] , "SessionStart": [ ` + entry + ` ] } }`:        `{"hooks": {"Stop": [] } }`,
+		`{"hooks": {"SessionStart": [ ` + entry + ` ], "Stop": [] } , "a": 1}`: `{"hooks": { "Stop": [] } , "a": 1}`,
+	} {
+		assert.Equal(t, without, string(remove(t, []byte(with), ours)))
+	}
+}
+
+// TestRemoveAfterTheClientRewroteTheFile: the client writes settings like JSON.stringify
+// with an indent of two.
+func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
+	with := jsontext.Value(add(t, []byte(`{"model":"x","permissions":{}}`), ours))
+	require.NoError(t, with.Indent(jsontext.WithIndent("  ")))
+	assert.Equal(t, settings.Installed, state(t, with, ours))
+	assert.Equal(t, string(with), string(add(t, with, ours)), "a different layout is not a difference")
+	assert.Equal(t, "{\n  \"model\": \"x\",\n  \"permissions\": {}\n}", string(remove(t, with, ours)))
+
+	fresh := jsontext.Value(bytes.Clone(add(t, nil, ours)))
+	require.NoError(t, fresh.Indent(jsontext.WithIndent("  ")))
+	assert.Equal(t, strings.TrimSpace(string(add(t, nil, ours))), string(fresh), "a rewrite changes nothing of ours")
+}
+
+// TestLayoutIsThatOfTheClient, also of what is added to a file with another one.
+func TestLayoutIsThatOfTheClient(t *testing.T) {
+	added := "\n  \"hooks\": {\n    \"SubagentStop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n" +
+		"            \"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off\",\n" +
+		"            \"timeout\": 15\n          }\n        ]\n      }\n    ]\n  }\n}"
+	for _, before := range []string{"{\n  \"a\": 1\n}\n", "{\n\t\"a\": 1\n}", `{"a":1}`} {
+		open, rest, _ := strings.Cut(before, "1")
+		assert.Equal(t, open+"1,"+added+rest[strings.Index(rest, "}")+1:], string(add(t, []byte(before), atStop)))
+	}
+}
+
+// A plugin goes to other machines, where the program may be missing or of another platform.
+func TestLineOfAPlugin(t *testing.T) {
+	line := func(command string) string {
+		return settings.Hook{Command: command, Args: []string{"hook"}}.Line()
+	}
+	assert.Equal(t, shell.GuardOr(shell.Nothing, `"$CLAUDE_PLUGIN_ROOT"/bin/fsmtx`, []string{"hook"}), line("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"))
+	assert.Equal(t, shell.Guard("/bin/fsmtx", []string{"hook"}), line("/bin/fsmtx"))
+}
+
+// TestTextThatLooksLikeAnotherEncoding: a file is called UTF-16 only for its whole mark, and
+// the replacement character is a character like others.
+func TestTextThatLooksLikeAnotherEncoding(t *testing.T) {
+	for data, want := range map[string]string{
+		"\xfe\xff\x00{": "UTF-16", "\xff\xfe{\x00": "UTF-16",
+		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8",
+		"{\xfe\xff}": "invalid UTF-8", "{\xff": "invalid UTF-8", "{\xfe": "invalid UTF-8",
+	} {
+		_, err := settings.Add([]byte(data), ours)
+		require.ErrorContains(t, err, want, "%q", data)
+	}
+	before := "{\n  \"a\": \"\ufffd\"\n}"
+	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
+}
+
+func TestErrorsHaveAPositionAndAReason(t *testing.T) {
+	for data, want := range map[string]struct {
+		is   error
+		says string
+	}{
+		"{\"é\": nul}":        {settings.ErrNotJSON, "1:10: not valid JSON: "},
+		"{":                   {settings.ErrNotJSON, "1:2: not valid JSON: unexpected end of file"},
+		"{} {}":               {settings.ErrNotJSON, "1:4: not valid JSON: unexpected text after the JSON value"},
+		"{}x":                 {settings.ErrNotJSON, "1:3: not valid JSON: unexpected text after the JSON value"},
+		"\ufeff\ufeff{}":      {settings.ErrNotJSON, "1:1: not valid JSON: "},
+		" \ufeff{}":           {settings.ErrNotJSON, "1:2: not valid JSON: "},
+		"\xff\xfe{\x00}\x00":  {settings.ErrNotJSON, "1:1: not valid JSON: the file is UTF-16; save it as UTF-8"},
+		"{\n\"é\": \"\xff\"}": {settings.ErrNotJSON, "2:7: not valid JSON: invalid UTF-8"},
+
+		`{"a": {"b": 1, "b": 1}}`:         {jsontext.ErrDuplicateName, `1:16: duplicate object member name "b"`},
+		`{"hooks": {}, "hooks": {}}`:      {jsontext.ErrDuplicateName, `1:15: duplicate object member name "hooks"`},
+		`{"hooks": {}, "h\u006foks": {}}`: {jsontext.ErrDuplicateName, `1:15: duplicate object member name "hooks"`},
+
+		`[]`:                                  {settings.ErrShape, "1:1: unexpected settings: got an array, want an object"},
+		`{"hooks": []}`:                       {settings.ErrShape, "1:11: unexpected settings: /hooks: got an array, want an object"},
+		`{"hooks": null}`:                     {settings.ErrShape, "1:11: unexpected settings: /hooks: got null, want an object"},
+		"{\"hooks\":\n{\"PostToolUse\": {}}}": {settings.ErrShape, "2:17: unexpected settings: /hooks/PostToolUse: got an object, want an array"},
+		`{"hooks": {"SessionStart": [1]}}`: {settings.ErrShape,
+			"1:29: unexpected settings: /hooks/SessionStart/0: got a number, want an object"},
+		`{"hooks": {"SessionStart": [{}, {"hooks": "x"}]}}`: {settings.ErrShape,
+			"1:43: unexpected settings: /hooks/SessionStart/1/hooks: got a string, want an array"},
+		`{"hooks": {"SessionStart": [{"hooks": [{}, true]}]}}`: {settings.ErrShape,
+			"1:44: unexpected settings: /hooks/SessionStart/0/hooks/1: got a boolean, want an object"},
+	} {
+		_, inspectErr := settings.Inspect([]byte(data), ours)
+		_, addErr := settings.Add([]byte(data), ours)
+		_, removeErr := settings.Remove([]byte(data), ours)
+		_, keepErr := settings.Keep([]byte(data), ours)
+		for _, err := range []error{inspectErr, addErr, removeErr, keepErr} {
+			require.ErrorIs(t, err, want.is, "%q", data)
+			assert.True(t, strings.HasPrefix(err.Error(), want.says), "%q: %v", data, err)
+		}
+	}
+}
+
+func TestOtherEventsMayHaveAnyShape(t *testing.T) {
+	before := `{"hooks": {"Notification": 1, "PostToolUse": [{}]}}`
+	assert.JSONEq(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
+}
+
+// TestStrict: what another agent reads, the client ignores as a whole.
+func TestStrict(t *testing.T) {
+	for data, want := range map[string]string{
+		"{\n  \"a\": 1,\n}":   "3:1: not valid JSON: invalid character '}'",
+		"{\n  // no\n}":       "2:3: not valid JSON: invalid character '/'",
+		"{\"a\": /* no */ 1}": "1:7: not valid JSON: invalid character '/'",
+	} {
+		err := settings.Strict([]byte(data))
+		require.ErrorIs(t, err, settings.ErrNotJSON)
+		assert.True(t, strings.HasPrefix(err.Error(), want), "%q: %v", data, err)
+		_, err = settings.Inspect([]byte(data), ours)
+		require.NoError(t, err, data)
+	}
+	for _, data := range []string{"", "\ufeff\n", "{}", "[]"} {
+		require.NoError(t, settings.Strict([]byte(data)), data)
+	}
+}
+
+// TestCommentsAreKept: those in the file before are there after Add and after Remove, with the same members. The comments
+// between two things that were added are kept, too.
+func TestCommentsAreKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := 0
+		g := drawer{t: t, layout: layouts.Draw(t, "layout"), comments: &n}
+		before := g.space() + g.file() + g.space()
+		with := add(t, []byte(before), ours)
+		require.Equal(t, settings.Installed, state(t, with, ours), "%s", with)
+		require.Equal(t, string(with), string(add(t, with, ours)), "adding twice is adding once")
+		rest := remove(t, with, ours)
+		for i := 1; i <= n; i++ {
+			require.Contains(t, string(with), fmt.Sprintf("c%d;", i))
+			require.Contains(t, string(rest), fmt.Sprintf("c%d;", i))
+		}
+		if len(rest) > 0 {
+			require.Equal(t, members(t, []byte(before)), members(t, rest), "%s", rest)
+		}
+	})
+	with := string(add(t, []byte("{\n  // mine\n  \"a\": 1, // one\n  // last\n}\n"), atStart))
+	between := strings.Replace(with, "\"hooks\": {", "// above\n  \"hooks\": { // right\n", 1)
+	require.Equal(t, "{\n  // mine\n  \"a\": 1, // one\n  // last\n  // above\n  \"hooks\": { // right\n\n    \n  }\n}\n",
+		string(remove(t, []byte(between), ours)))
+}

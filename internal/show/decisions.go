@@ -1,0 +1,121 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// extent is what Decisions reads.
+type extent struct {
+	List    string                   // directory of the task list
+	Session string                   // id of the session that it was found by; may be empty
+	Project string                   // directory whose configuration of the guards counts if no workflow names one; may be empty
+	Env     func(name string) string // os.Getenv or a stand-in for it
+}
+
+// decided returns what was decided about a list and in its sessions, oldest first:
+// hydrations from the history, steps from the evidence, guards from the logs of the sessions.
+// Guards tell the time in whole seconds, so they may be up to a second too early among the
+// others. troubles are why some decisions are missing. It takes no lock and creates nothing.
+//
+// Errors: that nothing can be read about the list.
+func decided(s extent) (all []decisions.Record, troubles []error, err error) {
+	hydrations, damaged, err := readHistories(s.List)
+	if err != nil {
+		return nil, nil, err
+	}
+	troubles = append(troubles, damaged...)
+	for _, h := range hydrations {
+		all = append(all, h.decision(s.List))
+	}
+	decided, missing, err := steps.Decided(s.List)
+	if err != nil {
+		missing = append(missing, err)
+	}
+	for _, e := range missing {
+		if !slices.ContainsFunc(troubles, func(t error) bool { return strings.Contains(t.Error(), e.Error()) }) {
+			troubles = append(troubles, e)
+		}
+	}
+	all = append(all, decided...)
+	guards, missing := s.guards(all)
+	all, troubles = append(all, guards...), append(troubles, missing...)
+	slices.SortStableFunc(all, func(a, b decisions.Record) int { return a.Time.Compare(b.Time) })
+	return all, troubles, nil
+}
+
+// guards returns the decisions of guards in the sessions of the list. known are the other
+// decisions, which name sessions and projects.
+func (s extent) guards(known []decisions.Record) (all []decisions.Record, troubles []error) {
+	sessions, projects := []string{s.Session}, []string{s.Project}
+	for _, r := range known {
+		sessions, projects = append(sessions, r.Session), append(projects, r.Project)
+	}
+	read := map[string]bool{}
+	for _, project := range distinct(projects) {
+		config := guard.ReadConfig(s.Env, project)
+		for _, session := range distinct(sessions) {
+			path := guard.SessionOf(session, s.Env).Logging(config, s.Env).Log()
+			if read[path] {
+				continue
+			}
+			read[path] = true
+			decided, err := guard.Decided(path)
+			if err != nil {
+				troubles = append(troubles, fmt.Errorf("what the guards decided in session %s is missing: %w", session, err))
+			}
+			for _, r := range decided {
+				r.Session = session
+				all = append(all, r)
+			}
+		}
+	}
+	return all, troubles
+}
+
+// distinct returns the texts without repetitions, and without the empty one.
+func distinct(all []string) (kept []string) {
+	for _, text := range all {
+		if text != "" && !slices.Contains(kept, text) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// decision returns the hydration as it is in the log of decisions.
+func (h Hydration) decision(list string) decisions.Record {
+	r := decisions.Record{
+		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Who: string(steps.TheAgent), How: "skill", Session: h.Session,
+		List: list, Project: h.project, Workflow: h.Skill, Spec: h.Spec, Parent: h.Parent, Created: numbers(h.Created),
+		Deleted: numbers(h.Deleted), Lost: h.Lost,
+	}
+	switch {
+	case h.Undoes != 0 || h.State == undoing:
+		r.Decision, r.Why = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone"
+		r.Restored, r.Created, r.Who, r.How = r.Created, nil, "", ""
+	case h.Step != 0:
+		r.Why, r.Who, r.How = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(steps.Fsmtx), ""
+	case h.typed:
+		r.Who, r.How = string(steps.ThePerson), "prompt"
+	}
+	if len(r.Created) > 0 {
+		r.Run, r.Steps = r.Created[0], len(r.Created)
+	}
+	return r
+}
+
+func numbers(all []ChangedTask) (ids []int64) {
+	for _, t := range all {
+		if n, err := strconv.ParseInt(t.ID, 10, 64); err == nil {
+			ids = append(ids, n)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,274 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Hydration is one change of a list: a hydration, or the undo of one.
+type Hydration struct {
+	Number  int64         `json:"number"` // identifies it for people; 0 if it has none
+	ID      string        `json:"id"`
+	Time    time.Time     `json:"time"`
+	Skill   string        `json:"skill"`
+	Spec    string        `json:"spec"`   // path of the fsm.json
+	SHA256  string        `json:"sha256"` // of the fsm.json; empty if unknown
+	Session string        `json:"session"`
+	Created []ChangedTask `json:"created"` // of an undo: the restored tasks
+	Deleted []ChangedTask `json:"deleted"`
+	State   ChangeState   `json:"state"`
+	By      int64         `json:"by,omitzero"`     // the number of the hydration that replaced or undid it
+	Undoes  int64         `json:"undoes,omitzero"` // the number of the hydration that it undid
+	// number of the step for whose lines it created tasks, or took them out; 0 for the call of a skill
+	Step   int64 `json:"step,omitzero"`
+	Parent int64 `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
+
+	Lost []string `json:"lost,omitempty"` // the unfinished workflows that it replaced, with how much of them was done
+
+	typed   bool   // a person typed the skill
+	project string // directory of the project; empty if unknown
+}
+
+// ChangeState is the present state of a hydration.
+type ChangeState string
+
+const (
+	inList   ChangeState = "in the list" // at least one of its tasks is in the list
+	replaced ChangeState = "replaced"    // a later hydration has deleted its tasks
+	undone   ChangeState = "undone"
+	undoing  ChangeState = "undoing" // it is the undo of another hydration
+	gone     ChangeState = "gone"    // other programs have deleted its tasks
+	cleared  ChangeState = "cleared" // all were done, so the client has removed them
+	empty    ChangeState = "empty"   // it created no task
+)
+
+// ChangedTask is a task that a hydration created or deleted.
+type ChangedTask struct {
+	ID      string `json:"id"`
+	Subject string `json:"subject"`
+	Status  string `json:"status"` // now, or when the task was deleted; empty if unknown
+	Gone    bool   `json:"gone"`   // the task is not in the list
+}
+
+// Done returns how many of the created tasks are, or were, completed.
+func (h Hydration) Done() int {
+	n := 0
+	for _, t := range h.Created {
+		if t.Status == "completed" {
+			n++
+		}
+	}
+	return n
+}
+
+// ReadHistory returns the hydrations of the list in dir that the history keeps, oldest first. It
+// skips entries that this version of the program cannot read. It takes no lock and
+// creates nothing. Its errors are those of txn.ReadHistory.
+func ReadHistory(dir string) ([]Hydration, error) {
+	all, _, err := readHistories(dir)
+	return all, err
+}
+
+// readHistories is Read, and also returns for each hydration that cannot be read why, and what to do.
+func readHistories(dir string) (all []Hydration, unread []error, err error) {
+	entries, err := txn.ReadHistory(dir)
+	if err != nil {
+		return nil, nil, unreadable(dir, err)
+	}
+	for _, e := range entries {
+		if e.Err != nil {
+			unread = append(unread, damaged(e))
+		}
+	}
+	entries = slices.DeleteFunc(entries, func(e txn.Entry) bool { return e.Err != nil })
+	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries)}
+	all = make([]Hydration, len(entries))
+	for i := range entries {
+		all[i] = r.hydration(i)
+	}
+	setCleared(dir, all)
+	return all, unread, nil
+}
+
+// setCleared marks those of the hydrations whose tasks are gone because all were done: the client removes a finished list (fact 8).
+func setCleared(dir string, all []Hydration) {
+	if !slices.ContainsFunc(all, func(h Hydration) bool { return h.State == gone }) {
+		return
+	}
+	s, err := steps.LoadNow(context.Background(), dir)
+	if err != nil {
+		return // they are gone
+	}
+	open := func(t ChangedTask) bool {
+		id, _ := strconv.ParseInt(t.ID, 10, 64)
+		c := s.Step(id)
+		return c == nil || s.IsMissing(c)
+	}
+	for i, h := range all {
+		if h.State != gone || slices.ContainsFunc(h.Created, open) {
+			continue
+		}
+		all[i].State = cleared
+		for j := range h.Created {
+			h.Created[j].Status = "completed"
+		}
+	}
+}
+
+// Within returns those of the hydrations, as Read returns them, whose workflows are in the
+// list and came under steps of the given one, or of one of these: the newest first.
+func (h Hydration) Within(all []Hydration) (inner []Hydration) {
+	steps := map[string]bool{}
+	for _, t := range h.Created {
+		steps[t.ID] = true
+	}
+	for _, x := range all {
+		if x.Number > h.Number && x.State == inList && steps[strconv.FormatInt(x.Parent, 10)] {
+			for _, t := range x.Created {
+				steps[t.ID] = true
+			}
+			inner = append(inner, x)
+		}
+	}
+	slices.Reverse(inner)
+	return inner
+}
+
+type reader struct {
+	dir     string
+	entries []txn.Entry
+	undone  map[string]string // see tasks.Undone
+}
+
+func (r *reader) hydration(i int) Hydration {
+	e := r.entries[i]
+	h := Hydration{Number: e.Number, ID: e.ID, Time: e.Time, Created: []ChangedTask{}, Deleted: []ChangedTask{}}
+	var label tasks.Label
+	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
+	h.Skill, h.Spec, h.Session, h.Step = label.Command, label.Spec, label.Session, label.Step
+	w, err := steps.ParseWorkflow(e.Record)
+	if err == nil {
+		h.SHA256, h.Parent, h.project, h.Lost = w.SHA256, w.Parent, w.Dir, w.Lost
+	}
+	h.typed = strings.HasPrefix(label.Invocation, "prompt:")
+	for _, f := range e.Created {
+		t := r.task(i, f.Name)
+		if t.Subject == "" {
+			t.Subject = stepSubject(w, t.ID)
+		}
+		h.Created = append(h.Created, t)
+	}
+	for _, f := range e.Deleted {
+		t, err := r.read(e.Backups, f.Name)
+		if errors.Is(err, fs.ErrNotExist) { // it was restored since, and perhaps deleted again
+			t = r.task(i, f.Name)
+		}
+		_, err = os.Lstat(filepath.Join(r.dir, f.Name))
+		t.Gone = errors.Is(err, fs.ErrNotExist)
+		h.Deleted = append(h.Deleted, t)
+	}
+	h.State, h.By = r.state(i, h)
+	if label.Undo != "" {
+		h.Undoes = r.number(label.Undo)
+	}
+	return h
+}
+
+// number returns the number of the entry with the id, 0 if there is none.
+func (r *reader) number(id string) int64 {
+	for _, e := range r.entries {
+		if e.ID == id {
+			return e.Number
+		}
+	}
+	return 0
+}
+
+// state returns the state of entry i, and the number of the hydration that replaced or
+// undid it.
+func (r *reader) state(i int, h Hydration) (_ ChangeState, by int64) {
+	if by := r.undone[h.ID]; by != "" {
+		return undone, r.number(by)
+	}
+	if tasks.Undoes(r.entries[i].Label) != "" {
+		return undoing, 0
+	}
+	if len(h.Created) == 0 {
+		return empty, 0
+	}
+	if slices.ContainsFunc(h.Created, func(t ChangedTask) bool { return !t.Gone }) {
+		return inList, 0
+	}
+	for _, later := range r.entries[i+1:] {
+		if r.undone[later.ID] == "" && deletes(later, r.entries[i].Created) {
+			return replaced, later.Number
+		}
+	}
+	return gone, 0
+}
+
+func deletes(e txn.Entry, files []txn.EntryFile) bool {
+	return slices.ContainsFunc(files, func(f txn.EntryFile) bool { return hasFile(e.Deleted, f.Name) })
+}
+
+func hasFile(files []txn.EntryFile, name string) bool {
+	return slices.ContainsFunc(files, func(f txn.EntryFile) bool { return f.Name == name })
+}
+
+// task returns a task that entry i created: from the list or, if it is gone, from the
+// first backup that a later entry which deleted it has.
+func (r *reader) task(i int, name string) ChangedTask {
+	t, err := r.read(r.dir, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Gone = true
+		for _, later := range r.entries[i+1:] {
+			if !hasFile(later.Deleted, name) {
+				continue
+			}
+			if kept, err := r.read(later.Backups, name); err == nil {
+				t.Subject, t.Status = kept.Subject, kept.Status
+				break
+			}
+		}
+	}
+	return t
+}
+
+// read reads the task in a file of the list, which is in dir. A file that is not a task has only
+// an id.
+func (r *reader) read(dir, name string) (ChangedTask, error) {
+	t := ChangedTask{ID: tasks.Form.ID(name)}
+	data, err := safefile.ReadFile(filepath.Join(dir, name), vfs.MaxFileBytes, 0)
+	if err != nil {
+		return t, err
+	}
+	if file := tasks.Form.Decode(data); file != nil {
+		t.Subject, t.Status = file.Subject, file.Status
+	}
+	return t, nil
+}
+
+func stepSubject(w steps.Workflow, id string) string {
+	for _, s := range w.Steps {
+		if strconv.FormatInt(s.ID, 10) == id {
+			return s.Subject
+		}
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package tasks
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// planned returns the files of the tasks that a plan creates.
+func planned(t *testing.T, file string, list fsmspec.Snapshot) (files []txn.File) {
+	t.Helper()
+	spec, err := fsmspec.Parse([]byte(file))
+	require.NoError(t, err)
+	plan, err := spec.Plan("my-plugin:my-skill", list, fsmspec.Policy{})
+	require.NoError(t, err)
+	for _, c := range plan.Creations() {
+		files = append(files, ClientForm{}.File(c))
+	}
+	return files
+}
+
+// SCN-THS-4.7, SCN-THS-6.1: the file is byte for byte what the documented schema shows.
+func TestCreatedFile(t *testing.T) {
+	files := planned(t, `[{"id": 1, "subject": "Set up environment", "description": "Install deps"}]`, fsmspec.Snapshot{})
+	assert.Equal(t, []txn.File{{Name: "1.json", Mode: 0o666, Data: []byte(`{
+  "id": "1",
+  "subject": "Set up environment",
+  "description": "Install deps",
+  "activeForm": "",
+  "owner": "",
+  "status": "pending",
+  "blocks": [],
+  "blockedBy": [],
+  "metadata": {
+    "fsm": "my-plugin:my-skill"
+  }
+}`)}}, files)
+}
+
+// SCN-THS-6.2
+func TestCreatedFileWithEveryField(t *testing.T) {
+	file, err := os.ReadFile("../../fsmspec/testdata/every-field.fsm.json")
+	require.NoError(t, err)
+	want, err := os.ReadFile("testdata/every-field.task.json")
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(planned(t, string(file), fsmspec.Snapshot{MaxID: 5})[0].Data))
+}
+
+// TestFilesAreReadAsTheyWereWritten: a created file has the form of the client's, and is read as
+// what it was made from.
+func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
+	ids := rapid.SliceOfN(rapid.Int64Range(1, fsmspec.MaxID), 0, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string) string { return rapid.String().Draw(t, name) }
+		c := fsmspec.Creation{
+			ID: rapid.Int64Range(1, fsmspec.MaxID).Draw(t, "id"), Subject: text("subject"), Description: text("description"),
+			ActiveForm: text("activeForm"), Owner: text("owner"),
+			Status: fsmspec.Status(rapid.IntRange(0, 2).Draw(t, "status")), Blocks: ids.Draw(t, "blocks"), BlockedBy: ids.Draw(t, "blockedBy"),
+			Metadata: rapid.SampledFrom([]string{`{"fsm":"p:s"}`,
+				`{"a": [1.50, {"b" :1e400}], "\u0062": "<>&\/", "fsm":"p:s"}`}).Draw(t, "metadata"),
+		}
+		file := ClientForm{}.File(c)
+		checkShape(t, string(file.Data))
+		assert.Equal(t, strconv.FormatInt(c.ID, 10), ClientForm{}.ID(file.Name))
+		assert.Equal(t, c.ID, ClientForm{}.Number(file.Name))
+
+		got := ClientForm{}.Decode(file.Data)
+		require.NotNil(t, got)
+		assert.Equal(t, compact(jsontext.Value(c.Metadata)), compact(got.Metadata), "numbers as they are spelled")
+		got.Metadata = nil
+		want := Task{ID: strconv.FormatInt(c.ID, 10), Subject: c.Subject, Description: c.Description, ActiveForm: c.ActiveForm,
+			Status: c.Status.String(), Owner: c.Owner, BlockedBy: []string{}}
+		for _, id := range c.BlockedBy {
+			want.BlockedBy = append(want.BlockedBy, strconv.FormatInt(id, 10))
+		}
+		assert.Equal(t, want, *got)
+
+		existing, kind, err := Classify(file.Name, file.Data)
+		require.NoError(t, err)
+		assert.Equal(t, Tagged, kind)
+		assert.Equal(t, fsmspec.Existing{ID: want.ID, Number: c.ID, Tag: "p:s", Subject: c.Subject, Status: c.Status.String()}, existing)
+	})
+}
+
+func compact(v jsontext.Value) string {
+	text, _ := jsontext.AppendFormat(nil, v)
+	return string(text)
+}
+
+// TestWhatIsNotATask: a file is not a task if a field that steps depend on has another type.
+func TestWhatIsNotATask(t *testing.T) {
+	for _, text := range []string{``, `{`, `[]`, `"a"`, `{"subject": 1}`, `{"status": true}`, `{"blockedBy": "1"}`, `{"blockedBy": [1]}`} {
+		assert.Nil(t, ClientForm{}.Decode([]byte(text)), text)
+	}
+	assert.Equal(t, &Task{Status: "pending"}, ClientForm{}.Decode([]byte(`{"id": 5, "status": "pending", "owner": {}}`)))
+}
+
+// checkShape checks that a file looks like one of the client's: the fields in the
+// documented order, indented by two spaces a level, no unnecessary escapes, and no line
+// feed at the end.
+func checkShape(t require.TestingT, content string) {
+	assert.False(t, strings.HasSuffix(content, "\n"))
+	var order []string
+	for line := range strings.Lines(content) {
+		line = strings.TrimSuffix(line, "\n")
+		if field, ok := strings.CutPrefix(line, `  "`); ok {
+			name, _, _ := strings.Cut(field, `": `)
+			order = append(order, name)
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		assert.Zero(t, indent%2, "%q", line)
+	}
+	assert.Equal(t, []string{"id", "subject", "description", "activeForm", "owner", "status", "blocks", "blockedBy", "metadata"}, order)
+
+	again := jsontext.Value(bytes.Clone([]byte(content)))
+	require.NoError(t, again.Format(jsontext.Multiline(true), jsontext.WithIndent("  ")))
+	assert.Equal(t, string(again), content)
+	for _, escape := range []string{`\/`, `\u003c`, `\u003e`, `\u0026`, `\u2028`} {
+		assert.NotContains(t, strings.ReplaceAll(content, `\\`, ""), escape)
+	}
+}

@@ -1,0 +1,241 @@
+package write
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+)
+
+// Format returns a valid file in its canonical form:
+//
+//   - indented by two spaces, with a line feed at the end
+//   - the fields of a task in the order in which the client writes them, then unknown fields
+//   - without optional fields that are null, which means the same
+//   - lists of ids, short lists of texts, conditions, each, and every outcome and value on one line
+//   - ids as plain numbers
+//   - strings in their shortest spelling, but with escapes for invisible characters
+//
+// The error is a *fsmspec.InvalidError.
+func Format(data []byte) ([]byte, error) {
+	return format(data, false)
+}
+
+// Renumber is like Format but gives the tasks the ids 1, 2, 3 and so on, in the order of the
+// file and in each array by itself, and adapts the references to them.
+func Renumber(data []byte) ([]byte, error) {
+	return format(data, true)
+}
+
+// numbering returns the new ids of the tasks of a level.
+func numbering(tasks jsontext.Value, renumber bool) func(int64) int64 {
+	if !renumber {
+		return func(id int64) int64 { return id }
+	}
+	number := map[int64]int64{}
+	for task := range jsonx.Parts(tasks) {
+		number[numberOf(jsonx.Member(task.Value, "id"))] = int64(len(number) + 1)
+	}
+	return func(id int64) int64 { return number[id] }
+}
+
+func format(data []byte, renumber bool) ([]byte, error) {
+	if _, err := fsmspec.Parse(data); err != nil {
+		return nil, err
+	}
+	steps, vars := jsontext.Value(data), ""
+	if steps.Kind() == '[' {
+		return message.JSON(append(writeTasks(steps, renumber), '\n')), nil
+	}
+	for m := range jsonx.Parts(steps) {
+		switch m.Name {
+		case "steps":
+			steps = m.Value
+		case "vars":
+			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.Value), []byte("\n    "), []byte("\n  ")))
+		}
+	}
+	indented := bytes.ReplaceAll(writeTasks(steps, renumber), []byte("\n"), []byte("\n  "))
+	return message.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n%s  \"steps\": %s\n}\n", fsmspec.WithOutcomes, vars, indented)), nil
+}
+
+// writeTasks returns the array of the tasks in its canonical form.
+func writeTasks(tasks jsontext.Value, renumber bool) []byte {
+	var out bytes.Buffer
+	number := numbering(tasks, renumber)
+	before := "[\n  "
+	for task := range jsonx.Parts(tasks) {
+		out.WriteString(before)
+		writeTask(&out, task.Value, number, renumber)
+		before = ",\n  "
+	}
+	if out.Len() == 0 {
+		return []byte("[]")
+	}
+	out.WriteString("\n]")
+	return out.Bytes()
+}
+
+// writeTask writes a task with each member on a separate line.
+func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64, renumber bool) {
+	separator := "{\n    "
+	for _, m := range sorted(task) {
+		value := m.Value
+		switch {
+		case value.Kind() == 'n' && slices.Contains(fsmspec.Fields(), m.Name):
+			continue
+		case m.Name == "id":
+			value = appendNumber(nil, value, number)
+		case m.Name == "blocks" || m.Name == "blockedBy":
+			value = ids(value, number)
+		case fsmspec.HasPatterns(m.Name):
+			value = texts(value)
+		case m.Name == "outcomes":
+			value = outcomes(value, number)
+		case m.Name == "when":
+			value = conditions(value, number)
+		case m.Name == "do" && value.Kind() == '[':
+			value = bytes.ReplaceAll(writeTasks(value, renumber), []byte("\n"), []byte("\n    "))
+		case m.Name == "set":
+			value = lines(value)
+		case m.Name == "decides" && value.Kind() == '{', m.Name == "each" && value.Kind() == '{':
+			value = oneLine(value)
+		case value.Kind() == '"':
+			value = quoted(unquoted(value))
+		default:
+			value = bytes.Clone(value)
+			_ = value.Indent(jsontext.WithIndentPrefix("    "), jsontext.WithIndent("  "))
+			value = bytes.TrimSpace(value)
+		}
+		fmt.Fprintf(out, "%s%s: %s", separator, quoted(m.Name), value)
+		separator = ",\n    "
+	}
+	out.WriteString("\n  }")
+}
+
+// sorted returns the members of an object in their canonical order.
+func sorted(object jsontext.Value) []jsonx.Part {
+	place := func(p jsonx.Part) int {
+		if i := slices.Index(fsmspec.Fields(), p.Name); i >= 0 {
+			return i
+		}
+		return len(fsmspec.Fields())
+	}
+	var members []jsonx.Part
+	for p := range jsonx.Parts(object) {
+		members = append(members, p)
+	}
+	slices.SortStableFunc(members, func(a, b jsonx.Part) int { return place(a) - place(b) })
+	return members
+}
+
+// ids writes a list of ids on one line.
+func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
+	text := []byte{'['}
+	for id := range jsonx.Parts(list) { // the file is valid, here and below
+		if len(text) > 1 {
+			text = append(text, ", "...)
+		}
+		text = appendNumber(text, id.Value, number)
+	}
+	return append(text, ']')
+}
+
+// texts writes a list of strings, on one line unless the line would be long.
+func texts(list jsontext.Value) jsontext.Value {
+	const longest = 90
+	var all []string
+	for text := range jsonx.Parts(list) {
+		all = append(all, string(quoted(unquoted(text.Value))))
+	}
+	if line := "[" + strings.Join(all, ", ") + "]"; len(line) <= longest {
+		return jsontext.Value(line)
+	}
+	return jsontext.Value("[\n      " + strings.Join(all, ",\n      ") + "\n    ]")
+}
+
+// outcomes writes the outcomes of a step: names on one line, or each outcome with its effects
+// on a line of its own.
+func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
+	if value.Kind() == '[' {
+		return texts(value)
+	}
+	var lines []string
+	for o := range jsonx.Parts(value) {
+		var effects []string
+		if o.Value.Kind() == '{' {
+			for e := range jsonx.Parts(o.Value) {
+				switch {
+				case e.Value.Kind() == 'n':
+					continue
+				case e.Name == "back":
+					e.Value = appendNumber(nil, e.Value, number)
+				case e.Name == "max":
+					e.Value = appendNumber(nil, e.Value, func(n int64) int64 { return n })
+				}
+				effects = append(effects, fmt.Sprintf("%s: %s", quoted(e.Name), oneLine(e.Value)))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s: {%s}", quoted(o.Name), strings.Join(effects, ", ")))
+	}
+	return jsontext.Value("{\n      " + strings.Join(lines, ",\n      ") + "\n    }")
+}
+
+// lines writes an object with each member on a line.
+func lines(object jsontext.Value) jsontext.Value {
+	var all []string
+	for m := range jsonx.Parts(object) {
+		all = append(all, fmt.Sprintf("%s: %s", quoted(m.Name), oneLine(m.Value)))
+	}
+	if len(all) == 0 {
+		return jsontext.Value("{}")
+	}
+	return jsontext.Value("{\n      " + strings.Join(all, ",\n      ") + "\n    }")
+}
+
+// conditions writes the conditions of a step on one line.
+func conditions(value jsontext.Value, number func(int64) int64) jsontext.Value {
+	var all []string
+	for c := range jsonx.Parts(value) {
+		id, _ := strconv.ParseInt(c.Name, 10, 64)
+		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(number(id), 10), oneLine(c.Value)))
+	}
+	return jsontext.Value("{" + strings.Join(all, ", ") + "}")
+}
+
+// oneLine writes a value on one line, with a space after each comma and colon, and strings in
+// their shortest spelling.
+func oneLine(value jsontext.Value) jsontext.Value {
+	value = bytes.Clone(value)
+	_ = value.Format(jsontext.Multiline(false), jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true),
+		jsontext.PreserveRawStrings(false))
+	return value
+}
+
+// appendNumber appends the new number of an id, which may be spelled like 1.0 or 1e0.
+func appendNumber(text []byte, id jsontext.Value, number func(int64) int64) []byte {
+	return strconv.AppendInt(text, number(numberOf(id)), 10)
+}
+
+func numberOf(id jsontext.Value) int64 {
+	n, _ := new(big.Rat).SetString(string(id))
+	return n.Num().Int64()
+}
+
+func unquoted(value jsontext.Value) string {
+	text, _ := jsontext.AppendUnquote(nil, value)
+	return string(text)
+}
+
+func quoted(text string) jsontext.Value {
+	value, _ := jsontext.AppendQuote(nil, text)
+	return value
+}
