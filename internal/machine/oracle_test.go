@@ -55,7 +55,7 @@ type oracleAnswer struct {
 
 // cases generates workflows with one run of each, to its end or at most 40 events.
 var cases = rapid.Custom(func(t *rapid.T) oracleCase {
-	steps := install.Draw(t, "workflow")
+	steps := workflows.Draw(t, "workflow")
 	c := oracleCase{Spec: oracleSpec{2, objects(steps)}, Events: []oracleEvent{}}
 	m, _ := New(steps)
 	if m == nil {

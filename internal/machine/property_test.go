@@ -16,7 +16,7 @@ func TestEveryRunEnds(t *testing.T) {
 	manyChecks(t, 20_000)
 	refused, run, loops := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		m, _ := New(install.Draw(t, "workflow"))
+		m, _ := New(workflows.Draw(t, "workflow"))
 		if m == nil {
 			refused++
 			return
