@@ -60,7 +60,7 @@ const slack = 2 * time.Second
 func calls(raw []byte, matches func(name string) bool) bool {
 	if bytes.Contains(raw, []byte(commandTag)) {
 		l, ok := parse(raw, "user")
-		name := commandName(textOf(l.Message.Content))
+		name := commandName(textOf(l.Content))
 		return ok && !l.IsMeta && name != "" && matches(name)
 	}
 	if !bytes.Contains(raw, []byte(`"Skill"`)) {
@@ -70,7 +70,7 @@ func calls(raw []byte, matches func(name string) bool) bool {
 	if !ok {
 		return false
 	}
-	for _, call := range skillCalls(l.Message.Content) {
+	for _, call := range skillCalls(l.Content) {
 		if matches(call.name) {
 			return true
 		}

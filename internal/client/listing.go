@@ -21,14 +21,6 @@ const maxListing = 4 << 20
 // listingAtMost bounds the wait for the first listing, of skills or of tools.
 const listingAtMost = 500 * time.Millisecond
 
-// listing is an attachment in which the client lists skills (measured with 2.1.329, fact
-// 147). It writes the first one with the user's first prompt, and further ones for skills that
-// are added later.
-type listing struct {
-	Type  string   `json:"type"`
-	Names []string `json:"names"`
-}
-
 // Lists reports whether the client lists a skill by the name, so that the name is not one that only a frontmatter has. It
 // returns false if the beginning of the transcript does not tell.
 //
@@ -60,8 +52,8 @@ func listsNow(path, name string) (lists, any bool) {
 	defer f.Close()
 	for r := bufio.NewReaderSize(io.LimitReader(f, maxListing), chunkSize); ; {
 		raw, err := r.ReadBytes('\n')
-		if l, ok := parseListing(raw); ok {
-			if any = true; slices.Contains(l.Names, name) {
+		if names, ok := parseListing(raw); ok {
+			if any = true; slices.Contains(names, name) {
 				return true, true
 			}
 		}
@@ -71,14 +63,17 @@ func listsNow(path, name string) (lists, any bool) {
 	}
 }
 
-func parseListing(raw []byte) (found listing, ok bool) {
+// parseListing returns the names in an attachment in which the client lists skills (measured with
+// 2.1.329, fact 147). It writes the first one with the user's first prompt, and further ones for
+// skills that are added later.
+func parseListing(raw []byte) (names []string, ok bool) {
 	if head := raw[:min(len(raw), headBytes)]; !bytes.Contains(head, []byte(`"skill_listing"`)) {
-		return listing{}, false
+		return nil, false
 	}
 	l, ok := parse(raw, "attachment")
-	if !ok || l.IsSidechain {
-		return listing{}, false
+	if !ok || l.IsSidechain || jsonx.StringMember(l.Attachment, "type") != "skill_listing" {
+		return nil, false
 	}
-	err := json.Unmarshal(l.Attachment, &found, jsonx.Tolerant)
-	return found, err == nil && found.Type == "skill_listing"
+	_ = json.Unmarshal(jsonx.Member(l.Attachment, "names"), &names, jsonx.Tolerant) // without names it lists none
+	return names, true
 }

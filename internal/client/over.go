@@ -17,10 +17,10 @@ func Over(path, use string) (over, known bool) {
 	backwards(path, func(raw []byte) bool {
 		names := bytes.Contains(raw, quoted)
 		if l, ok := parse(raw, "user"); ok && names {
-			over = hasBlock(l.Message.Content, "tool_result", "tool_use_id", use)
+			over = hasBlock(l.Content, "tool_result", "tool_use_id", use)
 		} else if l, ok := parse(raw, "assistant"); ok {
 			id := messageID(raw)
-			if names && hasBlock(l.Message.Content, "tool_use", "id", use) {
+			if names && hasBlock(l.Content, "tool_use", "id", use) {
 				over, known = later != "" && id != later, true
 				return false
 			}

@@ -81,11 +81,11 @@ func (t *turn) read(raw []byte) bool {
 	case !t.incomplete():
 	case bytes.Contains(raw, []byte(`"tool_use"`)):
 		if l, ok := parse(raw, "assistant"); ok {
-			t.called(l.Message.Content)
+			t.called(l.Content)
 		}
 	case bytes.Contains(raw, []byte(commandTag)):
 		if l, ok := parse(raw, "user"); ok {
-			text := textOf(l.Message.Content)
+			text := textOf(l.Content)
 			t.typed(commandName(text), commandArgs(text))
 		}
 	}
@@ -94,7 +94,7 @@ func (t *turn) read(raw []byte) bool {
 
 // ran adds a run. Its name follows from an earlier line.
 func (t *turn) ran(l line) {
-	first, _, _ := strings.Cut(textOf(l.Message.Content), "\n")
+	first, _, _ := strings.Cut(textOf(l.Content), "\n")
 	if dir, ok := strings.CutPrefix(first, basePrefix); ok && dir != "" {
 		t.runs = append(t.runs, SkillRun{ToolUse: l.SourceToolUseID, Dir: dir})
 	}

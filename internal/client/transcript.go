@@ -16,17 +16,14 @@ import (
 
 // line is one line of a transcript, with the fields that are used here.
 type line struct {
-	Type             string `json:"type"`
-	IsMeta           bool   `json:"isMeta"`
-	IsSidechain      bool   `json:"isSidechain"` // of a subagent
-	IsCompactSummary bool   `json:"isCompactSummary"`
-	PromptID         string `json:"promptId"`        // the user's prompt that the line belongs to; absent in 2.1.197
-	SourceToolUseID  string `json:"sourceToolUseID"` // the call that added the line
-	Message          struct {
-		Content jsontext.Value `json:"content"`
-	} `json:"message"`
-	Origin     jsontext.Value `json:"origin"`
-	Attachment jsontext.Value `json:"attachment"`
+	IsMeta           bool
+	IsSidechain      bool // of a subagent
+	IsCompactSummary bool
+	PromptID         string // the user's prompt that the line belongs to; absent in 2.1.197
+	SourceToolUseID  string // the call that added the line
+	Content          jsontext.Value
+	Origin           jsontext.Value
+	Attachment       jsontext.Value
 }
 
 // LastAssistantText returns the last text that the model wrote, "" if there is
@@ -35,7 +32,7 @@ func LastAssistantText(path string) string {
 	found := ""
 	backwards(path, func(raw []byte) bool {
 		if l, ok := parse(raw, "assistant"); ok {
-			found = textOf(l.Message.Content)
+			found = textOf(l.Content)
 		}
 		return strings.TrimSpace(found) == ""
 	})
@@ -92,7 +89,7 @@ func AskedUser(path string) (asked bool) {
 		if !ok || l.IsSidechain {
 			return true
 		}
-		for _, b := range slices.Backward(blocksOf(l.Message.Content)) {
+		for _, b := range slices.Backward(blocksOf(l.Content)) {
 			if jsonx.StringMember(b, "type") == "tool_use" {
 				asked = jsonx.StringMember(b, "name") == QuestionTool
 				return false
@@ -157,13 +154,28 @@ func lastUserText(path, promptID string) (text string, stale bool) {
 }
 
 // parse parses a line of the given type. It searches for the type's name first, because
-// most lines have another type and can be long.
-func parse(raw []byte, kind string) (line, bool) {
-	var l line
-	if !bytes.Contains(raw, []byte(kind)) || json.Unmarshal(raw, &l, jsonx.Tolerant) != nil {
+// most lines have another type and can be long. It decodes no struct: to prepare for that takes a
+// hook with nothing to do longer than to read the lines.
+func parse(raw []byte, kind string) (l line, ok bool) {
+	if !bytes.Contains(raw, []byte(kind)) {
 		return line{}, false
 	}
-	return l, l.Type == kind
+	m, err := jsonx.Members(raw)
+	if err != nil || textIn(m["type"]) != kind {
+		return line{}, false
+	}
+	isTrue := func(name string) bool { return string(m[name]) == "true" }
+	return line{
+		IsMeta: isTrue("isMeta"), IsSidechain: isTrue("isSidechain"), IsCompactSummary: isTrue("isCompactSummary"),
+		PromptID: textIn(m["promptId"]), SourceToolUseID: textIn(m["sourceToolUseID"]),
+		Content: jsonx.Member(m["message"], "content"), Origin: m["origin"], Attachment: m["attachment"],
+	}, true
+}
+
+// textIn returns the text of a JSON string, "" of another value.
+func textIn(v jsontext.Value) (text string) {
+	_ = json.Unmarshal(v, &text, jsonx.Tolerant)
+	return text
 }
 
 // prompt returns the text of a message that the user wrote, "" for other lines.
@@ -171,7 +183,7 @@ func (l line) prompt() string {
 	if l.IsMeta || l.IsSidechain || l.IsCompactSummary || jsonx.StringMember(l.Origin, "kind") == "task-notification" {
 		return ""
 	}
-	return userText(textOf(l.Message.Content))
+	return userText(textOf(l.Content))
 }
 
 // queuedCommand is the type of an attachment with a message for the model.
@@ -204,9 +216,8 @@ func userText(text string) string {
 // blocks. A message with a tool result has no text, and reminders that the client
 // inserts are skipped.
 func textOf(content jsontext.Value) string {
-	var text string
-	if json.Unmarshal(content, &text, jsonx.Tolerant) == nil {
-		return text
+	if content.Kind() == '"' {
+		return textIn(content)
 	}
 	var texts []string
 	for _, b := range blocksOf(content) {
