@@ -136,43 +136,6 @@ func PluginName(env func(string) string) string {
 	return jsonx.StringMember(data, "name")
 }
 
-// Setting is a value of the configuration and the file that sets it, as Explain shows it
-// to people.
-type Setting struct{ Key, Value, File string }
-
-// settings returns the values that the files set at the key and below it, those of the
-// project's file first.
-func (c Config) settings(key string) []Setting {
-	var all []Setting
-	seen := map[string]bool{}
-	for _, l := range c.layers {
-		for _, s := range leaves(key, l.root.At(strings.Split(key, ".")...)) {
-			if !seen[s.Key] {
-				seen[s.Key] = true
-				all = append(all, Setting{s.Key, s.Value, l.path})
-			}
-		}
-	}
-	return all
-}
-
-// leaves returns the value at a key, or the values below it if it is a mapping. Their
-// keys are complete: names joined by dots.
-func leaves(key string, v frontmatter.Value) []Setting {
-	members := v.Members()
-	if len(members) == 0 {
-		if v.Null() {
-			return nil
-		}
-		return []Setting{{Key: key, Value: v.String()}}
-	}
-	var all []Setting
-	for _, m := range members {
-		all = append(all, leaves(key+"."+m.Key, m.Value)...)
-	}
-	return all
-}
-
 // find returns the value at the key (names joined by dots) from the first file in which
 // it is valid, or else the fallback.
 func find[T any](c Config, key string, fallback T, valid func(frontmatter.Value) (T, bool)) T {

@@ -27,11 +27,10 @@ func Run(r Rule, in io.Reader, env func(string) string, log func(decisions.Recor
 
 func (c *Call) verbose() bool { return c.env("PLANNING_HOOKS_VERBOSE") == "true" }
 
-// Explanation is the decision of a rule with its facts and settings.
+// Explanation is the decision of a rule with its facts.
 type Explanation struct {
 	Verdict
 	Facts    []Fact
-	Settings []Setting // values of Rule.Settings that a file sets
 	Mistakes []Mistake // files of the configuration that are not used
 }
 
@@ -39,11 +38,7 @@ type Explanation struct {
 func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 	c := &Call{rule: r, env: env, Time: time.Now(), DryRun: true}
 	v := c.run(in)
-	e := Explanation{Verdict: v, Facts: c.facts, Mistakes: c.Config.Mistakes()}
-	for _, key := range r.Settings {
-		e.Settings = append(e.Settings, c.Config.settings(key)...)
-	}
-	return e
+	return Explanation{Verdict: v, Facts: c.facts, Mistakes: c.Config.Mistakes()}
 }
 
 // mistakes returns what the person is told when a session starts, and not after each

@@ -14,8 +14,6 @@ type Rule struct {
 	Rows    []string // the conditions of its table, in order
 	Keeps   []Kept   // files it keeps for each session
 
-	Settings []string // keys of the configuration that Explain shows; keys below them are included
-
 	// Binds reports whether the rule applies to the event at all; nil means always. It
 	// is called before the rule or the frame writes, logs, prints or refuses anything.
 	// Without thoroughly it must be cheap and may return false by mistake. If the rule

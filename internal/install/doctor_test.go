@@ -91,16 +91,6 @@ func TestLocksThatAreLeft(t *testing.T) {
 	assert.DirExists(t, locks[1])
 }
 
-// What killed calls have left of the tests of a file system goes, what another call is using stays.
-func TestProbesThatAreLeft(t *testing.T) {
-	_, write := world(t)
-	old, young := filepath.Dir(write(probePrefix+"1/a", "")), filepath.Dir(write(probePrefix+"2/a", ""))
-	aged(t, old, 2*staleAfter)
-	removeProbes(filepath.Dir(old))
-	assert.NoDirExists(t, old)
-	assert.DirExists(t, young)
-}
-
 // The settings above the project are looked at up to the home, by whichever path that is named.
 func TestParentsEndAtTheHome(t *testing.T) {
 	d, write := world(t)

@@ -104,8 +104,7 @@ func taskRoot(root, variable string) (found []Fault, err error) {
 		found = append(found, Fault{Kind: "task list", What: "is on " + kind +
 			", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
 	}
-	removeProbes(root)
-	dir, err := os.MkdirTemp(root, probePrefix)
+	dir, err := os.MkdirTemp(root, ".fsmtx-doctor-")
 	if err != nil {
 		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root,
 			Command: "chmod u+rwx " + shell.Join(root)}), nil
@@ -135,25 +134,6 @@ func uncreatable(root, variable string) []Fault {
 			place, err, variable), File: root}}
 	}
 	return nil
-}
-
-// probePrefix begins the name of the temporary directory in which doctor tests the file
-// system.
-const probePrefix = ".fsmtx-doctor-"
-
-// removeProbes removes the temporary directories of killed calls.
-func removeProbes(root string) {
-	entries, _ := os.ReadDir(root)
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), probePrefix) || time.Since(info.ModTime()) < staleAfter {
-			continue
-		}
-		dir := filepath.Join(root, e.Name())
-		for _, path := range []string{filepath.Join(dir, "a"), filepath.Join(dir, "b"), dir} {
-			_ = os.Remove(path)
-		}
-	}
 }
 
 // staleAfter is the age at which a lock is certainly stale: the client takes a lock over

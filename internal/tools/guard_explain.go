@@ -20,9 +20,8 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 		Short: "Show which row of a guard's table decides an event, and on which facts",
 		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
 			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR, PLANNING_BINDS). It\n" +
-			"counts nothing, logs nothing and changes no file. It also shows the settings in the files of the\n" +
-			"configuration, each with its file: a project's own .claude/planning-config.yaml takes precedence over\n" +
-			"the plugin's. A file that cannot be read is not used; it is shown with the line of the mistake.",
+			"counts nothing, logs nothing and changes no file. A file of the configuration that cannot be read is not\n" +
+			"used; it is shown with the line of the mistake.",
 		Example: command.Example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
 
@@ -49,9 +48,6 @@ func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	for _, f := range e.Facts {
 		message.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
 	}
-	for _, set := range e.Settings {
-		message.Fprintf(w, "setting\t%s\n", describeSetting(set))
-	}
 	for _, m := range e.Mistakes {
 		message.Fprintf(w, "mistake\t%s\n", m.String())
 	}
@@ -60,14 +56,6 @@ func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	}
 	return w.Flush()
 }
-
-func describeSetting(s guard.Setting) string {
-	return fmt.Sprintf("%s = %s (%s)", s.Key, guard.Truncate(guard.OneLine(s.Value), maxSetting), s.File)
-}
-
-// maxSetting limits the length of a value that is shown, in characters: lists of words are
-// long.
-const maxSetting = 100
 
 func describeRow(r guard.Rule, row int) string {
 	if row < 1 || row > len(r.Rows) {

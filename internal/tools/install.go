@@ -176,8 +176,6 @@ Exit codes of --check:
 	f.steps.flags(c)
 	f.parts.flags(c)
 	f.line.flags(c, "statusline", "show the workflow in the client's status line, beside the line that is there")
-	flags.BoolFunc("no-task-tools", "", func(string) error { return flags.Set("task-tools", "false") }) // before it was the default
-	_ = flags.MarkHidden("no-task-tools")
 	f.taskTools.flags(c, "task-tools", "set CLAUDE_CODE_ENABLE_TODO_TOOLS, so that newer models have the client's task tools")
 	return c
 }

@@ -20,7 +20,6 @@ func h01() guard.Rule {
 		Flag: "hooks_immutable_guard", Timeout: 5,
 		Brief: "a question whose answer is already decided is not asked again",
 		Rows:  decisionRows, Decide: decideBy(runH01),
-		Settings: []string{"feature_flags.hooks_immutable_guard"},
 	}
 }
 

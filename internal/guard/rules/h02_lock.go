@@ -17,7 +17,6 @@ func h02() guard.Rule {
 		Flag: "hooks_lock_enforcement", Timeout: 3,
 		Brief: "the feature directory is written only by the session that holds the planning lock",
 		Rows:  lockRows, Decide: decideBy(runH02),
-		Settings: []string{"feature_flags.hooks_lock_enforcement", "workflow"},
 	}
 }
 

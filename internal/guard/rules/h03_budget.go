@@ -29,8 +29,7 @@ func h03(config configuration) guard.Rule {
 		Flag:    "hooks_budget_tracker", Timeout: 3,
 		Brief: "research calls stay within the session's and the phase's budget",
 		Rows:  budgetRows, Decide: decideBy(runH03),
-		Keeps:    []guard.Kept{{What: "research budget", Path: BudgetFile}},
-		Settings: []string{"feature_flags.hooks_budget_tracker", "research_mcp"},
+		Keeps: []guard.Kept{{What: "research budget", Path: BudgetFile}},
 	}
 }
 

@@ -15,7 +15,6 @@ func h04() guard.Rule {
 		Flag: "hooks_spec_protection", Timeout: 3,
 		Brief: "spec.md does not change once planning is under way",
 		Rows:  specRows, Decide: decideBy(runH04),
-		Settings: []string{"feature_flags.hooks_spec_protection", "workflow"},
 	}
 }
 

@@ -19,8 +19,7 @@ func h05() guard.Rule {
 		Timeout: 3,
 		Brief:   "every change of phase is logged and resets the phase's research budget",
 		Rows:    checkpointRows, Decide: decideBy(runH05),
-		Binds:    bindsBy((*call).underWayOrCompleted),
-		Settings: []string{"workflow"},
+		Binds: bindsBy((*call).underWayOrCompleted),
 	}
 }
 

@@ -16,7 +16,6 @@ func h06() guard.Rule {
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "every prompt comes with the state of the workflow",
 		Rows:  injectionRows(), Decide: decideBy(runH06),
-		Settings: []string{"feature_flags.hooks_context_preservation", "workflow"},
 	}
 }
 

@@ -27,7 +27,6 @@ func h10(config configuration) guard.Rule {
 // agentRule fills in the fields that the rules for agents share, H07 to H10.
 func agentRule(r guard.Rule) guard.Rule {
 	r.Event, r.Flag, r.Timeout = event.SubagentStop, "hooks_agent_validation", 10
-	r.Settings = []string{"feature_flags." + r.Flag, "feature_flags.s1_self_critique", "workflow"}
 	return r
 }
 

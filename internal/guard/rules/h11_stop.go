@@ -19,7 +19,6 @@ import (
 func stopRule(r guard.Rule) guard.Rule {
 	r.Event, r.Flag, r.Timeout = event.Stop, "hooks_stop_guard", 5
 	r.Binds = bindsBy((*call).inPlanningSession)
-	r.Settings = []string{"feature_flags." + r.Flag, "feature_flags.hooks_enforcement", "workflow"}
 	return r
 }
 

@@ -13,7 +13,6 @@ func h12() guard.Rule {
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "the summary of a compaction contains the state of the workflow",
 		Rows:  preservationRows(), Decide: decideBy(runH12),
-		Settings: []string{"feature_flags.hooks_context_preservation", "workflow"},
 	}
 }
 

@@ -23,7 +23,6 @@ func h13() guard.Rule {
 		Timeout: 10,
 		Brief:   "the model knows branch, feature directory and phase when a session starts",
 		Rows:    environmentRows, Decide: decideBy(runH13),
-		Settings: []string{"workflow"},
 	}
 }
 
