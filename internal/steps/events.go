@@ -8,10 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -60,11 +57,11 @@ func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, le
 	if x.Mode == StopOff || len(s.Ready()) == 0 {
 		return s, nil, nil
 	}
-	data, err := txn.ReadState(f.List.Dir, stopFile)
+	all, err := recall[reminders](f, stopFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	last := parseReminders(data).of(f.reminder(x))
+	last := all.of(f.reminder(x))
 	if left = stop(s, x, last); len(left) == 0 {
 		return s, nil, nil
 	}
@@ -110,17 +107,7 @@ func (f *Frame) remember(ctx context.Context, x Stopping, last reminder) error {
 
 // changeReminders sets a value in the file of reminders.
 func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
-	return f.locked(ctx, func(dir *txn.Dir) error {
-		data, err := dir.ReadState(stopFile)
-		if err != nil {
-			return err
-		}
-		text, err := json.Marshal(parseReminders(data).with(key, value), jsonx.Tolerant, json.Deterministic(true))
-		if err != nil {
-			return err
-		}
-		return dir.WriteState(stopFile, text)
-	})
+	return remember(ctx, f, stopFile, func(r reminders) reminders { return r.with(key, value) })
 }
 
 // reminders has the last reminder, by session and agent.
@@ -161,13 +148,10 @@ func (r reminders) of(agent string) reminder {
 // BeginTurn makes the count of Stopping.Turns begin again, because the person has sent a
 // prompt.
 func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
-	data, err := txn.ReadState(f.List.Dir, stopFile)
-	if err != nil {
+	all, err := recall[reminders](f, stopFile)
+	last := all.of(f.reminder(x))
+	if err != nil || last.times < 2 {
 		return err
-	}
-	last := parseReminders(data).of(f.reminder(x))
-	if last.times < 2 {
-		return nil
 	}
 	return f.remember(ctx, x, reminder{last.at, 0})
 }
@@ -175,11 +159,6 @@ func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
 // maxReminders limits the number of agents in the file. When it is reached, all subagents
 // are forgotten, and if the file is still too long, all sessions.
 const maxReminders = 50
-
-func parseReminders(data []byte) (r reminders) {
-	_ = json.Unmarshal(data, &r, jsonx.Tolerant) // a file that cannot be read has no reminders
-	return r
-}
 
 func (r reminders) with(agent, progress string) reminders {
 	if len(r) >= maxReminders {

@@ -9,11 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Grant permits one command of one tool call of the agent, about which the client asks the
@@ -42,7 +38,7 @@ const maxGrants = 50
 func (f *Frame) Grant(ctx context.Context, g Grant) (token string, err error) {
 	token = rand.Text()
 	g.Time, g.Hash = time.Now().UTC(), hashOf(token)
-	return token, f.changeGrants(ctx, func(all []Grant) []Grant {
+	return token, remember(ctx, f, grantsFile, func(all []Grant) []Grant {
 		all = append(all, g)
 		return all[max(0, len(all)-maxGrants):]
 	})
@@ -51,10 +47,10 @@ func (f *Frame) Grant(ctx context.Context, g Grant) (token string, err error) {
 // UseGrant uses up the grant of a token, whatever it is for. It returns ErrNoGrant unless
 // the grant is for this command and its call is still being carried out.
 func (f *Frame) UseGrant(ctx context.Context, token, command string) (found Grant, err error) {
-	if data, err := txn.ReadState(f.List.Dir, grantsFile); err != nil || data == nil {
+	if all, err := recall[[]Grant](f, grantsFile); err != nil || len(all) == 0 {
 		return found, errors.Join(ErrNoGrant, err) // without a grant S is not created
 	}
-	err = f.changeGrants(ctx, func(all []Grant) []Grant {
+	err = remember(ctx, f, grantsFile, func(all []Grant) []Grant {
 		i := slices.IndexFunc(all, func(g Grant) bool { return g.Hash == hashOf(token) })
 		if i < 0 {
 			return all
@@ -85,12 +81,11 @@ func (f *Frame) EndGrants(ctx context.Context, e Seen) error {
 	if f.lacks(grantsFile) {
 		return nil // as at nearly every event
 	}
-	data, err := txn.ReadState(f.List.Dir, grantsFile)
-	all := parseGrants(data)
+	all, err := recall[[]Grant](f, grantsFile)
 	if err != nil || !slices.ContainsFunc(all, func(g Grant) bool { return g.endsWith(e) }) {
 		return err
 	}
-	return f.changeGrants(ctx, func(all []Grant) []Grant {
+	return remember(ctx, f, grantsFile, func(all []Grant) []Grant {
 		return slices.DeleteFunc(all, func(g Grant) bool { return g.endsWith(e) })
 	})
 }
@@ -106,30 +101,6 @@ func (g Grant) endsWith(e Seen) bool {
 	}
 	over, known := client.Over(g.Written, g.Use)
 	return over || !known
-}
-
-// changeGrants replaces the grants under the list's lock.
-func (f *Frame) changeGrants(ctx context.Context, change func([]Grant) []Grant) error {
-	return f.locked(ctx, func(dir *txn.Dir) error {
-		data, err := dir.ReadState(grantsFile)
-		if err != nil {
-			return err
-		}
-		all := change(parseGrants(data))
-		if len(all) == 0 {
-			return dir.RemoveState(grantsFile)
-		}
-		text, err := json.Marshal(all, jsonx.Tolerant)
-		if err != nil {
-			return err
-		}
-		return dir.WriteState(grantsFile, text)
-	})
-}
-
-func parseGrants(data []byte) (all []Grant) {
-	_ = json.Unmarshal(data, &all, jsonx.Tolerant) // a file that cannot be read grants nothing
-	return all
 }
 
 func hashOf(token string) string {

@@ -127,7 +127,7 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 func TestGrantsAreLimited(t *testing.T) {
 	all := make([]Grant, maxGrants)
 	l := hydrated(t, Step{})
-	require.NoError(t, l.changeGrants(t.Context(), func([]Grant) []Grant {
+	require.NoError(t, remember(t.Context(), l.Frame, grantsFile, func([]Grant) []Grant {
 		for i := range all {
 			all[i] = Grant{Use: itoa(int64(i))}
 		}
@@ -137,7 +137,7 @@ func TestGrantsAreLimited(t *testing.T) {
 	require.NoError(t, err)
 	data, err := txn.ReadState(l.List.Dir, grantsFile)
 	require.NoError(t, err)
-	left := parseGrants(data)
+	left := parseMemo[[]Grant](data)
 	require.Len(t, left, maxGrants)
 	require.Equal(t, "1", left[0].Use)
 	require.Equal(t, "last", left[maxGrants-1].Use)

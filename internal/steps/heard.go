@@ -6,12 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Heard is what hooks have learnt of a session, in an agent whose transcript is not read. It
@@ -72,8 +68,8 @@ func (h Heard) person(s *State) (p person) {
 
 // Heard returns what is known of a session. It takes no lock.
 func (f *Frame) Heard(session string) (Heard, error) {
-	data, err := txn.ReadState(f.List.Dir, heardFile)
-	return parseHeard(data)[session], err
+	all, err := recall[map[string]Heard](f, heardFile)
+	return all[session], err
 }
 
 // Hear changes what is known of a session. It writes only if that changes something, and never
@@ -83,30 +79,16 @@ func (f *Frame) Hear(ctx context.Context, session string, change func(Heard) Hea
 	if err != nil || change(now) == now {
 		return err
 	}
-	return f.locked(ctx, func(dir *txn.Dir) error {
-		data, err := dir.ReadState(heardFile)
-		if err != nil {
-			return err
+	return remember(ctx, f, heardFile, func(all map[string]Heard) map[string]Heard {
+		if all == nil {
+			all = map[string]Heard{}
 		}
-		all := parseHeard(data)
 		if all[session] = change(all[session]); len(all) > maxReminders {
 			others := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(other string) bool { return other == session })
 			for _, other := range others[:len(all)-maxReminders] {
 				delete(all, other)
 			}
 		}
-		text, err := json.Marshal(all, jsonx.Tolerant, json.Deterministic(true))
-		if err != nil {
-			return err
-		}
-		return dir.WriteState(heardFile, text)
+		return all
 	})
-}
-
-func parseHeard(data []byte) map[string]Heard {
-	all := map[string]Heard{}
-	if json.Unmarshal(data, &all, jsonx.Tolerant) != nil || all == nil {
-		return map[string]Heard{} // a file that cannot be read says nothing
-	}
-	return all
 }

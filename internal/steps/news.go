@@ -2,15 +2,11 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -28,8 +24,8 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 	if err != nil || len(s.Steps) == 0 {
 		return ""
 	}
-	data, err := txn.ReadState(f.List.Dir, stopFile)
-	if lines, _ := s.news(f, parseReminders(data)[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(s.waiting(f)) > 0) {
+	all, err := recall[reminders](f, stopFile)
+	if lines, _ := s.news(f, all[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(s.waiting(f)) > 0) {
 		return ""
 	}
 	_ = f.locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
@@ -37,11 +33,10 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 		if err != nil {
 			return err
 		}
-		all := parseReminders(data)
+		all := parseMemo[reminders](data)
 		lines, last := s.news(f, all[f.newsKey()])
 		if len(lines) > 0 {
-			written, err := json.Marshal(all.with(f.newsKey(), last.Format(time.RFC3339Nano)), jsonx.Tolerant, json.Deterministic(true))
-			if err := errors.Join(err, dir.WriteState(stopFile, written)); err != nil {
+			if err := writeMemo(dir, stopFile, all.with(f.newsKey(), last.Format(time.RFC3339Nano))); err != nil {
 				return err
 			}
 		}

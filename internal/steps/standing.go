@@ -3,8 +3,6 @@ package steps
 import (
 	"context"
 	"slices"
-
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Standing is what the workflows of a session say to other hooks that may keep its turn from
@@ -30,12 +28,12 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 	if err != nil || len(s.Steps) == 0 {
 		return Standing{}, err
 	}
-	data, err := txn.ReadState(f.List.Dir, stopFile)
+	all, err := recall[reminders](f, stopFile)
 	if err != nil {
 		return Standing{}, err
 	}
 	mine := s.of(f.Session, func(string) bool { return false })
-	standing := Standing{SentBack: parseReminders(data).of(f.reminder(Stopping{})).at == mine.progress()}
+	standing := Standing{SentBack: all.of(f.reminder(Stopping{})).at == mine.progress()}
 	for _, c := range mine.Steps {
 		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: mine.evidenced(c),
 			Current: c == mine.current(c.Workflow)})

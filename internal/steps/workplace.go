@@ -9,7 +9,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/locator"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // workplace returns the directory to which the paths of a workflow are relative, for an
@@ -55,7 +54,7 @@ func IsIn(project, dir string) bool {
 
 // KeepDirectory records the directory of the session's project, from an event of the client itself.
 func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
-	if data, err := txn.ReadState(f.List.Dir, stopFile); err != nil || parseReminders(data)[f.directoryKey()] == dir {
+	if all, err := recall[reminders](f, stopFile); err != nil || all[f.directoryKey()] == dir {
 		return err
 	}
 	return f.changeReminders(ctx, f.directoryKey(), dir)
@@ -64,8 +63,8 @@ func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
 // Directory returns the directory of the session's project as the client's own events have told it: the one that was kept, else that
 // of a workflow that such an event began. It is empty if there was none.
 func (f *Frame) Directory(ctx context.Context) string {
-	data, _ := txn.ReadState(f.List.Dir, stopFile)
-	if dir := parseReminders(data)[f.directoryKey()]; dir != "" {
+	all, _ := recall[reminders](f, stopFile)
+	if dir := all[f.directoryKey()]; dir != "" {
 		return dir
 	}
 	s, err := LoadNow(ctx, f.List.Dir)
