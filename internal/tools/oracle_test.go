@@ -230,12 +230,52 @@ func sameButForOrder(old, now string) bool {
 
 // changed returns the lines that only one of two texts has, with - or + in front.
 func changed(old, now string) (lines []string) {
+	var gone, come []string
+	flush := func() {
+		lines, gone, come = append(lines, apart(gone, come)...), nil, nil
+	}
 	for line := range strings.Lines(string(diff.Diff("", []byte(old), "", []byte(now)))) {
-		if line = strings.TrimSuffix(line, "\n"); line != "" && (line[0] == '-' || line[0] == '+') && line != "--- " && line != "+++ " {
-			lines = append(lines, line)
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case line == "--- " || line == "+++ ":
+		case strings.HasPrefix(line, "-"):
+			gone = append(gone, line)
+		case strings.HasPrefix(line, "+"):
+			come = append(come, line)
+		default:
+			flush()
 		}
 	}
+	flush()
 	return lines
+}
+
+// apart returns the lines of a place where a text differs without those that both have, in the same order: diff compares the
+// lines only that a text has once.
+func apart(gone, come []string) []string {
+	longest := make([][]int, len(gone)+1) // common subsequence of what comes after
+	for i := range longest {
+		longest[i] = make([]int, len(come)+1)
+	}
+	for i := len(gone) - 1; i >= 0; i-- {
+		for j := len(come) - 1; j >= 0; j-- {
+			if longest[i][j] = max(longest[i+1][j], longest[i][j+1]); gone[i][1:] == come[j][1:] {
+				longest[i][j] = longest[i+1][j+1] + 1
+			}
+		}
+	}
+	var left, right []string
+	i, j := 0, 0
+	for i < len(gone) && j < len(come) {
+		switch {
+		case gone[i][1:] == come[j][1:]:
+			i, j = i+1, j+1
+		case longest[i+1][j] >= longest[i][j+1]:
+			left, i = append(left, gone[i]), i+1
+		default:
+			right, j = append(right, come[j]), j+1
+		}
+	}
+	return slices.Concat(left, gone[i:], right, come[j:])
 }
 
 // A rule of differences.txt explains lines of differences.
