@@ -21,7 +21,7 @@ const module = "github.com/fsmtx/fsmtx"
 // millisecond, which is a third of the time of a hook that has nothing to do. The MCP
 // library imports it, so the MCP server is a separate program (internal/mcp/program).
 var heavy = []string{"net/http", "crypto/tls", "golang.org/x/text/unicode/norm", "github.com/spf13/afero",
-	"github.com/modelcontextprotocol/go-sdk/mcp"}
+	"github.com/pelletier/go-toml/v2", "github.com/modelcontextprotocol/go-sdk/mcp"}
 
 func TestNothingHeavyIsLinked(t *testing.T) {
 	deps := dependencies(t)

@@ -88,6 +88,8 @@ type Trust struct {
 	File    string // absolute path of the file with hooks
 	Project string // absolute path of the project if the file is the project's, else empty
 	Config  string // the directory of the agent's own files
+
+	Table func(file string, keys ...string) map[string]any // returns a table of a TOML file, none if it cannot be read
 }
 
 // Home is a directory below HOME, and the variable that moves it.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Codex is OpenAI's Codex CLI.
@@ -48,20 +47,9 @@ func Codex() *Agent {
 
 // untrustedByCodex reports whether nobody has trusted the hooks of a file, or the project.
 func untrustedByCodex(t Trust) bool {
-	config := readTOML(filepath.Join(t.Config, "config.toml"))
-	hooks := false
-	for key := range config.at("hooks", "state") {
+	config, hooks := filepath.Join(t.Config, "config.toml"), false
+	for key := range t.Table(config, "hooks", "state") {
 		hooks = hooks || strings.HasPrefix(key, t.File+":")
 	}
-	return !hooks || t.Project != "" && config.at("projects", t.Project)["trust_level"] != "trusted"
-}
-
-// readTOML returns the tables of a file, none if it cannot be read.
-func readTOML(file string) tables {
-	data, err := safefile.ReadFile(file, maxConfig, 0)
-	if err != nil {
-		return nil
-	}
-	config, _ := decode(data)
-	return config
+	return !hooks || t.Project != "" && t.Table(config, "projects", t.Project)["trust_level"] != "trusted"
 }

@@ -96,7 +96,7 @@ type agentFile struct {
 	*settings.File
 	hooks  []settings.Hook
 	server *settings.Server // in a JSON file
-	table  *agent.Table     // in a TOML file
+	table  *tomlServer      // in a TOML file
 	data   []byte           // the file as it should be
 	report settings.Report
 }
@@ -298,18 +298,18 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 
 // isTheirs reports whether an error of addServer says that the file has no server of ours.
 func (a agentInstall) isTheirs(err error) bool {
-	return errors.Is(err, agent.ErrServer) || errors.Is(err, settings.ErrForeign) || a.verb != remove && errors.Is(err, agent.ErrTOML)
+	return errors.Is(err, errServer) || errors.Is(err, settings.ErrForeign) || a.verb != remove && errors.Is(err, errTOML)
 }
 
 // addServer sets the server that the file should have, and reports whether it has one.
 func (a agentInstall) addServer(one *agentFile, command string) (had bool, err error) {
 	if a.agent.ServerPath == nil {
-		one.table = &agent.Table{Command: command, Args: []string{"mcp"}}
+		one.table = &tomlServer{Command: command, Args: []string{"mcp"}}
 		if a.verb == remove {
-			_, had, err = one.table.Remove(one.Data)
+			_, had, err = one.table.remove(one.Data)
 			return had, err
 		}
-		_, had, err = one.table.Inspect(one.Data)
+		_, had, err = one.table.inspect(one.Data)
 		return had, err
 	}
 	fields := a.agent.ServerFields
@@ -329,7 +329,7 @@ func (a agentInstall) edit(one *agentFile) error {
 	}
 	var parts []settings.Report
 	if one.table != nil {
-		why, had, err := one.table.Inspect(one.data)
+		why, had, err := one.table.inspect(one.data)
 		if err != nil {
 			return err
 		}
@@ -384,9 +384,9 @@ func joined(parts []settings.Report) (all settings.Report) {
 func (one *agentFile) change(remove bool) (err error) {
 	switch {
 	case one.table != nil && remove:
-		one.data, _, err = one.table.Remove(one.data)
+		one.data, _, err = one.table.remove(one.data)
 	case one.table != nil:
-		one.data, err = one.table.Add(one.data)
+		one.data, err = one.table.add(one.data)
 	case remove:
 		if one.server != nil {
 			if one.data, err = settings.RemoveServer(one.data, *one.server); err != nil {
@@ -454,7 +454,7 @@ func (a agentInstall) isUnmet(s terminal.Streams, one agentFile) bool {
 	if len(one.hooks) == 0 || a.demand() == "" || a.agent.Demands.Unmet == nil {
 		return false
 	}
-	t := agent.Trust{File: one.Path, Config: a.agent.Home.In(s.Getenv)}
+	t := agent.Trust{File: one.Path, Config: a.agent.Home.In(s.Getenv), Table: tomlTable}
 	if a.Scope == Project {
 		t.Project, _ = os.Getwd()
 	}

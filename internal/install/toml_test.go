@@ -1,4 +1,4 @@
-package agent_test
+package install
 
 import (
 	"strings"
@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/fsmtx/fsmtx/internal/agent"
 )
 
 // vars and varsLine are the variables that the server gets, as Add writes them.
@@ -19,20 +17,20 @@ const (
 
 // TestTableIsRemoved: from any file, and also after lines were added below it.
 func TestTableIsRemoved(t *testing.T) {
-	table := agent.Table{Command: `/a "b"/\c`, Args: []string{"mcp"}}
+	table := tomlServer{Command: `/a "b"/\c`, Args: []string{"mcp"}}
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.SampledFrom([]string{"", "\n", "a = 1\n", "[x]\r\n", "# c\n\n", "\ufeffa = 1\n", "\ufeff[x]\r\n",
 			"x = \"\"\"\n[y]\n\"\"\"\n", "[mcp_servers]\no = {command = \"o\"}\n"}).Draw(t, "file")
-		added, err := table.Add([]byte(before))
+		added, err := table.add([]byte(before))
 		require.NoError(t, err)
-		why, had, err := table.Inspect(added)
+		why, had, err := table.inspect(added)
 		require.NoError(t, err)
 		require.True(t, had)
 		require.Empty(t, why)
-		again, err := table.Add(added)
+		again, err := table.add(added)
 		require.NoError(t, err)
 		require.Equal(t, string(added), string(again))
-		removed, had, err := table.Remove(added)
+		removed, had, err := table.remove(added)
 		require.NoError(t, err)
 		require.True(t, had)
 		if strings.TrimSpace(strings.TrimPrefix(before, "\ufeff")) == "" {
@@ -42,54 +40,54 @@ func TestTableIsRemoved(t *testing.T) {
 		}
 
 		later := rapid.SampledFrom([]string{"[y]\n", "\n[y]\n", "# c\n[[z]]\nb = 2\n"}).Draw(t, "later")
-		removed, _, err = table.Remove(append(added, later...))
+		removed, _, err = table.remove(append(added, later...))
 		require.NoError(t, err)
 		require.Equal(t, before+later, string(removed))
 	})
-	added, err := table.Add([]byte("a = 1"))
+	added, err := table.add([]byte("a = 1"))
 	require.NoError(t, err)
-	removed, _, err := table.Remove(added)
+	removed, _, err := table.remove(added)
 	require.NoError(t, err)
 	require.Equal(t, "a = 1\n", string(removed), "the line got an end")
 }
 
 func TestTable(t *testing.T) {
-	old, err := agent.Table{Command: "/old/fsmtx", Args: []string{"mcp"}}.Add([]byte("a = 1\n"))
+	old, err := tomlServer{Command: "/old/fsmtx", Args: []string{"mcp"}}.add([]byte("a = 1\n"))
 	require.NoError(t, err)
-	table := agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}
-	why, had, err := table.Inspect(old)
+	table := tomlServer{Command: "/new/fsmtx", Args: []string{"mcp"}}
+	why, had, err := table.inspect(old)
 	require.NoError(t, err)
 	assert.True(t, had)
 	assert.Equal(t, "MCP server: runs /old/fsmtx, want /new/fsmtx", why)
-	updated, err := table.Add(old)
+	updated, err := table.add(old)
 	require.NoError(t, err)
 	assert.Contains(t, string(updated), `command = "/new/fsmtx"`)
 	assert.NotContains(t, string(updated), "old")
 
 	for own, want := range map[string]error{
-		"[mcp_servers.fsmtx]\n": agent.ErrServer, "[ mcp_servers . \"fsmtx\" ]\n": agent.ErrServer, "[mcp_servers.fsmtx.env]\n": agent.ErrServer,
-		"x = 1\nmcp_servers.fsmtx = {}\n": agent.ErrServer, "[\"mcp_servers\".fsmtx]\n": agent.ErrServer,
-		"[[mcp_servers.fsmtx]]\n":     agent.ErrServer,
-		"[mcp_servers]\nfsmtx = {}\n": agent.ErrServer, "'mcp_servers' = {\"fsmtx\" = {}}\n": agent.ErrServer,
-		"mcp_servers = {}\n": agent.ErrOneLine, "mcp_servers = {other = {}}": agent.ErrOneLine, "mcp_servers = 1\n": agent.ErrOneLine,
-		"x = [\n": agent.ErrTOML, "x = \"\"\"\n": agent.ErrTOML, "x = 1\nx = 2\n": agent.ErrTOML, "\ufeffx = \n": agent.ErrTOML,
+		"[mcp_servers.fsmtx]\n": errServer, "[ mcp_servers . \"fsmtx\" ]\n": errServer, "[mcp_servers.fsmtx.env]\n": errServer,
+		"x = 1\nmcp_servers.fsmtx = {}\n": errServer, "[\"mcp_servers\".fsmtx]\n": errServer,
+		"[[mcp_servers.fsmtx]]\n":     errServer,
+		"[mcp_servers]\nfsmtx = {}\n": errServer, "'mcp_servers' = {\"fsmtx\" = {}}\n": errServer,
+		"mcp_servers = {}\n": errOneLine, "mcp_servers = {other = {}}": errOneLine, "mcp_servers = 1\n": errOneLine,
+		"x = [\n": errTOML, "x = \"\"\"\n": errTOML, "x = 1\nx = 2\n": errTOML, "\ufeffx = \n": errTOML,
 	} {
-		_, err := table.Add([]byte(own))
+		_, err := table.add([]byte(own))
 		require.ErrorIs(t, err, want, own)
 		require.Regexp(t, `^\d+:\d+: `, err.Error())
-		_, had, err := table.Inspect([]byte(own))
+		_, had, err := table.inspect([]byte(own))
 		assert.False(t, had)
-		if want == agent.ErrServer || want == agent.ErrTOML {
+		if want == errServer || want == errTOML {
 			require.ErrorIs(t, err, want, own)
 		}
-		rest, had, err := table.Remove([]byte(own))
+		rest, had, err := table.remove([]byte(own))
 		require.NoError(t, err)
 		assert.False(t, had)
 		assert.Equal(t, own, string(rest))
 	}
 	for _, others := range []string{"[mcp_servers.other]\n", "[mcp_servers.fsmtx2]\n", "# [mcp_servers.fsmtx]\n",
 		"mcp_servers.other.command = 'x'\n", "[mcp_servers]\nother = {}\n", "x = {\n a = 1,\n}\n"} {
-		_, err := table.Add([]byte(others))
+		_, err := table.add([]byte(others))
 		require.NoError(t, err, others)
 	}
 }
@@ -98,7 +96,7 @@ func TestTable(t *testing.T) {
 // the server is found without the comments, of which Codex drops some (measured with 0.169.0).
 func TestCodexWritesInTheFileToo(t *testing.T) {
 	const server = "[mcp_servers.fsmtx]\ncommand = \"/bin/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
-	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	for name, c := range map[string]struct{ file, rest string }{
 		"a table before the comment": {"a = 1\n" + server + "\n[features]\nhooks = true\n# mine\n",
 			"a = 1\n\n[features]\nhooks = true\n# mine\n"},
@@ -110,14 +108,14 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 			"command = '/bin/fsmtx'\n[b]\n", "[b]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			why, had, err := table.Inspect([]byte(c.file))
+			why, had, err := table.inspect([]byte(c.file))
 			require.NoError(t, err)
 			assert.True(t, had)
 			assert.Empty(t, why)
-			same, err := table.Add([]byte(c.file))
+			same, err := table.add([]byte(c.file))
 			require.NoError(t, err)
 			assert.Equal(t, c.file, string(same))
-			rest, had, err := table.Remove([]byte(c.file))
+			rest, had, err := table.remove([]byte(c.file))
 			require.NoError(t, err)
 			assert.True(t, had)
 			assert.Equal(t, c.rest, string(rest))
@@ -126,25 +124,25 @@ func TestCodexWritesInTheFileToo(t *testing.T) {
 
 	const own = "[mcp_servers.fsmtx] # x\n# why\nenabled = true\ncommand = \"/old/fsmtx\"\n" + varsLine + "args = " +
 		"[\"mcp\"]\n[mcp_servers.fsmtx.env]\nA = \"1\"\n"
-	out, err := table.Add([]byte(own))
+	out, err := table.add([]byte(own))
 	require.NoError(t, err)
 	assert.Equal(t, strings.Replace(own, "/old/", "/bin/", 1), string(out), "only the program changes")
 	const several = "/fsmtx\"\n" + varsLine + "args = [\n\"mcp\", \"--x\",\n]\n"
-	out, err = table.Add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several))
+	out, err = table.add([]byte("[mcp_servers.fsmtx]\ncommand = \"/old" + several))
 	require.NoError(t, err, "further arguments are the person's")
 	assert.Equal(t, "[mcp_servers.fsmtx]\ncommand = \"/bin"+several, string(out))
-	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
-	require.ErrorIs(t, err, agent.ErrTable, "a line like a header")
-	_, _, err = table.Remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
-	require.ErrorIs(t, err, agent.ErrTOML, "it may have the server")
+	_, _, err = table.remove([]byte(server + "x = [\n[1],\n[\"b\"]\n]\n"))
+	require.ErrorIs(t, err, errTable, "a line like a header")
+	_, _, err = table.remove([]byte(server + "x = [\n[1],\n[\"b\"\n"))
+	require.ErrorIs(t, err, errTOML, "it may have the server")
 }
 
 func TestOnlyTheProgramIsUpdated(t *testing.T) {
-	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	const old = "[mcp_servers.fsmtx]\ncommand = \"/old/fsmtx\"\nargs = [\"mcp\"]\n" + varsLine
 	const note = "note = \"\"\"\ncommand = \"/old/fsmtx\"\n\"\"\"\n"
 	for _, other := range []string{"[x]\ncommand = \"/old/fsmtx\"\n", "x = nan\n" + note, "[mcp_servers.fsmtx.env]\ncommand = \"1\"\n"} {
-		out, err := table.Add([]byte(other + old + note))
+		out, err := table.add([]byte(other + old + note))
 		require.NoError(t, err, other)
 		assert.Equal(t, other+strings.Replace(old, "/old/", "/bin/", 1)+note, string(out))
 	}
@@ -152,14 +150,14 @@ func TestOnlyTheProgramIsUpdated(t *testing.T) {
 
 // TestAnyFile: in a file with numbers that are none, times and tables the server is added, updated and removed.
 func TestAnyFile(t *testing.T) {
-	table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+	table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
 	for _, file := range []string{"x = nan\n", "[a]\nx = [[1, -nan], {y = +nan}]\nt = 2020-01-01T00:00:00+01:00\n[[b]]\nz = nan\n"} {
-		old, err := agent.Table{Command: "/old/fsmtx", Args: []string{"mcp"}}.Add([]byte(file))
+		old, err := tomlServer{Command: "/old/fsmtx", Args: []string{"mcp"}}.add([]byte(file))
 		require.NoError(t, err, file)
-		added, err := table.Add(old)
+		added, err := table.add(old)
 		require.NoError(t, err, file)
 		assert.Contains(t, string(added), "/bin/fsmtx")
-		rest, had, err := table.Remove(added)
+		rest, had, err := table.remove(added)
 		require.NoError(t, err, file)
 		assert.True(t, had)
 		assert.Equal(t, file, string(rest))
@@ -173,19 +171,19 @@ func TestAServerInAnotherForm(t *testing.T) {
 		"[mcp_servers]\nfsmtx = {command = \"/bin/fsmtx\", args = [\"mcp\"]}\n",
 		"[ mcp_servers . \"fsmtx\" ] # x\r\ncommand = '/bin/fsmtx'\r\nargs = ['mcp']\r\n",
 	} {
-		table := agent.Table{Command: "/bin/fsmtx", Args: []string{"mcp"}}
-		why, had, err := table.Inspect([]byte(file))
+		table := tomlServer{Command: "/bin/fsmtx", Args: []string{"mcp"}}
+		why, had, err := table.inspect([]byte(file))
 		require.NoError(t, err)
 		assert.True(t, had)
 		assert.Empty(t, why)
-		same, err := table.Add([]byte(file))
+		same, err := table.add([]byte(file))
 		require.NoError(t, err)
 		assert.Equal(t, file, string(same))
-		rest, had, err := table.Remove([]byte(file))
-		require.ErrorIs(t, err, agent.ErrTable, "removed means gone")
+		rest, had, err := table.remove([]byte(file))
+		require.ErrorIs(t, err, errTable, "removed means gone")
 		assert.True(t, had)
 		assert.Equal(t, file, string(rest))
-		_, err = agent.Table{Command: "/new/fsmtx", Args: []string{"mcp"}}.Add([]byte(file))
-		require.ErrorIs(t, err, agent.ErrTable)
+		_, err = tomlServer{Command: "/new/fsmtx", Args: []string{"mcp"}}.add([]byte(file))
+		require.ErrorIs(t, err, errTable)
 	}
 }

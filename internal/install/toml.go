@@ -1,4 +1,4 @@
-package agent
+package install
 
 import (
 	"bytes"
@@ -13,32 +13,33 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/pattern"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 var (
-	// ErrServer is returned for a TOML file in which somebody else has configured a server with the
+	// errServer is returned for a TOML file in which somebody else has configured a server with the
 	// name fsmtx.
-	ErrServer = message.NewError("the file has an MCP server of its own with the name fsmtx",
+	errServer = message.NewError("the file has an MCP server of its own with the name fsmtx",
 		"rename or remove that server; the file was not changed")
-	// ErrOneLine is returned for a TOML file to which no table of a server can be added.
-	ErrOneLine = message.NewError("mcp_servers is in one line, to which no server can be added",
+	// errOneLine is returned for a TOML file to which no table of a server can be added.
+	errOneLine = message.NewError("mcp_servers is in one line, to which no server can be added",
 		"give each of its servers a table of its own, [mcp_servers.NAME]; the file was not changed")
-	// ErrTOML is returned for a file that is not TOML. The agent does not start with it.
-	ErrTOML = message.NewError("not valid TOML", "correct the file, or move it away; it was not changed")
+	// errTOML is returned for a file that is not TOML. The agent does not start with it.
+	errTOML = message.NewError("not valid TOML", "correct the file, or move it away; it was not changed")
 )
 
-// ErrTable is returned for a TOML file in which the lines of the server cannot be told from the
+// errTable is returned for a TOML file in which the lines of the server cannot be told from the
 // others.
-var ErrTable = message.NewError("the lines of the MCP server cannot be told from the others",
+var errTable = message.NewError("the lines of the MCP server cannot be told from the others",
 	"edit mcp_servers.fsmtx in it yourself; the file was not changed")
 
-// Table is the MCP server in a TOML file: a block of lines with a table of its own, which is marked by the line of its
+// tomlServer is the MCP server in a TOML file: a block of lines with a table of its own, which is marked by the line of its
 // header. Codex itself drops the comment above it, or writes tables of its own between the two (measured with 0.169.0).
 // Keys that somebody appends below the header are, by the rules of TOML, keys of the server and are removed with it.
 //
 // What somebody wrote about a server of this name in another form is never edited, and a file is changed only
 // if it is valid TOML afterwards: Codex does not start with another.
-type Table struct {
+type tomlServer struct {
 	Command string
 	Args    []string
 }
@@ -60,7 +61,7 @@ func decode(data []byte) (tables, error) {
 	err := toml.Unmarshal(bytes.TrimPrefix(data, []byte(mark)), &all)
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := e.Position()
-		return nil, fmt.Errorf("%d:%d: %w: %s", line, column, ErrTOML, strings.TrimPrefix(e.Error(), "toml: "))
+		return nil, fmt.Errorf("%d:%d: %w: %s", line, column, errTOML, strings.TrimPrefix(e.Error(), "toml: "))
 	}
 	return all, err
 }
@@ -81,21 +82,21 @@ func (t tables) at(keys ...string) tables {
 func (t tables) server() tables { return t.at("mcp_servers", serverName) }
 
 // owns reports whether a server is one of this program.
-func (t Table) owns(server tables) bool {
+func (t tomlServer) owns(server tables) bool {
 	command, _ := server["command"].(string)
 	args, _ := server["args"].([]any)
 	return len(args) > 0 && args[0] == t.Args[0] && (command == t.Command || filepath.Base(command) == serverName)
 }
 
-// find returns the tables of a file, and whether it has the server. Errors are ErrServer and ErrTOML.
-func (t Table) find(data []byte) (all tables, had bool, err error) {
+// find returns the tables of a file, and whether it has the server. Errors are errServer and errTOML.
+func (t tomlServer) find(data []byte) (all tables, had bool, err error) {
 	all, err = decode(data)
 	if err != nil {
 		return nil, false, err
 	}
 	if _, is := all.at("mcp_servers")[serverName]; is && !t.owns(all.server()) {
 		line, _, _ := bytes.Cut(data, []byte(serverName))
-		return nil, false, fmt.Errorf("%d:1: %w", bytes.Count(line, []byte("\n"))+1, ErrServer)
+		return nil, false, fmt.Errorf("%d:1: %w", bytes.Count(line, []byte("\n"))+1, errServer)
 	}
 	return all, all.server() != nil, nil
 }
@@ -129,9 +130,9 @@ func block(data []byte) (begin, end int) {
 // that of the hooks and the shell.
 var passedOn = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "FSMTX_LOG", "XDG_STATE_HOME"}
 
-// Add returns the file with the server. data is nil if there is no file. Of a server that runs another version only the
-// line of the program changes. Errors are ErrServer, ErrOneLine, ErrTable and ErrTOML.
-func (t Table) Add(data []byte) ([]byte, error) {
+// add returns the file with the server. data is nil if there is no file. Of a server that runs another version only the
+// line of the program changes. Errors are errServer, errOneLine, errTable and errTOML.
+func (t tomlServer) add(data []byte) ([]byte, error) {
 	before, had, err := t.find(data)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func (t Table) Add(data []byte) ([]byte, error) {
 		begin, end := block(data)
 		at := commandLine.Regexp().FindIndex(data[begin:end])
 		if at == nil {
-			return nil, fmt.Errorf("1:1: %w", ErrTable)
+			return nil, fmt.Errorf("1:1: %w", errTable)
 		}
 		out = slices.Concat(data[:begin+at[0]], []byte("command = "), command, data[begin+at[1]:])
 	} else {
@@ -163,9 +164,9 @@ func (t Table) Add(data []byte) ([]byte, error) {
 	}
 	switch after, err := decode(out); {
 	case err != nil && !had && before["mcp_servers"] != nil:
-		return nil, fmt.Errorf("1:1: %w", ErrOneLine)
+		return nil, fmt.Errorf("1:1: %w", errOneLine)
 	case err != nil || after.server()["command"] != t.Command:
-		return nil, fmt.Errorf("1:1: %w", ErrTable)
+		return nil, fmt.Errorf("1:1: %w", errTable)
 	}
 	return out, nil
 }
@@ -174,7 +175,7 @@ func (t Table) Add(data []byte) ([]byte, error) {
 var commandLine = pattern.New(`(?m)^command *= *("[^"\n]*"|'[^'\n]*')`)
 
 // lines returns the block of a new server.
-func (t Table) lines(command string) (string, error) {
+func (t tomlServer) lines(command string) (string, error) {
 	args, err := json.Marshal(t.Args)
 	if err != nil {
 		return "", err
@@ -183,12 +184,12 @@ func (t Table) lines(command string) (string, error) {
 	return comment + "\n" + header + "\ncommand = " + command + "\nargs = " + string(args) + "\nenv_vars = " + string(vars) + "\n", err
 }
 
-// Remove returns the file without the server, and whether it had it. It returns nil if nothing else is in the file. Errors
-// are ErrTable, and ErrTOML for a file that may have the server.
-func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
+// remove returns the file without the server, and whether it had it. It returns nil if nothing else is in the file. Errors
+// are errTable, and errTOML for a file that may have the server.
+func (t tomlServer) remove(data []byte) (rest []byte, had bool, err error) {
 	_, had, err = t.find(data)
 	begin, end := block(data)
-	if errors.Is(err, ErrServer) || err != nil && end == 0 {
+	if errors.Is(err, errServer) || err != nil && end == 0 {
 		return data, false, nil
 	}
 	if err != nil || !had {
@@ -197,7 +198,7 @@ func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
 	rest = slices.Concat(data[:begin], data[end:])
 	after, err := decode(rest)
 	if _, left := after.at("mcp_servers")[serverName]; err != nil || left {
-		return data, true, fmt.Errorf("1:1: %w", ErrTable)
+		return data, true, fmt.Errorf("1:1: %w", errTable)
 	}
 	if len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(mark)))) == 0 {
 		return nil, true, nil
@@ -205,12 +206,22 @@ func (t Table) Remove(data []byte) (rest []byte, had bool, err error) {
 	return rest, true, nil
 }
 
-// Inspect returns how the file differs from what Add would write: empty if it does not. had is
-// whether it has the server. Errors are ErrServer and ErrTOML.
-func (t Table) Inspect(data []byte) (why string, had bool, err error) {
+// inspect returns how the file differs from what add would write: empty if it does not. had is
+// whether it has the server. Errors are errServer and errTOML.
+func (t tomlServer) inspect(data []byte) (why string, had bool, err error) {
 	file, had, err := t.find(data)
 	if err == nil && had && file.server()["command"] != t.Command {
 		why = fmt.Sprintf("MCP server: runs %v, want %s", file.server()["command"], t.Command)
 	}
 	return why, had && err == nil, err
+}
+
+// tomlTable returns a table of a file, none if it cannot be read.
+func tomlTable(file string, keys ...string) map[string]any {
+	data, err := safefile.ReadFile(file, maxConfig, 0)
+	if err != nil {
+		return nil
+	}
+	config, _ := decode(data)
+	return config.at(keys...)
 }
