@@ -62,6 +62,8 @@ const workVariable = "FSMTX_BENCH_WORK"
 
 func main() {
 	log.SetFlags(0)
+	// A hook finds the client above itself. Else it would look through all processes for one.
+	_ = os.WriteFile("/proc/self/comm", []byte("claude"), 0) // on Linux
 	var c choice
 	flag.IntVar(&c.pairs, "pairs", 15, "pairs of runs a row; rows with many files have a third")
 	dir := flag.String("dir", "", "work in this directory (default a temporary one)")
