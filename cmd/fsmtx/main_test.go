@@ -52,8 +52,8 @@ func dependencies(t *testing.T) []string {
 }
 
 // ofLibraries has the packages of other modules that allocate more than ten objects when the
-// program starts, which the hook pays whether it uses them or not (docs/architecture.md, "One
-// program for everything"). A newer version may not make it more without being weighed.
+// program starts, which the hook pays whether it uses them or not. A newer
+// version may not make it more without being weighed.
 var ofLibraries = map[string]int{
 	"go.yaml.in/yaml/v3":                 276,
 	"mvdan.cc/sh/v3/fileutil":            104,
@@ -68,7 +68,7 @@ var ofLibraries = map[string]int{
 // and its code is rarely in memory with that of another: the fault for the page alone takes a
 // four-hundredth of the time of a program that only parses the event.
 var initialised = []string{
-	"/internal/command", "/internal/jsonx", "/internal/startup", "/locator", "/txn", "/txn/vfs",
+	"/internal/agent", "/internal/jsonx", "/internal/startup", "/locator", "/txn", "/txn/vfs",
 }
 
 // TestStartAllocatesLittle: a hook starts for every call of a skill and of a task tool,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
@@ -12,18 +13,38 @@ import (
 type Moment string
 
 const (
-	Start  Moment = "start"  // a session begins or is resumed
-	Prompt Moment = "prompt" // the person has sent a prompt
-	Before Moment = "before" // a tool is about to run
-	After  Moment = "after"  // a tool has run
-	Stop   Moment = "stop"   // the turn is about to end
+	Start    Moment = "start"    // a session begins or is resumed
+	Prompt   Moment = "prompt"   // the person has sent a prompt
+	Typed    Moment = "typed"    // the person has typed a skill
+	Before   Moment = "before"   // a tool is about to run
+	After    Moment = "after"    // a tool has run
+	Failed   Moment = "failed"   // a tool has failed
+	Approved Moment = "approved" // the agent is about to complete a task of its list, perhaps after a person's yes
+	Stop     Moment = "stop"     // the turn is about to end
+	SubStop  Moment = "substop"  // the turn of a subagent is about to end
 )
 
 // Agent is what is known about one agent.
 type Agent struct {
-	Name    string // as package caller has it, and as install --agent takes it
-	Title   string // for people
-	Version string // with which the facts were measured
+	Name  string // as package caller has it, and as install --agent takes it
+	Title string // for people
+
+	// packages are those of npm that have its program, and variables those that only its processes have.
+	packages, variables []string
+
+	// Session is set if the agent names the session to hook, shell and server alike: the list is the session's. Else it is
+	// the project's.
+	Session bool
+	// Asks is set if the agent asks its person about a call when a hook wants that.
+	Asks bool
+	// Updates is its tool that changes a task of its list, and Questions the one by which its model asks the person. Empty: it
+	// has none of which hooks hear enough.
+	Updates, Questions string
+	Looks              []string // its other tools for the list, about which no rule decides
+	// Native is set if rules of steps have its names of tools, and hooks answer in its form: it is Claude Code.
+	Native bool
+	// Holds is how often in a row a hook may keep a turn from ending that makes no progress. 0: the agent counts by itself.
+	Holds int
 
 	// Registrations are the events that need a hook; none if the agent runs no hooks.
 	Registrations []Registration
@@ -49,7 +70,7 @@ type Agent struct {
 	plugins pluginDirs                // nil if its plugins bring no skills
 	scoped  bool                      // the names of these have the plugin's and a colon before them
 	anyCase bool                      // the case of a skill's name does not count
-	mine    func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
+	mine    func(e *event.Event) bool // it is this agent's event
 	take    tool                      // the tool that takes up a skill
 	shells  []string                  // the tools that run a shell command
 	edits   []string                  // the tools that change a file
@@ -57,6 +78,8 @@ type Agent struct {
 	inside  bool                      // that word may be anywhere in the prompt
 	reads   bool                      // a skill is taken up by reading its SKILL.md in the shell
 	patches bool                      // the shell takes apply_patch for the tool that changes files
+	said    string                    // the field of the agent's last message, if it is not Claude Code's
+	sent    string                    // the field of what the person has typed, if it is not the whole prompt
 	denies  form                      // of a refusal
 	context form                      // of a text for the model
 }
@@ -143,34 +166,79 @@ const (
 	topLevel             // beside it
 )
 
-// All returns the agents. It is a function because a package variable would be filled at each
-// start of the program.
-func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen(), OpenCode()} }
+// maxHolds is how often in a row --stop hold sends an agent back that makes no progress: as often as Claude Code lets a hook
+// do that (fact 40). Codex and Gemini would never end the turn.
+const maxHolds = 8
+
+// rows are the agents by their names. The file of each adds its own.
+var rows []row
+
+type row struct {
+	name string
+	make func() *Agent
+}
+
+func init() { caller.Others = marks }
+
+// marks returns by what the processes of the agents other than Claude Code are known.
+func marks() (all []caller.Marks) {
+	for _, a := range Others() {
+		all = append(all, caller.Marks{Program: a.Name, Paths: a.packages, Variables: a.variables})
+	}
+	return all
+}
+
+func add(name string, make func() *Agent) { rows = append(rows, row{name, make}) }
+
+func (r row) agent() *Agent {
+	a := r.make()
+	a.Name = r.name
+	return a
+}
+
+// every returns every agent. They are made when they are asked for, and not at each start of the program.
+func every() (all []*Agent) {
+	for _, r := range rows {
+		all = append(all, r.agent())
+	}
+	return all
+}
+
+// Others returns the agents other than Claude Code.
+func Others() []*Agent {
+	return slices.DeleteFunc(every(), func(a *Agent) bool { return a.Native })
+}
 
 // Named returns the agent with the name, nil if there is none.
 func Named(name string) *Agent {
-	i := slices.IndexFunc(All(), func(a *Agent) bool { return a.Name == name })
-	if i < 0 {
-		return nil
+	for _, r := range rows {
+		if r.name == name {
+			return r.agent()
+		}
 	}
-	return All()[i]
+	return nil
+}
+
+// Other returns the agent with the name, nil if it is Claude Code or unknown.
+func Other(name string) *Agent {
+	if a := Named(name); a != nil && !a.Native {
+		return a
+	}
+	return nil
 }
 
 // Names returns the names of all agents.
 func Names() (names []string) {
-	for _, a := range All() {
-		names = append(names, a.Name)
+	for _, r := range rows {
+		names = append(names, r.name)
 	}
 	return names
 }
 
-// Of returns the agent that sent the event. It is nil if Claude Code or an unknown agent sent it.
+// Of returns the agent that sent the event, nil if an unknown one sent it.
 func Of(e *event.Event) *Agent {
-	if !e.Foreign() {
-		return nil
-	}
-	for _, a := range All() {
-		if a.Sent(e) {
+	for _, a := range every() {
+		if a.Native != e.Foreign() && a.Sent(e) {
 			return a
 		}
 	}

@@ -35,18 +35,18 @@ func TestWhoseEventItIs(t *testing.T) {
 		require.NoError(t, err)
 		name, _, _ := strings.Cut(recorded.Agent, " ")
 		a := agent.Of(e)
-		if agent.Named(name) == nil || e.Name == "" {
+		if agent.Other(name) == nil || e.Name == "" {
 			assert.Nil(t, a, "%s", lines.Bytes()) // an agent, or an event, for which no hook is registered
 			continue
 		}
 		require.NotNil(t, a, "%s", lines.Bytes())
 		require.Equal(t, name, a.Name, "%s", lines.Bytes())
-		for _, other := range agent.All() {
+		for _, other := range agent.Others() {
 			assert.Equal(t, other.Name == name, other.Sent(e), "%s: %s", other.Name, lines.Bytes())
 		}
 		c, ok := a.Read(e)
 		require.True(t, ok)
-		assert.NotEmpty(t, c.Session)
+		assert.NotEmpty(t, c.SessionID)
 		assert.Equal(t, "/tmp/x/project", c.Cwd)
 		if c.Moment == agent.Before {
 			assert.Equal(t, "echo hello", c.Command, "%s", lines.Bytes())
@@ -57,14 +57,14 @@ func TestWhoseEventItIs(t *testing.T) {
 		seen[name][c.Moment] = true
 	}
 	require.NoError(t, lines.Err())
-	for _, a := range agent.All() {
+	for _, a := range agent.Others() {
 		for _, r := range a.Registrations {
 			assert.True(t, seen[a.Name][r.Moment], "%s: no recorded event %s", a.Name, r.Event)
 		}
 	}
 }
 
-func TestClaudesEventsAreNobodys(t *testing.T) {
+func TestClaudesEventsAreItsOwn(t *testing.T) {
 	for _, text := range []string{
 		`{"hook_event_name": "PreToolUse", "session_id": "s", "prompt_id": "p", "tool_name": "Bash", "tool_input": {"command": "x"}, ` +
 			`"transcript_path": "/h/.claude/projects/x/s.jsonl"}`,
@@ -73,7 +73,11 @@ func TestClaudesEventsAreNobodys(t *testing.T) {
 	} {
 		e, err := event.Parse([]byte(text))
 		require.NoError(t, err)
-		assert.Nil(t, agent.Of(e), text)
+		if a := agent.Of(e); e.Name == "Unknown" {
+			assert.Nil(t, a, text)
+		} else {
+			assert.Equal(t, "claude", a.Name, text)
+		}
 	}
 }
 
@@ -83,7 +87,7 @@ func TestCallersKnowTheAgents(t *testing.T) {
 		assert.Contains(t, caller.Programs(), name)
 		assert.Equal(t, name, agent.Named(name).Name)
 	}
-	assert.Nil(t, agent.Named("claude"))
+	assert.Nil(t, agent.Other("claude"))
 }
 
 // world has skills in several places below a project with a work tree of git.
@@ -252,7 +256,7 @@ func TestWhatAToolChanges(t *testing.T) {
 
 // TestAnswers: each in the form that the agent reads, see docs/agents.md.
 func TestAnswers(t *testing.T) {
-	deny, hold, tell := agent.Reply{Deny: "no"}, agent.Reply{Hold: "go on"}, agent.Reply{Context: "text", Person: "p"}
+	deny, hold, tell := event.Refuse("no"), event.SendBack("E", "go on", ""), event.Tell("E", "text", "p")
 	block := `{"decision": "block", "reason": "go on"}` + "\n"
 	for name, want := range map[string][3]string{
 		"codex": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n", block,
@@ -265,11 +269,16 @@ func TestAnswers(t *testing.T) {
 		"qwen": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n", block,
 			`{"hookSpecificOutput": {"hookEventName": "E", "additionalContext": "text"}, "systemMessage": "p"}` + "\n"},
 	} {
-		for i, r := range []agent.Reply{deny, hold, tell} {
-			got := agent.Named(name).Answer(agent.Call{Event: "E"}, r)
-			assert.Equal(t, event.Answer{Output: want[i]}, got, "%s %v", name, r)
+		for i, r := range []event.Answer{deny, hold, tell} {
+			c := agent.Call{Event: &event.Event{Name: "E"}, Moment: []agent.Moment{agent.Before, agent.Stop, agent.Prompt}[i]}
+			assert.Equal(t, event.Answer{Output: want[i]}, agent.Named(name).Answer(c, r), "%s %v", name, r)
+			assert.Equal(t, r, agent.Claude().Answer(c, r), "the form of Claude Code")
+			for _, nothing := range []event.Answer{{}, event.GoOn("E", "")} {
+				assert.Equal(t, event.Answer{}, agent.Named(name).Answer(c, nothing), "nothing to say")
+			}
 		}
-		assert.Equal(t, event.Answer{}, agent.Named(name).Answer(agent.Call{Event: "E"}, agent.Reply{}), "nothing to say")
+		assert.Equal(t, event.Answer{Output: `{"systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"},
+			agent.Named(name).Answer(agent.Call{Event: new(event.Event)}, event.Notice("n")), name)
 	}
 }
 

@@ -1,34 +1,40 @@
 package agent
 
-import "github.com/fsmtx/fsmtx/internal/claude/event"
+import (
+	"cmp"
 
-// Reply is what a hook has to say. At most one of Deny and Hold is set.
-type Reply struct {
-	Deny    string // refuses the tool call, for the model
-	Hold    string // keeps the turn from ending, for the model
-	Context string // for the model
-	Person  string // for the person
-}
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
 
-// Answer returns the answer to a call in the form that the agent reads: JSON at exit 0, in
-// which Codex accepts no unknown key. Exit 2 would be enough for Codex and Gemini, but Copilot
-// does not read the reason then. None of them is asked to put a question to the person: Codex
-// runs the tool then.
-func (a *Agent) Answer(c Call, r Reply) event.Answer {
-	reply := event.Reply{SystemMessage: r.Person}
+// Answer returns the answer to a call, which is in the form of Claude Code, in the form that the agent reads. Another agent
+// gets JSON at exit 0, in which Codex accepts no unknown key. Exit 2 would be enough for Codex and Gemini, but Copilot
+// does not read the reason then. Standard error is for the person, if the answer decides nothing.
+func (a *Agent) Answer(c Call, r event.Answer) event.Answer {
+	if a.Native {
+		return r
+	}
+	told, text := r.Reply(), r.ErrorText
+	out, s := event.Reply{SystemMessage: told.SystemMessage}, cmp.Or(told.Specific, new(event.Specific))
+	s.HookEventName = c.Name
+	denied := s.PermissionDecision == "deny"
+	if r.Exit == event.ExitBlock && !denied { // about what has been done already
+		s.AdditionalContext = text
+	}
 	switch {
-	case r.Deny != "" && a.denies == topLevel:
-		reply.Decision, reply.Reason = "deny", r.Deny
-	case r.Deny != "":
-		reply.Specific = &event.Specific{HookEventName: c.Event, PermissionDecision: "deny", PermissionDecisionReason: r.Deny}
-	case r.Hold != "":
-		reply.Decision, reply.Reason = "block", r.Hold
-	case r.Context != "" && a.context == topLevel:
-		reply.AdditionalContext = r.Context
-	case r.Context != "":
-		reply.Specific = &event.Specific{HookEventName: c.Event, AdditionalContext: r.Context}
-	case r.Person == "":
+	case denied && a.denies == topLevel:
+		out.Decision, out.Reason = "deny", s.PermissionDecisionReason
+	case s.AdditionalContext != "" && c.Moment == Stop:
+		out.Decision, out.Reason = "block", s.AdditionalContext
+	case s.AdditionalContext != "" && a.context == topLevel:
+		out.AdditionalContext = s.AdditionalContext
+	case s.AdditionalContext != "" || denied:
+		out.Specific = s
+	case out.SystemMessage == "":
 		return event.Answer{}
 	}
-	return reply.Answer()
+	answer := out.Answer()
+	if r.Exit == event.ExitOK {
+		answer.ErrorText = text
+	}
+	return answer
 }

@@ -2,11 +2,10 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -14,50 +13,42 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-// Call is one call of a hook, as far as fsmtx needs it.
+// Call is one call of a hook: the event, and what it means whatever the agent calls it.
 type Call struct {
+	*event.Event
 	Moment  Moment
-	Event   string // as the agent calls it
-	Session string
 	Cwd     string
 	Resumed bool // at Start: the session existed before
 
-	Tool    string   // as the agent calls it
-	Use     string   // id of the tool call; empty if the agent has none
 	Command string   // the line that the tool runs in a shell
 	Paths   []string // absolute paths of the files that the tool changes, as far as they are known
 
-	skill string // the name in the input of the tool that takes up skills
-
 	Prompt  string // what the person has sent; at Stop only from some agents
 	Message string // the agent's last one, at Stop
-	Output  string // of the shell, after the tool has run
 }
 
 // Read returns what the event says. ok is false for an event that needs no hook.
 func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
-	c = Call{
-		Moment: a.moment(e.Name), Event: e.Name, Session: e.SessionID, Cwd: e.Cwd,
-		Resumed: e.Source == "resume" || e.Source == "compact", Tool: e.ToolName, Use: e.ToolUseID,
-		Prompt: e.Prompt, Message: e.LastAssistantMessage,
+	c = Call{Event: e, Moment: a.moment(e.Name), Cwd: e.Cwd, Resumed: e.Source == "resume" || e.Source == "compact",
+		Prompt: e.Prompt, Message: e.LastAssistantMessage}
+	if a.said != "" && c.Message == "" {
+		c.Message = jsonx.StringMember(e.Raw, a.said)
 	}
-	if c.Message == "" {
-		c.Message = jsonx.StringMember(e.Raw, "prompt_response") // Gemini
+	if a.sent != "" {
+		c.Prompt = cmp.Or(jsonx.StringMember(e.Raw, a.sent), c.Prompt)
 	}
-	if typed := jsonx.StringMember(e.Raw, "submitted_prompt"); typed != "" {
-		c.Prompt = typed // Qwen Code 0.24.4, whose prompt has the skill's text and more around it
-	}
-	if slices.Contains(a.shells, c.Tool) {
+	if slices.Contains(a.shells, e.ToolName) {
 		c.Command = jsonx.StringMember(e.ToolInput, "command")
-		_ = json.Unmarshal(e.ToolResponse, &c.Output, jsonx.Tolerant) // only Codex has a text here
 	}
-	if c.Tool == a.take.name {
-		c.skill = jsonx.StringMember(e.ToolInput, a.take.field)
-	}
-	if slices.Contains(a.edits, c.Tool) || a.patches && strings.Contains(c.Command, "apply") {
+	if slices.Contains(a.edits, e.ToolName) || a.patches && strings.Contains(c.Command, "apply") {
 		c.Paths = changed(e, directory(c))
 	}
 	return c, c.Moment != ""
+}
+
+// Takes reports whether the call may take up a skill by a tool of the agent. An event without a name or a tool is that tool's.
+func (a *Agent) Takes(c Call) bool {
+	return c.Moment == After && (c.Name == "" || c.ToolName == "" || c.ToolName == a.take.name)
 }
 
 // directory returns the one in which a command of the shell works that begins with cd, else that of the event.
@@ -83,12 +74,14 @@ func changed(e *event.Event, dir string) (paths []string) {
 	}
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	for i, path := range paths {
-		if !filepath.IsAbs(path) {
+		if !isWhole(path) {
 			paths[i] = filepath.Join(dir, path)
 		}
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return !filepath.IsAbs(path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return !isWhole(path) })
 }
+
+func isWhole(path string) bool { return filepath.IsAbs(path) || strings.HasPrefix(path, "~") }
 
 // patched returns the files that a patch in the form of Codex's apply_patch changes.
 func patched(patch string) (paths []string) {
@@ -128,8 +121,8 @@ func (s Search) TakenUp(c Call) *Skill {
 				return found
 			}
 		}
-	case c.Moment == After && a.take.name != "" && c.Tool == a.take.name:
-		return s.Find(c.skill, c.Cwd)
+	case c.Moment == After && a.take.name != "" && c.ToolName == a.take.name:
+		return s.Find(jsonx.StringMember(c.ToolInput, a.take.field), c.Cwd)
 	case c.Moment == After && a.reads && c.Command != "":
 		return s.readBy(c)
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// Codex is OpenAI's Codex CLI.
+func init() { add("codex", Codex) }
+
+// Codex is OpenAI's Codex CLI, measured with 0.169.0.
 //
 // It has no tool for skills: its model reads SKILL.md in the shell, or the person writes
 // $name. It runs a hook only after the person has trusted it, and skips it in silence until
@@ -16,7 +18,7 @@ import (
 // tool runs. An unknown key in an answer discards all of it.
 func Codex() *Agent {
 	return &Agent{
-		Name: "codex", Title: "Codex", Version: "0.169.0",
+		Title: "Codex", packages: []string{"@openai/codex"}, variables: []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},
@@ -24,6 +26,7 @@ func Codex() *Agent {
 			{"PostToolUse", "Bash", After},
 			{"Stop", "", Stop},
 		},
+		Holds:       maxHolds,
 		TimeoutUnit: time.Second,
 		Hooks:       Files{User: ".codex/hooks.json", Project: ".codex/hooks.json"},
 		Server:      Files{User: ".codex/config.toml", Project: ".codex/config.toml"},

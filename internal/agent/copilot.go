@@ -7,7 +7,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// Copilot is the GitHub Copilot CLI.
+func init() { add("copilot", Copilot) }
+
+// Copilot is the GitHub Copilot CLI, measured with 1.0.102.
 //
 // Its hooks are registered under Claude Code's names of the events; the tools keep some of
 // their own names, and matchers match whole names. Of a project it reads the .mcp.json that
@@ -15,7 +17,7 @@ import (
 // JSON at exit 0, and a text for the model only at the top level.
 func Copilot() *Agent {
 	return &Agent{
-		Name: "copilot", Title: "Copilot CLI", Version: "1.0.102",
+		Title: "Copilot CLI", packages: []string{"@github/copilot"}, variables: []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},
@@ -23,6 +25,7 @@ func Copilot() *Agent {
 			{"PostToolUse", "skill", After},
 			{"Stop", "", Stop},
 		},
+		Holds:       maxHolds,
 		TimeoutUnit: time.Second,
 		Hooks:       Files{User: ".copilot/hooks/fsmtx.json", Project: ".github/hooks/fsmtx.json"},
 		Server:      Files{User: ".copilot/mcp-config.json", Comments: true}, ServerPath: []string{"mcpServers"},

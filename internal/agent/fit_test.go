@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
 // TestWhatIsASkill: as measured, but for the forms of YAML that single agents read or repair; make agents asks the agents
@@ -57,7 +58,8 @@ func TestASkillThatIsTakenComesFirst(t *testing.T) {
 	assert.Len(t, s.Unfit(filepath.Join(root, "project")), 2)
 	for _, c := range []agent.Call{
 		{Moment: agent.Prompt, Prompt: "$b now"},
-		{Moment: agent.After, Tool: "Bash", Command: "cat .agents/skills/b/SKILL.md", Output: "no frontmatter"},
+		{Moment: agent.After, Command: "cat .agents/skills/b/SKILL.md",
+			Event: &event.Event{ToolName: "Bash", ToolResponse: []byte(`"no frontmatter"`)}},
 	} {
 		c.Cwd = filepath.Join(root, "project")
 		assert.Nil(t, s.TakenUp(c), "%v", c)

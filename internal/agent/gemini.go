@@ -7,14 +7,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// Gemini is the Gemini CLI.
+func init() { add("gemini", Gemini) }
+
+// Gemini is the Gemini CLI, measured with 0.61.0.
 //
 // It has names of its own for events and tools, counts time limits in milliseconds, reads a
 // refusal at the top level, and never ends a turn whose hook always blocks. Its shell tool
 // refuses $(…) and backticks, so no text may ask the model to type them.
 func Gemini() *Agent {
 	return &Agent{
-		Name: "gemini", Title: "Gemini CLI", Version: "0.61.0",
+		Title: "Gemini CLI", packages: []string{"@google/gemini-cli"}, variables: []string{"GEMINI_CLI"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"BeforeAgent", "", Prompt},
@@ -22,6 +24,7 @@ func Gemini() *Agent {
 			{"AfterTool", "activate_skill", After},
 			{"AfterAgent", "", Stop},
 		},
+		Holds:       maxHolds,
 		TimeoutUnit: time.Millisecond,
 		Hooks:       Files{User: ".gemini/settings.json", Project: ".gemini/settings.json", Comments: true},
 		Server:      Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"}, ServerPath: []string{"mcpServers"},
@@ -38,6 +41,7 @@ func Gemini() *Agent {
 		},
 		take:   tool{"activate_skill", "name"},
 		shells: []string{"run_shell_command"}, edits: []string{"write_file", "replace"},
+		said:  "prompt_response",
 		typed: "/", denies: topLevel,
 	}
 }

@@ -1,10 +1,12 @@
 package agent
 
-// OpenCode is opencode. It runs no commands as hooks, only plugins in JavaScript, so it gets
+func init() { add("opencode", OpenCode) }
+
+// OpenCode is opencode, measured with 1.18.33. It runs no commands as hooks, only plugins in JavaScript, so it gets
 // the MCP server alone.
 func OpenCode() *Agent {
 	return &Agent{
-		Name: "opencode", Title: "opencode", Version: "1.18.33",
+		Title:  "opencode",
 		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json", Comments: true}, ServerPath: []string{"mcp"},
 		ServerList: true, ServerFields: map[string]any{"type": "local", "enabled": true},
 		Home: Home{".config", "XDG_CONFIG_HOME"},

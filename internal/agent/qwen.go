@@ -7,7 +7,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// Qwen is Qwen Code.
+func init() { add("qwen", Qwen) }
+
+// Qwen is Qwen Code, measured with 0.24.4.
 //
 // It comes from the Gemini CLI, has Claude Code's names of events and its answers, and counts
 // time limits in milliseconds. UserPromptSubmit comes before every request to the model, with
@@ -15,7 +17,7 @@ import (
 // nothing (0.24.4).
 func Qwen() *Agent {
 	return &Agent{
-		Name: "qwen", Title: "Qwen Code", Version: "0.24.4",
+		Title: "Qwen Code", packages: []string{"@qwen-code/qwen-code"}, variables: []string{"QWEN_CODE"},
 		Registrations: []Registration{
 			{"SessionStart", "", Start},
 			{"UserPromptSubmit", "", Prompt},
@@ -23,6 +25,7 @@ func Qwen() *Agent {
 			{"PostToolUse", "skill", After},
 			{"Stop", "", Stop},
 		},
+		Holds:       maxHolds,
 		TimeoutUnit: time.Millisecond,
 		Hooks:       Files{User: ".qwen/settings.json", Project: ".qwen/settings.json", Comments: true},
 		Server:      Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"}, ServerPath: []string{"mcpServers"},
@@ -32,6 +35,7 @@ func Qwen() *Agent {
 		mine:   func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
 		take:   tool{"skill", "skill"},
 		shells: []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
+		sent:  "submitted_prompt",
 		typed: "/",
 	}
 }

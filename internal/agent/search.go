@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/locator"
@@ -27,7 +28,7 @@ func (a *Agent) Search(lookup func(string) (string, bool)) Search { return Searc
 // if it finds none. It is also empty if program names an agent that this package does not have:
 // Claude Code, whose places package locator knows, or an unknown one.
 func Folder(program, name, dir string, lookup func(string) (string, bool)) string {
-	if a := Named(program); a != nil {
+	if a := Other(program); a != nil {
 		if s := a.Search(lookup).Find(name, dir); s != nil {
 			return s.Dir
 		}
@@ -81,7 +82,7 @@ func (s Search) userDir(sub string) string {
 }
 
 // ofPlugins returns the directories with plugins.
-func (s Search) ofPlugins(string) (all []place) {
+func (s Search) ofPlugins() (all []place) {
 	if s.agent.plugins == nil {
 		return nil
 	}
@@ -94,19 +95,24 @@ func (s Search) ofPlugins(string) (all []place) {
 }
 
 // pluginOf returns the plugin that has the folder of a skill, by its path; empty if the place is not one of plugins.
-func (p place) pluginOf(k *Skill) string {
-	if p.rule != locator.RulePluginSkill || k == nil {
+func (p place) pluginOf(folder string) string {
+	if p.rule != locator.RulePluginSkill {
 		return ""
 	}
-	path, _ := filepath.Rel(p.dir, k.Dir)
+	path, _ := filepath.Rel(p.dir, folder)
 	plugin, _, _ := strings.Cut(filepath.ToSlash(path), "/skills/")
 	return plugin
 }
 
 // skillIn returns the skill of a folder in the place, nil if it has no SKILL.md that can be read.
 func (p place) skillIn(dir string) *Skill {
-	k := skillIn(dir)
-	if plugin := strings.Split(p.pluginOf(k), "/"); k != nil && p.scoped && plugin[0] != "" {
+	document := head(dir)
+	if document == nil {
+		return nil
+	}
+	name, _ := frontmatter.Field(document, "name")
+	k := &Skill{Name: cmp.Or(name, filepath.Base(dir)), Dir: dir, Unfit: p.heading.unfit(document), place: p, begins: document}
+	if plugin := strings.Split(p.pluginOf(dir), "/"); p.scoped && plugin[0] != "" {
 		k.Name = plugin[min(1, len(plugin)-1)] + ":" + k.Name // below a marketplace in Codex
 	}
 	return k
@@ -117,159 +123,97 @@ func (s Search) isCalled(k *Skill, name string) bool {
 	return k.Name == name || s.agent.anyCase && strings.EqualFold(k.Name, name) || strings.HasSuffix(k.Name, ":"+name)
 }
 
-// each calls visit for the places in their order until it returns false. Plugins are read only if
-// it comes to them.
-func (s Search) each(cwd string, visit func(place) bool) {
-	for _, of := range []func(string) []place{s.own, s.ofPlugins} {
-		for _, p := range of(cwd) {
-			p.heading = s.agent.heading
-			if !visit(p) {
-				return
-			}
-		}
+// places returns the directories with skills in their order.
+func (s Search) places(cwd string) []place {
+	all := append(s.own(cwd), s.ofPlugins()...)
+	for i := range all {
+		all[i].heading = s.agent.heading
 	}
+	return all
 }
 
 // Find returns the skill with the name, as the agent calls it: one whose SKILL.md says so, else a
 // folder of that name that has a SKILL.md. It is nil if the agent finds none from cwd. One that the
 // agent does not take for a skill is found only if no other one has the name.
-func (s Search) Find(name, cwd string) (found *Skill) {
+func (s Search) Find(name, cwd string) *Skill {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return nil
 	}
-	s.each(cwd, func(p place) bool {
-		found = better(found, s.in(p, name))
-		return found == nil || !found.taken()
-	})
-	return found
+	return s.best(s.every(cwd), name)
 }
 
-// better returns the skill that the agent takes, the first one if it takes both or neither.
-func better(first, second *Skill) *Skill {
-	if first == nil || second != nil && second.taken() && !first.taken() {
-		return second
-	}
-	return first
-}
-
-// in returns the skill with the name in a place; of several versions of a plugin that which was installed last.
-func (s Search) in(p place, name string) (found *Skill) {
-	visit := func(k *Skill) bool {
-		if k != nil && s.isCalled(k, name) {
-			isNewer := found != nil && installed(k).After(installed(found)) && p.rule == locator.RulePluginSkill
-			if found = better(found, p.judged(k)); isNewer && k.taken() {
-				found = k
-			}
+// best returns the first of the skills with the name that the agent takes, else the first; of several versions of a plugin that
+// which was installed last.
+func (s Search) best(all []*Skill, name string) (found *Skill) {
+	for _, k := range all {
+		switch {
+		case !s.isCalled(k, name):
+		case found == nil, k.taken() && !found.taken(),
+			k.taken() && k.rule == locator.RulePluginSkill && k.place.dir == found.place.dir && k.installed().After(found.installed()):
+			found = k
 		}
-		return found == nil || !found.taken() || p.rule == locator.RulePluginSkill
 	}
-	// A folder of the name is the likeliest one.
-	if filepath.IsLocal(name) && !visit(p.skillIn(filepath.Join(p.dir, name))) {
-		return found
-	}
-	p.walk(visit)
 	return found
 }
 
 // installed returns the time at which the folder of a skill was written.
-func installed(k *Skill) (at time.Time) {
+func (k *Skill) installed() (at time.Time) {
 	if info, err := os.Stat(k.Dir); err == nil {
 		at = info.ModTime()
 	}
 	return at
 }
 
-// at returns the skill whose folder is given, nil if the agent does not find it from cwd.
-func (s Search) at(folder, cwd string) (found *Skill) {
-	s.each(cwd, func(p place) bool {
-		if p.holds(folder) {
-			found = p.judged(p.skillIn(folder))
-		}
-		return found == nil
-	})
-	return found
-}
-
-// judged returns the skill with the reason for which the agent does not take it.
-func (p place) judged(k *Skill) *Skill {
-	if k != nil {
-		k.Unfit = p.heading.unfit(head(k.Dir))
-	}
-	return k
-}
-
-// holds reports whether a folder may be that of a skill in the place.
-func (p place) holds(folder string) bool {
-	for range p.depth() {
-		folder = filepath.Dir(folder)
-		if folder == p.dir || safefile.Same(folder, p.dir) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p place) depth() int {
+// walk returns the skills of the place by their paths.
+func (p place) walk() (all []*Skill) {
+	left, levels := maxSkills, 1
 	if p.Deep {
-		return maxDepth
+		levels = maxDepth
 	}
-	return 1
+	p.below(p.dir, levels, &left, &all)
+	return all
 }
 
-// walk calls visit for the skills of the place, by their paths, until it returns false.
-func (p place) walk(visit func(*Skill) bool) {
-	left := maxSkills
-	p.below(p.dir, p.depth(), &left, visit)
-}
-
-func (p place) below(dir string, levels int, left *int, visit func(*Skill) bool) (goOn bool) {
+func (p place) below(dir string, levels int, left *int, all *[]*Skill) {
 	folders, err := os.ReadDir(dir)
 	if err != nil || levels == 0 {
-		return true
+		return
 	}
 	for _, folder := range folders {
 		if *left--; *left < 0 {
-			return false
+			return
 		}
 		if folder.Type().IsRegular() || !p.Hidden && strings.HasPrefix(folder.Name(), ".") {
 			continue
 		}
 		sub := filepath.Join(dir, folder.Name())
 		k := p.skillIn(sub)
-		if k != nil && !visit(k) {
-			return false
+		if k != nil {
+			*all = append(*all, k)
 		}
-		if (k == nil || p.Inside) && !p.below(sub, levels-1, left, visit) {
-			return false
+		if k == nil || p.Inside {
+			p.below(sub, levels-1, left, all)
 		}
 	}
-	return true
 }
 
-// known is a skill and the place that has it.
-type known struct {
-	Skill
-	place
-	shadow string // SKILL.md of the skill that the agent runs under the name instead
-}
-
-// everySkill returns the skills that the agent finds from cwd. A folder that is reached in two ways
+// every returns the skills that the agent finds from cwd. A folder that is reached in two ways
 // is there once.
-func (s Search) everySkill(cwd string) (all []known) {
+func (s Search) every(cwd string) (all []*Skill) {
 	first, seen := map[string]string{}, map[string]bool{}
-	s.each(cwd, func(p place) bool {
-		p.walk(func(k *Skill) bool {
-			if real := safefile.Resolve(k.Dir); !seen[real] {
-				seen[real] = true
-				all = append(all, known{*p.judged(k), p, first[k.Name]})
-				if k.taken() {
-					first[k.Name] = cmp.Or(first[k.Name], filepath.Join(k.Dir, "SKILL.md"))
-				}
+	for _, p := range s.places(cwd) {
+		for _, k := range p.walk() {
+			real := safefile.Resolve(k.Dir)
+			if seen[real] {
+				continue
 			}
-			return true
-		})
-		return true
-	})
+			seen[real], k.shadow = true, first[k.Name]
+			all = append(all, k)
+			if k.taken() {
+				first[k.Name] = cmp.Or(first[k.Name], filepath.Join(k.Dir, "SKILL.md"))
+			}
+		}
+	}
 	return all
 }
 
@@ -285,35 +229,34 @@ func (s Search) Locate(command, cwd string) (locator.Result, error) {
 	if command == "" || strings.ContainsAny(command, `/\`) {
 		return r, &locator.NameError{Name: command, Reason: "it is not the name of a skill"}
 	}
+	all := s.every(cwd)
 	var spare func() // takes a skill that the agent does not
-	s.each(cwd, func(p place) bool {
-		k := s.in(p, command)
+	for _, p := range s.places(cwd) {
+		k := s.best(slices.DeleteFunc(slices.Clone(all), func(k *Skill) bool { return k.place.dir != p.dir }), command)
 		if k == nil {
 			step(p, p.dir, locator.OutcomeAbsent, "has no skill of the name")
-			return true
+			continue
 		}
 		path := filepath.Join(k.Dir, specName)
 		_, err := os.Lstat(path)
-		if !k.taken() {
-			step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFailed, k.Why(s.agent))
-			if err == nil && spare == nil {
-				spare = func() {
-					r.Path, r.Plugin = path, p.pluginOf(k)
-					step(p, path, locator.OutcomeUsed, "by commands and tools; no other skill has the name")
-				}
+		use := func(why string) {
+			r.Path, r.Plugin = path, p.pluginOf(k.Dir)
+			step(p, path, locator.OutcomeUsed, why)
+		}
+		switch {
+		case k.taken():
+			step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFound, "")
+			if err == nil {
+				use("")
+			} else {
+				step(p, path, locator.OutcomeAbsent, "so the skill has no tasks")
 			}
-			return true
+			return r, nil
+		case err == nil && spare == nil:
+			spare = func() { use("by commands and tools; no other skill has the name") }
 		}
-		step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFound, "")
-		spare = nil
-		if err == nil {
-			r.Path, r.Plugin = path, p.pluginOf(k)
-			step(p, path, locator.OutcomeUsed, "")
-			return false
-		}
-		step(p, path, locator.OutcomeAbsent, "so the skill has no tasks")
-		return false
-	})
+		step(p, filepath.Join(k.Dir, "SKILL.md"), locator.OutcomeFailed, k.Why(s.agent))
+	}
 	if spare != nil {
 		spare()
 	}
@@ -328,10 +271,10 @@ func (k *Skill) Why(a *Agent) string {
 // Workflows returns the workflows of the skills that the agent finds from cwd. complete is always
 // true; see [locator.Locator.Workflows].
 func (s Search) Workflows(cwd string) (all []locator.Workflow, complete bool) {
-	for _, k := range s.everySkill(cwd) {
+	for _, k := range s.every(cwd) {
 		path := filepath.Join(k.Dir, specName)
 		if _, err := os.Lstat(path); err == nil {
-			all = append(all, locator.Workflow{Command: k.Name, Others: []string{}, Path: path, Rule: k.rule, Plugin: k.pluginOf(&k.Skill),
+			all = append(all, locator.Workflow{Command: k.Name, Others: []string{}, Path: path, Rule: k.rule, Plugin: k.pluginOf(k.Dir),
 				ShadowedBy: k.shadow, Unused: k.shadow != "" || !k.taken()})
 			if !k.taken() {
 				all[len(all)-1].Off = k.Why(s.agent)
@@ -343,9 +286,9 @@ func (s Search) Workflows(cwd string) (all []locator.Workflow, complete bool) {
 
 // Unfit returns the folders with a workflow that the agent does not accept as skills.
 func (s Search) Unfit(cwd string) (all []Skill) {
-	for _, k := range s.everySkill(cwd) {
+	for _, k := range s.every(cwd) {
 		if _, err := os.Lstat(filepath.Join(k.Dir, specName)); err == nil && k.Unfit != "" {
-			all = append(all, k.Skill)
+			all = append(all, *k)
 		}
 	}
 	return all
@@ -353,7 +296,7 @@ func (s Search) Unfit(cwd string) (all []Skill) {
 
 // Skills returns the skills that the agent finds from cwd and that are not of plugins.
 func (s Search) Skills(cwd string) (all []locator.Skill, complete bool) {
-	for _, k := range s.everySkill(cwd) {
+	for _, k := range s.every(cwd) {
 		if k.rule != locator.RulePluginSkill {
 			all = append(all, locator.Skill{Command: k.Name, Folder: k.Dir})
 		}
@@ -364,7 +307,7 @@ func (s Search) Skills(cwd string) (all []locator.Skill, complete bool) {
 // Near returns, sorted, the names of skills that the agent finds from cwd and that are similar to
 // command, none if command is one of them.
 func (s Search) Near(command, cwd string) (near []string) {
-	for _, k := range s.everySkill(cwd) {
+	for _, k := range s.every(cwd) {
 		switch {
 		case k.Name == command:
 			return nil

@@ -1,13 +1,15 @@
 package agent
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -18,20 +20,14 @@ type Skill struct {
 	Dir  string // absolute
 
 	Unfit string // why the agent does not take it for a skill, for people; empty if it does
+
+	place
+	begins []byte // of its SKILL.md
+	shadow string // SKILL.md of the skill that the agent runs under the name instead
 }
 
 // taken reports whether the agent takes the folder for a skill.
 func (k *Skill) taken() bool { return k.Unfit == "" }
-
-// skillIn returns the skill of a folder, nil if it has no SKILL.md that can be read.
-func skillIn(dir string) *Skill {
-	document := head(dir)
-	if document == nil {
-		return nil
-	}
-	name, _ := frontmatter.Field(document, "name")
-	return &Skill{Name: cmp.Or(name, filepath.Base(dir)), Dir: dir}
-}
 
 // head returns the beginning of a folder's SKILL.md, nil if it cannot be read.
 func head(dir string) []byte {
@@ -62,11 +58,12 @@ func (s Search) readBy(c Call) *Skill {
 	if err != nil {
 		return nil
 	}
-	dir := c.Cwd
+	dir, output := c.Cwd, ""
+	_ = json.Unmarshal(c.ToolResponse, &output, jsonx.Tolerant) // only Codex has a text here
 	for _, words := range script.Calls() {
 		texts := literals(words)
 		if len(texts) > 1 && texts[0] == "cd" {
-			dir = absolute(dir, texts[1])
+			dir = safefile.Absolute(texts[1], dir)
 		}
 		if len(texts) == 0 || !slices.Contains(readers(), filepath.Base(texts[0])) || edits(texts) {
 			continue
@@ -75,9 +72,11 @@ func (s Search) readBy(c Call) *Skill {
 			if filepath.Base(text) != "SKILL.md" {
 				continue
 			}
-			folder := filepath.Dir(absolute(dir, text))
-			if skill := s.at(folder, c.Cwd); skill != nil && skill.taken() && shows(c.Output, head(folder)) {
-				return skill
+			folder := filepath.Dir(safefile.Absolute(text, dir))
+			for _, k := range s.every(c.Cwd) {
+				if k.taken() && safefile.Same(k.Dir, folder) && shows(output, k.begins) {
+					return k
+				}
 			}
 		}
 	}
@@ -98,11 +97,4 @@ func literals(words []shell.Word) (texts []string) {
 		}
 	}
 	return texts
-}
-
-func absolute(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
 }

@@ -197,9 +197,9 @@ func isShellProgram(p process) bool {
 // and for Claude Code, whose person is asked only where its process is seen.
 func only(environs ...func(string) (string, bool)) (program string) {
 	var found []string
-	for _, a := range identities() {
-		if slices.ContainsFunc(environs, func(environ func(string) (string, bool)) bool { return isSet(environ, a.variables) != "" }) {
-			found = append(found, a.name)
+	for _, a := range marks() {
+		if slices.ContainsFunc(environs, func(environ func(string) (string, bool)) bool { return isSet(environ, a.Variables) != "" }) {
+			found = append(found, a.Program)
 		}
 	}
 	if len(found) != 1 || found[0] == Claude {

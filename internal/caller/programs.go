@@ -6,40 +6,42 @@ import (
 	"strings"
 )
 
-// identity is by what the processes of an agent are known.
-type identity struct {
-	name      string   // of its program
-	paths     []string // one of them is in the path of its program if that has another name
-	variables []string // that only its processes have
+// Marks are by what the processes of an agent are known.
+type Marks struct {
+	Program   string
+	Paths     []string // one of them is in the path of its program if that has another name
+	Variables []string // that only its processes have
 }
 
-// identities has one row for each agent, those without hooks too.
-func identities() []identity {
-	return []identity{
+// Others returns the marks of the agents other than Claude Code for which fsmtx does something. Package agent sets it.
+var Others func() []Marks
+
+// marks returns those of every agent that is known.
+func marks() []Marks {
+	all := []Marks{
 		// The file of an installed version is named as the version; the client starts others of its team by it.
 		{Claude, []string{"@anthropic-ai/claude-code", "@anthropic-ai/claude-agent-sdk", "claude/versions"},
 			[]string{"CLAUDECODE", aiAgent, "CLAUDE_PID"}},
-		{"codex", []string{"@openai/codex"}, []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI"}},
-		{"copilot", []string{"@github/copilot"}, []string{"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"}},
-		{"gemini", []string{"@google/gemini-cli"}, []string{"GEMINI_CLI"}},
-		{"qwen", []string{"@qwen-code/qwen-code"}, []string{"QWEN_CODE"}},
-		{"opencode", []string{"opencode-ai"}, []string{"OPENCODE", "OPENCODE_PID"}},
 		{"cline", nil, []string{"CLINE_CONNECTOR_CLI_LAUNCH"}},
 	}
+	if Others != nil {
+		all = append(all, Others()...)
+	}
+	return all
 }
 
 // Programs returns the names of the agents that are known.
 func Programs() (names []string) {
-	for _, a := range identities() {
-		names = append(names, a.name)
+	for _, a := range marks() {
+		names = append(names, a.Program)
 	}
 	return names
 }
 
 // Variables returns the names of the variables that only the processes of an agent have.
 func Variables() (names []string) {
-	for _, a := range identities() {
-		names = append(names, a.variables...)
+	for _, a := range marks() {
+		names = append(names, a.Variables...)
 	}
 	return names
 }
@@ -55,9 +57,9 @@ func agentOf(p process) string {
 		texts = append(texts, p.args[0], scriptOf(p.args))
 	}
 	for _, text := range texts {
-		for _, a := range identities() {
-			if slices.ContainsFunc(a.paths, func(path string) bool { return strings.Contains(text, "/"+path+"/") }) {
-				return a.name
+		for _, a := range marks() {
+			if slices.ContainsFunc(a.Paths, func(path string) bool { return strings.Contains(text, "/"+path+"/") }) {
+				return a.Program
 			}
 		}
 		name := strings.ToLower(filepath.Base(text))

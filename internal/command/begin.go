@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -65,7 +66,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	SurviveBrokenPipe(s)
+	s.SurviveBrokenPipe()
 	ctx, _ = Interruptible(ctx)
 	chosen := s.Who().Kind != caller.Person && s.Who().Kind != caller.Script && l.found.Project == "" // by the agent of a session
 	dir := ""
@@ -77,11 +78,11 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 			Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
 			Typed: l.Via.Who == steps.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed },
-			Answerers: func() []string { return allAnswerers(s, cmp.Or(dir, here)) }})
+			Answerers: func() []string { return hook.AllAnswerers(s, cmp.Or(dir, here)) }})
 	}
 	begun, result, err := begin(false)
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
-		rule := beginning(ruleOf(c), what, result.Lost, here, dir)
+		rule := hook.Beginning(ruleOf(c), what, result.Lost, here, dir)
 		if _, err := permit(c, s, rule, f.grant, args); err != nil {
 			return err
 		}

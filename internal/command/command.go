@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -198,6 +197,9 @@ func commandFirst(misused func(*cobra.Command, error) error) func(*cobra.Command
 // Main runs fsmtx with the arguments after its name and returns its exit code. For a command that fsmtx does not have, and
 // for help, it replaces this process by the other program.
 func Main(args []string, s terminal.Streams) int {
+	if f := readHook(args); f != nil {
+		return ended(s, func(s terminal.Streams) error { return f.run(context.Background(), s) })
+	}
 	p := Program{Commands: Subcommands()}
 	if !p.has(args) {
 		err := programs.Start(args, programs.GetBuild().Version)
@@ -237,16 +239,20 @@ func (p Program) has(args []string) bool {
 	return sub.Below == nil || i < 0 || sub.takes != nil && sub.takes(rest[i])
 }
 
-// Run runs the command that the arguments call, and returns the exit code. If standard output could not be written, that is
-// an error of every command.
+// Run runs the command that the arguments call, and returns the exit code.
 func (p Program) Run(args []string, s terminal.Streams) int {
+	return ended(s, func(s terminal.Streams) error {
+		var misused error
+		err := p.Root(args, s, &misused).ExecuteContext(context.WithValue(context.Background(), wordsKey{}, args))
+		return cmp.Or(err, misused)
+	})
+}
+
+// ended runs a command and returns its exit code. If standard output could not be written, that is an error of every command.
+func ended(s terminal.Streams, run func(terminal.Streams) error) int {
 	out := terminal.NewOutput(s.Out)
 	s.Out, s.Err = out, terminal.NewOutput(s.Err)
-	var misused error
-	err := p.Root(args, s, &misused).ExecuteContext(context.WithValue(context.Background(), wordsKey{}, args))
-	if err == nil {
-		err = misused
-	}
+	err := run(s)
 	if lost := out.Err(); lost != nil && (err == nil || !strings.Contains(err.Error(), lost.Error())) {
 		err = unwritten(err, lost)
 	}
@@ -412,15 +418,10 @@ func NoArguments(c *cobra.Command, args []string) error {
 	return &Exit{ExitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
 }
 
-// GracePeriod is how long a command may take after a signal to roll back, report it and
-// end. The client kills an interrupted hook about a second after SIGTERM (fact 24, client
-// 2.1.197); a person waits a little longer.
-const GracePeriod = 2 * time.Second
-
 // Interruptible returns a context cancelled on SIGHUP, SIGINT or SIGTERM, for commands
 // that block or must roll back.
 func Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signals.Context(ctx, GracePeriod)
+	return signals.Context(ctx, signals.Grace)
 }
 
 // Example formats the examples of a command for its help.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -166,4 +167,9 @@ func InPluginHere(s terminal.Streams, cwd, name string) string {
 	}
 	result, _ := l.Locate(name, cwd)
 	return result.Path
+}
+
+// addLog adds --log to a hook.
+func addLog(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "log", "", decisions.Usage)
 }

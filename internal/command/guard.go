@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -36,13 +37,13 @@ func newGuard(s terminal.Streams) *cobra.Command {
 			if s.InputIsTerminal() {
 				return NotFed("fsmtx guard " + r.ID)
 			}
-			log := newDecisionLog(s, file)
-			answer := guard.Run(r, s.In, s.Env, log.adder())
-			if log.on() {
-				SurviveBrokenPipe(s) // the call is logged even if the client has gone
+			log := hook.NewLog(s, file)
+			answer := guard.Run(r, s.In, s.Env, log.Adder())
+			if log.On() {
+				s.SurviveBrokenPipe() // the call is logged even if the client has gone
 			}
-			err = deliver(s, answer)
-			log.write()
+			err = exit(hook.Deliver(s, answer))
+			log.Write()
 			return err
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -21,7 +22,7 @@ func newGuardSkillFiles(s terminal.Streams) *cobra.Command {
 			if s.InputIsTerminal() {
 				return NotFed("fsmtx guard skill-files")
 			}
-			return deliver(s, rules.RunSkillFiles(s.In, s.Getenv))
+			return exit(hook.Deliver(s, rules.RunSkillFiles(s.In, s.Getenv)))
 		},
 	}
 }

@@ -1,17 +1,154 @@
 package command
 
 import (
+	"context"
 	"errors"
-	"io"
+	"fmt"
+	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/programs"
-	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// errTyped is returned if standard input is a terminal: a person has typed the command.
-var errTyped = errors.New("standard input is a terminal; it must be the client's event")
+const hookLong = `Hook is the one hook of fsmtx. It reads an event from standard input, finds out which agent
+sent it and what it is about, and does what the event needs, in one process and in this
+order: recover, reconcile, hydrate, judge, tell.
+
+  a session starts       finishes an interrupted change of the list; a resumed session
+                         receives the state of its workflow
+  a prompt               notes whether the person says stop, or wants only a part; takes
+                         up the skill that the prompt names
+  a tool is about to run corrects the tasks if the client ran another folder than was
+                         predicted; refuses a step before its turn or whose gates do not
+                         hold, calls that belong to a later step, and edits of the files
+                         of the list; asks the person about commands of fsmtx that take
+                         something away
+  a tool has run         takes up the skill that the tool has loaded, or whose SKILL.md the
+                         agent's shell has read; records what a person chose
+  the turn ends          corrects the tasks, and sends the agent back to a step that is
+                         ready (--stop)
+
+Taking a skill up puts the workflow of its fsm.json into the list and tells the agent its
+steps, and by what it can work on them.
+
+In Claude Code the list is the session's. If a skill's workflow cannot be taken up, the list stays
+as it was, and the hook exits with 2 and the reason, which the agent reads, on standard
+error; when the user has typed the skill, that also stops the prompt. A refused call exits
+with 2, too. A call takes at most 5 s more than --lock-timeout, unless the check of a step
+runs, for which --limit is. With --steps off nothing is enforced.
+
+In other agents (docs/agents.md) the list is the project's. A skill whose workflow is already
+open continues it. The answer is in the form that the agent reads, with exit code 0.
+--checks, --limit, --announce, --plugin-dir and --add-dir have no effect there.
+
+Without --agent the event shows which agent sent it. With --agent, hook ignores the events of
+other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported
+to the agent and the person. fsmtx install registers the hook.`
+
+// hookFlags are the flags of the hook.
+type hookFlags struct{ hook.Flags }
+
+// partOfHook returns the flags, with their defaults, of a command that does a part of Claude Code's hook.
+func partOfHook(only hook.Part) *hookFlags {
+	f := new(hookFlags)
+	f.Add(pflag.NewFlagSet("", pflag.ContinueOnError))
+	f.Agent, f.Only = agent.Claude().Name, only
+	return f
+}
+
+// command lets c run the hook with the flags in f.
+func (f *hookFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) }
+	return c
+}
+
+func (f *hookFlags) run(ctx context.Context, s terminal.Streams) (err error) {
+	if f.Agent != "" && agent.Named(f.Agent) == nil {
+		return misusedHook(s, fmt.Errorf("--agent: got %q, want %s", f.Agent, strings.Join(agent.Names(), ", ")))
+	}
+	if f.Policy, err = f.Check(); err != nil {
+		return misusedHook(s, err)
+	}
+	f.Read = readCall
+	return exit(hook.Run(ctx, s, f.Flags))
+}
+
+// exit returns the error that ends a hook with an exit code.
+func exit(code int) error {
+	if code == ExitOK {
+		return nil
+	}
+	return &Exit{Code: code}
+}
+
+func misusedHook(s terminal.Streams, err error) error { return exit(hook.Misused(s, err)) }
+
+// readHook returns the flags of a plain call of the hook, which is run without cobra: the client waits for it at each call. Of
+// anything else, such as a call of the hook with a wrong flag, it returns nil.
+func readHook(args []string) *hookFlags {
+	if len(args) == 0 || args[0] != "hook" {
+		return nil
+	}
+	f, set := new(hookFlags), pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.Usage = func() {}
+	if f.Add(set); set.Parse(args[1:]) != nil || set.NArg() > 0 {
+		return nil
+	}
+	return f
+}
+
+func NewHook(s terminal.Streams) *cobra.Command {
+	f := new(hookFlags)
+	c := f.command(s, &cobra.Command{
+		Use:   "hook",
+		Short: "As a hook of any agent: do what its event needs",
+		Long:  hookLong,
+		Example: Example(
+			"fsmtx hook --agent claude < event.json",
+			"fsmtx hook --agent codex < event.json",
+			"fsmtx hook --agent gemini --stop hold < event.json"),
+		Args: NoArguments,
+	})
+	f.Add(c.Flags())
+	completeHook(c)
+	return c
+}
+
+const hydrateLong = `As a hook of Claude Code, hydrate is "fsmtx hook --agent claude" without the rest: it takes up
+the skill that was invoked, and corrects the tasks if the client ran another folder than was
+predicted. It exits with 2 if the event cannot be read. fsmtx hook --help says more.`
+
+func newHydrate(s terminal.Streams) *cobra.Command {
+	f := partOfHook(hook.TakesUp)
+	c := f.command(s, &cobra.Command{
+		Use:   "hydrate",
+		Short: "As a hook: fsmtx hook without the rules about steps",
+		Long:  hydrateLong,
+		Example: Example(
+			"fsmtx hydrate < event.json",
+			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
+		Args: NoArguments,
+	})
+	f.Hydrate.Add(c.Flags())
+	completeHook(c)
+	return c
+}
+
+// completeHook completes the values of those flags of the hook that the command has.
+func completeHook(c *cobra.Command) {
+	onOff, ofStep := []string{"on", "off"}, hydrate.StepValues()
+	for flag, words := range map[string][]string{"scope": {"all", "skill"}, "active": {"reset", "refuse"}, "nest": onOff, "steps": onOff,
+		"stop": ofStep["stop"], "checks": ofStep["checks"], "agent": agent.Names()} {
+		if c.Flags().Lookup(flag) != nil {
+			Complete(c, flag, words...)
+		}
+	}
+}
 
 // NotFed is the error of a command that a person has typed without the event that it needs.
 func NotFed(command string) error { return Unfed("an event", command+" < event.json") }
@@ -19,52 +156,4 @@ func NotFed(command string) error { return Unfed("an event", command+" < event.j
 // Unfed is the error of a command that a person has typed without what it reads.
 func Unfed(what, hint string) error {
 	return &Exit{ExitNo, errors.New("standard input is a terminal; it must be " + what), hint}
-}
-
-// ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of event.Read.
-func ReadEvent(s terminal.Streams) (*event.Event, error) {
-	if s.InputIsTerminal() {
-		return nil, errTyped
-	}
-	return event.Read(s.In)
-}
-
-// deliver prints a hook's answer and returns the error with its exit code. A reply that
-// cannot be printed is reported, but is not a failure: what the hook has done stays done. Only a
-// call about which it decides is refused.
-func deliver(s terminal.Streams, a event.Answer) error {
-	if err := a.Write(s.Out, s.Err); err != nil {
-		s.Errorf("cannot write the reply: %v", err)
-		if code := a.Undelivered(); code != a.Exit {
-			a.Exit = code
-			s.Errorf("the call is refused, because it depends on that reply: make it again")
-		}
-		if out, ok := s.Out.(*terminal.Output); ok {
-			out.Forget()
-		}
-	}
-	if a.Exit == event.ExitOK {
-		return nil
-	}
-	return &Exit{Code: a.Exit}
-}
-
-// SurviveBrokenPipe turns SIGPIPE, which would end a hook whose client has exited, into an
-// error of the write.
-func SurviveBrokenPipe(s terminal.Streams) {
-	for _, w := range []io.Writer{s.Out, s.Err} {
-		if out, ok := w.(*terminal.Output); ok {
-			out.SurviveBrokenPipe()
-		}
-	}
-}
-
-// ownPath returns the path of this program, by which any shell of the agent can run it; a
-// login shell may not have the PATH of the hooks. It is "fsmtx" if the path is unknown.
-func ownPath() string {
-	self, err := programs.Path()
-	if err != nil {
-		return settings.Program
-	}
-	return self
 }

@@ -5,27 +5,26 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/hook"
 )
 
 // Each command that takes something away is recognised in a line of the agent's shell, also those that the other program has.
 func TestEveryRuleIsAppliedToALine(t *testing.T) {
-	for _, l := range Loosenings() {
-		if l.When == nil {
-			continue
-		}
+	for _, l := range hook.Loosenings() {
 		name := strings.Fields(l.Command)
-		call, _, ok := readCall(append(name, "--"+GrantFlag+"=x"))
+		call, _, ok := readCall(append(name, "--"+hook.GrantFlag+"=x"))
 		assert.True(t, ok, l.Command)
-		assert.Equal(t, l.Command, call.rule.Command)
-		assert.True(t, isSet(call.flags, GrantFlag), l.Command)
+		assert.Equal(t, l.Command, call.Rule.Command)
+		assert.True(t, hook.IsSet(call.Flags, hook.GrantFlag), l.Command)
 
 		call, _, ok = readCall(append([]string{"-C", "/tmp"}, name...))
 		assert.True(t, ok, l.Command)
-		assert.Equal(t, l.Command, call.rule.Command, "with a directory before its name")
+		assert.Equal(t, l.Command, call.Rule.Command, "with a directory before its name")
 
-		call, _, ok = readCall(append([]string{"--" + GrantFlag + "=x"}, name...))
+		call, _, ok = readCall(append([]string{"--" + hook.GrantFlag + "=x"}, name...))
 		assert.True(t, ok, l.Command)
-		assert.Equal(t, l.Command, call.rule.Command, "with a flag before its name")
+		assert.Equal(t, l.Command, call.Rule.Command, "with a flag before its name")
 
 		_, _, ok = readCall(append(name, "--help"))
 		assert.False(t, ok, l.Command)
@@ -43,7 +42,7 @@ func TestFlagsOfOtherCommandsAreRead(t *testing.T) {
 	} {
 		call, _, ok := readCall(strings.Fields(line))
 		assert.True(t, ok, line)
-		assert.Equal(t, takes, call.rule.takes(call.flags), line)
+		assert.Equal(t, takes, call.Rule.Takes(call.Flags), line)
 	}
 	for _, line := range []string{"status", "log", "install --stop", "guard list", "nonsense"} {
 		_, _, ok := readCall(strings.Fields(line))

@@ -2,11 +2,10 @@ package command
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -55,8 +54,8 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Args:    NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.hook {
-				h := partOfHook(recovers)
-				h.recovery = f.Options
+				h := partOfHook(hook.Recovers)
+				h.Recovery = f.Options
 				return h.run(c.Context(), s)
 			}
 			ctx, stop := Interruptible(c.Context())
@@ -127,16 +126,4 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		}
 	}
 	return nil
-}
-
-// recoverEvent recovers the list of the session that has sent the event.
-func recoverEvent(ctx context.Context, s terminal.Streams, e *event.Event, o recovery.Options) (recovery.Report, error) {
-	if e.SessionID == "" {
-		return recovery.Report{}, errors.New("the event has no session_id")
-	}
-	dir, err := tasklist.OfSession(s.Getenv, e.SessionID)
-	if err != nil {
-		return recovery.Report{}, err
-	}
-	return recovery.List(ctx, dir, recovery.Wait, o), nil
 }

@@ -131,20 +131,6 @@ func completeSteps(s terminal.Streams, named *string, done bool) cobra.Completio
 	}
 }
 
-// SessionAndNumber splits the arguments [SESSION] [N], of which there are at most two. A single argument
-// of digits is N.
-func SessionAndNumber(args []string) (session, number string) {
-	switch {
-	case len(args) == 0:
-		return "", ""
-	case len(args) > 1:
-		return args[0], args[1]
-	case strings.Trim(args[0], "0123456789") == "":
-		return "", args[0]
-	}
-	return args[0], ""
-}
-
 // CompleteLists completes the ids of sessions that have a task list, with or without a
 // workflow.
 func CompleteLists(s terminal.Streams) cobra.CompletionFunc {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -281,8 +282,8 @@ func FrameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Fram
 }
 
 func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
-	f := newFrame(s, found)
-	f.Log = ToLog(s)
+	f := hook.NewFrame(s, found)
+	f.Log = hook.ToLog(s)
 	return f
 }
 

@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -108,8 +110,8 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		return nil, err
 	}
 	here, _ := os.Getwd()
-	l := &listWork{newFrame(s, found), progress.Way{Program: ownPath(), Named: f.list}.In(here), s, f.json, found, "", nil}
-	l.Apply, l.Via, l.Began, l.Log = true, Sender(s), processBegan, ToLog(s)
+	l := &listWork{hook.NewFrame(s, found), progress.Way{Program: hook.OwnPath(), Named: f.list}.In(here), s, f.json, found, "", nil}
+	l.Apply, l.Via, l.Began, l.Log = true, Sender(s), startup.Began, hook.ToLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
 	}

@@ -120,7 +120,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 			"give the name of the skill, or the absolute path of its folder", true}
 	case isPath && !isDir:
 		return r, &NotBegun{message.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
-	case !isDir && agent.Named(b.Program) != nil:
+	case !isDir && agent.Other(b.Program) != nil:
 		return r, r.noSpec(env, b.Program) // what is wrong with Claude Code's plugins is of no interest there
 	case !isDir:
 		return r, switchedOff(env, b.Skill, b.Here)
@@ -187,7 +187,7 @@ type Finder interface {
 // that a workflow needs. Errors are those of claude.ConfigDir.
 func FinderOf(env Env, program string) (Finder, error) {
 	l, err := ClientLocator(env)
-	if a := agent.Named(program); a != nil {
+	if a := agent.Other(program); a != nil {
 		return elsewhere{a.Search(env), l}, nil
 	}
 	return l, err

@@ -18,15 +18,6 @@ var (
 	ErrInternal = errors.New("internal error")
 )
 
-// deadlineError is ErrDeadline with the elapsed time. It formats its text only when asked,
-// because every call creates one and hardly any prints it.
-type deadlineError struct{ after time.Duration }
-
-func (e deadlineError) Error() string {
-	return fmt.Sprintf("gave up after %v: %v", e.after, ErrDeadline)
-}
-func (e deadlineError) Unwrap() error { return ErrDeadline }
-
 // InTime runs work with a context that is cancelled after soft. It returns when work has
 // ended, but at the latest after hard, with ErrAbandoned. A system call on a file system
 // that does not answer cannot be interrupted, and the agent is not informed when the
@@ -37,7 +28,7 @@ func (e deadlineError) Unwrap() error { return ErrDeadline }
 // If work panics, InTime returns ErrInternal. Otherwise the program would end with exit
 // code 2, with which the client stops a prompt or a tool call.
 func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, soft, deadlineError{soft})
+	ctx, cancel := context.WithTimeoutCause(ctx, soft, fmt.Errorf("gave up after %v: %w", soft, ErrDeadline))
 	defer cancel()
 	type ended struct {
 		result T

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -38,6 +39,10 @@ type Options struct {
 
 	// Answerers returns the sums of the hooks that can answer for the person; see steps.Answerer. Nil is none.
 	Answerers func() []string
+
+	// Committing is called before the list is changed, with the context for that, which it may replace. Most skills have no
+	// workflow, and for them a handler of signals would be a good part of the hook's cost. It may be nil.
+	Committing func(context.Context) context.Context
 
 	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
@@ -229,7 +234,23 @@ func Run(ctx context.Context, r Request, env Env, o Options) (Result, error) {
 	if h == nil {
 		return result, NoteCall(ctx, r, env, o, err)
 	}
+	return h.commit(ctx, o)
+}
+
+func (h *Hydration) commit(ctx context.Context, o Options) (Result, error) {
+	if o.Committing != nil {
+		ctx = o.Committing(ctx)
+	}
 	return h.Apply(ctx)
+}
+
+// Correct does what Check finds. nothing is set if there is nothing to correct. Errors are those of Find and of Apply.
+func Correct(ctx context.Context, e *event.Event, env Env, o Options) (r Request, result Result, nothing bool, err error) {
+	r, h, result, err := Check(ctx, e, env, o)
+	if err == nil && h != nil {
+		result, err = h.commit(ctx, o)
+	}
+	return r, result, h == nil, err
 }
 
 // NoteCall records that a skill was called for which Find has returned no hydration, for the

@@ -45,7 +45,7 @@ func (j *job) runAgents(s terminal.Streams) (status Status, err error) {
 func (j *job) runAgent(s terminal.Streams, name string) (Status, error) {
 	one := *j
 	if name != caller.Claude {
-		return retried(s, agentInstall{&one, agent.Named(name)}.once)
+		return retried(s, agentInstall{&one, agent.Other(name)}.once)
 	}
 	if one.Scope == Local && slices.Contains(j.Agents, All) {
 		one.Scope = User
@@ -61,7 +61,7 @@ func chosen(s terminal.Streams, words []string) (names []string) {
 	if dir, err := client.ConfigDir(s.Getenv); err == nil && (isDir(dir) || onPath(caller.Claude)) {
 		names = append(names, caller.Claude)
 	}
-	for _, a := range agent.All() {
+	for _, a := range agent.Others() {
 		if isFound(s, a) {
 			names = append(names, a.Name)
 		}

@@ -18,7 +18,7 @@ import (
 // agents checks the hooks and the MCP servers that are registered for other agents, in the
 // person's files and in those of the project.
 func (d *doctor) agents(context.Context) (found []Fault, err error) {
-	for _, a := range agent.All() {
+	for _, a := range agent.Others() {
 		used := false
 		for _, scope := range []Scope{User, Project} {
 			files, err := filesOf(d.Streams, a, scope)
@@ -42,7 +42,7 @@ func (d *doctor) isWithoutClaude() bool {
 	if _, err := os.Lstat(config); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	return slices.ContainsFunc(agent.All(), func(a *agent.Agent) bool {
+	return slices.ContainsFunc(agent.Others(), func(a *agent.Agent) bool {
 		user, _ := filesOf(d.Streams, a, User)
 		project, _ := filesOf(d.Streams, a, Project)
 		return len(user)+len(project) > 0

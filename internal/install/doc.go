@@ -28,7 +28,6 @@ package install
 
 import (
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -95,7 +94,7 @@ const (
 const All = "all"
 
 // Agents returns the words that name agents: Claude Code, All, and the others.
-func Agents() []string { return append([]string{caller.Claude, All}, agent.Names()...) }
+func Agents() []string { return append(agent.Names(), All) }
 
 // verb is what is to be done with an installation.
 type verb int

@@ -97,7 +97,7 @@ func requests() map[string]Request {
 		"no steps": {Steps: Steps{None: true}}, "every call": {Steps: Steps{Only: true, Stop: "hold", Checks: "off"}},
 		"flags": {Hydrate: []string{"--announce"}},
 	}
-	for _, a := range agent.All() {
+	for _, a := range agent.Others() {
 		all[a.Name] = Request{Scope: User, Agents: []string{a.Name}, MCP: true}
 		all[a.Name+" here"] = Request{Scope: Project, Agents: []string{a.Name}, MCP: true}
 	}

@@ -30,7 +30,7 @@ func Next(s terminal.Streams, r Request, call string) {
 		if name == caller.Claude {
 			nextInClaude(s, call)
 		} else {
-			nextIn(s, agent.Named(name))
+			nextIn(s, agent.Other(name))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func Purge(ctx context.Context, s terminal.Streams) error {
 		_, err := retried(s, j.once)
 		failures = append(failures, err)
 	}
-	for _, a := range agent.All() {
+	for _, a := range agent.Others() {
 		for _, scope := range []Scope{User, Project} {
 			j := job{Request: Request{Scope: scope}, verb: remove, quiet: true}
 			_, err := retried(s, agentInstall{&j, a}.once)

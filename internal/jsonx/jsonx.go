@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -166,6 +167,24 @@ func StringMember(object jsontext.Value, name string) string {
 		return ""
 	}
 	return text
+}
+
+// With returns a JSON object with these values in the place of the members of the same names.
+func With(object jsontext.Value, values map[string]any) (jsontext.Value, error) {
+	members, err := Members(object)
+	if err != nil {
+		return nil, err
+	}
+	if members == nil {
+		return nil, errors.New("the value is null, want an object")
+	}
+	all := maps.Clone(values)
+	for name, value := range members {
+		if _, replaced := values[name]; !replaced {
+			all[name] = value
+		}
+	}
+	return json.Marshal(all, Tolerant, json.Deterministic(true))
 }
 
 // KindName returns the name of a JSON type with its article, such as "a string".

@@ -126,7 +126,8 @@ func TestWhatBeginSaysIsSafeToShow(t *testing.T) {
 // TestBeginFindsTheSkillsOfTheAgent: where the agent looks that has started the server, by the name
 // in SKILL.md, and not where another one does.
 func TestBeginFindsTheSkillsOfTheAgent(t *testing.T) {
-	for _, program := range agent.Names() {
+	for _, a := range agent.Others() {
+		program := a.Name
 		w := newWorld(t)
 		dir := filepath.Join(w.project, agent.Named(program).Skills.Project[0], "folder")
 		require.NoError(t, os.MkdirAll(dir, 0o755))

@@ -67,7 +67,7 @@ func NewLog(s terminal.Streams) *cobra.Command {
 		ValidArgsFunction: completeSessions(s),
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			argument, number := command.SessionAndNumber(args)
+			argument, number := tasklist.SessionAndNumber(args)
 			session, err := command.NamedOnce(named, argument)
 			if err != nil {
 				return err

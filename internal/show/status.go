@@ -195,7 +195,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 // look finds the switches that keep the client from running the hooks where open steps were begun, and by what the session
 // works on them, if the list is Claude Code's. That the settings cannot be read is for doctor to report.
 func (st *status) look(s terminal.Streams) {
-	own, err := tasklist.OfSession(command.WithoutList(s.Getenv), filepath.Base(st.list.Dir))
+	own, err := tasklist.OfSession(tasklist.OwnOnly(s.Getenv), filepath.Base(st.list.Dir))
 	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
 	if err != nil || own != st.list.Dir || open < 0 {
 		return

@@ -64,7 +64,7 @@ func NewStatusline(s terminal.Streams) *cobra.Command {
 }
 
 func runStatusline(ctx context.Context, s terminal.Streams, also bool) error {
-	command.SurviveBrokenPipe(s)
+	s.SurviveBrokenPipe()
 	var input jsontext.Value
 	if !s.InputIsTerminal() {
 		data, err := event.ReadAll(s.In)

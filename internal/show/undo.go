@@ -13,10 +13,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -61,7 +63,7 @@ func NewUndo(s terminal.Streams) *cobra.Command {
 				return command.Fail(command.ExitNo, errors.New("an argument is empty: "+c.UseLine()),
 					"name the session and the number, or leave out what you do not name")
 			}
-			argument, number := command.SessionAndNumber(args)
+			argument, number := tasklist.SessionAndNumber(args)
 			session, err := command.NamedOnce(named, argument)
 			if err != nil {
 				return err
@@ -98,7 +100,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		if err != nil {
 			break
 		}
-		if log := command.ToLog(s); log != nil && !f.dryRun && !one.Undoing.Empty() {
+		if log := hook.ToLog(s); log != nil && !f.dryRun && !one.Undoing.Empty() {
 			log(one.decision(list, command.Sender(s)))
 		}
 		all = append(all, one)

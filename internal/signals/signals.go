@@ -12,6 +12,11 @@ import (
 	"time"
 )
 
+// Grace is how long a command may take after a signal to roll back, report it and
+// end. The client kills an interrupted hook about a second after SIGTERM (fact 24, client
+// 2.1.197); a person waits a little longer.
+const Grace = 2 * time.Second
+
 // signalError is the cancellation cause of a context that a signal has cancelled.
 type signalError struct{ signal os.Signal }
 

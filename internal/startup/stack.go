@@ -1,9 +1,16 @@
 package startup
 
+import (
+	"time"
+)
+
 // Go begins with a few kilobytes of stack and copies them each time it has to grow, for which it looks
 // up each function that is active. In a process that lives for milliseconds these tables are not in
 // memory yet: a hook that grew four times spent a twentieth of its time on that. So the main
 // goroutine, which runs the initialisers too, gets a large stack while it is shallow.
+// Began is a few milliseconds after the process began.
+var Began = time.Now()
+
 func init() { grow() }
 
 // size is what grow makes room for, in bytes: as much as a hook that judges a step needs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
@@ -79,7 +80,7 @@ func Find(ctx context.Context, q Query) (Found, error) {
 	}
 	who := q.who()
 	inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID")
-	shared, _ := q.Lookup("CLAUDE_CODE_TASK_LIST_ID")
+	shared, _ := q.Lookup(Variable)
 	marked := inherited+shared != ""
 	other := who.Kind == caller.Agent && who.Program != caller.Claude && (who.Program != "" || !marked)
 	inClaude := !other && marked
@@ -106,6 +107,19 @@ func (q Query) who() caller.Caller {
 		return caller.Caller{}
 	}
 	return q.Who()
+}
+
+// Variable gives Claude Code another list than the session's.
+const Variable = "CLAUDE_CODE_TASK_LIST_ID"
+
+// OwnOnly returns lookup without Variable: the list of a session is its own.
+func OwnOnly(lookup func(string) (string, bool)) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if name == Variable {
+			return "", false
+		}
+		return lookup(name)
+	}
 }
 
 // OfSession returns the directory of the list of a session of Claude Code. It need not exist. The
@@ -147,4 +161,18 @@ func exists(dir string) bool {
 	}
 	_, err := os.Lstat(dir)
 	return err == nil
+}
+
+// SessionAndNumber splits the arguments [SESSION] [N], of which there are at most two. A single argument
+// of digits is N.
+func SessionAndNumber(args []string) (session, number string) {
+	switch {
+	case len(args) == 0:
+		return "", ""
+	case len(args) > 1:
+		return args[0], args[1]
+	case strings.Trim(args[0], "0123456789") == "":
+		return "", args[0]
+	}
+	return args[0], ""
 }

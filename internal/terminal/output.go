@@ -43,6 +43,15 @@ func (o *Output) Write(p []byte) (int, error) {
 // that on to its children.
 func (o *Output) SurviveBrokenPipe() { o.survives.Store(true) }
 
+// SurviveBrokenPipe makes both outputs survive the end of their reader. A hook reports its answer then.
+func (s Streams) SurviveBrokenPipe() {
+	for _, w := range []io.Writer{s.Out, s.Err} {
+		if out, ok := w.(*Output); ok {
+			out.SurviveBrokenPipe()
+		}
+	}
+}
+
 func (o *Output) write(p []byte) (n int, err error) {
 	f, ok := o.to.(*os.File)
 	if !ok || !o.survives.Load() {

@@ -25,7 +25,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 		Example: command.Example("fsmtx demo"),
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			command.SurviveBrokenPipe(s) // the temporary directory must be removed
+			s.SurviveBrokenPipe() // the temporary directory must be removed
 			ctx, stop := command.Interruptible(c.Context())
 			defer stop()
 			program, err := programs.Path()

@@ -221,7 +221,7 @@ type hookProcesses struct {
 // cost. They are never removed, because removing them costs a good part of a short run.
 func (p *hookProcesses) start(ctx context.Context) context.Context {
 	p.once.Do(func() {
-		p.ctx, _ = signals.Context(ctx, hooks.KillAfter+command.GracePeriod)
+		p.ctx, _ = signals.Context(ctx, hooks.KillAfter+signals.Grace)
 	})
 	return p.ctx
 }

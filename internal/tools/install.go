@@ -170,8 +170,8 @@ Exit codes of --check:
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files, and the state directories of all task lists")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
-	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), "+strings.Join(agent.Names(), ", ")+
-		", or all that are found here")
+	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: "+strings.Join(agent.Names(), ", ")+
+		", or all that are found here (default claude)")
 	command.Complete(c, "agent", install.Agents()...)
 	f.steps.flags(c)
 	f.parts.flags(c)

@@ -165,7 +165,7 @@ func isExtension(dir string) bool {
 func ofOtherAgent(wanted string) error {
 	var found string
 	var names []string
-	for _, a := range agent.All() {
+	for _, a := range agent.Others() {
 		for _, dir := range a.Skills.Project {
 			all, _ := filepath.Glob(filepath.Join(dir, cmp.Or(wanted, "*"), "SKILL.md"))
 			if len(all) > 0 && (found == "" || all[0] == found) {

@@ -162,7 +162,7 @@ func (f newFlags) howToBegin(s terminal.Streams, dir, name string) string {
 	found, _ := l.Locate(name, cwd)
 	registered, err := install.Registered(s, cwd)
 	switch {
-	case !safefile.Same(filepath.Dir(found.Path), dir) || agent.Named(s.Who().Program) != nil:
+	case !safefile.Same(filepath.Dir(found.Path), dir) || agent.Other(s.Who().Program) != nil:
 		return fmt.Sprintf("fsmtx begin %s begins it", shell.Join(command.Relative(cwd, dir)))
 	case err == nil && !registered && !f.selfContained:
 		return fmt.Sprintf("fsmtx install registers the hooks; then type /%s in the client to work by it", name)

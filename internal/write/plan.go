@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -208,7 +209,7 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 		if err != nil {
 			return r, err
 		}
-	case agent.Named(s.Who().Program) != nil:
+	case agent.Other(s.Who().Program) != nil:
 		if r.Folder, err = folderOf(s, skill, r.Cwd); err != nil {
 			path, noPath := specAt(skill)
 			if noPath == nil {
@@ -260,7 +261,7 @@ func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) 
 		defer file.Close()
 		streams.In = file
 	}
-	e, err := command.ReadEvent(streams)
+	e, err := hook.ReadEvent(streams)
 	if _, failed := errors.AsType[*fs.PathError](err); failed {
 		return r, command.Unusable(f.event, err)
 	}

@@ -49,7 +49,7 @@ func (a Answer) Write(stdout, stderr io.Writer) error {
 // as if nothing had been said: it would make a call that the person was to be asked about, or
 // make it with the input that was to be replaced. Such a call is refused.
 func (a Answer) Undelivered() int {
-	r := a.reply()
+	r := a.Reply()
 	if s := r.Specific; r.Decision != "" || s != nil && (s.UpdatedInput != nil || s.PermissionDecision == "ask" ||
 		s.PermissionDecision == "deny") {
 		return ExitBlock
@@ -113,14 +113,6 @@ func Tell(name, model, person string) Answer {
 	return Reply{Specific: withContext(name, model), SystemMessage: person}.answer(ExitOK, "")
 }
 
-// Ask makes the client ask the person whether to allow the tool call of a PreToolUse
-// event. If there is no person to ask, as in -p mode, the client refuses the call with
-// the question as the reason (fact 37, client 2.1.329).
-func Ask(question string) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask",
-		PermissionDecisionReason: question}}.answer(ExitOK, "")
-}
-
 // Allow lets the tool call of a PreToolUse event run without the person's permission prompt;
 // a rule of theirs that denies or asks still holds (fact 150, client 2.1.329). It is for the
 // commands of this program that do nothing but work on a workflow.
@@ -129,9 +121,11 @@ func Allow(reason string) Answer {
 		PermissionDecisionReason: reason}}.answer(ExitOK, "")
 }
 
-// AskAbout is Ask about a call whose input is replaced: the person is asked about the new
-// input, and a yes carries it out (fact 145, client 2.1.329).
-func AskAbout(question string, input jsontext.Value) Answer {
+// Ask makes the client ask the person whether to allow the tool call of a PreToolUse
+// event. If there is no person to ask, as in -p mode, the client refuses the call with
+// the question as the reason (fact 37, client 2.1.329). If the input is not nil, it replaces that of the call: the person is
+// asked about it, and a yes carries it out (fact 145, client 2.1.329).
+func Ask(question string, input jsontext.Value) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question,
 		UpdatedInput: input}}.answer(ExitOK, "")
 }
@@ -142,14 +136,10 @@ func AskAbout(question string, input jsontext.Value) Answer {
 func SendBack(name, text, person string) Answer { return Tell(name, text, person) }
 
 // Rewrite replaces the input of the tool call of a PreToolUse event (fact 37, client
-// 2.1.329). It does not skip the person's permission prompt.
-func Rewrite(input jsontext.Value) Answer {
-	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input}}.answer(ExitOK, "")
-}
-
-// RewriteTelling is Rewrite with a text for the model, as additionalContext, which reaches it
-// beside the result of the rewritten call (fact 69, client 2.1.329), and one for the person.
-func RewriteTelling(input jsontext.Value, model, person string) Answer {
+// 2.1.329), with a text for the model, as additionalContext, which reaches it
+// beside the result of the rewritten call (fact 69, client 2.1.329), and one for the person. It does not skip the person's
+// permission prompt.
+func Rewrite(input jsontext.Value, model, person string) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: model},
 		SystemMessage: person}.answer(ExitOK, "")
 }

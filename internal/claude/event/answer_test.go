@@ -40,11 +40,11 @@ func TestAnswers(t *testing.T) {
 		"escaped feedback": {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
 		"send back": {event.SendBack(event.SubagentStop, "a\x1b", ""), event.Answer{
 			Output: `{"hookSpecificOutput": {"hookEventName": "SubagentStop", "additionalContext": "a\\x1b"}}` + "\n"}},
-		"escaped question": {event.Ask("a\u2028"),
+		"escaped question": {event.Ask("a\u2028", nil),
 			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", ` +
 				`"permissionDecisionReason": "a\\u2028"}}` + "\n"}},
 		"escaped summary": {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
-		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")),
+		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}"), "", ""),
 			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},
 	} {
 		assert.Equal(t, test.want, test.got, name)
@@ -102,8 +102,8 @@ func TestAnAnswerThatIsNotPrintedRefusesWhatItDecides(t *testing.T) {
 		"a notice":      {event.Notice("x"), event.ExitOK},
 		"the usual":     {event.GoOn(event.PostToolUse, ""), event.ExitOK},
 		"a permission":  {event.Allow("x"), event.ExitOK},
-		"a question":    {event.Ask("Really?"), event.ExitBlock},
-		"other input":   {event.Rewrite([]byte(`{"a":1}`)), event.ExitBlock},
+		"a question":    {event.Ask("Really?", nil), event.ExitBlock},
+		"other input":   {event.Rewrite([]byte(`{"a":1}`), "", ""), event.ExitBlock},
 		"a refusal":     {event.Refuse("no"), event.ExitBlock},
 		"a bare denial": {event.Reply{Specific: &event.Specific{PermissionDecision: "deny"}}.Answer(), event.ExitBlock},
 		"a bare block":  {event.Reply{Decision: "block"}.Answer(), event.ExitBlock},

@@ -18,7 +18,7 @@ func Join(name string, first, second Answer) Answer {
 	case first.isSilent():
 		return second
 	}
-	told, r := first.reply(), second.reply()
+	told, r := first.Reply(), second.Reply()
 	context := told.context()
 	r.SystemMessage = lines(told.SystemMessage, r.SystemMessage)
 	if second.Exit == ExitBlock {
@@ -41,8 +41,8 @@ func (a Answer) isSilent() bool {
 	return (a.Output == "" || a.Output == bareContinue) && a.ErrorText == "" && a.Exit == ExitOK
 }
 
-// reply returns the object on standard output, which a function of this package has written.
-func (a Answer) reply() (r Reply) {
+// Reply returns the object on standard output, which a function of this package has written.
+func (a Answer) Reply() (r Reply) {
 	_ = json.Unmarshal([]byte(a.Output), &r, jsonx.Tolerant) // no object is an empty reply
 	return r
 }

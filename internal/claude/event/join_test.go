@@ -28,7 +28,7 @@ func TestJoin(t *testing.T) {
 		}},
 		"told and sent back": {GoOnTelling(PreToolUse, "the tasks are new", ""), SendBack(PreToolUse, "go on", ""),
 			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new\ngo on"}}` + "\n"}},
-		"told and rewritten": {told, Rewrite(jsontext.Value(`{"a": 1}`)),
+		"told and rewritten": {told, Rewrite(jsontext.Value(`{"a": 1}`), "", ""),
 			Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the tasks are new", ` +
 				`"updatedInput": {"a": 1}}, "systemMessage": "new tasks"}` + "\n"}},
 		"failed and told": {failed, Tell(PreToolUse, "go on", ""),
@@ -52,7 +52,7 @@ func TestJoin(t *testing.T) {
 }
 
 func withoutContinue(output string) string {
-	r := Answer{Output: output}.reply()
+	r := Answer{Output: output}.Reply()
 	r.Continue = nil
 	return r.answer(ExitOK, "").Output
 }

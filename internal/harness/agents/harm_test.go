@@ -166,7 +166,7 @@ func TestAShellThatReadsTheEvent(t *testing.T) {
 
 		w.Prompt(Script{Main: []Turn{Say("bye")}}, hostile)
 
-		assert.NotEmpty(t, pwned(t, w), "if args count, facts 127 and docs/architecture.md change")
+		assert.NotEmpty(t, pwned(t, w), "if args count, fact 127 changes")
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// TestWhatEachWayCosts prints what docs/architecture.md says of the commands and the MCP server: a
+// TestWhatEachWayCosts prints what the commands and the MCP server cost: a
 // plugin without either, with a workflow of three steps worked by each.
 func TestWhatEachWayCosts(t *testing.T) {
 	if os.Getenv("FSMTX_E2E_MEASURE") == "" {

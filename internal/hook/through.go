@@ -1,4 +1,4 @@
-package command
+package hook
 
 import (
 	"context"
@@ -20,22 +20,22 @@ import (
 // letThrough lets a command with which the agent works on a workflow run without a permission
 // question, if it stands alone: the gates decide about it. Everything else is left to the
 // client. So are in plan mode the commands that change something, of which only the hook knows the mode.
-func (h *stepHook) letThrough(line string) event.Answer {
+func (h *hook) letThrough(line string) event.Answer {
 	words, ok := shell.Call(line)
 	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.streams.Who().FromClient() {
 		return event.Answer{}
 	}
-	call, _, ok := readCall(words[1:])
-	if !ok || !h.isWork(call) || !h.isAboutOwnList(call) || h.Planning && call.rule.Command != "next" {
+	call, _, ok := h.flags.Read(words[1:])
+	if !ok || !h.isWork(call) || !h.isAboutOwnList(call) || h.Planning && call.Rule.Command != "next" {
 		return event.Answer{}
 	}
-	return event.Allow("fsmtx: the gates of the workflow decide about fsmtx " + call.rule.Command)
+	return event.Allow("fsmtx: the gates of the workflow decide about fsmtx " + call.Rule.Command)
 }
 
 // isOrdinary reports whether the call of Bash has no other input than the command and how long
 // it may take. The client's sandbox, for example, can be left by another one.
-func (h *stepHook) isOrdinary() bool {
-	members, err := jsonx.Members(h.event.ToolInput)
+func (h *hook) isOrdinary() bool {
+	members, err := jsonx.Members(h.call.ToolInput)
 	if err != nil {
 		return false
 	}
@@ -64,29 +64,29 @@ func isOwn(name string) bool {
 
 // isAboutOwnList reports whether the command is about the list of this session. Of another one,
 // perhaps another project's, its person has to be asked.
-func (h *stepHook) isAboutOwnList(call invocation) bool {
-	list := call.flags.Lookup("list")
+func (h *hook) isAboutOwnList(call Invocation) bool {
+	list := call.Flags.Lookup("list")
 	if list == nil || list.Value.String() == "" {
 		return true
 	}
-	found, err := tasklist.Find(context.Background(), tasklist.Query{Lookup: h.streams.Getenv, Named: list.Value.String(), Dir: h.event.Cwd})
+	found, err := tasklist.Find(context.Background(), tasklist.Query{Lookup: h.streams.Getenv, Named: list.Value.String(), Dir: h.call.Cwd})
 	return err == nil && found.Dir == h.List.Dir
 }
 
 // isWork reports whether the command is one with which an agent works on a workflow. A
 // directory is not: the client does not know it as a skill, so the person has never allowed the
 // commands of its checks.
-func (h *stepHook) isWork(call invocation) bool {
-	if call.fails {
+func (h *hook) isWork(call Invocation) bool {
+	if call.Fails {
 		return false // it would fail
 	}
-	switch args := call.args; call.rule.Command {
+	switch args := call.Args; call.Rule.Command {
 	case "next", "start", "complete":
 		return true
 	case "begin":
-		info, err := os.Stat(filepath.Join(h.event.Cwd, args[0]))
+		info, err := os.Stat(filepath.Join(h.call.Cwd, args[0]))
 		named := !filepath.IsAbs(args[0]) && (err != nil || !info.IsDir())
-		return named && hydrate.IsSkill(h.streams.Getenv, args[0], h.event.Cwd)
+		return named && hydrate.IsSkill(h.streams.Getenv, args[0], h.call.Cwd)
 	}
 	return false
 }

@@ -1,4 +1,4 @@
-package command
+package hook
 
 import (
 	"context"
@@ -7,54 +7,45 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// turn rewrites an update that completes a step whose outcome leads back: the step becomes
-// pending, and the outcome is removed from its metadata. The client replaces the whole input by
-// the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
-// the person (fact 157, client 2.1.329).
-func (h *stepHook) turn(v steps.Verdict) event.Answer {
-	metadata, err := withMembers(jsonx.Member(h.event.ToolInput, "metadata"), map[string]any{"outcome": nil})
-	if err != nil {
-		metadata = jsontext.Value(`{"outcome":null}`) // nothing is kept of a value of another type
-	}
-	input, err := withMembers(h.event.ToolInput, map[string]any{"status": "pending", "metadata": metadata})
-	if err != nil {
-		return event.Refuse(v.Turn.Text)
-	}
-	return event.RewriteTelling(input, v.Turn.Text, h.notice(v.Trouble))
-}
-
-// notice returns a line for the person, or "".
-func (h *stepHook) notice(trouble string) string {
-	if trouble == "" {
-		return ""
-	}
-	return "fsmtx: " + trouble
-}
-
 // after answers the event after a tool ran.
-func (h *stepHook) after(ctx context.Context) event.Answer {
+func (h *hook) after(ctx context.Context) event.Answer {
 	var text string
 	var v steps.Verdict
-	switch h.event.ToolName {
-	case "TaskUpdate":
-		text, v = h.Seen(ctx, jsonx.StringMember(h.event.ToolInput, "taskId"), h.event.AgentID)
-	case client.QuestionTool:
+	switch h.call.ToolName {
+	case h.agent.Updates:
+		text, v = h.Seen(ctx, jsonx.StringMember(h.call.ToolInput, "taskId"), h.call.AgentID)
+	case h.agent.Questions:
 		// It says what the person chose, where a step asks for that.
 		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
-		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), client.QuestionTool) }
-		text, v = h.Chosen(ctx, choices(h.event), steps.ByQuestion, h.event.AgentID)
+		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), h.agent.Questions) }
+		text, v = h.Chosen(ctx, choices(h.call.Event), steps.ByQuestion, h.call.AgentID)
 	}
 	if text == "" {
 		return h.troubled(v.Trouble)
 	}
-	return event.Tell(event.PostToolUse, text, h.notice(v.Trouble))
+	return event.Tell(h.call.Name, text, notice(v.Trouble))
+}
+
+// approved answers the event that the agent is about to complete a task. It says that the person has approved a step, if they
+// were asked.
+func (h *hook) approved(ctx context.Context) event.Answer {
+	if who := h.streams.Who(); !who.FromClient() {
+		return event.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
+	}
+	h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), h.agent.Updates) }
+	v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(h.call.Raw, "task_id"), Status: "completed", Agent: h.call.AgentID,
+		Cwd: h.call.Cwd})
+	h.noted(v)
+	if v.Decision == steps.Deny {
+		return event.Feedback(v.Reason)
+	}
+	return h.troubled(v.Trouble)
 }
 
 // choices returns what a person was asked by AskUserQuestion, and what they chose. Answers

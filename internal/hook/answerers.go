@@ -1,4 +1,4 @@
-package command
+package hook
 
 import (
 	"context"
@@ -26,8 +26,8 @@ func answerers(s terminal.Streams, dir string, tools ...string) (all []steps.Ans
 	return all
 }
 
-// allAnswerers returns the sums of those for every question, for the record of a workflow that is begun.
-func allAnswerers(s terminal.Streams, dir string) (sums []string) {
+// AllAnswerers returns the sums of those for every question, for the record of a workflow that is begun.
+func AllAnswerers(s terminal.Streams, dir string) (sums []string) {
 	for _, by := range answerers(s, dir, "TaskUpdate", "Bash", client.QuestionTool, settings.Elicitation) {
 		sums = append(sums, by.Sum)
 	}
@@ -36,7 +36,7 @@ func allAnswerers(s terminal.Streams, dir string) (sums []string) {
 
 // newAnswerer returns the hook that could answer for the person when the client asks about a command, and that has come since a
 // workflow in the list was begun; empty if there is none.
-func (h *stepHook) newAnswerer(ctx context.Context) string {
+func (h *hook) newAnswerer(ctx context.Context) string {
 	all := answerers(h.streams, h.directory(), "Bash")
 	if len(all) == 0 {
 		return ""

@@ -1,11 +1,9 @@
-package command
+package hook
 
 import (
 	"cmp"
 	"sync"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -15,14 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// addLog adds --log to a hook.
-func addLog(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "log", "", decisions.Usage)
-}
-
-// decisionLog collects what one call decides, until it has answered: writing the log may
+// Log collects what one call decides, until it has answered: writing the log may
 // block or fail.
-type decisionLog struct {
+type Log struct {
 	streams terminal.Streams
 	path    string // empty if there is no log
 	begun   time.Time
@@ -31,10 +24,10 @@ type decisionLog struct {
 	records []decisions.Record
 }
 
-// newDecisionLog returns the log at path or, if that is empty, at the path in FSMTX_LOG.
-func newDecisionLog(s terminal.Streams, path string) *decisionLog {
+// NewLog returns the log at path or, if that is empty, at the path in FSMTX_LOG.
+func NewLog(s terminal.Streams, path string) *Log {
 	path = decisions.Path(cmp.Or(path, s.Env(decisions.Variable)), s.Env("HOME"))
-	return &decisionLog{streams: s, path: path, begun: time.Now()}
+	return &Log{streams: s, path: path, begun: time.Now()}
 }
 
 // ToLog returns what Frame.Log is for a command that people and agents run: it appends each decision
@@ -49,24 +42,24 @@ func ToLog(s terminal.Streams) func(decisions.Record) {
 	if path == "" {
 		return nil
 	}
-	l := newDecisionLog(s, path)
+	l := NewLog(s, path)
 	return func(r decisions.Record) {
 		l.add(r)
-		l.write()
+		l.Write()
 	}
 }
 
-func (l *decisionLog) on() bool { return l.path != "" }
+func (l *Log) On() bool { return l.path != "" }
 
-func (l *decisionLog) add(r decisions.Record) {
+func (l *Log) add(r decisions.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.records = append(l.records, r)
 }
 
-// adder returns add, or nil if there is no log.
-func (l *decisionLog) adder() func(decisions.Record) {
-	if !l.on() {
+// Adder returns add, or nil if there is no log.
+func (l *Log) Adder() func(decisions.Record) {
+	if !l.On() {
 		return nil
 	}
 	return l.add
@@ -74,7 +67,7 @@ func (l *decisionLog) adder() func(decisions.Record) {
 
 // verdict adds a verdict of the frame. What the person has to know belongs to the decision that
 // is there already.
-func (l *decisionLog) verdict(v steps.Verdict, f *steps.Frame) {
+func (l *Log) verdict(v steps.Verdict, f *steps.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.records); n > 0 && l.records[n-1].Source == decisions.Step {
@@ -88,9 +81,9 @@ func (l *decisionLog) verdict(v steps.Verdict, f *steps.Frame) {
 	l.records = append(l.records, r)
 }
 
-// write appends the lines to the log. An error is reported and does not fail the call.
-func (l *decisionLog) write() {
-	if !l.on() {
+// Write appends the lines to the log. An error is reported and does not fail the call.
+func (l *Log) Write() {
+	if !l.On() {
 		return
 	}
 	l.mu.Lock()
@@ -108,4 +101,12 @@ func (l *decisionLog) write() {
 		l.streams.Errorf("cannot log the decision: %v", err)
 	}
 	l.records = nil
+}
+
+// noted adds a decision that is not on record as evidence, such as that a file may not be
+// edited, or what the person has to know.
+func (h *hook) noted(v steps.Verdict) {
+	if h.log.On() && (v.Decision != "" || v.Trouble != "") {
+		h.log.verdict(v, h.Frame)
+	}
 }

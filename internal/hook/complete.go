@@ -1,11 +1,16 @@
-package command
+package hook
 
 import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -15,18 +20,18 @@ import (
 // complete makes the client ask the person when the agent's shell is about to complete a step that they
 // have to approve. The other gates are evaluated first: if one denies, the call is refused, and nobody is asked. After
 // a yes the command completes the step without evaluating them again.
-func (h *stepHook) complete(ctx context.Context, line string, script shell.Script) event.Answer {
+func (h *hook) complete(ctx context.Context, line string, script shell.Script) event.Answer {
 	for _, words := range script.Calls() {
-		call, ok := invoked(words)
-		if !ok || call.rule.Command != "complete" || call.fails || !h.isAboutOwnList(call) {
+		call, ok := h.invoked(words)
+		if !ok || call.Rule.Command != "complete" || call.Fails || !h.isAboutOwnList(call) {
 			continue
 		}
-		step := h.approved(ctx, call.args)
+		step := h.awaiting(ctx, call.Args)
 		if step == nil {
 			continue
 		}
 		v, a := h.askAbout(ctx, completion{step, call, line})
-		h.log(v)
+		h.noted(v)
 		if a != (event.Answer{}) {
 			return a
 		}
@@ -37,13 +42,13 @@ func (h *stepHook) complete(ctx context.Context, line string, script shell.Scrip
 // completion is a call of "fsmtx complete" for a step that a person has to approve.
 type completion struct {
 	step  *steps.Current
-	call  invocation
+	call  Invocation
 	whole string // line of the shell
 }
 
-// approved returns the step that the command completes if it is open and a person has to approve it, and otherwise nil.
-func (h *stepHook) approved(ctx context.Context, args []string) *steps.Current {
-	n, err := stepNumber(args[0])
+// awaiting returns the step that the command completes if it is open and a person has to approve it, and otherwise nil.
+func (h *hook) awaiting(ctx context.Context, args []string) *steps.Current {
+	n, err := strconv.ParseInt(strings.TrimPrefix(args[0], "#"), 10, 64)
 	if err != nil {
 		return nil
 	}
@@ -58,7 +63,7 @@ func (h *stepHook) approved(ctx context.Context, args []string) *steps.Current {
 }
 
 // askAbout evaluates the gates of a completion. The answer is empty if the command itself is to decide.
-func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict, event.Answer) {
+func (h *hook) askAbout(ctx context.Context, one completion) (steps.Verdict, event.Answer) {
 	refuse := func(why, reason string) (steps.Verdict, event.Answer) {
 		v := steps.Verdict{Decision: steps.Deny, Step: one.step.ID, Why: why, Reason: reason}
 		return v, event.Refuse(reason)
@@ -68,7 +73,7 @@ func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict,
 		return refuse("not a call of its own", message.Sprintf("%s needs the approval of a person. Run %s as a call of its own, "+
 			"in literal words, so that the client can ask them", name, one.call.line))
 	}
-	if isSet(one.call.flags, GrantFlag) {
+	if IsSet(one.call.Flags, GrantFlag) {
 		return refuse("a grant in the command", "leave out --"+GrantFlag+": the hook adds it when it asks the person")
 	}
 	if who := h.streams.Who(); !who.FromClient() {
@@ -87,36 +92,32 @@ func (h *stepHook) askAbout(ctx context.Context, one completion) (steps.Verdict,
 }
 
 // updateOf returns the update that the command makes.
-func (h *stepHook) updateOf(one completion) steps.Update {
-	flags, e := one.call.flags, h.event
+func (h *hook) updateOf(one completion) steps.Update {
+	flags, e := one.call.Flags, h.call
 	u := steps.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: progress.Complete, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
 	u.Outcome, _ = flags.GetString("outcome")
 	u.Note, _ = flags.GetString("note")
-	if set, ok := flags.Lookup("set").Value.(valuesFlag); ok {
-		u.Values = set.object()
+	if len(one.call.Values) > 0 {
+		u.Values, _ = json.Marshal(one.call.Values, jsonx.Tolerant, json.Deterministic(true)) // possible for any texts
 	}
 	return u
 }
 
 // offer returns the question, with a token in the command by which a yes counts for this call.
-func (h *stepHook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, event.Answer) {
+func (h *hook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, event.Answer) {
 	if hook := h.newAnswerer(ctx); hook != "" {
 		v = steps.Verdict{Decision: steps.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: steps.NotByPerson(hook,
 			fmt.Sprintf("fsmtx step done %d --because \"...\"%s", one.step.ID, h.ListFlag()))}
 		return v, event.Refuse(v.Reason)
 	}
-	token, err := h.Grant(ctx, steps.Grant{Command: one.call.line, Session: h.Session, Agent: h.event.AgentID,
-		Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript()})
+	line, err := h.granted(ctx, one.whole, one.call)
+	var input jsontext.Value
+	if err == nil {
+		input, err = jsonx.With(h.call.ToolInput, map[string]any{"command": line})
+	}
 	if err != nil {
-		v.Trouble = message.Sprintf("the person could not be asked about %s: %v", one.step.Name(), err)
+		v.Trouble = unasked(one.step.Name(), err).Trouble
 		return v, h.troubled(v.Trouble)
 	}
-	input, err := withMembers(h.event.ToolInput, map[string]any{
-		"command": one.whole[:one.call.at] + " --" + GrantFlag + "=" + token + one.whole[one.call.at:],
-	})
-	if err != nil {
-		v.Trouble = err.Error()
-		return v, h.troubled(v.Trouble)
-	}
-	return v, event.AskAbout(v.Reason, input)
+	return v, event.Ask(v.Reason, input)
 }

@@ -1,0 +1,218 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// decides reports whether the rules about steps have something to say at the event.
+func (h *hook) decides() bool {
+	switch h.call.Moment {
+	case agent.Typed:
+		return false
+	case agent.Before:
+		return !slices.Contains(h.agent.Looks, h.call.ToolName)
+	case agent.After:
+		return h.agent.Session && !h.agent.Takes(h.call)
+	}
+	return true
+}
+
+// isUpdate reports whether the call changes a task of the agent's own list.
+func (h *hook) isUpdate() bool { return h.agent.Updates != "" && h.call.ToolName == h.agent.Updates }
+
+// before judges a tool that is about to run. A call that belongs to another step is denied before anything else is decided
+// about it.
+func (h *hook) before(ctx context.Context) event.Answer {
+	v := h.called(ctx)
+	h.noted(v)
+	if v.Decision == steps.Ask && !h.agent.Asks { // its text says what the person can do
+		v.Decision = steps.Deny
+	}
+	if v.Decision == steps.Deny {
+		return event.Refuse(v.Reason)
+	}
+	a := h.tool(ctx)
+	switch {
+	case v.Trouble == "":
+	case a == event.Answer{}:
+		return h.troubled(v.Trouble)
+	default:
+		h.streams.Errorf("%s", v.Trouble)
+	}
+	return a
+}
+
+// called decides whether the call belongs to a step that is not in progress. With its update and the tools of the server the
+// agent works on the steps. Every tool of another agent that changes a file counts as Write, whatever it is called.
+func (h *hook) called(ctx context.Context) (v steps.Verdict) {
+	c := h.call
+	if h.isUpdate() || settings.IsServed(c.ToolName) {
+		return v
+	}
+	x := steps.ToolCall{Tool: c.ToolName, Line: jsonx.StringMember(c.ToolInput, "command"),
+		Path: cmp.Or(jsonx.StringMember(c.ToolInput, "file_path"), jsonx.StringMember(c.ToolInput, "notebook_path")),
+		Cwd:  c.Cwd, Agent: c.AgentID, Use: c.ToolUseID}
+	if c.Command != "" {
+		x.Tool = "Bash"
+	}
+	if v = h.Call(ctx, x); h.agent.Native {
+		return v
+	}
+	for _, path := range c.Paths {
+		if x.Tool, x.Path = "Write", path; v.Allowed() {
+			v = h.Call(ctx, x)
+		}
+	}
+	return v
+}
+
+// tool answers by the rules about the tool itself.
+func (h *hook) tool(ctx context.Context) event.Answer {
+	switch {
+	case h.isUpdate():
+		return h.update(ctx)
+	case len(h.call.Paths) > 0 && h.call.Command == "":
+		return h.decided(h.edit())
+	case h.call.Command != "":
+		if v := h.edit(); v.Decision == steps.Deny { // by apply_patch
+			return h.decided(v)
+		}
+		return h.shell(ctx)
+	case h.agent.Session && settings.IsServed(h.call.ToolName):
+		return h.served()
+	case strings.HasSuffix(h.call.ToolName, "workflow_begin"): // of the MCP server; its name comes first
+		return h.failed("the session could not be recorded", h.joins(ctx, ""))
+	}
+	return event.Answer{}
+}
+
+// update decides about a change of a task.
+func (h *hook) update(ctx context.Context) event.Answer {
+	c, input := h.call, h.call.ToolInput
+	return h.decided(h.Update(ctx, steps.Update{
+		Task:         jsonx.StringMember(input, "taskId"),
+		Status:       jsonx.StringMember(input, "status"),
+		Metadata:     jsonx.Member(input, "metadata"),
+		Subject:      textMember(input, "subject"),
+		Description:  textMember(input, "description"),
+		AddBlocks:    textsMember(input, "addBlocks"),
+		AddBlockedBy: textsMember(input, "addBlockedBy"),
+		Agent:        c.AgentID,
+		Cwd:          c.Cwd,
+		Use:          c.ToolUseID,
+		Over:         h.over,
+	}))
+}
+
+// decided returns the answer with a verdict.
+func (h *hook) decided(v steps.Verdict) event.Answer {
+	h.noted(v)
+	switch {
+	case v.Decision == steps.Deny:
+		return event.RefuseTelling(v.Reason, notice(v.Trouble))
+	case v.Decision == steps.Ask:
+		return event.Ask(v.Reason, nil)
+	case v.Turn != nil:
+		return h.turn(v)
+	case v.Told == "":
+		return h.troubled(v.Trouble)
+	}
+	return event.Tell(h.call.Name, v.Told, notice(v.Trouble))
+}
+
+// notice returns a line for the person, or "".
+func notice(trouble string) string {
+	if trouble == "" {
+		return ""
+	}
+	return "fsmtx: " + trouble
+}
+
+// turn rewrites an update that completes a step whose outcome leads back: the step becomes
+// pending, and the outcome is removed from its metadata. The client replaces the whole input by
+// the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
+// the person (fact 157, client 2.1.329).
+func (h *hook) turn(v steps.Verdict) event.Answer {
+	metadata, err := jsonx.With(jsonx.Member(h.call.ToolInput, "metadata"), map[string]any{"outcome": nil})
+	if err != nil {
+		metadata = jsontext.Value(`{"outcome":null}`) // nothing is kept of a value of another type
+	}
+	input, err := jsonx.With(h.call.ToolInput, map[string]any{"status": "pending", "metadata": metadata})
+	if err != nil {
+		return event.Refuse(v.Turn.Text)
+	}
+	return event.Rewrite(input, v.Turn.Text, notice(v.Trouble))
+}
+
+// edit decides whether the agent may change the files of the call.
+func (h *hook) edit() steps.Verdict {
+	for _, path := range h.call.Paths {
+		if v := h.Edit(path, h.call.Cwd); v.Decision != "" || v.Trouble != "" {
+			return v
+		}
+	}
+	return steps.Verdict{}
+}
+
+// served adds the calling session to the input of a tool of "fsmtx mcp": the server knows
+// only the session in which it was started, and keeps running after /clear (fact 92, client
+// 2.1.329). Where gates are evaluated it adds the agent's directory, too, if that is in a linked work
+// tree: the server's does not change when the agent enters one.
+//
+// A folder is not a skill that the client knows, so the person has never allowed the commands of its
+// checks. They are asked, even if a rule of theirs allows the tool.
+func (h *hook) served() event.Answer {
+	add := map[string]any{"session": h.call.SessionID}
+	evaluates := strings.HasSuffix(h.call.ToolName, "__step_start") || strings.HasSuffix(h.call.ToolName, "__step_complete")
+	if evaluates && steps.InLinkedTree(h.call.Cwd) {
+		add["cwd"] = h.call.Cwd
+	}
+	input, err := jsonx.With(h.call.ToolInput, add)
+	if err != nil {
+		return event.Answer{} // the tool itself reports invalid input
+	}
+	if folder := jsonx.StringMember(h.call.ToolInput, "skill"); hydrate.IsPath(folder) {
+		return event.Ask(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
+			"commands, which run without a further question. Begin it?",
+			folder), input)
+	}
+	return event.Rewrite(input, "", "")
+}
+
+// over reports whether an earlier call of the agent is over. It is false for the calls of a subagent,
+// which this transcript does not have.
+func (h *hook) over(use string) bool {
+	over, known := client.Over(h.call.TranscriptPath, use)
+	return over && known
+}
+
+// textMember returns a text of a tool's input, nil if it has none. The client refuses a value
+// of another type.
+func textMember(input jsontext.Value, name string) *string {
+	var text string
+	if value := jsonx.Member(input, name); value.Kind() != '"' || json.Unmarshal(value, &text, jsonx.Tolerant) != nil {
+		return nil
+	}
+	return &text
+}
+
+// textsMember returns the texts of an array in a tool's input.
+func textsMember(input jsontext.Value, name string) (texts []string) {
+	_ = json.Unmarshal(jsonx.Member(input, name), &texts, jsonx.Tolerant) // the client refuses anything else
+	return texts
+}

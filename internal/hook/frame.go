@@ -1,0 +1,38 @@
+package hook
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// lockWait limits the wait for the locks of the list.
+const lockWait = 3 * time.Second
+
+// planMode is the permission mode in which the agent only reads.
+const planMode = "plan"
+
+// NewFrame returns the frame for a list, for hooks and commands.
+func NewFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
+	return &steps.Frame{
+		List:          tasks.List{Dir: found.Dir, Wait: lockWait},
+		Session:       found.Session,
+		Env:           os.Environ(),
+		Interruptible: interruptible,
+		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
+		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, found.Dir) },
+		Questions:     found.Questions(),
+	}
+}
+
+// interruptible returns a context cancelled on a signal.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signals.Context(ctx, signals.Grace)
+}

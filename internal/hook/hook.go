@@ -1,0 +1,237 @@
+// Package hook answers an event of an agent. [Run] is its way: the event is read, the list is found, what was interrupted is
+// recovered, a skill that was taken up is put into the list, the rules about steps decide, and the answer is written in the
+// form that the agent reads.
+//
+// Which agent it is does not matter here: what one has and can is in its row of package agent.
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/startup"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Flags are the flags of the hook, and what the command line gives it.
+type Flags struct {
+	hydrate.HookFlags
+	Policy   fsmspec.Policy // of the flags
+	Only     Part
+	Recovery recovery.Options
+	Read     Reader
+}
+
+// Part is what a command does of the hook; the zero Part is the whole.
+type Part int
+
+const (
+	TakesUp  Part = iota + 1 // fsmtx hydrate
+	Judges                   // fsmtx step
+	Recovers                 // fsmtx recover --hook
+)
+
+// does reports whether the hook does a part.
+func (f Flags) does(p Part) bool { return f.Only == 0 || f.Only == p }
+
+// hook is one call of the hook.
+type hook struct {
+	*steps.Frame       // of the list; nil if that is not known
+	unknown      error // why
+	streams      terminal.Streams
+	flags        Flags
+	agent        *agent.Agent
+	call         agent.Call
+	began        time.Time
+	log          *Log
+	notes        []string // for standard error
+	sentBack     bool     // the agent may not stop
+}
+
+// Run answers one event and returns the exit code. After an error of this program it refuses nothing: some agents refuse every
+// call whose hook fails, or never end a turn.
+func Run(ctx context.Context, s terminal.Streams, f Flags) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Errorf("internal error: %v", p)
+			code = event.ExitOK
+		}
+	}()
+	began := time.Now()
+	e, err := ReadEvent(s)
+	if err != nil {
+		return f.unread(s, err)
+	}
+	a := f.sender(e)
+	if a == nil {
+		return event.ExitOK
+	}
+	call, ok := a.Read(e)
+	if !ok {
+		return event.ExitOK
+	}
+	h := newHook(ctx, s, f, a, call)
+	h.began = began
+	answer := h.answer(ctx)
+	if h.log.On() {
+		s.SurviveBrokenPipe() // the call is logged even if the client has gone
+	}
+	code = Deliver(s, a.Answer(call, answer))
+	h.log.Write()
+	for _, note := range h.notes {
+		s.Errorf("%s", note)
+	}
+	return code
+}
+
+// sender returns the agent whose event it is, nil if no hook of that agent is meant: agents read the hooks of others, too.
+func (f Flags) sender(e *event.Event) *agent.Agent {
+	if f.Agent == "" {
+		return agent.Of(e)
+	}
+	if a := agent.Named(f.Agent); a.Sent(e) || e.Foreign() && !a.Session {
+		return a
+	}
+	return nil
+}
+
+func newHook(ctx context.Context, s terminal.Streams, f Flags, a *agent.Agent, c agent.Call) *hook {
+	h := &hook{streams: s, flags: f, agent: a, call: c, log: NewLog(s, f.Hydrate.Log)}
+	found, err := h.find(ctx)
+	if err != nil {
+		h.unknown = err
+		return h
+	}
+	h.Frame = NewFrame(s, found)
+	if a.Session {
+		h.Limit, h.Began, h.Planning = f.Step.Limit, startup.Began, c.PermissionMode == planMode
+		h.NoChecks = f.Step.Checks == "off" && s.Who().FromClient() // an agent may imitate the hook
+		h.Forged = func() bool { return s.Who().Imitates() }
+		h.log.event = c.Event
+	}
+	h.Frame.Log = h.log.Adder()
+	return h
+}
+
+// find returns the list: the session's or the project's.
+func (h *hook) find(ctx context.Context) (found tasklist.Found, err error) {
+	if h.agent.Session {
+		if h.call.SessionID == "" {
+			return found, errors.New("the event has no session_id")
+		}
+		dir, err := tasklist.OfSession(h.streams.Getenv, h.call.SessionID)
+		return tasklist.Found{Dir: dir, Session: h.call.SessionID}, err
+	}
+	if h.call.Cwd == "" {
+		if h.call.Cwd, err = os.Getwd(); err != nil {
+			return found, err
+		}
+	}
+	return tasklist.Find(ctx, tasklist.Query{Lookup: h.streams.Getenv, Dir: h.call.Cwd, Agent: h.agent.Name, Begins: true})
+}
+
+// answer does what is due at the event in one order: recover, take up or correct a workflow, judge, tell. The answers of the
+// parts are one answer.
+func (h *hook) answer(ctx context.Context) event.Answer {
+	before := event.Join(h.call.Name, h.recovered(ctx), h.taken(ctx))
+	answer := event.Join(h.call.Name, before, h.judged(ctx))
+	if answer.Exit == event.ExitBlock && before.Exit != event.ExitBlock {
+		h.notes = nil // the model would read them
+	}
+	return answer
+}
+
+// judged returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
+// comes in time: the client does not report that it has ended a hook (fact 46, client 2.1.329).
+func (h *hook) judged(ctx context.Context) event.Answer {
+	if !h.flags.does(Judges) || h.flags.Steps == "off" || !h.decides() || h.isIdle() {
+		return event.Answer{}
+	}
+	h.streams.SurviveBrokenPipe()
+	if h.call.Moment == agent.Approved || h.call.Command != "" || h.isUpdate() {
+		return h.judge(ctx)
+	}
+	a, err := inTime(ctx, 0, func(ctx context.Context) (event.Answer, error) { return h.judge(ctx), nil })
+	if err != nil {
+		return notEnforced(err)
+	}
+	return a
+}
+
+// isIdle reports whether there is nothing to decide, as in most sessions: there is no list, and the call is none of this program.
+func (h *hook) isIdle() bool {
+	c := h.call
+	if h.unknown != nil || c.Moment == agent.Start || strings.Contains(c.Command, "fsmtx") || settings.IsServed(c.ToolName) ||
+		h.streams.Env(tasklist.Variable) != "" {
+		return false
+	}
+	state, err := txn.StateDir(h.List.Dir)
+	return err == nil && isAbsent(state) && isAbsent(h.List.Dir)
+}
+
+func isAbsent(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// judge returns the answer of the rules. A panic refuses nothing.
+func (h *hook) judge(ctx context.Context) (a event.Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a = notEnforced(fmt.Errorf("internal error: %v", p))
+		}
+	}()
+	if h.unknown != nil {
+		return notEnforced(h.unknown)
+	}
+	h.endGrants(ctx)
+	h.EndOrphans()
+	return h.told(ctx, h.ruled(ctx))
+}
+
+// ruled answers the event by the rules.
+func (h *hook) ruled(ctx context.Context) event.Answer {
+	switch h.call.Moment {
+	case agent.Start:
+		return h.start(ctx)
+	case agent.Prompt:
+		return h.prompt(ctx)
+	case agent.Before:
+		return h.before(ctx)
+	case agent.After:
+		return h.after(ctx)
+	case agent.Approved:
+		return h.approved(ctx)
+	case agent.Stop, agent.SubStop:
+		return h.stop(ctx)
+	}
+	return event.Answer{}
+}
+
+// notEnforced reports to the person why the hook could not decide about a call. It refuses no call.
+func notEnforced(why error) event.Answer {
+	return event.Notice(message.Sprintf("the steps of workflows are not enforced: %v", why))
+}
+
+// troubled reports an error of this program to the person. It refuses nothing.
+func (h *hook) troubled(trouble string) event.Answer {
+	if trouble == "" {
+		return event.Answer{}
+	}
+	return event.Tell(h.call.Name, "", "fsmtx: "+trouble)
+}

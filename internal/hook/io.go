@@ -1,0 +1,103 @@
+package hook
+
+import (
+	"errors"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// errTyped is returned if standard input is a terminal: a person has typed the command.
+var errTyped = errors.New("standard input is a terminal; it must be the client's event")
+
+// ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of event.Read.
+func ReadEvent(s terminal.Streams) (*event.Event, error) {
+	if s.InputIsTerminal() {
+		return nil, errTyped
+	}
+	return event.Read(s.In)
+}
+
+// Deliver prints a hook's answer and returns its exit code. A reply that
+// cannot be printed is reported, but is not a failure: what the hook has done stays done. Only a
+// call about which it decides is refused.
+func Deliver(s terminal.Streams, a event.Answer) (code int) {
+	if err := a.Write(s.Out, s.Err); err != nil {
+		s.Errorf("cannot write the reply: %v", err)
+		if code := a.Undelivered(); code != a.Exit {
+			a.Exit = code
+			s.Errorf("the call is refused, because it depends on that reply: make it again")
+		}
+		if out, ok := s.Out.(*terminal.Output); ok {
+			out.Forget()
+		}
+	}
+	return a.Exit
+}
+
+// OwnPath returns the path of this program, by which any shell of the agent can run it; a
+// login shell may not have the PATH of the hooks. It is "fsmtx" if the path is unknown.
+func OwnPath() string {
+	self, err := programs.Path()
+	if err != nil {
+		return settings.Program
+	}
+	return self
+}
+
+// unread answers an event that cannot be read.
+func (f Flags) unread(s terminal.Streams, err error) (code int) {
+	switch {
+	case errors.Is(err, errTyped):
+		s.Errorf("%v", err)
+		s.Hintf("an agent runs this hook; see fsmtx hook --help. fsmtx step show shows the steps")
+		return event.ExitOK
+	case f.Only == TakesUp:
+		return Deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
+			"hydrate is a hook: it reads the client's event; see fsmtx hook --help"))
+	}
+	a := agent.Named(f.Agent)
+	if a == nil {
+		a = agent.Claude()
+	}
+	// there is an event, perhaps ahead of a call that a step refuses
+	return tell(s, a, message.Sprintf("no workflow was taken up and no step was enforced: %v", err))
+}
+
+// tell tells the person at an agent. It has no effect on what the agent does.
+func tell(s terminal.Streams, a *agent.Agent, message string) (code int) {
+	return Deliver(s, a.Answer(agent.Call{Event: new(event.Event)}, event.Notice(message)))
+}
+
+// Misused reports an invalid hook command line: in Claude Code to the agent that has called
+// a skill, or else to the person; in other agents to the person. It refuses nothing.
+func Misused(s terminal.Streams, err error) (code int) {
+	message := message.Sprintf("invalid hook command line: %v", err)
+	e, readErr := ReadEvent(s) // an agent may not expect that its pipe breaks
+	if errors.Is(readErr, errTyped) {
+		s.Errorf("%s", message)
+		s.Hintf("the flags are in fsmtx hook --help")
+		return event.ExitOK
+	}
+	a, install := agent.Claude(), "fsmtx install"
+	if readErr == nil && e.Foreign() {
+		if a = agent.Of(e); a == nil {
+			s.Errorf("%s", message)
+			s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
+			return event.ExitOK
+		}
+		install += " --agent " + a.Name
+	}
+	hint := `run "` + install + `" to repair it; the flags are in fsmtx hook --help`
+	if readErr == nil && a.Session {
+		if request, skip, _ := hydrate.Understand(e); skip == "" {
+			return Deliver(s, hydrate.Failed(request, hydrate.Result{}, message, hint))
+		}
+	}
+	return tell(s, a, message+"; "+hint+". The steps of workflows are not enforced")
+}

@@ -1,0 +1,68 @@
+package hook
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// prompt records what a prompt of the person says and ends. In Claude Code the transcript has what it says.
+func (h *hook) prompt(ctx context.Context) event.Answer {
+	var err error
+	switch {
+	case h.agent.Session: // it may come while the agent works (fact 42)
+		if err = h.Lapse(ctx, steps.Pause{InFlight: h.isInFlight}); err != nil {
+			return h.troubled(message.Sprintf("it could not be recorded which updates were stopped: %v", err))
+		}
+	case h.call.Prompt != "" && !strings.Contains(h.call.Prompt, steps.GoOn):
+		// Qwen Code sends an event before each request; Gemini and Qwen Code also with the text that sends the agent back.
+		err = h.hear(ctx)
+	}
+	return h.failed("what the person said could not be kept", err)
+}
+
+// isInFlight reports whether a call of the agent is being carried out.
+func (h *hook) isInFlight(use string) bool {
+	over, known := client.Over(h.call.TranscriptPath, use)
+	return known && !over
+}
+
+// failed reports an error of this program, if it is one, to the person.
+func (h *hook) failed(what string, err error) event.Answer {
+	if err == nil {
+		return event.Answer{}
+	}
+	return h.troubled(message.Sprintf("%s: %v", what, err))
+}
+
+func (h *hook) hear(ctx context.Context) error {
+	s, err := steps.LoadNow(ctx, h.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return err
+	}
+	if err := h.BeginTurn(ctx, steps.Stopping{Caller: h.call.SessionID}); err != nil {
+		return err
+	}
+	return h.Hear(ctx, h.call.SessionID, func(before steps.Heard) steps.Heard {
+		return before.Hears(s, h.call.Prompt, rules.StopWords(h.streams.Env, h.call.Cwd))
+	})
+}
+
+// joins records that the session works the workflows of a skill; an empty name stands for one that is not known.
+func (h *hook) joins(ctx context.Context, skill string) error {
+	return h.Hear(ctx, h.call.SessionID, func(before steps.Heard) steps.Heard { return before.Calls(skill) })
+}
+
+// endGrants removes the grants of calls that are over. It ignores errors: a grant is checked
+// again when it is used.
+func (h *hook) endGrants(ctx context.Context) {
+	c := h.call
+	between := c.Moment == agent.Stop || c.Moment == agent.Start
+	_ = h.EndGrants(ctx, steps.Seen{Session: c.SessionID, Prompt: c.PromptID, Use: c.ToolUseID, Between: between})
+}

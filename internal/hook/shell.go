@@ -1,0 +1,420 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/pflag"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+)
+
+// shell decides about a line of the agent's shell that runs this program. The client asks the person about commands that take
+// something away, and the token of a grant for exactly that command is added to each.
+func (h *hook) shell(ctx context.Context) event.Answer {
+	line := h.call.Command
+	if !strings.Contains(line, "fsmtx") {
+		return event.Answer{}
+	}
+	script, err := shell.Parse(line)
+	if err != nil {
+		return event.Answer{} // the shell cannot run it either
+	}
+	if !h.agent.Asks {
+		return h.refused(ctx, script)
+	}
+	var found []held
+	dir := h.call.Cwd
+	for _, words := range script.Calls() {
+		one, ok := h.findHeld(words)
+		if !ok {
+			one, ok = h.heldBegin(ctx, words, dir)
+		}
+		dir = changesDirectory(dir, words)
+		if ok {
+			found = append(found, one)
+		}
+	}
+	if len(found) == 0 {
+		return h.complete(ctx, line, script)
+	}
+	v, input := h.askPerson(ctx, line, found)
+	h.noted(v)
+	switch v.Decision {
+	case steps.Deny:
+		return event.Refuse(v.Reason)
+	case steps.Ask:
+		return event.Ask(v.Reason, input)
+	}
+	return h.troubled(v.Trouble)
+}
+
+// refused refuses commands that take something away where nobody can be asked. The command would refuse by itself; here the
+// model reads at once what the person can do. A command that begins a workflow makes it the session's.
+func (h *hook) refused(ctx context.Context, script shell.Script) event.Answer {
+	begins := false
+	for _, words := range script.Calls() {
+		if one, ok := h.findHeld(words); ok {
+			return event.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
+				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
+				one.Rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person)))
+		}
+		call, ok := h.invoked(words)
+		begins = begins || ok && call.Rule.Command == "begin"
+	}
+	if !begins {
+		return event.Answer{}
+	}
+	return h.failed("the session could not be recorded", h.joins(ctx, ""))
+}
+
+// Invocation is a call of this program in a line of the agent's shell.
+type Invocation struct {
+	Rule   Loosening
+	Flags  *pflag.FlagSet    // of a command that fsmtx itself does not have, those that the rule reads
+	Args   []string          // of the command
+	Values map[string]string // that it sets
+	Fails  bool              // its arguments are wrong
+
+	line   string // the call, as a shell reads it
+	at     int    // offset in the shell's line after the name of the command
+	hidden bool   // some of its words are known to the shell only: they are left out
+}
+
+// Reader returns what this program would run with the arguments, and how many of them are behind the name of the command. ok is
+// false if nothing would be run, or only a command that takes nothing away and that fsmtx does not have.
+type Reader func(args []string) (call Invocation, behind int, ok bool)
+
+// heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows, or
+// dir, in which it runs, is not in the session's project.
+func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
+	call, ok := h.invoked(words)
+	if !ok || call.Rule.Command != "begin" || call.Fails && !call.hidden {
+		return one, false
+	}
+	if h.project() != "" && h.streams.Who().FromClient() {
+		_ = h.KeepDirectory(ctx, h.project()) // without it the command takes its own, and the person is told
+	}
+	frame := *h.Frame
+	if !h.isAboutOwnList(call) {
+		var err error
+		if frame.List.Dir, err = h.listNamed(ctx, call.Flags.Lookup("list").Value.String()); err != nil {
+			return one, false // the command says so
+		}
+	}
+	skill := "a skill"
+	if len(call.Args) > 0 {
+		skill = call.Args[0]
+	}
+	lost := frame.WouldReplace(ctx, steps.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.call.AgentID})
+	project := h.project()
+	if len(lost) == 0 && (project == "" || dir != "" && steps.IsIn(project, dir)) {
+		return one, false
+	}
+	call.Rule = Beginning(call.Rule, skill, lost, dir, project)
+	one = held{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
+	one.person = h.outside(call)
+	return one, true
+}
+
+// Beginning returns the rule about a command that begins a skill in place of unfinished workflows, or in a directory that is not in
+// the session's project. Each may be empty.
+func Beginning(rule Loosening, skill string, lost []string, dir, project string) Loosening {
+	rule.What = "begin " + message.Words(skill)
+	if project != "" && (dir == "" || !steps.IsIn(project, dir)) {
+		rule.What += message.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
+	}
+	if len(lost) > 0 {
+		rule.What += " in place of " + strings.Join(lost, ", ")
+	}
+	return rule
+}
+
+// changesDirectory returns where the shell is after a command, if it is in dir before; empty if that cannot be told.
+func changesDirectory(dir string, words []shell.Word) string {
+	program, _ := words[0].Literal()
+	switch {
+	case program == "pushd" || program == "popd" || program == "cd" && (dir == "" || len(words) != 2):
+		return ""
+	case program != "cd":
+		return dir
+	}
+	to, known := words[1].Literal()
+	if !known || strings.HasPrefix(to, "-") {
+		return ""
+	}
+	if filepath.IsAbs(to) {
+		return to
+	}
+	return filepath.Join(dir, to)
+}
+
+// invoked returns the call of this program that the words are; ok is false if they are none.
+func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
+	program := slices.IndexFunc(words, func(w shell.Word) bool {
+		text, known := w.Literal()
+		return known && filepath.Base(text) == "fsmtx"
+	})
+	if program < 0 || program > 0 && runsNothing(words[0]) {
+		return call, false
+	}
+	var args []string
+	hidden := false
+	for _, w := range words[program+1:] {
+		text, known := w.Literal()
+		hidden = hidden || !known
+		if known {
+			args = append(args, text)
+		}
+	}
+	call, behind, ok := h.flags.Read(args)
+	call.line, call.hidden, call.at = Line(args), hidden, words[program].End()
+	if !hidden {
+		call.at = words[program+len(args)-behind].End()
+	}
+	return call, ok
+}
+
+// held is a call of a command that an agent may not run by itself.
+type held struct {
+	Invocation
+	person string      // the command as a person runs it in another terminal
+	past   *steps.Past // what it decides about a step; nil for another command
+	token  bool        // it has a token already
+}
+
+// findHeld returns the call of a command that takes something away, if the words are one.
+func (h *hook) findHeld(words []shell.Word) (one held, ok bool) {
+	call, ok := h.invoked(words)
+	if !ok || !call.Rule.Takes(call.Flags) || call.Fails && !call.hidden {
+		return one, false
+	}
+	one = held{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
+	one.person = h.outside(call)
+	if !one.hidden {
+		one.past = pastOf(call)
+	}
+	return one, true
+}
+
+// outside returns the command as a person runs it outside the session.
+func (h *hook) outside(call Invocation) string {
+	if !h.agent.Session {
+		return call.line
+	}
+	return Outside(call.Rule, call.Flags, call.Args, call.line, h.Session)
+}
+
+// runsNothing reports whether the program of a command only prints or looks at its arguments. Any
+// other program may run them. If the hook does not see it, the command itself refuses.
+func runsNothing(program shell.Word) bool {
+	text, _ := program.Literal()
+	return slices.Contains([]string{":", "[", "cat", "cp", "diff", "echo", "egrep", "fgrep", "grep", "head", "ls", "man", "mkdir", "mv",
+		"printf", "rg", "rm", "tail", "tar", "test", "touch", "true", "wc", "which"}, filepath.Base(text))
+}
+
+// pastOf returns what a command decides about a step, nil if it is another one.
+func pastOf(call Invocation) *steps.Past {
+	because := call.Flags.Lookup("because")
+	if because == nil || len(call.Args) != 1 {
+		return nil
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(call.Args[0], "#"), 10, 64)
+	if err != nil {
+		return nil
+	}
+	p := &steps.Past{Step: n, Done: call.Rule.Command == "step done", Because: strings.TrimSpace(because.Value.String()),
+		WithBlockers: IsSet(call.Flags, "with-blockers"), Values: call.Values}
+	if outcome := call.Flags.Lookup("outcome"); outcome != nil {
+		p.Outcome = outcome.Value.String()
+	}
+	return p
+}
+
+// askPerson returns the question about the calls, and the tool's input with a token in each of them.
+func (h *hook) askPerson(ctx context.Context, line string, found []held) (steps.Verdict, jsontext.Value) {
+	const why = "takes something away"
+	refuse := func(reason string) (steps.Verdict, jsontext.Value) {
+		return steps.Verdict{Decision: steps.Deny, Why: why, Reason: reason}, nil
+	}
+	switch who := h.streams.Who(); {
+	case !who.FromClient():
+		return refuse("this event does not come from the client, so nobody is asked: " + who.Why)
+	case who.Kind == caller.Agent && who.Program != "" && who.Program != h.agent.Name:
+		return refuse(who.Program + " cannot ask its person about a command. " + OnlyAPerson(who, h.call.Cwd, found[0].person))
+	}
+	if hook := h.newAnswerer(ctx); hook != "" {
+		return refuse(steps.NotByPerson(hook, inTerminal(h.call.Cwd, found[0].person)))
+	}
+	if len(found) == 1 { // of several, one may make the next one possible
+		why, err := h.futile(ctx, found[0])
+		if err != nil {
+			return unasked(found[0].line, err), nil
+		}
+		if why != nil {
+			return refuse(strings.TrimSuffix(message.Words(why.Error())+"; "+message.Hint(why), "; "))
+		}
+	}
+	var questions []string
+	var offers []string
+	rewritten := line
+	for _, one := range slices.Backward(found) { // from the end, so that offsets stay valid
+		switch {
+		case one.hidden:
+			return refuse("write the command literally, without variables, substitutions or patterns, so that the person " +
+				"can see it: an agent cannot " +
+				one.Rule.What + " by itself")
+		case one.token:
+			return refuse("leave out --" + GrantFlag + ": the hook adds it when it asks the person")
+		}
+		question, ok, err := h.question(ctx, one)
+		if err == nil && !ok {
+			continue
+		}
+		if err == nil {
+			rewritten, err = h.granted(ctx, rewritten, one.Invocation)
+		}
+		if err != nil {
+			return unasked(one.line, err), nil
+		}
+		questions, offers = append(questions, question), append(offers, one.person)
+	}
+	if len(questions) == 0 {
+		return steps.Verdict{}, nil
+	}
+	slices.Reverse(questions)
+	slices.Reverse(offers)
+	input, err := jsonx.With(h.call.ToolInput, map[string]any{"command": rewritten})
+	if err != nil {
+		return unasked(line, err), nil
+	}
+	reason := strings.Join(questions, "\n") +
+		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside " +
+		"the client, not with ! in it: " +
+		inTerminal(h.call.Cwd, strings.Join(offers, " && "))
+	return steps.Verdict{Decision: steps.Ask, Why: why, Reason: reason}, input
+}
+
+// unasked returns the verdict on a call about which the person could not be asked.
+func unasked(what string, err error) steps.Verdict {
+	return steps.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", what, err)}
+}
+
+// granted returns the line with the token of a grant in the call, by which a yes counts for it.
+func (h *hook) granted(ctx context.Context, line string, call Invocation) (string, error) {
+	token, err := h.Grant(ctx, steps.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID, Prompt: h.call.PromptID,
+		Use: h.call.ToolUseID, Written: h.transcript()})
+	return line[:call.at] + " --" + GrantFlag + "=" + token + line[call.at:], err
+}
+
+// question returns the question to the person about one call. ok is false if the command would
+// fail anyway.
+func (h *hook) question(ctx context.Context, one held) (question string, ok bool, err error) {
+	if one.past == nil {
+		return fmt.Sprintf("The agent wants to %s: %s", one.Rule.What, one.line), true, nil
+	}
+	s, err := h.stateFor(ctx, one)
+	if err != nil {
+		return "", false, err
+	}
+	c := s.Step(one.past.Step)
+	if c == nil {
+		return "", false, nil
+	}
+	return fmt.Sprintf("The agent wants to %s. Its reason: %s", one.deed(s, c), message.Words(one.past.Because)), true, nil
+}
+
+// stateFor returns the state of the list that a command decides about.
+func (h *hook) stateFor(ctx context.Context, one held) (_ *steps.State, err error) {
+	dir := h.List.Dir
+	if session := one.Flags.Lookup("session"); session != nil && session.Value.String() != "" && session.Value.String() != h.Session {
+		if dir, err = h.listNamed(ctx, session.Value.String()); err != nil {
+			return nil, err
+		}
+	}
+	return steps.LoadNow(ctx, dir)
+}
+
+// listNamed returns the directory of another list.
+func (h *hook) listNamed(ctx context.Context, name string) (dir string, err error) {
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: h.streams.Getenv, Named: name, Who: h.streams.Who})
+	return found.Dir, err
+}
+
+// futile returns why a command would fail whatever the person says: they are not asked then, and the agent reads why.
+func (h *hook) futile(ctx context.Context, one held) (why, err error) {
+	if one.past == nil {
+		return nil, nil
+	}
+	s, err := h.stateFor(ctx, one)
+	if err != nil || len(s.Steps) == 0 { // without a workflow the hook says nothing, and the command itself refuses
+		return nil, err
+	}
+	switch step := one.past.Step; one.Rule.Command {
+	case "step skip", "step done":
+		return s.MayPass(*one.past), nil
+	case "step reopen":
+		return s.MayReopen(step), nil
+	default:
+		if s.Step(step) == nil {
+			return s.MayPass(*one.past), nil
+		}
+		return nil, nil
+	}
+}
+
+// deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
+func (one held) deed(s *steps.State, c *steps.Current) string {
+	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), message.Words(c.Workflow.Command))
+	switch one.Rule.Command {
+	case "step end":
+		level := c.Workflow.Level()
+		if level == "the workflow" {
+			level += " " + message.Words(c.Workflow.Command)
+		}
+		open := slices.DeleteFunc(s.In(c.Workflow), (*steps.Current).Done)
+		if len(open) == 0 {
+			return "end " + level + ", of which nothing is open"
+		}
+		return fmt.Sprintf("end %s, whose open steps are then not needed: %s", level, steps.Names(open))
+	case "step reopen":
+		return "open " + step + " again, and the steps that come after it"
+	}
+	what, gates := "skip ", "its gates"
+	if p := one.past; p.Done {
+		what = "count as done "
+		if p.Outcome != "" {
+			step += ", as " + message.Words(p.Outcome)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Values)) {
+			step += message.Sprintf(", with %s %q", name, p.Values[name])
+		}
+	}
+	if one.past.WithBlockers {
+		step, gates = step+", and to skip the open steps before it", "their gates"
+	}
+	return what + step + ", past " + gates
+}
+
+// transcript returns the path of the transcript in which the calls of this agent are.
+func (h *hook) transcript() string {
+	path := h.call.TranscriptPath
+	if path == "" || h.call.AgentID == "" {
+		return path
+	}
+	return filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents", "agent-"+h.call.AgentID+".jsonl")
+}

@@ -1,0 +1,220 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// taken puts the workflow of a skill that the event takes up into the list. At other events it corrects the tasks if the client
+// ran another folder than an earlier call predicted.
+func (h *hook) taken(ctx context.Context) event.Answer {
+	switch {
+	case !h.flags.does(TakesUp):
+	case !h.agent.Session && (h.call.Moment == agent.Prompt || h.call.Moment == agent.After):
+		return h.takeUp(ctx)
+	case !h.agent.Session:
+	case hydrate.IsCheck(h.call.Event):
+		return h.check(ctx)
+	case h.call.Moment == agent.Typed || h.agent.Takes(h.call):
+		return h.hydrate(ctx)
+	}
+	return event.Answer{}
+}
+
+// options are the options of a hydration.
+func (h *hook) options() hydrate.Options {
+	s, f := h.streams, h.flags.Hydrate
+	fromClient := func() bool { return s.Who().FromClient() }
+	o := hydrate.Options{Policy: h.flags.Policy, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: fromClient,
+		Committing: h.committing}
+	if !h.agent.Session {
+		return o
+	}
+	o.PluginDirs, o.AddDirs, o.Flat = f.PluginDirs, f.AddDirs, o.Flat && fromClient()
+	o.Answerers = func() []string { return AllAnswerers(s, h.directory()) }
+	o.Forged = func() bool { return s.Who().Imitates() }
+	return o
+}
+
+// inTime limits the total time of waiting for locks as long as wait, and of all else, so that the hook ends before the client
+// kills it: one second is left to roll back and one to answer.
+func inTime[T any](ctx context.Context, wait time.Duration, work func(context.Context) (T, error)) (T, error) {
+	limit := time.Duration(settings.TimeLimit(wait)) * time.Second
+	return hydrate.InTime(ctx, limit-2*time.Second, limit-time.Second, work)
+}
+
+// hydrate puts the tasks of a skill that the client has called into the list.
+func (h *hook) hydrate(ctx context.Context) event.Answer {
+	r, skip, err := hydrate.Understand(h.call.Event)
+	if r.Typed && !h.streams.Who().FromClient() { // an agent wrote the event: it calls the skill
+		r.Typed, r.Invocation = false, ""
+	}
+	if skip != "" && err == nil {
+		h.notes = []string{"nothing to do: " + skip}
+		h.hydrated(hydrate.Call{Request: r, Skipped: skip})
+		return event.GoOn(r.Event, "")
+	}
+	var result hydrate.Result
+	if err == nil {
+		result, err = h.carryOut(ctx, r, h.options())
+	}
+	return h.report(hydrate.Call{Request: r, Result: result, Err: err})
+}
+
+// check corrects the tasks if the client ran another folder than an earlier call predicted.
+func (h *hook) check(ctx context.Context) event.Answer {
+	type checked struct {
+		request hydrate.Request
+		result  hydrate.Result
+		nothing bool
+	}
+	name := h.call.Name
+	if h.call.TranscriptPath == "" {
+		return event.GoOn(name, "") // it says what the client ran
+	}
+	c, err := inTime(ctx, h.flags.Hydrate.LockTimeout, func(ctx context.Context) (checked, error) {
+		r, result, nothing, err := hydrate.Correct(ctx, h.call.Event, h.streams.Getenv, h.options())
+		return checked{r, result, nothing}, err
+	})
+	if err == nil && c.nothing { // there is a check for each use of a task tool, so it is not logged
+		return event.GoOn(name, "")
+	}
+	c.request.Event = name // also when inTime gave up on the check
+	return h.report(hydrate.Call{Request: c.request, Result: c.result, Err: err})
+}
+
+// report returns the answer with what a call did.
+func (h *hook) report(call hydrate.Call) event.Answer {
+	h.hydrated(call)
+	r, result, err := call.Request, call.Result, call.Err
+	announce := h.flags.Hydrate.Announce || !h.agent.Session
+	if err != nil {
+		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
+		answer := hydrate.Failed(r, result, message, hint)
+		if announce && r.Event == event.PostToolUse {
+			answer = answer.WithNotice(hydrate.FailureNotice(r, err, message))
+		}
+		return answer
+	}
+	var model, person string
+	if announce {
+		prompt := r.Prompt
+		if r.Event != event.PostToolUse {
+			prompt = "" // the client writes what the user typed after the event
+		}
+		r.Way = h.way(prompt)
+		model, person = hydrate.Announcement(r, result), hydrate.Notice(r, result)
+	}
+	if len(result.Created) > 0 && h.agent.Session {
+		person = strings.TrimPrefix(person+"\n"+unjudged(h.streams, r.Cwd, result.Steps), "\n")
+	}
+	h.notes = hydrate.Notes(result)
+	return event.GoOnTelling(r.Event, model, strings.TrimSuffix(person, "\n"))
+}
+
+// hydrated adds a call to the log.
+func (h *hook) hydrated(c hydrate.Call) {
+	if h.log.On() {
+		h.log.add(c.Decision(h.began, time.Now()))
+	}
+}
+
+// carryOut finds the workflow and applies it, in time.
+func (h *hook) carryOut(ctx context.Context, r hydrate.Request, o hydrate.Options) (hydrate.Result, error) {
+	return inTime(ctx, o.LockTimeout, func(ctx context.Context) (hydrate.Result, error) { return hydrate.Run(ctx, r, h.streams.Getenv, o) })
+}
+
+// committing prepares for a change of the list. Its handler of signals is never removed: after the commit a signal must not keep
+// the hook from reporting the new tasks.
+func (h *hook) committing(ctx context.Context) context.Context {
+	h.streams.SurviveBrokenPipe()
+	ctx, _ = interruptible(ctx)
+	return ctx
+}
+
+// takeUp puts the workflow of a skill that the event takes up into the project's list. A
+// workflow of the skill that is open goes on: the same skill is taken up more than once in a
+// session where reading its SKILL.md does that.
+func (h *hook) takeUp(ctx context.Context) event.Answer {
+	skill := h.agent.Search(h.streams.Getenv).TakenUp(h.call)
+	if skill == nil {
+		return event.Answer{}
+	}
+	if h.unknown != nil {
+		return notEnforced(h.unknown)
+	}
+	open, under, err := h.isOpen(ctx, skill.Name)
+	if !open && err == nil {
+		return h.begin(ctx, skill)
+	}
+	text := ""
+	if err == nil {
+		err = h.joins(ctx, skill.Name)
+	}
+	if err == nil { // a step may demand it that was not in progress at the first call
+		err = h.Calls(ctx, steps.SkillCall{Skill: skill.Name, Under: under})
+	}
+	if err == nil {
+		text, err = h.Report(ctx, h.call.SessionID)
+	}
+	if text != "" && err == nil {
+		text += h.way("").Manual()
+	}
+	return event.Join(h.call.Name, event.Tell(h.call.Name, text, ""),
+		h.failed("the state of the workflow of "+skill.Name+" is not known", err))
+}
+
+// isOpen reports whether the list has an unfinished workflow of the skill, and under which step;
+// that is 0 if it is under none.
+func (h *hook) isOpen(ctx context.Context, skill string) (open bool, under int64, err error) {
+	s, err := steps.LoadNow(ctx, h.List.Dir)
+	if err != nil {
+		return false, 0, err
+	}
+	for _, c := range s.Steps {
+		if c.Workflow.Command != skill || c.Done() {
+			continue
+		}
+		for _, p := range s.Above(c.Workflow) {
+			if p.Workflow.Command != skill { // its parts and copies are under its own steps
+				return true, p.ID, nil
+			}
+		}
+		return true, 0, nil
+	}
+	return false, 0, nil
+}
+
+// begin puts the workflow of a skill that is not open into the project's list.
+func (h *hook) begin(ctx context.Context, skill *agent.Skill) event.Answer {
+	typed := h.call.Moment == agent.Prompt && h.streams.Who().FromClient() // an agent can write the event
+	r := hydrate.Request{Event: event.PostToolUse, Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir,
+		Cwd: h.call.Cwd, Typed: typed}
+	heard, err := h.Heard(h.call.SessionID)
+	if err != nil {
+		return h.failed("the workflow of "+skill.Name+" was not put into the list of steps", err)
+	}
+	o := h.options()
+	o.Mine = heard.Called
+	result, err := h.carryOut(ctx, r, o)
+	a := h.report(hydrate.Call{Request: r, Result: result, Err: err})
+	if err == nil && result.Spec != "" && len(result.Created) > 0 {
+		err = h.joins(ctx, skill.Name)
+		a = event.Join(h.call.Name, a, h.failed("the session could not be recorded, so it is not reminded of the steps", err))
+	}
+	return a
+}
+
+// project returns the directory of the session's project, as the client tells it; empty if it does not.
+func (h *hook) project() string { return h.streams.Env("CLAUDE_PROJECT_DIR") }
+
+// directory returns the directory for which the client reads its settings.
+func (h *hook) directory() string { return cmp.Or(h.project(), h.call.Cwd) }

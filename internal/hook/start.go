@@ -1,0 +1,126 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+)
+
+// recovered finishes an interrupted change of the list when a session starts.
+func (h *hook) recovered(ctx context.Context) event.Answer {
+	if h.call.Moment != agent.Start || !h.flags.does(Recovers) {
+		return event.Answer{}
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	var report recovery.Report
+	if h.unknown == nil {
+		report = recovery.List(ctx, h.List.Dir, recovery.Wait, h.flags.Recovery)
+	}
+	a := recovery.Answer(report, h.unknown)
+	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), OwnPath(), programs.GetBuild().Version); text != "" {
+		a = event.Join(h.call.Name, a, event.Notice(text))
+	}
+	return a
+}
+
+// start tells a session that goes on what is open.
+func (h *hook) start(ctx context.Context) event.Answer {
+	text, err := "", error(nil)
+	switch {
+	case h.agent.Session && h.call.Resumed:
+		text, err = h.Resume(ctx, h.call.TranscriptPath)
+	case h.agent.Session && h.call.Source != "fork" && h.call.Source != "clear":
+		return event.Answer{}
+	case !h.agent.Session:
+		heard, unread := h.Heard(h.call.SessionID)
+		if err = unread; err == nil && (h.call.Resumed || heard.Works) {
+			text, err = h.Report(ctx, h.call.SessionID)
+		}
+	}
+	switch {
+	case err != nil:
+		return h.failed("the agent could not be given the state of its workflow", err)
+	case text == "":
+		return h.separated(ctx)
+	}
+	return event.Tell(h.call.Name, text+h.way("").Manual(), "")
+}
+
+// way returns by what the agent works on the steps. prompt is the id of a prompt; see progress.Offered.
+func (h *hook) way(prompt string) progress.Way {
+	if !h.agent.Session {
+		return progress.Way{Program: OwnPath()}
+	}
+	return progress.Offered(h.streams.Getenv, h.call.TranscriptPath, prompt, h.call.AgentID != "", OwnPath()).In(h.call.Cwd)
+}
+
+// separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in
+// that of the session it came from. That is a fork's, of which the client's command line may name the other session; one
+// that goes on under another id than the command line resumes; or one that follows after /clear, where the command line names
+// the session with which the client once began. The client has not written the new transcript yet (fact 26), so the other
+// session is probably the one whose transcript was written last.
+func (h *hook) separated(ctx context.Context) event.Answer {
+	if !h.agent.Session {
+		return event.Answer{}
+	}
+	cleared, named := h.call.Source == "clear", ""
+	if !cleared {
+		client, _ := client.ReadSwitches(h.streams.Getenv)
+		named = client.Resume
+	}
+	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
+	dir, err := tasklist.OfSession(h.streams.Getenv, before)
+	if before == "" || err != nil || goesOn && (before != named || named == h.Session) {
+		return event.Answer{}
+	}
+	open := h.Left(ctx, dir)
+	if open == "" {
+		return event.Answer{}
+	}
+	var how, back string
+	switch {
+	case cleared: // that session has ended
+		how = "begins after /clear, it seems in place of " + before + ", which was worked on last,"
+		back = "; to go on with them, resume that session: claude --resume " + before
+	case goesOn:
+		how = "goes on from " + before + " under another id"
+	case before == named:
+		how = "was forked from " + before
+	default:
+		how = "was forked from another one, it seems from " + before + ", which was worked on last,"
+	}
+	text := message.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
+		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew%s",
+		how, open, back)
+	h.noted(steps.Verdict{Trouble: text})
+	return event.Tell(event.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
+		"fsmtx: "+text)
+}
+
+// left tells of the session's own list if the client was given another one while a workflow was under way: settings can
+// set the variable at any time.
+func (h *hook) left(ctx context.Context) string {
+	if h.streams.Env(tasklist.Variable) == "" {
+		return ""
+	}
+	own, err := tasklist.OfSession(tasklist.OwnOnly(h.streams.Getenv), h.Session)
+	if err != nil {
+		return ""
+	}
+	open := h.Left(ctx, own)
+	if open == "" {
+		return ""
+	}
+	return fmt.Sprintf(`%s, and the client now has another task list, so these steps are not enforced. To go on with them, remove %s `+
+		`from "env" in the settings, or from the environment, and start the session again`, open, tasklist.Variable)
+}

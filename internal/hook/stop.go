@@ -1,0 +1,63 @@
+package hook
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// stop sends the agent back to a step that is ready.
+func (h *hook) stop(ctx context.Context) event.Answer {
+	const what = "the workflow is not enforced at this stop"
+	c := h.call
+	x := steps.Stopping{
+		Agent: c.AgentID, Background: c.BackgroundTasks, Crons: c.SessionCrons, Mode: steps.StopMode(h.flags.Step.Stop),
+		Planning: h.Planning, Message: c.Message, Turns: h.agent.Holds,
+		Project: h.project(), Shown: true, Transcript: c.TranscriptPath, Prompt: c.PromptID,
+		Words: func() client.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, c.Event)) },
+	}
+	if !h.agent.Session { // no transcript is read
+		heard, err := h.Heard(c.SessionID)
+		if err != nil {
+			return h.failed(what, err)
+		}
+		x = steps.Stopping{Mode: x.Mode, Message: x.Message, Turns: x.Turns, Heard: &heard, Caller: c.SessionID}
+	}
+	sentBack, person, err := h.Stop(ctx, x)
+	switch {
+	case err != nil:
+		return h.failed(what, err)
+	case sentBack == "":
+		return h.troubled(person)
+	case !h.agent.Session && person != "":
+		person = "fsmtx: " + person
+	}
+	h.sentBack = true
+	return event.SendBack(c.Name, sentBack, person)
+}
+
+// told adds to an answer what the person has not been told yet of the session's steps. If there is nothing else to say, they
+// are told of a list that was left.
+func (h *hook) told(ctx context.Context, a event.Answer) event.Answer {
+	if !h.agent.Session {
+		return a
+	}
+	moment := h.call.Moment
+	if h.call.AgentID == "" && slices.Contains([]agent.Moment{agent.After, agent.Failed, agent.Prompt, agent.Stop}, moment) {
+		if text := h.News(ctx, moment == agent.Stop && !h.sentBack); text != "" {
+			a = event.Join(h.call.Name, event.Tell(h.call.Name, "", text), a)
+		}
+	}
+	if a != (event.Answer{}) || !slices.Contains([]agent.Moment{agent.Before, agent.Stop, agent.Start}, moment) {
+		return a
+	}
+	trouble := h.left(ctx)
+	h.noted(steps.Verdict{Trouble: trouble})
+	return h.troubled(trouble)
+}
