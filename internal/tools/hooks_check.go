@@ -28,7 +28,7 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 			"hooks.json and plugin.json, and those in the directory hooks of a plugin, belong to a plugin or an\n" +
 			"extension; any other is a settings file.\n\n" +
 			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
-			"plugin's manifest, or the one that knows the most of the file's events; a hint names it.\n\n" +
+			"plugin's manifest. A file elsewhere needs --dialect.\n\n" +
 			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",
 		Example: command.Example("fsmtx hooks check .claude/settings.json", "fsmtx hooks check --dialect claude hooks/hooks.json"),
 		Args:    cobra.MinimumNArgs(1),
@@ -95,7 +95,7 @@ func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
 	}
 	d, err := check.AgentOf(path)
 	if err != nil {
-		return d, command.Fail(command.ExitNo, err, "--dialect names the agent that is meant")
+		return d, command.Fail(command.ExitNo, err, "--dialect names the agent: llxprt, gemini, claude or codex")
 	}
 	return d, nil
 }
