@@ -21,23 +21,32 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-func newBegin(s terminal.Streams) *cobra.Command {
-	f := &workFlags{}
+// NewBegin returns the command begin. readPlan reads the file of --plan; nil if this program cannot, and the other one is started.
+func NewBegin(s terminal.Streams, readPlan func(path, form string) (*hydrate.Plan, error)) *cobra.Command {
+	f := &workFlags{readPlan: readPlan}
 	c := &cobra.Command{
-		Use:   "begin SKILL|DIR [--args TEXT]",
+		Use:   "begin {SKILL|DIR | --plan FILE} [--args TEXT]",
 		Short: "Put the workflow of a skill into the task list, as at the skill's call",
 		Long: `Begin does what the hook does when a skill is called: it puts the tasks of the skill's
 fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx locate", or where
 the agent that runs the command looks for skills; DIR is a directory with an fsm.json. It prints
 the steps, those that are ready in full, and how to work on them.
 
+--plan takes a list of boxes in a Markdown file, such as the tasks.md of OpenSpec or spec-kit: each box is a step, in the
+order of the file, and a ticked one is done. The boxes are ticked as the steps are done. If the file is changed
+otherwise, the person is told what differs, and begin --plan takes it up again.
+
 --json prints an object with list, session, skill, spec (path of the fsm.json), created,
 deleted (arrays of numbers), text (as without --json), and what "fsmtx next --json" prints.
 ` + workLong,
-		Example:           Example("fsmtx begin release", `fsmtx begin release --args "1.4.0"`, "fsmtx begin .agents/skills/release"),
+		Example: Example("fsmtx begin release", `fsmtx begin release --args "1.4.0"`, "fsmtx begin .agents/skills/release",
+			"fsmtx begin --plan specs/001-import/tasks.md"),
 		ValidArgsFunction: CompleteSkills(s),
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
+			if f.plan != "" && len(args) == 0 {
+				return nil
+			}
+			if len(args) != 1 || args[0] == "" || f.plan != "" {
 				return &Exit{exitTrouble, fmt.Errorf("got %s, want a skill or a directory", InWords(args)),
 					"for example: " + c.CommandPath() + " release"}
 			}
@@ -46,6 +55,8 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 		RunE: func(c *cobra.Command, args []string) error { return troubled(f.begin(c, s, args)) },
 	}
 	c.Flags().StringVar(&f.args, "args", "", "the arguments of the skill's call, as one `text`")
+	c.Flags().StringVar(&f.plan, hook.PlanFlag, "", "take the boxes of this Markdown `FILE` as the steps")
+	c.Flags().StringVar(&f.form, "form", "", "with --plan: the list of boxes to take, tasks:LINE, if the file has several")
 	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	addGrant(c, &f.grant)
@@ -57,7 +68,15 @@ deleted (arrays of numbers), text (as without --json), and what "fsmtx next --js
 const beginWait = 5 * time.Second
 
 func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) error {
-	ctx, what := c.Context(), args[0]
+	ctx, what := c.Context(), strings.Join(args, "")
+	var plan *hydrate.Plan
+	if f.plan != "" {
+		var err error
+		if plan, err = f.readPlan(f.plan, f.form); err != nil {
+			return err
+		}
+		what = hydrate.PlanName(f.plan)
+	}
 	l, err := f.find(ctx, s, true)
 	if err != nil {
 		return err
@@ -75,7 +94,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	}
 	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		return hydrate.Begin(ctx, hydrate.Beginning{
-			Skill: what, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
+			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
 			Typed: l.Via.Who == steps.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed },
 			Answerers: func() []string { return hook.AllAnswerers(s, cmp.Or(dir, here)) }})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -52,7 +53,8 @@ func (e *Exit) Unwrap() error { return e.Err }
 func Subcommands() []Subcommand {
 	return []Subcommand{
 		{Name: "recover", Group: ForFollowing, Make: newRecover},
-		{Name: "begin", Group: ForAgents, Make: newBegin, Misused: misusedWork("begin")},
+		{Name: "begin", Group: ForAgents, Misused: misusedWork("begin"), other: "--" + hook.PlanFlag,
+			Make: func(s terminal.Streams) *cobra.Command { return NewBegin(s, nil) }},
 		{Name: "next", Group: ForAgents, Make: newNext, Misused: misusedWork("next")},
 		{Name: "start", Group: ForAgents, Make: newStart, Misused: misusedWork("start")},
 		{Name: "complete", also: progress.Finish, Group: ForAgents, Make: newComplete, Misused: misusedWork("complete")},
@@ -79,6 +81,7 @@ type Subcommand struct {
 	Make    func(terminal.Streams) *cobra.Command
 	Misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
 	Below   func() []Subcommand                 // its own subcommands
+	other   string                              // a flag with which the other program runs it; empty if there is none
 	takes   func(arg string) bool               // reports whether a word that is none of them is an argument; nil is no
 	hook    bool                                // with flags only it is a hook, which is built without its subcommands
 }
@@ -227,10 +230,11 @@ func (p Program) has(args []string) bool {
 		return false
 	}
 	for _, arg := range rest {
-		switch arg {
-		case "--":
+		name, _, _ := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
 			return true
-		case "-h", "--help":
+		case arg == "-h", arg == "--help", sub.other != "" && name == sub.other:
 			return false
 		}
 	}

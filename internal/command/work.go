@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/startup"
@@ -40,7 +41,11 @@ type workFlags struct {
 	note    string
 	set     valuesFlag
 	args    string // of begin
+	plan    string // of begin
+	form    string // of plan
 	grant   string // the token of the person's yes
+
+	readPlan func(path, form string) (*hydrate.Plan, error) // see NewBegin
 }
 
 // command makes c one of these commands.

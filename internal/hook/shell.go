@@ -99,6 +99,9 @@ type Invocation struct {
 // false if nothing would be run, or only a command that takes nothing away and that fsmtx does not have.
 type Reader func(args []string) (call Invocation, behind int, ok bool)
 
+// PlanFlag is the flag of begin with which the other program has to run it.
+const PlanFlag = "plan"
+
 // heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows, or
 // dir, in which it runs, is not in the session's project.
 func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
@@ -117,7 +120,9 @@ func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (o
 		}
 	}
 	skill := "a skill"
-	if len(call.Args) > 0 {
+	if plan := call.Flags.Lookup(PlanFlag).Value.String(); plan != "" {
+		skill = hydrate.PlanName(plan)
+	} else if len(call.Args) > 0 {
 		skill = call.Args[0]
 	}
 	lost := frame.WouldReplace(ctx, steps.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.call.AgentID})

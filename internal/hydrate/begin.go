@@ -27,6 +27,7 @@ type Beginning struct {
 	Program string // the agent that looks for the skill, as package caller has it; empty: Claude Code
 	Args    string // the arguments of its call
 	Here    string // absolute; the skill, or a relative directory, is found from it
+	Plan    *Plan  // the workflow, in place of a skill; usually nil
 	List    tasklist.Found
 	Typed   bool // a person asks for it
 	// Dir is the directory of the session's project, as on record; empty if that does not matter, because the agent has not chosen
@@ -38,6 +39,23 @@ type Beginning struct {
 	// Absolute refuses a relative directory: the agent does not know where the server was started,
 	// and the hook asks the person about a folder only if its path is absolute.
 	Absolute bool
+}
+
+// Plan is a plan that is a workflow.
+type Plan struct {
+	File           // its path, and its steps as an fsm.json
+	Lines []string // see steps.Workflow
+}
+
+// PlanName returns the name of the workflow of a plan: that of its file, or of its folder if the file is a tasks.md.
+func PlanName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)); name != "tasks" {
+		return name
+	}
+	return filepath.Base(filepath.Dir(path))
 }
 
 // Begun says what a workflow has put into the list.
@@ -101,6 +119,10 @@ func (b Beginning) request(env Env) (r Request, err error) {
 	r = Request{
 		Begun: true, Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
 		Cwd: b.Here, Project: project, Chosen: b.Chosen, Typed: b.Typed, Way: b.Way,
+	}
+	if b.Plan != nil {
+		r.Command, r.File, r.Plan = PlanName(b.Plan.Path), &b.Plan.File, b.Plan.Lines
+		return r, nil
 	}
 	if folder := agent.Folder(b.Program, b.Skill, b.Here, env); folder != "" {
 		return r.in(folder, b.Skill)

@@ -30,7 +30,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		return "", nil
 	}
 	w.Command = h.request.tag()
-	w.Spec = h.result.Spec
+	w.Spec, w.Plan = h.result.Spec, h.request.Plan
 	w.SHA256 = h.result.SHA256
 	w.Session, w.Agent = h.request.Session, h.request.Agent
 	w.Dir, w.Inode, w.Chosen, w.Files = h.dir, steps.Inode(h.dir), h.request.Chosen, h.files

@@ -12,14 +12,14 @@ import (
 
 // The forms in which a text can have its steps.
 const (
-	formTasks    = "tasks"    // a list of tasks to tick, or a table of them
+	Tasks        = "tasks"    // a list of tasks to tick, or a table of them
 	formHeadings = "headings" // numbered headings of one kind
 	formList     = "list"     // one ordered list of instructions
 	formGraph    = "graph"    // a flowchart of Mermaid or a digraph of dot
 )
 
 // Forms returns the names of the forms, in the order in which they are looked for.
-func Forms() []string { return []string{formTasks, formHeadings, formList, formGraph} }
+func Forms() []string { return []string{Tasks, formHeadings, formList, formGraph} }
 
 // How much right a candidate has. Others that have nearly as much are its rivals.
 const (
@@ -113,14 +113,14 @@ func (d *document) unlabelled(c *candidate) string {
 
 // tasks returns the items with a box: all together, but for those that say what is to be true in the end.
 func (d *document) tasks() (all []*candidate) {
-	whole := &candidate{form: formTasks, what: "a list of checkboxes", rank: boxes}
+	whole := &candidate{form: Tasks, what: "a list of checkboxes", rank: boxes}
 	for _, section := range d.boxesBySection() {
 		title := section[0].above
 		if title == nil || labelled(section)*2 >= len(section) || !isAside(title.titlesFrom()) && !checklist.in(title.text) {
 			whole.marks = append(whole.marks, section...)
 			continue
 		}
-		all = append(all, &candidate{form: formTasks, what: whole.what, rank: boxes, marks: section,
+		all = append(all, &candidate{form: Tasks, what: whole.what, rank: boxes, marks: section,
 			doubt: fmt.Sprintf("it is under %q, which may be what is to be true in the end", shorten(title.text))})
 	}
 	if n := len(whole.marks); n == 0 || n == 1 && len(whole.marks[0].parts) < 2 {
@@ -216,7 +216,7 @@ var (
 
 // tables returns the tables whose first column has identifiers.
 func (d *document) tables() []*candidate {
-	whole := &candidate{form: formTasks, what: "a table of tasks", rank: identified}
+	whole := &candidate{form: Tasks, what: "a table of tasks", rank: identified}
 	for _, b := range d.blocks {
 		if b.node.Kind() != table.KindTable {
 			continue
@@ -455,7 +455,7 @@ func nest(all []*candidate) (outer []*candidate) {
 // takes makes another candidate the parts of the steps of c, if it is within them, and reports whether it did. Tasks with
 // identifiers of their own stand by themselves below phases. A list of boxes in one step is a part of its text.
 func (c *candidate) takes(other *candidate) bool {
-	if c.doubt != "" || other.form == formTasks && (other.doubt != "" || !c.marks[0].label.isWord() ||
+	if c.doubt != "" || other.form == Tasks && (other.doubt != "" || !c.marks[0].label.isWord() ||
 		other.rank == identified && c.marks[0].label.class != "task" && other.marks[0].label.class != "step") {
 		return false
 	}
@@ -471,7 +471,7 @@ func (c *candidate) takes(other *candidate) bool {
 		}
 		parts[i] = append(append(parts[i], flat(p)), p.parts...)
 	}
-	if other.form == formTasks && with < 2 && len(c.marks) > 1 {
+	if other.form == Tasks && with < 2 && len(c.marks) > 1 {
 		return true
 	}
 	for i := range c.marks {

@@ -40,7 +40,7 @@ func TestGuardedReadsWhatAPersonWrites(t *testing.T) {
 	for line, want := range map[string][]string{
 		"a": {"a"}, "exec a b": {"a", "b"}, "test -x /a || exit 0; exec /a 'b c'": {"/a", "b c"},
 		"command -v a >/dev/null && a b || true": {"a", "b"},
-		"a b 2>/dev/null # mine": {"a", "b"}, `if [ -x "$A"/a ]; then "$A"/a b; fi`: {"$A/a", "b"},
+		"a b 2>/dev/null # mine":                 {"a", "b"}, `if [ -x "$A"/a ]; then "$A"/a b; fi`: {"$A/a", "b"},
 		"": nil, "a; b": nil, "a | b": nil, "true": nil, "A=1 a b": nil, "a $(b)": nil, "a $B*": nil, "test ! -x /a || (": nil,
 		"a b; a c": nil, "test -x \"$(b)\" || a": nil,
 	} {

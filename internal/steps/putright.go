@@ -99,8 +99,9 @@ func (c *Current) waitsAsRecorded(s *State) bool {
 // putRight makes the list say again what the workflow says, and returns what it did, for the
 // person.
 func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told string) {
+	told = c.tick(dir, s)
 	if s.isPartial() {
-		return ""
+		return told
 	}
 	var ids []int64
 	for _, b := range s.Steps {
@@ -114,7 +115,7 @@ func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told strin
 		}
 	}
 	if len(ids) == 0 {
-		return ""
+		return told
 	}
 	waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), putRightWait)
 	defer cancel()

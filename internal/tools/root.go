@@ -52,6 +52,8 @@ func toolsSubcommands() []command.Subcommand {
 		}
 		return one
 	}
+	begin := own("begin")
+	begin.Make = func(s terminal.Streams) *cobra.Command { return command.NewBegin(s, write.ReadPlan) }
 	return []command.Subcommand{
 		{Name: "init", Group: command.ForWriting, Make: write.NewInit},
 		{Name: "new", Group: command.ForWriting, Make: write.NewNew},
@@ -71,7 +73,7 @@ func toolsSubcommands() []command.Subcommand {
 		{Name: "plugin", Group: command.ForSetup, Make: newPlugin},
 		{Name: "demo", Group: command.ForSetup, Make: newDemo},
 		{Name: "version", Group: command.ForSetup, Make: newVersion},
-		own("begin"),
+		begin,
 		own("next"),
 		own("start"),
 		own("complete"),

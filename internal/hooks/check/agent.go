@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 )
 
 // errAgent is returned for a file that may be any agent's.
@@ -24,13 +24,13 @@ func AgentOf(path string) (d dialect.Dialect, err error) {
 			return d, nil
 		}
 	}
-	if settings.IsSkillFile(path) {
+	if hooks.IsSkillFile(path) {
 		return dialect.Claude(), nil
 	}
-	if filepath.Base(dir) == "hooks" || settings.IsManifest(path) {
+	if filepath.Base(dir) == "hooks" || hooks.IsManifest(path) {
 		dir = filepath.Dir(dir)
 	}
-	if agent, ok := agentOfPlugin(dir); ok && settings.IsHooksFile(path) {
+	if agent, ok := agentOfPlugin(dir); ok && hooks.IsHooksFile(path) {
 		return agent, nil
 	}
 	return d, fmt.Errorf("%s: %w", path, errAgent)
