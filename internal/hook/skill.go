@@ -110,7 +110,7 @@ func (h *hook) report(call hydrate.Call) event.Answer {
 		if r.Event != event.PostToolUse {
 			prompt = "" // the client writes what the user typed after the event
 		}
-		r.Way = h.way(prompt)
+		r.Way = h.way(r.Transcript, prompt)
 		model, person = hydrate.Announcement(r, result), hydrate.Notice(r, result)
 	}
 	if len(result.Created) > 0 && h.agent.Session {
@@ -166,7 +166,7 @@ func (h *hook) takeUp(ctx context.Context) event.Answer {
 		text, err = h.Report(ctx, h.call.SessionID)
 	}
 	if text != "" && err == nil {
-		text += h.way("").Manual()
+		text += h.way("", "").Manual()
 	}
 	return event.Join(h.call.Name, event.Tell(h.call.Name, text, ""),
 		h.failed("the state of the workflow of "+skill.Name+" is not known", err))

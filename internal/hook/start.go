@@ -53,15 +53,15 @@ func (h *hook) start(ctx context.Context) event.Answer {
 	case text == "":
 		return h.separated(ctx)
 	}
-	return event.Tell(h.call.Name, text+h.way("").Manual(), "")
+	return event.Tell(h.call.Name, text+h.way(h.call.TranscriptPath, "").Manual(), "")
 }
 
-// way returns by what the agent works on the steps. prompt is the id of a prompt; see progress.Offered.
-func (h *hook) way(prompt string) progress.Way {
+// way returns by what the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
+func (h *hook) way(transcript, prompt string) progress.Way {
 	if !h.agent.Session {
 		return progress.Way{Program: OwnPath()}
 	}
-	return progress.Offered(h.streams.Getenv, h.call.TranscriptPath, prompt, h.call.AgentID != "", OwnPath()).In(h.call.Cwd)
+	return progress.Offered(h.streams.Getenv, transcript, prompt, h.call.AgentID != "", OwnPath()).In(h.call.Cwd)
 }
 
 // separated tells the agent and the person, once, that a session has an empty list of its own, and that the workflow is in
