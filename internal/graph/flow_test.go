@@ -37,9 +37,9 @@ func TestTextOfLoops(t *testing.T) {
 
 dependencies that follow from others, not drawn: 1
 ● done   ◐ in progress   ○ ready   ◌ blocked
-`, New("w", all).Text(100, false, 999))
+`, New("w", all).Text(100, false))
 	all[3].State = NotNeeded
-	text := New("w", all).Text(100, false, 999)
+	text := New("w", all).Text(100, false)
 	assert.Contains(t, text, "⊘ 4 ?stuck|lost Step 4")
 	assert.Contains(t, text, "2 done\n")
 	assert.True(t, strings.HasSuffix(text, "   ⊘ not needed\n"))

@@ -48,7 +48,6 @@ type Step struct {
 	Each   string `json:"each,omitzero"`   // for what its parts, or the step itself, are done one by one: a line of packages.txt
 	Items  *Items `json:"items,omitzero"`  // what it is done for in this round; nil while that is not known
 
-	Folded []int64 `json:"-"` // ids of the steps for which it stands in a folded graph
 }
 
 // Items counts what a step is done for.

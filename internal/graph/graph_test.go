@@ -55,7 +55,7 @@ func TestAChainHasNoMarks(t *testing.T) {
 	assert.Equal(t, "1 step", one.summary())
 	assert.Equal(t, "3 steps in 2 layers, width 2", two.summary())
 	for g, marks := range map[*Graph]bool{chain: false, one: false, two: true} {
-		text, page := g.Text(60, false, 999), g.HTML()
+		text, page := g.Text(60, false), g.HTML()
 		assert.Equal(t, marks, strings.Contains(text, "critical path (*) of 2 steps: 1 → 2\n"), text)
 		assert.Equal(t, marks, strings.Contains(text, "*"), text)
 		assert.Equal(t, marks, strings.Contains(page, "critical path"))
@@ -106,8 +106,8 @@ critical path (*) of 3 steps: 1 → 3 → 5
    │◂│─┤
    │ │ │ ○  7 Step 7
 2  ◌ │ │   *3 A subject that is far to…
-`, strings.Join(strings.Split(New("w", all).Text(39, false, 999), "\n")[:9], "\n")+"\n")
-	coloured := New("w", all).Text(60, true, 999)
+`, strings.Join(strings.Split(New("w", all).Text(39, false), "\n")[:9], "\n")+"\n")
+	coloured := New("w", all).Text(60, true)
 	assert.Contains(t, coloured, "\x1b[32m●\x1b[0m")
 	assert.Contains(t, coloured, "\x1b[33m◐\x1b[0m")
 	assert.Contains(t, coloured, "[check: make]")
@@ -192,7 +192,7 @@ func TestTextFits(t *testing.T) {
 		for i := range all {
 			all[i].Subject = strings.Repeat(rapid.SampledFrom([]string{"word ", "日本", "x\n\x1b[31m"}).Draw(t, "subject"), 12)
 		}
-		text := New("title", all).Text(60, false, 999)
+		text := New("title", all).Text(60, false)
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, terminal.Width(strings.TrimSuffix(line, "\n")), 60, "%s", text)
 		}
@@ -266,7 +266,7 @@ func TestMarkupIsEscaped(t *testing.T) {
 
 func TestNoSteps(t *testing.T) {
 	g := New("empty", nil)
-	assert.Equal(t, "empty: no steps\n", g.Text(60, false, 999))
+	assert.Equal(t, "empty: no steps\n", g.Text(60, false))
 	page := g.HTML()
 	assert.Contains(t, page, "no steps")
 	assert.NotContains(t, page, "critical path of 0 steps")

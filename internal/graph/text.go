@@ -14,8 +14,8 @@ const minSubject = 16
 
 // Text draws the graph with one step on each line, layers from top to bottom, and the
 // dependencies as lines on the left. A line is wider than columns only if the lanes leave
-// fewer than minSubject columns for the subject. Of more than most steps some are folded.
-func (g *Graph) Text(columns int, colour bool, most int) string {
+// fewer than minSubject columns for the subject.
+func (g *Graph) Text(columns int, colour bool) string {
 	var out strings.Builder
 	title := message.Line(g.Title)
 	if title != "" {
@@ -31,13 +31,9 @@ func (g *Graph) Text(columns int, colour bool, most int) string {
 		}
 	}
 	out.WriteString("\n")
-	drawn, notes := g.fold(most), g.notes()
-	if drawn != g {
-		notes = append(notes, fmt.Sprintf("%d steps are folded; --unfold draws them all", len(g.Steps)-len(drawn.Steps)))
-	}
-	drawn.draw(&out, columns, colour, g.isChain())
+	g.draw(&out, columns, colour, g.isChain())
 	out.WriteString("\n")
-	for _, note := range notes {
+	for _, note := range g.notes() {
 		for _, line := range terminal.Wrap(note, columns) {
 			fmt.Fprintln(&out, line)
 		}

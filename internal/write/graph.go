@@ -34,9 +34,7 @@ status".
 
 The formats are
 
-  text     a step on each line, for the terminal; coloured if the output is a terminal. Of
-           more than 60 steps those that are done, and those that are blocked in one layer
-           or in layers below each other, are one line; --unfold draws them all
+  text     a step on each line, for the terminal; coloured if the output is a terminal
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
   dot      for Graphviz
   html     a self-contained page: the same drawing, with the descriptions
@@ -51,7 +49,6 @@ The formats are
 type graphFlags struct {
 	session string
 	json    bool
-	unfold  bool
 	format  *command.Choice
 }
 
@@ -95,13 +92,9 @@ func NewGraph(s terminal.Streams) *cobra.Command {
 	}
 	command.NameList(s, c, &f.session)
 	f.format = command.Choose(c, "format", "how the graph is printed", "text", "mermaid", "dot", "html", "json")
-	c.Flags().BoolVar(&f.unfold, "unfold", false, "draw every step of a large workflow as text")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
 	return c
 }
-
-// maxText is how many steps the text has before steps are folded.
-const maxText = 60
 
 func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
 	switch f.format.Value {
@@ -114,11 +107,7 @@ func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
 	case "html":
 		_, err = fmt.Fprint(s.Out, g.HTML())
 	default:
-		most := maxText
-		if f.unfold {
-			most = len(g.Steps)
-		}
-		_, err = fmt.Fprint(s.Out, g.Text(s.Columns(s.Out), s.Colour(s.Out), most))
+		_, err = fmt.Fprint(s.Out, g.Text(s.Columns(s.Out), s.Colour(s.Out)))
 	}
 	return err
 }
