@@ -30,8 +30,7 @@ type Step struct {
 	Outcomes    jsontext.Value `json:"outcomes,omitzero"`
 	Do          []Step         `json:"do,omitzero"`
 
-	Line int    `json:"-"` // where the text has the step, from 1; 0 if it is not from a text
-	File string `json:"-"` // the file of Line, if it is not the text itself
+	Line int `json:"-"` // where the text has the step, from 1; 0 if it is not from a text
 }
 
 // Outline is what a text says about its steps.

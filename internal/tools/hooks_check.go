@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,20 +65,17 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 	all := []check.Finding{}
 	for _, path := range paths {
 		d, err := f.agentOf(path)
-		if err != nil {
-			return nil, err
+		var findings []check.Finding
+		if err == nil {
+			findings, err = check.Checker{Dialect: d, Project: projectOf(path, cwd), Getenv: s.Env}.File(path)
 		}
-		checker := check.Checker{
-			Dialect: d,
-			Project: projectOf(path, cwd),
-			Getenv:  s.Env,
-		}
-		findings, err := checker.File(path)
-		if errors.Is(err, safefile.ErrNotRegular) {
+		switch {
+		case errors.Is(err, check.ErrAgent):
+			return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", path, err), "--dialect names the agent: llxprt, gemini, claude or codex")
+		case errors.Is(err, safefile.ErrNotRegular):
 			return nil, command.Fail(command.ExitNo, command.Unusable(path, err), "name the file with the hooks, such as "+filepath.Join(".claude",
 				"settings.json"))
-		}
-		if err != nil {
+		case err != nil:
 			return nil, command.Unusable(path, err)
 		}
 		if len(findings) > 0 && f.dialect == "" {
@@ -93,11 +91,7 @@ func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
 	if f.dialect != "" {
 		return dialect.Named(f.dialect)
 	}
-	d, err := check.AgentOf(path)
-	if err != nil {
-		return d, command.Fail(command.ExitNo, err, "--dialect names the agent: llxprt, gemini, claude or codex")
-	}
-	return d, nil
+	return check.AgentOf(path)
 }
 
 // projectOf returns the project of a settings file: the directory above .claude, .codex,

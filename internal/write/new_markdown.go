@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,8 +22,6 @@ import (
 const (
 	// maxMarkdown limits the size of a Markdown file.
 	maxMarkdown = 4 << 20
-	// maxLinked limits the files that are read because a text names them.
-	maxLinked = 50
 	// maxLeft limits the parts of a text that are listed as left out.
 	maxLeft = 8
 )
@@ -45,7 +41,7 @@ func skillCalled(s terminal.Streams, dir string) string {
 	return ""
 }
 
-// textOf returns the steps that a Markdown file describes, itself or in the files it names, in a form that may be asked for.
+// textOf returns the steps that a Markdown file describes, in a form that may be asked for.
 // It returns an error if there are none, or if it is not sure which they are: an author who finds the steps of something else in
 // the file has more work than one who finds none.
 func textOf(s terminal.Streams, dir, from, form string) (source string, o outline.Outline, err error) {
@@ -73,14 +69,6 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 			"if it is a workflow, copy it to fsm.json; fsmtx validate "+shell.Quote(source)+" checks it")
 	}
 	o = outline.Markdown(text, form)
-	names := beside(source, outline.Links(text))
-	if files := stepFiles(source, names); form == "" && len(files) >= 2 && !outline.Mentions(o.Steps, pathsOf(files)) {
-		o = outline.Outline{Steps: outline.Files(files), What: "files that are named for steps"}
-	} else if len(o.Steps) == 0 && o.Unsure == "" && form == "" {
-		if source, o, err = linkedText(source, names, o); err != nil {
-			return source, o, err
-		}
-	}
 	if len(o.Steps) == 0 {
 		explainNone(s, source, o)
 		return source, o, noSteps(source, o)
@@ -93,78 +81,6 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 func isJSON(text []byte) bool {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	return jsonx.Check(text, jsonx.Tolerant) == nil && (bytes.HasPrefix(text, []byte("[")) || bytes.HasPrefix(text, []byte("{")))
-}
-
-// linkedText returns the steps of the one file that a text names and that could have steps. Without
-// such a file the text itself is returned.
-func linkedText(source string, names []string, own outline.Outline) (string, outline.Outline, error) {
-	var found []string
-	best := own
-	for _, name := range names {
-		text, err := safefile.ReadFile(besideOf(source, name), maxMarkdown, 0)
-		if err != nil {
-			continue // unreadable is like absent: the text is only a suggestion
-		}
-		if o := outline.Markdown(text, ""); len(o.Steps) > 0 || o.Unsure != "" {
-			found, best = append(found, besideOf(source, name)), o
-		}
-	}
-	switch len(found) {
-	case 0:
-		return source, own, nil
-	case 1:
-		return found[0], best, nil
-	}
-	return source, own, command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps, and several files that it names may: %s", source,
-		strings.Join(found, ", ")),
-		"take those of one of them: --from "+found[0])
-}
-
-// besideOf returns the path of a file that a text names relative to itself.
-func besideOf(source, name string) string {
-	return filepath.Join(filepath.Dir(source), filepath.FromSlash(name))
-}
-
-// beside returns the names of files that exist.
-func beside(source string, names []string) (existing []string) {
-	for _, name := range names[:min(len(names), maxLinked)] {
-		if info, err := os.Stat(besideOf(source, name)); err == nil && info.Mode().IsRegular() && besideOf(source, name) != source {
-			existing = append(existing, name)
-		}
-	}
-	return existing
-}
-
-// stepFiles returns the files that are named for steps in the directories of those that the
-// text names. A text often names only the first, which names the next.
-func stepFiles(source string, names []string) (files []outline.File) {
-	var dirs []string
-	for _, name := range names {
-		if dir := path.Dir(name); outline.IsStepFile(name) && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	if len(dirs) != 1 {
-		return nil
-	}
-	entries, _ := os.ReadDir(besideOf(source, dirs[0]))
-	for _, e := range entries {
-		name := path.Join(dirs[0], e.Name())
-		if !outline.IsStepFile(name) || len(files) == maxLinked {
-			continue
-		}
-		if data, err := safefile.ReadFile(besideOf(source, name), maxMarkdown, 0); err == nil {
-			files = append(files, outline.File{Path: name, Data: data})
-		}
-	}
-	return files
-}
-
-func pathsOf(files []outline.File) (paths []string) {
-	for _, f := range files {
-		paths = append(paths, f.Path)
-	}
-	return paths
 }
 
 // noSteps is the error for a text whose steps were not found, or are not sure.
@@ -234,11 +150,7 @@ func printOutlined(s terminal.Streams, steps []outline.Step, indent string) {
 // writtenAt returns where a text has a step.
 func writtenAt(t outline.Step) string {
 	text := ""
-	switch {
-	case t.Line == 0:
-	case t.File != "":
-		text = fmt.Sprintf("%s, line %d", t.File, t.Line)
-	default:
+	if t.Line != 0 {
 		text = fmt.Sprintf("line %d", t.Line)
 	}
 	if t.Status != "" {
@@ -265,14 +177,13 @@ type stepJSON struct {
 	ID      int64  `json:"id"`
 	Subject string `json:"subject"`
 	Line    int    `json:"line"`
-	File    string `json:"file"`
 }
 
 func newReport(path, source string, o outline.Outline) newJSON {
 	report := newJSON{Path: path, Tasks: len(o.Steps), Source: source, What: o.What, Left: o.Left, Hints: o.Hints,
 		Steps: []stepJSON{}}
 	for _, t := range o.Steps {
-		report.Steps = append(report.Steps, stepJSON{t.ID, t.Subject, t.Line, t.File})
+		report.Steps = append(report.Steps, stepJSON{t.ID, t.Subject, t.Line})
 	}
 	return report
 }

@@ -2,18 +2,20 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// errAgent is returned for a file that may be any agent's.
-var errAgent = errors.New("the directory does not tell which agent reads this file")
+// ErrAgent is returned for a file that may be any agent's.
+var ErrAgent = errors.New("the directory does not tell which agent reads this file")
 
 // AgentOf returns the dialect of the agent in whose directory a file is, or to whose plugin it belongs. A skill is Claude Code's.
+//
+// Errors: ErrAgent, or that the file cannot be read.
 func AgentOf(path string) (d dialect.Dialect, err error) {
 	dir := filepath.Dir(path)
 	if abs, err := filepath.Abs(path); err == nil {
@@ -33,7 +35,10 @@ func AgentOf(path string) (d dialect.Dialect, err error) {
 	if agent, ok := agentOfPlugin(dir); ok && hooks.IsHooksFile(path) {
 		return agent, nil
 	}
-	return d, fmt.Errorf("%s: %w", path, errAgent)
+	if _, err := safefile.ReadFile(path, hooks.MaxFile, 0); err != nil {
+		return d, err
+	}
+	return d, ErrAgent
 }
 
 // agentOfPlugin returns the dialect of the agent that knows a directory as a plugin or an
