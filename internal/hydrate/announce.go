@@ -47,8 +47,8 @@ type announcement struct {
 }
 
 func (a announcement) text() string {
-	head := fmt.Sprintf("%sThe skill %s has put its workflow into the task list: %s.\n\n",
-		a.result.Mistake.explain(a.request.Command), clip(a.request.Command), changes(a.result))
+	head := fmt.Sprintf("%sThe %s has put its workflow into the task list: %s.\n\n",
+		a.result.Mistake.explain(a.request.Command), a.request.named(), changes(a.result))
 	ready := a.ready()
 	if n := a.result.Nested; n != nil {
 		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, "+

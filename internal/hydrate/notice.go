@@ -90,7 +90,7 @@ func FailureNotice(r Request, err error, explained string) string {
 // changed says that the definition of the workflow is another one than that of the open steps, as parts of a sentence.
 func changed(r Request, result Result) (parts []string) {
 	if result.Changed != "" {
-		parts = append(parts, fmt.Sprintf("the fsm.json of %s has changed since it was begun (%s)", clip(r.Command), result.Changed))
+		parts = append(parts, fmt.Sprintf("%s has changed since it was begun (%s)", r.definition(), result.Changed))
 	}
 	if n := result.Unrecorded; n > 0 {
 		parts = append(parts, "nothing is on record of "+terminal.Count(n,

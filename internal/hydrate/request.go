@@ -3,6 +3,7 @@ package hydrate
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -41,6 +42,22 @@ type Request struct {
 	Chosen     bool         // the agent has chosen Project
 	Begun      bool         // a command or a tool of the agent began it, whose answer the agent alone reads
 	Stopped    bool         // a hook has already kept the agent from stopping
+}
+
+// named names the skill, or the plan.
+func (r Request) named() string {
+	if r.Plan != nil {
+		return "plan " + filepath.Base(r.File.Path)
+	}
+	return "skill " + clip(r.Command)
+}
+
+// definition names the file that has the workflow.
+func (r Request) definition() string {
+	if r.Plan != nil {
+		return "the " + r.named()
+	}
+	return "the fsm.json of " + clip(r.Command)
 }
 
 // File is a workflow that was read before, for a preview.
