@@ -1,7 +1,6 @@
 package txn
 
 import (
-
 	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )

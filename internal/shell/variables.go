@@ -71,7 +71,7 @@ func (s Script) Needs() (names []string) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 && slices.Contains([]string{"[", "test", "eval", ".", "source"}, n.Args[0].Lit()) {
 				l.give(n)
-				l.sets["*"] = l.sets["*"] || strings.Trim(n.Args[0].Lit(), "[test") != ""
+				l.sets["*"] = l.sets["*"] || n.Args[0].Lit() != "[" && n.Args[0].Lit() != "test"
 			}
 		case *syntax.ParamExp:
 			if n.Param != nil && !isPlainParam(n) {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"path/filepath"
@@ -94,7 +95,9 @@ func (f *Frame) tick(dir *txn.Dir, s *State) (told string) {
 		if err == nil && file.Data != nil {
 			var put string
 			if put, differs = s.ticked(w, string(file.Data)); put != string(file.Data) {
-				err = file.Replace([]byte(put))
+				if err = file.Replace([]byte(put)); err != nil && !errors.Is(err, safefile.ErrChanged) {
+					differs = append(differs, "its boxes cannot be ticked: "+err.Error())
+				}
 			}
 		}
 		if n := len(differs); n > maxDiffers {
