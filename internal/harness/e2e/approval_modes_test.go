@@ -66,9 +66,10 @@ func TestAHookOfTheAgentSaysNoYes(t *testing.T) {
 	s.Write("project/write.sh", "cp hooks.json .claude/settings.json\n") // the client asks about a command that names the settings
 	question := map[string]any{"question": "How does #2 end?", "header": "Kind", "multiSelect": false, "options": []any{
 		map[string]any{"label": "major", "description": "breaks"}, map[string]any{"label": "minor", "description": "adds"}}}
+	// The client reads settings that have changed some time later, and the hook of a call says so: until then each call waits a while.
+	read := func(id string) Turn { return Do(Bash(id, "test -e read || sleep 1")) }
 	m := s.Attend(Script{Main: append(begun(),
-		Do(Bash("write", "sh write.sh")), Do(Bash("a", "true")), Do(Bash("b", "true")), Do(Bash("c", "true")), Do(Bash("d", "true")),
-		Do(Bash("read", "until test -e read; do sleep 0.1; done")), // by now the client has read them
+		Do(Bash("write", "sh write.sh")), read("a"), read("b"), read("c"), read("d"), read("e"), read("f"), read("g"), read("h"),
 		Do(TaskUpdate("publish", "1", "completed")),
 		Do(Bash("skip", "fsmtx step skip 1 --because x")),
 		Do(Call("ask", "AskUserQuestion", map[string]any{"questions": []any{question}})),

@@ -27,7 +27,7 @@ var redraw = flag.Bool("update", false, "draw docs/session.svg again")
 const picture = "../../../docs/session.svg"
 
 func TestThePictureIsCurrent(t *testing.T) {
-	fsm, err := os.ReadFile("../../demo/skills/ship/fsm.json")
+	fsm, err := os.ReadFile("../../tools/skills/ship/fsm.json")
 	require.NoError(t, err)
 	s := withoutTaskTools(t, string(fsm))
 	s.Allow = []string{"Skill", "Bash"}
