@@ -52,7 +52,8 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	assert.Contains(t, denied(t, r, "early"), `#1 "Write" must be done first`)
 	allowed(t, r, "yes")
 	by := gates.By{Who: gates.ThePerson, How: gates.ByQuestion, Session: s.Session}
-	assert.True(t, slices.ContainsFunc(state(t, s).Evidence, func(e gates.Evidence) bool { return e.Step == 2 && e.Verdict == gates.Allow && e.By == by }))
+	answered := func(e gates.Evidence) bool { return e.Step == 2 && e.Verdict == gates.Allow && e.By == by }
+	assert.True(t, slices.ContainsFunc(state(t, s).Evidence, answered))
 	assert.True(t, state(t, s).Step(2).Done())
 }
 

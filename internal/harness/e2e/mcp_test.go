@@ -210,5 +210,6 @@ func TestTheToolsLookInTheWorkTree(t *testing.T) {
 	tree := s.Path("project/.claude/worktrees/w")
 	assert.Contains(t, denied(t, r, "without"), "missing or empty in "+tree)
 	allowed(t, r, "with")
-	assert.True(t, slices.ContainsFunc(state(t, s.Sandbox).Evidence, func(e gates.Evidence) bool { return e.Verdict == gates.Allow && e.Tree == tree }))
+	inTree := func(e gates.Evidence) bool { return e.Verdict == gates.Allow && e.Tree == tree }
+	assert.True(t, slices.ContainsFunc(state(t, s.Sandbox).Evidence, inTree))
 }
