@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -147,6 +148,12 @@ func (e *Edit) write(data []byte) error {
 		return err
 	}
 	defer old.Close()
+	// Without a second link the old file is gone from a file system without a journal before the new name is on the disk, and a
+	// power cut in between leaves neither.
+	kept := filepath.Join(filepath.Dir(e.Path), tempPrefix+Shortened(filepath.Base(e.Path))+strconv.Itoa(os.Getpid()))
+	if os.Link(e.Path, kept) == nil {
+		defer os.Remove(kept)
+	}
 	return Write(e.Path, data, preparedBy(func(f *os.File) error {
 		if err := keepAttributes(f, old, e.Mode); err != nil {
 			return fmt.Errorf("%s: %w: %w", e.Path, errOwnership, err)
