@@ -64,7 +64,10 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 	}
 	all := []check.Finding{}
 	for _, path := range paths {
-		d, err := f.agentOf(path)
+		d, err := check.AgentOf(path)
+		if f.dialect != "" {
+			d, err = dialect.Named(f.dialect)
+		}
 		var findings []check.Finding
 		if err == nil {
 			findings, err = check.Checker{Dialect: d, Project: projectOf(path, cwd), Getenv: s.Env}.File(path)
@@ -84,14 +87,6 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 		all = append(all, findings...)
 	}
 	return all, nil
-}
-
-// agentOf returns the dialect in which a file is checked.
-func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
-	if f.dialect != "" {
-		return dialect.Named(f.dialect)
-	}
-	return check.AgentOf(path)
 }
 
 // projectOf returns the project of a settings file: the directory above .claude, .codex,

@@ -57,7 +57,7 @@ func TestWhatAKilledCommandLeaves(t *testing.T) {
 					require.LessOrEqual(t, names(t, skill), 2, "%v before call %d", sent, n/2+1)
 					continue
 				}
-				out, _ := run(c.args...).CombinedOutput() // its exit code says whether the killed run got so far
+				out, _ := run(c.args...).CombinedOutput()                                           // its exit code says whether the killed run got so far
 				require.LessOrEqual(t, names(t, skill), 4, "killed before call %d: %s", n/2+1, out) // the new file and a link to the old one
 				for _, path := range left {
 					require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)))
