@@ -43,7 +43,7 @@ type Agent struct {
 	Looks              []string // its other tools for the list, about which no rule decides
 	// Native is set if rules of steps have its names of tools, and hooks answer in its form: it is Claude Code.
 	Native bool
-	// Holds is how often in a row a hook may keep a turn from ending that makes no progress. 0: the agent counts by itself.
+	// Holds is how often in a row a hook may keep a turn without progress from ending. 0 means that the agent counts itself.
 	Holds int
 
 	// Registrations are the events that need a hook; none if the agent runs no hooks.

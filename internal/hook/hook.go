@@ -173,7 +173,8 @@ func (h *hook) judged(ctx context.Context) event.Answer {
 	return a
 }
 
-// isIdle reports whether there is nothing to decide, as in most sessions: there is no list, and the call is none of this program.
+// isIdle reports whether the session has no list and the call does not run this program. Most sessions are so, and nothing is
+// decided in them.
 func (h *hook) isIdle() bool {
 	c := h.call
 	if h.unknown != nil || c.Moment == agent.Start || strings.Contains(c.Command, "fsmtx") || settings.IsServed(c.ToolName) ||

@@ -57,7 +57,7 @@ func (l *Log) add(r decisions.Record) {
 	l.records = append(l.records, r)
 }
 
-// Adder returns add, or nil if there is no log.
+// Adder returns add if records are written to a log, and nil otherwise.
 func (l *Log) Adder() func(decisions.Record) {
 	if !l.On() {
 		return nil
