@@ -57,7 +57,7 @@ func TestWhatAKilledCommandLeaves(t *testing.T) {
 					require.LessOrEqual(t, names(t, skill), 2, "%v before call %d", sent, n/2+1)
 					continue
 				}
-				out, _ := run(c.args...).CombinedOutput()                                           // its exit code says whether the killed run got so far
+				out, _ := run(c.args...).CombinedOutput() // its exit code says whether the killed run got so far
 				// At most the new file and a link to the old one are left.
 				require.LessOrEqual(t, names(t, skill), 4, "killed before call %d: %s", n/2+1, out)
 				for _, path := range left {
