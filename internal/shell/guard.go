@@ -8,12 +8,12 @@ import (
 )
 
 // Join returns a command line of these words. It quotes the words in which a shell treats
-// a character specially.
+// a character specially: "=" in the first word makes it an assignment.
 func Join(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = word
-		if word == "" || strings.IndexFunc(word, needsQuotes) >= 0 {
+		if word == "" || strings.IndexFunc(word, needsQuotes) >= 0 || i == 0 && strings.Contains(word, "=") {
 			quoted[i] = Quote(word)
 		}
 	}

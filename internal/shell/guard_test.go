@@ -18,6 +18,7 @@ func TestGuard(t *testing.T) {
 		Guard("/opt/bin/fsmtx", []string{"step", "--stop=hold"}))
 	require.Equal(t, "! command -v fsmtx >/dev/null || exec fsmtx 'a b'", Guard("fsmtx", []string{"a b"}))
 	require.Equal(t, `test ! -x "$A"/x || exec "$A"/x`, Guard(`"$A"/x`, nil))
+	require.Equal(t, "'a=' --b=c", Join("a=", "--b=c"), "the first word is the program, no assignment")
 }
 
 // TestGuardedReadsWhatGuardWrites: for any path and arguments, and nothing of them is run.
