@@ -16,7 +16,7 @@ import (
 // that loads it. So neither it nor the internal packages that it uses may import others.
 func TestImports(t *testing.T) {
 	const standard = "bytes cmp errors fmt io iter maps math math/bits path reflect regexp regexp/syntax slices strconv " +
-		"strings time unicode unicode/utf8"
+		"strings time unicode unicode/utf16 unicode/utf8"
 	allowed := append(strings.Fields(standard),
 		"github.com/go-json-experiment/json",
 		"github.com/go-json-experiment/json/jsontext",

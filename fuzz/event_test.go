@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
@@ -39,9 +39,9 @@ func FuzzEvent(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := event.Parse(bytes.Clone(data))
+		e, err := client.Parse(bytes.Clone(data))
 		if err != nil {
-			require.True(t, errors.Is(err, event.ErrEmpty) || errors.Is(err, event.ErrMalformed), "%v", err)
+			require.True(t, errors.Is(err, client.ErrEmpty) || errors.Is(err, client.ErrMalformed), "%v", err)
 			require.Nil(t, members(data), "a JSON object was refused: %v", err)
 			return
 		}
@@ -49,7 +49,7 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-func checkEvent(t *testing.T, e *event.Event, data []byte) {
+func checkEvent(t *testing.T, e *client.Event, data []byte) {
 	plain := members(data)
 	require.NotNil(t, plain)
 	r, skip, err := hydrate.Understand(e)
@@ -63,7 +63,7 @@ func checkEvent(t *testing.T, e *event.Event, data []byte) {
 		return
 	}
 	want := text(plain, "command_name")
-	if r.Event == event.PostToolUse {
+	if r.Event == client.PostToolUse {
 		response := members(plain["tool_response"])
 		want = text(response, "commandName")
 		require.NotEqual(t, "false", string(response["success"]))

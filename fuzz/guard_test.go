@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
@@ -63,7 +63,7 @@ func (w planningWorld) getenv(name string) string {
 func (w planningWorld) session() guard.Session { return guard.SessionOf(fuzzSession, w.getenv) }
 
 // ask runs a rule and checks what must hold for every answer.
-func (w planningWorld) ask(t *testing.T, id, input string) event.Answer {
+func (w planningWorld) ask(t *testing.T, id, input string) client.Answer {
 	r, ok := rules.Find(id)
 	if !ok {
 		t.Fatal(id)
@@ -75,14 +75,14 @@ func (w planningWorld) ask(t *testing.T, id, input string) event.Answer {
 	if strings.Contains(a.Output, "internal error") || strings.Contains(a.Output, `"allow"`) {
 		t.Fatalf("%s: %s", id, a.Output)
 	}
-	if a.Output != "" && r.Event != event.PreCompact {
+	if a.Output != "" && r.Event != client.PreCompact {
 		checkReply(t, r, a)
 	}
 	return a
 }
 
 // checkReply reads the reply with another library than the one that wrote it.
-func checkReply(t *testing.T, r guard.Rule, a event.Answer) {
+func checkReply(t *testing.T, r guard.Rule, a client.Answer) {
 	var reply struct {
 		Specific struct {
 			HookEventName     string `json:"hookEventName"`
@@ -102,7 +102,7 @@ func checkReply(t *testing.T, r guard.Rule, a event.Answer) {
 
 // failed reports whether a guard counted a failure. Files that the model can write must not
 // cause one.
-func failed(a event.Answer) bool { return strings.Contains(a.Output, "Failing open") }
+func failed(a client.Answer) bool { return strings.Contains(a.Output, "Failing open") }
 
 // ids are the guards that a file of the workflow can affect. Their order is fixed, because
 // the fuzzer is guided by the code that an input reaches.

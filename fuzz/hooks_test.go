@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
-	"github.com/fsmtx/fsmtx/internal/hooks/check"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -77,7 +76,7 @@ func FuzzHooksConfiguration(f *testing.F) {
 			for _, name := range append(registry.Events(), event) {
 				checkPlan(t, d, registry, name, tool)
 			}
-			checkFindings(t, content, check.Checker{Dialect: d, Getenv: os.Getenv}.Content("hooks.json", content))
+			checkFindings(t, content, hooks.Checker{Dialect: d, Getenv: os.Getenv}.Content("hooks.json", content))
 		}
 	})
 }
@@ -106,7 +105,7 @@ func checkPlan(t *testing.T, d dialect.Dialect, r *hooks.Registry, event, tool s
 }
 
 // checkFindings fails unless each finding is at a place in the content, in order.
-func checkFindings(t *testing.T, content []byte, findings []check.Finding) {
+func checkFindings(t *testing.T, content []byte, findings []hooks.Finding) {
 	t.Helper()
 	lines := strings.Split(string(content), "\n")
 	for i, f := range findings {

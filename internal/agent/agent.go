@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // Moment is what an event is about, whatever the agent calls it.
@@ -66,22 +66,22 @@ type Agent struct {
 
 	Skills Dirs // in which skills are looked for, the first first; then the plugins
 
-	heading heading                   // of a SKILL.md that it takes for that of a skill
-	plugins pluginDirs                // nil if its plugins bring no skills
-	scoped  bool                      // the names of these have the plugin's and a colon before them
-	anyCase bool                      // the case of a skill's name does not count
-	mine    func(e *event.Event) bool // it is this agent's event
-	take    tool                      // the tool that takes up a skill
-	shells  []string                  // the tools that run a shell command
-	edits   []string                  // the tools that change a file
-	typed   string                    // begins a word of a prompt that names a skill
-	inside  bool                      // that word may be anywhere in the prompt
-	reads   bool                      // a skill is taken up by reading its SKILL.md in the shell
-	patches bool                      // the shell takes apply_patch for the tool that changes files
-	said    string                    // the field of the agent's last message, if it is not Claude Code's
-	sent    string                    // the field of what the person has typed, if it is not the whole prompt
-	denies  form                      // of a refusal
-	context form                      // of a text for the model
+	heading heading                    // of a SKILL.md that it takes for that of a skill
+	plugins pluginDirs                 // nil if its plugins bring no skills
+	scoped  bool                       // the names of these have the plugin's and a colon before them
+	anyCase bool                       // the case of a skill's name does not count
+	mine    func(e *client.Event) bool // it is this agent's event
+	take    tool                       // the tool that takes up a skill
+	shells  []string                   // the tools that run a shell command
+	edits   []string                   // the tools that change a file
+	typed   string                     // begins a word of a prompt that names a skill
+	inside  bool                       // that word may be anywhere in the prompt
+	reads   bool                       // a skill is taken up by reading its SKILL.md in the shell
+	patches bool                       // the shell takes apply_patch for the tool that changes files
+	said    string                     // the field of the agent's last message, if it is not Claude Code's
+	sent    string                     // the field of what the person has typed, if it is not the whole prompt
+	denies  form                       // of a refusal
+	context form                       // of a text for the model
 }
 
 // Registration is an event at which a hook is registered.
@@ -236,7 +236,7 @@ func Names() (names []string) {
 }
 
 // Of returns the agent that sent the event, nil if an unknown one sent it.
-func Of(e *event.Event) *Agent {
+func Of(e *client.Event) *Agent {
 	for _, a := range every() {
 		if a.Native != e.Foreign() && a.Sent(e) {
 			return a
@@ -246,7 +246,7 @@ func Of(e *event.Event) *Agent {
 }
 
 // Sent reports whether the event has this agent's marks. It may have those of Claude Code too.
-func (a *Agent) Sent(e *event.Event) bool {
+func (a *Agent) Sent(e *client.Event) bool {
 	return a.moment(e.Name) != "" && a.mine != nil && a.mine(e)
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // TestWhoseEventItIs reads events that were recorded from the agents.
@@ -31,7 +31,7 @@ func TestWhoseEventItIs(t *testing.T) {
 			Event jsontext.Value
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &recorded, json.MatchCaseInsensitiveNames(true)))
-		e, err := event.Parse(recorded.Event)
+		e, err := client.Parse(recorded.Event)
 		require.NoError(t, err)
 		name, _, _ := strings.Cut(recorded.Agent, " ")
 		a := agent.Of(e)
@@ -71,7 +71,7 @@ func TestClaudesEventsAreItsOwn(t *testing.T) {
 		`{"hook_event_name": "Stop", "session_id": "s"}`,
 		`{"hook_event_name": "Unknown", "turn_id": "t"}`,
 	} {
-		e, err := event.Parse([]byte(text))
+		e, err := client.Parse([]byte(text))
 		require.NoError(t, err)
 		if a := agent.Of(e); e.Name == "Unknown" {
 			assert.Nil(t, a, text)
@@ -214,7 +214,7 @@ func TestWhatTakesUpASkill(t *testing.T) {
 			`", "prompt": "Ship it.\n\n/ship now\n\nYour arguments are in a file.\n", "submitted_prompt": "/ship now"}`, "ship"},
 		"Qwen, the prompt of a later request": {"qwen", prompt("UserPromptSubmit", `""`), ""},
 	} {
-		e, err := event.Parse([]byte(c.event))
+		e, err := client.Parse([]byte(c.event))
 		require.NoError(t, err, name)
 		a := agent.Named(c.agent)
 		call, ok := a.Read(e)
@@ -246,7 +246,7 @@ func TestWhatAToolChanges(t *testing.T) {
 		bash("cd b && apply_patch <<'E'", "*** Begin Patch", "*** Add File: a", "E"):                {"/p/b/a"},
 		bash("cat > f <<'E'", "*** Begin Patch", "*** Add File: a", "E"):                            nil,
 	} {
-		e, err := event.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1)))
+		e, err := client.Parse([]byte(strings.Replace(text, "{", `{"hook_event_name": "PreToolUse", "turn_id": "t", `, 1)))
 		require.NoError(t, err)
 		c, ok := agent.Codex().Read(e)
 		require.True(t, ok)
@@ -256,7 +256,7 @@ func TestWhatAToolChanges(t *testing.T) {
 
 // TestAnswers: each in the form that the agent reads, see docs/agents.md.
 func TestAnswers(t *testing.T) {
-	deny, hold, tell := event.Refuse("no"), event.SendBack("E", "go on", ""), event.Tell("E", "text", "p")
+	deny, hold, tell := client.Refuse("no"), client.SendBack("E", "go on", ""), client.Tell("E", "text", "p")
 	block := `{"decision": "block", "reason": "go on"}` + "\n"
 	for name, want := range map[string][3]string{
 		"codex": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n", block,
@@ -269,28 +269,28 @@ func TestAnswers(t *testing.T) {
 		"qwen": {`{"hookSpecificOutput": {"hookEventName": "E", "permissionDecision": "deny", "permissionDecisionReason": "no"}}` + "\n", block,
 			`{"hookSpecificOutput": {"hookEventName": "E", "additionalContext": "text"}, "systemMessage": "p"}` + "\n"},
 	} {
-		for i, r := range []event.Answer{deny, hold, tell} {
-			c := agent.Call{Event: &event.Event{Name: "E"}, Moment: []agent.Moment{agent.Before, agent.Stop, agent.Prompt}[i]}
-			assert.Equal(t, event.Answer{Output: want[i]}, agent.Named(name).Answer(c, r), "%s %v", name, r)
+		for i, r := range []client.Answer{deny, hold, tell} {
+			c := agent.Call{Event: &client.Event{Name: "E"}, Moment: []agent.Moment{agent.Before, agent.Stop, agent.Prompt}[i]}
+			assert.Equal(t, client.Answer{Output: want[i]}, agent.Named(name).Answer(c, r), "%s %v", name, r)
 			assert.Equal(t, r, agent.Claude().Answer(c, r), "the form of Claude Code")
-			for _, nothing := range []event.Answer{{}, event.GoOn("E", "")} {
-				assert.Equal(t, event.Answer{}, agent.Named(name).Answer(c, nothing), "nothing to say")
+			for _, nothing := range []client.Answer{{}, client.GoOn("E", "")} {
+				assert.Equal(t, client.Answer{}, agent.Named(name).Answer(c, nothing), "nothing to say")
 			}
 		}
-		assert.Equal(t, event.Answer{Output: `{"systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"},
-			agent.Named(name).Answer(agent.Call{Event: new(event.Event)}, event.Notice("n")), name)
+		assert.Equal(t, client.Answer{Output: `{"systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"},
+			agent.Named(name).Answer(agent.Call{Event: new(client.Event)}, client.Notice("n")), name)
 	}
 }
 
 // A session that goes on is told from one that begins, and a tool that changes a file is known by each of its names.
 func TestWhatACallSays(t *testing.T) {
 	for source, resumed := range map[string]bool{"startup": false, "clear": false, "resume": true, "compact": true} {
-		c, ok := agent.Qwen().Read(&event.Event{Name: "SessionStart", Source: source})
+		c, ok := agent.Qwen().Read(&client.Event{Name: "SessionStart", Source: source})
 		assert.True(t, ok)
 		assert.Equal(t, resumed, c.Resumed, source)
 	}
 	for _, tool := range []string{"write_file", "edit", "replace"} {
-		c, _ := agent.Qwen().Read(&event.Event{Name: "PreToolUse", ToolName: tool, ToolInput: []byte(`{"file_path": "/a"}`)})
+		c, _ := agent.Qwen().Read(&client.Event{Name: "PreToolUse", ToolName: tool, ToolInput: []byte(`{"file_path": "/a"}`)})
 		assert.Equal(t, []string{"/a"}, c.Paths, tool)
 	}
 }

@@ -3,21 +3,21 @@ package agent
 import (
 	"cmp"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // Answer returns the answer to a call, which is in the form of Claude Code, in the form that the agent reads. Another agent
 // gets JSON at exit 0, in which Codex accepts no unknown key. Exit 2 would be enough for Codex and Gemini, but Copilot
 // does not read the reason then. Standard error is for the person, if the answer decides nothing.
-func (a *Agent) Answer(c Call, r event.Answer) event.Answer {
+func (a *Agent) Answer(c Call, r client.Answer) client.Answer {
 	if a.Native {
 		return r
 	}
 	told, text := r.Reply(), r.ErrorText
-	out, s := event.Reply{SystemMessage: told.SystemMessage}, cmp.Or(told.Specific, new(event.Specific))
+	out, s := client.Reply{SystemMessage: told.SystemMessage}, cmp.Or(told.Specific, new(client.Specific))
 	s.HookEventName = c.Name
 	denied := s.PermissionDecision == "deny"
-	if r.Exit == event.ExitBlock && !denied { // about what has been done already
+	if r.Exit == client.ExitBlock && !denied { // about what has been done already
 		s.AdditionalContext = text
 	}
 	switch {
@@ -30,10 +30,10 @@ func (a *Agent) Answer(c Call, r event.Answer) event.Answer {
 	case s.AdditionalContext != "" || denied:
 		out.Specific = s
 	case out.SystemMessage == "":
-		return event.Answer{}
+		return client.Answer{}
 	}
 	answer := out.Answer()
-	if r.Exit == event.ExitOK {
+	if r.Exit == client.ExitOK {
 		answer.ErrorText = text
 	}
 	return answer

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -15,7 +15,7 @@ import (
 
 // Call is one call of a hook: the event, and what it means whatever the agent calls it.
 type Call struct {
-	*event.Event
+	*client.Event
 	Moment  Moment
 	Cwd     string
 	Resumed bool // at Start: the session existed before
@@ -28,7 +28,7 @@ type Call struct {
 }
 
 // Read returns what the event says. ok is false for an event that needs no hook.
-func (a *Agent) Read(e *event.Event) (c Call, ok bool) {
+func (a *Agent) Read(e *client.Event) (c Call, ok bool) {
 	c = Call{Event: e, Moment: a.moment(e.Name), Cwd: e.Cwd, Resumed: e.Source == "resume" || e.Source == "compact",
 		Prompt: e.Prompt, Message: e.LastAssistantMessage}
 	if a.said != "" && c.Message == "" {
@@ -65,7 +65,7 @@ func directory(c Call) string {
 
 // changed returns the files that a tool changes: the one that its input names, or those of a
 // patch in it, which are below dir.
-func changed(e *event.Event, dir string) (paths []string) {
+func changed(e *client.Event, dir string) (paths []string) {
 	for _, field := range []string{"file_path", "path", "notebook_path"} {
 		paths = append(paths, jsonx.StringMember(e.ToolInput, field))
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
@@ -32,7 +31,7 @@ func Claude() *Agent {
 			{"SubagentStop", "", SubStop},
 		},
 		TimeoutUnit: time.Second,
-		mine:        func(e *event.Event) bool { return !e.Foreign() },
+		mine:        func(e *client.Event) bool { return !e.Foreign() },
 		take:        tool{name: "Skill"},
 		shells:      []string{"Bash"}, edits: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"},
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func init() { add("codex", Codex) }
@@ -40,7 +40,7 @@ func Codex() *Agent {
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"},
 			Deep: true, Inside: true},
 		heading: heading{described: filled}, plugins: below(".codex/plugins/cache"), scoped: true,
-		mine: func(e *event.Event) bool {
+		mine: func(e *client.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
 		},
 		shells: []string{"Bash"}, edits: []string{"apply_patch", "Edit", "Write"}, patches: true,

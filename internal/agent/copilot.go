@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func init() { add("copilot", Copilot) }
@@ -38,7 +38,7 @@ func Copilot() *Agent {
 			User: []string{".copilot/skills", ".agents/skills"}, Deep: true},
 		heading: heading{named: given, strict: true},
 		plugins: pluginsOfCopilot, anyCase: true,
-		mine: func(e *event.Event) bool {
+		mine: func(e *client.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
 		},
 		take:   tool{"skill", "skill"},

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // TestWhatIsASkill: as measured, but for the forms of YAML that single agents read or repair; make agents asks the agents
@@ -59,7 +59,7 @@ func TestASkillThatIsTakenComesFirst(t *testing.T) {
 	for _, c := range []agent.Call{
 		{Moment: agent.Prompt, Prompt: "$b now"},
 		{Moment: agent.After, Command: "cat .agents/skills/b/SKILL.md",
-			Event: &event.Event{ToolName: "Bash", ToolResponse: []byte(`"no frontmatter"`)}},
+			Event: &client.Event{ToolName: "Bash", ToolResponse: []byte(`"no frontmatter"`)}},
 	} {
 		c.Cwd = filepath.Join(root, "project")
 		assert.Nil(t, s.TakenUp(c), "%v", c)

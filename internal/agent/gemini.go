@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func init() { add("gemini", Gemini) }
@@ -36,7 +36,7 @@ func Gemini() *Agent {
 		Skills:  Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
 		heading: heading{named: filled, described: given},
 		plugins: below(".gemini/extensions"),
-		mine: func(e *event.Event) bool {
+		mine: func(e *client.Event) bool {
 			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")
 		},
 		take:   tool{"activate_skill", "name"},

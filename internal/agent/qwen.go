@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func init() { add("qwen", Qwen) }
@@ -32,7 +32,7 @@ func Qwen() *Agent {
 		Home:    Home{".qwen", "QWEN_HOME"},
 		Skills:  Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}, Hidden: true},
 		heading: heading{named: filled, described: filled}, plugins: below(".qwen/extensions"), scoped: true,
-		mine:   func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
+		mine:   func(e *client.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
 		take:   tool{"skill", "skill"},
 		shells: []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
 		sent:  "submitted_prompt",

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -115,7 +115,7 @@ func TestSkillsOfPlugins(t *testing.T) {
 			{"command": "cat ` + root + `/` + cache + `p/1.9.0/skills/ship/SKILL.md"}, "tool_response": "name: ship"}`,
 		"typed": `{"hook_event_name": "UserPromptSubmit", "turn_id": "t", "cwd": "` + root + `/project", "prompt": "use $p:ship."}`,
 	} {
-		e, err := event.Parse([]byte(text))
+		e, err := client.Parse([]byte(text))
 		require.NoError(t, err)
 		call, _ := agent.Codex().Read(e)
 		if s := agent.Codex().Search(home).TakenUp(call); assert.NotNil(t, s, name) {

@@ -33,7 +33,7 @@ func TestLastCallFindsSkillsAndTypedCommands(t *testing.T) {
 			`"content":"<command-name>/mine:plan</command-name>"}]}}`}, false},
 		"foreign lines": {[]string{`"Skill"`, `{"type":"assistant","message":{"content":"\"Skill\""}}`, "<command-name>"}, false},
 	} {
-		_, found := LastCall(write(t, c.lines...), "", ours)
+		_, found := LastCall(transcript(t, c.lines...), "", ours)
 		assert.Equal(t, c.want, found, name)
 	}
 }
@@ -45,15 +45,15 @@ func TestLastCallReturnsTheTimeAndIgnoresCallsThatAForkCopied(t *testing.T) {
 	ours := func(name string) bool { return name == "plan" }
 	call := typed("plan", "")
 
-	when, found := LastCall(write(t, `{"type":"mode"}`, at("40.533", toolUse), at("40.486", meta), at("40.7", call), at("44", call),
+	when, found := LastCall(transcript(t, `{"type":"mode"}`, at("40.533", toolUse), at("40.486", meta), at("40.7", call), at("44", call),
 		at("50", toolUse)), "", ours)
 	assert.True(t, found)
 	assert.Equal(t, "44", when.Format("05"))
 
 	copied := []string{`{"type":"mode"}`, at("46.7", toolUse), at("40.5", meta), at("40.7", call)}
-	_, found = LastCall(write(t, copied...), "", ours)
+	_, found = LastCall(transcript(t, copied...), "", ours)
 	assert.False(t, found, "called in the other session")
-	_, found = LastCall(write(t, append(copied, at("47", call))...), "", ours)
+	_, found = LastCall(transcript(t, append(copied, at("47", call))...), "", ours)
 	assert.True(t, found, "then called in this one")
 }
 
@@ -88,7 +88,7 @@ func TestLastCallWaitsForThePrompt(t *testing.T) {
 		"the prompt is not known": {"", withID(typed("mine:plan", "x"), "2"), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := write(t, earlier, "")
+			path := transcript(t, earlier, "")
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
 				go func() {

@@ -2,6 +2,11 @@
 // and transcripts are, and what is in them. Comments cite facts by their number in docs/client-facts.md,
 // with the version of the client that each was measured on.
 //
+// # Events
+//
+// [Read] parses the JSON object that the client writes to a hook's standard input. An [Answer] is what the
+// hook returns: standard output, standard error, exit code. What a hook does at an event is decided elsewhere.
+//
 // # Options
 //
 // Options of the client that no event contains are read from its command line: --add-dir and --plugin-dir

@@ -42,7 +42,7 @@ func TestLists(t *testing.T) {
 		"torn":             {[]string{firstListing[:250]}, "simplify", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, Lists(write(t, c.lines...), "", c.name))
+			assert.Equal(t, c.want, Lists(transcript(t, c.lines...), "", c.name))
 		})
 	}
 }
@@ -71,7 +71,7 @@ func TestListsWaitsForTheListing(t *testing.T) {
 // whileWriting fails unless read takes the time waits, while later is written behind before in the
 // transcript.
 func whileWriting(t *testing.T, before, later string, waits time.Duration, read func(path string)) {
-	path := write(t, before)
+	path := transcript(t, before)
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		go func() {
@@ -112,7 +112,7 @@ func TestToolsWaitsForTheFirstWord(t *testing.T) {
 // not write transcripts.
 func TestOnlyATranscriptThatTheClientWritesIsWaitedFor(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "projects/-p/none.jsonl")
-	old := write(t, strings.Replace(fmt.Sprintf(prompted, "of an earlier turn"), `{"type"`, `{"promptId":"0","type"`, 1))
+	old := transcript(t, strings.Replace(fmt.Sprintf(prompted, "of an earlier turn"), `{"type"`, `{"promptId":"0","type"`, 1))
 	for _, c := range []struct {
 		path, skip string // CLAUDE_CODE_SKIP_PROMPT_HISTORY
 		pid        int    // CLAUDE_PID

@@ -40,7 +40,7 @@ func typed(name, args string) string {
 		`</command-name>\n<command-args>`+args+`</command-args>`)
 }
 
-func write(t *testing.T, lines ...string) string {
+func transcript(t *testing.T, lines ...string) string {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
 	return path
@@ -70,7 +70,7 @@ func TestLastUserText(t *testing.T) {
 		"a path":                    {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
 		"empty":                     {[]string{""}, ""},
 	} {
-		got, _ := lastUserText(write(t, c.lines...), "2")
+		got, _ := lastUserText(transcript(t, c.lines...), "2")
 		assert.Equal(t, c.want, got, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -99,15 +99,15 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 		"of a turn resumed":     {[]string{first, resumed}, "2", false},
 		"no prompt to wait for": {[]string{first}, "", false},
 	} {
-		_, stale := lastUserText(write(t, c.lines...), c.prompt)
+		_, stale := lastUserText(transcript(t, c.lines...), c.prompt)
 		assert.Equal(t, c.stale, stale, name)
 	}
 
-	path := write(t, first, "")
+	path := transcript(t, first, "")
 	reads := 0
 	text, known := await(path, time.Minute, func() (string, bool) {
 		if reads++; reads == 2 {
-			path = write(t, first, second)
+			path = transcript(t, first, second)
 		}
 		return lastUserText(path, "2")
 	})
@@ -122,9 +122,9 @@ func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 }
 
 func TestLastAssistantText(t *testing.T) {
-	path := write(t, fmt.Sprintf(answered, "first"), fmt.Sprintf(answered, "last words"), toolUse, toolDone, fmt.Sprintf(answered, " "))
+	path := transcript(t, fmt.Sprintf(answered, "first"), fmt.Sprintf(answered, "last words"), toolUse, toolDone, fmt.Sprintf(answered, " "))
 	assert.Equal(t, "last words", LastAssistantText(path))
-	assert.Equal(t, "as text", LastAssistantText(write(t, `{"type":"assistant","message":{"content":"as text"}}`)))
+	assert.Equal(t, "as text", LastAssistantText(transcript(t, `{"type":"assistant","message":{"content":"as text"}}`)))
 }
 
 func TestBackwardsCrossesChunks(t *testing.T) {
@@ -134,7 +134,7 @@ func TestBackwardsCrossesChunks(t *testing.T) {
 		lines = append(lines, fmt.Sprint(i, " ", long[:i*chunkSize/20]))
 	}
 	lines = append(lines, long, "")
-	path := write(t, lines...)
+	path := transcript(t, lines...)
 	var got []string
 	backwards(path, func(line []byte) bool { got = append(got, string(line)); return true })
 	require.Len(t, got, len(lines))
@@ -146,19 +146,19 @@ func TestBackwardsCrossesChunks(t *testing.T) {
 
 func TestBackwardsStops(t *testing.T) {
 	n := 0
-	backwards(write(t, "a", "b", "c"), func([]byte) bool { n++; return n < 2 })
+	backwards(transcript(t, "a", "b", "c"), func([]byte) bool { n++; return n < 2 })
 	assert.Equal(t, 2, n)
 }
 
 func TestBackwardsVisitsEmptyLines(t *testing.T) {
 	var got []string
-	backwards(write(t, "", "", "a", "", "b"), func(line []byte) bool { got = append(got, string(line)); return true })
+	backwards(transcript(t, "", "", "a", "", "b"), func(line []byte) bool { got = append(got, string(line)); return true })
 	assert.Equal(t, []string{"b", "", "a", "", ""}, got)
 }
 
 // TestBackwardsIsBounded: a message that is too far from the end is not found.
 func TestBackwardsIsBounded(t *testing.T) {
-	path := write(t, fmt.Sprintf(prompted, "stop"), "")
+	path := transcript(t, fmt.Sprintf(prompted, "stop"), "")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer f.Close()
@@ -173,7 +173,7 @@ func TestBackwardsIsBounded(t *testing.T) {
 }
 
 func TestInputs(t *testing.T) {
-	path := write(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"),
+	path := transcript(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"),
 		queuedM, feedbackM, meta)
 	var got []string
 	inputs(path, func(text string) bool { got = append(got, text); return len(got) < 3 })
@@ -193,6 +193,6 @@ func TestAskedUser(t *testing.T) {
 			`"type":"assistant","isSidechain":true`, 1)}, false},
 		"not asked": {[]string{fmt.Sprintf(prompted, "go"), toolUse}, false},
 	} {
-		assert.Equal(t, c.want, AskedUser(write(t, c.lines...)), name)
+		assert.Equal(t, c.want, AskedUser(transcript(t, c.lines...)), name)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -41,7 +40,7 @@ deleted, conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
 type recoverFlags struct {
 	session         string
 	all, hook, json bool
-	recovery.Options
+	tasklist.RecoverOptions
 }
 
 func newRecover(s terminal.Streams) *cobra.Command {
@@ -55,7 +54,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.hook {
 				h := partOfHook(hook.Recovers)
-				h.Recovery = f.Options
+				h.Recovery = f.RecoverOptions
 				return h.run(c.Context(), s)
 			}
 			ctx, stop := Interruptible(c.Context())
@@ -92,13 +91,13 @@ func runRecover(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 	return nil
 }
 
-func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]recovery.Report, error) {
+func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]tasklist.Report, error) {
 	if f.session == "" {
 		dirs, err := tasklist.WithHistory(s.Getenv)
 		if err != nil {
 			return nil, err
 		}
-		return recovery.All(ctx, dirs, recovery.Wait, f.Options)
+		return tasklist.RecoverAll(ctx, dirs, tasklist.Wait, f.RecoverOptions)
 	}
 	found, err := FindList(ctx, s, f.session)
 	if err != nil {
@@ -107,10 +106,10 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]re
 	if err := MustExist(found.Dir); err != nil {
 		return nil, err
 	}
-	return []recovery.Report{recovery.List(ctx, found.Dir, recovery.Wait, f.Options)}, nil
+	return []tasklist.Report{tasklist.Recover(ctx, found.Dir, tasklist.Wait, f.RecoverOptions)}, nil
 }
 
-func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) error {
+func printReports(s terminal.Streams, asJSON bool, reports []tasklist.Report) error {
 	if asJSON {
 		return PrintJSON(s.Out, reports)
 	}

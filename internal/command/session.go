@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -38,7 +37,7 @@ func ChooseList(ctx context.Context, s terminal.Streams, named string) (list tas
 	if err != nil {
 		return list, "", err
 	}
-	list = tasks.List{Dir: found.Dir, Wait: recovery.Wait}
+	list = tasks.List{Dir: found.Dir, Wait: tasklist.Wait}
 	switch {
 	case found.Newest:
 		return list, NewestList + ": " + found.Dir, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func TestAnAgentIsBlockedThreeTimesThenReleasedThenBlockedAgain(t *testing.T) {
@@ -29,27 +29,27 @@ func TestAReleaseNotifiesTheUser(t *testing.T) {
 	e := Explain(b.rule, strings.NewReader(nextStop), b.getenv)
 	assert.Equal(t, "APPROVE+WARN", e.Word)
 	assert.Equal(t, 1, e.Row, "the row that would have blocked")
-	assert.Equal(t, event.Tell(b.rule.Event, "", "Hook T1_test: giving up after 3 blocks, check still failing: Not done"), b.run(nextStop))
+	assert.Equal(t, client.Tell(b.rule.Event, "", "Hook T1_test: giving up after 3 blocks, check still failing: Not done"), b.run(nextStop))
 }
 
 func TestBlocksAreCountedForEachAgentAndRule(t *testing.T) {
 	b := newBench(t, blocking)
 	for _, agent := range []string{`"a"`, `"b"`, `null`} {
 		for range 3 {
-			assert.Equal(t, event.ExitBlock, b.run(`{"session_id":"s","stop_hook_active":true,"agent_id":`+agent+`}`).Exit, agent)
+			assert.Equal(t, client.ExitBlock, b.run(`{"session_id":"s","stop_hook_active":true,"agent_id":`+agent+`}`).Exit, agent)
 		}
 	}
 	assert.Equal(t, 3, b.count(t, b.session().Blocks(), "T1:a"))
 	assert.Equal(t, 3, b.count(t, b.session().Blocks(), "T1:main"))
 	b.rule.ID = "T2"
-	assert.Equal(t, event.ExitBlock, b.run(nextStop).Exit)
+	assert.Equal(t, client.ExitBlock, b.run(nextStop).Exit)
 }
 
 func TestOnlyRulesOfStopEventsCountBlocks(t *testing.T) {
 	b := newBench(t, blocking)
-	b.rule.Event = event.PreToolUse
+	b.rule.Event = client.PreToolUse
 	for range 5 {
-		assert.Equal(t, event.ExitBlock, b.run(nextStop).Exit)
+		assert.Equal(t, client.ExitBlock, b.run(nextStop).Exit)
 	}
 	assert.NoFileExists(t, b.session().Blocks())
 }
@@ -71,14 +71,14 @@ func TestApprovalOfAnEarlierAttemptResetsTheCount(t *testing.T) {
 	b.rule.Decide = passing
 	b.run(firstStop)
 	b.rule.Decide = blocking
-	assert.Equal(t, event.ExitBlock, b.run(nextStop).Exit)
+	assert.Equal(t, client.ExitBlock, b.run(nextStop).Exit)
 }
 
 func TestWithoutASessionAnAgentIsBlockedOnce(t *testing.T) {
 	b := newBench(t, blocking)
-	assert.Equal(t, event.ExitBlock, b.run(`{"stop_hook_active":false}`).Exit)
+	assert.Equal(t, client.ExitBlock, b.run(`{"stop_hook_active":false}`).Exit)
 	a := b.run(`{"stop_hook_active":true}`)
-	assert.Equal(t, event.ExitOK, a.Exit)
+	assert.Equal(t, client.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "giving up after 1 blocks")
 }
 
@@ -86,7 +86,7 @@ func TestAnUnusableCountFailsOpen(t *testing.T) {
 	b := newBench(t, blocking)
 	require.NoError(t, os.Symlink("/dev/null", b.session().Blocks()))
 	a := b.run(firstStop)
-	assert.Equal(t, event.ExitOK, a.Exit)
+	assert.Equal(t, client.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "Failing open")
 }
 
@@ -112,7 +112,7 @@ func newWorkBench(t *testing.T) *workBench {
 	return w
 }
 
-func (w *workBench) blocked(input string) bool { return w.run(input).Exit == event.ExitBlock }
+func (w *workBench) blocked(input string) bool { return w.run(input).Exit == client.ExitBlock }
 
 func TestProgressRestartsTheCount(t *testing.T) {
 	w := newWorkBench(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func TestASymbolicLinkInPlaceOfTheBreakersFileFailsOpen(t *testing.T) {
@@ -21,7 +21,7 @@ func TestASymbolicLinkInPlaceOfTheBreakersFileFailsOpen(t *testing.T) {
 	require.NoError(t, os.WriteFile(victim, []byte(`{"T1_test":1}`), 0o600))
 	require.NoError(t, os.Symlink(victim, b.session().Breaker()))
 	a := b.run(firstStop)
-	assert.Equal(t, event.ExitOK, a.Exit)
+	assert.Equal(t, client.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "not a regular file")
 	data, err := os.ReadFile(victim)
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestACounterThatStaysTheSameLeavesTheFileAlone(t *testing.T) {
 func TestWithoutASessionThereIsNoBreaker(t *testing.T) {
 	b := newBench(t, blocking)
 	require.NoError(t, os.WriteFile(SessionOf("", b.getenv).Breaker(), []byte(`{"T1_test":9}`), 0o600))
-	assert.Equal(t, event.ExitBlock, b.run(`{}`).Exit)
+	assert.Equal(t, client.ExitBlock, b.run(`{}`).Exit)
 }
 
 func TestALongErrorIsCut(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
@@ -17,7 +17,7 @@ var LockWait = 1500 * time.Millisecond
 
 // Call is one run of one rule.
 type Call struct {
-	Event   *event.Event
+	Event   *client.Event
 	Session Session
 	Config  Config
 	Time    time.Time
@@ -79,6 +79,6 @@ func (c *Call) Log(word, detail string) {
 }
 
 // NewCall returns a call without a rule, for reading only: DryRun is set.
-func NewCall(e *event.Event, config Config, now time.Time, env func(string) string) *Call {
+func NewCall(e *client.Event, config Config, now time.Time, env func(string) string) *Call {
 	return &Call{Event: e, Session: SessionOf(e.SessionID, env).Logging(config, env), Config: config, Time: now, DryRun: true, env: env}
 }

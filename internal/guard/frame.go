@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 )
 
 // Run decides the event on standard input by the rule and returns the answer. log is called
 // with each decision, if it is not nil.
-func Run(r Rule, in io.Reader, env func(string) string, log func(decisions.Record)) event.Answer {
+func Run(r Rule, in io.Reader, env func(string) string, log func(decisions.Record)) client.Answer {
 	c := &Call{rule: r, env: env, Time: time.Now(), log: log}
 	v := c.run(in)
 	a := v.telling(c.mistakes()).answer(r.Event)
@@ -44,7 +44,7 @@ func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 // mistakes returns what the person is told when a session starts, and not after each
 // compaction: which files of the configuration are not used. It is "" if all are.
 func (c *Call) mistakes() (text string) {
-	if c.rule.Event != event.SessionStart || c.Event.Source == "compact" || c.Config.switchedOff(c.rule) != "" {
+	if c.rule.Event != client.SessionStart || c.Event.Source == "compact" || c.Config.switchedOff(c.rule) != "" {
 		return ""
 	}
 	for _, m := range c.Config.Mistakes() {
@@ -171,7 +171,7 @@ func (c *Call) decideUnlessOpen() Verdict {
 
 // Project is the root of the project: CLAUDE_PROJECT_DIR, else the event's cwd, "" if
 // neither is an absolute path.
-func Project(env func(string) string, e *event.Event) string {
+func Project(env func(string) string, e *client.Event) string {
 	for _, dir := range []string{env("CLAUDE_PROJECT_DIR"), e.Cwd} {
 		if filepath.IsAbs(dir) {
 			return filepath.Clean(dir)
@@ -186,9 +186,9 @@ func (c *Call) project() string { return Project(c.env, c.Event) }
 // readEvent reads the event and determines its session. If the event cannot be read, the
 // session's id is taken from the environment, so that the failure is counted.
 func (c *Call) readEvent(in io.Reader) error {
-	e, err := event.Read(in)
+	e, err := client.Read(in)
 	if err != nil {
-		c.Event, c.Session = &event.Event{}, SessionOf(c.env("CLAUDE_CODE_SESSION_ID"), c.env)
+		c.Event, c.Session = &client.Event{}, SessionOf(c.env("CLAUDE_CODE_SESSION_ID"), c.env)
 		return err
 	}
 	c.Event, c.Session = e, SessionOf(e.SessionID, c.env)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // bench runs a rule with the given decision, in a state directory of its own.
@@ -24,11 +24,11 @@ type bench struct {
 
 func newBench(t testing.TB, decide func(*Call) (Verdict, error)) *bench {
 	dir := t.TempDir()
-	return &bench{dir, map[string]string{"PLANNING_STATE_DIR": dir}, Rule{ID: "T1", Name: "T1_test", Event: event.SubagentStop,
+	return &bench{dir, map[string]string{"PLANNING_STATE_DIR": dir}, Rule{ID: "T1", Name: "T1_test", Event: client.SubagentStop,
 		Decide: decide}}
 }
 
-func (b *bench) run(input string) event.Answer {
+func (b *bench) run(input string) client.Answer {
 	return Run(b.rule, strings.NewReader(input), b.getenv, nil)
 }
 
@@ -66,7 +66,7 @@ func failing(*Call) (Verdict, error)  { return Verdict{}, errors.New("x") }
 func TestAPanicFailsOpenAndIsCounted(t *testing.T) {
 	b := newBench(t, func(*Call) (Verdict, error) { panic("a bug\nof ours") })
 	a := b.run(firstStop)
-	assert.Equal(t, event.ExitOK, a.Exit)
+	assert.Equal(t, client.ExitOK, a.Exit)
 	assert.Empty(t, a.ErrorText)
 	assert.JSONEq(t, `{"systemMessage":"Hook T1_test encountered an unexpected error (internal error: a bug of ours). Failing open."}`,
 		a.Output)
@@ -81,7 +81,7 @@ func (panicReader) Read([]byte) (int, error) { panic("a bug") }
 func TestAPanicBeforeTheRuleFailsOpen(t *testing.T) {
 	b := newBench(t, blocking)
 	a := Run(b.rule, panicReader{}, b.getenv, nil)
-	assert.Equal(t, event.ExitOK, a.Exit)
+	assert.Equal(t, client.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "internal error: a bug). Failing open.")
 }
 
@@ -108,7 +108,7 @@ func TestWithoutAPluginThereIsNoDevelopmentMode(t *testing.T) {
 	require.NoError(t, os.Mkdir("hooks", 0o700))
 	require.NoError(t, os.WriteFile("hooks/.dev-mode", nil, 0o600))
 	b := newBench(t, blocking)
-	assert.Equal(t, event.ExitBlock, b.run(firstStop).Exit)
+	assert.Equal(t, client.ExitBlock, b.run(firstStop).Exit)
 }
 
 func TestVerboseLogsTheEventAndTheReply(t *testing.T) {
@@ -183,20 +183,20 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 		exit       int
 		out, error string
 	}{
-		{Pass(1, "d"), event.PreToolUse, 0, "", ""},
-		{Warn(1, "d", "w"), event.PreToolUse, 0,
+		{Pass(1, "d"), client.PreToolUse, 0, "", ""},
+		{Warn(1, "d", "w"), client.PreToolUse, 0,
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"w"},"systemMessage":"w"}`, ""},
-		{Deny(1, "m"), event.PreToolUse, 2,
+		{Deny(1, "m"), client.PreToolUse, 2,
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"m"}}`, "m\n"},
-		{Block(1, "R", "S"), event.Stop, 2, `{"decision":"block","reason":"R. S"}`, "R. S\n"},
-		{Block(1, "R", "S"), event.SubagentStop, 2, `{"decision":"block","reason":"R. S","systemMessage":"S"}`, "R. S\n"},
-		{Inject(1, "W", "d", "c", ""), event.UserPromptSubmit, 0,
+		{Block(1, "R", "S"), client.Stop, 2, `{"decision":"block","reason":"R. S"}`, "R. S\n"},
+		{Block(1, "R", "S"), client.SubagentStop, 2, `{"decision":"block","reason":"R. S","systemMessage":"S"}`, "R. S\n"},
+		{Inject(1, "W", "d", "c", ""), client.UserPromptSubmit, 0,
 			`{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`, ""},
-		{Inject(1, "W", "d", "c", "u"), event.SessionStart, 0,
+		{Inject(1, "W", "d", "c", "u"), client.SessionStart, 0,
 			`{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"},"systemMessage":"u"}`, ""},
-		{Notice(1, "W", "d", "n"), event.PostToolUse, 0, `{"systemMessage":"n"}`, ""},
-		{Notice(1, "W", "d", "n"), event.PreCompact, 0, "", ""},
-		{Feedback(1, "f"), event.PostToolUse, 2, "", "f\n"},
+		{Notice(1, "W", "d", "n"), client.PostToolUse, 0, `{"systemMessage":"n"}`, ""},
+		{Notice(1, "W", "d", "n"), client.PreCompact, 0, "", ""},
+		{Feedback(1, "f"), client.PostToolUse, 2, "", "f\n"},
 	} {
 		a := c.verdict.answer(c.event)
 		assert.Equal(t, c.exit, a.Exit, c.verdict)
@@ -207,12 +207,12 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 			assert.JSONEq(t, c.out, a.Output)
 		}
 	}
-	assert.Equal(t, "c\n", Inject(1, "W", "d", "c", "u").answer(event.PreCompact).Output)
+	assert.Equal(t, "c\n", Inject(1, "W", "d", "c", "u").answer(client.PreCompact).Output)
 }
 
 func TestTheWordForNoObjectionDependsOnTheEvent(t *testing.T) {
-	for name, word := range map[string]string{event.PreToolUse: "ALLOW", event.Stop: "APPROVE", event.SubagentStop: "APPROVE",
-		event.PostToolUse: "SILENT", event.SessionStart: "SILENT"} {
+	for name, word := range map[string]string{client.PreToolUse: "ALLOW", client.Stop: "APPROVE", client.SubagentStop: "APPROVE",
+		client.PostToolUse: "SILENT", client.SessionStart: "SILENT"} {
 		b := newBench(t, passing)
 		b.rule.Event = name
 		assert.Equal(t, word, Explain(b.rule, strings.NewReader("{}"), b.getenv).Word, name)

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func TestReset(t *testing.T) {
 	budget := func(s Session) string { return s.File("budget-", ".json") }
 	rules := map[string]Rule{
-		"H01": {ID: "H01", Name: "H01_test", Event: event.PreToolUse},
-		"H03": {ID: "H03", Name: "H03_test", Event: event.PreToolUse, Keeps: []Kept{{"research budget", budget}}},
-		"H07": {ID: "H07", Name: "H07_test", Event: event.SubagentStop},
+		"H01": {ID: "H01", Name: "H01_test", Event: client.PreToolUse},
+		"H03": {ID: "H03", Name: "H03_test", Event: client.PreToolUse, Keeps: []Kept{{"research budget", budget}}},
+		"H07": {ID: "H07", Name: "H07_test", Event: client.SubagentStop},
 	}
 	all := slices.Collect(maps.Values(rules))
 	dir := t.TempDir()

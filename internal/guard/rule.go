@@ -1,6 +1,6 @@
 package guard
 
-import "github.com/fsmtx/fsmtx/internal/claude/event"
+import "github.com/fsmtx/fsmtx/internal/client"
 
 // A Rule decides one kind of event of the client.
 type Rule struct {
@@ -32,14 +32,14 @@ type Kept struct {
 }
 
 // stops reports whether the rule can block the end of an agent or turn.
-func (r Rule) stops() bool { return r.Event == event.Stop || r.Event == event.SubagentStop }
+func (r Rule) stops() bool { return r.Event == client.Stop || r.Event == client.SubagentStop }
 
 // passWord is the log's word for "no objection".
 func (r Rule) passWord() string {
 	switch r.Event {
-	case event.PreToolUse:
+	case client.PreToolUse:
 		return "ALLOW"
-	case event.Stop, event.SubagentStop:
+	case client.Stop, client.SubagentStop:
 		return "APPROVE"
 	}
 	return "SILENT"

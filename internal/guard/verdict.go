@@ -1,6 +1,6 @@
 package guard
 
-import "github.com/fsmtx/fsmtx/internal/claude/event"
+import "github.com/fsmtx/fsmtx/internal/client"
 
 // form is the form of a reply.
 type form int
@@ -120,23 +120,23 @@ func (v Verdict) telling(text string) Verdict {
 
 // answer returns the verdict in the form that the client accepts at the event and shows to
 // the right reader.
-func (v Verdict) answer(eventName string) event.Answer {
+func (v Verdict) answer(eventName string) client.Answer {
 	switch v.form {
 	case warn:
-		return event.Tell(eventName, v.Message, v.Message)
+		return client.Tell(eventName, v.Message, v.Message)
 	case deny:
-		return event.Refuse(v.Message)
+		return client.Refuse(v.Message)
 	case block:
-		if eventName == event.Stop {
-			return event.Hold(v.reason, v.Message)
+		if eventName == client.Stop {
+			return client.Hold(v.reason, v.Message)
 		}
-		return event.Block(v.reason, v.Message)
+		return client.Block(v.reason, v.Message)
 	case inject:
-		return event.Tell(eventName, v.Message, v.user)
+		return client.Tell(eventName, v.Message, v.user)
 	case notice:
-		return event.Tell(eventName, "", v.Message)
+		return client.Tell(eventName, "", v.Message)
 	case feedback:
-		return event.Feedback(v.Message)
+		return client.Feedback(v.Message)
 	}
-	return event.Answer{}
+	return client.Answer{}
 }

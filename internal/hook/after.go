@@ -6,13 +6,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
 // after answers the event after a tool ran.
-func (h *hook) after(ctx context.Context) event.Answer {
+func (h *hook) after(ctx context.Context) client.Answer {
 	var text string
 	var v steps.Verdict
 	switch h.call.ToolName {
@@ -21,7 +21,7 @@ func (h *hook) after(ctx context.Context) event.Answer {
 	case h.agent.Questions:
 		// It says what the person chose, where a step asks for that.
 		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
-			return event.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
+			return client.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
 		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), h.agent.Questions) }
 		text, v = h.Chosen(ctx, choices(h.call.Event), steps.ByQuestion, h.call.AgentID)
@@ -29,21 +29,21 @@ func (h *hook) after(ctx context.Context) event.Answer {
 	if text == "" {
 		return h.troubled(v.Trouble)
 	}
-	return event.Tell(h.call.Name, text, notice(v.Trouble))
+	return client.Tell(h.call.Name, text, notice(v.Trouble))
 }
 
 // approved answers the event that the agent is about to complete a task. It says that the person has approved a step, if they
 // were asked.
-func (h *hook) approved(ctx context.Context) event.Answer {
+func (h *hook) approved(ctx context.Context) client.Answer {
 	if who := h.streams.Who(); !who.FromClient() {
-		return event.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
+		return client.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 	}
 	h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), h.agent.Updates) }
 	v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(h.call.Raw, "task_id"), Status: "completed", Agent: h.call.AgentID,
 		Cwd: h.call.Cwd})
 	h.noted(v)
 	if v.Decision == steps.Deny {
-		return event.Feedback(v.Reason)
+		return client.Feedback(v.Reason)
 	}
 	return h.troubled(v.Trouble)
 }
@@ -51,7 +51,7 @@ func (h *hook) approved(ctx context.Context) event.Answer {
 // choices returns what a person was asked by AskUserQuestion, and what they chose. Answers
 // that the model forged in its input are overwritten in the response (fact 186, client
 // 2.1.329).
-func choices(e *event.Event) (all []steps.Choice) {
+func choices(e *client.Event) (all []steps.Choice) {
 	var input struct {
 		Questions []struct {
 			Question string `json:"question"`

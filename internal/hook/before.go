@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -37,19 +36,19 @@ func (h *hook) isUpdate() bool { return h.agent.Updates != "" && h.call.ToolName
 
 // before judges a tool that is about to run. A call that belongs to another step is denied before anything else is decided
 // about it.
-func (h *hook) before(ctx context.Context) event.Answer {
+func (h *hook) before(ctx context.Context) client.Answer {
 	v := h.called(ctx)
 	h.noted(v)
 	if v.Decision == steps.Ask && !h.agent.Asks { // its text says what the person can do
 		v.Decision = steps.Deny
 	}
 	if v.Decision == steps.Deny {
-		return event.Refuse(v.Reason)
+		return client.Refuse(v.Reason)
 	}
 	a := h.tool(ctx)
 	switch {
 	case v.Trouble == "":
-	case a == event.Answer{}:
+	case a == client.Answer{}:
 		return h.troubled(v.Trouble)
 	default:
 		h.streams.Errorf("%s", v.Trouble)
@@ -82,7 +81,7 @@ func (h *hook) called(ctx context.Context) (v steps.Verdict) {
 }
 
 // tool answers by the rules about the tool itself.
-func (h *hook) tool(ctx context.Context) event.Answer {
+func (h *hook) tool(ctx context.Context) client.Answer {
 	switch {
 	case h.isUpdate():
 		return h.update(ctx)
@@ -98,11 +97,11 @@ func (h *hook) tool(ctx context.Context) event.Answer {
 	case strings.HasSuffix(h.call.ToolName, "workflow_begin"): // of the MCP server; its name comes first
 		return h.failed("the session could not be recorded", h.joins(ctx, ""))
 	}
-	return event.Answer{}
+	return client.Answer{}
 }
 
 // update decides about a change of a task.
-func (h *hook) update(ctx context.Context) event.Answer {
+func (h *hook) update(ctx context.Context) client.Answer {
 	c, input := h.call, h.call.ToolInput
 	return h.decided(h.Update(ctx, steps.Update{
 		Task:         jsonx.StringMember(input, "taskId"),
@@ -120,19 +119,19 @@ func (h *hook) update(ctx context.Context) event.Answer {
 }
 
 // decided returns the answer with a verdict.
-func (h *hook) decided(v steps.Verdict) event.Answer {
+func (h *hook) decided(v steps.Verdict) client.Answer {
 	h.noted(v)
 	switch {
 	case v.Decision == steps.Deny:
-		return event.RefuseTelling(v.Reason, notice(v.Trouble))
+		return client.RefuseTelling(v.Reason, notice(v.Trouble))
 	case v.Decision == steps.Ask:
-		return event.Ask(v.Reason, nil)
+		return client.Ask(v.Reason, nil)
 	case v.Turn != nil:
 		return h.turn(v)
 	case v.Told == "":
 		return h.troubled(v.Trouble)
 	}
-	return event.Tell(h.call.Name, v.Told, notice(v.Trouble))
+	return client.Tell(h.call.Name, v.Told, notice(v.Trouble))
 }
 
 // notice returns a line for the person, or "".
@@ -147,16 +146,16 @@ func notice(trouble string) string {
 // pending, and the outcome is removed from its metadata. The client replaces the whole input by
 // the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
 // the person (fact 157, client 2.1.329).
-func (h *hook) turn(v steps.Verdict) event.Answer {
+func (h *hook) turn(v steps.Verdict) client.Answer {
 	metadata, err := jsonx.With(jsonx.Member(h.call.ToolInput, "metadata"), map[string]any{"outcome": nil})
 	if err != nil {
 		metadata = jsontext.Value(`{"outcome":null}`) // nothing is kept of a value of another type
 	}
 	input, err := jsonx.With(h.call.ToolInput, map[string]any{"status": "pending", "metadata": metadata})
 	if err != nil {
-		return event.Refuse(v.Turn.Text)
+		return client.Refuse(v.Turn.Text)
 	}
-	return event.Rewrite(input, v.Turn.Text, notice(v.Trouble))
+	return client.Rewrite(input, v.Turn.Text, notice(v.Trouble))
 }
 
 // edit decides whether the agent may change the files of the call.
@@ -176,7 +175,7 @@ func (h *hook) edit() steps.Verdict {
 //
 // A folder is not a skill that the client knows, so the person has never allowed the commands of its
 // checks. They are asked, even if a rule of theirs allows the tool.
-func (h *hook) served() event.Answer {
+func (h *hook) served() client.Answer {
 	add := map[string]any{"session": h.call.SessionID}
 	evaluates := strings.HasSuffix(h.call.ToolName, "__step_start") || strings.HasSuffix(h.call.ToolName, "__step_complete")
 	if evaluates && steps.InLinkedTree(h.call.Cwd) {
@@ -184,14 +183,14 @@ func (h *hook) served() event.Answer {
 	}
 	input, err := jsonx.With(h.call.ToolInput, add)
 	if err != nil {
-		return event.Answer{} // the tool itself reports invalid input
+		return client.Answer{} // the tool itself reports invalid input
 	}
 	if folder := jsonx.StringMember(h.call.ToolInput, "skill"); hydrate.IsPath(folder) {
-		return event.Ask(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
+		return client.Ask(message.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are "+
 			"commands, which run without a further question. Begin it?",
 			folder), input)
 	}
-	return event.Rewrite(input, "", "")
+	return client.Rewrite(input, "", "")
 }
 
 // over reports whether an earlier call of the agent is over. It is false for the calls of a subagent,

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -20,7 +20,7 @@ import (
 // complete makes the client ask the person when the agent's shell is about to complete a step that they
 // have to approve. The other gates are evaluated first: if one denies, the call is refused, and nobody is asked. After
 // a yes the command completes the step without evaluating them again.
-func (h *hook) complete(ctx context.Context, line string, script shell.Script) event.Answer {
+func (h *hook) complete(ctx context.Context, line string, script shell.Script) client.Answer {
 	for _, words := range script.Calls() {
 		call, ok := h.invoked(words)
 		if !ok || call.Rule.Command != "complete" || call.Fails || !h.isAboutOwnList(call) {
@@ -32,7 +32,7 @@ func (h *hook) complete(ctx context.Context, line string, script shell.Script) e
 		}
 		v, a := h.askAbout(ctx, completion{step, call, line})
 		h.noted(v)
-		if a != (event.Answer{}) {
+		if a != (client.Answer{}) {
 			return a
 		}
 	}
@@ -63,10 +63,10 @@ func (h *hook) awaiting(ctx context.Context, args []string) *steps.Current {
 }
 
 // askAbout evaluates the gates of a completion. The answer is empty if the command itself is to decide.
-func (h *hook) askAbout(ctx context.Context, one completion) (steps.Verdict, event.Answer) {
-	refuse := func(why, reason string) (steps.Verdict, event.Answer) {
+func (h *hook) askAbout(ctx context.Context, one completion) (steps.Verdict, client.Answer) {
+	refuse := func(why, reason string) (steps.Verdict, client.Answer) {
 		v := steps.Verdict{Decision: steps.Deny, Step: one.step.ID, Why: why, Reason: reason}
-		return v, event.Refuse(reason)
+		return v, client.Refuse(reason)
 	}
 	name := one.step.Name()
 	if _, alone := shell.Call(one.whole); !alone {
@@ -84,7 +84,7 @@ func (h *hook) askAbout(ctx context.Context, one completion) (steps.Verdict, eve
 	v := frame.Question(ctx, h.updateOf(one))
 	switch v.Decision {
 	case steps.Deny:
-		return v, event.Refuse(v.Reason)
+		return v, client.Refuse(v.Reason)
 	case steps.Ask:
 		return h.offer(ctx, one, v)
 	}
@@ -104,11 +104,11 @@ func (h *hook) updateOf(one completion) steps.Update {
 }
 
 // offer returns the question, with a token in the command by which a yes counts for this call.
-func (h *hook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, event.Answer) {
+func (h *hook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, client.Answer) {
 	if hook := h.newAnswerer(ctx); hook != "" {
 		v = steps.Verdict{Decision: steps.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: steps.NotByPerson(hook,
 			fmt.Sprintf("fsmtx step done %d --because \"...\"%s", one.step.ID, h.ListFlag()))}
-		return v, event.Refuse(v.Reason)
+		return v, client.Refuse(v.Reason)
 	}
 	line, err := h.granted(ctx, one.whole, one.call)
 	var input jsontext.Value
@@ -119,5 +119,5 @@ func (h *hook) offer(ctx context.Context, one completion, v steps.Verdict) (step
 		v.Trouble = unasked(one.step.Name(), err).Trouble
 		return v, h.troubled(v.Trouble)
 	}
-	return v, event.Ask(v.Reason, input)
+	return v, client.Ask(v.Reason, input)
 }

@@ -16,10 +16,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/startup"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -33,7 +32,7 @@ type Flags struct {
 	hydrate.HookFlags
 	Policy   fsmspec.Policy // of the flags
 	Only     Part
-	Recovery recovery.Options
+	Recovery tasklist.RecoverOptions
 	Read     Reader
 }
 
@@ -69,7 +68,7 @@ func Run(ctx context.Context, s terminal.Streams, f Flags) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Errorf("internal error: %v", p)
-			code = event.ExitOK
+			code = client.ExitOK
 		}
 	}()
 	began := time.Now()
@@ -79,11 +78,11 @@ func Run(ctx context.Context, s terminal.Streams, f Flags) (code int) {
 	}
 	a := f.sender(e)
 	if a == nil {
-		return event.ExitOK
+		return client.ExitOK
 	}
 	call, ok := a.Read(e)
 	if !ok {
-		return event.ExitOK
+		return client.ExitOK
 	}
 	h := newHook(ctx, s, f, a, call)
 	h.began = began
@@ -100,7 +99,7 @@ func Run(ctx context.Context, s terminal.Streams, f Flags) (code int) {
 }
 
 // sender returns the agent whose event it is, nil if no hook of that agent is meant: agents read the hooks of others, too.
-func (f Flags) sender(e *event.Event) *agent.Agent {
+func (f Flags) sender(e *client.Event) *agent.Agent {
 	if f.Agent == "" {
 		return agent.Of(e)
 	}
@@ -147,10 +146,10 @@ func (h *hook) find(ctx context.Context) (found tasklist.Found, err error) {
 
 // answer does what is due at the event in one order: recover, take up or correct a workflow, judge, tell. The answers of the
 // parts are one answer.
-func (h *hook) answer(ctx context.Context) event.Answer {
-	before := event.Join(h.call.Name, h.recovered(ctx), h.taken(ctx))
-	answer := event.Join(h.call.Name, before, h.judged(ctx))
-	if answer.Exit == event.ExitBlock && before.Exit != event.ExitBlock {
+func (h *hook) answer(ctx context.Context) client.Answer {
+	before := client.Join(h.call.Name, h.recovered(ctx), h.taken(ctx))
+	answer := client.Join(h.call.Name, before, h.judged(ctx))
+	if answer.Exit == client.ExitBlock && before.Exit != client.ExitBlock {
 		h.notes = nil // the model would read them
 	}
 	return answer
@@ -158,15 +157,15 @@ func (h *hook) answer(ctx context.Context) event.Answer {
 
 // judged returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
 // comes in time: the client does not report that it has ended a hook (fact 46, client 2.1.329).
-func (h *hook) judged(ctx context.Context) event.Answer {
+func (h *hook) judged(ctx context.Context) client.Answer {
 	if !h.flags.does(Judges) || h.flags.Steps == "off" || !h.decides() || h.isIdle() {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	h.streams.SurviveBrokenPipe()
 	if h.call.Moment == agent.Approved || h.call.Command != "" || h.isUpdate() {
 		return h.judge(ctx)
 	}
-	a, err := inTime(ctx, 0, func(ctx context.Context) (event.Answer, error) { return h.judge(ctx), nil })
+	a, err := inTime(ctx, 0, func(ctx context.Context) (client.Answer, error) { return h.judge(ctx), nil })
 	if err != nil {
 		return notEnforced(err)
 	}
@@ -191,7 +190,7 @@ func isAbsent(path string) bool {
 }
 
 // judge returns the answer of the rules. A panic refuses nothing.
-func (h *hook) judge(ctx context.Context) (a event.Answer) {
+func (h *hook) judge(ctx context.Context) (a client.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = notEnforced(fmt.Errorf("internal error: %v", p))
@@ -206,7 +205,7 @@ func (h *hook) judge(ctx context.Context) (a event.Answer) {
 }
 
 // ruled answers the event by the rules.
-func (h *hook) ruled(ctx context.Context) event.Answer {
+func (h *hook) ruled(ctx context.Context) client.Answer {
 	switch h.call.Moment {
 	case agent.Start:
 		return h.start(ctx)
@@ -221,18 +220,18 @@ func (h *hook) ruled(ctx context.Context) event.Answer {
 	case agent.Stop, agent.SubStop:
 		return h.stop(ctx)
 	}
-	return event.Answer{}
+	return client.Answer{}
 }
 
 // notEnforced reports to the person why the hook could not decide about a call. It refuses no call.
-func notEnforced(why error) event.Answer {
-	return event.Notice(message.Sprintf("the steps of workflows are not enforced: %v", why))
+func notEnforced(why error) client.Answer {
+	return client.Notice(message.Sprintf("the steps of workflows are not enforced: %v", why))
 }
 
 // troubled reports an error of this program to the person. It refuses nothing.
-func (h *hook) troubled(trouble string) event.Answer {
+func (h *hook) troubled(trouble string) client.Answer {
 	if trouble == "" {
-		return event.Answer{}
+		return client.Answer{}
 	}
-	return event.Tell(h.call.Name, "", "fsmtx: "+trouble)
+	return client.Tell(h.call.Name, "", "fsmtx: "+trouble)
 }

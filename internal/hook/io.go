@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -16,17 +16,17 @@ import (
 var errTyped = errors.New("standard input is a terminal; it must be the client's event")
 
 // ReadEvent reads the event of a hook from standard input. It returns errTyped or an error of event.Read.
-func ReadEvent(s terminal.Streams) (*event.Event, error) {
+func ReadEvent(s terminal.Streams) (*client.Event, error) {
 	if s.InputIsTerminal() {
 		return nil, errTyped
 	}
-	return event.Read(s.In)
+	return client.Read(s.In)
 }
 
 // Deliver prints a hook's answer and returns its exit code. A reply that
 // cannot be printed is reported, but is not a failure: what the hook has done stays done. Only a
 // call about which it decides is refused.
-func Deliver(s terminal.Streams, a event.Answer) (code int) {
+func Deliver(s terminal.Streams, a client.Answer) (code int) {
 	if err := a.Write(s.Out, s.Err); err != nil {
 		s.Errorf("cannot write the reply: %v", err)
 		if code := a.Undelivered(); code != a.Exit {
@@ -56,7 +56,7 @@ func (f Flags) unread(s terminal.Streams, err error) (code int) {
 	case errors.Is(err, errTyped):
 		s.Errorf("%v", err)
 		s.Hintf("an agent runs this hook; see fsmtx hook --help. fsmtx step show shows the steps")
-		return event.ExitOK
+		return client.ExitOK
 	case f.Only == TakesUp:
 		return Deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hook --help"))
@@ -71,7 +71,7 @@ func (f Flags) unread(s terminal.Streams, err error) (code int) {
 
 // tell tells the person at an agent. It has no effect on what the agent does.
 func tell(s terminal.Streams, a *agent.Agent, message string) (code int) {
-	return Deliver(s, a.Answer(agent.Call{Event: new(event.Event)}, event.Notice(message)))
+	return Deliver(s, a.Answer(agent.Call{Event: new(client.Event)}, client.Notice(message)))
 }
 
 // Misused reports an invalid hook command line: in Claude Code to the agent that has called
@@ -82,14 +82,14 @@ func Misused(s terminal.Streams, err error) (code int) {
 	if errors.Is(readErr, errTyped) {
 		s.Errorf("%s", message)
 		s.Hintf("the flags are in fsmtx hook --help")
-		return event.ExitOK
+		return client.ExitOK
 	}
 	a, install := agent.Claude(), "fsmtx install"
 	if readErr == nil && e.Foreign() {
 		if a = agent.Of(e); a == nil {
 			s.Errorf("%s", message)
 			s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
-			return event.ExitOK
+			return client.ExitOK
 		}
 		install += " --agent " + a.Name
 	}

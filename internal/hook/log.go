@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -19,8 +19,8 @@ type Log struct {
 	streams terminal.Streams
 	path    string // empty if there is no log
 	begun   time.Time
-	event   *event.Event // may be nil
-	mu      sync.Mutex   // a call that is given up goes on until the process ends
+	event   *client.Event // may be nil
+	mu      sync.Mutex    // a call that is given up goes on until the process ends
 	records []decisions.Record
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -13,7 +12,7 @@ import (
 )
 
 // prompt records what a prompt of the person says and ends. In Claude Code the transcript has what it says.
-func (h *hook) prompt(ctx context.Context) event.Answer {
+func (h *hook) prompt(ctx context.Context) client.Answer {
 	var err error
 	switch {
 	case h.agent.Session: // it may come while the agent works (fact 42)
@@ -34,9 +33,9 @@ func (h *hook) isInFlight(use string) bool {
 }
 
 // failed reports an error of this program, if it is one, to the person.
-func (h *hook) failed(what string, err error) event.Answer {
+func (h *hook) failed(what string, err error) client.Answer {
 	if err == nil {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	return h.troubled(message.Sprintf("%s: %v", what, err))
 }

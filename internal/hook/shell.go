@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -25,14 +25,14 @@ import (
 
 // shell decides about a line of the agent's shell that runs this program. The client asks the person about commands that take
 // something away, and the token of a grant for exactly that command is added to each.
-func (h *hook) shell(ctx context.Context) event.Answer {
+func (h *hook) shell(ctx context.Context) client.Answer {
 	line := h.call.Command
 	if !strings.Contains(line, "fsmtx") {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	script, err := shell.Parse(line)
 	if err != nil {
-		return event.Answer{} // the shell cannot run it either
+		return client.Answer{} // the shell cannot run it either
 	}
 	if !h.agent.Asks {
 		return h.refused(ctx, script)
@@ -56,20 +56,20 @@ func (h *hook) shell(ctx context.Context) event.Answer {
 	h.noted(v)
 	switch v.Decision {
 	case steps.Deny:
-		return event.Refuse(v.Reason)
+		return client.Refuse(v.Reason)
 	case steps.Ask:
-		return event.Ask(v.Reason, input)
+		return client.Ask(v.Reason, input)
 	}
 	return h.troubled(v.Trouble)
 }
 
 // refused refuses commands that take something away where nobody can be asked. The command would refuse by itself; here the
 // model reads at once what the person can do. A command that begins a workflow makes it the session's.
-func (h *hook) refused(ctx context.Context, script shell.Script) event.Answer {
+func (h *hook) refused(ctx context.Context, script shell.Script) client.Answer {
 	begins := false
 	for _, words := range script.Calls() {
 		if one, ok := h.findHeld(words); ok {
-			return event.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
+			return client.Refuse(message.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. "+
 				"Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
 				one.Rule.What, h.agent.Title, inTerminal(h.call.Cwd, one.person)))
 		}
@@ -77,7 +77,7 @@ func (h *hook) refused(ctx context.Context, script shell.Script) event.Answer {
 		begins = begins || ok && call.Rule.Command == "begin"
 	}
 	if !begins {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	return h.failed("the session could not be recorded", h.joins(ctx, ""))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -15,7 +15,7 @@ import (
 
 // taken puts the workflow of a skill that the event takes up into the list. At other events it corrects the tasks if the client
 // ran another folder than an earlier call predicted.
-func (h *hook) taken(ctx context.Context) event.Answer {
+func (h *hook) taken(ctx context.Context) client.Answer {
 	switch {
 	case !h.flags.does(TakesUp):
 	case !h.agent.Session && (h.call.Moment == agent.Prompt || h.call.Moment == agent.After):
@@ -26,7 +26,7 @@ func (h *hook) taken(ctx context.Context) event.Answer {
 	case h.call.Moment == agent.Typed || h.agent.Takes(h.call):
 		return h.hydrate(ctx)
 	}
-	return event.Answer{}
+	return client.Answer{}
 }
 
 // options are the options of a hydration.
@@ -52,7 +52,7 @@ func inTime[T any](ctx context.Context, wait time.Duration, work func(context.Co
 }
 
 // hydrate puts the tasks of a skill that the client has called into the list.
-func (h *hook) hydrate(ctx context.Context) event.Answer {
+func (h *hook) hydrate(ctx context.Context) client.Answer {
 	r, skip, err := hydrate.Understand(h.call.Event)
 	if r.Typed && !h.streams.Who().FromClient() { // an agent wrote the event: it calls the skill
 		r.Typed, r.Invocation = false, ""
@@ -60,7 +60,7 @@ func (h *hook) hydrate(ctx context.Context) event.Answer {
 	if skip != "" && err == nil {
 		h.notes = []string{"nothing to do: " + skip}
 		h.hydrated(hydrate.Call{Request: r, Skipped: skip})
-		return event.GoOn(r.Event, "")
+		return client.GoOn(r.Event, "")
 	}
 	var result hydrate.Result
 	if err == nil {
@@ -70,7 +70,7 @@ func (h *hook) hydrate(ctx context.Context) event.Answer {
 }
 
 // check corrects the tasks if the client ran another folder than an earlier call predicted.
-func (h *hook) check(ctx context.Context) event.Answer {
+func (h *hook) check(ctx context.Context) client.Answer {
 	type checked struct {
 		request hydrate.Request
 		result  hydrate.Result
@@ -78,28 +78,28 @@ func (h *hook) check(ctx context.Context) event.Answer {
 	}
 	name := h.call.Name
 	if h.call.TranscriptPath == "" {
-		return event.GoOn(name, "") // it says what the client ran
+		return client.GoOn(name, "") // it says what the client ran
 	}
 	c, err := inTime(ctx, h.flags.Hydrate.LockTimeout, func(ctx context.Context) (checked, error) {
 		r, result, nothing, err := hydrate.Correct(ctx, h.call.Event, h.streams.Getenv, h.options())
 		return checked{r, result, nothing}, err
 	})
 	if err == nil && c.nothing { // there is a check for each use of a task tool, so it is not logged
-		return event.GoOn(name, "")
+		return client.GoOn(name, "")
 	}
 	c.request.Event = name // also when inTime gave up on the check
 	return h.report(hydrate.Call{Request: c.request, Result: c.result, Err: err})
 }
 
 // report returns the answer with what a call did.
-func (h *hook) report(call hydrate.Call) event.Answer {
+func (h *hook) report(call hydrate.Call) client.Answer {
 	h.hydrated(call)
 	r, result, err := call.Request, call.Result, call.Err
 	announce := h.flags.Hydrate.Announce || !h.agent.Session
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
 		answer := hydrate.Failed(r, result, message, hint)
-		if announce && r.Event == event.PostToolUse {
+		if announce && r.Event == client.PostToolUse {
 			answer = answer.WithNotice(hydrate.FailureNotice(r, err, message))
 		}
 		return answer
@@ -107,7 +107,7 @@ func (h *hook) report(call hydrate.Call) event.Answer {
 	var model, person string
 	if announce {
 		prompt := r.Prompt
-		if r.Event != event.PostToolUse {
+		if r.Event != client.PostToolUse {
 			prompt = "" // the client writes what the user typed after the event
 		}
 		r.Way = h.way(r.Transcript, prompt)
@@ -117,7 +117,7 @@ func (h *hook) report(call hydrate.Call) event.Answer {
 		person = strings.TrimPrefix(person+"\n"+unjudged(h.streams, r.Cwd, result.Steps), "\n")
 	}
 	h.notes = hydrate.Notes(result)
-	return event.GoOnTelling(r.Event, model, strings.TrimSuffix(person, "\n"))
+	return client.GoOnTelling(r.Event, model, strings.TrimSuffix(person, "\n"))
 }
 
 // hydrated adds a call to the log.
@@ -143,10 +143,10 @@ func (h *hook) committing(ctx context.Context) context.Context {
 // takeUp puts the workflow of a skill that the event takes up into the project's list. A
 // workflow of the skill that is open goes on: the same skill is taken up more than once in a
 // session where reading its SKILL.md does that.
-func (h *hook) takeUp(ctx context.Context) event.Answer {
+func (h *hook) takeUp(ctx context.Context) client.Answer {
 	skill := h.agent.Search(h.streams.Getenv).TakenUp(h.call)
 	if skill == nil {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	if h.unknown != nil {
 		return notEnforced(h.unknown)
@@ -168,7 +168,7 @@ func (h *hook) takeUp(ctx context.Context) event.Answer {
 	if text != "" && err == nil {
 		text += h.way("", "").Manual()
 	}
-	return event.Join(h.call.Name, event.Tell(h.call.Name, text, ""),
+	return client.Join(h.call.Name, client.Tell(h.call.Name, text, ""),
 		h.failed("the state of the workflow of "+skill.Name+" is not known", err))
 }
 
@@ -194,9 +194,9 @@ func (h *hook) isOpen(ctx context.Context, skill string) (open bool, under int64
 }
 
 // begin puts the workflow of a skill that is not open into the project's list.
-func (h *hook) begin(ctx context.Context, skill *agent.Skill) event.Answer {
+func (h *hook) begin(ctx context.Context, skill *agent.Skill) client.Answer {
 	typed := h.call.Moment == agent.Prompt && h.streams.Who().FromClient() // an agent can write the event
-	r := hydrate.Request{Event: event.PostToolUse, Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir,
+	r := hydrate.Request{Event: client.PostToolUse, Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir,
 		Cwd: h.call.Cwd, Typed: typed}
 	heard, err := h.Heard(h.call.SessionID)
 	if err != nil {
@@ -208,7 +208,7 @@ func (h *hook) begin(ctx context.Context, skill *agent.Skill) event.Answer {
 	a := h.report(hydrate.Call{Request: r, Result: result, Err: err})
 	if err == nil && result.Spec != "" && len(result.Created) > 0 {
 		err = h.joins(ctx, skill.Name)
-		a = event.Join(h.call.Name, a, h.failed("the session could not be recorded, so it is not reminded of the steps", err))
+		a = client.Join(h.call.Name, a, h.failed("the session could not be recorded, so it is not reminded of the steps", err))
 	}
 	return a
 }

@@ -5,42 +5,40 @@ import (
 	"fmt"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
 // recovered finishes an interrupted change of the list when a session starts.
-func (h *hook) recovered(ctx context.Context) event.Answer {
+func (h *hook) recovered(ctx context.Context) client.Answer {
 	if h.call.Moment != agent.Start || !h.flags.does(Recovers) {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	var report recovery.Report
+	var report tasklist.Report
 	if h.unknown == nil {
-		report = recovery.List(ctx, h.List.Dir, recovery.Wait, h.flags.Recovery)
+		report = tasklist.Recover(ctx, h.List.Dir, tasklist.Wait, h.flags.Recovery)
 	}
-	a := recovery.Answer(report, h.unknown)
+	a := tasklist.Answer(report, h.unknown)
 	if text := programs.Mismatch(h.streams.Env("CLAUDE_PLUGIN_ROOT"), OwnPath(), programs.GetBuild().Version); text != "" {
-		a = event.Join(h.call.Name, a, event.Notice(text))
+		a = client.Join(h.call.Name, a, client.Notice(text))
 	}
 	return a
 }
 
 // start tells a session that goes on what is open.
-func (h *hook) start(ctx context.Context) event.Answer {
+func (h *hook) start(ctx context.Context) client.Answer {
 	text, err := "", error(nil)
 	switch {
 	case h.agent.Session && h.call.Resumed:
 		text, err = h.Resume(ctx, h.call.TranscriptPath)
 	case h.agent.Session && h.call.Source != "fork" && h.call.Source != "clear":
-		return event.Answer{}
+		return client.Answer{}
 	case !h.agent.Session:
 		heard, unread := h.Heard(h.call.SessionID)
 		if err = unread; err == nil && (h.call.Resumed || heard.Works) {
@@ -53,7 +51,7 @@ func (h *hook) start(ctx context.Context) event.Answer {
 	case text == "":
 		return h.separated(ctx)
 	}
-	return event.Tell(h.call.Name, text+h.way(h.call.TranscriptPath, "").Manual(), "")
+	return client.Tell(h.call.Name, text+h.way(h.call.TranscriptPath, "").Manual(), "")
 }
 
 // way returns by what the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
@@ -69,9 +67,9 @@ func (h *hook) way(transcript, prompt string) progress.Way {
 // that goes on under another id than the command line resumes; or one that follows after /clear, where the command line names
 // the session with which the client once began. The client has not written the new transcript yet (fact 26), so the other
 // session is probably the one whose transcript was written last.
-func (h *hook) separated(ctx context.Context) event.Answer {
+func (h *hook) separated(ctx context.Context) client.Answer {
 	if !h.agent.Session {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	cleared, named := h.call.Source == "clear", ""
 	if !cleared {
@@ -81,11 +79,11 @@ func (h *hook) separated(ctx context.Context) event.Answer {
 	before, goesOn := client.Neighbour(h.call.TranscriptPath, named), h.call.Resumed
 	dir, err := tasklist.OfSession(h.streams.Getenv, before)
 	if before == "" || err != nil || goesOn && (before != named || named == h.Session) {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	open := h.Left(ctx, dir)
 	if open == "" {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	var how, back string
 	switch {
@@ -103,7 +101,7 @@ func (h *hook) separated(ctx context.Context) event.Answer {
 		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew%s",
 		how, open, back)
 	h.noted(steps.Verdict{Trouble: text})
-	return event.Tell(event.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
+	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
 		"fsmtx: "+text)
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
@@ -13,7 +12,7 @@ import (
 )
 
 // stop sends the agent back to a step that is ready.
-func (h *hook) stop(ctx context.Context) event.Answer {
+func (h *hook) stop(ctx context.Context) client.Answer {
 	const what = "the workflow is not enforced at this stop"
 	c := h.call
 	x := steps.Stopping{
@@ -39,22 +38,22 @@ func (h *hook) stop(ctx context.Context) event.Answer {
 		person = "fsmtx: " + person
 	}
 	h.sentBack = true
-	return event.SendBack(c.Name, sentBack, person)
+	return client.SendBack(c.Name, sentBack, person)
 }
 
 // told adds to an answer what the person has not been told yet of the session's steps. If there is nothing else to say, they
 // are told of a list that was left.
-func (h *hook) told(ctx context.Context, a event.Answer) event.Answer {
+func (h *hook) told(ctx context.Context, a client.Answer) client.Answer {
 	if !h.agent.Session {
 		return a
 	}
 	moment := h.call.Moment
 	if h.call.AgentID == "" && slices.Contains([]agent.Moment{agent.After, agent.Failed, agent.Prompt, agent.Stop}, moment) {
 		if text := h.News(ctx, moment == agent.Stop && !h.sentBack); text != "" {
-			a = event.Join(h.call.Name, event.Tell(h.call.Name, "", text), a)
+			a = client.Join(h.call.Name, client.Tell(h.call.Name, "", text), a)
 		}
 	}
-	if a != (event.Answer{}) || !slices.Contains([]agent.Moment{agent.Before, agent.Stop, agent.Start}, moment) {
+	if a != (client.Answer{}) || !slices.Contains([]agent.Moment{agent.Before, agent.Stop, agent.Start}, moment) {
 		return a
 	}
 	trouble := h.left(ctx)

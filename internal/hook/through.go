@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -20,16 +20,16 @@ import (
 // letThrough lets a command with which the agent works on a workflow run without a permission
 // question, if it stands alone: the gates decide about it. Everything else is left to the
 // client. So are in plan mode the commands that change something, of which only the hook knows the mode.
-func (h *hook) letThrough(line string) event.Answer {
+func (h *hook) letThrough(line string) client.Answer {
 	words, ok := shell.Call(line)
 	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.streams.Who().FromClient() {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	call, _, ok := h.flags.Read(words[1:])
 	if !ok || !h.isWork(call) || !h.isAboutOwnList(call) || h.Planning && call.Rule.Command != "next" {
-		return event.Answer{}
+		return client.Answer{}
 	}
-	return event.Allow("fsmtx: the gates of the workflow decide about fsmtx " + call.Rule.Command)
+	return client.Allow("fsmtx: the gates of the workflow decide about fsmtx " + call.Rule.Command)
 }
 
 // isOrdinary reports whether the call of Bash has no other input than the command and how long

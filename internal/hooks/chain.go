@@ -2,12 +2,12 @@ package hooks
 
 import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // chained returns the input for the next hook of a chain: the changes of every
 // successful hook, applied in order.
-func chained(d dialect.Dialect, chain dialect.Chain, input js.Object, results []HookResult) js.Object {
+func chained(d dialect.Dialect, chain dialect.Chain, input jsonx.Object, results []HookResult) jsonx.Object {
 	for _, result := range results {
 		if result.Success && result.Output != nil {
 			input = chainOne(d, chain, input, *result.Output)
@@ -16,7 +16,7 @@ func chained(d dialect.Dialect, chain dialect.Chain, input js.Object, results []
 	return input
 }
 
-func chainOne(d dialect.Dialect, chain dialect.Chain, input js.Object, out dialect.Output) js.Object {
+func chainOne(d dialect.Dialect, chain dialect.Chain, input jsonx.Object, out dialect.Output) jsonx.Object {
 	switch chain {
 	case dialect.ChainToolInput:
 		return mergedInto(input, "tool_input", out, d.Answers.InputField)
@@ -31,8 +31,8 @@ func chainOne(d dialect.Dialect, chain dialect.Chain, input js.Object, out diale
 }
 
 // mergedInto merges a field of hookSpecificOutput into a member of the input.
-func mergedInto(input js.Object, name string, out dialect.Output, field string) js.Object {
-	changed, ok := js.ParseObject(out.Specific().Get(field))
+func mergedInto(input jsonx.Object, name string, out dialect.Output, field string) jsonx.Object {
+	changed, ok := jsonx.ParseObject(out.Specific().Get(field))
 	if !ok {
 		return input
 	}

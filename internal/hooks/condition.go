@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/permission"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -17,7 +17,7 @@ import (
 // ruleCall is an event, as the permission rule in the field "if" of a hook sees it.
 type ruleCall struct {
 	event   dialect.Event
-	fields  js.Object
+	fields  jsonx.Object
 	session Session
 }
 
@@ -109,7 +109,7 @@ func matchesLine(rule permission.Rule, line string) (matches, sure bool) {
 }
 
 // matchesText reports whether a rule matches a text.
-func matchesText(content, text string) bool { return permission.MatchText(js.Trim(content), text) }
+func matchesText(content, text string) bool { return permission.MatchText(jsonx.Trim(content), text) }
 
 // matchesPath reports whether a rule for files matches a path. Patterns are those of
 // .gitignore, whatever the case of letters. They are relative to the working directory; a prefix

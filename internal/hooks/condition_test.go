@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // TestRules shows which calls a permission rule in a hook's "if" selects: the cases that the
@@ -50,7 +50,7 @@ func TestRules(t *testing.T) {
 		{"Edit(/src)", "Edit", `{"file_path": "/project/src/a/b.go"}`, true},
 		{"Edit(a?c)", "Edit", `{"file_path": "x/abc"}`, true},
 	} {
-		fields := js.Object{}.WithText("tool_name", c.tool).With("tool_input", jsontext.Value(c.input))
+		fields := jsonx.Object{}.WithText("tool_name", c.tool).With("tool_input", jsontext.Value(c.input))
 		call := ruleCall{event: event, fields: fields, session: Session{Cwd: "/project/sub", Project: "/project"}}
 		why, _ := call.mismatch(d, Hook{If: c.rule})
 		assert.Equal(t, c.selects, why == "", "%s on %s: %s", c.rule, c.input, why)

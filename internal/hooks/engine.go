@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -187,9 +187,9 @@ func (e *Engine) ready(result *Result) *Registry {
 
 // stdin returns what hooks read on standard input. The fields of the session are the
 // engine's, whatever the caller's fields are.
-func (e *Engine) stdin(event string, fields js.Object, request, response jsontext.Value) js.Object {
+func (e *Engine) stdin(event string, fields jsonx.Object, request, response jsontext.Value) jsonx.Object {
 	s := e.config.Session
-	base := js.Object{}.
+	base := jsonx.Object{}.
 		WithText("session_id", s.ID).
 		WithText("transcript_path", s.TranscriptPath).
 		WithText("cwd", s.Cwd).

@@ -28,8 +28,8 @@ func engineOf(t *testing.T, d dialect.Dialect, hooks string) *Engine {
 	})
 }
 
-// command returns the member hooks of a settings file with one hook of an event.
-func command(event, command string) string {
+// settingsOf returns the member hooks of a settings file with one hook of an event.
+func settingsOf(event, command string) string {
 	text, err := json.Marshal(map[string]any{event: []any{map[string]any{"hooks": []any{map[string]any{"type": "command",
 		"command": command}}}}})
 	if err != nil {
@@ -84,7 +84,7 @@ func TestInternalFailuresAllowAndAreLogged(t *testing.T) {
 	noValue.Hooks.Variables = []dialect.Variable{{Name: "X"}} // panics in the runner
 	noMerge := dialect.LLxprt()
 	noMerge.Events = []dialect.Event{{Name: dialect.BeforeTool, Meanings: dialect.Meanings{Exit2: dialect.Block}}} // panics in the aggregator
-	blocks := command(dialect.BeforeTool, "echo no >&2; exit 2")
+	blocks := settingsOf(dialect.BeforeTool, "echo no >&2; exit 2")
 	for name, e := range map[string]*Engine{
 		"load error": New(Config{Dialect: dialect.LLxprt(), Enabled: true, Load: func() ([]Source, error) { return nil, errors.New("no disk") }}),
 		"load panic": New(Config{Dialect: dialect.LLxprt(), Enabled: true, Load: func() ([]Source, error) { panic("no disk") }}),
@@ -108,7 +108,7 @@ func TestInternalFailuresAllowAndAreLogged(t *testing.T) {
 func TestProcessesRunInTheContextOfBeforeProcesses(t *testing.T) {
 	why := errors.New("enough")
 	called := 0
-	e := engineOf(t, dialect.LLxprt(), command(dialect.BeforeTool, "sleep 300"))
+	e := engineOf(t, dialect.LLxprt(), settingsOf(dialect.BeforeTool, "sleep 300"))
 	e.config.BeforeProcesses = func(ctx context.Context) context.Context {
 		called++
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -160,7 +160,7 @@ func TestAfterModelReturnsTheResponse(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), modelHooks)
 	p := e.Fire(t.Context(), dialect.AfterModel, Input{Request: jsontext.Value(`{}`), Response: jsontext.Value(`{"candidates":[]}`)}).Policy
 	require.JSONEq(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]}}]}`, string(p.ModifiedResponse))
-	p = engineOf(t, dialect.LLxprt(), command(dialect.AfterModel, "true")).Fire(t.Context(), dialect.AfterModel,
+	p = engineOf(t, dialect.LLxprt(), settingsOf(dialect.AfterModel, "true")).Fire(t.Context(), dialect.AfterModel,
 		Input{Response: jsontext.Value(`{}`)}).Policy
 	require.Nil(t, p.ModifiedResponse)
 }
@@ -200,7 +200,7 @@ func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
 // Fire returns after every hook has ended. HOOK-134
 func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")
-	e := engineOf(t, dialect.LLxprt(), command(dialect.AfterTool, "sleep 0.05; touch "+marker))
+	e := engineOf(t, dialect.LLxprt(), settingsOf(dialect.AfterTool, "sleep 0.05; touch "+marker))
 	r := e.Fire(t.Context(), dialect.AfterTool, Input{})
 	require.FileExists(t, marker)
 	require.Len(t, r.Results, 1)
@@ -210,7 +210,7 @@ func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
 // HOOK-011
 func TestNoHooksForTheEventStartsNothing(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")
-	e := engineOf(t, dialect.LLxprt(), command(dialect.AfterTool, "touch "+marker))
+	e := engineOf(t, dialect.LLxprt(), settingsOf(dialect.AfterTool, "touch "+marker))
 	r := e.Fire(t.Context(), dialect.BeforeTool, Input{Fields: jsontext.Value(`{"tool_name":"w"}`)})
 	require.Nil(t, r.Plan)
 	require.True(t, r.Aggregated.Success)

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // ErrRequest is returned when a request to the machine interface is invalid. The
@@ -33,7 +33,7 @@ type Evaluator struct {
 // default), tool, model, translate, status or factory. ErrRequest is returned when the request
 // is invalid; a hook that blocks or fails is a part of the result.
 func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, error) {
-	o, ok := js.SplitObject(jsontext.Value(js.Decode(request)))
+	o, ok := jsonx.SplitObject(jsontext.Value(jsonx.Decode(request)))
 	if !ok {
 		return nil, fmt.Errorf("%w: it is not a JSON object", ErrRequest)
 	}
@@ -57,7 +57,7 @@ func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, er
 func (r evaluation) eval(ctx context.Context) (jsontext.Value, error) {
 	switch mode := cmp.Or(r.Text("mode"), "fire"); mode {
 	case "fire":
-		return js.Marshal(r.engine().Fire(ctx, r.Text("event"), r.input())), nil
+		return jsonx.Marshal(r.engine().Fire(ctx, r.Text("event"), r.input())), nil
 	case "tool":
 		return r.tool(r.evaluator.BeforeProcesses(ctx)), nil
 	case "model":
@@ -75,7 +75,7 @@ func (r evaluation) eval(ctx context.Context) (jsontext.Value, error) {
 
 // evaluation is one request.
 type evaluation struct {
-	js.Object
+	jsonx.Object
 	evaluator Evaluator
 	dialect   dialect.Dialect
 	cwd       string
@@ -104,14 +104,14 @@ func (r evaluation) sources() ([]Source, error) {
 	sources := []Source{{Scope: dialect.Project, Hooks: settings.Get("hooks"), Disabled: disabled,
 		Mistakes: r.dialect.Settings.Mistakes(r.Get("settings"))}}
 	for _, raw := range r.Array("extensions") {
-		extension, ok := js.ParseObject(raw)
+		extension, ok := jsonx.ParseObject(raw)
 		if ok && !extension.IsFalse("isActive") {
 			sources = append(sources, Source{Scope: dialect.Extensions, Name: extension.Text("name"), Hooks: extension.Get("hooks"),
 				Disabled: disabled})
 		}
 	}
 	for _, raw := range r.Array("plugins") {
-		if plugin, ok := js.ParseObject(raw); ok {
+		if plugin, ok := jsonx.ParseObject(raw); ok {
 			sources = append(sources, Source{
 				Scope: dialect.Extensions, Name: plugin.Text("name"), Hooks: plugin.Get("hooks"), Disabled: disabled,
 				Root: plugin.Text("root"), Data: plugin.Text("data"),
@@ -128,7 +128,7 @@ func (r evaluation) input() Input {
 	if name == "" {
 		return in
 	}
-	if fields, _ := js.ParseObject(in.Fields); !fields.Has("tool_name") {
+	if fields, _ := jsonx.ParseObject(in.Fields); !fields.Has("tool_name") {
 		in.Fields = fields.WithText("tool_name", name).Raw()
 	}
 	return in
@@ -137,26 +137,26 @@ func (r evaluation) input() Input {
 func (r evaluation) tool(ctx context.Context) jsontext.Value {
 	tool := r.Object.Object("tool")
 	call := r.engine().ExecuteTool(ctx, tool.Text("name"), tool.Get("input"), r.command(tool.Text("command")).Tool)
-	flat := js.Object{}.
-		With("executed", js.Bool(call.Executed)).
-		With("blocked", js.Bool(call.Blocked)).
-		With("stopped", js.Bool(call.Stopped)).
+	flat := jsonx.Object{}.
+		With("executed", jsonx.Bool(call.Executed)).
+		With("blocked", jsonx.Bool(call.Blocked)).
+		With("stopped", jsonx.Bool(call.Stopped)).
 		WithText("stopReason", call.StopReason).
 		With("input", call.Input)
-	result, _ := js.ParseObject(js.Marshal(call.Result))
-	return js.Object{}.
+	result, _ := jsonx.ParseObject(jsonx.Marshal(call.Result))
+	return jsonx.Object{}.
 		WithObject("tool", flat.Merged(result)).
-		With("before", js.Marshal(call.Before)).
-		With("after", js.Marshal(call.After)).
+		With("before", jsonx.Marshal(call.Before)).
+		With("after", jsonx.Marshal(call.After)).
 		With("logs", logsOf(call.Before, call.After)).
 		Raw()
 }
 
 func (r evaluation) model(ctx context.Context) jsontext.Value {
-	request, _ := js.Parse(r.Get("request"))
+	request, _ := jsonx.Parse(r.Get("request"))
 	run := r.engine().RunModel(ctx, request, r.command(r.Text("model_command")).Model)
-	o, _ := js.ParseObject(js.Marshal(run))
-	return js.Object{}.
+	o, _ := jsonx.ParseObject(jsonx.Marshal(run))
+	return jsonx.Object{}.
 		WithObject("model", o.Without("selection", "before", "after")).
 		Merged(o.Only("selection", "before", "after")).
 		With("logs", logsOf(run.Selection, run.Before, run.After)).
@@ -170,7 +170,7 @@ func (r evaluation) command(line string) Command {
 func (r evaluation) translate() (jsontext.Value, error) {
 	var args [2]jsontext.Value
 	copy(args[:], r.Array("args"))
-	first, _ := js.ParseObject(args[0])
+	first, _ := jsonx.ParseObject(args[0])
 	var value jsontext.Value
 	switch op := r.Text("op"); op {
 	case "toHookLLMRequest":
@@ -188,24 +188,24 @@ func (r evaluation) translate() (jsontext.Value, error) {
 	default:
 		return nil, fmt.Errorf("%w: there is no translation %q", ErrRequest, op)
 	}
-	return js.Object{}.With("value", value).Raw(), nil
+	return jsonx.Object{}.With("value", value).Raw(), nil
 }
 
 // status returns an engine's status before and after it reads its configuration.
 func (r evaluation) status() jsontext.Value {
 	engine := r.engine()
-	o := js.Object{}.With("enabled", js.Bool(engine != nil))
+	o := jsonx.Object{}.With("enabled", jsonx.Bool(engine != nil))
 	if engine == nil {
 		return o.Raw()
 	}
 	before := engine.status()
 	_, early := engine.loaded()
 	first, second := engine.Init(), engine.Init()
-	now, _ := js.ParseObject(js.Marshal(engine.status()))
+	now, _ := jsonx.ParseObject(jsonx.Marshal(engine.status()))
 	return o.
-		With("before", js.Marshal(before)).
-		With("throwsBeforeInit", js.Bool(errors.Is(early, errNotInitialized))).
-		With("idempotent", js.Bool(first == nil && second == nil)).
+		With("before", jsonx.Marshal(before)).
+		With("throwsBeforeInit", jsonx.Bool(errors.Is(early, errNotInitialized))).
+		With("idempotent", jsonx.Bool(first == nil && second == nil)).
 		Merged(now).
 		Raw()
 }
@@ -215,9 +215,9 @@ func (r evaluation) status() jsontext.Value {
 func (r evaluation) factory() jsontext.Value {
 	out := dialect.Output{Object: r.Object.Object("data")}
 	as := dialect.Event{Permissions: r.Text("class") == "BeforeToolHookOutput"}
-	return js.Object{}.
-		With("blocking", js.Bool(as.BlockedBy(out))).
-		With("stop", js.Bool(out.Stops())).
+	return jsonx.Object{}.
+		With("blocking", jsonx.Bool(as.BlockedBy(out))).
+		With("stop", jsonx.Bool(out.Stops())).
 		WithText("reason", as.Reason(out)).
 		Raw()
 }
@@ -229,5 +229,5 @@ func logsOf(results ...*Result) jsontext.Value {
 			logs = append(logs, r.Logs...)
 		}
 	}
-	return js.Marshal(logs)
+	return jsonx.Marshal(logs)
 }

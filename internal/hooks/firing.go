@@ -4,7 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Input is an event as its caller gives it, without the session.
@@ -21,8 +21,8 @@ type Input struct {
 }
 
 // read returns the fields, and the model's request and response.
-func (in Input) read() (fields js.Object, request, response jsontext.Value) {
-	fields, _ = js.ParseObject(in.Fields)
+func (in Input) read() (fields jsonx.Object, request, response jsontext.Value) {
+	fields, _ = jsonx.ParseObject(in.Fields)
 	request, response = in.Request, in.Response
 	if request == nil {
 		request = fields.Get("sdk_request")
@@ -45,8 +45,8 @@ type Session struct {
 type firing struct {
 	event   dialect.Event
 	session Session
-	input   js.Object      // what hooks read on standard input
-	fields  js.Object      // the event's own fields
+	input   jsonx.Object   // what hooks read on standard input
+	fields  jsonx.Object   // the event's own fields
 	request jsontext.Value // the model's request as GenerateContent JSON, nil if there is none
 	chained bool           // the hooks run one after the other
 	results []HookResult

@@ -13,7 +13,7 @@ import (
 func (r runner) refusal(h Hook, stdin []byte) string {
 	switch h.Type {
 	case dialect.CommandType:
-		return cmp.Or(Refusal(r.dialect, h), h.unsetOption(r.dialect))
+		return cmp.Or(agentRefusal(r.dialect, h), h.unsetOption(r.dialect))
 	case dialect.RequestType:
 		if !r.dialect.Hooks.Requests {
 			break
@@ -42,10 +42,10 @@ func promptWithEvent(prompt string, event []byte) string {
 	return prompt + "\n\n" + string(event)
 }
 
-// Refusal returns why the agent does not run the command of a hook, "" if it does: the command
+// agentRefusal returns why the agent does not run the command of a hook, "" if it does: the command
 // uses a variable of plugins outside a plugin, or an option of the plugin that a shell would
 // interpret.
-func Refusal(d dialect.Dialect, h Hook) string {
+func agentRefusal(d dialect.Dialect, h Hook) string {
 	return cmp.Or(unsetBraces(d, h), h.unsafeOption(d))
 }
 

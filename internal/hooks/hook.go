@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
@@ -27,11 +27,11 @@ type Hook struct {
 	Async   bool   // runs in the background
 	Rewake  bool   // with Async: exit 2 makes the model go on
 
-	If         string    // the permission rule that selects tool calls; empty if there is none
-	OnFailure  string    // "block": a failure blocks
-	Target     string    // the url, prompt or tool of a hook that is not a command
-	Headers    js.Object // of the request of an http hook
-	AllowedEnv []string  // environment variables that the headers may use
+	If         string       // the permission rule that selects tool calls; empty if there is none
+	OnFailure  string       // "block": a failure blocks
+	Target     string       // the url, prompt or tool of a hook that is not a command
+	Headers    jsonx.Object // of the request of an http hook
+	AllowedEnv []string     // environment variables that the headers may use
 
 	Event   string
 	Matcher string
@@ -113,8 +113,8 @@ func (h Hook) problem(why string) Problem {
 // value.
 func parseTimeout(value jsontext.Value, unit time.Duration) (timeout time.Duration, ok bool) {
 	digits := string(value)
-	if s, isText := js.String(value); isText {
-		digits = js.Trim(s)
+	if s, isText := jsonx.String(value); isText {
+		digits = jsonx.Trim(s)
 	} else if value.Kind() != '0' {
 		return 0, false
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // request returns the process that sends the event of an http hook. curl reads its options
@@ -21,7 +21,7 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	option("header", "Content-Type: application/json")
 	option("header", "Expect:")
 	for name, value := range h.Headers.All() {
-		text, _ := js.String(value)
+		text, _ := jsonx.String(value)
 		option("header", name+": "+r.expandHeader(text, h.AllowedEnv))
 	}
 	option("write-out", "\n%{http_code}")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Characters that need quoting in curl's configuration, and characters that Go would escape
@@ -32,7 +32,7 @@ func TestHTTPHookSendsItsHeadersUnchanged(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("X-Note") }))
 			defer server.Close()
 			e := engineOf(t, dialect.Claude(), fmt.Sprintf(`{"Stop":[{"hooks":[{"type":"http","url":%q,"headers":{"X-Note":%s}}]}]}`,
-				server.URL, js.Quote(value)))
+				server.URL, jsonx.Quote(value)))
 
 			r := e.Fire(t.Context(), "Stop", Input{})
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // matcher decides whether a hook runs for a subject, such as a tool's name. If it
@@ -17,7 +17,7 @@ import (
 type matcher func(subject string) (bool, error)
 
 // subjectOf returns what matchers of an event are tested on.
-func subjectOf(e dialect.Event, fields js.Object) string {
+func subjectOf(e dialect.Event, fields jsonx.Object) string {
 	subject := fields.Text(e.Subject)
 	if e.BaseName {
 		return path.Base(filepath.ToSlash(subject))
@@ -52,7 +52,7 @@ func matcherOf(d dialect.Dialect, e dialect.Event, pattern string) matcher {
 // compile returns the matcher for a pattern.
 func compile(pattern string, as dialect.Matching) matcher {
 	if as == dialect.MatchRegexp || as == dialect.MatchExact {
-		pattern = js.Trim(pattern)
+		pattern = jsonx.Trim(pattern)
 	}
 	switch {
 	case pattern == "" || pattern == "*":
@@ -62,7 +62,7 @@ func compile(pattern string, as dialect.Matching) matcher {
 	case as.IsNameList(pattern):
 		names := strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' || c == ',' })
 		for i := range names {
-			names[i] = js.Trim(names[i])
+			names[i] = jsonx.Trim(names[i])
 		}
 		return matchOnly(names...)
 	}

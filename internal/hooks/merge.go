@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // merge merges the outputs of results, in the order of the plan. At least one result
@@ -34,7 +34,7 @@ func merge(strategy dialect.Merge, results []HookResult) dialect.Output {
 // by line, and the last hook's value of any other field is used.
 func mergeAny(results []HookResult) dialect.Output {
 	all := outputs(results)
-	merged := dialect.Output{Object: js.Object{}.Merged(decisionOf(all))}
+	merged := dialect.Output{Object: jsonx.Object{}.Merged(decisionOf(all))}
 	for _, name := range []string{"reason", "systemMessage"} {
 		if text := joined(all, name); text != "" {
 			merged.Object = merged.WithText(name, text)
@@ -71,8 +71,8 @@ func mergeVotes(results []HookResult) dialect.Output {
 
 // decisionOf returns the fields that decide: the first block and all reasons to stop. If
 // there are none, it returns ask if a hook asks, else allow.
-func decisionOf(all []dialect.Output) js.Object {
-	var decided js.Object
+func decisionOf(all []dialect.Output) jsonx.Object {
+	var decided jsonx.Object
 	if i := slices.IndexFunc(all, dialect.Output.Blocks); i >= 0 {
 		decided = decided.WithText("decision", all[i].Decision())
 	}
@@ -108,8 +108,8 @@ func permissionRank(decision string) int {
 
 // mergeSpecific merges hookSpecificOutput: later fields replace earlier ones, contexts
 // are joined, and a less restrictive permission does not replace a more restrictive one.
-func mergeSpecific(all []dialect.Output) js.Object {
-	var merged js.Object
+func mergeSpecific(all []dialect.Output) jsonx.Object {
+	var merged jsonx.Object
 	var contexts []string
 	for _, o := range all {
 		specific := o.Specific()
@@ -146,12 +146,12 @@ func mergeFields(results []HookResult) dialect.Output {
 // mergeReplace implements [dialect.MergeReplace]: the last hook's value of each field is
 // used, even if an earlier hook blocked.
 func mergeReplace(results []HookResult) dialect.Output {
-	return lastOfEach(outputs(results), func(_, later dialect.Output) js.Object { return later.Object })
+	return lastOfEach(outputs(results), func(_, later dialect.Output) jsonx.Object { return later.Object })
 }
 
 // lastOfEach returns the last value of each field, also of those in hookSpecificOutput. take returns
 // the fields of a later output that replace earlier ones.
-func lastOfEach(all []dialect.Output, take func(earlier, later dialect.Output) js.Object) dialect.Output {
+func lastOfEach(all []dialect.Output, take func(earlier, later dialect.Output) jsonx.Object) dialect.Output {
 	var merged dialect.Output
 	for _, o := range all {
 		specific := merged.Specific().Merged(o.Specific())
@@ -164,7 +164,7 @@ func lastOfEach(all []dialect.Output, take func(earlier, later dialect.Output) j
 }
 
 // replaceable returns the fields of a later output that may replace earlier ones.
-func replaceable(earlier, later dialect.Output) js.Object {
+func replaceable(earlier, later dialect.Output) jsonx.Object {
 	fields := later.Object
 	if earlier.Blocks() && !later.Blocks() {
 		fields = fields.Without("decision", "reason")
@@ -194,14 +194,14 @@ func mergeSelection(results []HookResult) dialect.Output {
 	if mode == "" {
 		return merged
 	}
-	config := js.Object{}.WithText("mode", mode)
+	config := jsonx.Object{}.WithText("mode", mode)
 	if mode == modeNone {
 		names = []string{}
 	}
 	if names != nil {
-		config = config.With("allowedFunctionNames", js.Strings(names))
+		config = config.With("allowedFunctionNames", jsonx.Strings(names))
 	}
-	specific := js.Object{}.WithText("hookEventName", dialect.BeforeToolSelection).WithObject("toolConfig", config)
+	specific := jsonx.Object{}.WithText("hookEventName", dialect.BeforeToolSelection).WithObject("toolConfig", config)
 	merged.Object = merged.WithObject("hookSpecificOutput", specific)
 	return merged
 }
@@ -210,14 +210,14 @@ func mergeSelection(results []HookResult) dialect.Output {
 // a function, and mode is "" if no hook has a configuration.
 func selection(all []dialect.Output) (names []string, mode string) {
 	for _, o := range all {
-		config, ok := js.ParseObject(o.Specific().Get("toolConfig"))
+		config, ok := jsonx.ParseObject(o.Specific().Get("toolConfig"))
 		if !ok {
 			continue
 		}
 		mode = stricter(mode, cmp.Or(config.Text("mode"), modeAuto))
 		names = append(names, config.Strings("allowedFunctionNames")...)
 	}
-	slices.SortFunc(names, js.Compare)
+	slices.SortFunc(names, jsonx.Compare)
 	return slices.Compact(names), mode
 }
 

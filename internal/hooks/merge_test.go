@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // someResults draws results of hooks, some of which failed.
@@ -79,12 +79,12 @@ func TestSelectionDoesNotDependOnOrder(t *testing.T) {
 func TestMergingDoesNotChangeTheResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := someResults(t)
-		before := string(js.Marshal(results))
+		before := string(jsonx.Marshal(results))
 		for _, e := range dialect.LLxprt().Events {
 			merge(e.Merge, results)
 			aggregate(e, results)
 		}
-		if after := string(js.Marshal(results)); after != before {
+		if after := string(jsonx.Marshal(results)); after != before {
 			t.Fatalf("%s\n%s", before, after)
 		}
 	})
@@ -92,7 +92,8 @@ func TestMergingDoesNotChangeTheResults(t *testing.T) {
 
 func TestMoreRestrictivePermissionWins(t *testing.T) {
 	permission := func(decision, reason string) HookResult {
-		o := dialect.Output{}.WithSpecific("permissionDecision", js.Quote(decision)).WithSpecific("permissionDecisionReason", js.Quote(reason))
+		o := dialect.Output{}.WithSpecific("permissionDecision", jsonx.Quote(decision)).
+			WithSpecific("permissionDecisionReason", jsonx.Quote(reason))
 		return HookResult{Output: &o}
 	}
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // ModelRun is the call of a model with the hooks before and after it.
@@ -52,7 +52,7 @@ func (e *Engine) selectTools(ctx context.Context, run *ModelRun) (goOn bool) {
 		return false
 	}
 	if p.ToolConfig != nil {
-		request, _ := js.ParseObject(run.Request)
+		request, _ := jsonx.ParseObject(run.Request)
 		run.Request = request.WithObject("config", request.Object("config").With("toolConfig", p.ToolConfig)).Raw()
 	}
 	return true

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
 )
@@ -18,10 +17,10 @@ import (
 // bom is the byte order mark.
 const bom = "\ufeff"
 
-// ParseFile returns the JSON object in the content of a settings file. Every value keeps its
+// parseFile returns the JSON object in the content of a settings file. Every value keeps its
 // offset in data: comments, trailing commas and a byte order mark, if the dialect allows them,
 // are replaced by spaces. The error is a *jsonx.SyntaxError.
-func ParseFile(d dialect.Dialect, data []byte) (jsontext.Value, error) {
+func parseFile(d dialect.Dialect, data []byte) (jsontext.Value, error) {
 	rest, marked := bytes.CutPrefix(data, []byte(bom))
 	if !marked || !d.Settings.Marked {
 		return parse(d, data)
@@ -80,6 +79,6 @@ func lineOffset(data []byte, line int) int {
 
 // hooksOf returns the member "hooks" of an object that Parse returned, nil if it is absent.
 func hooksOf(text jsontext.Value) jsontext.Value {
-	o, _ := js.SplitObject(text)
+	o, _ := jsonx.SplitObject(text)
 	return o.Get("hooks")
 }

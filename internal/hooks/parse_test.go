@@ -30,7 +30,7 @@ func TestMistakesAreReportedWithLineAndColumn(t *testing.T) {
 		{"", "1:1: unexpected end of file", "1:1: "},
 	} {
 		for d, want := range map[*dialect.Dialect]string{new(dialect.Claude()): c.strict, new(dialect.LLxprt()): c.comments} {
-			_, err := ParseFile(*d, []byte(c.text))
+			_, err := parseFile(*d, []byte(c.text))
 			if want == "" {
 				require.NoError(t, err, "%s: %q", d.Name, c.text)
 				continue
@@ -43,7 +43,7 @@ func TestMistakesAreReportedWithLineAndColumn(t *testing.T) {
 
 func TestValuesKeepTheirOffsets(t *testing.T) {
 	text := "{ /* ä */ \"hooks\": {\"a\": 1,}, // é\n}"
-	value, err := ParseFile(dialect.LLxprt(), []byte(text))
+	value, err := parseFile(dialect.LLxprt(), []byte(text))
 	require.NoError(t, err)
 	require.Len(t, value, len(text))
 	require.Equal(t, `{"a": 1 }`, string(hooksOf(value)))

@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
@@ -121,8 +120,8 @@ func (r *Registry) All(d dialect.Dialect, event string) (p *Plan, skipped []Prob
 // covers reports whether a hook runs whenever another one of the same event runs, judged by
 // the text of their matchers.
 func covers(h, other Hook) bool {
-	pattern := js.Trim(h.Matcher)
-	return pattern == "" || pattern == "*" || pattern == js.Trim(other.Matcher)
+	pattern := jsonx.Trim(h.Matcher)
+	return pattern == "" || pattern == "*" || pattern == jsonx.Trim(other.Matcher)
 }
 
 // MarshalJSON returns the plan as the machine interface shows it.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 const (
@@ -120,7 +120,7 @@ func (p *Policy) changeToolOutput(d dialect.Dialect, f firing, out dialect.Outpu
 	if mcp := out.Specific().Get("updatedMCPToolOutput"); mcp != nil && strings.HasPrefix(f.fields.Text("tool_name"), "mcp__") {
 		changed = mcp
 	}
-	object, _ := js.ParseObject(result)
+	object, _ := jsonx.ParseObject(result)
 	switch {
 	case changed == nil:
 	case object.Has("llmContent") || d.Around.Fits(f.fields.Text("tool_name"), result, changed):
@@ -140,7 +140,7 @@ func (p *Policy) changeToolInput(d dialect.Dialect, f firing, out dialect.Output
 		}
 		return
 	}
-	changed, ok := js.ParseObject(out.Specific().Get(d.Answers.InputField))
+	changed, ok := jsonx.ParseObject(out.Specific().Get(d.Answers.InputField))
 	switch {
 	case !ok:
 	case d.Answers.InputReplaces:
@@ -156,7 +156,7 @@ func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, out dialect.Out
 	if response, ok := dialect.FromHookResponse(out.Specific().Get("llm_response")); ok {
 		p.SyntheticResponse = response
 	}
-	changed, ok := js.ParseObject(out.Specific().Get("llm_request"))
+	changed, ok := jsonx.ParseObject(out.Specific().Get("llm_request"))
 	if !ok {
 		return
 	}
@@ -181,17 +181,17 @@ func (p *Policy) changeModelResponse(out dialect.Output) {
 // changeToolConfig sets the tool configuration of the request. It does not filter the list
 // of tools.
 func (p *Policy) changeToolConfig(f firing, out dialect.Output) {
-	request, _ := js.ParseObject(f.request)
+	request, _ := jsonx.ParseObject(f.request)
 	config := request.Object("config")
-	for _, place := range []js.Object{config, request, f.fields} {
+	for _, place := range []jsonx.Object{config, request, f.fields} {
 		if place.Has("tools") && p.Tools == nil {
 			p.Tools = place.Get("tools")
 		}
 	}
-	if hookConfig, ok := js.ParseObject(out.Specific().Get("toolConfig")); ok {
+	if hookConfig, ok := jsonx.ParseObject(out.Specific().Get("toolConfig")); ok {
 		p.ToolConfig = config.Object("toolConfig").Merged(dialect.FromHookToolConfig(hookConfig)).Raw()
 	}
 }
 
 // Compact returns the members of the policy that are not empty, for tests and their authors.
-func (p Policy) Compact() jsontext.Value { return js.Marshal(p, json.OmitZeroStructFields(true)) }
+func (p Policy) Compact() jsontext.Value { return jsonx.Marshal(p, json.OmitZeroStructFields(true)) }

@@ -72,7 +72,7 @@ func TestAToolDoesNotRunAfterAStop(t *testing.T) {
 // A hook gets the options of its plugin, and does not run if the settings disable its command.
 func TestAHookOfAPlugin(t *testing.T) {
 	source := Source{Name: "p", Root: t.TempDir(), Options: map[string]string{"key": "it's secret"},
-		Hooks: jsontext.Value(command("Stop", `printf %s "$CLAUDE_PLUGIN_OPTION_KEY"`))}
+		Hooks: jsontext.Value(settingsOf("Stop", `printf %s "$CLAUDE_PLUGIN_OPTION_KEY"`))}
 	fire := func(d dialect.Dialect, event string) *Result {
 		return New(Config{Dialect: d, Session: Session{Cwd: t.TempDir()}, Enabled: true,
 			Load: func() ([]Source, error) { return []Source{source}, nil }}).Fire(t.Context(), event, Input{})
@@ -81,7 +81,7 @@ func TestAHookOfAPlugin(t *testing.T) {
 	require.Len(t, r.Results, 1)
 	require.Equal(t, "it's secret", r.Results[0].Stdout)
 
-	source.Hooks = jsontext.Value(command(dialect.BeforeTool, "echo ran"))
+	source.Hooks = jsontext.Value(settingsOf(dialect.BeforeTool, "echo ran"))
 	for disabled, runs := range map[string]int{"echo ran": 0, "echo": 1, "": 1} {
 		source.Disabled = []string{disabled}
 		require.Len(t, fire(dialect.Gemini(), dialect.BeforeTool).Results, runs, disabled)
@@ -102,7 +102,7 @@ func TestAHookOfASkill(t *testing.T) {
 		"at another time": {false, dialect.Claude().NoSkillHooks[0], `{}`, 0},
 	} {
 		r := New(Config{Dialect: dialect.Claude(), Session: Session{Cwd: t.TempDir()}, Enabled: true, Load: func() ([]Source, error) {
-			return []Source{{Skill: "s", Inactive: c.inactive, Hooks: jsontext.Value(command(c.event, "true"))}}, nil
+			return []Source{{Skill: "s", Inactive: c.inactive, Hooks: jsontext.Value(settingsOf(c.event, "true"))}}, nil
 		}}).Fire(t.Context(), c.event, Input{Fields: jsontext.Value(c.fields)})
 		require.Len(t, r.Results, c.runs, name)
 		require.Len(t, r.Skipped, 1-c.runs, name)

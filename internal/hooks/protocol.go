@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -50,10 +49,10 @@ func requestMembers(mode string) []requestMember {
 
 // checkRequest returns an error if a request has another version, a member that its mode
 // does not have, or a value of a wrong type.
-func checkRequest(o js.Object) error {
+func checkRequest(o jsonx.Object) error {
 	mode := cmp.Or(o.Text("mode"), "fire")
 	if version := o.Get("version"); version != nil && string(version) != fmt.Sprint(protocolVersion) {
-		return fmt.Errorf("its version is %s; this program speaks version %d", js.Excerpt(version), protocolVersion)
+		return fmt.Errorf("its version is %s; this program speaks version %d", jsonx.Excerpt(version), protocolVersion)
 	}
 	if err := checkMembers("", o, requestMembers(mode)); err != nil {
 		return err
@@ -67,7 +66,7 @@ func checkRequest(o js.Object) error {
 		"plugins":    {{"name", '"'}, {"root", '"'}, {"data", '"'}, {"hooks", '*'}},
 	} {
 		for i, raw := range o.Array(list) {
-			one, isObject := js.ParseObject(raw)
+			one, isObject := jsonx.ParseObject(raw)
 			if !isObject {
 				return fmt.Errorf("%s.%d: %s", list, i, jsonx.Got(raw.Kind(), "an object"))
 			}
@@ -79,7 +78,7 @@ func checkRequest(o js.Object) error {
 	return nil
 }
 
-func checkMembers(prefix string, o js.Object, members []requestMember) error {
+func checkMembers(prefix string, o jsonx.Object, members []requestMember) error {
 	var names []string
 	for _, m := range members {
 		names = append(names, m.name)

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -61,8 +60,8 @@ func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 	return r
 }
 
-// Drops reports whether an agent drops a whole source because of a mistake in it.
-func Drops(d dialect.Dialect, s Source) bool {
+// dropsFile reports whether an agent drops a whole source because of a mistake in it.
+func dropsFile(d dialect.Dialect, s Source) bool {
 	reader := &sourceReader{dialect: d, source: s}
 	reader.read()
 	return reader.dropsSource()
@@ -96,7 +95,7 @@ func (s *sourceReader) read() {
 	if len(s.source.Hooks) == 0 || s.source.Hooks.Kind() == 'n' {
 		return
 	}
-	events, ok := js.ParseObject(s.source.Hooks)
+	events, ok := jsonx.ParseObject(s.source.Hooks)
 	if !ok {
 		s.drop("", s.fatal, "hooks: "+jsonx.Got(s.source.Hooks.Kind(), "an object of event names"))
 		return
@@ -108,7 +107,7 @@ func (s *sourceReader) read() {
 
 func (s *sourceReader) event(name string, value jsontext.Value) {
 	at := jsontext.Pointer("").AppendToken(name)
-	groups, isArray := js.Array(value)
+	groups, isArray := jsonx.Array(value)
 	e, known := s.dialect.Event(name)
 	s.fatal = e.DropsFile
 	switch {
@@ -133,12 +132,12 @@ func isComment(name string, isArray bool) bool {
 }
 
 func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontext.Value) {
-	group, ok := js.ParseObject(value)
+	group, ok := jsonx.ParseObject(value)
 	if !ok {
 		s.drop(at, s.fatal, "a group: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
-	entries, ok := js.Array(group.Get("hooks"))
+	entries, ok := jsonx.Array(group.Get("hooks"))
 	if !ok {
 		s.drop(at, s.fatal && (group.Get("hooks") != nil || !s.dialect.Hooks.EmptyGroups), "a group has no array of hooks")
 		return
@@ -172,7 +171,7 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 }
 
 func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
-	entry, ok := js.ParseObject(value)
+	entry, ok := jsonx.ParseObject(value)
 	if !ok {
 		s.drop(at, s.fatal, "a hook: "+jsonx.Got(value.Kind(), "an object"))
 		return
@@ -181,10 +180,10 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	h.Type, h.Name, h.Command = entry.Text("type"), entry.Text("name"), entry.Text("command")
 	h.Target = cmp.Or(entry.Text("url"), entry.Text("prompt"), entry.Text("tool"))
 	if types := s.dialect.Hooks.Types; !slices.Contains(types, h.Type) {
-		s.drop(at, s.fatal, fmt.Sprintf("the type of a hook is %s; known are %s", js.Excerpt(entry.Get("type")), dialect.InWords(types)))
+		s.drop(at, s.fatal, fmt.Sprintf("the type of a hook is %s; known are %s", jsonx.Excerpt(entry.Get("type")), dialect.InWords(types)))
 		return
 	}
-	if text, isText := js.String(entry.Get("command")); h.Type == dialect.CommandType && text == "" {
+	if text, isText := jsonx.String(entry.Get("command")); h.Type == dialect.CommandType && text == "" {
 		s.drop(at, s.fatal && !isText, "a hook of type command has no command")
 		return
 	}
@@ -210,7 +209,7 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 }
 
 // options reads the optional fields of a hook. It returns false if the hook is dropped.
-func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (kept bool) {
+func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry jsonx.Object) (kept bool) {
 	rules := s.dialect.Hooks
 	if h.Timeout, kept = s.timeout(at.AppendToken("timeout"), *h, entry.Get("timeout")); !kept {
 		return false
@@ -246,40 +245,41 @@ func (s *sourceReader) timeout(at jsontext.Pointer, h Hook, value jsontext.Value
 	case value == nil:
 		return timeout, true
 	case rules.PositiveTimeout && (!ok || value.Kind() != '0' || given == 0):
-		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", js.Excerpt(value),
+		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", jsonx.Excerpt(value),
 			s.dialect.UnitName()))
 		return 0, false
 	case value.Kind() == 'n':
 		return timeout, true
 	case rules.WholeTimeout && rules.Entries[h.Type]["timeout"].Type == '0' && value.Kind() == '0' &&
 		strings.ContainsAny(string(value), "-.eE"):
-		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a whole number of %s", js.Excerpt(value), s.dialect.UnitName()))
+		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a whole number of %s", jsonx.Excerpt(value), s.dialect.UnitName()))
 		return 0, false
 	case !ok && rules.TimerLimit > 0:
-		s.mistyped(at, fmt.Sprintf("the timeout %s is not a positive number of %s; it expires at once", js.Excerpt(value), s.dialect.UnitName()))
+		s.mistyped(at, fmt.Sprintf("the timeout %s is not a positive number of %s; it expires at once",
+			jsonx.Excerpt(value), s.dialect.UnitName()))
 		return 0, true
 	case !ok:
-		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", js.Excerpt(value), s.dialect.UnitName(), timeout))
+		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", jsonx.Excerpt(value), s.dialect.UnitName(), timeout))
 		return timeout, true
 	case rules.TimerLimit > 0 && given > rules.TimerLimit:
-		s.mistyped(at, fmt.Sprintf("the timeout %s is longer than a timer of %s can be, %d %s; it expires at once", js.Excerpt(value),
+		s.mistyped(at, fmt.Sprintf("the timeout %s is longer than a timer of %s can be, %d %s; it expires at once", jsonx.Excerpt(value),
 			s.dialect.Title, rules.TimerLimit/rules.TimeoutUnit, s.dialect.UnitName()))
 		return 0, true
 	case value.Kind() == '"':
-		s.mistyped(at, fmt.Sprintf("the timeout %s is a string, want a number; %v is used", js.Excerpt(value), given))
+		s.mistyped(at, fmt.Sprintf("the timeout %s is a string, want a number; %v is used", jsonx.Excerpt(value), given))
 	}
 	return given, true
 }
 
 func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string {
-	items, ok := js.Array(value)
+	items, ok := jsonx.Array(value)
 	if !ok {
 		s.mistyped(at, "args: "+jsonx.Got(value.Kind(), "an array"))
 		return nil
 	}
 	args := make([]string, len(items))
 	for i, item := range items {
-		if args[i], ok = js.String(item); !ok {
+		if args[i], ok = jsonx.String(item); !ok {
 			s.mistyped(at.AppendToken(fmt.Sprint(i)), "an argument: "+jsonx.Got(item.Kind(), "a string"))
 			args[i] = string(item)
 		}
@@ -306,7 +306,7 @@ func (s *sourceReader) mistyped(at jsontext.Pointer, message string) {
 }
 
 // environment returns the members of o as variables.
-func environment(o js.Object) map[string]string {
+func environment(o jsonx.Object) map[string]string {
 	found := make(map[string]string, o.Len())
 	for name, value := range o.All() {
 		if s, ok := dialect.VariableText(value); ok {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // runner runs the hooks of a plan and reads their answers.
@@ -110,7 +110,7 @@ func (r runner) read(f firing, h Hook, o process.Outcome) HookResult {
 	result.answered = answer.AnyExit || o.Exited(dialect.ExitBlock)
 	result.Counted = counted(r.dialect, f.event, answer)
 	if h.OnFailure == "block" && result.Failed() {
-		out := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
+		out := dialect.Output{Object: jsonx.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
 		result.Output, result.answered = &out, true
 		result.Counted = []string{`its failure, which "onFailure": "block" makes a block`}
 	}

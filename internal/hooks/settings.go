@@ -14,12 +14,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// MaxFile is the maximum size in bytes of a file with hooks.
-const MaxFile = 64 << 20
+// maxFile is the maximum size in bytes of a file with hooks.
+const maxFile = 64 << 20
 
 // Plugin is an installed and enabled plugin.
 type Plugin struct {
@@ -92,7 +92,7 @@ func (f Finder) Find() Found {
 	f.plugins(&found, trusted)
 	f.skills(&found)
 	if features := f.Dialect.Settings.Features; features != nil {
-		text, _ := safefile.ReadFile(f.Where.path(f.Dialect, *features), MaxFile, 0) // without it they are on
+		text, _ := safefile.ReadFile(f.Where.path(f.Dialect, *features), maxFile, 0) // without it they are on
 		found.Enabled = found.Enabled && !turnsOff(string(text))
 	}
 	if f.Off != nil && !found.Enabled {
@@ -131,7 +131,7 @@ func (f Finder) add(found *Found, source Source, plugin string) {
 func (f Finder) withoutDropped(sources []Source, texts []jsontext.Value) []jsontext.Value {
 	var kept []jsontext.Value
 	for i, s := range sources {
-		if !Drops(f.Dialect, s) {
+		if !dropsFile(f.Dialect, s) {
 			kept = append(kept, texts[i])
 		}
 	}
@@ -168,7 +168,7 @@ func (f Finder) Given(paths []string) (Found, error) {
 			continue
 		}
 		hasSettings = true
-		if !Drops(f.Dialect, source) {
+		if !dropsFile(f.Dialect, source) {
 			texts = append(texts, text)
 		}
 	}
@@ -184,25 +184,25 @@ func (f Finder) Given(paths []string) (Found, error) {
 
 // given reads one file that the user names. text is the content of a JSON file.
 func (f Finder) given(path string) (source Source, text jsontext.Value, err error) {
-	if IsSkillFile(path) {
+	if isSkillFile(path) {
 		source, err = f.skill(path)
 		return source, nil, err
 	}
 	if text, err = f.load(path); err != nil {
 		return Source{}, nil, err
 	}
-	return SourceOf(f.Dialect, path, text), text, nil
+	return sourceOf(f.Dialect, path, text), text, nil
 }
 
-// SourceOf returns the hooks in the content of a file, which Parse returned.
-func SourceOf(d dialect.Dialect, path string, text jsontext.Value) Source {
+// sourceOf returns the hooks in the content of a file, which Parse returned.
+func sourceOf(d dialect.Dialect, path string, text jsontext.Value) Source {
 	source := Source{Name: path, Hooks: hooksOf(text)}
-	if IsHooksFile(path) {
+	if isHooksFile(path) {
 		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
 		if filepath.Base(source.Root) == d.Settings.ConfigDir {
 			source.Root = "" // the agent's own file has that name, too
 		}
-		if !IsManifest(path) {
+		if !isManifest(path) {
 			source.Mistakes = mistakes(d, text)
 		}
 	} else {
@@ -212,12 +212,12 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) Source {
 }
 
 // isSettingsFile reports whether a file may have switches.
-func isSettingsFile(path string) bool { return !IsSkillFile(path) && !IsHooksFile(path) }
+func isSettingsFile(path string) bool { return !isSkillFile(path) && !isHooksFile(path) }
 
-// IsHooksFile reports whether a file is one of a plugin or an extension: hooks.json, the manifest, or
+// isHooksFile reports whether a file is one of a plugin or an extension: hooks.json, the manifest, or
 // any file in the directory hooks of a plugin, which the manifest may name.
-func IsHooksFile(path string) bool {
-	if filepath.Base(path) == "hooks.json" || IsManifest(path) {
+func isHooksFile(path string) bool {
+	if filepath.Base(path) == "hooks.json" || isManifest(path) {
 		return true
 	}
 	root := pluginRoot(path)
@@ -227,9 +227,9 @@ func IsHooksFile(path string) bool {
 	})
 }
 
-// IsManifest reports whether a file is the manifest of a plugin, which may have hooks or name files
+// isManifest reports whether a file is the manifest of a plugin, which may have hooks or name files
 // with hooks.
-func IsManifest(path string) bool {
+func isManifest(path string) bool {
 	abs, err := filepath.Abs(path)
 	return err == nil && filepath.Base(abs) == manifestName && slices.Contains(manifestDirs(), filepath.Base(filepath.Dir(abs)))
 }
@@ -311,11 +311,11 @@ func (f Finder) hooksOf(found *Found, p Plugin) []Source {
 	}
 	found.Files = found.Files[:len(found.Files)-1] // read added it, but it is not a settings file
 	values := []jsontext.Value{hooksOf(text)}
-	if items, isList := js.Array(values[0]); isList {
+	if items, isList := jsonx.Array(values[0]); isList {
 		values = items
 	}
 	for _, value := range values {
-		if path, isPath := js.String(value); isPath {
+		if path, isPath := jsonx.String(value); isPath {
 			path = filepath.Join(p.Root, path)
 			if !slices.ContainsFunc(all, func(s Source) bool { return s.Name == path }) {
 				all = append(all, Source{Name: path})
@@ -351,11 +351,11 @@ func (f Finder) read(found *Found, path string) jsontext.Value {
 
 // load reads a file. Mistakes in it are reported as path:line:column: message.
 func (f Finder) load(path string) (jsontext.Value, error) {
-	data, err := safefile.ReadFile(path, MaxFile, 0)
+	data, err := safefile.ReadFile(path, maxFile, 0)
 	if err != nil {
 		return nil, err
 	}
-	text, err := ParseFile(f.Dialect, data)
+	text, err := parseFile(f.Dialect, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", path, err)
 	}

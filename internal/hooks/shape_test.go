@@ -99,7 +99,7 @@ func TestImports(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{".", "dialect"}, slices.Compact(slices.Sorted(slices.Values(importers["internal/hooks/process"]))))
-	for _, other := range []string{"internal/hydrate", "internal/guard", "internal/recovery"} {
+	for _, other := range []string{"internal/hydrate", "internal/guard", "internal/tasklist"} {
 		assert.NotContains(t, importers, other)
 	}
 }

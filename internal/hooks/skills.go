@@ -13,18 +13,17 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// IsSkillFile reports whether a path is that of a skill or a command, whose frontmatter may
+// isSkillFile reports whether a path is that of a skill or a command, whose frontmatter may
 // have hooks.
-func IsSkillFile(path string) bool { return strings.EqualFold(filepath.Ext(path), ".md") }
+func isSkillFile(path string) bool { return strings.EqualFold(filepath.Ext(path), ".md") }
 
-// ParseSkill returns the frontmatter of a skill or a command as JSON, nil if it has none, and
+// parseSkillHooks returns the frontmatter of a skill or a command as JSON, nil if it has none, and
 // the offset of each value in data. The error is a *jsonx.SyntaxError.
-func ParseSkill(data []byte) (text jsontext.Value, offsets map[jsontext.Pointer]int, err error) {
+func parseSkillHooks(data []byte) (text jsontext.Value, offsets map[jsontext.Pointer]int, err error) {
 	text, offsets, err = frontmatter.SkillJSON(data)
 	if err == nil {
 		return text, offsets, nil
@@ -36,10 +35,10 @@ func ParseSkill(data []byte) (text jsontext.Value, offsets map[jsontext.Pointer]
 	return nil, nil, &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: err}
 }
 
-// SkillOf returns the hooks in the frontmatter of a skill or a command, which ParseSkill
+// skillOf returns the hooks in the frontmatter of a skill or a command, which parseSkillHooks
 // returned. Where hooks of plugins get the directory of their plugin, they get that of the
 // skill.
-func SkillOf(path string, text jsontext.Value) Source {
+func skillOf(path string, text jsontext.Value) Source {
 	source := Source{Scope: dialect.Extensions, Name: path, Skill: skillName(path)}
 	if abs, err := filepath.Abs(path); err == nil {
 		source.Root = filepath.Dir(abs)
@@ -64,15 +63,15 @@ func skillName(path string) string {
 
 // skill reads the hooks of a skill or a command.
 func (f Finder) skill(path string) (Source, error) {
-	data, err := safefile.ReadFile(path, MaxFile, 0)
+	data, err := safefile.ReadFile(path, maxFile, 0)
 	if err != nil {
 		return Source{}, err
 	}
-	text, _, err := ParseSkill(data)
+	text, _, err := parseSkillHooks(data)
 	if err != nil {
 		return Source{}, fmt.Errorf("%s:%w", path, err)
 	}
-	return SkillOf(path, text), nil
+	return skillOf(path, text), nil
 }
 
 // skills adds the hooks of the project's and the user's skills and commands.
@@ -117,7 +116,7 @@ func escaped(dir string) string {
 
 // mentionsHooks reports whether a file with invalid frontmatter seems to have hooks.
 func mentionsHooks(path string) bool {
-	data, err := safefile.ReadFile(path, MaxFile, 0)
+	data, err := safefile.ReadFile(path, maxFile, 0)
 	return err == nil && bytes.Contains(data, []byte("\nhooks:"))
 }
 
@@ -138,11 +137,11 @@ func (f Finder) options(trusted []jsontext.Value, name string) map[string]string
 	}
 	short, _, _ := strings.Cut(name, "@")
 	for _, text := range slices.Backward(trusted) { // the first file has precedence
-		o, _ := js.ParseObject(text)
+		o, _ := jsonx.ParseObject(text)
 		for _, key := range []string{short, name} {
 			for option, value := range o.Object(f.Dialect.Settings.Options).Object(key).Object("options").All() {
 				options[option] = string(value)
-				if text, isText := js.String(value); isText {
+				if text, isText := jsonx.String(value); isText {
 					options[option] = text
 				}
 			}

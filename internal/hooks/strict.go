@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -20,7 +19,7 @@ func mistakes(d dialect.Dialect, text jsontext.Value) (all []string) {
 	if d.Settings.Members == nil {
 		return nil
 	}
-	file, _ := js.ParseObject(text)
+	file, _ := jsonx.ParseObject(text)
 	for name, value := range file.All() {
 		if !slices.Contains(d.Settings.Members, name) {
 			all = append(all, fmt.Sprintf("%s does not know the member %q beside \"hooks\"", d.Title, name))

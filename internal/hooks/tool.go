@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // ToolResult is the result of a tool.
@@ -46,7 +46,7 @@ type Tool func(ctx context.Context, input jsontext.Value) (ToolResult, error)
 func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Value, run Tool) ToolRun {
 	call := ToolRun{Input: orNull(input)}
 	around := e.around()
-	fields := js.Object{}.WithText("tool_name", name).With("tool_input", call.Input)
+	fields := jsonx.Object{}.WithText("tool_name", name).With("tool_input", call.Input)
 	call.Before = e.Fire(ctx, around.BeforeTool, Input{Fields: fields.Raw()})
 	if policy := call.Before.Policy; policy.Blocking || policy.Stop {
 		call.refuse(policy)
@@ -60,7 +60,7 @@ func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Va
 	if after := around.AfterFailure; after != "" && call.Result.Error != nil {
 		call.After = e.Fire(ctx, after, Input{Fields: fields.WithText("error", call.Result.LLMContent).Raw()})
 	} else {
-		fields = fields.With("tool_response", js.Marshal(call.Result))
+		fields = fields.With("tool_response", jsonx.Marshal(call.Result))
 		call.After = e.Fire(ctx, around.AfterTool, Input{Fields: fields.Raw()})
 	}
 	if e != nil {
@@ -122,10 +122,10 @@ func (e *Engine) apply(c *ToolRun) {
 // accepts the shapes of all tools' results: a hook may redact a secret, and its value must
 // replace the result even if the shape is another tool's.
 func outputText(output jsontext.Value) string {
-	if text, isText := js.String(output); isText {
+	if text, isText := jsonx.String(output); isText {
 		return text
 	}
-	o, _ := js.ParseObject(output)
+	o, _ := jsonx.ParseObject(output)
 	if o.Has("llmContent") {
 		return o.Text("llmContent")
 	}

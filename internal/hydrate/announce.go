@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
 
@@ -64,7 +64,7 @@ func (a announcement) text() string {
 		state += warned(a.result, "\n%s\n")
 	}
 	tail := a.tail()
-	room := maxText - maxOmission - event.Length(head) - event.Length(state) - event.Length(a.rest()) - event.Length(tail)
+	room := maxText - maxOmission - client.Length(head) - client.Length(state) - client.Length(a.rest()) - client.Length(tail)
 
 	var details []detail
 	for _, i := range ready {
@@ -73,7 +73,7 @@ func (a announcement) text() string {
 		}
 	}
 	lines, hidden := a.lines(room - reserve(details, room))
-	described, omitted := fit(details, room-event.Length(lines))
+	described, omitted := fit(details, room-client.Length(lines))
 	text := head + lines + state + described
 	if hidden != "" {
 		omitted = append(omitted, hidden)
@@ -107,7 +107,7 @@ func reserve(details []detail, room int) int {
 	if len(details) == 0 {
 		return 0
 	}
-	return min(event.Length(details[0].block()), room/2)
+	return min(client.Length(details[0].block()), room/2)
 }
 
 func (d detail) block() string { return fmt.Sprintf("\n#%d: %s\n", d.id, d.text) }
@@ -116,9 +116,9 @@ func (d detail) block() string { return fmt.Sprintf("\n#%d: %s\n", d.id, d.text)
 func fit(details []detail, room int) (text string, omitted []string) {
 	for i, d := range details {
 		block := d.block()
-		if event.Length(block) <= room {
+		if client.Length(block) <= room {
 			text += block
-			room -= event.Length(block)
+			room -= client.Length(block)
 			continue
 		}
 		if i == 0 {
@@ -143,7 +143,7 @@ func (a announcement) lines(room int) (text, omitted string) {
 	var b strings.Builder
 	for i, t := range a.result.Steps {
 		line := a.line(i, t)
-		room -= event.Length(line)
+		room -= client.Length(line)
 		if room < 0 {
 			return b.String(), "the steps " + numbers(idsOf(a.result.Created[i:]))
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -117,7 +116,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 		project = tasklist.Project(env, b.Here)
 	}
 	r = Request{
-		Begun: true, Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
+		Begun: true, Event: client.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
 		Cwd: b.Here, Project: project, Chosen: b.Chosen, Typed: b.Typed, Way: b.Way,
 	}
 	if b.Plan != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -161,7 +161,7 @@ func TestAWorkflowUnderAStep(t *testing.T) {
 	h := begun(t)
 	h.write(".claude/skills/inner/fsm.json",
 		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B"}]}, {"id": 2, "subject": "C", "blockedBy": [1]}]}`)
-	r := hydrate.Request{Event: event.PostToolUse, Session: "list", Command: "inner"}
+	r := hydrate.Request{Event: client.PostToolUse, Session: "list", Command: "inner"}
 	found, _, err := hydrate.Find(r, h.env, hydrate.Options{})
 	require.NoError(t, err)
 	preview, err := found.Preview(t.Context())
@@ -273,13 +273,13 @@ func TestTheRequestOfACheck(t *testing.T) {
 			`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text",` + base + `}]},"isMeta":true}`: true,
 	} {
 		h.write("transcript.jsonl", `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`+"\n"+text+"\n")
-		e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir,
+		e := &client.Event{Name: client.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir,
 			"transcript.jsonl"), StopHookActive: true}
 		r, found, _, err := hydrate.Check(t.Context(), e, h.env, hydrate.Options{})
 		require.NoError(t, err)
 		require.NotNil(t, found)
 		assert.Equal(t, []any{"far", typed, true, "list"}, []any{r.Command, r.Typed, r.Stopped, r.Session})
-		for _, change := range []func(*event.Event){func(e *event.Event) { e.AgentID = "a" }, func(e *event.Event) { e.SessionID = "" }} {
+		for _, change := range []func(*client.Event){func(e *client.Event) { e.AgentID = "a" }, func(e *client.Event) { e.SessionID = "" }} {
 			other := *e
 			change(&other)
 			_, found, _, err := hydrate.Check(t.Context(), &other, h.env, hydrate.Options{})
@@ -295,25 +295,25 @@ func TestIsCheck(t *testing.T) {
 		name, tool string
 		want       bool
 	}{
-		{event.Stop, "", true},
-		{event.PreToolUse, "TaskUpdate", true},
-		{event.PreToolUse, "Task", true},
-		{event.PreToolUse, "Bash", false},
-		{event.PostToolUse, "TaskUpdate", false},
-		{event.UserPromptExpansion, "Task", false},
+		{client.Stop, "", true},
+		{client.PreToolUse, "TaskUpdate", true},
+		{client.PreToolUse, "Task", true},
+		{client.PreToolUse, "Bash", false},
+		{client.PostToolUse, "TaskUpdate", false},
+		{client.UserPromptExpansion, "Task", false},
 	} {
-		assert.Equal(t, c.want, hydrate.IsCheck(&event.Event{Name: c.name, ToolName: c.tool}), "%+v", c)
+		assert.Equal(t, c.want, hydrate.IsCheck(&client.Event{Name: c.name, ToolName: c.tool}), "%+v", c)
 	}
 }
 
 // TestAFailedCheck does not stop what the agent is about to do, and tells it once.
 func TestAFailedCheck(t *testing.T) {
 	for name, r := range map[string]hydrate.Request{
-		"tool": {Event: event.PreToolUse, Command: "s"}, "stop": {Event: event.Stop, Command: "s"},
-		"stopped": {Event: event.Stop, Command: "s", Stopped: true}, "stopped before": {Event: event.PreToolUse, Command: "s", Stopped: true},
+		"tool": {Event: client.PreToolUse, Command: "s"}, "stop": {Event: client.Stop, Command: "s"},
+		"stopped": {Event: client.Stop, Command: "s", Stopped: true}, "stopped before": {Event: client.PreToolUse, Command: "s", Stopped: true},
 	} {
 		a := hydrate.Failed(r, hydrate.Result{Spec: "/fsm.json"}, "m", "h")
-		assert.Equal(t, event.ExitOK, a.Exit, name)
+		assert.Equal(t, client.ExitOK, a.Exit, name)
 		assert.Equal(t, "fsmtx: m\n", a.ErrorText, name)
 		assert.Equal(t, name != "stopped", strings.Contains(a.Output, "could not correct the tasks of the skill s: m"), "%s: %s", name, a.Output)
 		assert.Contains(t, a.Output, "fsmtx: m", name)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -28,12 +28,12 @@ func (e *SpecError) Brief() string {
 	path := message.Line(e.Path)
 	head := e.headline(invalid) + ". Correct the file, then invoke the skill again:"
 	more := " more: fsmtx validate " + shell.Join(path)
-	room := maxText - event.Length("fsmtx: \n\n… and 10000") - event.Length(head) - event.Length(more)
+	room := maxText - client.Length("fsmtx: \n\n… and 10000") - client.Length(head) - client.Length(more)
 	unlisted := len(invalid.Problems)
 	var lines strings.Builder
 	for i, f := range Fold(invalid.Problems) {
 		line := "\n" + path + ":" + f.String()
-		if room -= event.Length(line); i == maxProblems || room < 0 {
+		if room -= client.Length(line); i == maxProblems || room < 0 {
 			break
 		}
 		lines.WriteString(line)

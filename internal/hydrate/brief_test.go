@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/progress"
 )
@@ -79,7 +79,7 @@ func TestErrorHasAllProblems(t *testing.T) {
 // TestFailuresFit: the text for the agent has at most 9,000 characters.
 func TestFailuresFit(t *testing.T) {
 	long := strings.Repeat("𝄞\x1b", 9000)
-	posted := hydrate.Request{Event: event.PostToolUse}
+	posted := hydrate.Request{Event: client.PostToolUse}
 	a := hydrate.Failed(posted, hydrate.Result{}, long, "do this")
 	assert.LessOrEqual(t, units(a.ErrorText), 9000)
 	assert.Greater(t, units(a.ErrorText), 8900)
@@ -87,7 +87,7 @@ func TestFailuresFit(t *testing.T) {
 		a.ErrorText[len(a.ErrorText)-100:])
 	a = hydrate.Failed(posted, hydrate.Result{}, long, long)
 	assert.LessOrEqual(t, units(a.ErrorText), 9000)
-	a = hydrate.Failed(hydrate.Request{Event: event.UserPromptExpansion}, hydrate.Result{}, long, "")
+	a = hydrate.Failed(hydrate.Request{Event: client.UserPromptExpansion}, hydrate.Result{}, long, "")
 	assert.Less(t, units(a.Output), 2*9000, "a backslash is two characters in JSON")
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,14 +135,14 @@ func TestFailureNoticeFits(t *testing.T) {
 // TestFailedCheckIsReportedOnceAtStop: any text for the agent makes it continue.
 func TestFailedCheckIsReportedOnceAtStop(t *testing.T) {
 	const text = "could not correct the tasks of the skill s"
-	r := hydrate.Request{Event: event.Stop, Command: "s"}
+	r := hydrate.Request{Event: client.Stop, Command: "s"}
 	assert.Contains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
 	r.Stopped = true
 	assert.NotContains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
 }
 
 func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
-	posted := hydrate.Request{Event: event.PostToolUse}
+	posted := hydrate.Request{Event: client.PostToolUse}
 	most := 9000 - len("fsmtx: \nhint: \n")
 	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most), "").ErrorText, strings.Repeat("d", most))
 	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most+1), "").ErrorText, "the rest is left out")

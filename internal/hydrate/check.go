@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -31,8 +30,8 @@ type Mistake struct {
 }
 
 // IsCheck reports whether Check handles the event.
-func IsCheck(e *event.Event) bool {
-	return e.Name == event.Stop || e.Name == event.PreToolUse && strings.HasPrefix(e.ToolName, "Task")
+func IsCheck(e *client.Event) bool {
+	return e.Name == client.Stop || e.Name == client.PreToolUse && strings.HasPrefix(e.ToolName, "Task")
 }
 
 // Check looks for a skill of the current turn whose tasks are not those of the folder
@@ -44,7 +43,7 @@ func IsCheck(e *event.Event) bool {
 // path is not in its events.
 //
 // Errors are those of Find.
-func Check(ctx context.Context, e *event.Event, env Env, o Options) (Request, *Hydration, Result, error) {
+func Check(ctx context.Context, e *client.Event, env Env, o Options) (Request, *Hydration, Result, error) {
 	r := Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Stopped: e.StopHookActive}
 	if e.AgentID != "" || e.SessionID == "" {
 		return r, nil, Result{}, nil

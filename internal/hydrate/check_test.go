@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
@@ -30,7 +30,7 @@ func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 // checked runs a check with a transcript.
 func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
 	h.write("transcript.jsonl", transcript)
-	e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1",
+	e := &client.Event{Name: client.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1",
 		TranscriptPath: filepath.Join(h.dir, "transcript.jsonl")}
 	_, found, result, err := hydrate.Check(h.t.(*testing.T).Context(), e, h.env, hydrate.Options{})
 	require.NoError(h.t, err)
@@ -39,7 +39,7 @@ func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
 
 // typesNear hydrates the skill near, which the person types.
 func (h *home) typesNear() {
-	r, skip, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
+	r, skip, err := hydrate.Understand(&client.Event{Name: client.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
 		PromptID: "p1", ExpansionType: "slash_command", CommandName: "near"})
 	require.NoError(h.t, err)
 	require.Empty(h.t, skip)
@@ -164,7 +164,7 @@ func TestARareLayoutIsRightOneEventLater(t *testing.T) {
 			for path, text := range c.files {
 				h.write(path, text)
 			}
-			r := hydrate.Request{Event: event.PostToolUse, Session: "list", Command: c.command, Cwd: h.dir, Project: h.dir,
+			r := hydrate.Request{Event: client.PostToolUse, Session: "list", Command: c.command, Cwd: h.dir, Project: h.dir,
 				Invocation: "tool:t1"}
 			_, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
 			require.NoError(t, err)

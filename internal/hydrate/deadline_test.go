@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -26,7 +26,7 @@ func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended c
 	home, e := skillHome(t, map[string]string{"x": `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`})
 	list = filepath.Join(home, ".claude/tasks/s")
 	prepare(list, filepath.Join(home, ".claude/skills/x"))
-	r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
+	r := hydrate.Request{Event: client.PostToolUse, Session: "s", Command: "x", Cwd: home}
 	result, err = hydrate.InTime(t.Context(), soft, hard, func(ctx context.Context) (hydrate.Result, error) {
 		context.AfterFunc(ctx, func() { close(ended) })
 		return hydrate.Run(ctx, r, e, hydrate.Options{LockTimeout: time.Hour, FS: files})
@@ -86,7 +86,7 @@ func TestInTimeAbandonsWorkOnADiskThatDoesNotAnswer(t *testing.T) {
 		home, e := skillHome(t, map[string]string{"x": `[{"id": 1, "subject": "a"}]`})
 		_, err := hydrate.InTime(t.Context(), time.Millisecond, 100*time.Millisecond, func(ctx context.Context) (hydrate.Result, error) {
 			defer close(finished)
-			r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
+			r := hydrate.Request{Event: client.PostToolUse, Session: "s", Command: "x", Cwd: home}
 			return hydrate.Run(context.WithoutCancel(ctx), r, e, hydrate.Options{LockTimeout: time.Hour, FS: stuck})
 		})
 		require.ErrorIs(t, err, hydrate.ErrAbandoned, op)
@@ -108,9 +108,9 @@ func TestPanicStopsNothing(t *testing.T) {
 	message, hint := hydrate.Explain(err, hydrate.Result{}, env())
 	assert.Equal(t, "internal error: index out of range; it is not known whether the task list was changed", message)
 	assert.Contains(t, hint, "fsmtx recover")
-	for _, name := range []string{event.UserPromptExpansion, event.PreToolUse, event.Stop} {
+	for _, name := range []string{client.UserPromptExpansion, client.PreToolUse, client.Stop} {
 		answer := hydrate.Failed(hydrate.Request{Event: name, Session: "s", Command: "x"}, hydrate.Result{}, message, hint)
-		assert.Equal(t, event.ExitOK, answer.Exit, name)
+		assert.Equal(t, client.ExitOK, answer.Exit, name)
 	}
 }
 

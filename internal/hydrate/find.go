@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -148,7 +147,7 @@ func locate(r Request, env Env, o Options) (locator.Result, error) {
 // isListed reports whether the client lists a skill by the name, false if that is not known. The name of a skill that the
 // user typed is always a listed one (fact 20, client 2.1.329).
 func (r Request) isListed(name string) bool {
-	return r.Event == event.UserPromptExpansion || client.Lists(r.Transcript, r.Prompt, name)
+	return r.Event == client.UserPromptExpansion || client.Lists(r.Transcript, r.Prompt, name)
 }
 
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
@@ -22,7 +22,7 @@ func TestMissingRegistryIsAcceptedIfTheClientRuns(t *testing.T) {
 		t.Skipf("the client's command line cannot be read on %s", runtime.GOOS)
 	}
 	home := t.TempDir()
-	r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "p:s", Cwd: home}
+	r := hydrate.Request{Event: client.PostToolUse, Session: "s", Command: "p:s", Cwd: home}
 	_, _, err := hydrate.Find(r, env("HOME", home), hydrate.Options{})
 	require.ErrorIs(t, err, hydrate.ErrLookup, "no client is known")
 
@@ -66,7 +66,8 @@ func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 	vars := env("HOME", home, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(claude.Process.Pid))
 	for name, want := range map[string]string{"far": "added/.claude/skills/far/fsm.json", "near": "project/.claude/skills/near/fsm.json",
 		"none": ""} {
-		_, result, err := hydrate.Find(hydrate.Request{Event: event.PostToolUse, Session: "s", Command: name, Cwd: home}, vars, hydrate.Options{})
+		_, result, err := hydrate.Find(hydrate.Request{Event: client.PostToolUse, Session: "s", Command: name, Cwd: home}, vars,
+			hydrate.Options{})
 		require.NoError(t, err)
 		if want != "" {
 			want = filepath.Join(home, want)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -245,7 +245,7 @@ func (h *Hydration) commit(ctx context.Context, o Options) (Result, error) {
 }
 
 // Correct does what Check finds. nothing is set if there is nothing to correct. Errors are those of Find and of Apply.
-func Correct(ctx context.Context, e *event.Event, env Env, o Options) (r Request, result Result, nothing bool, err error) {
+func Correct(ctx context.Context, e *client.Event, env Env, o Options) (r Request, result Result, nothing bool, err error) {
 	r, h, result, err := Check(ctx, e, env, o)
 	if err == nil && h != nil {
 		result, err = h.commit(ctx, o)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -166,7 +166,7 @@ func TestUnderstand(t *testing.T) {
 			err: "command_name is empty; missing session_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := event.Parse([]byte(test.event))
+			e, err := client.Parse([]byte(test.event))
 			require.NoError(t, err)
 			got, skip, err := hydrate.Understand(e)
 			assert.Equal(t, test.skip, skip)
@@ -186,7 +186,7 @@ func TestUnderstand(t *testing.T) {
 func TestArgumentsAreCut(t *testing.T) {
 	for n, want := range map[int]string{9_999: strings.Repeat("é", 9_999), 10_000: strings.Repeat("é", 10_000),
 		10_001: strings.Repeat("é", 10_000) + "…"} {
-		r, _, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "1", CommandName: "s",
+		r, _, err := hydrate.Understand(&client.Event{Name: client.UserPromptExpansion, SessionID: "1", CommandName: "s",
 			CommandArgs: strings.Repeat("é", n)})
 		require.NoError(t, err)
 		assert.Equal(t, want, r.Args, n)
@@ -194,13 +194,13 @@ func TestArgumentsAreCut(t *testing.T) {
 }
 
 func TestFailed(t *testing.T) {
-	r := hydrate.Request{Event: event.UserPromptExpansion}
+	r := hydrate.Request{Event: client.UserPromptExpansion}
 	a := hydrate.Failed(r, hydrate.Result{}, "m", "h")
-	assert.Equal(t, event.ExitOK, a.Exit, "a prompt is not stopped unless the skill has an fsm.json")
+	assert.Equal(t, client.ExitOK, a.Exit, "a prompt is not stopped unless the skill has an fsm.json")
 	assert.Contains(t, a.Output, `"continue": true`)
 	assert.Contains(t, a.Output, "none were put into the task list: m")
 	a = hydrate.Failed(r, hydrate.Result{Spec: "/fsm.json"}, "m", "h")
-	assert.Equal(t, event.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: event.ExitBlock}, a)
+	assert.Equal(t, client.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: client.ExitBlock}, a)
 }
 
 func TestDecision(t *testing.T) {

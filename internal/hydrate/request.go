@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
@@ -71,17 +71,17 @@ type File struct {
 // The error is ErrEvent.
 //
 // An event without a name counts as PostToolUse, the only event in the requirements.
-func Understand(e *event.Event) (r Request, skip string, err error) {
+func Understand(e *client.Event) (r Request, skip string, err error) {
 	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Transcript: e.TranscriptPath, Prompt: e.PromptID, Agent: e.AgentID}
 	var missing []string
 	switch e.Name {
-	case event.UserPromptExpansion:
+	case client.UserPromptExpansion:
 		r.Typed = true
 		r.Command, missing = typed(e)
 		r.Args = arguments(e.CommandArgs)
 		r.Invocation = join("prompt", e.PromptID, r.Command)
-	case event.PostToolUse, "":
-		r.Event = event.PostToolUse
+	case client.PostToolUse, "":
+		r.Event = client.PostToolUse
 		if e.ToolName != "" && e.ToolName != "Skill" {
 			return r, fmt.Sprintf("the event is about the tool %q, not about Skill", e.ToolName), nil
 		}
@@ -113,7 +113,7 @@ func arguments(text string) string {
 
 // typed reads the event of a skill that the user typed as a slash command (facts 19 and
 // 20, client 2.1.329).
-func typed(e *event.Event) (command string, missing []string) {
+func typed(e *client.Event) (command string, missing []string) {
 	if e.CommandName == "" {
 		missing = append(missing, lack(e, "command_name"))
 	}
@@ -122,7 +122,7 @@ func typed(e *event.Event) (command string, missing []string) {
 
 // called reads the event of a skill that the model called (fact 18, client 2.1.197). apart is set for a skill that runs in
 // an agent of its own, whose id the response has.
-func called(e *event.Event) (command, skip string, apart bool, missing []string) {
+func called(e *client.Event) (command, skip string, apart bool, missing []string) {
 	const field = "tool_response.commandName"
 	if e.Member("tool_response") == nil {
 		return "", "", false, []string{"missing " + field}
@@ -150,7 +150,7 @@ func called(e *event.Event) (command, skip string, apart bool, missing []string)
 const absent = jsontext.KindInvalid
 
 // lack returns why a field has no usable value.
-func lack(e *event.Event, field string) string {
+func lack(e *client.Event, field string) string {
 	switch {
 	case slices.Contains(e.WrongType, field):
 		return field + " is not a string"

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -108,10 +108,10 @@ func bounded(text string, limit int) string {
 // shorten returns a text of at most limit UTF-16 code units. A longer one is cut and ends
 // in note.
 func shorten(text string, limit int, note string) string {
-	if event.Length(text) <= limit {
+	if client.Length(text) <= limit {
 		return text
 	}
-	return cut(text, limit-event.Length(note)) + note
+	return cut(text, limit-client.Length(note)) + note
 }
 
 // cut returns the beginning of text, at most limit UTF-16 code units.

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -249,7 +249,7 @@ func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
 	for _, r := range a.Registrations {
 		hooks = append(hooks, settings.Hook{
 			Event: r.Event, Matcher: r.Matcher, Command: command, Args: []string{"hook", "--agent=" + a.Name}, Flags: []string{},
-			Timeout: settings.TimeLimit(recovery.Wait) * int(time.Second/a.TimeoutUnit),
+			Timeout: settings.TimeLimit(tasklist.Wait) * int(time.Second/a.TimeoutUnit),
 		})
 	}
 	return hooks

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -25,20 +24,20 @@ func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 	if err != nil {
 		return nil, err
 	}
-	reports, err := recovery.All(ctx, dirs, time.Second, recovery.Options{DryRun: true})
+	reports, err := tasklist.RecoverAll(ctx, dirs, time.Second, tasklist.RecoverOptions{DryRun: true})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range reports {
 		dir := r.List
 		switch r.State {
-		case recovery.Clean, recovery.Damaged: // see enforcement
-		case recovery.Refused:
+		case tasklist.Clean, tasklist.Damaged: // see enforcement
+		case tasklist.Refused:
 			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
 		default:
 			found = append(found, Fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true,
 				repair: func(ctx context.Context) error {
-					if now := recovery.List(ctx, dir, recovery.Wait, recovery.Options{}); now.Pending() {
+					if now := tasklist.Recover(ctx, dir, tasklist.Wait, tasklist.RecoverOptions{}); now.Pending() {
 						return errors.New(now.Reason)
 					}
 					return nil
@@ -206,7 +205,7 @@ func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
 		}
 		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s,
 			Command: "fsmtx doctor --fix", Safe: true,
-			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir) }})
+			repair: func(ctx context.Context) error { return tasklist.Forget(ctx, dir) }})
 	}
 	return found, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
@@ -79,7 +78,7 @@ func Workflows(hooks []settings.Hook) Part {
 // enforces reports whether the hooks enforce the steps of workflows: they then have one for a
 // task that is completed.
 func enforces(hooks []settings.Hook) bool {
-	return slices.ContainsFunc(hooks, func(h settings.Hook) bool { return h.Event == event.TaskCompleted })
+	return slices.ContainsFunc(hooks, func(h settings.Hook) bool { return h.Event == client.TaskCompleted })
 }
 
 // Planning is the part that enforces the rules of a planning workflow, for the plugin of

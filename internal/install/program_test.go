@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -103,7 +103,7 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 	}
 	var lines []string
 	for _, h := range p.hooks() {
-		if h.Event == event.SessionStart {
+		if h.Event == client.SessionStart {
 			lines = append(lines, h.Line())
 		}
 	}
@@ -123,10 +123,10 @@ func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
 	}
 	reports := func(out string) {
 		t.Helper()
-		var reply event.Reply
+		var reply client.Reply
 		require.NoError(t, json.Unmarshal([]byte(out), &reply, json.RejectUnknownMembers(true)))
 		assert.Contains(t, reply.SystemMessage, "does not run on this machine")
-		assert.Equal(t, event.SessionStart, reply.Specific.HookEventName)
+		assert.Equal(t, client.SessionStart, reply.Specific.HookEventName)
 		assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that the plugin's program does not run here.")
 	}
 

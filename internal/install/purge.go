@@ -18,7 +18,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -155,7 +154,7 @@ func purgeLists(ctx context.Context, s terminal.Streams) error {
 	for _, dir := range dirs {
 		state, err := txn.StateDir(dir)
 		if err == nil {
-			err = recovery.Forget(ctx, dir)
+			err = tasklist.Forget(ctx, dir)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", dir, err))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/signals"
@@ -105,7 +105,7 @@ func readFirst(ctx context.Context, in io.ReadCloser) (first []byte, isEvent boo
 		}
 	}
 	line, _, _ := bytes.Cut(bytes.TrimLeft(first, " \t\r\n"), []byte("\n"))
-	e, err := event.Parse(line)
+	e, err := client.Parse(line)
 	return first, err == nil && !e.Has("jsonrpc") && (e.Name != "" || e.Foreign())
 }
 

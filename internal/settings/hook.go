@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
@@ -77,29 +77,29 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 	on := func(event, matcher string, timeout int) Hook {
 		return Hook{Event: event, Matcher: matcher, Command: binary, Args: []string{"hook", ofClaude}, Flags: flags, Timeout: timeout}
 	}
-	start := on(event.SessionStart, "", short)
+	start := on(client.SessionStart, "", short)
 	start.report = missing(binary)
 	if d.NoSteps {
-		return []Hook{on(event.PostToolUse, "Skill", short), on(event.UserPromptExpansion, "", short),
-			on(event.PreToolUse, taskTools, short),
-			on(event.Stop, "", short), start}
+		return []Hook{on(client.PostToolUse, "Skill", short), on(client.UserPromptExpansion, "", short),
+			on(client.PreToolUse, taskTools, short),
+			on(client.Stop, "", short), start}
 	}
-	stepping := on(event.PreToolUse, "^("+steppingTool+"|"+servedTools+")$", StepTimeout)
+	stepping := on(client.PreToolUse, "^("+steppingTool+"|"+servedTools+")$", StepTimeout)
 	stepping.Closed, stepping.fallback = true, shell.Refuse
 	tools := "^(" + strings.Join(append([]string{otherTaskTools, fileTools}, d.Only.Tools...), "|") + ")$"
-	stop := on(event.Stop, "", short)
+	stop := on(client.Stop, "", short)
 	stop.fallback = shell.Tell
-	bash := on(event.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
+	bash := on(client.PreToolUse, "Bash", StepTimeout) // completing a step that a person has to approve runs its check first
 	if bash.If = "Bash(*" + Program + " *)"; d.Only.Shell {
 		bash.Matcher, bash.If = "Bash|Monitor", ""
 	}
-	ran := on(event.PostToolUse, "Bash", short)
+	ran := on(client.PostToolUse, "Bash", short)
 	ran.If = "Bash(*" + Program + " *)"
 	failed := ran
-	failed.Event = event.PostToolUseFailure
-	return []Hook{on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, failed, on(event.UserPromptExpansion, "", short),
-		stepping, on(event.PreToolUse, tools, short), bash, on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short),
-		stop, on(event.SubagentStop, "", short), start}
+	failed.Event = client.PostToolUseFailure
+	return []Hook{on(client.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short), ran, failed, on(client.UserPromptExpansion, "", short),
+		stepping, on(client.PreToolUse, tools, short), bash, on(client.TaskCompleted, "", StepTimeout), on(client.UserPromptSubmit, "", short),
+		stop, on(client.SubagentStop, "", short), start}
 }
 
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook

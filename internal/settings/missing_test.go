@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
@@ -30,10 +30,10 @@ func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 		return string(out)
 	}
 
-	var reply event.Reply
+	var reply client.Reply
 	require.NoError(t, json.Unmarshal([]byte(run()), &reply, json.RejectUnknownMembers(true)))
 	assert.Contains(t, reply.SystemMessage, "fsmtx is not on your PATH")
-	assert.Equal(t, event.SessionStart, reply.Specific.HookEventName)
+	assert.Equal(t, client.SessionStart, reply.Specific.HookEventName)
 	assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that fsmtx is missing.")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "fsmtx"), []byte("#!/bin/sh\n"), 0o755))
@@ -56,7 +56,7 @@ func TestMissingReportsThatTheProgramIsNotAtItsPath(t *testing.T) {
 		require.Empty(t, left)
 		return string(out)
 	}
-	var reply event.Reply
+	var reply client.Reply
 	require.NoError(t, json.Unmarshal([]byte(run()), &reply, json.RejectUnknownMembers(true)))
 	assert.Contains(t, reply.SystemMessage, "is not where the hooks expect it")
 	require.NoError(t, os.Mkdir(dir, 0o755))
@@ -67,5 +67,5 @@ func TestMissingReportsThatTheProgramIsNotAtItsPath(t *testing.T) {
 // atStartOf returns the line of the hook of SessionStart.
 func atStartOf(program string) string {
 	hooks := settings.Hooks(program, nil, settings.Duty{})
-	return hooks[slices.IndexFunc(hooks, func(h settings.Hook) bool { return h.Event == event.SessionStart })].Line()
+	return hooks[slices.IndexFunc(hooks, func(h settings.Hook) bool { return h.Event == client.SessionStart })].Line()
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/permission"
 )
 
@@ -70,7 +70,7 @@ func FindOnly(data []byte) (only Only, err error) {
 	found, err := doc.entries(Hooks(Program, nil, Duty{}))
 	for _, e := range found {
 		switch _, rest, hasMore := strings.Cut(e.matcher, fileTools+"|"); {
-		case e.event != event.PreToolUse:
+		case e.event != client.PreToolUse:
 		case e.matcher == "Bash", e.matcher == "Bash|Monitor":
 			only.Shell = only.Shell || e.condition == ""
 		case hasMore:

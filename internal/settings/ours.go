@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -80,7 +80,7 @@ func Opens(data []byte) string {
 	wanted := Hooks(Program, nil, Duty{})
 	found, _ := doc.entries(wanted)
 	for _, e := range found {
-		if e.event != event.PreToolUse || !strings.Contains(e.matcher, steppingTool) || strings.Contains(e.matcher, otherTaskTools) {
+		if e.event != client.PreToolUse || !strings.Contains(e.matcher, steppingTool) || strings.Contains(e.matcher, otherTaskTools) {
 			continue
 		}
 		if e.onFailure != "block" || !strings.Contains(e.line, string(shell.Refuse)) {

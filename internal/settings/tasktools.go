@@ -5,7 +5,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // The variable that switches on the task tools of newer models, in the environment or
@@ -26,7 +26,7 @@ const mark = "--task-tools"
 func WithTaskTools(hooks []Hook, on bool) []Hook {
 	hooks = slices.Clone(hooks)
 	for i, h := range hooks {
-		if h.Event != event.SessionStart || !h.Runs("hook") {
+		if h.Event != client.SessionStart || !h.Runs("hook") {
 			continue
 		}
 		flags := slices.DeleteFunc(slices.Clone(h.Flags), isMark)

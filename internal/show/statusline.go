@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -67,7 +66,7 @@ func runStatusline(ctx context.Context, s terminal.Streams, also bool) error {
 	s.SurviveBrokenPipe()
 	var input jsontext.Value
 	if !s.InputIsTerminal() {
-		data, err := event.ReadAll(s.In)
+		data, err := client.ReadAll(s.In)
 		if err != nil {
 			return err
 		}
@@ -109,7 +108,7 @@ const nested = "FSMTX_STATUSLINE"
 func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (string, error) {
 	var session string
 	if len(bytes.TrimSpace(input)) > 0 {
-		e, err := event.Parse(input)
+		e, err := client.Parse(input)
 		if err != nil {
 			return "", err
 		}

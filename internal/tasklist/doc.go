@@ -5,4 +5,6 @@
 // Codex 0.169.0, Copilot CLI 1.0.102, Gemini CLI 0.61.0, Qwen Code 0.15.10 and opencode
 // 1.18.33. These lists are in the user's state directory. They have the same files,
 // transactions and history as those of Claude Code.
+//
+// [Recover] undoes what an interrupted hydration has left in a list, and reports it.
 package tasklist

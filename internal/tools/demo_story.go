@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -143,7 +143,7 @@ func (d *demo) write(path string, data []byte) {
 // complete completes tasks as the agent does, and prints what it reads in answer.
 func (d *demo) complete(ctx context.Context, numbers ...string) {
 	for _, number := range numbers {
-		answer, refusal := d.start(ctx, 0, map[string]any{"hook_event_name": event.PreToolUse, "tool_name": "TaskUpdate",
+		answer, refusal := d.start(ctx, 0, map[string]any{"hook_event_name": client.PreToolUse, "tool_name": "TaskUpdate",
 			"tool_input": map[string]string{"taskId": number, "status": "completed"}}, "step")
 		decision := jsonx.Member(answer, "hookSpecificOutput")
 		rewritten := jsonx.StringMember(jsonx.Member(decision, "updatedInput"), "status")
@@ -172,7 +172,7 @@ func (d *demo) setStatus(number, status string) {
 
 // call starts this program as the hook of a call of the skill.
 func (d *demo) call(ctx context.Context, kill time.Duration) {
-	d.start(ctx, kill, map[string]any{"hook_event_name": event.PostToolUse, "tool_name": "Skill",
+	d.start(ctx, kill, map[string]any{"hook_event_name": client.PostToolUse, "tool_name": "Skill",
 		"tool_response": map[string]any{"success": true, "commandName": "ship"}}, "hydrate")
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	hook "github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -146,7 +146,7 @@ func (w *foreignWorld) hydrateCrashing() {
 		fmt.Sprintf(`{"id": "1", "subject": %[1]s, "status": "pending", "description": "", "blocks": [], "blockedBy": [], `+
 			`"metadata": {"fsm": %[1]s}}`,
 			quoted(foreign)))
-	e, err := hook.Parse([]byte(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`)))
+	e, err := client.Parse([]byte(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`)))
 	require.NoError(w.t, err)
 	request, _, err := hydrate.Understand(e)
 	require.NoError(w.t, err)
@@ -329,10 +329,10 @@ func (w *foreignWorld) calls() map[string][]call {
 	}
 	for _, r := range rules.All() {
 		e := tool
-		if r.Event != hook.PreToolUse {
+		if r.Event != client.PreToolUse {
 			e = w.event(r.Event, `"agent_id": `+quoted(foreign)+`, "last_assistant_message": `+quoted(foreign)+`, "trigger": `+quoted(foreign))
 		}
-		calls["fsmtx guard"] = append(calls["fsmtx guard"], call{args: []string{"guard", r.ID}, stdin: e, hook: r.Event != hook.PreCompact})
+		calls["fsmtx guard"] = append(calls["fsmtx guard"], call{args: []string{"guard", r.ID}, stdin: e, hook: r.Event != client.PreCompact})
 	}
 	return calls
 }

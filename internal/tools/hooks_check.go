@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/hooks/check"
+	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -57,23 +57,23 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, error) {
+func (f *hookFlags) check(s terminal.Streams, paths []string) ([]hooks.Finding, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	all := []check.Finding{}
+	all := []hooks.Finding{}
 	for _, path := range paths {
-		d, err := check.AgentOf(path)
+		d, err := hooks.AgentOf(path)
 		if f.dialect != "" {
 			d, err = dialect.Named(f.dialect)
 		}
-		var findings []check.Finding
+		var findings []hooks.Finding
 		if err == nil {
-			findings, err = check.Checker{Dialect: d, Project: projectOf(path, cwd), Getenv: s.Env}.File(path)
+			findings, err = hooks.Checker{Dialect: d, Project: projectOf(path, cwd), Getenv: s.Env}.File(path)
 		}
 		switch {
-		case errors.Is(err, check.ErrAgent):
+		case errors.Is(err, hooks.ErrAgent):
 			return nil, command.Fail(command.ExitNo, fmt.Errorf("%s: %w", path, err), "--dialect names the agent: llxprt, gemini, claude or codex")
 		case errors.Is(err, safefile.ErrNotRegular):
 			return nil, command.Fail(command.ExitNo, command.Unusable(path, err), "name the file with the hooks, such as "+filepath.Join(".claude",
@@ -103,12 +103,12 @@ func projectOf(path, cwd string) string {
 	return cwd
 }
 
-func printFindings(s terminal.Streams, findings []check.Finding) {
+func printFindings(s terminal.Streams, findings []hooks.Finding) {
 	for _, f := range findings {
 		message.Fprintf(s.Out, "%s\n", f)
 	}
 }
 
-func hasErrors(findings []check.Finding) bool {
-	return slices.ContainsFunc(findings, func(f check.Finding) bool { return f.Severity == check.Error })
+func hasErrors(findings []hooks.Finding) bool {
+	return slices.ContainsFunc(findings, func(f hooks.Finding) bool { return f.Severity == hooks.Error })
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -25,7 +25,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if s.InputIsTerminal() {
 				return command.Unfed("a request", "fsmtx hooks eval < request.json; docs/hooks.md describes requests")
 			}
-			request, err := event.ReadAll(s.In)
+			request, err := client.ReadAll(s.In)
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -65,7 +65,7 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 	if s.InputIsTerminal() {
 		return nil, hookSetup{}, command.NotFed("fsmtx hooks fire " + shell.Join(name))
 	}
-	e, err := event.Read(s.In)
+	e, err := client.Read(s.In)
 	if err != nil {
 		return nil, hookSetup{}, err
 	}

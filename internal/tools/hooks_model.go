@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -43,7 +43,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, program []s
 	if s.InputIsTerminal() {
 		return command.Unfed("a GenerateContent request", "fsmtx hooks model -- COMMAND < request.json")
 	}
-	text, err := event.ReadAll(s.In)
+	text, err := client.ReadAll(s.In)
 	if err != nil {
 		return err
 	}

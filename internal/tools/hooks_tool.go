@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -80,7 +80,7 @@ func toolInput(s terminal.Streams, flag string) (jsontext.Value, error) {
 	}
 	if flag == "-" {
 		var err error
-		if text, err = event.ReadAll(s.In); err != nil {
+		if text, err = client.ReadAll(s.In); err != nil {
 			return nil, err
 		}
 	}

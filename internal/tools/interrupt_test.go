@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	hook "github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -48,7 +48,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 1 || len(args) == 1 && args[0] != "committed" {
 		ts.Fatalf("usage: interrupt [committed]")
 	}
-	e, err := hook.Parse([]byte(ts.ReadFile("event.json")))
+	e, err := client.Parse([]byte(ts.ReadFile("event.json")))
 	ts.Check(err)
 	request, _, err := hydrate.Understand(e)
 	ts.Check(err)

@@ -74,7 +74,7 @@ func (w *scene) session(t testing.TB, name, text string) []point {
 			}
 			return makeExecutable(work)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"expand": expand, "event": event, "update": update, "does": does,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"expand": expand, "event": skillCalled, "update": update, "does": does,
 			"calls": calls, "call": useTool, "becomes": becomes, "forge": forge, "plant": plant, "rewritten": rewritten,
 			"nodurations": noDurations,
 			"run":         run,

@@ -89,7 +89,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("NL", "\n")                                  // scripts have no escape for it
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": skillCalled, "cmptask": cmptask,
 			"update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt, "forge": forge,
 			"listing": listing, "plant": plant, "rewritten": rewritten},
 	})
@@ -123,9 +123,9 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// event writes event.json: what the client sends when the model has called a skill
+// skillCalled writes event.json: what the client sends when the model has called a skill
 // from the directory project: event my-skill.
-func event(ts *testscript.TestScript, neg bool, args []string) {
+func skillCalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: event skill")
 	}

@@ -83,7 +83,7 @@ func does(ts *testscript.TestScript, neg bool, args []string) {
 // calls lets the agent call a skill; the reply of the hook is left. With ! it has to fail:
 // calls notes.
 func calls(ts *testscript.TestScript, neg bool, args []string) {
-	event(ts, false, args[:1])
+	skillCalled(ts, false, args[:1])
 	if err := ts.Exec("sh", "-c", "fsmtx hydrate --announce "+strings.Join(args[1:], " ")+" < event.json"); neg != (err != nil) {
 		ts.Fatalf("calls %v: %v", args, err)
 	}

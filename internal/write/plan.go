@@ -16,7 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -188,7 +188,7 @@ func inFile(s terminal.Streams, r *hydrate.Request, path string) error {
 // request returns the request that the hook would derive from the client's event. With
 // tasklist.ErrNoList it is that of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
-	r = hydrate.Request{Event: event.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
+	r = hydrate.Request{Event: client.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
 	if f.event != "" {
 		if r, err = f.requestOf(s); err != nil {
 			return r, err
@@ -266,9 +266,9 @@ func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) 
 		return r, command.Unusable(f.event, err)
 	}
 	switch { // the texts of these errors are about standard input
-	case f.event != "-" && errors.Is(err, event.ErrEmpty):
+	case f.event != "-" && errors.Is(err, client.ErrEmpty):
 		return r, fmt.Errorf("%s is empty", f.event)
-	case f.event != "-" && errors.Is(err, event.ErrMalformed):
+	case f.event != "-" && errors.Is(err, client.ErrMalformed):
 		return r, fmt.Errorf("%s:%w", f.event, errors.Unwrap(err))
 	case err != nil:
 		return r, fmt.Errorf("%s: %w", f.event, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
@@ -157,7 +157,7 @@ func TestOrdinarySessionsAreNotBound(t *testing.T) {
 			w := newSession(t, s)
 			before := w.tree()
 			for _, e := range s.events {
-				assert.Equal(t, event.Answer{}, w.answer(e), "%s %v", e.id, e.fields)
+				assert.Equal(t, client.Answer{}, w.answer(e), "%s %v", e.id, e.fields)
 			}
 			assert.Equal(t, before, w.tree(), "something was written")
 		})
@@ -180,7 +180,7 @@ func newSession(t *testing.T, s session) *world {
 }
 
 // answer returns the rule's answer to the event.
-func (w *world) answer(e ruleEvent) event.Answer {
+func (w *world) answer(e ruleEvent) client.Answer {
 	if e.fields == nil {
 		w.env["CLAUDE_CODE_SESSION_ID"] = testSession
 		return w.call(e.id, "{")
@@ -240,7 +240,7 @@ func TestPlanningSessionsAreBound(t *testing.T) {
 			w := newSession(t, c.session)
 			r, ok := rules.Find(c.id)
 			require.True(t, ok)
-			var a event.Answer
+			var a client.Answer
 			for _, e := range c.events {
 				a = w.answer(e)
 			}
@@ -270,7 +270,7 @@ func TestACompletedSessionIsNotBoundOnAnotherBranch(t *testing.T) {
 	w.repository(&repository{Branch: "main"})
 	before := w.tree()
 	for _, a := range researchCalls(12) {
-		assert.Equal(t, event.Answer{}, w.answer(a))
+		assert.Equal(t, client.Answer{}, w.answer(a))
 	}
 	assert.Equal(t, before, w.tree())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
@@ -265,7 +265,7 @@ func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
 		defer release()
 	}
 
-	assert.Equal(t, event.Answer{}, rulesRun(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
+	assert.Equal(t, client.Answer{}, rulesRun(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
 	a := rulesRun(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"file_path":%q}}`, state), vars)
 	assert.Zero(t, a.Exit)
 	assert.Contains(t, a.Output, "CHECKPOINT: UNKNOWN → TASKS")
@@ -300,7 +300,7 @@ func TestABrokenBudgetIsLogged(t *testing.T) {
 	vars := map[string]string{"PLANNING_STATE_DIR": t.TempDir()}
 	s := guard.SessionOf("s", getenv(vars))
 	require.NoError(t, os.WriteFile(BudgetFile(s), []byte(`{"session_total":-1}`), 0o600))
-	assert.Equal(t, event.Answer{}, rulesRun(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
+	assert.Equal(t, client.Answer{}, rulesRun(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
 	log := readFile(t, s.Log())
 	assert.Contains(t, log, "H03_research_budget: RESET | Budget file unusable, counting from 0: a count is negative\n")
 	assert.Contains(t, log, "H03_research_budget: ALLOW | Budget OK: session=1/25, phase=1/10\n")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
@@ -53,10 +53,10 @@ func getenv(vars map[string]string) func(string) string {
 // newCall returns a call in a session whose files are in dir.
 func newCall(dir, session string) *call {
 	env := getenv(map[string]string{"PLANNING_STATE_DIR": dir})
-	return &call{Call: &guard.Call{Event: &event.Event{SessionID: session}, Session: guard.SessionOf(session, env)}, config: defaults}
+	return &call{Call: &guard.Call{Event: &client.Event{SessionID: session}, Session: guard.SessionOf(session, env)}, config: defaults}
 }
 
-func rulesRun(t *testing.T, id, input string, vars map[string]string) event.Answer {
+func rulesRun(t *testing.T, id, input string, vars map[string]string) client.Answer {
 	r, ok := Find(id)
 	require.True(t, ok, id)
 	return guard.Run(r, strings.NewReader(input), getenv(vars), nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
@@ -275,7 +275,7 @@ func hashes(n int) []any {
 	return all
 }
 
-func (w *world) call(hook string, stdin any) event.Answer {
+func (w *world) call(hook string, stdin any) client.Answer {
 	input, isText := stdin.(string)
 	if !isText {
 		data, err := json.Marshal(stdin, jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
@@ -288,7 +288,7 @@ func (w *world) call(hook string, stdin any) event.Answer {
 }
 
 func (w *world) once(st *step) {
-	var a event.Answer
+	var a client.Answer
 	for range max(1, st.Repeat) {
 		a = w.call(st.Hook, w.substitute(st.Stdin))
 	}

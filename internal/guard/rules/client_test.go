@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // seen is the effect of a hook's answer in the client (facts 19, 22, 40).
@@ -18,23 +18,23 @@ type seen struct {
 	problems    []string // complaints of the client
 }
 
-func asSeen(name string, a event.Answer) seen {
+func asSeen(name string, a client.Answer) seen {
 	v, reply := readReply(name, a)
 	v.user = reply.SystemMessage
 	if a.Exit != 0 && a.Exit != 2 {
 		v.problems = append(v.problems, "non-blocking hook error")
 		return v
 	}
-	specific := event.Specific{}
+	specific := client.Specific{}
 	if reply.Specific != nil {
 		specific = *reply.Specific
 	}
 	switch name {
-	case event.PreToolUse:
+	case client.PreToolUse:
 		v.asTool(a, reply, specific)
-	case event.Stop, event.SubagentStop:
+	case client.Stop, client.SubagentStop:
 		v.asStop(a, reply)
-	case event.PostToolUse:
+	case client.PostToolUse:
 		if v.model = specific.AdditionalContext; a.Exit == 2 {
 			v.model = a.ErrorText
 		}
@@ -49,25 +49,25 @@ func asSeen(name string, a event.Answer) seen {
 
 // readReply reads standard output as the client does. Output that begins like an object is
 // JSON; it is ignored if its form is wrong for the event.
-func readReply(name string, a event.Answer) (seen, event.Reply) {
+func readReply(name string, a client.Answer) (seen, client.Reply) {
 	var v seen
-	var reply event.Reply
+	var reply client.Reply
 	if !strings.HasPrefix(strings.TrimSpace(a.Output), "{") {
 		return v, reply
 	}
 	if err := json.Unmarshal([]byte(a.Output), &reply); err != nil {
 		v.problems = append(v.problems, "broken JSON: "+err.Error())
-		return v, event.Reply{}
+		return v, client.Reply{}
 	}
-	plain := []string{event.Stop, event.SubagentStop, event.PreCompact}
+	plain := []string{client.Stop, client.SubagentStop, client.PreCompact}
 	if reply.Specific != nil && (reply.Specific.HookEventName != name || slices.Contains(plain, name)) {
 		v.problems = append(v.problems, "hookSpecificOutput is not for this event")
-		return v, event.Reply{}
+		return v, client.Reply{}
 	}
 	return v, reply
 }
 
-func (v *seen) asTool(a event.Answer, reply event.Reply, specific event.Specific) {
+func (v *seen) asTool(a client.Answer, reply client.Reply, specific client.Specific) {
 	switch {
 	case specific.PermissionDecision == "deny":
 		v.blocked, v.model = true, specific.PermissionDecisionReason
@@ -81,7 +81,7 @@ func (v *seen) asTool(a event.Answer, reply event.Reply, specific event.Specific
 	}
 }
 
-func (v *seen) asStop(a event.Answer, reply event.Reply) {
+func (v *seen) asStop(a client.Answer, reply client.Reply) {
 	if reply.Decision == "block" {
 		v.blocked, v.model = true, reply.Reason
 	} else if a.Exit == 2 {
@@ -89,13 +89,13 @@ func (v *seen) asStop(a event.Answer, reply event.Reply) {
 	}
 }
 
-func (v *seen) asContext(name string, a event.Answer, specific event.Specific) {
-	v.blocked = a.Exit == 2 && name != event.SessionStart
+func (v *seen) asContext(name string, a client.Answer, specific client.Specific) {
+	v.blocked = a.Exit == 2 && name != client.SessionStart
 	v.model = specific.AdditionalContext
-	if v.model == "" && (name == event.PreCompact || !strings.HasPrefix(strings.TrimSpace(a.Output), "{")) {
+	if v.model == "" && (name == client.PreCompact || !strings.HasPrefix(strings.TrimSpace(a.Output), "{")) {
 		v.model = a.Output
 	}
-	if len(v.model) > 10000 && name != event.PreCompact {
+	if len(v.model) > 10000 && name != client.PreCompact {
 		v.problems = append(v.problems, "context is replaced by a file reference")
 	}
 }
@@ -103,7 +103,7 @@ func (v *seen) asContext(name string, a event.Answer, specific event.Specific) {
 // exitOf is the exit code of each decision that refuses.
 var exitOf = map[string]int{"deny": 2, "block": 2, "feedback": 2}
 
-func checkAnswer(t assert.TestingT, name string, e expectation, vars *strings.Replacer, a event.Answer) {
+func checkAnswer(t assert.TestingT, name string, e expectation, vars *strings.Replacer, a client.Answer) {
 	v := asSeen(name, a)
 	assert.Empty(t, v.problems)
 	assert.False(t, v.bypass, "an allowed call bypasses the permission prompt")

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
@@ -334,7 +334,7 @@ func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
 // ifShown returns the text, or "" if the client cannot show the user a message at the
 // rule's event.
 func ifShown(r guard.Rule, text string) string {
-	if r.Event == event.PreCompact {
+	if r.Event == client.PreCompact {
 		return ""
 	}
 	return text
@@ -346,7 +346,7 @@ func TestAC6_DevelopmentModeTurnsEveryGuardOff(t *testing.T) {
 		g, _ := rules.Find(id)
 		e["session_id"] = testSession
 		a := w.call(id, e)
-		assert.Equal(t, event.Answer{}, a, id)
+		assert.Equal(t, client.Answer{}, a, id)
 		assert.Contains(t, w.logged(), g.Name+": DEV_SKIP | Development mode active\n")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -16,7 +16,7 @@ import (
 // compares questions with decisions.
 func h01() guard.Rule {
 	return guard.Rule{
-		ID: "H01", Name: "H01_immutable_guard", Event: event.PreToolUse, Matcher: "AskUserQuestion",
+		ID: "H01", Name: "H01_immutable_guard", Event: client.PreToolUse, Matcher: "AskUserQuestion",
 		Flag: "hooks_immutable_guard", Timeout: 5,
 		Brief: "a question whose answer is already decided is not asked again",
 		Rows:  decisionRows, Decide: decideBy(runH01),
@@ -92,7 +92,7 @@ type question struct {
 
 // questionsOf returns the questions in tool_input.questions that have a text. If there are
 // none, it returns the one in tool_input.question.
-func questionsOf(e *event.Event) []question {
+func questionsOf(e *client.Event) []question {
 	var input struct {
 		Questions []jsontext.Value `json:"questions"`
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -13,7 +13,7 @@ import (
 // lockfile.go reads the lock.
 func h02() guard.Rule {
 	return guard.Rule{
-		ID: "H02", Name: "H02_lock_enforcement", Event: event.PreToolUse, Matcher: "Write|Edit|NotebookEdit",
+		ID: "H02", Name: "H02_lock_enforcement", Event: client.PreToolUse, Matcher: "Write|Edit|NotebookEdit",
 		Flag: "hooks_lock_enforcement", Timeout: 3,
 		Brief: "the feature directory is written only by the session that holds the planning lock",
 		Rows:  lockRows, Decide: decideBy(runH02),

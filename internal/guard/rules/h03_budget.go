@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -24,7 +24,7 @@ import (
 // writes the counts.
 func h03(config configuration) guard.Rule {
 	return guard.Rule{
-		ID: "H03", Name: "H03_research_budget", Event: event.PreToolUse,
+		ID: "H03", Name: "H03_research_budget", Event: client.PreToolUse,
 		Matcher: "mcp__(plugin_.+_)?(" + alternatives(config.servers) + ")__.*",
 		Flag:    "hooks_budget_tracker", Timeout: 3,
 		Brief: "research calls stay within the session's and the phase's budget",

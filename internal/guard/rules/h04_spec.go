@@ -3,7 +3,7 @@ package rules
 import (
 	"fmt"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -11,7 +11,7 @@ import (
 // h04 protects spec.md from changes after the first phase.
 func h04() guard.Rule {
 	return guard.Rule{
-		ID: "H04", Name: "H04_spec_protection", Event: event.PreToolUse, Matcher: "Write|Edit",
+		ID: "H04", Name: "H04_spec_protection", Event: client.PreToolUse, Matcher: "Write|Edit",
 		Flag: "hooks_spec_protection", Timeout: 3,
 		Brief: "spec.md does not change once planning is under way",
 		Rows:  specRows, Decide: decideBy(runH04),

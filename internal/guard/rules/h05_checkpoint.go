@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -15,7 +15,7 @@ import (
 // budget. audit.go reads and writes the log.
 func h05() guard.Rule {
 	return guard.Rule{
-		ID: "H05", Name: "H05_checkpoint_logger", Event: event.PostToolUse, Matcher: "Write|Edit",
+		ID: "H05", Name: "H05_checkpoint_logger", Event: client.PostToolUse, Matcher: "Write|Edit",
 		Timeout: 3,
 		Brief:   "every change of phase is logged and resets the phase's research budget",
 		Rows:    checkpointRows, Decide: decideBy(runH05),

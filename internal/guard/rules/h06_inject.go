@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
@@ -12,7 +12,7 @@ import (
 // writes the summary.
 func h06() guard.Rule {
 	return guard.Rule{
-		ID: "H06", Name: "H06_context_injection", Event: event.UserPromptSubmit,
+		ID: "H06", Name: "H06_context_injection", Event: client.UserPromptSubmit,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "every prompt comes with the state of the workflow",
 		Rows:  injectionRows(), Decide: decideBy(runH06),
@@ -51,5 +51,5 @@ func (f summaryFacts) decide(first int, word, lead string) guard.Verdict {
 		return guard.Pass(first+1, "State file unreadable: "+f.state.err.Error())
 	}
 	detail := fmt.Sprintf("phase=%s, mode=%s, decisions=%d", f.state.phase, f.state.mode, len(f.state.decisions))
-	return guard.Inject(first+2, word, detail, lead+f.summary(maxContext-event.Length(lead)), "")
+	return guard.Inject(first+2, word, detail, lead+f.summary(maxContext-client.Length(lead)), "")
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -26,7 +25,7 @@ func h10(config configuration) guard.Rule {
 
 // agentRule fills in the fields that the rules for agents share, H07 to H10.
 func agentRule(r guard.Rule) guard.Rule {
-	r.Event, r.Flag, r.Timeout = event.SubagentStop, "hooks_agent_validation", 10
+	r.Event, r.Flag, r.Timeout = client.SubagentStop, "hooks_agent_validation", 10
 	return r
 }
 

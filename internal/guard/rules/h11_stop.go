@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -17,7 +16,7 @@ import (
 
 // stopRule fills in the fields that H11a and H11b share.
 func stopRule(r guard.Rule) guard.Rule {
-	r.Event, r.Flag, r.Timeout = event.Stop, "hooks_stop_guard", 5
+	r.Event, r.Flag, r.Timeout = client.Stop, "hooks_stop_guard", 5
 	r.Binds = bindsBy((*call).inPlanningSession)
 	return r
 }

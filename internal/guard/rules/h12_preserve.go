@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
@@ -9,7 +9,7 @@ import (
 // compaction. Its table is the one of summaryFacts.decide, in h06_inject.go.
 func h12() guard.Rule {
 	return guard.Rule{
-		ID: "H12", Name: "H12_preserve_context", Event: event.PreCompact,
+		ID: "H12", Name: "H12_preserve_context", Event: client.PreCompact,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "the summary of a compaction contains the state of the workflow",
 		Rows:  preservationRows(), Decide: decideBy(runH12),

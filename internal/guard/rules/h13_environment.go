@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -19,7 +19,7 @@ import (
 // commands and removes old session files.
 func h13() guard.Rule {
 	return guard.Rule{
-		ID: "H13", Name: "H13_env_setup", Event: event.SessionStart,
+		ID: "H13", Name: "H13_env_setup", Event: client.SessionStart,
 		Timeout: 10,
 		Brief:   "the model knows branch, feature directory and phase when a session starts",
 		Rows:    environmentRows, Decide: decideBy(runH13),
@@ -91,7 +91,7 @@ func (f environmentFacts) verdict() guard.Verdict {
 	if !f.continued || !f.summary.state.readable() {
 		return guard.Inject(1, "SETUP", message, message, message)
 	}
-	summary := f.summary.summary(maxContext - event.Length(message) - len("\n"))
+	summary := f.summary.summary(maxContext - client.Length(message) - len("\n"))
 	return guard.Inject(2, "SETUP", message, message+"\n"+summary, message)
 }
 

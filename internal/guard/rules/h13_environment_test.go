@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
@@ -25,7 +25,7 @@ func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
 	assert.Contains(t, facts.message(), "phase="+guard.Truncate(strings.Repeat("p", 101), 100)+", spec=")
 	facts.summary.state.phase = "PLAN"
 	message := facts.verdict().Message
-	assert.LessOrEqual(t, event.Length(message), maxContext)
+	assert.LessOrEqual(t, client.Length(message), maxContext)
 	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", feature_dir=/"+strings.Repeat("f", 4095)+", ")
 	assert.Contains(t, message, "</planning-state>")
 }

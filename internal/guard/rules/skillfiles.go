@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -26,7 +25,7 @@ const workflowFile = "fsm.json"
 // SkillFileHooks returns the hook that runs the guard of skill files in the given program.
 func SkillFileHooks(program string) []settings.Hook {
 	return []settings.Hook{{
-		Event: event.PreToolUse, Matcher: SkillFilesMatcher, Command: program, Args: []string{"guard", "skill-files"}, Timeout: 3,
+		Event: client.PreToolUse, Matcher: SkillFilesMatcher, Command: program, Args: []string{"guard", "skill-files"}, Timeout: 3,
 	}}
 }
 
@@ -37,23 +36,23 @@ func SkillFileHooks(program string) []settings.Hook {
 // It decides the PreToolUse event on standard input. If the event cannot be read, the
 // call is allowed and the user gets a notice, also after a panic, whose exit code 2 would
 // refuse the call.
-func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer) {
+func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer client.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			answer = event.Tell(event.PreToolUse, "",
+			answer = client.Tell(client.PreToolUse, "",
 				guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p)))
 		}
 	}()
 	if bypass, _ := getenv(SkillFilesBypass); bypass != "" {
-		return event.Answer{}
+		return client.Answer{}
 	}
-	e, err := event.Read(in)
+	e, err := client.Read(in)
 	if err != nil {
-		return event.Tell(event.PreToolUse, "",
+		return client.Tell(client.PreToolUse, "",
 			guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error()))
 	}
 	if e.Foreign() {
-		return event.Answer{}
+		return client.Answer{}
 	}
 	configDir, err := client.ConfigDir(getenv)
 	if err != nil {
@@ -61,10 +60,10 @@ func RunSkillFiles(in io.Reader, getenv func(string) (string, bool)) (answer eve
 	}
 	for _, r := range fileRequests(e) {
 		if r.pattern || isWorkflow(safefile.Resolve(r.path), configDir) || isWorkflow(r.path, configDir) {
-			return event.Refuse(skillFileRefusal(r.path))
+			return client.Refuse(skillFileRefusal(r.path))
 		}
 	}
-	return event.Answer{}
+	return client.Answer{}
 }
 
 func skillFileRefusal(path string) string {
@@ -81,7 +80,7 @@ type fileRequest struct {
 }
 
 // fileRequests returns the paths of a tool call that name an fsm.json or resolve to one.
-func fileRequests(e *event.Event) []fileRequest {
+func fileRequests(e *client.Event) []fileRequest {
 	input := func(name string) string { return jsonx.StringMember(e.ToolInput, name) }
 	base := cmp.Or(safefile.Absolute(input("path"), e.Cwd), e.Cwd)
 	var names []string

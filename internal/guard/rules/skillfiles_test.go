@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
 
-func runSkillFiles(input string, vars map[string]string) event.Answer {
+func runSkillFiles(input string, vars map[string]string) client.Answer {
 	return RunSkillFiles(strings.NewReader(input), func(name string) (string, bool) {
 		v, ok := vars[name]
 		return v, ok
@@ -56,14 +56,14 @@ func TestOnlyTheFilesOfSkillsAreRefused(t *testing.T) {
 		vars := map[string]string{"CLAUDE_CONFIG_DIR": root + "/config"}
 		a := runSkillFiles(input, vars)
 		if !c.denied {
-			assert.Equal(t, event.Answer{}, a, "%s %s", c.tool, c.input)
+			assert.Equal(t, client.Answer{}, a, "%s %s", c.tool, c.input)
 			continue
 		}
-		assert.Equal(t, event.ExitBlock, a.Exit, "%s %s", c.tool, c.input)
+		assert.Equal(t, client.ExitBlock, a.Exit, "%s %s", c.tool, c.input)
 		assert.Contains(t, a.Output, `"permissionDecision": "deny"`)
 		assert.Contains(t, a.ErrorText, "TaskList")
 		vars[SkillFilesBypass] = "1"
-		assert.Equal(t, event.Answer{}, runSkillFiles(input, vars), "bypassed")
+		assert.Equal(t, client.Answer{}, runSkillFiles(input, vars), "bypassed")
 	}
 }
 
@@ -74,10 +74,10 @@ func TestSkillFilesWithoutAConfigurationDirectory(t *testing.T) {
 	read := func(path string) string {
 		return fmt.Sprintf(`{"cwd":%q,"tool_name":"Read","tool_input":{"file_path":%q}}`, root, path)
 	}
-	assert.Equal(t, event.Answer{}, runSkillFiles(read("config/skills/a/fsm.json"), nil))
-	assert.Equal(t, event.ExitBlock, runSkillFiles(read("config/skills/a/fsm.json"),
+	assert.Equal(t, client.Answer{}, runSkillFiles(read("config/skills/a/fsm.json"), nil))
+	assert.Equal(t, client.ExitBlock, runSkillFiles(read("config/skills/a/fsm.json"),
 		map[string]string{"HOME": root, "CLAUDE_CONFIG_DIR": root + "/config"}).Exit)
-	assert.Equal(t, event.ExitBlock, runSkillFiles(read("skills/a/fsm.json"), nil).Exit)
+	assert.Equal(t, client.ExitBlock, runSkillFiles(read("skills/a/fsm.json"), nil).Exit)
 }
 
 func TestSkillFilesInAnUnreadableEvent(t *testing.T) {
@@ -99,6 +99,6 @@ func (panics) Read([]byte) (int, error) { panic("a bug") }
 
 func TestAPanicOfTheGuardOfSkillFilesLetsTheCallPass(t *testing.T) {
 	answer := RunSkillFiles(panics{}, func(string) (string, bool) { return "", false })
-	assert.Equal(t, event.ExitOK, answer.Exit)
+	assert.Equal(t, client.ExitOK, answer.Exit)
 	assert.Contains(t, answer.Output, "internal error: a bug")
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
@@ -57,10 +57,10 @@ func TestQuestionsOf(t *testing.T) {
 		`"x"`:                                                                    nil,
 	} {
 		var texts []string
-		for _, q := range questionsOf(&event.Event{ToolInput: []byte(input)}) {
+		for _, q := range questionsOf(&client.Event{ToolInput: []byte(input)}) {
 			texts = append(texts, q.text)
 		}
 		assert.Equal(t, want, texts, input)
 	}
-	assert.Empty(t, questionsOf(&event.Event{}))
+	assert.Empty(t, questionsOf(&client.Event{}))
 }

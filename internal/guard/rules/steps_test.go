@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
@@ -129,7 +129,7 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 		"no state file":       {"s1", false, false, "PLAN"},
 	} {
 		env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
-		call := &call{Call: guard.NewCall(&event.Event{SessionID: c.session}, guard.Config{}, time.Now(), env), config: defaults}
+		call := &call{Call: guard.NewCall(&client.Event{SessionID: c.session}, guard.Config{}, time.Now(), env), config: defaults}
 		call.config.plugin, call.config.always = "product-planning", c.always
 		s := stateFile{exists: c.exists, phase: "PLAN"}
 		call.followSteps(&s)
@@ -146,7 +146,7 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	written := filepath.Join(feature, stateName)
 	require.NoError(t, os.WriteFile(written, []byte("---\nmode: x\n---\n"), 0o600))
 	env := getenv(map[string]string{"CLAUDE_CONFIG_DIR": home})
-	wrote := &call{Call: guard.NewCall(&event.Event{SessionID: "s1", ToolInput: jsontext.Value(`{"file_path":"` + written + `"}`)},
+	wrote := &call{Call: guard.NewCall(&client.Event{SessionID: "s1", ToolInput: jsontext.Value(`{"file_path":"` + written + `"}`)},
 		guard.Config{}, time.Now(), env), config: defaults}
 	wrote.config.plugin, wrote.place = "product-planning", place{feature: feature, cwd: feature, root: feature}
 	facts, audit := wrote.checkpointFacts()

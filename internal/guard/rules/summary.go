@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -51,7 +51,7 @@ const (
 // event.Length. List items that do not fit are left out.
 func (f summaryFacts) summary(max int) string {
 	tail := f.lockLines() + "</planning-state>"
-	t := &bounded{left: max - event.Length(tail)}
+	t := &bounded{left: max - client.Length(tail)}
 	t.add("<planning-state>\n")
 	t.add("phase: " + contained(f.state.phase, maxWord) + "\n")
 	t.add("mode: " + contained(f.state.mode, maxWord) + "\n")
@@ -110,7 +110,7 @@ type bounded struct {
 
 // add adds a line if it fits.
 func (t *bounded) add(line string) {
-	if n := event.Length(line); n <= t.left {
+	if n := client.Length(line); n <= t.left {
 		t.b.WriteString(line)
 		t.left -= n
 	}

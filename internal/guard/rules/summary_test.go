@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func TestASummaryIsBounded(t *testing.T) {
@@ -22,7 +22,7 @@ func TestASummaryIsBounded(t *testing.T) {
 	}
 	s.lock = lockFile{exists: true, owner: strings.Repeat("o", 300)}
 	text := s.summary(maxContext)
-	assert.LessOrEqual(t, event.Length(text), maxContext)
+	assert.LessOrEqual(t, client.Length(text), maxContext)
 	assert.Contains(t, text, "decisions_count: 200\n")
 	assert.True(t, strings.HasPrefix(text, "<planning-state>\nphase: p"))
 	assert.True(t, strings.HasSuffix(text, "o\n</planning-state>"))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
@@ -184,7 +183,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 		long.gates = append(long.gates, gate{phase: fmt.Sprint(i), verdict: strings.Repeat("v", 90)})
 	}
 	lead := strings.Repeat("x", 500)
-	assert.LessOrEqual(t, event.Length(summaryFacts{state: long}.decide(1, "WORD", lead).Message), maxContext)
+	assert.LessOrEqual(t, client.Length(summaryFacts{state: long}.decide(1, "WORD", lead).Message), maxContext)
 }
 
 func TestTheTableOfH07(t *testing.T) {

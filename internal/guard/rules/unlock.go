@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/message"
 )
@@ -28,7 +28,7 @@ func Unlock(here, session string, env func(string) string) (done string, err err
 	if project == "" {
 		project = here
 	}
-	c := callOf(guard.NewCall(&event.Event{Cwd: here}, guard.ReadConfig(env, project), time.Now(), env))
+	c := callOf(guard.NewCall(&client.Event{Cwd: here}, guard.ReadConfig(env, project), time.Now(), env))
 	if c.place.feature == "" {
 		return "", errNoFeature
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/harness/agents"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
@@ -40,7 +40,7 @@ func TestOtherAgentsEventsAreForeign(t *testing.T) {
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			e, err := event.Parse(data)
+			e, err := client.Parse(data)
 			require.NoError(t, err)
 			assert.True(t, e.Foreign(), "%s", data)
 			seen[e.Name] = true

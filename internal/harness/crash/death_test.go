@@ -21,7 +21,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -163,8 +163,8 @@ func (d scenario) chosen(steps []string) []int {
 // continueBy continues after a death and returns what is wrong with the list then.
 func (w *world) continueBy(t *testing.T, by string, before map[string]worlds.File, created map[string]string) (problem string) {
 	if by == "recover" {
-		r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
-		if r.State == recovery.Refused {
+		r := tasklist.Recover(context.Background(), w.List(), 5*time.Second, tasklist.RecoverOptions{})
+		if r.State == tasklist.Refused {
 			return r.String()
 		}
 		return recoveredProblem(before, w.Tasks(t), created)
@@ -234,8 +234,8 @@ func TestTheClientsOwnTaskAfterADeath(t *testing.T) {
 		}
 		w.AddTask(t, next+1, `"status":"pending"`)
 		own := worlds.TaskName(next + 1)
-		r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
-		require.NotEqual(t, recovery.Refused, r.State, "%s", r)
+		r := tasklist.Recover(context.Background(), w.List(), 5*time.Second, tasklist.RecoverOptions{})
+		require.NotEqual(t, tasklist.Refused, r.State, "%s", r)
 		after := w.Tasks(t)
 		require.Contains(t, after, own, "ahead of step %d, %s: %s", n, steps[n], r)
 		if _, taken := created[own]; taken {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -77,8 +77,8 @@ func (w *world) contradicts(t *testing.T, err error, before map[string]worlds.Fi
 // requireUsable fails unless the list can be recovered and the next hydration works.
 func (w *world) requireUsable(t *testing.T) {
 	t.Helper()
-	r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
-	require.NotEqual(t, recovery.Refused, r.State, "%s", r)
+	r := tasklist.Recover(context.Background(), w.List(), 5*time.Second, tasklist.RecoverOptions{})
+	require.NotEqual(t, tasklist.Refused, r.State, "%s", r)
 	_, err := w.hydrate("second", nil)
 	require.NoError(t, err)
 }
@@ -101,8 +101,8 @@ func TestPersistentFaultsRequireRecovery(t *testing.T) {
 				require.Contains(t, hint, "fsmtx recover")
 				required++
 			}
-			r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
-			require.NotEqual(t, recovery.Refused, r.State, "%s", r)
+			r := tasklist.Recover(context.Background(), w.List(), 5*time.Second, tasklist.RecoverOptions{})
+			require.NotEqual(t, tasklist.Refused, r.State, "%s", r)
 			require.Empty(t, recoveredProblem(before, w.Tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
 			w.requireUsable(t)
 			require.NoError(t, os.RemoveAll(w.Dir))

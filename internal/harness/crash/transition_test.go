@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -324,8 +324,8 @@ var next = []struct {
 		return nil
 	}, false},
 	{"recover", func(w *flow) error {
-		if r := recovery.List(context.Background(), w.dir(), 5*time.Second, recovery.Options{}); r.State == recovery.Refused ||
-			r.State == recovery.Damaged {
+		if r := tasklist.Recover(context.Background(), w.dir(), 5*time.Second, tasklist.RecoverOptions{}); r.State == tasklist.Refused ||
+			r.State == tasklist.Damaged {
 			return fmt.Errorf("%s", r)
 		}
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
@@ -66,9 +66,9 @@ func TestSkillToolFiresPostToolUse(t *testing.T) {
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
-	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 	require.NoError(t, err)
-	assert.Equal(t, event.PostToolUse, e.Name)
+	assert.Equal(t, client.PostToolUse, e.Name)
 	assert.Equal(t, s.Session, e.SessionID)
 	assert.Equal(t, s.Project, e.Cwd)
 	assert.Equal(t, "skill", r.Name(e.ToolUseID))
@@ -104,7 +104,7 @@ func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 
 	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "/plain with words")
 
-	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 	require.NoError(t, err)
 	assert.Equal(t, "plain", e.CommandName)
 	assert.Equal(t, "with words", e.CommandArgs)
@@ -184,7 +184,7 @@ func TestSubagentSharesTheParentsList(t *testing.T) {
 		}},
 	}, "go")
 
-	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 	require.NoError(t, err)
 	assert.Equal(t, s.Session, e.SessionID)
 	assert.NotEmpty(t, e.AgentID)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -40,7 +40,7 @@ func interrupt(t *testing.T, s *realclient.Sandbox, list, skill string) {
 
 // hydrateAndDie runs in the child process. It returns only if it is not killed.
 func hydrateAndDie(list string) int {
-	e, err := event.Read(os.Stdin)
+	e, err := client.Read(os.Stdin)
 	if err != nil {
 		return report(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
@@ -416,7 +415,7 @@ func TestAClientWithoutPersistence(t *testing.T) {
 
 			s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go", c.args...)
 
-			e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+			e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 			require.NoError(t, err)
 			assert.Equal(t, "projects", filepath.Base(filepath.Dir(filepath.Dir(e.TranscriptPath))))
 			_, err = os.Stat(e.TranscriptPath)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
@@ -89,7 +89,7 @@ func TestAHookRefusesATaskUpdate(t *testing.T) {
 			assert.True(t, isError)
 			assert.Contains(t, text, c.want)
 			assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
-			e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+			e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 			require.NoError(t, err)
 			assert.Equal(t, "TaskUpdate", e.ToolName)
 			assert.JSONEq(t, `{"taskId": "1", "status": "completed"}`, string(e.ToolInput))
@@ -111,7 +111,7 @@ func TestTaskCompletedCanRefuse(t *testing.T) {
 	assert.Contains(t, text, "THE-REASON")
 	assert.Equal(t, []string{"#1 [pending] first"}, taskLines(t, r, "list"))
 	assert.NotContains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/1.json"), "dropped")
-	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 	require.NoError(t, err)
 	assert.Equal(t, `"1"`, string(e.Member("task_id")))
 	assert.Nil(t, e.Member("metadata"))
@@ -149,7 +149,7 @@ func TestTheClientOverridesTheNinthBlock(t *testing.T) {
 	r := s.Prompt(Script{Main: turns}, "go")
 
 	assert.Len(t, r.Ran("Stop"), 9)
-	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	e, err := client.Parse([]byte(read(t, s, "project/event.json")))
 	require.NoError(t, err)
 	assert.Equal(t, "[]", strings.TrimSpace(string(e.BackgroundTasks)))
 }

@@ -25,8 +25,8 @@ func goEmulator(dir string) *exec.Cmd {
 	return c
 }
 
-// client is the process of a client.
-type client struct {
+// emulated is the process of an emulated client.
+type emulated struct {
 	t      *testing.T
 	world  *world
 	launch launcher
@@ -35,15 +35,15 @@ type client struct {
 	out    *bufio.Scanner
 }
 
-func (w *world) startClient(t *testing.T, launch launcher) *client {
+func (w *world) startClient(t *testing.T, launch launcher) *emulated {
 	t.Helper()
-	c := &client{t: t, world: w, launch: launch}
+	c := &emulated{t: t, world: w, launch: launch}
 	c.start()
 	t.Cleanup(c.stop)
 	return c
 }
 
-func (c *client) start() {
+func (c *emulated) start() {
 	c.cmd = c.launch(c.world.List())
 	var err error
 	c.in, err = c.cmd.StdinPipe()
@@ -56,13 +56,13 @@ func (c *client) start() {
 }
 
 // stop waits for the client to end.
-func (c *client) stop() {
+func (c *emulated) stop() {
 	_ = c.in.Close()
 	_ = c.cmd.Wait()
 }
 
 // send sends an order; an empty one lets the client continue after a pause.
-func (c *client) send(o order) {
+func (c *emulated) send(o order) {
 	line, err := json.Marshal(o)
 	require.NoError(c.t, err)
 	_, err = c.in.Write(append(line, '\n'))
@@ -70,13 +70,13 @@ func (c *client) send(o order) {
 }
 
 // receive returns the answer to the last order.
-func (c *client) receive() (a answer) {
+func (c *emulated) receive() (a answer) {
 	require.True(c.t, c.out.Scan(), "the client gave no answer")
 	require.NoError(c.t, json.Unmarshal(c.out.Bytes(), &a), "%s", c.out.Text())
 	return a
 }
 
-func (c *client) do(o order) answer {
+func (c *emulated) do(o order) answer {
 	c.send(o)
 	a := c.receive()
 	if o.Die != "" {
@@ -87,7 +87,7 @@ func (c *client) do(o order) answer {
 
 // replaceDead waits for the death that was ordered, makes the lock that is left stale
 // and starts another client.
-func (c *client) replaceDead(o order) {
+func (c *emulated) replaceDead(o order) {
 	c.stop()
 	lock := ".lock.lock"
 	if o.Op == "update" {
@@ -100,7 +100,7 @@ func (c *client) replaceDead(o order) {
 
 // worker is a client that acts at random.
 type worker struct {
-	*client
+	*emulated
 	rng        *rand.Rand
 	ledger     *ledger
 	own        []int // tasks it created

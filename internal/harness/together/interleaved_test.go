@@ -27,7 +27,7 @@ var interleavings = []interleaving{
 
 // start hydrates and lets a client read; its write is pending. lock says whether the
 // client keeps to the protocol.
-func (i interleaving) start(t *testing.T, launch launcher, lock bool) (*world, *history, *client, order) {
+func (i interleaving) start(t *testing.T, launch launcher, lock bool) (*world, *history, *emulated, order) {
 	w := newWorld(t)
 	w.addManualTask(t, 1)
 	before := w.Tasks(t)
@@ -43,7 +43,7 @@ func (i interleaving) start(t *testing.T, launch launcher, lock bool) (*world, *
 }
 
 // finish lets the client write and adds the result to the history.
-func (i interleaving) finish(t *testing.T, w *world, h *history, c *client, o order) {
+func (i interleaving) finish(t *testing.T, w *world, h *history, c *emulated, o order) {
 	c.send(order{})
 	a := c.receive()
 	require.Empty(t, a.Error)

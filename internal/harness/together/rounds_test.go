@@ -54,7 +54,7 @@ func (r round) run(t *testing.T, w *world, launch launcher, seed uint64) {
 	var all sync.WaitGroup
 	for i := range r.clients {
 		k := &worker{
-			client: w.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, uint64(i))), ledger: h.ledger,
+			emulated: w.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, uint64(i))), ledger: h.ledger,
 			shared: shared, first: i == 0, dies: r.killClients, staleLocks: r.staleLocks,
 		}
 		all.Go(func() { k.work(r.actions) })

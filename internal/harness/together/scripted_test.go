@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -52,7 +52,7 @@ type report struct {
 // runScriptedHook hydrates as the program does, on a scripted file system.
 func runScriptedHook() int {
 	var s script
-	e, err := event.Read(os.Stdin)
+	e, err := client.Read(os.Stdin)
 	if err == nil {
 		err = json.Unmarshal([]byte(os.Getenv(scriptVariable)), &s)
 	}

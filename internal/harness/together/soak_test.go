@@ -85,7 +85,7 @@ func (s *soak) run(t *testing.T, launch launcher, seed uint64) {
 	actor(30, s.step)
 	actor(40, s.recoverOnce)
 	client := &worker{
-		client: s.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, 1)), ledger: s.ledger, shared: shared,
+		emulated: s.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, 1)), ledger: s.ledger, shared: shared,
 		first: true, dies: true, staleLocks: true,
 	}
 	client.work(60)

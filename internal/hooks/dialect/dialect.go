@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // errUnknown is returned when no dialect has the name.
@@ -212,7 +212,7 @@ func (m Matching) IsNameList(matcher string) bool {
 // Fits reports whether the agent takes a changed result of a tool for a result. result is nil if it is
 // not known.
 func (a Around) Fits(tool string, result, changed jsontext.Value) bool {
-	object, isObject := js.ParseObject(changed)
+	object, isObject := jsonx.ParseObject(changed)
 	kinds, known := a.Results[tool]
 	switch {
 	case strings.HasPrefix(tool, "mcp__"): // a server may return anything
@@ -234,8 +234,8 @@ func hasForm(value, form jsontext.Value) bool {
 	if form == nil {
 		return true
 	}
-	object, _ := js.ParseObject(form)
-	members, _ := js.ParseObject(value)
+	object, _ := jsonx.ParseObject(form)
+	members, _ := jsonx.ParseObject(value)
 	for name, below := range object.All() {
 		if !members.Has(name) || !hasForm(members.Get(name), below) {
 			return false

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // EntryViolation returns the name of a field of a hook's entry whose value the agent does not
 // accept, and why; both are "" if it accepts all. The type, the command and the timeout are not
 // tested here.
-func (d Dialect) EntryViolation(handler string, entry js.Object) (field, why string) {
+func (d Dialect) EntryViolation(handler string, entry jsonx.Object) (field, why string) {
 	kinds := d.Hooks.Entries[handler]
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		kind, value := kinds[name], entry.Get(name)

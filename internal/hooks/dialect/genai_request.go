@@ -6,13 +6,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // ToHookRequest returns the hook format of a request.
-func ToHookRequest(request jsontext.Value) js.Object {
-	from, _ := js.ParseObject(request)
-	var to js.Object
+func ToHookRequest(request jsontext.Value) jsonx.Object {
+	from, _ := jsonx.ParseObject(request)
+	var to jsonx.Object
 	if model := from.Get("model"); model != nil {
 		to = to.With("model", model)
 	}
@@ -33,13 +33,13 @@ func messagesOf(contents jsontext.Value) jsontext.Value {
 			messages = append(messages, message.Raw())
 		}
 	}
-	return js.List(messages)
+	return jsonx.List(messages)
 }
 
 // contentsOf returns contents as a list. In a request they may be a list, one content or a
 // string.
 func contentsOf(contents jsontext.Value) []jsontext.Value {
-	if items, ok := js.Array(contents); ok {
+	if items, ok := jsonx.Array(contents); ok {
 		return items
 	}
 	if contents == nil || contents.Kind() == 'n' {
@@ -49,13 +49,13 @@ func contentsOf(contents jsontext.Value) []jsontext.Value {
 }
 
 // messageOf returns the message of a content; ok is false if it has no text.
-func messageOf(content jsontext.Value) (m js.Object, ok bool) {
-	if text, ok := js.String(content); ok {
+func messageOf(content jsontext.Value) (m jsonx.Object, ok bool) {
+	if text, ok := jsonx.String(content); ok {
 		return message("user", text), text != ""
 	}
-	from, ok := js.ParseObject(content)
+	from, ok := jsonx.ParseObject(content)
 	if !ok {
-		return js.Object{}, false
+		return jsonx.Object{}, false
 	}
 	role := from.Text("role")
 	if role != "model" && role != "system" {
@@ -65,20 +65,20 @@ func messageOf(content jsontext.Value) (m js.Object, ok bool) {
 	return message(role, text), text != ""
 }
 
-func message(role, text string) js.Object {
-	return js.Object{}.WithText("role", role).WithText("content", text)
+func message(role, text string) jsonx.Object {
+	return jsonx.Object{}.WithText("role", role).WithText("content", text)
 }
 
 // partTexts returns the texts of one part or a list of parts.
 func partTexts(parts jsontext.Value) []string {
 	var found []string
 	for _, part := range contentsOf(parts) {
-		if text, ok := js.String(part); ok {
+		if text, ok := jsonx.String(part); ok {
 			found = append(found, text)
 			continue
 		}
-		o, _ := js.ParseObject(part)
-		if text, ok := js.String(o.Get("text")); ok {
+		o, _ := jsonx.ParseObject(part)
+		if text, ok := jsonx.String(o.Get("text")); ok {
 			found = append(found, text)
 		}
 	}
@@ -87,19 +87,19 @@ func partTexts(parts jsontext.Value) []string {
 
 // FromHookRequest applies a request in hook format, which a hook changed, to the request base
 // from which it was made. What the hook format cannot express stays as in base.
-func FromHookRequest(changed js.Object, base jsontext.Value) jsontext.Value {
-	to, _ := js.ParseObject(base)
+func FromHookRequest(changed jsonx.Object, base jsontext.Value) jsontext.Value {
+	to, _ := jsonx.ParseObject(base)
 	if model := changed.Get("model"); model != nil && model.Kind() == '"' {
 		to = to.With("model", model)
 	}
-	if messages, ok := js.Array(changed.Get("messages")); ok {
+	if messages, ok := jsonx.Array(changed.Get("messages")); ok {
 		to = to.With("contents", contentsFrom(messages, to.Get("contents")))
 	}
 	config := to.Object("config")
-	if given, ok := js.ParseObject(changed.Get("config")); ok {
+	if given, ok := jsonx.ParseObject(changed.Get("config")); ok {
 		config = config.Merged(given.Only(generationFields()...))
 	}
-	if toolConfig, ok := js.ParseObject(changed.Get("toolConfig")); ok {
+	if toolConfig, ok := jsonx.ParseObject(changed.Get("toolConfig")); ok {
 		config = config.WithObject("toolConfig", config.Object("toolConfig").Merged(FromHookToolConfig(toolConfig)))
 	}
 	if config.Len() > 0 {
@@ -124,16 +124,16 @@ func contentsFrom(messages []jsontext.Value, base jsontext.Value) jsontext.Value
 	keep, used := unchanged(messages, old)
 	var contents []jsontext.Value
 	for _, content := range old[:keep] {
-		if text, ok := js.String(content); ok {
+		if text, ok := jsonx.String(content); ok {
 			content = contentOf(message("user", text))
 		}
 		contents = append(contents, content)
 	}
 	for _, m := range messages[used:] {
-		o, _ := js.ParseObject(m)
+		o, _ := jsonx.ParseObject(m)
 		contents = append(contents, contentOf(o))
 	}
-	return js.List(contents)
+	return jsonx.List(contents)
 }
 
 // unchanged returns the number of old contents to keep, and the number of messages that
@@ -154,17 +154,17 @@ func unchanged(messages, old []jsontext.Value) (keep, used int) {
 	return len(old), used
 }
 
-func sameMessage(changed jsontext.Value, original js.Object) bool {
-	o, _ := js.ParseObject(changed)
+func sameMessage(changed jsontext.Value, original jsonx.Object) bool {
+	o, _ := jsonx.ParseObject(changed)
 	return o.Text("role") == original.Text("role") && contentText(o.Get("content")) == original.Text("content")
 }
 
 // contentOf returns the content of a message, with one part.
-func contentOf(message js.Object) jsontext.Value {
-	part := js.Object{}.WithText("text", contentText(message.Get("content")))
-	return js.Object{}.
+func contentOf(message jsonx.Object) jsontext.Value {
+	part := jsonx.Object{}.WithText("text", contentText(message.Get("content")))
+	return jsonx.Object{}.
 		WithText("role", cmp.Or(message.Text("role"), "user")).
-		With("parts", js.List([]jsontext.Value{part.Raw()})).
+		With("parts", jsonx.List([]jsontext.Value{part.Raw()})).
 		Raw()
 }
 
@@ -178,15 +178,15 @@ func contentText(content jsontext.Value) string {
 
 // ToHookToolConfig returns the hook format, {mode, allowedFunctionNames}, of
 // {functionCallingConfig: {mode, allowedFunctionNames}}.
-func ToHookToolConfig(from js.Object) js.Object {
+func ToHookToolConfig(from jsonx.Object) jsonx.Object {
 	return from.Object("functionCallingConfig").Only("mode", "allowedFunctionNames")
 }
 
 // FromHookToolConfig is the inverse of ToHookToolConfig. {} becomes {}.
-func FromHookToolConfig(from js.Object) js.Object {
+func FromHookToolConfig(from jsonx.Object) jsonx.Object {
 	inner := from.Only("mode", "allowedFunctionNames")
 	if inner.Len() == 0 {
-		return js.Object{}
+		return jsonx.Object{}
 	}
-	return js.Object{}.WithObject("functionCallingConfig", inner)
+	return jsonx.Object{}.WithObject("functionCallingConfig", inner)
 }

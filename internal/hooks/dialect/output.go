@@ -5,19 +5,19 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Output is the output of one hook, or the merged output of several: decision, reason,
 // continue, stopReason, suppressOutput, systemMessage and hookSpecificOutput. A field
 // of the wrong type is treated as absent.
 type Output struct {
-	js.Object
+	jsonx.Object
 }
 
 // ParseOutput reads an output; ok is false if data is not a JSON object.
 func ParseOutput(data jsontext.Value) (o Output, ok bool) {
-	object, ok := js.ParseObject(data)
+	object, ok := jsonx.ParseObject(data)
 	return Output{object}, ok
 }
 
@@ -46,7 +46,7 @@ func (o Output) SuppressesOutput() bool { return o.IsTrue("suppressOutput") }
 func (o Output) Context() string { return o.Specific().Text("additionalContext") }
 
 // Specific returns hookSpecificOutput.
-func (o Output) Specific() js.Object { return o.Object.Object("hookSpecificOutput") }
+func (o Output) Specific() jsonx.Object { return o.Object.Object("hookSpecificOutput") }
 
 // WithSpecific returns o with one field of hookSpecificOutput set.
 func (o Output) WithSpecific(name string, value jsontext.Value) Output {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -34,7 +33,7 @@ func (d Dialect) Read(e Event, o process.Outcome) Answer {
 	if d.Answers.TextByLook {
 		return d.readByExit(e, o, strings.TrimSpace(o.Stdout)) // a byte order mark is text
 	}
-	return d.readByExit(e, o, js.Trim(o.Stdout))
+	return d.readByExit(e, o, jsonx.Trim(o.Stdout))
 }
 
 // readByExit reads a hook by its exit code. output is its trimmed standard output, which
@@ -43,7 +42,7 @@ func (d Dialect) readByExit(e Event, o process.Outcome, output string) Answer {
 	if o.Exited(0) {
 		return d.readStdout(e, output)
 	}
-	if text := js.Trim(o.Stderr); text != "" || !o.Exited(ExitBlock) {
+	if text := jsonx.Trim(o.Stderr); text != "" || !o.Exited(ExitBlock) {
 		return d.meaning(e.Meanings.of(o), text, stderr)
 	}
 	return d.meaning(e.Meanings.of(o), d.Answers.SilentReason, FromExit)
@@ -52,8 +51,8 @@ func (d Dialect) readByExit(e Event, o process.Outcome, output string) Answer {
 // readAnyExit reads a hook of an agent that reads an object on standard output whatever
 // the exit. Exit 2 blocks as well.
 func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
-	text := js.Trim(o.Stdout)
-	value, isJSON := js.Parse(jsontext.Value(text))
+	text := jsonx.Trim(o.Stdout)
+	value, isJSON := jsonx.Parse(jsontext.Value(text))
 	out, isObject := ParseOutput(value)
 	if !isJSON || !isObject {
 		return d.readByExit(e, o, text)
@@ -72,7 +71,7 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	}
 	if e.Verbatim && o.Exited(0) && !e.BlockedBy(*answer.Output) {
 		answer.Output.Object = answer.Output.Without("decision", "continue", "stopReason")
-		whole := answer.Output.WithSpecific("additionalContext", js.Quote(text))
+		whole := answer.Output.WithSpecific("additionalContext", jsonx.Quote(text))
 		answer.Output, answer.From = &whole, stdout
 		answer.Notes = append(answer.Notes, "the model reads the whole object as text")
 	}
@@ -105,9 +104,9 @@ func (d Dialect) addExitBlock(e Event, o process.Outcome, out *Output) {
 // readAnyStream reads a hook of an agent that reads standard error if standard output is
 // empty, and an object on either whatever the exit.
 func (d Dialect) readAnyStream(e Event, o process.Outcome) Answer {
-	text, from := js.Trim(o.Stdout), stdout
+	text, from := jsonx.Trim(o.Stdout), stdout
 	if text == "" {
-		text, from = js.Trim(o.Stderr), stderr
+		text, from = jsonx.Trim(o.Stderr), stderr
 	}
 	value, isJSON := d.parse(text)
 	if !isJSON {
@@ -130,9 +129,9 @@ func (d Dialect) readAnyStream(e Event, o process.Outcome) Answer {
 // parse returns the JSON value in a text, or the one in a JSON string if the agent decodes
 // twice.
 func (d Dialect) parse(text string) (value jsontext.Value, ok bool) {
-	value, ok = js.Parse(jsontext.Value(text))
-	if inner, isText := js.String(value); isText && d.Answers.DecodesTwice {
-		return js.Parse(jsontext.Value(inner))
+	value, ok = jsonx.Parse(jsontext.Value(text))
+	if inner, isText := jsonx.String(value); isText && d.Answers.DecodesTwice {
+		return jsonx.Parse(jsontext.Value(inner))
 	}
 	return value, ok
 }
@@ -200,7 +199,7 @@ func (d Dialect) meaning(m Meaning, text, from string) Answer {
 	case m == Warning:
 		o.Object = o.WithText("decision", "allow").WithText("systemMessage", "Warning: "+text)
 	case m == Context:
-		o = o.WithSpecific("additionalContext", js.Quote(text))
+		o = o.WithSpecific("additionalContext", jsonx.Quote(text))
 	case m == Block:
 		o.Object = o.WithText("decision", d.Answers.BlockDecision).WithText("reason", text)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Requests is what settings allow hooks of type http. A nil list allows everything.
@@ -17,7 +17,7 @@ type Requests struct {
 }
 
 // with returns the list with what a settings file adds to it: the lists of several files are joined.
-func with(list []string, file js.Object, name string) []string {
+func with(list []string, file jsonx.Object, name string) []string {
 	if file.Get(name).Kind() != '[' {
 		return list
 	}

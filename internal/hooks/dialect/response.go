@@ -6,40 +6,40 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // ToHookResponse returns the hook format of a response.
-func ToHookResponse(response jsontext.Value) js.Object {
-	from, _ := js.ParseObject(response)
+func ToHookResponse(response jsontext.Value) jsonx.Object {
+	from, _ := jsonx.ParseObject(response)
 	var candidates []jsontext.Value
 	var first string
 	for i, c := range from.Array("candidates") {
-		candidate, _ := js.ParseObject(c)
+		candidate, _ := jsonx.ParseObject(c)
 		texts := partTexts(candidate.Object("content").Get("parts"))
 		if i == 0 {
 			first = strings.Join(texts, "")
 		}
 		candidates = append(candidates, candidateToHook(candidate, texts).Raw())
 	}
-	var to js.Object
+	var to jsonx.Object
 	if text := cmp.Or(from.Text("text"), first); text != "" {
 		to = to.WithText("text", text)
 	}
-	to = to.With("candidates", js.List(candidates))
-	if usage, ok := js.ParseObject(from.Get("usageMetadata")); ok {
+	to = to.With("candidates", jsonx.List(candidates))
+	if usage, ok := jsonx.ParseObject(from.Get("usageMetadata")); ok {
 		to = to.WithObject("usageMetadata", usage.Only("promptTokenCount", "candidatesTokenCount", "totalTokenCount"))
 	}
 	return to
 }
 
-func candidateToHook(candidate js.Object, texts []string) js.Object {
-	content := js.Object{}.
+func candidateToHook(candidate jsonx.Object, texts []string) jsonx.Object {
+	content := jsonx.Object{}.
 		WithText("role", cmp.Or(candidate.Object("content").Text("role"), "model")).
-		With("parts", js.Strings(texts))
-	to := js.Object{}.WithObject("content", content).Merged(candidate.Only("finishReason", "index"))
-	if ratings, ok := js.Array(candidate.Get("safetyRatings")); ok {
-		to = to.With("safetyRatings", js.List(simpleRatings(ratings)))
+		With("parts", jsonx.Strings(texts))
+	to := jsonx.Object{}.WithObject("content", content).Merged(candidate.Only("finishReason", "index"))
+	if ratings, ok := jsonx.Array(candidate.Get("safetyRatings")); ok {
+		to = to.With("safetyRatings", jsonx.List(simpleRatings(ratings)))
 	}
 	return to
 }
@@ -48,7 +48,7 @@ func candidateToHook(candidate js.Object, texts []string) js.Object {
 func simpleRatings(ratings []jsontext.Value) []jsontext.Value {
 	var simple []jsontext.Value
 	for _, r := range ratings {
-		rating, _ := js.ParseObject(r)
+		rating, _ := jsonx.ParseObject(r)
 		simple = append(simple, rating.Only("category", "probability").Raw())
 	}
 	return simple
@@ -57,10 +57,10 @@ func simpleRatings(ratings []jsontext.Value) []jsontext.Value {
 // FromHookResponse returns the response for one in hook format; ok is false if none of its
 // candidates has a part.
 func FromHookResponse(given jsontext.Value) (response jsontext.Value, ok bool) {
-	from, _ := js.ParseObject(given)
+	from, _ := jsonx.ParseObject(given)
 	var candidates []jsontext.Value
 	for _, c := range from.Array("candidates") {
-		candidate, isObject := js.ParseObject(c)
+		candidate, isObject := jsonx.ParseObject(c)
 		if !isObject {
 			continue
 		}
@@ -68,26 +68,26 @@ func FromHookResponse(given jsontext.Value) (response jsontext.Value, ok bool) {
 		ok = ok || len(texts) > 0
 		candidates = append(candidates, candidateFromHook(candidate, texts).Raw())
 	}
-	to := from.Only("text").With("candidates", js.List(candidates)).Merged(from.Only("usageMetadata"))
+	to := from.Only("text").With("candidates", jsonx.List(candidates)).Merged(from.Only("usageMetadata"))
 	return to.Raw(), ok
 }
 
-func candidateFromHook(candidate js.Object, texts []string) js.Object {
+func candidateFromHook(candidate jsonx.Object, texts []string) jsonx.Object {
 	parts := make([]jsontext.Value, len(texts))
 	for i, text := range texts {
-		parts[i] = js.Object{}.WithText("text", text).Raw()
+		parts[i] = jsonx.Object{}.WithText("text", text).Raw()
 	}
-	content := js.Object{}.
+	content := jsonx.Object{}.
 		WithText("role", cmp.Or(candidate.Object("content").Text("role"), "model")).
-		With("parts", js.List(parts))
-	return js.Object{}.WithObject("content", content).Merged(candidate.Only("finishReason", "index", "safetyRatings"))
+		With("parts", jsonx.List(parts))
+	return jsonx.Object{}.WithObject("content", content).Merged(candidate.Only("finishReason", "index", "safetyRatings"))
 }
 
 // StopResponse returns a response whose text is the reason, for use after a hook stopped the
 // agent.
 func StopResponse(reason string) jsontext.Value {
-	candidate := js.Object{}.WithText("finishReason", "STOP").With("index", jsontext.Value("0"))
-	return js.Object{}.With("candidates", js.List([]jsontext.Value{candidateFromHook(candidate, []string{reason}).Raw()})).Raw()
+	candidate := jsonx.Object{}.WithText("finishReason", "STOP").With("index", jsontext.Value("0"))
+	return jsonx.Object{}.With("candidates", jsonx.List([]jsontext.Value{candidateFromHook(candidate, []string{reason}).Raw()})).Raw()
 }
 
 // NoResponse returns a response without candidates, for a model that was not called.

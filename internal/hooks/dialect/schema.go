@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -81,12 +80,12 @@ func (s Schema) violatesInside(e Event, out Output) string {
 	case !specific.Has("hookEventName"):
 		return "its hookSpecificOutput has no hookEventName"
 	case !known:
-		return fmt.Sprintf("its hookSpecificOutput names the event %s", js.Excerpt(specific.Get("hookEventName")))
+		return fmt.Sprintf("its hookSpecificOutput names the event %s", jsonx.Excerpt(specific.Get("hookEventName")))
 	}
 	return s.violates("hookSpecificOutput.", fields, specific)
 }
 
-func (s Schema) violates(prefix string, fields map[string]Kind, o js.Object) string {
+func (s Schema) violates(prefix string, fields map[string]Kind, o jsonx.Object) string {
 	for name, value := range o.All() {
 		kind, known := fields[name]
 		switch why := kind.violation(value); {
@@ -96,7 +95,7 @@ func (s Schema) violates(prefix string, fields map[string]Kind, o js.Object) str
 		case why != "":
 			return fmt.Sprintf("its %s%s: %s", prefix, name, why)
 		case kind.Members != nil:
-			object, _ := js.ParseObject(value)
+			object, _ := jsonx.ParseObject(value)
 			if why := s.violates(prefix+name+".", kind.Members, object); why != "" {
 				return why
 			}
@@ -114,17 +113,17 @@ func typeOf(value jsontext.Value) byte {
 }
 
 func (k Kind) violation(value jsontext.Value) string {
-	text, _ := js.String(value)
-	items, _ := js.Array(value)
+	text, _ := jsonx.String(value)
+	items, _ := jsonx.Array(value)
 	switch {
 	case k.Type == '*':
 		return ""
 	case typeOf(value) != k.Type:
 		return jsonx.Got(value.Kind(), k.String())
 	case len(k.OneOf) > 0 && !slices.Contains(k.OneOf, text):
-		return fmt.Sprintf("got %s, want %s", js.Excerpt(value), k)
+		return fmt.Sprintf("got %s, want %s", jsonx.Excerpt(value), k)
 	case k.URL && !isURL(text):
-		return fmt.Sprintf("%s is not a URL; variables are not replaced in it", js.Excerpt(value))
+		return fmt.Sprintf("%s is not a URL; variables are not replaced in it", jsonx.Excerpt(value))
 	case k.NotEmpty && text == "":
 		return "it is empty"
 	case k.Texts && hasOtherThanText(value):
@@ -137,7 +136,7 @@ func (k Kind) violation(value jsontext.Value) string {
 
 // hasOtherThanText reports whether an object has a member that is not a string.
 func hasOtherThanText(object jsontext.Value) bool {
-	o, _ := js.ParseObject(object)
+	o, _ := jsonx.ParseObject(object)
 	for _, value := range o.All() {
 		if value.Kind() != '"' {
 			return true
@@ -148,7 +147,7 @@ func hasOtherThanText(object jsontext.Value) bool {
 
 // Mistakes returns what is wrong with the members of a settings file for which the agent drops the file.
 func (s Settings) Mistakes(file jsontext.Value) (all []string) {
-	o, _ := js.ParseObject(file)
+	o, _ := jsonx.ParseObject(file)
 	for _, name := range slices.Sorted(maps.Keys(s.Kinds)) {
 		if value := o.Get(name); value != nil {
 			if why := s.Kinds[name].violation(value); why != "" {

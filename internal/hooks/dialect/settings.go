@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Scope is where a hook comes from. Hooks of a lower scope run first.
@@ -59,7 +59,7 @@ const (
 type Path []string
 
 // parent returns the object that contains the setting, and its name there.
-func (p Path) parent(settings js.Object) (parent js.Object, name string) {
+func (p Path) parent(settings jsonx.Object) (parent jsonx.Object, name string) {
 	last := len(p) - 1
 	for _, section := range p[:last] {
 		settings = settings.Object(section)
@@ -74,7 +74,7 @@ type Switch struct {
 	byDefault bool   // whether hooks are on if none is set
 }
 
-func (s Switch) enabled(settings js.Object) bool {
+func (s Switch) enabled(settings jsonx.Object) bool {
 	for _, path := range s.settings {
 		if parent, name := path.parent(settings); parent.Has(name) {
 			return parent.IsTrue(name) != s.disables
@@ -95,10 +95,10 @@ type Switches struct {
 // Switches merges the contents of settings files, given in order of precedence, and reads
 // the switches.
 func (d Dialect) Switches(files ...jsontext.Value) Switches {
-	var merged js.Object
+	var merged jsonx.Object
 	var requests Requests
 	for _, file := range files {
-		o, _ := js.ParseObject(file)
+		o, _ := jsonx.ParseObject(file)
 		merged = withDefaults(merged, o)
 		requests.URLs = with(requests.URLs, o, d.Settings.RequestURLs)
 		requests.Env = with(requests.Env, o, d.Settings.RequestEnv)
@@ -124,7 +124,7 @@ func (d Dialect) Switches(files ...jsontext.Value) Switches {
 func VariableText(value jsontext.Value) (text string, ok bool) {
 	switch value.Kind() {
 	case '"':
-		return js.String(value)
+		return jsonx.String(value)
 	case '0':
 		value = value.Clone()
 		err := value.Canonicalize() // which writes numbers as JavaScript does (RFC 8785)
@@ -137,11 +137,11 @@ func VariableText(value jsontext.Value) (text string, ok bool) {
 
 // withDefaults returns o completed by the members of defaults that o does not have, in
 // nested objects too.
-func withDefaults(o, defaults js.Object) js.Object {
+func withDefaults(o, defaults jsonx.Object) jsonx.Object {
 	merged := defaults.Merged(o)
 	for name, value := range defaults.All() {
-		below, ok := js.ParseObject(value)
-		if above, both := js.ParseObject(o.Get(name)); ok && both {
+		below, ok := jsonx.ParseObject(value)
+		if above, both := jsonx.ParseObject(o.Get(name)); ok && both {
 			merged = merged.WithObject(name, withDefaults(above, below))
 		}
 	}

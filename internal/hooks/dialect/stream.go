@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -24,9 +23,9 @@ func Collect(output string) (jsontext.Value, error) {
 }
 
 // chunksOf returns the chunks of a model's output, which are JSON objects.
-func chunksOf(output string) ([]js.Object, error) {
+func chunksOf(output string) ([]jsonx.Object, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader([]byte(withoutEventPrefix(output))), jsonx.Tolerant)
-	var chunks []js.Object
+	var chunks []jsonx.Object
 	for {
 		value, err := dec.ReadValue()
 		if errors.Is(err, io.EOF) {
@@ -36,7 +35,7 @@ func chunksOf(output string) ([]js.Object, error) {
 			return nil, fmt.Errorf("the output is not JSON: %w", err)
 		}
 		for _, item := range contentsOf(value.Clone()) {
-			if chunk, ok := js.ParseObject(item); ok {
+			if chunk, ok := jsonx.ParseObject(item); ok {
 				chunks = append(chunks, chunk)
 			}
 		}
@@ -64,17 +63,17 @@ func withoutEventPrefix(output string) string {
 
 // join builds one response from the chunks of a stream. It joins the parts of each candidate
 // in order, and uses the last value of every other member.
-func join(chunks []js.Object) jsontext.Value {
+func join(chunks []jsonx.Object) jsontext.Value {
 	whole := chunks[0]
 	if len(chunks) == 1 {
 		return whole.Raw()
 	}
-	candidates := map[string]js.Object{}
+	candidates := map[string]jsonx.Object{}
 	var order []string
 	for _, chunk := range chunks {
 		whole = whole.Merged(chunk)
 		for _, raw := range chunk.Array("candidates") {
-			candidate, _ := js.ParseObject(raw)
+			candidate, _ := jsonx.ParseObject(raw)
 			key := string(candidate.Get("index"))
 			if _, seen := candidates[key]; !seen {
 				order = append(order, key)
@@ -86,23 +85,23 @@ func join(chunks []js.Object) jsontext.Value {
 	for i, key := range order {
 		all[i] = candidates[key].Raw()
 	}
-	return whole.With("candidates", js.List(all)).Raw()
+	return whole.With("candidates", jsonx.List(all)).Raw()
 }
 
 // extend appends the next chunk of a candidate.
-func extend(candidate, next js.Object) js.Object {
+func extend(candidate, next jsonx.Object) jsonx.Object {
 	content := candidate.Object("content").Merged(next.Object("content"))
 	parts := append(candidate.Object("content").Array("parts"), next.Object("content").Array("parts")...)
-	return candidate.Merged(next).WithObject("content", content.With("parts", js.List(joinTexts(parts))))
+	return candidate.Merged(next).WithObject("content", content.With("parts", jsonx.List(joinTexts(parts))))
 }
 
 // joinTexts joins neighbouring parts that are only text.
 func joinTexts(parts []jsontext.Value) []jsontext.Value {
 	var joined []jsontext.Value
 	for _, raw := range parts {
-		part, _ := js.ParseObject(raw)
+		part, _ := jsonx.ParseObject(raw)
 		if n := len(joined); n > 0 && isOnlyText(part) {
-			if last, _ := js.ParseObject(joined[n-1]); isOnlyText(last) {
+			if last, _ := jsonx.ParseObject(joined[n-1]); isOnlyText(last) {
 				joined[n-1] = last.WithText("text", last.Text("text")+part.Text("text")).Raw()
 				continue
 			}
@@ -112,6 +111,6 @@ func joinTexts(parts []jsontext.Value) []jsontext.Value {
 	return joined
 }
 
-func isOnlyText(part js.Object) bool {
+func isOnlyText(part jsonx.Object) bool {
 	return part.Len() == 1 && part.Get("text").Kind() == '"'
 }

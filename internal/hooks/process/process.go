@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 const (
@@ -218,7 +218,7 @@ func (p *process) stop(grace time.Duration) {
 }
 
 func (p *process) outcome() Outcome {
-	o := Outcome{Stdout: js.Decode(p.stdout.kept.Bytes()), Stderr: js.Decode(p.stderr.kept.Bytes())}
+	o := Outcome{Stdout: jsonx.Decode(p.stdout.kept.Bytes()), Stderr: jsonx.Decode(p.stderr.kept.Bytes())}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		o.Signal = unix.SignalName(status.Signal())
 	} else {

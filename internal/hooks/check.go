@@ -1,8 +1,4 @@
-// Package check finds mistakes in a file with hooks that the agent would not report:
-// hooks that never run, timeouts in the wrong unit, commands that do not exist.
-//
-// It reads the file and checks that the programs in it exist. It runs nothing.
-package check
+package hooks
 
 import (
 	"cmp"
@@ -17,9 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -56,7 +50,7 @@ type Checker struct {
 // File checks one file and returns the findings in the order of the file. An error is
 // returned when the file cannot be read; mistakes in its content are findings.
 func (c Checker) File(path string) ([]Finding, error) {
-	data, err := safefile.ReadFile(path, hooks.MaxFile, 0)
+	data, err := safefile.ReadFile(path, maxFile, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +62,7 @@ func (c Checker) File(path string) ([]Finding, error) {
 func (c Checker) Content(path string, data []byte) []Finding {
 	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data), base: "/hooks"}
 	parse := f.parse
-	if hooks.IsSkillFile(path) {
+	if isSkillFile(path) {
 		parse = f.parseSkill
 	}
 	err := parse(data)
@@ -84,23 +78,23 @@ func (c Checker) Content(path string, data []byte) []Finding {
 }
 
 func (f *file) parse(data []byte) error {
-	text, err := hooks.ParseFile(f.Dialect, data)
+	text, err := parseFile(f.Dialect, data)
 	if err != nil {
 		return err
 	}
 	f.layout, f.text = layoutOf(text), text
-	f.source = hooks.SourceOf(f.Dialect, f.path, text)
+	f.source = sourceOf(f.Dialect, f.path, text)
 	return nil
 }
 
 // parseSkill is parse for a skill or a command, which has its hooks in the frontmatter.
 func (f *file) parseSkill(data []byte) error {
-	text, offsets, err := hooks.ParseSkill(data)
+	text, offsets, err := parseSkillHooks(data)
 	if err != nil {
 		return err
 	}
 	f.layout = layout{offsets: offsets}
-	f.source = hooks.SkillOf(f.path, text)
+	f.source = skillOf(f.path, text)
 	return nil
 }
 
@@ -111,7 +105,7 @@ type file struct {
 	index *jsonx.Index
 	layout
 	text     jsontext.Value // the JSON object in the file, nil for a skill
-	source   hooks.Source
+	source   Source
 	base     jsontext.Pointer // to source.Hooks
 	findings []Finding
 }
@@ -122,12 +116,12 @@ func (f *file) check() {
 	}
 	f.outside()
 	if f.source.Hooks == nil {
-		if hooks.IsHooksFile(f.path) && !hooks.IsManifest(f.path) && len(f.findings) == 0 {
+		if isHooksFile(f.path) && !isManifest(f.path) && len(f.findings) == 0 {
 			f.add("", Error, `the file has no member "hooks"`)
 		}
 		return // most settings and skills have no hooks
 	}
-	if hooks.IsManifest(f.path) && f.source.Hooks.Kind() != '{' {
+	if isManifest(f.path) && f.source.Hooks.Kind() != '{' {
 		f.named()
 		return
 	}
@@ -138,7 +132,7 @@ func (f *file) check() {
 func (f *file) events() {
 	lenient := f.source
 	lenient.Lenient = true // one fatal problem must not hide the others
-	registry := hooks.NewRegistry(f.Dialect, []hooks.Source{lenient})
+	registry := NewRegistry(f.Dialect, []Source{lenient})
 	f.lost()
 	for _, p := range registry.Problems() {
 		f.problem(p)
@@ -166,7 +160,7 @@ func (f *file) events() {
 // objects of event names beside them. Files that are there are checked by their own names.
 func (f *file) named() {
 	values := []jsontext.Value{f.source.Hooks}
-	items, isList := js.Array(f.source.Hooks)
+	items, isList := jsonx.Array(f.source.Hooks)
 	if isList {
 		values = items
 	}
@@ -174,7 +168,7 @@ func (f *file) named() {
 		if isList {
 			f.base = "/hooks/" + jsontext.Pointer(strconv.Itoa(i))
 		}
-		if path, isPath := js.String(value); isPath {
+		if path, isPath := jsonx.String(value); isPath {
 			f.namedFile(path)
 		} else if value.Kind() == '{' {
 			f.source.Hooks = value
@@ -204,14 +198,14 @@ func (f *file) namedFile(path string) {
 // lost adds, at the beginning of the file, what the agent drops if a mistake drops the whole
 // file.
 func (f *file) lost() {
-	if hooks.Drops(f.Dialect, f.source) {
-		problems := hooks.NewRegistry(f.Dialect, []hooks.Source{f.source}).Problems()
+	if dropsFile(f.Dialect, f.source) {
+		problems := NewRegistry(f.Dialect, []Source{f.source}).Problems()
 		f.addAt(0, Error, problems[len(problems)-1].Message)
 	}
 }
 
 // problem adds a problem of the registry.
-func (f *file) problem(p hooks.Problem) {
+func (f *file) problem(p Problem) {
 	severity := Warning
 	if p.Dropped || p.Fatal {
 		severity = Error

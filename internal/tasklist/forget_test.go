@@ -1,4 +1,4 @@
-package recovery
+package tasklist
 
 import (
 	"os"

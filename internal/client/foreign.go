@@ -1,4 +1,4 @@
-package event
+package client
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package js
+package jsonx
 
 import (
 	"iter"
@@ -6,8 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // Object is a JSON object whose members keep their order and whose values keep
@@ -39,7 +37,7 @@ func SplitObject(data jsontext.Value) (o Object, ok bool) {
 		return Object{}, false
 	}
 	var b builder
-	for p, err := range jsonx.Parts(data) {
+	for p, err := range Parts(data) {
 		if err != nil {
 			return b.Object, false
 		}
@@ -220,7 +218,7 @@ func Array(value jsontext.Value) (items []jsontext.Value, ok bool) {
 	if value.Kind() != '[' {
 		return nil, false
 	}
-	if err := json.Unmarshal(value, &items, jsonx.Tolerant); err != nil {
+	if err := json.Unmarshal(value, &items, Tolerant); err != nil {
 		return nil, false
 	}
 	return items, true
@@ -264,7 +262,7 @@ func Bool(b bool) jsontext.Value {
 // Marshal returns v as JSON. It panics if v cannot be encoded: v is a value of this program,
 // so that is a bug.
 func Marshal(v any, options ...json.Options) jsontext.Value {
-	data, err := json.Marshal(v, append(options, jsonx.Tolerant)...)
+	data, err := json.Marshal(v, append(options, Tolerant)...)
 	if err != nil {
 		panic(err)
 	}

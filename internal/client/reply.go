@@ -1,4 +1,4 @@
-package event
+package client
 
 import (
 	"github.com/go-json-experiment/json"

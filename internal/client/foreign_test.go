@@ -1,4 +1,4 @@
-package event_test
+package client_test
 
 import (
 	"bufio"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 // TestOtherAgentsEventsAreForeign reads recorded events; the test of this name in
@@ -27,7 +27,7 @@ func TestOtherAgentsEventsAreForeign(t *testing.T) {
 			Event jsontext.Value
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &recorded, json.MatchCaseInsensitiveNames(true)))
-		e, err := event.Parse(recorded.Event)
+		e, err := client.Parse(recorded.Event)
 		require.NoError(t, err)
 		assert.True(t, e.Foreign(), "%s", lines.Bytes())
 		n++
@@ -55,7 +55,7 @@ func TestOnlyMarkedEventsAreForeign(t *testing.T) {
 		`{"sessionId": "s"}`:        true,
 		`{"hookName": "TaskStart"}`: true,
 	} {
-		e, err := event.Parse([]byte(text))
+		e, err := client.Parse([]byte(text))
 		require.NoError(t, err)
 		assert.Equal(t, want, e.Foreign(), text)
 	}

@@ -1,11 +1,10 @@
-package check
+package hooks
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
 
-	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -26,16 +25,16 @@ func AgentOf(path string) (d dialect.Dialect, err error) {
 			return d, nil
 		}
 	}
-	if hooks.IsSkillFile(path) {
+	if isSkillFile(path) {
 		return dialect.Claude(), nil
 	}
-	if filepath.Base(dir) == "hooks" || hooks.IsManifest(path) {
+	if filepath.Base(dir) == "hooks" || isManifest(path) {
 		dir = filepath.Dir(dir)
 	}
-	if agent, ok := agentOfPlugin(dir); ok && hooks.IsHooksFile(path) {
+	if agent, ok := agentOfPlugin(dir); ok && isHooksFile(path) {
 		return agent, nil
 	}
-	if _, err := safefile.ReadFile(path, hooks.MaxFile, 0); err != nil {
+	if _, err := safefile.ReadFile(path, maxFile, 0); err != nil {
 		return d, err
 	}
 	return d, ErrAgent

@@ -1,4 +1,4 @@
-package event_test
+package client_test
 
 import (
 	"errors"
@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 )
 
 func TestParse(t *testing.T) {
-	e, err := event.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, ` +
+	e, err := client.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, ` +
 		`"tool_name": 1, "prompt": [],
 		"tool_input": {"a": 1}, "unknown": 7}`))
 	require.NoError(t, err)
@@ -44,13 +44,13 @@ func TestMalformedEvents(t *testing.T) {
 		`true`:                       `the event on standard input is not a JSON object: 1:1: got a boolean, want an object`,
 		`{} {}`:                      `the event on standard input is not valid JSON: 1:4: `,
 	} {
-		_, err := event.Parse([]byte(text))
-		require.ErrorIs(t, err, event.ErrMalformed, text)
+		_, err := client.Parse([]byte(text))
+		require.ErrorIs(t, err, client.ErrMalformed, text)
 		assert.True(t, strings.HasPrefix(err.Error(), want), "%q: %v", text, err)
 	}
 	for _, text := range []string{"", " \n\t"} {
-		_, err := event.Parse([]byte(text))
-		require.ErrorIs(t, err, event.ErrEmpty)
+		_, err := client.Parse([]byte(text))
+		require.ErrorIs(t, err, client.ErrEmpty)
 	}
 }
 
@@ -60,18 +60,18 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestReadIsLimited(t *testing.T) {
-	_, err := event.Read(zeros{})
-	require.ErrorIs(t, err, event.ErrTooLarge)
-	require.EqualError(t, err, fmt.Sprintf("event is larger than %d MiB", event.MaxBytes>>20))
-	data, err := event.ReadAll(io.LimitReader(zeros{}, event.MaxBytes))
+	_, err := client.Read(zeros{})
+	require.ErrorIs(t, err, client.ErrTooLarge)
+	require.EqualError(t, err, fmt.Sprintf("event is larger than %d MiB", client.MaxBytes>>20))
+	data, err := client.ReadAll(io.LimitReader(zeros{}, client.MaxBytes))
 	require.NoError(t, err)
-	assert.Len(t, data, event.MaxBytes)
+	assert.Len(t, data, client.MaxBytes)
 }
 
 func TestReadReturnsTheReadersError(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := event.Read(iotest.ErrReader(broken))
+	_, err := client.Read(iotest.ErrReader(broken))
 	require.ErrorIs(t, err, broken)
 }
 
-func TestLengthIsInUTF16CodeUnits(t *testing.T) { assert.Equal(t, 5, event.Length("aé→😀")) }
+func TestLengthIsInUTF16CodeUnits(t *testing.T) { assert.Equal(t, 5, client.Length("aé→😀")) }

@@ -1,4 +1,4 @@
-package check
+package hooks
 
 import (
 	"fmt"
@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
 // timeout warns of a timeout in another dialect's unit: a minute as 60000 seconds, or as 60
 // milliseconds.
-func (f *file) timeout(h hooks.Hook) {
+func (f *file) timeout(h Hook) {
 	at := h.Pointer.AppendToken("timeout")
 	if _, present := f.offsets[f.base+at]; !present || f.reported(at) {
 		return
@@ -33,7 +32,7 @@ func inMilliseconds(timeout time.Duration) bool {
 }
 
 // matcher warns of a matcher that matches nothing or is ignored.
-func (f *file) matcher(e dialect.Event, h hooks.Hook) {
+func (f *file) matcher(e dialect.Event, h Hook) {
 	matcher := h.Matcher
 	if f.Dialect.Hooks.ToolMatcher == dialect.MatchRegexp {
 		matcher = strings.TrimSpace(matcher)
@@ -51,7 +50,7 @@ func (f *file) matcher(e dialect.Event, h hooks.Hook) {
 	case e.Subject != dialect.ToolName: // its values are not known here
 		return
 	}
-	if _, err := hooks.CompileRegexp(matcher); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
+	if _, err := CompileRegexp(matcher); err != nil && f.Dialect.Hooks.ToolMatcher != dialect.MatchRustNames {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", matcher))
 		return
 	}
@@ -70,7 +69,7 @@ func misses(matcher string) bool {
 	if class == nil {
 		return false
 	}
-	match, err := hooks.CompileRegexp(class[1])
+	match, err := CompileRegexp(class[1])
 	if err != nil {
 		return false
 	}
@@ -81,6 +80,6 @@ func misses(matcher string) bool {
 func (f *file) matchesAny(e dialect.Event, matcher string) bool {
 	known := slices.Concat(f.Dialect.Tools, f.Dialect.Former, []string{"mcp__server__tool"})
 	return slices.ContainsFunc(known, func(tool string) bool {
-		return hooks.Matches(f.Dialect, e, matcher, tool)
+		return Matches(f.Dialect, e, matcher, tool)
 	})
 }

@@ -4,4 +4,4 @@
 // and hooks in sh search for the exact text that JSON.stringify writes.
 //
 // Numbers are the exception: they keep every digit.
-package js
+package jsonx

@@ -1,4 +1,4 @@
-package check
+package hooks
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -19,12 +18,12 @@ import (
 )
 
 // command reports what keeps the command of a hook from running, or from running as intended.
-func (f *file) command(e dialect.Event, h hooks.Hook) {
+func (f *file) command(e dialect.Event, h Hook) {
 	at := h.Pointer.AppendToken("command")
 	if h.Command == "" || f.reported(at) || h.IsPowerShell(f.Dialect) {
 		return
 	}
-	if why := hooks.Refusal(f.Dialect, h); why != "" {
+	if why := agentRefusal(f.Dialect, h); why != "" {
 		f.add(at, Error, why)
 		return
 	}
@@ -64,9 +63,9 @@ type word struct {
 }
 
 // read returns the command of a hook. A variable that is not set is empty.
-func (f *file) read(h hooks.Hook) (c command, err error) {
+func (f *file) read(h Hook) (c command, err error) {
 	values := map[string]string{"HOME": f.Getenv("HOME")}
-	for _, v := range h.Variables(f.Dialect, hooks.Session{Cwd: f.Project}) {
+	for _, v := range h.Variables(f.Dialect, Session{Cwd: f.Project}) {
 		values[v.Name] = v.Value
 	}
 	if h.Args != nil {
@@ -102,7 +101,7 @@ func (f *file) read(h hooks.Hook) (c command, err error) {
 }
 
 // notSet says that variables are not set, and which ones are.
-func (f *file) notSet(h hooks.Hook, names []string) string {
+func (f *file) notSet(h Hook, names []string) string {
 	var sets []string
 	for _, v := range f.Dialect.Hooks.Variables {
 		if v.Value != dialect.ValueOther && h.Sets(f.Dialect, v.Name) {
@@ -177,7 +176,7 @@ func firstLine(path string) string {
 }
 
 // relative returns the finding about a path that is found only from one directory.
-func (f *file) relative(e dialect.Event, h hooks.Hook, words []word) (found Finding) {
+func (f *file) relative(e dialect.Event, h Hook, words []word) (found Finding) {
 	if len(words) == 0 || !words[0].known {
 		return found
 	}
@@ -237,7 +236,7 @@ func scriptOf(words []word) string {
 }
 
 // echoes reports whether a command does nothing but print what it reads.
-func echoes(h hooks.Hook, calls [][]shell.Word) bool {
+func echoes(h Hook, calls [][]shell.Word) bool {
 	for _, call := range calls {
 		name, _ := call[0].Literal()
 		last, _ := call[len(call)-1].Literal()

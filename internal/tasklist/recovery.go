@@ -1,6 +1,4 @@
-// Package recovery finishes interrupted hydrations, of one task list or of all, and
-// reports what it did.
-package recovery
+package tasklist
 
 import (
 	"context"
@@ -12,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -69,13 +67,13 @@ func (r Report) Pending() bool {
 	return r.State == Refused || r.State == Damaged || r.DryRun && r.State != Clean
 }
 
-type Options struct {
+type RecoverOptions struct {
 	DryRun bool // change nothing
 	Force  bool // set an untrusted journal aside
 }
 
-// List recovers the task list in dir. wait limits the wait for its locks.
-func List(ctx context.Context, dir string, wait time.Duration, o Options) Report {
+// Recover recovers the task list in dir. wait limits the wait for its locks.
+func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptions) Report {
 	list := tasks.List{Dir: dir, Wait: wait}
 	ctx, cancel := list.Waiting(ctx)
 	defer cancel()
@@ -196,29 +194,29 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	return r
 }
 
-// All recovers the lists in these directories. wait limits the wait for the locks of each
+// RecoverAll recovers the lists in these directories. wait limits the wait for the locks of each
 // list.
-func All(ctx context.Context, dirs []string, wait time.Duration, o Options) ([]Report, error) {
+func RecoverAll(ctx context.Context, dirs []string, wait time.Duration, o RecoverOptions) ([]Report, error) {
 	reports := []Report{}
 	for _, dir := range dirs {
 		if ctx.Err() != nil {
 			return reports, context.Cause(ctx)
 		}
-		reports = append(reports, List(ctx, dir, wait, o))
+		reports = append(reports, Recover(ctx, dir, wait, o))
 	}
 	return reports, nil
 }
 
 // Answer returns the answer of the SessionStart hook. err, if not nil, is the reason why
 // there is no report.
-func Answer(r Report, err error) event.Answer {
+func Answer(r Report, err error) client.Answer {
 	switch {
 	case err != nil:
-		return event.Failure{Message: "cannot look for an interrupted hydration: " + message.Error(err)}.Answer(event.SessionStart)
+		return client.Failure{Message: "cannot look for an interrupted hydration: " + message.Error(err)}.Answer(client.SessionStart)
 	case r.State == Clean, r.State == Committed:
-		return event.GoOn(event.SessionStart, "")
+		return client.GoOn(client.SessionStart, "")
 	}
-	return event.Notice(strings.TrimSpace(r.String() + "\n" + message.Line(r.Hint)))
+	return client.Notice(strings.TrimSpace(r.String() + "\n" + message.Line(r.Hint)))
 }
 
 // String returns the report for people, in one or several lines.
