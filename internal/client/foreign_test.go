@@ -16,7 +16,7 @@ import (
 // TestOtherAgentsEventsAreForeign reads recorded events; the test of this name in
 // internal/harness/agents asks the agents.
 func TestOtherAgentsEventsAreForeign(t *testing.T) {
-	f, err := os.Open("../../../testdata/agents/events.jsonl")
+	f, err := os.Open("../../testdata/agents/events.jsonl")
 	require.NoError(t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)

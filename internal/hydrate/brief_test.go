@@ -148,13 +148,13 @@ func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
 	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most+1), "").ErrorText, "the rest is left out")
 }
 
-// TestPathsAreQuotedForTheShell: a path is quoted if it has an ASCII character that may
-// have a meaning in a shell.
+// TestPathsAreQuotedForTheShell: the path of a program is quoted if it has an ASCII character that
+// may have a meaning in a shell. With an equals sign it would be an assignment.
 func TestPathsAreQuotedForTheShell(t *testing.T) {
 	for r := rune(' '); r < 0x7F; r++ {
 		path := "/a" + string(r)
 		want := path
-		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:=", r) {
+		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:", r) {
 			want = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 		}
 		text := hydrate.Announcement(hydrate.Request{Command: "s", Way: progress.Way{Program: path}},
