@@ -24,18 +24,19 @@ type suite struct{ pkg, run string }
 
 func (s suite) String() string { return strings.TrimSpace(s.pkg + " " + s.run) }
 
+// targets are the packages that the contracts rest on. For any other, sessions are what else is meant to notice.
 var targets = []target{
-	{"./fsmspec", []suite{{"./fuzz", "Spec|Task"}, {"./internal/command", "TestScript"}}},
-	{"./locator", []suite{{"./internal/command", "TestScript"}}},
+	{"./fsmspec", []suite{{"./fuzz", "Spec|Task"}, {"./internal/tools", "TestScript"}}},
+	{"./locator", []suite{{"./internal/tools", "TestScript"}}},
 	{"./internal/client", []suite{{"./locator", ""}, {"./fuzz", "Registry|Marketplaces"}}},
 	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
 	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"},
 		{"./internal/harness/crash", "Barrier|Death|Power"}}},
-	{"./internal/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"},
+	{"./internal/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/tools", "TestScript"},
 		{"./internal/harness/together", ""}}},
-	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
+	{"./internal/hydrate", []suite{{"./internal/tools", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/machine", nil},
-	{"./internal/progress", []suite{{"./internal/mcp", ""}, {"./internal/command", "TestScript"}}},
+	{"./internal/progress", []suite{{"./internal/mcp", ""}, {"./internal/tools", "TestScript"}}},
 	{"./internal/safefile", nil},
 	{"./internal/statefile", nil},
 	{"./internal/settings", nil},
@@ -130,10 +131,14 @@ func choose(packages []string) ([]target, error) {
 	var chosen []target
 	for _, pkg := range packages {
 		i := slices.IndexFunc(targets, func(t target) bool { return filepath.Clean(t.pkg) == filepath.Clean(pkg) })
-		if i < 0 {
-			return nil, fmt.Errorf("%s is not a target; see main.go for the list", pkg)
+		if i >= 0 {
+			chosen = append(chosen, targets[i])
+			continue
 		}
-		chosen = append(chosen, targets[i])
+		if _, err := os.Stat(pkg); err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, target{pkg, []suite{{"./internal/tools", "TestScript"}}})
 	}
 	return chosen, nil
 }

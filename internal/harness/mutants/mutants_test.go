@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -361,6 +362,25 @@ func TestSurvivorsNeedAReason(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("a.go\tARITHMETIC_BASE\tx := a + b\t \n"), 0o600))
 	_, err := readSurvivors(path)
 	require.ErrorContains(t, err, path+":1: ")
+}
+
+// TestSuitesSelectTests: a suite that selects none would notice nothing.
+func TestSuitesSelectTests(t *testing.T) {
+	other, err := choose([]string{"../mutants"})
+	require.NoError(t, err)
+	for _, target := range append(other, targets...) {
+		for _, s := range target.also {
+			files, err := filepath.Glob(filepath.Join("../../..", s.pkg, "*_test.go"))
+			require.NoError(t, err)
+			selects := slices.ContainsFunc(files, func(file string) bool {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				names := regexp.MustCompile(`(?m)^func (Test|Fuzz)\w+`).FindAllString(string(text), -1)
+				return slices.ContainsFunc(names, regexp.MustCompile(s.run).MatchString)
+			})
+			assert.True(t, selects, "%s: %v", target.pkg, s)
+		}
+	}
 }
 
 // TestTheListIsOfThisSource: a line whose source is gone would fail only the whole run, which takes a day.
