@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,11 +28,12 @@ import (
 
 // home is a home directory with one task list, for one run of a property.
 type home struct {
-	t   worlds.TB
-	dir string
+	t      worlds.TB
+	dir    string
+	object bool // workflows have outcomes
 }
 
-func newHome(t worlds.TB) *home { return &home{t, worlds.MemoryDir(t)} }
+func newHome(t worlds.TB) *home { return &home{t: t, dir: worlds.MemoryDir(t)} }
 
 func (h *home) list() string { return filepath.Join(h.dir, ".claude/tasks/list") }
 
@@ -52,7 +55,7 @@ func (h *home) env(name string) (string, bool) {
 	return v, ok
 }
 
-// state returns mode, time and content of every file and directory below the tasks
+// state returns inode, mode, time and content of every file and directory below the tasks
 // directory, and of that directory itself.
 func (h *home) state() map[string]string {
 	m := map[string]string{}
@@ -70,7 +73,7 @@ func (h *home) state() map[string]string {
 			data, err = os.ReadFile(path)
 		}
 		rel, _ := filepath.Rel(root, path)
-		m[rel] = fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime().UnixNano(), data)
+		m[rel] = fmt.Sprintf("%d %v %v %s", info.Sys().(*syscall.Stat_t).Ino, info.Mode(), info.ModTime().UnixNano(), data)
 		return err
 	})
 	require.NoError(h.t, err)
@@ -106,9 +109,13 @@ type local struct {
 	Status    string         `json:"status,omitzero"`
 	BlockedBy []int          `json:"blockedBy,omitzero"`
 	Metadata  map[string]any `json:"metadata,omitzero"`
+	Outcomes  any            `json:"outcomes,omitzero"`
+	When      map[string]any `json:"when,omitzero"`
 }
 
-func genSpec(t *rapid.T) []local {
+// genSpec draws steps, and the form of the file that they are written in.
+func genSpec(t *rapid.T, h *home) []local {
+	h.object = rapid.Bool().Draw(t, "object")
 	ids := rapid.SliceOfNDistinct(rapid.IntRange(1, 60), 0, 8, rapid.ID).Draw(t, "ids")
 	if len(ids) == 0 {
 		return nil
@@ -124,8 +131,32 @@ func genSpec(t *rapid.T) []local {
 		if rapid.Bool().Draw(t, "has metadata") {
 			spec[i].Metadata = map[string]any{"k": rapid.String().Draw(t, "value")}
 		}
+		if h.object {
+			genOutcomes(t, spec[:i], &spec[i])
+		}
 	}
 	return append(spec, local{ID: 61, Subject: "free"}) // one can start
+}
+
+// genOutcomes draws what only a workflow with outcomes has. Its steps wait for those before them: a cycle is an error.
+func genOutcomes(t *rapid.T, before []local, l *local) {
+	l.BlockedBy = slices.DeleteFunc(l.BlockedBy, func(id int) bool {
+		return !slices.ContainsFunc(before, func(b local) bool { return b.ID == id })
+	})
+	switch rapid.SampledFrom([]string{"", "names", "stop", "back"}).Draw(t, "outcomes") {
+	case "names":
+		l.Status, l.Outcomes = "", []string{"yes", "no"}
+	case "stop":
+		l.Status, l.Outcomes = "", map[string]any{"on": struct{}{}, "off": map[string]any{"stop": true}}
+	case "back":
+		l.Outcomes = map[string]any{"again": map[string]any{"back": l.ID, "max": 2}}
+	}
+	for _, b := range before {
+		if _, branches := b.Outcomes.([]string); branches && rapid.Bool().Draw(t, "when") {
+			l.When = map[string]any{strconv.Itoa(b.ID): "yes"}
+			break
+		}
+	}
 }
 
 // genList creates a task list and returns the files that a hydration must keep.
@@ -154,7 +185,11 @@ func genList(t *rapid.T, h *home) (stay map[string]string) {
 }
 
 func (h *home) spec(spec []local) {
-	text, err := json.Marshal(spec)
+	var file any = spec
+	if h.object {
+		file = map[string]any{"fsm": 2, "steps": spec}
+	}
+	text, err := json.Marshal(file)
 	require.NoError(h.t, err)
 	h.write(".claude/skills/skill/fsm.json", string(text))
 }
@@ -165,7 +200,7 @@ func TestInvalidSpecChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		genList(t, h)
-		spec := append(genSpec(t), local{ID: 61, Subject: "fine"})
+		spec := append(genSpec(t, h), local{ID: 61, Subject: "fine"})
 		spoil := rapid.SampledFrom([]func(*local){
 			func(l *local) { l.ID = 0 },
 			func(l *local) { l.Subject = " " },
@@ -207,7 +242,7 @@ func TestValidSpecKeepsOtherTasksAndCreatesThePlanned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		stay := genList(t, h)
-		spec := genSpec(t)
+		spec := genSpec(t, h)
 		h.spec(spec)
 		highest := h.highest()
 		result, err := h.hydrate()
@@ -232,7 +267,7 @@ func TestHydrationDoesWhatItsPreviewReturned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		genList(t, h)
-		h.spec(genSpec(t))
+		h.spec(genSpec(t, h))
 		before := h.state()
 		found, _, err := hydrate.Find(call, h.env, hydrate.Options{})
 		require.NoError(t, err)
@@ -292,6 +327,11 @@ func checkTask(t *rapid.T, text, id string, want local, base int) {
 	require.Equal(t, want.Subject, *got.Subject)
 	require.Contains(t, []string{"pending", "in_progress", "completed"}, *got.Status)
 	var blockedBy []string
+	for on := range want.When {
+		id, err := strconv.Atoi(on)
+		require.NoError(t, err)
+		want.BlockedBy = append(slices.Clone(want.BlockedBy), id)
+	}
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(want.BlockedBy))) { // each once
 		blockedBy = append(blockedBy, strconv.Itoa(base+id))
 	}
@@ -312,7 +352,7 @@ func TestTwiceIsOnceUpToIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		genList(t, h)
-		h.spec(genSpec(t))
+		h.spec(genSpec(t, h))
 		first, err := h.hydrate()
 		require.NoError(t, err)
 		once := h.normalised(first)
@@ -329,8 +369,8 @@ func TestTwiceIsOnceUpToIDs(t *testing.T) {
 }
 
 // normalised returns the files of the list with the numbers of the created tasks
-// replaced by their indices in the spec: in the file's name, in "id", and in the arrays
-// "blocks" and "blockedBy". Nothing else is changed.
+// replaced by their indices in the spec: in the file's name, in "id", in the arrays
+// "blocks" and "blockedBy", and in the outcomes that lead back. Nothing else is changed.
 func (h *home) normalised(r hydrate.Result) map[string]string {
 	files := h.tasks()
 	place := map[string]string{}
@@ -356,6 +396,9 @@ func renumbered(t worlds.TB, text string, place map[string]string) string {
 		return place[id.(string)]
 	}
 	task["id"] = number(task["id"])
+	task["description"] = regexp.MustCompile(`back to #\d+`).ReplaceAllStringFunc(task["description"].(string), func(back string) string {
+		return number(back[len("back to #"):])
+	})
 	for _, field := range []string{"blocks", "blockedBy"} {
 		for i, id := range task[field].([]any) {
 			task[field].([]any)[i] = number(id)
