@@ -193,7 +193,7 @@ func (statusType) read(p *parser, e *entry, name string, t token) {
 	e.statusAt = t.start
 	word := p.text(t)
 	if err := e.task.Status.UnmarshalText([]byte(word)); err != nil {
-		p.problem(t.start, "%s must be %s, not %s%s", name, statuses.choice(), quoted(word), didYouMean(statusMeant(word)))
+		p.problem(t.start, "%s must be %s, not %s%s", name, statusWords, quoted(word), didYouMean(statusMeant(word)))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Limits of the format.
@@ -229,74 +228,39 @@ func (p *Plan) HighWater() (mark int64, raise bool) { return p.highWater, p.high
 // Empty reports whether there is nothing to delete and nothing to create.
 func (p *Plan) Empty() bool { return len(p.deletions) == 0 && len(p.creations) == 0 }
 
-// enum has the words for the values 0, 1, 2 … of an integer type.
-type enum struct {
-	name  string
-	words []string
-}
+// statuses are the words of the values of Status.
+var statuses = []string{"pending", "in_progress", "completed"}
 
-var (
-	statuses = enum{"status", []string{"pending", "in_progress", "completed"}}
-	scopes   = enum{"scope", []string{"all", "skill"}}
-	actives  = enum{"policy for active tasks", []string{"reset", "refuse"}}
-)
+const statusWords = "pending, in_progress or completed"
 
-func (e enum) marshal(value int) ([]byte, error) {
-	if value < 0 || value >= len(e.words) {
-		return nil, fmt.Errorf("%d is not a %s", value, e.name)
+// String returns "pending", "in_progress" or "completed".
+func (s Status) String() string {
+	if text, err := s.MarshalText(); err == nil {
+		return string(text)
 	}
-	return []byte(e.words[value]), nil
+	return fmt.Sprintf("status(%d)", int(s))
 }
 
-func (e enum) unmarshal(value *int, text []byte) error {
-	i := slices.Index(e.words, string(text))
+// MarshalText fails for a value that is not one of the constants.
+func (s Status) MarshalText() ([]byte, error) {
+	if s < 0 || int(s) >= len(statuses) {
+		return nil, fmt.Errorf("%d is not a status", int(s))
+	}
+	return []byte(statuses[s]), nil
+}
+
+// UnmarshalText fails for a text that String does not return for a constant.
+func (s *Status) UnmarshalText(text []byte) error {
+	i := slices.Index(statuses, string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown %s %q: want %s", e.name, text, e.choice())
+		return fmt.Errorf("unknown status %q: want %s", text, statusWords)
 	}
-	*value = i
+	*s = Status(i)
 	return nil
 }
 
-func (e enum) text(value int) string {
-	text, err := e.marshal(value)
-	if err != nil {
-		return fmt.Sprintf("%s(%d)", e.name, value)
-	}
-	return string(text)
-}
-
-// choice returns the words as "a, b or c".
-func (e enum) choice() string {
-	last := len(e.words) - 1
-	return strings.Join(e.words[:last], ", ") + " or " + e.words[last]
-}
-
-// String returns "pending", "in_progress" or "completed".
-func (s Status) String() string { return statuses.text(int(s)) }
-
-// MarshalText fails for a value that is not one of the constants.
-func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(int(s)) }
-
-// UnmarshalText fails for a text that String does not return for a constant.
-func (s *Status) UnmarshalText(text []byte) error { return statuses.unmarshal((*int)(s), text) }
-
 // String returns "all" or "skill".
-func (s Scope) String() string { return scopes.text(int(s)) }
-
-// MarshalText fails for a value that is not one of the constants.
-func (s Scope) MarshalText() ([]byte, error) { return scopes.marshal(int(s)) }
-
-// UnmarshalText fails for a text that String does not return for a constant.
-func (s *Scope) UnmarshalText(text []byte) error { return scopes.unmarshal((*int)(s), text) }
-
-// String returns "reset" or "refuse".
-func (a Active) String() string { return actives.text(int(a)) }
-
-// MarshalText fails for a value that is not one of the constants.
-func (a Active) MarshalText() ([]byte, error) { return actives.marshal(int(a)) }
-
-// UnmarshalText fails for a text that String does not return for a constant.
-func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*int)(a), text) }
+func (s Scope) String() string { return map[Scope]string{ScopeAll: "all", ScopeSkill: "skill"}[s] }
 
 // Fields returns the names of the fields of a task: first those that a list shows, then the
 // gates.

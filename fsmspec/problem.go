@@ -218,7 +218,7 @@ func statusMeant(word string) string {
 	case "closed", "done", "finished", "resolved":
 		return Completed.String()
 	default:
-		return near(word, statuses.words)
+		return near(word, statuses)
 	}
 }
 

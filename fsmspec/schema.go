@@ -167,7 +167,7 @@ func (x textType) schema() (types []string, rules string) {
 
 func (statusType) schema() (types []string, rules string) {
 	var words []string
-	for _, word := range statuses.words {
+	for _, word := range statuses {
 		words = append(words, quote(word))
 	}
 	return []string{"string"}, `,"enum":[` + strings.Join(words, ",") + `,null],"default":` + words[Pending]

@@ -43,6 +43,16 @@ func StateDir(dir string) (string, error) {
 	return s, err
 }
 
+// IsAbsent reports whether there is neither the directory nor its S.
+func IsAbsent(dir string) bool {
+	for _, path := range []string{dir, stateDirOf(dir)} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
+}
+
 // ParseStateDir reports whether name is the name of a state directory, and returns
 // the name of the directory that it belongs to.
 func ParseStateDir(name string) (dir string, ok bool) {

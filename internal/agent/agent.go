@@ -188,7 +188,10 @@ func marks() (all []caller.Marks) {
 	return all
 }
 
-func add(name string, make func() *Agent) { rows = append(rows, row{name, make}) }
+func add(name string, make func() *Agent) row {
+	rows = append(rows, row{name, make})
+	return rows[len(rows)-1]
+}
 
 func (r row) agent() *Agent {
 	a := r.make()

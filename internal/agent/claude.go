@@ -6,7 +6,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-func init() { add("claude", Claude) }
+var _ = add("claude", Claude)
 
 // Claude is Claude Code.
 //

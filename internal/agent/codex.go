@@ -8,7 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-func init() { add("codex", Codex) }
+var _ = add("codex", Codex)
 
 // Codex is OpenAI's Codex CLI, measured with 0.169.0.
 //

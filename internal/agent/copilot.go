@@ -7,7 +7,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-func init() { add("copilot", Copilot) }
+var _ = add("copilot", Copilot)
 
 // Copilot is the GitHub Copilot CLI, measured with 1.0.102.
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-func init() { add("gemini", Gemini) }
+var _ = add("gemini", Gemini)
 
 // Gemini is the Gemini CLI, measured with 0.61.0.
 //

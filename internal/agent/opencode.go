@@ -1,6 +1,6 @@
 package agent
 
-func init() { add("opencode", OpenCode) }
+var _ = add("opencode", OpenCode)
 
 // OpenCode is opencode, measured with 1.18.33. It runs no commands as hooks, only plugins in JavaScript, so it gets
 // the MCP server alone.

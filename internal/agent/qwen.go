@@ -7,7 +7,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-func init() { add("qwen", Qwen) }
+var _ = add("qwen", Qwen)
 
 // Qwen is Qwen Code, measured with 0.24.4.
 //

@@ -201,7 +201,7 @@ func commandFirst(misused func(*cobra.Command, error) error) func(*cobra.Command
 // for help, it replaces this process by the other program.
 func Main(args []string, s terminal.Streams) int {
 	if f := readHook(args); f != nil {
-		return ended(s, func(s terminal.Streams) error { return f.run(context.Background(), s) })
+		return ended(s, func(s terminal.Streams) error { return runHook(context.Background(), s, f) })
 	}
 	p := Program{Commands: Subcommands()}
 	if !p.has(args) {

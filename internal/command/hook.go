@@ -50,32 +50,30 @@ Without --agent the event shows which agent sent it. With --agent, hook ignores 
 other agents, whose own hooks answer them. Errors of fsmtx refuse nothing; they are reported
 to the agent and the person. fsmtx install registers the hook.`
 
-// hookFlags are the flags of the hook.
-type hookFlags struct{ hook.Flags }
+// hookFlags returns the flags of the hook, with their defaults.
+func hookFlags() *hook.Flags { return &hook.Flags{Flags: hydrate.DefaultFlags(), Read: readCall} }
 
-// partOfHook returns the flags, with their defaults, of a command that does a part of Claude Code's hook.
-func partOfHook(only hook.Part) *hookFlags {
-	f := new(hookFlags)
-	f.Add(pflag.NewFlagSet("", pflag.ContinueOnError))
+// partOfHook returns those of a command that does a part of Claude Code's hook.
+func partOfHook(only hook.Part) *hook.Flags {
+	f := hookFlags()
 	f.Agent, f.Only = agent.Claude().Name, only
 	return f
 }
 
-// command lets c run the hook with the flags in f.
-func (f *hookFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
-	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) }
+// hookCommand lets c run the hook with the flags in f.
+func hookCommand(s terminal.Streams, f *hook.Flags, c *cobra.Command) *cobra.Command {
+	c.RunE = func(c *cobra.Command, _ []string) error { return runHook(c.Context(), s, f) }
 	return c
 }
 
-func (f *hookFlags) run(ctx context.Context, s terminal.Streams) (err error) {
+func runHook(ctx context.Context, s terminal.Streams, f *hook.Flags) error {
 	if f.Agent != "" && agent.Named(f.Agent) == nil {
 		return misusedHook(s, fmt.Errorf("--agent: got %q, want %s", f.Agent, strings.Join(agent.Names(), ", ")))
 	}
-	if f.Policy, err = f.Check(); err != nil {
+	if err := f.Check(); err != nil {
 		return misusedHook(s, err)
 	}
-	f.Read = readCall
-	return exit(hook.Run(ctx, s, f.Flags))
+	return exit(hook.Run(ctx, s, f))
 }
 
 // exit returns the error that ends a hook with an exit code.
@@ -90,11 +88,11 @@ func misusedHook(s terminal.Streams, err error) error { return exit(hook.Misused
 
 // readHook returns the flags of a plain call of the hook, which is run without cobra: the client waits for it at each call. Of
 // anything else, such as a call of the hook with a wrong flag, it returns nil.
-func readHook(args []string) *hookFlags {
+func readHook(args []string) *hook.Flags {
 	if len(args) == 0 || args[0] != "hook" {
 		return nil
 	}
-	f, set := new(hookFlags), pflag.NewFlagSet("", pflag.ContinueOnError)
+	f, set := hookFlags(), pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.Usage = func() {}
 	if f.Add(set); set.Parse(args[1:]) != nil || set.NArg() > 0 {
 		return nil
@@ -103,8 +101,8 @@ func readHook(args []string) *hookFlags {
 }
 
 func NewHook(s terminal.Streams) *cobra.Command {
-	f := new(hookFlags)
-	c := f.command(s, &cobra.Command{
+	f := hookFlags()
+	c := hookCommand(s, f, &cobra.Command{
 		Use:   "hook",
 		Short: "As a hook of any agent: do what its event needs",
 		Long:  hookLong,
@@ -115,7 +113,7 @@ func NewHook(s terminal.Streams) *cobra.Command {
 		Args: NoArguments,
 	})
 	f.Add(c.Flags())
-	completeHook(c)
+	CompleteChoices(c)
 	return c
 }
 
@@ -125,7 +123,8 @@ predicted. It exits with 2 if the event cannot be read. fsmtx hook --help says m
 
 func newHydrate(s terminal.Streams) *cobra.Command {
 	f := partOfHook(hook.TakesUp)
-	c := f.command(s, &cobra.Command{
+	f.Announce = false
+	c := hookCommand(s, f, &cobra.Command{
 		Use:   "hydrate",
 		Short: "As a hook: fsmtx hook without the rules about steps",
 		Long:  hydrateLong,
@@ -134,18 +133,16 @@ func newHydrate(s terminal.Streams) *cobra.Command {
 			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
 		Args: NoArguments,
 	})
-	f.Hydrate.Add(c.Flags())
-	completeHook(c)
+	f.AddOnly(c.Flags(), hydrate.OfHydrate)
+	CompleteChoices(c)
 	return c
 }
 
-// completeHook completes the values of those flags of the hook that the command has.
-func completeHook(c *cobra.Command) {
-	onOff, ofStep := []string{"on", "off"}, hydrate.StepValues()
-	for flag, words := range map[string][]string{"scope": {"all", "skill"}, "active": {"reset", "refuse"}, "nest": onOff, "steps": onOff,
-		"stop": ofStep["stop"], "checks": ofStep["checks"], "agent": agent.Names()} {
-		if c.Flags().Lookup(flag) != nil {
-			Complete(c, flag, words...)
+// CompleteChoices completes the values of those flags of the hook that the command has.
+func CompleteChoices(c *cobra.Command) {
+	for _, choice := range append(new(hydrate.Flags).Choices(), hydrate.Choice{Flag: "agent", Words: agent.Names()}) {
+		if c.Flags().Lookup(choice.Flag) != nil {
+			Complete(c, choice.Flag, choice.Words...)
 		}
 	}
 }

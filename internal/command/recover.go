@@ -55,7 +55,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 			if f.hook {
 				h := partOfHook(hook.Recovers)
 				h.Recovery = f.RecoverOptions
-				return h.run(c.Context(), s)
+				return runHook(c.Context(), s, h)
 			}
 			ctx, stop := Interruptible(c.Context())
 			defer stop()

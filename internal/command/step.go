@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hook"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -16,7 +17,7 @@ In a terminal, a person can skip a step with "fsmtx step skip", mark it as done 
 
 func newStep(s terminal.Streams) *cobra.Command {
 	f := partOfHook(hook.Judges)
-	c := f.command(s, &cobra.Command{
+	c := hookCommand(s, f, &cobra.Command{
 		Use:   "step",
 		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move; or show the steps",
 		Long:  stepLong,
@@ -32,9 +33,8 @@ func newStep(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 	})
-	f.Step.Add(c.Flags())
-	completeHook(c)
-	addLog(c, &f.Hydrate.Log)
+	f.AddOnly(c.Flags(), hydrate.OfStep)
+	CompleteChoices(c)
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
 }

@@ -9,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -29,8 +27,7 @@ import (
 
 // Flags are the flags of the hook, and what the command line gives it.
 type Flags struct {
-	hydrate.HookFlags
-	Policy   fsmspec.Policy // of the flags
+	hydrate.Flags
 	Only     Part
 	Recovery tasklist.RecoverOptions
 	Read     Reader
@@ -46,14 +43,15 @@ const (
 )
 
 // does reports whether the hook does a part.
-func (f Flags) does(p Part) bool { return f.Only == 0 || f.Only == p }
+func (f *Flags) does(p Part) bool { return f.Only == 0 || f.Only == p }
 
 // hook is one call of the hook.
 type hook struct {
 	*steps.Frame       // of the list; nil if that is not known
 	unknown      error // why
+	found        tasklist.Found
 	streams      terminal.Streams
-	flags        Flags
+	flags        *Flags
 	agent        *agent.Agent
 	call         agent.Call
 	began        time.Time
@@ -64,33 +62,35 @@ type hook struct {
 
 // Run answers one event and returns the exit code. After an error of this program it refuses nothing: some agents refuse every
 // call whose hook fails, or never end a turn.
-func Run(ctx context.Context, s terminal.Streams, f Flags) (code int) {
+func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Errorf("internal error: %v", p)
 			code = client.ExitOK
 		}
 	}()
-	began := time.Now()
+	h := &hook{streams: s, flags: f, began: time.Now()}
 	e, err := ReadEvent(s)
 	if err != nil {
 		return f.unread(s, err)
 	}
-	a := f.sender(e)
-	if a == nil {
+	if h.agent = f.sender(e); h.agent == nil {
 		return client.ExitOK
 	}
-	call, ok := a.Read(e)
-	if !ok {
+	var needed bool
+	if h.call, needed = h.agent.Read(e); !needed {
 		return client.ExitOK
 	}
-	h := newHook(ctx, s, f, a, call)
-	h.began = began
+	h.found, h.unknown = h.find(ctx)
+	if h.takes() == nil && h.isIdle() {
+		return client.ExitOK
+	}
+	h.open()
 	answer := h.answer(ctx)
 	if h.log.On() {
 		s.SurviveBrokenPipe() // the call is logged even if the client has gone
 	}
-	code = Deliver(s, a.Answer(call, answer))
+	code = Deliver(s, h.agent.Answer(h.call, answer))
 	h.log.Write()
 	for _, note := range h.notes {
 		s.Errorf("%s", note)
@@ -99,7 +99,7 @@ func Run(ctx context.Context, s terminal.Streams, f Flags) (code int) {
 }
 
 // sender returns the agent whose event it is, nil if no hook of that agent is meant: agents read the hooks of others, too.
-func (f Flags) sender(e *client.Event) *agent.Agent {
+func (f *Flags) sender(e *client.Event) *agent.Agent {
 	if f.Agent == "" {
 		return agent.Of(e)
 	}
@@ -109,22 +109,21 @@ func (f Flags) sender(e *client.Event) *agent.Agent {
 	return nil
 }
 
-func newHook(ctx context.Context, s terminal.Streams, f Flags, a *agent.Agent, c agent.Call) *hook {
-	h := &hook{streams: s, flags: f, agent: a, call: c, log: NewLog(s, f.Hydrate.Log)}
-	found, err := h.find(ctx)
-	if err != nil {
-		h.unknown = err
-		return h
+// open prepares to decide about the list.
+func (h *hook) open() {
+	s, f := h.streams, h.flags
+	h.log = NewLog(s, f.Log)
+	if h.unknown != nil {
+		return
 	}
-	h.Frame = NewFrame(s, found)
-	if a.Session {
-		h.Limit, h.Began, h.Planning = f.Step.Limit, startup.Began, c.PermissionMode == planMode
-		h.NoChecks = f.Step.Checks == "off" && s.Who().FromClient() // an agent may imitate the hook
+	h.Frame = NewFrame(s, h.found)
+	if h.agent.Session {
+		h.Limit, h.Began, h.Planning = f.Limit, startup.Began, h.call.PermissionMode == planMode
+		h.NoChecks = f.Checks == "off" && s.Who().FromClient() // an agent may imitate the hook
 		h.Forged = func() bool { return s.Who().Imitates() }
-		h.log.event = c.Event
+		h.log.event = h.call.Event
 	}
 	h.Frame.Log = h.log.Adder()
-	return h
 }
 
 // find returns the list: the session's or the project's.
@@ -176,17 +175,8 @@ func (h *hook) judged(ctx context.Context) client.Answer {
 // decided in them.
 func (h *hook) isIdle() bool {
 	c := h.call
-	if h.unknown != nil || c.Moment == agent.Start || strings.Contains(c.Command, "fsmtx") || settings.IsServed(c.ToolName) ||
-		h.streams.Env(tasklist.Variable) != "" {
-		return false
-	}
-	state, err := txn.StateDir(h.List.Dir)
-	return err == nil && isAbsent(state) && isAbsent(h.List.Dir)
-}
-
-func isAbsent(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	return h.unknown == nil && c.Moment != agent.Start && !strings.Contains(c.Command, "fsmtx") && !settings.IsServed(c.ToolName) &&
+		h.streams.Env(tasklist.Variable) == "" && txn.IsAbsent(h.found.Dir)
 }
 
 // judge returns the answer of the rules. A panic refuses nothing.

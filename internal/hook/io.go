@@ -51,7 +51,7 @@ func OwnPath() string {
 }
 
 // unread answers an event that cannot be read.
-func (f Flags) unread(s terminal.Streams, err error) (code int) {
+func (f *Flags) unread(s terminal.Streams, err error) (code int) {
 	switch {
 	case errors.Is(err, errTyped):
 		s.Errorf("%v", err)

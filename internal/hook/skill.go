@@ -16,24 +16,32 @@ import (
 // taken puts the workflow of a skill that the event takes up into the list. At other events it corrects the tasks if the client
 // ran another folder than an earlier call predicted.
 func (h *hook) taken(ctx context.Context) client.Answer {
-	switch {
-	case !h.flags.does(TakesUp):
-	case !h.agent.Session && (h.call.Moment == agent.Prompt || h.call.Moment == agent.After):
-		return h.takeUp(ctx)
-	case !h.agent.Session:
-	case hydrate.IsCheck(h.call.Event):
-		return h.check(ctx)
-	case h.call.Moment == agent.Typed || h.agent.Takes(h.call):
-		return h.hydrate(ctx)
+	if take := h.takes(); take != nil {
+		return take(ctx)
 	}
 	return client.Answer{}
 }
 
+// takes returns what does that at the event, nil at one with which no skill can be taken up.
+func (h *hook) takes() func(context.Context) client.Answer {
+	switch {
+	case !h.flags.does(TakesUp):
+	case !h.agent.Session && (h.call.Moment == agent.Prompt || h.call.Moment == agent.After):
+		return h.takeUp
+	case !h.agent.Session:
+	case hydrate.IsCheck(h.call.Event) && h.call.TranscriptPath != "": // which says what the client ran
+		return h.check
+	case h.call.Moment == agent.Typed || h.agent.Takes(h.call):
+		return h.hydrate
+	}
+	return nil
+}
+
 // options are the options of a hydration.
 func (h *hook) options() hydrate.Options {
-	s, f := h.streams, h.flags.Hydrate
+	s, f := h.streams, h.flags
 	fromClient := func() bool { return s.Who().FromClient() }
-	o := hydrate.Options{Policy: h.flags.Policy, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: fromClient,
+	o := hydrate.Options{Policy: f.Policy(), LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: fromClient,
 		Committing: h.committing}
 	if !h.agent.Session {
 		return o
@@ -77,10 +85,7 @@ func (h *hook) check(ctx context.Context) client.Answer {
 		nothing bool
 	}
 	name := h.call.Name
-	if h.call.TranscriptPath == "" {
-		return client.GoOn(name, "") // it says what the client ran
-	}
-	c, err := inTime(ctx, h.flags.Hydrate.LockTimeout, func(ctx context.Context) (checked, error) {
+	c, err := inTime(ctx, h.flags.LockTimeout, func(ctx context.Context) (checked, error) {
 		r, result, nothing, err := hydrate.Correct(ctx, h.call.Event, h.streams.Getenv, h.options())
 		return checked{r, result, nothing}, err
 	})
@@ -95,7 +100,7 @@ func (h *hook) check(ctx context.Context) client.Answer {
 func (h *hook) report(call hydrate.Call) client.Answer {
 	h.hydrated(call)
 	r, result, err := call.Request, call.Result, call.Err
-	announce := h.flags.Hydrate.Announce || !h.agent.Session
+	announce := h.flags.Announce || !h.agent.Session
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
 		answer := hydrate.Failed(r, result, message, hint)

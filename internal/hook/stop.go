@@ -16,7 +16,7 @@ func (h *hook) stop(ctx context.Context) client.Answer {
 	const what = "the workflow is not enforced at this stop"
 	c := h.call
 	x := steps.Stopping{
-		Agent: c.AgentID, Background: c.BackgroundTasks, Crons: c.SessionCrons, Mode: steps.StopMode(h.flags.Step.Stop),
+		Agent: c.AgentID, Background: c.BackgroundTasks, Crons: c.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
 		Planning: h.Planning, Message: c.Message, Turns: h.agent.Holds,
 		Project: h.project(), Shown: true, Transcript: c.TranscriptPath, Prompt: c.PromptID,
 		Words: func() client.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, c.Event)) },

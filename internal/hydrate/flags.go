@@ -12,12 +12,14 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Flags are the flags of fsmtx hydrate. A settings file keeps them and those of fsmtx hook, and install
-// edits them.
+// Flags are the flags of fsmtx hook. A settings file keeps them, and install edits them.
 type Flags struct {
+	// Those of hydrate:
 	Scope, Active string
 	Nest          string
 	Announce      bool
@@ -26,31 +28,66 @@ type Flags struct {
 	LockTimeout   time.Duration
 	History       int
 	Log           string
+
+	// Those of step:
+	Stop, Checks string
+	Limit        time.Duration
+
+	Agent string // whose hook it is; empty is whoever has sent the event
+	Steps string // "on" or "off"
 }
 
-// DefaultFlags returns the flags of a command line without any.
+// OfHydrate and OfStep are the names of the flags that the commands for a part of the hook have.
+var (
+	OfHydrate = []string{"scope", "active", "nest", "announce", "plugin-dir", "add-dir", "history", "lock-timeout", "log"}
+	OfStep    = []string{"stop", "checks", "limit", "log"}
+)
+
+// DefaultFlags returns the flags of a command line without any. Those of hydrate have announce off.
 func DefaultFlags() Flags {
-	return Flags{Scope: "all", Active: "reset", Nest: "on", LockTimeout: 5 * time.Second, History: txn.DefaultHistory}
+	return Flags{Scope: "all", Active: "reset", Nest: "on", Announce: true, History: txn.DefaultHistory, LockTimeout: 5 * time.Second,
+		Stop: string(steps.Remind), Checks: "on", Limit: steps.CallLimit, Steps: "on"}
 }
 
-// Add adds the flags to a set, with their defaults.
-func (f *Flags) Add(to *pflag.FlagSet) { f.add(to, DefaultFlags()) }
-
-func (f *Flags) add(to *pflag.FlagSet, d Flags) {
-	to.StringVar(&f.Scope, "scope", d.Scope, `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
-	to.StringVar(&f.Active, "active", d.Active, `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
-	to.StringVar(&f.Nest, "nest", d.Nest,
+// Add adds the flags to a set. Their values are the defaults.
+func (f *Flags) Add(to *pflag.FlagSet) {
+	to.StringVar(&f.Scope, "scope", f.Scope, `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
+	to.StringVar(&f.Active, "active", f.Active, `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
+	to.StringVar(&f.Nest, "nest", f.Nest,
 		`if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
-	to.BoolVar(&f.Announce, "announce", d.Announce,
+	to.BoolVar(&f.Announce, "announce", f.Announce,
 		"tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
-	f.PluginDirs, f.AddDirs = nil, nil
 	to.Var((*directories)(&f.PluginDirs), "plugin-dir",
 		"`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
 	to.Var((*directories)(&f.AddDirs), "add-dir",
 		"`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
-	to.IntVar(&f.History, "history", d.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
-	to.DurationVar(&f.LockTimeout, "lock-timeout", d.LockTimeout, "how long to wait for the task list's locks")
-	to.StringVar(&f.Log, "log", "", decisions.Usage)
+	to.IntVar(&f.History, "history", f.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
+	to.DurationVar(&f.LockTimeout, "lock-timeout", f.LockTimeout, "how long to wait for the task list's locks")
+	to.StringVar(&f.Log, "log", f.Log, decisions.Usage)
+	to.StringVar(&f.Stop, "stop", f.Stop,
+		`when the agent stops while a step is ready: "remind" it once, "hold" it each time, or do nothing ("off")`)
+	to.StringVar(&f.Checks, "checks", f.Checks, `run the checks of steps: "on" or "off"`)
+	to.DurationVar(&f.Limit, "limit", f.Limit, "the time limit with which the hook is registered")
+	to.StringVar(&f.Agent, "agent", f.Agent, "the agent whose hook this is; without it, the agent that the event shows")
+	to.StringVar(&f.Steps, "steps", f.Steps, `enforce the steps of workflows: "on" or "off"`)
+	// Has no effect: fsmtx install adds it to the hook to mark that it has set the variable.
+	to.Bool("task-tools", false, "")
+	_ = to.MarkHidden("task-tools")
+}
+
+// AddOnly adds only the named flags.
+func (f *Flags) AddOnly(to *pflag.FlagSet, names []string) {
+	all := f.set()
+	for _, name := range names {
+		to.AddFlag(all.Lookup(name))
+	}
+}
+
+func (f *Flags) set() *pflag.FlagSet {
+	set := pflag.NewFlagSet("hook", pflag.ContinueOnError)
+	set.Usage = func() {}
+	f.Add(set)
+	return set
 }
 
 // directories are the values of a flag that can be given several times. Each hook has two such flags, and
@@ -69,29 +106,64 @@ func (d *directories) Set(value string) error {
 // same call finds it and does nothing.
 const maxHistory = 1000
 
-// Policy returns what the flags say about the tasks to replace, or an error about the first
-// flag whose value cannot be used.
-func (f Flags) Policy() (policy fsmspec.Policy, err error) {
-	if err := policy.Scope.UnmarshalText([]byte(f.Scope)); err != nil {
-		return policy, fmt.Errorf("--scope: %w", err)
+// Choice is a flag whose value is one of a few words. The first is the default.
+type Choice struct {
+	Flag  string
+	Words []string
+	value string
+}
+
+// Choices returns the flags whose values are words.
+func (f *Flags) Choices() []Choice {
+	onOff := []string{"on", "off"}
+	return []Choice{
+		{"scope", []string{"all", "skill"}, f.Scope},
+		{"active", []string{"reset", "refuse"}, f.Active},
+		{"nest", onOff, f.Nest},
+		{"steps", onOff, f.Steps},
+		{"stop", []string{string(steps.Remind), string(steps.Hold), string(steps.StopOff)}, f.Stop},
+		{"checks", onOff, f.Checks},
 	}
-	if err := policy.Active.UnmarshalText([]byte(f.Active)); err != nil {
-		return policy, fmt.Errorf("--active: %w", err)
+}
+
+// Words returns the values of a flag, the default first.
+func Words(flag string) []string {
+	choices := new(Flags).Choices()
+	return choices[slices.IndexFunc(choices, func(c Choice) bool { return c.Flag == flag })].Words
+}
+
+// Check returns an error about the first flag whose value cannot be used. It does not know the names of agents.
+func (f *Flags) Check() error {
+	for _, c := range f.Choices() {
+		if !slices.Contains(c.Words, c.value) {
+			last := len(c.Words) - 1
+			return fmt.Errorf("--%s: got %q, want %s or %s", c.Flag, c.value, strings.Join(c.Words[:last], ", "), c.Words[last])
+		}
 	}
-	if f.Nest != "on" && f.Nest != "off" {
-		return policy, fmt.Errorf("--nest: got %q, want on or off", f.Nest)
+	switch {
+	case f.History < 1 || f.History > maxHistory:
+		return fmt.Errorf("--history: got %d, want a number from 1 to %d", f.History, maxHistory)
+	case f.LockTimeout <= 0:
+		return fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
+	case f.Limit <= 0:
+		return fmt.Errorf("--limit: got %v, want a positive duration", f.Limit)
 	}
-	if f.History < 1 || f.History > maxHistory {
-		return policy, fmt.Errorf("--history: got %d, want a number from 1 to %d", f.History, maxHistory)
+	return nil
+}
+
+// Policy returns what checked flags say about the tasks to replace.
+func (f *Flags) Policy() (policy fsmspec.Policy) {
+	if f.Scope == "skill" {
+		policy.Scope = fsmspec.ScopeSkill
 	}
-	if f.LockTimeout <= 0 {
-		return policy, fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
+	if f.Active == "refuse" {
+		policy.Active = fsmspec.ActiveRefuse
 	}
-	return policy, nil
+	return policy
 }
 
 // Portable returns an error if a flag is an absolute path, which exists on this machine only.
-func (f Flags) Portable() error {
+func (f *Flags) Portable() error {
 	for _, path := range slices.Concat(f.PluginDirs, f.AddDirs, []string{f.Log}) {
 		if filepath.IsAbs(path) {
 			return message.WithHint(fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
@@ -105,44 +177,41 @@ func (f Flags) Portable() error {
 // JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
 const maxLockTimeout = 24 * time.Hour
 
-// parseFlags reads arguments of hydrate that a hook is to be registered with, and checks their values. With an error it
+// ParseFlags reads the arguments of a registered hook, and checks their values. With an error it
 // returns what could be read.
-func parseFlags(args []string) (f Flags, err error) {
-	known := f.set()
-	err = known.Parse(args)
-	if err == nil && known.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", known.Arg(0))
-	}
-	if err == nil {
-		_, err = f.Policy()
-	}
-	if err == nil {
-		err = f.limited()
-	}
-	return f, err
+func ParseFlags(args []string) (f Flags, err error) {
+	f = DefaultFlags()
+	return f, f.parse(f.set(), args)
 }
 
-// limited returns an error for a wait that is too long for a registered hook.
-func (f Flags) limited() error {
+func (f *Flags) parse(set *pflag.FlagSet, args []string) error {
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	if set.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", set.Arg(0))
+	}
 	if f.LockTimeout > maxLockTimeout {
 		return fmt.Errorf("--lock-timeout: got %v, want at most %v", f.LockTimeout, maxLockTimeout)
 	}
-	return nil
+	return f.Check()
 }
 
-// CheckFlags returns an error for arguments that would make every call of the hook fail.
+// ofHydrate returns the flags of hydrate that f is read from.
+func (f *Flags) ofHydrate() *pflag.FlagSet {
+	set := pflag.NewFlagSet("hydrate", pflag.ContinueOnError)
+	set.Usage = func() {}
+	f.AddOnly(set, OfHydrate)
+	return set
+}
+
+// CheckFlags returns an error for arguments of hydrate that would make every call of the hook fail.
 func CheckFlags(args []string) error {
-	if _, err := parseFlags(args); err != nil {
+	f := DefaultFlags()
+	if err := f.parse(f.ofHydrate(), args); err != nil {
 		return message.WithHint(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
 	}
 	return nil
-}
-
-func (f *Flags) set() *pflag.FlagSet {
-	set := pflag.NewFlagSet("hydrate", pflag.ContinueOnError)
-	set.Usage = func() {}
-	f.Add(set)
-	return set
 }
 
 // eachFlag calls f for each flag in valid arguments, with its name and its words: one, or two if
@@ -157,4 +226,31 @@ func eachFlag(known *pflag.FlagSet, args []string, f func(name string, words []s
 		f(name, args[:n])
 		args = args[n:]
 	}
+}
+
+// MergeFlags returns the arguments of a registered hook with given, arguments of hydrate, in the place
+// of the same flags, or of all flags of hydrate if none are given. If args are not valid, given
+// are all that is left. given are valid.
+func MergeFlags(args, given []string) []string {
+	if _, err := ParseFlags(args); err != nil {
+		args = nil
+	}
+	known, replaced, merged := new(Flags).set(), map[string]bool{}, []string{}
+	eachFlag(known, given, func(name string, _ []string) { replaced[name] = true })
+	eachFlag(known, args, func(name string, words []string) {
+		if !replaced[name] && (len(given) > 0 || !slices.Contains(OfHydrate, name)) {
+			merged = append(merged, words...)
+		}
+	})
+	return append(merged, given...)
+}
+
+// TimeLimit returns the client's time limit of a hook with these arguments, in seconds: more than
+// its own wait for locks. ok is false for invalid arguments, which the hook reports when it runs.
+func TimeLimit(args []string) (seconds int, ok bool) {
+	f, err := ParseFlags(args)
+	if err != nil {
+		return 0, false
+	}
+	return settings.HookLimit(f.LockTimeout), true
 }

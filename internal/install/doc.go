@@ -76,7 +76,7 @@ const (
 type Steps struct {
 	None         bool   // no hooks that enforce steps
 	Only         bool   // judge the calls of every tool that a workflow can list
-	Stop, Checks string // one of the words of hydrate.StepValues
+	Stop, Checks string // one of the words of the flag
 }
 
 // Status is how an installation is found. The values are the exit codes of install --check.

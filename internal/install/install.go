@@ -180,8 +180,8 @@ func checkPortable(hooks []settings.Hook) error {
 		if !h.Runs("hook") {
 			continue
 		}
-		f, _ := hydrate.ParseHookFlags(h.Flags)
-		if err := f.Hydrate.Portable(); err != nil {
+		f, _ := hydrate.ParseFlags(h.Flags)
+		if err := f.Portable(); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ func (c *Steps) Applied(flags []string) []string {
 			continue
 		}
 		flags = without(flags, "--"+name)
-		if value != hydrate.StepValues()[name][0] {
+		if value != hydrate.Words(name)[0] {
 			flags = append(flags, "--"+name+"="+value)
 		}
 	}

@@ -23,9 +23,7 @@ func (c *stepChoice) flags(to *cobra.Command) {
 	flags.StringVar(&c.Checks, "checks", "", "run the checks that workflows declare: on (default) or off")
 	flags.BoolVar(&c.Only, "only", false,
 		"also judge the calls that workflows elsewhere may list under \"only\": of every tool, not of those that the workflows here list")
-	for name, words := range hydrate.StepValues() {
-		command.Complete(to, name, words...)
-	}
+	command.CompleteChoices(to)
 }
 
 func (c *stepChoice) validate() error {
@@ -33,7 +31,7 @@ func (c *stepChoice) validate() error {
 		return message.NewError("--no-steps cannot be combined with --only", "without the hooks no call is judged")
 	}
 	for name, value := range map[string]string{"stop": c.Stop, "checks": c.Checks} {
-		if words := hydrate.StepValues()[name]; value != "" && !slices.Contains(words, value) {
+		if words := hydrate.Words(name); value != "" && !slices.Contains(words, value) {
 			return fmt.Errorf("--%s: got %q, want %s", name, value, strings.Join(words, ", "))
 		}
 		if value != "" && c.None {

@@ -22,8 +22,8 @@ func TestTheRegisteredLimitIsThatOfTheHook(t *testing.T) {
 
 // fsmtx hook accepts every flag that install registers.
 func TestHookAcceptsTheFlagsThatInstallRegisters(t *testing.T) {
-	for _, stop := range append(hydrate.StepValues()["stop"], "") {
-		for _, checks := range append(hydrate.StepValues()["checks"], "") {
+	for _, stop := range append(hydrate.Words("stop"), "") {
+		for _, checks := range append(hydrate.Words("checks"), "") {
 			choice := install.Steps{Stop: stop, Checks: checks}
 			flags := choice.Applied([]string{"--stop", "off", "--log=x", "--checks=off"})
 			require.Contains(t, flags, "--log=x")

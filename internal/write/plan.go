@@ -51,13 +51,13 @@ after it), warnings (array of line, column, message) and decisions (array of str
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
 type planFlags struct {
-	event, session, scope, active, nest string
-	json, explain                       bool
-	pluginDirs, addDirs                 []string
+	hydrate.Flags
+	event, session string
+	json, explain  bool
 }
 
 func NewPlan(s terminal.Streams) *cobra.Command {
-	var f planFlags
+	f := planFlags{Flags: hydrate.DefaultFlags()}
 	c := &cobra.Command{
 		Use:   "plan SKILL | plan PATH | plan --event FILE",
 		Short: "Show what a call of a skill would do to the task list",
@@ -77,29 +77,15 @@ func NewPlan(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
 	command.NameList(s, c, &f.session)
-	c.Flags().StringVar(&f.scope, "scope", "all", `as for fsmtx hydrate: "all" or "skill"`)
-	c.Flags().StringVar(&f.active, "active", "reset", `as for fsmtx hydrate: "reset" or "refuse"`)
-	c.Flags().StringVar(&f.nest, "nest", "on", `as for fsmtx hydrate: "on" or "off"`)
+	f.AddOnly(c.Flags(), []string{"scope", "active", "nest", "plugin-dir", "add-dir"})
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().BoolVar(&f.explain, "explain", false, "also print every decision")
-	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable)")
-	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable)")
-	command.Complete(c, "scope", "all", "skill")
-	command.Complete(c, "active", "reset", "refuse")
-	command.Complete(c, "nest", "on", "off")
+	command.CompleteChoices(c)
 	return c
 }
 
-// policy returns what the flags of hydrate say that plan has, too.
-func (f planFlags) policy() (fsmspec.Policy, error) {
-	like := hydrate.DefaultFlags()
-	like.Scope, like.Active, like.Nest = f.scope, f.active, f.nest
-	return like.Policy()
-}
-
 func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
-	policy, err := f.policy()
-	if err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	request, err := f.request(ctx, s, skill)
@@ -109,7 +95,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	if err != nil && !newSession {
 		return err
 	}
-	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, Flat: f.nest == "off"}
+	o := hydrate.Options{Policy: f.Policy(), PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, Flat: f.Nest == "off"}
 	h, result, err := f.find(s, &request, o)
 	if f.explain && !f.json && request.File == nil {
 		if err := f.explainSearch(s, request); err != nil {
@@ -130,6 +116,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		text, hint := hydrate.Explain(err, result, s.Getenv)
 		return command.Fail(command.ExitNo, message.Lines(text), hint)
 	}
+	policy := f.Policy()
 	if request.Agent != "" {
 		policy.Scope = fsmspec.ScopeSkill
 	}
@@ -159,7 +146,7 @@ func (f planFlags) find(s terminal.Streams, r *hydrate.Request, o hydrate.Option
 	if h != nil || f.event != "" || result.Spec != "" {
 		return h, result, err
 	}
-	if not := notInstalled(s, r.Cwd, "plan", r.Command, err); not != nil && len(f.pluginDirs) == 0 {
+	if not := notInstalled(s, r.Cwd, "plan", r.Command, err); not != nil && len(f.PluginDirs) == 0 {
 		return nil, result, not
 	}
 	if path, noPath := specAt(r.Command); noPath == nil {
@@ -285,7 +272,7 @@ func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) 
 
 // explainSearch prints how the fsm.json was found.
 func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
-	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.pluginDirs, addDirs: f.addDirs}.finder(s)
+	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.PluginDirs, addDirs: f.AddDirs}.finder(s)
 	if err != nil {
 		return err
 	}
