@@ -81,6 +81,9 @@ func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 }
 
 func semanticCause(e *json.SemanticError) error {
+	if errors.Is(e.Err, json.ErrUnknownName) {
+		return fmt.Errorf("unknown member %q", e.JSONPointer.LastToken())
+	}
 	if e.JSONKind == 0 || e.GoType == nil {
 		if e.Err != nil {
 			return e.Err

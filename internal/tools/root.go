@@ -10,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/proof"
 	"github.com/fsmtx/fsmtx/internal/show"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/write"
@@ -69,6 +70,8 @@ func toolsSubcommands() []command.Subcommand {
 		{Name: "undo", Group: command.ForFollowing, Make: show.NewUndo},
 		own("recover"),
 		{Name: "doctor", Group: command.ForFollowing, Make: newDoctor},
+		{Name: "attest", Group: command.ForFollowing, Make: proof.NewAttest},
+		{Name: "verify", Group: command.ForFollowing, Make: proof.NewVerify, Misused: proof.RefuseToVerify},
 		{Name: "install", Group: command.ForSetup, Make: newInstall},
 		{Name: "plugin", Group: command.ForSetup, Make: newPlugin},
 		{Name: "demo", Group: command.ForSetup, Make: newDemo},

@@ -104,18 +104,15 @@ func severity(p fsmspec.Problem) string {
 	return "error"
 }
 
-// printForGitHub prints workflow commands: docs.github.com, "Workflow commands for
-// GitHub Actions".
+// printForGitHub prints a line for each problem.
 func printForGitHub(w io.Writer, all []validated) {
-	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, v := range all {
 		for _, p := range v.problems {
-			message.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column,
-				value.Replace(p.Message))
+			place := fmt.Sprintf(",line=%d,col=%d", p.Line, p.Column)
+			message.Fprintf(w, "%s\n", message.GitHub(severity(p), v.path, place, p.Message))
 		}
 		if v.err != nil {
-			message.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))
+			message.Fprintf(w, "%s\n", message.GitHub("error", v.path, "", v.err.Error()))
 		}
 	}
 }

@@ -1,0 +1,209 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const attestLong = `Attest writes a statement about the run of a workflow: an in-toto Statement in a DSSE envelope, signed
+with an OpenSSH key. "fsmtx verify" checks it on any machine. It says which commit the work tree
+has, what each step's gates evaluated, what persons answered, and what was gone past or not
+enforced. It has no output, prompt, note, value or file content: digests only. docs/attestation.md
+describes it, and what a signature means.
+
+SKILL names the workflow; by default it is the last one that has ended. The session is found as by
+"fsmtx status". Commit the work first: uncommitted changes are refused, unless --tree takes the
+digest of the files as they are.
+
+--key is a private key, or a public one (.pub) whose private half ssh-agent holds, of the type
+ed25519 or ecdsa; by default git's user.signingkey. The statement goes to standard output, to a
+file with -o, or with --note into the git note of the commit in refs/notes/fsmtx.`
+
+type attestFlags struct {
+	session, out, key              string
+	open, tree, print, note, force bool
+	unsigned                       bool
+}
+
+func NewAttest(s terminal.Streams) *cobra.Command {
+	var f attestFlags
+	c := &cobra.Command{
+		Use:               "attest [SKILL]",
+		Short:             "Write a signed statement about the run of a workflow",
+		Long:              attestLong,
+		ValidArgsFunction: command.CompleteSkills(s),
+		Args:              cobra.MaximumNArgs(1),
+		Example: command.Example("fsmtx attest -o release.intoto.json", "fsmtx attest release --key ~/.ssh/id_ed25519.pub --note",
+			"fsmtx attest --print"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), s, strings.Join(args, ""))
+		},
+	}
+	command.NameList(s, c, &f.session)
+	c.Flags().StringVarP(&f.out, "output", "o", "", "write the statement to this `FILE`")
+	c.Flags().BoolVar(&f.force, "force", false, "replace the file of -o if it exists")
+	c.Flags().StringVar(&f.key, "key", "", "sign with the key in this `FILE`")
+	c.Flags().BoolVar(&f.unsigned, "no-sign", false, "write the statement without a signature")
+	c.Flags().BoolVar(&f.open, "open", false, "also for a workflow that has not ended")
+	c.Flags().BoolVar(&f.tree, "tree", false, "name the tree of the files as they are, not the commit")
+	c.Flags().BoolVar(&f.print, "print", false, "print what would be signed, and sign nothing")
+	c.Flags().BoolVar(&f.note, "note", false, "add the statement to the git note of the commit")
+	_ = c.MarkFlagFilename("output")
+	_ = c.MarkFlagFilename("key")
+	c.MarkFlagsMutuallyExclusive("key", "no-sign")
+	c.MarkFlagsMutuallyExclusive("tree", "note")
+	c.MarkFlagsMutuallyExclusive("print", "output", "note")
+	return c
+}
+
+func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
+	if _, err := os.Lstat(f.out); err == nil && !f.force {
+		return command.Fail(command.ExitNo, fmt.Errorf("%s exists", f.out), "--force replaces it")
+	}
+	list, err := command.FindList(ctx, s, f.session)
+	if err != nil {
+		return err
+	}
+	state, err := steps.Load(ctx, list.Dir)
+	if err != nil {
+		return err
+	}
+	w, run, err := f.choose(state, skill)
+	if err != nil {
+		return err
+	}
+	if w.Dir == "" {
+		return command.Fail(command.ExitNo, fmt.Errorf("what is on record of %s cannot be read", w.Command), "fsmtx doctor says why")
+	}
+	at := place{}
+	if at.repository, err = openRepository(ctx, w.Dir); err != nil {
+		return err
+	}
+	subject, err := f.subject(ctx, &at)
+	if err != nil {
+		return err
+	}
+	files, err := at.bind(ctx, &run, state, w)
+	if err != nil {
+		return err
+	}
+	f.warn(ctx, s, at, run)
+	return f.write(ctx, s, at, newStatement(subject, files, run))
+}
+
+// choose returns the workflow to attest: the last one, if it has a name the last of this name.
+func (f attestFlags) choose(state *steps.State, skill string) (*steps.Workflow, Run, error) {
+	var open *steps.Workflow
+	for _, w := range slices.Backward(Runs(state)) {
+		if skill != "" && w.Command != skill {
+			continue
+		}
+		run := Of(state, w)
+		if !run.Ended.IsZero() || f.open {
+			return w, run, nil
+		}
+		if open == nil {
+			open = w
+		}
+	}
+	if open != nil {
+		done, all := state.Progress(open)
+		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %d of %d steps are done", open.Command, done, all),
+			"--open attests it as it is; fsmtx verify does not accept that")
+	}
+	none := strings.Join(strings.Fields("no workflow "+skill+" is in this task list"), " ")
+	return nil, Run{}, command.Fail(command.ExitNo, errors.New(none),
+		"fsmtx status --all lists the sessions with workflows")
+}
+
+// subject returns what the statement is about.
+func (f attestFlags) subject(ctx context.Context, at *place) (Subject, error) {
+	if f.tree {
+		id, err := at.currentTree(ctx)
+		return treeSubject(id), err
+	}
+	id, err := at.repository.commit(ctx, "HEAD")
+	if err != nil {
+		return Subject{}, command.Fail(command.ExitNo, fmt.Errorf("%s has no commit", at.dir), "commit the work first; or --tree")
+	}
+	changed, err := at.dirty(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	if len(changed) > 0 {
+		return Subject{}, command.Fail(command.ExitNo, fmt.Errorf("the work tree differs from its commit: %s", words(changed)),
+			"commit the changes, or ignore them (.gitignore); or --tree takes the digest of the files as they are")
+	}
+	at.head = id
+	return commitSubject(id), nil
+}
+
+// warn says what verify will not accept.
+func (f attestFlags) warn(ctx context.Context, s terminal.Streams, at place, r Run) {
+	if r.FSM.Path == "" {
+		s.Errorf("the fsm.json of %s is not in the repository %s, so fsmtx verify will not accept the statement", r.Skill, at.dir)
+	} else if sum, err := at.digest(ctx, at.head, r.FSM.Path); at.head != "" && (err != nil || sum != r.FSM.SHA256) {
+		s.Errorf("%s is not in the commit as the run had it, so fsmtx verify will not accept the statement", r.FSM.Path)
+	}
+}
+
+func (f attestFlags) write(ctx context.Context, s terminal.Streams, at place, st Statement) error {
+	if f.print {
+		text, err := st.encode()
+		if err != nil {
+			return err
+		}
+		return command.WriteJSON(s.Out, text)
+	}
+	var text []byte
+	var err error
+	if f.unsigned {
+		text, err = seal(st, nil)
+	} else {
+		signer, done, failed := findKey(ctx, at.repository, f.key, s.Env)
+		if failed != nil {
+			return failed
+		}
+		defer done()
+		text, err = seal(st, signer)
+	}
+	if err != nil {
+		return err
+	}
+	if f.note {
+		others, err := at.notes(ctx, at.head)
+		if err != nil {
+			return err
+		}
+		if err := at.addNote(ctx, at.head, without(others, st.Predicate.ID), text); err != nil {
+			return err
+		}
+		s.Errorf("added to the note of %s; git push origin %s", short(at.head), noteRef)
+	}
+	switch {
+	case f.out != "":
+		return safefile.Write(f.out, text, safefile.LessUmask(0o666))
+	case !f.note:
+		_, err = s.Out.Write(text)
+	}
+	return err
+}
+
+// without returns the envelopes that are not about a run: a later statement takes the place of an earlier one.
+func without(all [][]byte, run string) [][]byte {
+	return slices.DeleteFunc(all, func(text []byte) bool {
+		st, err := Read(text)
+		return err == nil && st.Predicate.ID == run
+	})
+}

@@ -1,0 +1,364 @@
+package proof
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+)
+
+// testRepository is a repository with a commit.
+type testRepository struct {
+	repository
+	t *testing.T
+}
+
+// aRepository makes a repository, or skips the test where there is no git.
+func aRepository(t *testing.T) testRepository {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not there")
+	}
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	r := testRepository{repository{dir: t.TempDir(), sub: "."}, t}
+	r.git("init", "-q", "-b", "main")
+	r.git("config", "user.name", "Ada")
+	r.git("config", "user.email", "ada@example.org")
+	r.put("skills/release/fsm.json", "[]")
+	r.put("dist/notes.md", "notes")
+	r.commitAll()
+	return r
+}
+
+func (r testRepository) git(args ...string) string {
+	r.t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = r.dir
+	out, err := c.CombinedOutput()
+	require.NoError(r.t, err, string(out))
+	return strings.TrimSpace(string(out))
+}
+
+func (r testRepository) put(name, text string) {
+	r.t.Helper()
+	file := filepath.Join(r.dir, name)
+	require.NoError(r.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(r.t, os.WriteFile(file, []byte(text), 0o644))
+}
+
+// commitAll commits everything, and returns the id of the commit.
+func (r testRepository) commitAll() string {
+	r.t.Helper()
+	r.git("add", "--all")
+	r.git("commit", "-q", "--allow-empty", "-m", "x")
+	return r.git("rev-parse", "HEAD")
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// about returns a statement about a commit of the repository.
+func about(commit string, change ...func(*Statement)) Statement {
+	r := aRun()
+	r.FSM.SHA256 = digest("[]")
+	s := newStatement(commitSubject(commit), []Subject{fileSubject("dist/notes.md", digest("notes"))}, r)
+	for _, c := range change {
+		c(&s)
+	}
+	return s
+}
+
+// TestWhatHoldsAndWhatDoesNot: each row changes one thing of what holds.
+func TestWhatHoldsAndWhatDoesNot(t *testing.T) {
+	signer := signerOf(t, newEd25519(t))
+	line := "ada@example.org " + string(ssh.MarshalAuthorizedKey(signer.PublicKey()))
+	type world struct {
+		r      testRepository
+		j      *judge
+		commit string
+	}
+	run := func(change func(*Run)) func(world) func(*Statement) {
+		return func(world) func(*Statement) { return func(s *Statement) { change(&s.Predicate) } }
+	}
+	override := Override{Time: someTime, Kind: "skip", Step: 2, Subject: "Sign", Because: "no key", How: "terminal"}
+	for name, c := range map[string]struct {
+		policy string
+		change func(world) func(*Statement) // of the statement; it may change the repository, too
+		want   []string                     // the problems
+		notes  []string
+	}{
+		"it holds": {},
+		"open": {"", run(func(r *Run) { r.Steps[1].State, r.Ended = isOpen, time.Time{} }),
+			[]string{`step "Sign" is open`, "the run has not ended"}, nil},
+		"gone":                     {"", run(func(r *Run) { r.Steps[1].State = isGone }), []string{`step "Sign" is gone`}, nil},
+		"not needed":               {"", run(func(r *Run) { r.Steps[1].State = notNeeded }), nil, nil},
+		"skipped without an entry": {"", run(func(r *Run) { r.Steps[1].State = isSkipped }), []string{`step "Sign" was skipped`}, nil},
+		"an override": {"", run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }),
+			[]string{`skip: a person's word on step "Sign" at 2026-11-28T12:00:00Z: no key`}, nil},
+		"an override that the policy allows": {`{"policy": 1, "overrides": ["Sign"]}`,
+			run(func(r *Run) { r.Steps[1].State, r.Overrides = isSkipped, []Override{override} }), nil, nil},
+		"not enforced": {"", run(func(r *Run) { r.Unenforced = []Span{{someTime, someTime, "hooks were off"}} }),
+			[]string{"the steps were not enforced from 2026-11-28T12:00:00Z to 2026-11-28T12:00:00Z: hooks were off"}, nil},
+		"not enforced, which the policy allows": {`{"policy": 1, "unenforced": true}`,
+			run(func(r *Run) { r.Unenforced = []Span{{someTime, someTime, "hooks were off"}} }), nil, nil},
+		"too old": {`{"policy": 1, "maxAge": "90m"}`, run(func(r *Run) { r.Ended = someTime.Add(-time.Hour) }),
+			[]string{"the run ended at 2026-11-28T11:00:00Z, which is too long ago"}, nil},
+		"not too old": {`{"policy": 1, "maxAge": "2h"}`, nil, nil, nil},
+		"in the future": {"", run(func(r *Run) { r.Ended = someTime.Add(2 * time.Hour) }),
+			[]string{"the run ended in the future, at 2026-11-28T14:00:00Z"}, nil},
+		"another signer by the policy": {`{"policy": 1, "signers": ["bob@example.org"]}`, nil,
+			[]string{"ada@example.org may not sign by the policy, which wants bob@example.org"}, nil},
+		"a signer by the policy": {`{"policy": 1, "signers": ["bob@example.org", "ada@example.org"]}`, nil, nil, nil},
+		"another commit": {"", func(w world) func(*Statement) {
+			w.r.put("src/a.go", "x")
+			w.j.commit = w.r.commitAll()
+			return nil
+		}, []string{"not about", "since then these have changed: src/a.go"}, nil},
+		"a later commit that changes only what is ignored": {`{"policy": 1, "ignore": ["docs/**", "*.json"]}`, func(w world) func(*Statement) {
+			w.r.put("docs/deep/a.md", "x")
+			w.r.put("release.json", "x")
+			w.j.commit = w.r.commitAll()
+			return nil
+		}, nil, nil},
+		"a commit that does not come after it": {`{"policy": 1, "ignore": ["**"]}`, func(w world) func(*Statement) {
+			w.r.git("checkout", "-q", "--orphan", "other")
+			w.r.put("src/a.go", "x")
+			w.j.commit = w.r.commitAll()
+			return nil
+		}, []string{"which does not come after it"}, nil},
+		"a commit that is not here": {`{"policy": 1, "ignore": ["**"]}`, func(world) func(*Statement) {
+			return func(s *Statement) { s.Subject[0].Digest.Commit = strings.Repeat("a", 40) }
+		}, []string{"it is not in this clone"}, nil},
+		"its tree": {"", func(w world) func(*Statement) {
+			return func(s *Statement) { s.Subject[0] = treeSubject(w.r.git("rev-parse", w.commit+"^{tree}")) }
+		}, nil, nil},
+		"another tree": {"", func(w world) func(*Statement) {
+			tree := w.r.git("rev-parse", w.commit+"^{tree}")
+			w.r.put("src/a.go", "x")
+			w.j.commit = w.r.commitAll()
+			return func(s *Statement) { s.Subject[0] = treeSubject(tree) }
+		}, []string{"since then these have changed: src/a.go"}, nil},
+		"another workflow": {"", run(func(r *Run) { r.FSM.SHA256 = digest("[{}]") }),
+			[]string{"the run was by another skills/release/fsm.json than the commit has"}, nil},
+		"a workflow elsewhere": {"", run(func(r *Run) { r.FSM.Path = "" }),
+			[]string{"the workflow of release is not a file of the repository"}, nil},
+		"a workflow that the commit does not have": {"", run(func(r *Run) { r.FSM.Path = "fsm.json" }),
+			[]string{"the commit does not have the workflow's file, fsm.json"}, nil},
+		"a workflow that is a directory": {"", run(func(r *Run) { r.FSM.Path = "skills" }),
+			[]string{"the commit does not have the workflow's file, skills"}, nil},
+		"another file": {"", func(world) func(*Statement) {
+			return func(s *Statement) { s.Subject[1].Digest.SHA256 = digest("others") }
+		}, []string{"dist/notes.md is not the file that was produced"}, nil},
+		"a file that the commit does not have": {"", func(world) func(*Statement) {
+			return func(s *Statement) { s.Subject[1].Name = "dist/other.md" }
+		}, nil, []string{"dist/other.md was not compared: the commit does not have it"}},
+		"a link": {`{"policy": 1, "ignore": ["dist/*"]}`, func(w world) func(*Statement) {
+			require.NoError(w.r.t, os.Remove(filepath.Join(w.r.dir, "dist/notes.md")))
+			require.NoError(w.r.t, os.Symlink("../README", filepath.Join(w.r.dir, "dist/notes.md")))
+			w.j.commit = w.r.commitAll()
+			return nil
+		}, nil, []string{"dist/notes.md was not compared: it is a link or a submodule in the commit"}},
+		"a project below the repository": {"", func(world) func(*Statement) {
+			return func(s *Statement) { s.Predicate.Project, s.Subject[1].Name = "dist", "notes.md" }
+		}, nil, nil},
+		"a workflow that the base branch does not have": {"", func(w world) func(*Statement) {
+			w.j.base = w.r.git("commit-tree", w.r.git("mktree"), "-m", "empty")
+			return nil
+		}, nil, []string{"skills/release/fsm.json is new or changed, so read it: the base branch does not have this workflow"}},
+		"a workflow that the base branch has": {"", func(w world) func(*Statement) {
+			w.j.base = w.commit
+			return nil
+		}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := aRepository(t)
+			w := world{r, &judge{in: r.repository, commit: r.git("rev-parse", "HEAD"), now: someTime.Add(time.Hour)}, ""}
+			w.commit = w.j.commit
+			var err error
+			w.j.signers, err = parseAllowed([]byte(line))
+			require.NoError(t, err)
+			if c.policy != "" {
+				w.j.policy, err = parsePolicy([]byte(c.policy))
+				require.NoError(t, err)
+			}
+			s := about(w.commit)
+			if c.change != nil {
+				if change := c.change(w); change != nil {
+					change(&s)
+				}
+			}
+			v, err := w.j.of(t.Context(), "release.json", sealed(t, s, signer))
+			require.NoError(t, err)
+			require.Equal(t, len(c.want) == 0, v.Holds, v.Problems)
+			require.Len(t, v.Notes, len(c.notes), v.Notes)
+			all := strings.Join(append(v.Problems, v.Notes...), "\n")
+			for _, want := range append(c.want, c.notes...) {
+				require.Contains(t, all, want)
+			}
+		})
+	}
+}
+
+// TestAStatementIsNeededForWhatThePolicySays: a change of a path that a skill covers needs a statement that holds.
+func TestAStatementIsNeededForWhatThePolicySays(t *testing.T) {
+	r := aRepository(t)
+	base := r.git("rev-parse", "HEAD")
+	r.put("docs/a.md", "x")
+	docs := r.commitAll()
+	r.put("src/a.go", "x")
+	both := r.commitAll()
+	p, err := parsePolicy([]byte(`{"policy": 1, "skills": {"release": ["src/**"], "write": ["docs/*.md"], "other": ["none"]}}`))
+	require.NoError(t, err)
+	missing := func(base, commit string, found ...verdict) (skills []string) {
+		all, err := judge{in: r.repository, commit: commit, base: base, policy: p}.missing(t.Context(), found)
+		require.NoError(t, err)
+		for _, v := range all {
+			require.False(t, v.Holds)
+			require.Len(t, v.Problems, 1)
+			skills = append(skills, v.Skill)
+		}
+		return skills
+	}
+	require.Equal(t, []string{"write"}, missing(base, docs))
+	require.Equal(t, []string{"release", "write"}, missing(base, both))
+	require.Equal(t, []string{"release"}, missing(docs, both))
+	require.Empty(t, missing(both, both))
+	require.Equal(t, []string{"release", "write"}, missing("", both), "without a branch every file counts")
+	require.Equal(t, []string{"write"}, missing(base, both, verdict{Skill: "release", Holds: true}, verdict{Skill: "write"}))
+}
+
+// TestNothingThatARepositoryNamesIsRun: programs in its configuration, attributes and hooks.
+func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
+	r := aRepository(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\ncat\n"), 0o755))
+	for _, name := range []string{"core.fsmonitor", "diff.external", "diff.x.textconv", "diff.x.command", "core.pager", "core.sshCommand",
+		"pager.diff-tree", "pager.notes", "core.editor"} {
+		r.git("config", name, program)
+	}
+	for _, hook := range []string{"post-checkout", "pre-commit", "reference-transaction", "post-index-change"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(r.dir, ".git/hooks"), 0o755))
+		require.NoError(t, os.Symlink(program, filepath.Join(r.dir, ".git/hooks", hook)))
+	}
+	before := r.git("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "rev-parse", "HEAD")
+	r.put(".gitattributes", "* diff=x\n")
+	r.put("dist/notes.md", "other")
+	_, err := r.dirty(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.addNote(t.Context(), before, nil, []byte("x\n")))
+	notes, err := r.notes(t.Context(), before)
+	require.NoError(t, err)
+	require.Equal(t, [][]byte{[]byte("x\n")}, notes)
+	tree, err := r.currentTree(t.Context())
+	require.NoError(t, err)
+	names, err := r.changed(t.Context(), before, before+"^{tree}")
+	require.NoError(t, err)
+	require.Empty(t, names)
+	require.False(t, r.has(t.Context(), tree), "its objects are not added to the repository")
+	_, err = r.digest(t.Context(), before, "dist/notes.md")
+	require.NoError(t, err)
+	require.NoFileExists(t, ran)
+}
+
+// TestAReplacedCommitIsNotBelieved: refs/replace has no say.
+func TestAReplacedCommitIsNotBelieved(t *testing.T) {
+	r := aRepository(t)
+	commit := r.git("rev-parse", "HEAD")
+	r.put("dist/notes.md", "other")
+	r.git("replace", commit, r.commitAll())
+	sum, err := r.digest(t.Context(), commit, "dist/notes.md")
+	require.NoError(t, err)
+	require.Equal(t, digest("notes"), sum)
+}
+
+func TestPoliciesThatAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                                    `"policy" is 0, want 1`,
+		`{"policy": 2}`:                         `"policy" is 2, want 1`,
+		`{"policy": 1, "ingore": []}`:           `1:15: unknown member "ingore"`,
+		`{"policy": 1, "policy": 1}`:            "duplicate",
+		`{"policy": 1, "ignore": ["["]}`:        `"[" is not a pattern of paths`,
+		`{"policy": 1, "skills": {"a": [""]}}`:  `"" is not a pattern of paths`,
+		`{"policy": 1, "maxAge": "30"}`:         "want an age such as 30d",
+		`{"policy": 1, "maxAge": "-3d"}`:        "want an age such as 30d",
+		`{"policy": 1, "maxAge": "0d"}`:         "want an age such as 30d",
+		`{"policy": 1, "maxAge": "d"}`:          "want an age such as 30d",
+		`{"policy": 1, "unenforced": "always"}`: "1:29",
+	} {
+		_, err := parsePolicy([]byte(text))
+		require.ErrorContains(t, err, want, text)
+	}
+	p, err := parsePolicy([]byte(`{"policy": 1, "maxAge": "30d"}`))
+	require.NoError(t, err)
+	require.Equal(t, 30*24*time.Hour, p.maxAge)
+}
+
+func TestPatternsOfPaths(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"**", "a", true}, {"**", "a/b", true}, {"docs/**", "docs/a/b", true}, {"docs/**", "docs", false}, {"docs/**", "xdocs/a", false},
+		{"**/*.md", "a.md", true}, {"**/*.md", "a/b/c.md", true}, {"**/*.md", "a/b/c.go", false}, {"*.md", "a/b.md", false},
+		{"a/**/c", "a/c", true}, {"a/**/c", "a/b/b/c", true}, {"a/**/c", "a/b/c/d", false}, {"a/*", "a/b", true}, {"a/*", "a/b/c", false},
+		{"a", "a/b", false}, {"A", "a", false}, {"**/a", "xa", false},
+	} {
+		require.Equal(t, c.want, matchesPath(c.pattern, c.name), "%s %s", c.pattern, c.name)
+	}
+}
+
+func TestAllowedSigners(t *testing.T) {
+	signer := signerOf(t, newEd25519(t))
+	key := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
+	other := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signerOf(t, newEd25519(t)).PublicKey())))
+	for _, c := range []struct {
+		file   string
+		wanted []string
+		want   string // the principals, or in the error
+	}{
+		{"ada " + key, nil, "ada"},
+		{"# a comment\n\nbob " + other + "\nada " + key + " a comment", nil, "ada"},
+		{"\"ada,ada lovelace\"\t" + key, []string{"ada lovelace"}, "ada,ada lovelace"},
+		{"bob " + other, nil, "not in the file"},
+		{"", nil, "not in the file"},
+		{"ada unknown-type AAAA\nada " + key, nil, "ada"},
+		{`ada namespaces="git" ` + key, nil, `for the namespaces "git" only`},
+		{`ada namespaces="git" ` + key + "\nada " + key, nil, "ada"},
+		{`ada NAMESPACES="git,fsm*" ` + key, nil, "ada"},
+		{`ada namespaces="*,!fsmtx" ` + key, nil, "namespaces"},
+		{`ada cert-authority ` + key, nil, "authority"},
+		{`ada valid-after="20261128",valid-before="20261130Z" ` + key, nil, "ada"},
+		{`ada valid-after="20261201" ` + key, nil, "not valid before"},
+		{`ada valid-before="202611281159Z" ` + key, nil, "not valid since"},
+		{`*@example.org,!eve@example.org ` + key, []string{"ada@example.org"}, "*@example.org,!eve@example.org"},
+		{`*@example.org,!eve@example.org ` + key, []string{"eve@example.org"}, "may not sign by the policy"},
+		{"ada " + key, []string{"a", "adam"}, "may not sign by the policy"},
+	} {
+		all, err := parseAllowed([]byte(c.file))
+		require.NoError(t, err)
+		got, err := all.find(signer.PublicKey(), someTime, c.wanted)
+		if err != nil {
+			got = err.Error()
+		}
+		require.Contains(t, got, c.want, c.file)
+	}
+	for file, want := range map[string]string{
+		"\n" + key[:11]:                     "line 2: want a principal",
+		`ada valid-after="tomorrow" ` + key: `line 1: want a time such as`,
+		`ada no-pty ` + key:                 `line 1: unknown option "no-pty"`,
+	} {
+		_, err := parseAllowed([]byte(file))
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -1,0 +1,270 @@
+package proof
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/programs"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// Runs returns the workflows of a list that are under no step of another one, oldest first.
+func Runs(s *steps.State) (all []*steps.Workflow) {
+	for _, w := range s.Workflows() {
+		if w.Parent == 0 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// Of returns what is on record of a workflow and of those under its steps, without what depends on a repository.
+func Of(s *steps.State, w *steps.Workflow) Run {
+	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
+	r := Run{Skill: w.Command, Project: ".", FSM: File{SHA256: w.SHA256}, Fsmtx: programs.GetBuild().Version,
+		Began: s.Began(), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
+	id := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", w.Session, w.SHA256, w.Steps[0].ID, r.Began.Format(time.RFC3339Nano)))
+	r.ID = hex.EncodeToString(id[:16])
+	for _, c := range s.Steps {
+		if rootOf(s, c.Workflow) == w {
+			o.order = append(o.order, c.ID)
+			o.steps[c.ID] = o.step(c, w)
+		}
+	}
+	o.decisions(&r)
+	open := false
+	for _, id := range o.order {
+		r.Steps = append(r.Steps, *o.steps[id])
+		open = open || o.steps[id].State == isOpen
+	}
+	if !open {
+		r.Ended = o.last
+	}
+	return r
+}
+
+// rootOf returns the workflow that is under no step, and that a workflow is in.
+func rootOf(s *steps.State, w *steps.Workflow) *steps.Workflow {
+	if above := s.Above(w); len(above) > 0 {
+		return above[len(above)-1].Workflow
+	}
+	return w
+}
+
+// recorder makes a Run of the evidence.
+type recorder struct {
+	state  *steps.State
+	order  []int64
+	steps  map[int64]*Step
+	rounds map[int64]int // how often a step was opened again
+	last   time.Time     // of the last decision
+}
+
+func (o *recorder) step(c *steps.Current, w *steps.Workflow) *Step {
+	s := &Step{ID: c.ID, Subject: declared(c).Subject, Outcome: c.Outcome, Rounds: c.Round, Decisions: []Decision{}}
+	if c.Workflow.Command != w.Command {
+		s.Skill = c.Workflow.Command
+	}
+	if p := o.state.Parent(c.Workflow); p != nil {
+		s.Under = p.ID
+	}
+	switch word := o.state.Word(c); word {
+	case isDone, notNeeded, isSkipped, isGone:
+		s.State = word
+	default:
+		s.State = isOpen
+	}
+	return s
+}
+
+// declared returns the step as its workflow has it, with the names of values in braces.
+func declared(c *steps.Current) steps.Step {
+	i := slices.IndexFunc(c.Workflow.Steps, func(s steps.Step) bool { return s.ID == c.ID })
+	if i < 0 {
+		return c.Step
+	}
+	return c.Workflow.Steps[i]
+}
+
+// decisions adds what the evidence says.
+func (o *recorder) decisions(r *Run) {
+	lines := slices.Concat(o.state.Evidence, o.state.Calls)
+	slices.SortStableFunc(lines, func(a, b steps.Evidence) int { return a.Time.Compare(b.Time) })
+	sum := sha256.New()
+	o.last = r.Began
+	for _, e := range lines {
+		s := o.steps[e.Step]
+		if s == nil {
+			continue
+		}
+		text, _ := json.Marshal(e, jsonx.Tolerant)
+		sum.Write(append(text, '\n'))
+		r.Evidence.Lines++
+		o.add(r, s, e)
+		o.last = e.Time
+	}
+	r.Evidence.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, steps.ErrMissing) }) {
+		r.Unenforced = append(r.Unenforced, Span{r.Began, o.state.Time, "what is on record could not all be read, or was changed"})
+	}
+}
+
+// add adds a line of evidence.
+func (o *recorder) add(r *Run, s *Step, e steps.Evidence) {
+	kind, because, isOverride := overrideOf(e)
+	switch {
+	case e.Verdict == steps.Shown || e.Verdict == steps.Expanded || e.Verdict == steps.Over || e.Repeats():
+		return
+	case isOverride:
+		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule,
+			How: string(e.By.How)})
+	case e.Verdict == steps.SeenDone:
+		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, fmt.Sprintf("step %q was changed without a hook: hooks were off, fsmtx was "+
+			"missing, or another session or program changed the list", s.Subject)})
+	}
+	why, _, _ := strings.Cut(e.Why, ":")
+	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Why: why, Times: e.Times,
+		Outcome: e.Outcome, Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens, Skips: e.NotNeeded,
+		Same: e.Unchanged}
+	if e.Verdict == steps.Ask {
+		d.Question = strings.TrimPrefix(e.Why, "approval: ")
+	}
+	if e.Verdict == steps.Deny {
+		d.Gate = why
+	}
+	if c := e.Check; c != nil {
+		d.Check = &Check{Run: c.Run, Exit: c.Exit, Seconds: c.Seconds, SHA256: c.SHA256}
+	}
+	if e.Tree != "" {
+		d.Tree = relative(o.state.Step(s.ID).Workflow.Dir, e.Tree)
+	}
+	s.Decisions = append(s.Decisions, d)
+	if e.Verdict != steps.Allow && e.Verdict != steps.Override && e.Verdict != steps.SeenDone {
+		return
+	}
+	switch {
+	case e.To == "in_progress" && s.Began.IsZero():
+		s.Began = e.Time
+	case e.To == "completed" && s.State != isOpen:
+		s.Ended = e.Time
+	}
+	for _, id := range e.Reopens {
+		o.rounds[id]++
+	}
+}
+
+// overrideOf returns which override a line is, and its reason.
+func overrideOf(e steps.Evidence) (kind, because string, ok bool) {
+	switch e.Verdict {
+	case steps.Override, steps.Permitted:
+		kind, because, ok = strings.Cut(e.Why, ": ")
+	}
+	return kind, because, ok
+}
+
+// relative returns a path relative to a directory, with slashes; its last element if there is none.
+func relative(dir, name string) string {
+	if rel, err := filepath.Rel(dir, name); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.Base(name)
+}
+
+// place is where a run is in a repository.
+type place struct {
+	repository
+	head string // its commit
+}
+
+// bind adds to a run what depends on the repository, and returns the files that its steps have produced.
+func (p place) bind(ctx context.Context, r *Run, s *steps.State, w *steps.Workflow) ([]Subject, error) {
+	r.Project = p.sub
+	r.FSM.Path = p.inside(w.Spec)
+	skill := filepath.Join(filepath.Dir(w.Spec), "SKILL.md")
+	if sum, err := p.sum(ctx, p.inside(skill), skill); err == nil {
+		r.Skillmd = &File{p.inside(skill), sum}
+	}
+	names, err := produced(s, w)
+	if err != nil {
+		return nil, err
+	}
+	var files []Subject
+	for _, name := range names {
+		sum, err := p.sum(ctx, path.Join(p.sub, name), filepath.Join(w.Dir, filepath.FromSlash(name)))
+		if errors.Is(err, errLink) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, fileSubject(name, sum))
+	}
+	return files, nil
+}
+
+// inside returns a path relative to the repository; empty if the file is not in it.
+func (p place) inside(file string) string {
+	rel, err := filepath.Rel(safefile.Resolve(p.dir), safefile.Resolve(file))
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// sum returns the SHA-256 of a file as the commit has it; of the file itself if the commit does not have it.
+func (p place) sum(ctx context.Context, name, file string) (string, error) {
+	if name != "" && p.head != "" {
+		if sum, err := p.digest(ctx, p.head, name); sum != "" || err != nil {
+			return sum, err
+		}
+	}
+	f, err := safefile.Open(file, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// produced returns the names of the files that steps which are done had to produce, relative to the directory of the workflow.
+func produced(s *steps.State, w *steps.Workflow) (names []string, err error) {
+	root, err := os.OpenRoot(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, c := range s.Steps {
+		if rootOf(s, c.Workflow) != w || s.Word(c) != isDone {
+			continue
+		}
+		for _, pattern := range slices.Concat(c.Produces, c.Step.Declared(c.Outcome).Produces) {
+			found, err := fs.Glob(root.FS(), pattern)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, found...)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		info, err := root.Stat(name)
+		return err != nil || !info.Mode().IsRegular() || info.Size() == 0
+	}), nil
+}

@@ -1,0 +1,267 @@
+package proof
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// The types that an envelope names.
+const (
+	statementType = "https://in-toto.io/Statement/v1"
+	predicateType = "https://github.com/fsmtx/fsmtx/attestation/run/v1"
+	payloadType   = "application/vnd.in-toto+json"
+)
+
+// Names of the subject that binds a statement to a repository.
+const (
+	ofCommit = "commit"
+	ofTree   = "tree"
+)
+
+// Statement is what an envelope carries.
+type Statement struct {
+	Type          string    `json:"_type"`
+	Subject       []Subject `json:"subject"` // the commit or the tree, then the files that steps produced
+	PredicateType string    `json:"predicateType"`
+	Predicate     Run       `json:"predicate"`
+}
+
+// Subject is what a statement is about, with its digests in hexadecimal digits.
+type Subject struct {
+	Name   string `json:"name"` // "commit", "tree", or the path of a file, relative to Run.Project
+	Digest Digest `json:"digest"`
+}
+
+// Digest has one digest.
+type Digest struct {
+	Commit string `json:"gitCommit,omitzero"`
+	Tree   string `json:"gitTree,omitzero"`
+	SHA256 string `json:"sha256,omitzero"`
+}
+
+// Run is what is on record of a workflow. No path in it is absolute.
+type Run struct {
+	ID      string    `json:"id"` // of its hydration: equal in every statement of this run
+	Skill   string    `json:"skill"`
+	Project string    `json:"project"` // directory of the project, relative to the repository's; "." if they are the same
+	FSM     File      `json:"fsm"`     // the file with the steps
+	Skillmd *File     `json:"skillmd,omitzero"`
+	Fsmtx   string    `json:"fsmtx"` // its version
+	Agent   Agent     `json:"agent"`
+	Began   time.Time `json:"began"`
+	Ended   time.Time `json:"ended,omitzero"` // zero if steps are open
+
+	Steps      []Step     `json:"steps"`      // in the order of the list, those of workflows under others too
+	Overrides  []Override `json:"overrides"`  // what a person went past, allowed or took back
+	Unenforced []Span     `json:"unenforced"` // times at which the steps were not enforced
+	Evidence   Evidence   `json:"evidence"`
+}
+
+// File is a file of the repository.
+type File struct {
+	Path   string `json:"path"` // relative to the repository; empty if the file is not in it
+	SHA256 string `json:"sha256"`
+}
+
+// Agent is the agent that worked.
+type Agent struct {
+	Name    string `json:"name"`             // empty if it is not on record
+	Version string `json:"version,omitzero"` // empty if it is not known
+}
+
+// Step is a step, and what was decided about it.
+type Step struct {
+	ID        int64      `json:"id"` // its number in the list
+	Skill     string     `json:"skill,omitzero"`
+	Under     int64      `json:"under,omitzero"` // number of the step that it is under
+	Subject   string     `json:"subject"`        // with the names of values in braces
+	State     string     `json:"state"`          // one of the states below
+	Outcome   string     `json:"outcome,omitzero"`
+	Rounds    int        `json:"rounds"`
+	Began     time.Time  `json:"began,omitzero"`
+	Ended     time.Time  `json:"ended,omitzero"`
+	Decisions []Decision `json:"decisions"`
+}
+
+// The states of a step.
+const (
+	isDone    = "done"
+	notNeeded = "not needed"
+	isSkipped = "skipped"
+	isOpen    = "open"
+	isGone    = "gone" // from the list, without having been done
+)
+
+// Decision is a decision about a step: a line of its evidence.
+type Decision struct {
+	Time     time.Time `json:"time"`
+	Round    int       `json:"round"`
+	To       string    `json:"to,omitzero"` // the status that was asked for
+	Decision string    `json:"decision"`
+	Gate     string    `json:"gate,omitzero"`  // what refused or asked, or what was evaluated
+	Why      string    `json:"why,omitzero"`   // in a word or a few, as that the check failed
+	Times    int       `json:"times,omitzero"` // how often this was said in a row, from 2 on
+	Outcome  string    `json:"outcome,omitzero"`
+	Who      string    `json:"who"`
+	How      string    `json:"how"`
+	Question string    `json:"question,omitzero"` // the words that the person was shown
+	Check    *Check    `json:"check,omitzero"`
+	Tree     string    `json:"tree,omitzero"` // the work tree in which the gates looked, relative to Run.Project; empty for that
+	Reopens  []int64   `json:"reopens,omitempty"`
+	Skips    []int64   `json:"notNeeded,omitempty"`
+	Same     []string  `json:"unchanged,omitempty"` // files that it had to produce, and that were as before
+	Watched  *Watched  `json:"watched,omitzero"`
+}
+
+// Answer returns what a person has answered: yes, no or a choice; empty if the decision is not theirs.
+func (d Decision) Answer() string {
+	switch {
+	case d.Decision == "answer":
+		return "a choice"
+	case d.Decision == "deny" && d.Why == saidNo:
+		return "no"
+	case d.Decision == "allow" && d.Who == "person":
+		return "yes"
+	}
+	return ""
+}
+
+// saidNo is why a completion was refused that a person did not approve.
+const saidNo = "a person said no"
+
+// Check is a command that was run.
+type Check struct {
+	Run     string  `json:"run"`
+	Exit    int     `json:"exit"` // -1 if it was stopped or could not be started
+	Seconds float64 `json:"seconds"`
+	SHA256  string  `json:"sha256"` // of what it printed
+	Bytes   int64   `json:"bytes"`  // how much that was
+}
+
+// Watched is what became of the files on which a check stands.
+type Watched struct {
+	Before  Extent   `json:"before"`
+	After   Extent   `json:"after"`
+	Removed []string `json:"removed,omitempty"`
+	Shorter []string `json:"shorter,omitempty"`
+}
+
+// Extent is how much there is of some files.
+type Extent struct {
+	Files int64 `json:"files"`
+	Lines int64 `json:"lines"`
+}
+
+// Override is a word of a person that went past, allowed or took back something.
+type Override struct {
+	Time    time.Time `json:"time"`
+	Kind    string    `json:"kind"` // skip, done, reopen, end or allow
+	Step    int64     `json:"step"`
+	Subject string    `json:"subject"`
+	Because string    `json:"because"`
+	Rule    string    `json:"rule,omitzero"`  // the rule of an allowed call
+	Wrong   bool      `json:"wrong,omitzero"` // the person said that the refusal was wrong
+	How     string    `json:"how"`
+}
+
+// Span is a time at which the steps were not enforced.
+type Span struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	Why  string    `json:"why"`
+}
+
+// Evidence identifies the lines of evidence that the run was read from.
+type Evidence struct {
+	SHA256 string `json:"sha256"`
+	Lines  int    `json:"lines"`
+}
+
+// strictly are the options with which a statement and its envelope are read. The library
+// refuses duplicate names and text that is not UTF-8 by itself, and more than 10,000 levels.
+var strictly = json.RejectUnknownMembers(true)
+
+// newStatement returns the statement of a run about a commit, or a tree, and files.
+func newStatement(what Subject, files []Subject, run Run) Statement {
+	return Statement{statementType, append([]Subject{what}, files...), predicateType, run}
+}
+
+// encode returns the statement as JSON, the same for the same statement.
+func (s Statement) encode() ([]byte, error) {
+	return json.Marshal(s, json.FormatNilSliceAsNull(false), jsontext.WithIndent("  "))
+}
+
+// parseStatement parses and checks what an envelope carries.
+func parseStatement(data []byte) (s Statement, err error) {
+	if err := json.Unmarshal(data, &s, strictly); err != nil {
+		return Statement{}, jsonx.Explain(data, err)
+	}
+	if err := s.check(); err != nil {
+		return Statement{}, err
+	}
+	return s, nil
+}
+
+func (s Statement) check() error {
+	switch {
+	case s.Type != statementType:
+		return fmt.Errorf("_type is %q, want %q", s.Type, statementType)
+	case s.PredicateType != predicateType:
+		return fmt.Errorf("predicateType is %q, want %q", s.PredicateType, predicateType)
+	case len(s.Subject) == 0:
+		return fmt.Errorf("it has no subject")
+	case s.Predicate.Skill == "" || len(s.Predicate.Steps) == 0:
+		return fmt.Errorf("it names no skill, or no step")
+	}
+	what := s.Subject[0]
+	switch ofCommit, ofTree := what == commitSubject(what.Digest.Commit), what == treeSubject(what.Digest.Tree); {
+	case !ofCommit && !ofTree:
+		return fmt.Errorf("its first subject is neither a commit nor a tree")
+	case !isDigest(what.Digest.Commit+what.Digest.Tree, 40, 64):
+		return fmt.Errorf("the digest of its %s is not one of git", what.Name)
+	}
+	seen := map[string]bool{}
+	for _, f := range s.Subject[1:] {
+		if f != fileSubject(f.Name, f.Digest.SHA256) || !isPath(f.Name) || !isDigest(f.Digest.SHA256, 64) || seen[f.Name] {
+			return fmt.Errorf("the subject %q is not a file with a digest, or is named twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	r := s.Predicate
+	if !isPath(r.Project) || r.FSM.Path != "" && !isPath(r.FSM.Path) || !isDigest(r.FSM.SHA256, 64) {
+		return fmt.Errorf("its project or its workflow is not named as a path in the repository with a digest")
+	}
+	return nil
+}
+
+// commitSubject returns the subject that is a commit.
+func commitSubject(id string) Subject { return Subject{ofCommit, Digest{Commit: id}} }
+
+// treeSubject returns the subject that is a tree.
+func treeSubject(id string) Subject { return Subject{ofTree, Digest{Tree: id}} }
+
+// fileSubject returns the subject that is a file.
+func fileSubject(name, digest string) Subject { return Subject{name, Digest{SHA256: digest}} }
+
+// isPath reports whether a text is a path, with slashes and in its shortest form, that leads nowhere else.
+func isPath(text string) bool {
+	return filepath.IsLocal(text) && path.Clean(text) == text && !strings.ContainsRune(text, '\\') && !strings.ContainsRune(text, 0)
+}
+
+// isDigest reports whether a text is so many lower-case hexadecimal digits.
+func isDigest(text string, lengths ...int) bool {
+	for _, n := range lengths {
+		if len(text) == n && strings.Trim(text, "0123456789abcdef") == "" {
+			return true
+		}
+	}
+	return false
+}

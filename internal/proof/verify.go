@@ -1,0 +1,311 @@
+package proof
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const verifyLong = `Verify checks statements that "fsmtx attest" has written: that an allowed signer has signed it and that
+it was not changed since; that it is about this commit, or about one before it from which only paths
+differ that the policy ignores; that the commit has this workflow; that every step is done, none was
+gone past, and the steps were enforced all the time; and the files that steps produced, as far as the
+commit has them. It needs no network and nothing that the run has left on its machine.
+
+--allowed-signers is a file as ssh-keygen reads it, by default git's gpg.ssh.allowedSignersFile. --policy
+says what may be otherwise, and which skills a change needs. Both are read from the branch of
+--from, such as origin/main. Without it they may not be files of the commit that is judged: that would
+let a change say who may sign it.
+
+It prints a line for each thing that does not hold. --json, or --format json, prints an array with an
+object for each file, and for each statement that is missing: file, holds, skill, signer, key, problems
+and notes. --format github and gitlab print what these show in a pull request or merge request.
+
+The exit code is 0 if everything holds, 1 if something does not, and 2 if a file cannot be read or the
+command line is wrong.`
+
+// exitUnread is the exit code for what cannot be read, and for a wrong command line.
+const exitUnread = 2
+
+type verifyFlags struct {
+	commit, from, policy, allowed string
+	note, json                    bool
+	format                        *command.Choice
+}
+
+func NewVerify(s terminal.Streams) *cobra.Command {
+	var f verifyFlags
+	c := &cobra.Command{
+		Use:   "verify [FILE…]",
+		Short: "Check signed statements about runs of workflows",
+		Long:  verifyLong,
+		Example: command.Example("fsmtx verify release.intoto.json --allowed-signers ~/allowed_signers",
+			"fsmtx verify --note --from origin/main --policy .fsmtx/policy.json --allowed-signers .fsmtx/allowed_signers"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.json {
+				f.format.Value = "json"
+			}
+			return f.run(c.Context(), s, args)
+		},
+	}
+	c.Flags().StringVar(&f.commit, "commit", "HEAD", "the `COMMIT` that is judged")
+	c.Flags().StringVar(&f.allowed, "allowed-signers", "", "the `FILE` that says whose key is whose")
+	c.Flags().StringVar(&f.policy, "policy", "", "the `FILE` that says what has to hold")
+	c.Flags().StringVar(&f.from, "from", "", "read both files from this `BRANCH`, into which the commit is to be merged")
+	c.Flags().BoolVar(&f.note, "note", false, "also check the statements in the commit's note")
+	f.format = command.Choose(c, "format", "how problems are printed", "text", "github", "gitlab", "json")
+	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
+	_ = c.MarkFlagFilename("allowed-signers")
+	_ = c.MarkFlagFilename("policy")
+	return c
+}
+
+// RefuseToVerify is the error of flags that cannot be used.
+func RefuseToVerify(_ terminal.Streams, err error) error {
+	return command.Fail(exitUnread, err, "run fsmtx verify --help")
+}
+
+func (f verifyFlags) run(ctx context.Context, s terminal.Streams, files []string) error {
+	j, err := f.judge(ctx)
+	if exit, ok := errors.AsType[*command.Exit](err); ok {
+		return exit
+	}
+	if err != nil {
+		return command.Fail(exitUnread, err, message.Hint(err))
+	}
+	if len(files) == 0 && !f.note && len(j.policy.Skills) == 0 {
+		return command.Fail(exitUnread, errors.New("no statement is named"), "name a file, or say --note")
+	}
+	all, code, err := f.verdicts(ctx, j, files)
+	if err != nil {
+		return command.Fail(exitUnread, err, message.Hint(err))
+	}
+	if err := f.print(s, all); err != nil {
+		return err
+	}
+	if code == command.ExitOK && slices.ContainsFunc(all, func(v verdict) bool { return !v.Holds }) {
+		code = command.ExitNo
+	}
+	if code != command.ExitOK {
+		return &command.Exit{Code: code}
+	}
+	return nil
+}
+
+// judge reads what statements are compared with.
+func (f verifyFlags) judge(ctx context.Context) (j judge, err error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return j, err
+	}
+	j.now = time.Now()
+	if j.in, err = openRepository(ctx, cwd); err != nil {
+		return j, err
+	}
+	if j.commit, err = j.in.commit(ctx, f.commit); err != nil {
+		return j, err
+	}
+	if f.from != "" {
+		if j.base, err = j.in.commit(ctx, f.from); err != nil {
+			return j, err
+		}
+	}
+	if f.policy != "" {
+		data, err := f.trusted(ctx, j, f.policy)
+		if err != nil {
+			return j, err
+		}
+		if j.policy, err = parsePolicy(data); err != nil {
+			return j, fmt.Errorf("%s: %w", f.policy, err)
+		}
+	}
+	allowed := f.allowed
+	if allowed == "" {
+		if allowed, err = j.in.config(ctx, "gpg.ssh.allowedSignersFile"); err != nil {
+			return j, err
+		}
+	}
+	if allowed == "" {
+		return j, command.Fail(command.ExitNo, errors.New("nobody is known whose signature would count"),
+			"name a file with --allowed-signers, or set git's gpg.ssh.allowedSignersFile; ssh-keygen(1), ALLOWED SIGNERS, describes it")
+	}
+	data, err := f.trusted(ctx, j, allowed)
+	if err != nil {
+		return j, err
+	}
+	if j.signers, err = parseAllowed(data); err != nil {
+		return j, fmt.Errorf("%s: %w", allowed, err)
+	}
+	return j, nil
+}
+
+// maxRead limits a file of a policy or of signers, in bytes.
+const maxRead = 4 << 20
+
+// trusted reads a file that says what has to hold: from the branch of --from if it is a file of the repository. It refuses one
+// that the commit has, and one to which links of the repository may lead.
+func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte, error) {
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(j.in.dir, j.in.sub, file)
+	}
+	inside, err := filepath.Rel(safefile.Resolve(j.in.dir), filepath.Join(safefile.Resolve(filepath.Dir(file)), filepath.Base(file)))
+	if inner, ok := safefile.Within(j.in.dir, file); ok {
+		inside, err = inner, nil
+	}
+	if err != nil || !filepath.IsLocal(inside) {
+		return safefile.ReadFile(file, maxRead, 0)
+	}
+	inside = path.Clean(filepath.ToSlash(inside))
+	if j.base != "" {
+		data, err := j.in.read(ctx, j.base, inside)
+		if err == nil && data == nil {
+			err = fmt.Errorf("%s does not have %s", f.from, inside)
+		}
+		return data, err
+	}
+	id, err := j.in.blob(ctx, j.commit, inside)
+	if id != "" || err != nil || safefile.Resolve(file) != filepath.Join(safefile.Resolve(j.in.dir), filepath.FromSlash(inside)) {
+		return nil, message.WithHint(fmt.Errorf("%s is a file of the commit that is judged, which may not say what has to hold", inside),
+			"--from origin/main reads it from the branch into which the commit is to be merged")
+	}
+	return safefile.ReadFile(file, maxRead, 0)
+}
+
+// verdicts judges the files and the note. code says that one cannot be read.
+func (f verifyFlags) verdicts(ctx context.Context, j judge, files []string) (all []verdict, code int, err error) {
+	all = []verdict{}
+	for _, file := range files {
+		data, err := safefile.ReadFile(file, MaxBytes, 0)
+		if err != nil {
+			all, code = append(all, unreadable(file, command.Unusable(file, err))), exitUnread
+			continue
+		}
+		v, err := j.of(ctx, file, data)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, v)
+	}
+	if f.note {
+		notes, err := j.in.notes(ctx, j.commit)
+		if err != nil {
+			return nil, 0, err
+		}
+		name := "note of " + short(j.commit)
+		if len(notes) == 0 && len(j.policy.Skills) == 0 {
+			all = append(all, unreadable(name, fmt.Errorf("the commit has no note with a statement: git fetch origin %s:%[1]s", noteRef)))
+		}
+		for _, data := range notes {
+			v, err := j.of(ctx, name, data)
+			if err != nil {
+				return nil, 0, err
+			}
+			all = append(all, v)
+		}
+	}
+	missing, err := j.missing(ctx, all)
+	return append(all, missing...), code, err
+}
+
+func (f verifyFlags) print(s terminal.Streams, all []verdict) error {
+	switch f.format.Value {
+	case "json":
+		return command.PrintJSON(s.Out, all)
+	case "github":
+		printForGitHub(s.Out, all)
+	case "gitlab":
+		return command.PrintJSON(s.Out, forGitLab(all))
+	default:
+		for _, v := range all {
+			v.print(s.Out)
+		}
+	}
+	return nil
+}
+
+func (v verdict) print(to io.Writer) {
+	if v.Holds {
+		message.Fprintf(to, "%s: holds: %s, signed by %s (%s)\n", v.File, v.Skill, v.Signer, v.Key)
+	}
+	before := v.File
+	if before == "" {
+		before = v.Skill
+	}
+	for _, p := range v.Problems {
+		message.Fprintf(to, "%s: %s\n", before, p)
+	}
+	for _, n := range v.Notes {
+		message.Fprintf(to, "%s: note: %s\n", before, n)
+	}
+}
+
+// printForGitHub prints workflow commands.
+func printForGitHub(to io.Writer, all []verdict) {
+	for _, v := range all {
+		for _, p := range v.Problems {
+			message.Fprintf(to, "%s\n", message.GitHub("error", v.File, "", p))
+		}
+		for _, n := range v.Notes {
+			message.Fprintf(to, "%s\n", message.GitHub("warning", v.File, "", n))
+		}
+	}
+}
+
+// codeProblem is one of GitLab's Code Quality report.
+type codeProblem struct {
+	Description string `json:"description"`
+	Check       string `json:"check_name"`
+	Fingerprint string `json:"fingerprint"`
+	Severity    string `json:"severity"`
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int `json:"begin"`
+		} `json:"lines"`
+	} `json:"location"`
+}
+
+func forGitLab(all []verdict) []codeProblem {
+	found := []codeProblem{}
+	add := func(v verdict, text, severity string) {
+		sum := sha256.Sum256([]byte(v.File + "\n" + text))
+		p := codeProblem{Description: text, Check: "fsmtx verify", Severity: severity, Fingerprint: hex.EncodeToString(sum[:])}
+		p.Location.Path, p.Location.Lines.Begin = v.File, 1
+		found = append(found, p)
+	}
+	for _, v := range all {
+		for _, p := range v.Problems {
+			add(v, p, "blocker")
+		}
+		for _, n := range v.Notes {
+			add(v, n, "info")
+		}
+	}
+	return found
+}
+
+// words returns texts as a list for people.
+func words(all []string) string {
+	const most = 5
+	if len(all) > most {
+		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d others", len(all)-most)
+	}
+	return strings.Join(all, ", ")
+}
