@@ -3,8 +3,10 @@ package fuzz_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,9 +37,19 @@ func FuzzSpec(f *testing.F) {
 		`[{"id": 1, "subject": "a", "produces": ["../a", "["], "check": {"cmd": 1, "timeout": 1e99}, "approval": "\u001b"}]`,
 		`[]`, ``, `{}`, `[{}]`, `[{"id": 0, "subject": ""}]`, `[{"id": 1, "subject": "a"}, {"id": 1, "subject": "b", "blocks": [3]}]`,
 		`[{"id": 01, "subject": "a"}]`, "\ufeff[]", "[{\"id\": 1, \"subject\": \"\xff\\ud800\"}]", `[{"id":1,"id":1,"subject":"a"}]`, `[[[[`,
-		`[1,]`, `[{"id": null, "subject": null}]`,
+		`[1,]`, `[{"id": null, "subject": null}]`, `{"fsm": 2, "steps": []}`, `{"fsm": 3, "steps": [], "vars": {"a": ""}, "x": 1}`,
+		`{"fsm": 2, "vars": {"to": "x"}, "steps": [{"id": 1, "subject": "a {to}", "set": {"v": "[0-9]"}}, {"id": 2, "subject": "b {v}", ` +
+			`"blockedBy": [1], "decides": "person", "outcomes": ["a", "b"], "within": "1h"}, {"id": 3, "subject": "c", "when": {"2": "a"}}]}`,
 	} {
 		f.Add([]byte(seed))
+	}
+	machines, err := filepath.Glob("../testdata/machine/*.json")
+	require.NoError(f, err)
+	require.NotEmpty(f, machines)
+	for _, name := range machines {
+		data, err := os.ReadFile(name)
+		require.NoError(f, err)
+		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		skipIfTooLong(t, data)
@@ -54,8 +66,77 @@ func TestWorkflow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) })
 }
 
-// workflow draws an fsm.json of a few tasks, most of them valid.
-func workflow() *rapid.Generator[string] {
+// workflow draws an fsm.json of a few tasks, most of them valid, in one of its two forms.
+func workflow() *rapid.Generator[string] { return rapid.OneOf(array(), object()) }
+
+// object draws a workflow with outcomes. Each step waits at most for those before it, and one file in four has what is never valid.
+func object() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		head := []string{`{"fsm": 2, `, `{"fsm": 2, "vars": {"to": "x"}, `}
+		d := drawing{t: t, odd: rapid.IntRange(0, 3).Draw(t, "odd") == 0}
+		if d.odd {
+			head = append(head, `{"fsm": 1, `, `{`, `{"fsm": 2, "vars": {"args": 1}, `, `{"fsm": 2, "x": 1, `)
+		}
+		return rapid.SampledFrom(head).Draw(t, "head") + `"steps": [` + strings.Join(d.steps(2), ",\n") + `]}`
+	})
+}
+
+// drawing draws the steps of an object.
+type drawing struct {
+	t   *rapid.T
+	odd bool
+}
+
+// fieldValues are those of the fields of a step; %d is a step before it. The odd ones are rarely or never valid.
+var fieldValues, oddValues = map[string][]string{
+	"outcomes": {`["a", "b"]`, `["a", "b"]`, `{"a": {}, "b": {"stop": true}}`, `{"b": {"back": %d, "max": 2}}`,
+		`{"b": {"back": %d, "max": 1, "then": "a"}, "a": {"approval": true}}`},
+	"when": {`{"%d": "a"}`, `{"%d": ["a", "b"]}`, `{"%d": "skipped"}`}, "decides": {`"person"`, `"agent"`, `{"run": "echo a"}`},
+	"set": {`{"v": "[0-9]+"}`, `{"v": {"run": "echo 1"}}`}, "check": {`"true"`}, "produces": {`["a"]`}, "within": {`"20m"`},
+	"only": {`["Bash(git push *)"]`, `["Edit(a)"]`}, "each": {`{"lines": "list"}`, `{"run": "ls"}`},
+}, map[string][]string{
+	"outcomes": {`{"failed": {"back": %d, "max": 3}}`, `{"late": {}}`, `{"skipped": {}}`, `[]`}, "when": {`{"%d": "failed"}`, `{"9": "a"}`},
+	"decides": {`"nobody"`}, "set": {`{"item": ""}`}, "produces": {`["{v}/a"]`}, "within": {`"0s"`}, "each": {`["x"]`},
+	"subject": {`"a {v}"`, `"{item}"`, `""`, `"{to} {args}"`}, "id": {`1`}, "extra": {`null`},
+}
+
+// steps draws some entries. Those with a depth above 0 may consist of others.
+func (d drawing) steps(depth int) (all []string) {
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom(slices.Sorted(maps.Keys(fieldValues))), 0, 2, rapid.ID)
+	for i := range rapid.IntRange(1, 4).Draw(d.t, "steps") {
+		fields := map[string]string{"id": fmt.Sprint(i + 1), "subject": `"a"`}
+		for _, name := range names.Draw(d.t, "fields") {
+			fields[name] = d.value(fieldValues, name, i)
+		}
+		if d.odd && rapid.Bool().Draw(d.t, "odd") {
+			name := rapid.SampledFrom(slices.Sorted(maps.Keys(oddValues))).Draw(d.t, "field")
+			fields[name] = d.value(oddValues, name, i)
+		}
+		if i > 0 && rapid.Bool().Draw(d.t, "waits") {
+			fields["blockedBy"] = fmt.Sprintf("[%d]", rapid.IntRange(1, i).Draw(d.t, "blocker"))
+		}
+		if depth > 0 && rapid.IntRange(0, 3).Draw(d.t, "do") == 0 {
+			fields["do"] = "[" + strings.Join(d.steps(depth-1), ", ") + "]"
+		}
+		var members []string
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			members = append(members, fmt.Sprintf("%q: %s", name, fields[name]))
+		}
+		all = append(all, "{"+strings.Join(rapid.Permutation(members).Draw(d.t, "order"), ", ")+"}")
+	}
+	return all
+}
+
+func (d drawing) value(of map[string][]string, name string, before int) string {
+	value := rapid.SampledFrom(of[name]).Draw(d.t, name)
+	if strings.Contains(value, "%d") {
+		return fmt.Sprintf(value, rapid.IntRange(min(1, before), max(before, 1)).Draw(d.t, "step"))
+	}
+	return value
+}
+
+// array draws tasks that go forward once.
+func array() *rapid.Generator[string] {
 	str := rapid.SampledFrom([]string{`"a"`, `""`, `" "`, `"a\nb"`, `"\u0000"`, `"<&>"`, `"é𝄞"`, `"\ud834\udd1e"`, `"\ud800"`,
 		`null`, `1`, `[]`})
 	id := rapid.SampledFrom([]string{"1", "2", "3", "4", "1.0", "20e-1", "0", "-1", "1000000", "1000001", "9007199254740992", `"1"`, "null"})

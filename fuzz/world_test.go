@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -24,9 +25,11 @@ import (
 type home struct {
 	t   require.TestingT
 	dir string
+	in  string               // what is on standard input
+	who func() caller.Caller // runs the program
 }
 
-func newHome(t worlds.TB) *home { return &home{t, worlds.MemoryDir(t)} }
+func newHome(t worlds.TB) *home { return &home{t: t, dir: worlds.MemoryDir(t), who: callers.Script} }
 
 func (h *home) path(name string) string { return filepath.Join(h.dir, name) }
 
@@ -55,7 +58,7 @@ func (h *home) hydrate() (hydrate.Result, error) {
 // run runs the program in this home.
 func (h *home) run(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = tools.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Caller: callers.Script, Getenv: h.env})
+	code = tools.Main(args, terminal.Streams{In: strings.NewReader(h.in), Out: &out, Err: &errs, Caller: h.who, Getenv: h.env})
 	return code, out.String(), errs.String()
 }
 
