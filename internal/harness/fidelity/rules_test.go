@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +16,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
 // ruleCase is one call of a tool, tested on the rules of its section.
@@ -127,12 +128,11 @@ func (c ruleCase) fired(t testing.TB, w world) string {
 	tool, input := c.call(t, w.project)
 	event, err := json.Marshal(map[string]any{"session_id": "s", "tool_name": tool, "tool_input": input, "cwd": w.project})
 	require.NoError(t, err)
-	command := exec.Command(program.Path(t), "hooks", "fire", "PreToolUse", "--dialect", "claude", "--json", "--config", settings)
-	command.Dir = w.project
-	command.Env = []string{"HOME=" + w.home, "PATH=/usr/bin:/bin", "TMPDIR=" + w.root}
-	command.Stdin = bytes.NewReader(event)
-	out, err := command.Output()
-	require.NoError(t, err, c.text)
+	var out, errs bytes.Buffer
+	code := tools.Main([]string{"hooks", "fire", "PreToolUse", "--dialect", "claude", "--json", "--config", settings}, terminal.Streams{
+		In: bytes.NewReader(event), Out: &out, Err: &errs, Caller: callers.Script,
+		Getenv: func(name string) (string, bool) { return map[string]string{"HOME": w.home}[name], name == "HOME" }})
+	require.Zero(t, code, "%s: %s", c.text, errs.String())
 	var got struct {
 		Plan *struct {
 			Hooks []struct {
@@ -140,7 +140,7 @@ func (c ruleCase) fired(t testing.TB, w world) string {
 			} `json:"hooks"`
 		} `json:"plan"`
 	}
-	require.NoError(t, json.Unmarshal(out, &got, jsontext.AllowDuplicateNames(true)), string(out))
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got, jsontext.AllowDuplicateNames(true)), out.String())
 	matched := map[int]bool{}
 	if got.Plan != nil {
 		for _, h := range got.Plan.Hooks {
