@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // role is a variable that makes this test program act as another one: "isolated" installs a
@@ -66,6 +67,7 @@ func runIsolated(args []string) error {
 // TestNoCommandOpensASocket runs the commands for installation and inspection in a process
 // that is killed if it opens a socket of any family.
 func TestNoCommandOpensASocket(t *testing.T) {
+	worlds.Long(t)
 	home, project := t.TempDir(), t.TempDir()
 	self, err := os.Executable()
 	require.NoError(t, err)

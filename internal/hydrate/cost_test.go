@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -119,6 +120,7 @@ func count(t *testing.T, do func(*testing.T, vfs.FS)) (d disk) {
 // directory with two others, and the directory above S and D; D; S. The first one of a list has
 // nothing to delete, and syncs two directories more above that. The next event syncs nothing.
 func TestAHydrationSyncsEachFileOnce(t *testing.T) {
+	worlds.Long(t)
 	for _, others := range []int{0, 50} {
 		for _, n := range []int{1, 10, 31, 100} {
 			l := newCosts(t, others, 10)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -188,6 +189,7 @@ func deleted(r hydrate.Result) (ids []string) {
 
 // TestEnforcementOfBegin: whatever call to the file system fails, an agent replaces no unfinished workflow by itself.
 func TestEnforcementOfBegin(t *testing.T) {
+	worlds.Long(t)
 	h := newHome(t)
 	h.write(".claude/skills/outer/fsm.json", `[{"id": 1, "subject": "one"}, {"id": 2, "subject": "two"}]`)
 	h.write(".claude/skills/inner/fsm.json", `[{"id": 1, "subject": "a"}]`)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // program takes the place of both programs of the module: only the way it is built matters.
@@ -29,6 +31,7 @@ func main() { fmt.Printf("%+v", programs.GetBuild()) }
 // TestBuilt builds a small module with this package, the real Makefile and the real
 // .gitattributes in every way in which users get the program, and runs it.
 func TestBuilt(t *testing.T) {
+	worlds.Long(t)
 	for _, tool := range []string{"git", "make", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -196,6 +197,7 @@ func (unsynced) Sync(string) error { return nil }
 // TestUndoIsAllOrNothing: if any step fails, or the process dies before it, the list
 // holds all of the change or nothing of it.
 func TestUndoIsAllOrNothing(t *testing.T) {
+	worlds.Long(t)
 	for name, broken := range map[string]func(n int, reached *bool) vfs.FS{
 		"fails": func(n int, reached *bool) vfs.FS {
 			return faultfs.Fail(unsynced{}, n, syscall.EIO, func(faultfs.Step) { *reached = true })

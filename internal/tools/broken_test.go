@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // registration is a hook in a file of the client or of another agent.
@@ -48,6 +49,7 @@ func registrationsIn(t *testing.T, path string) (all []registration) {
 // with a workflow is refused and the turn's end tells; a session without one notices nothing. Where it starts and fails, the
 // entry of the steps alone makes that a refusal, so what mends the program is never kept from running.
 func TestABrokenProgram(t *testing.T) {
+	worlds.Long(t)
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }
 	home, project, bin, plugin := at("home"), at("project"), at("bin"), at("plugin")

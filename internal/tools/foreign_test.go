@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
@@ -352,6 +353,7 @@ const mcpSession = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params"
 // can control a terminal, change the order of text, or forge a line of this program. With
 // --json the output is valid JSON. A command without a row fails the test.
 func TestForeignTextIsEscaped(t *testing.T) {
+	worlds.Long(t)
 	w := newForeignWorld(t)
 	calls := w.calls()
 	tools.EachCommand(func(c *cobra.Command, path string) {

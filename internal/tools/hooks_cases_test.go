@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
@@ -50,6 +51,7 @@ type genInput struct {
 // TestHookCases runs every case, and then checks that each requirement of the hook runtime is
 // covered by a case that passed, a test or a session.
 func TestHookCases(t *testing.T) {
+	worlds.Long(t)
 	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"), readHookCases(t, "dialects.json"))
 	timed := func(c hookCase) bool { return slices.Contains(c.Tags, "timing") }
 	var mutex sync.Mutex

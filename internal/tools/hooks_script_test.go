@@ -9,10 +9,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // TestHookScript runs the sessions of testdata/hooks/script.
 func TestHookScript(t *testing.T) {
+	worlds.Long(t)
 	handleHangUps(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/hooks/script",

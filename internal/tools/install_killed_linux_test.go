@@ -15,12 +15,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // An install that is killed before any of its system calls that change something leaves a
 // complete file, and a later install --remove removes everything else that it left, but for empty
 // directories that it had created and a temporary file.
 func TestAKilledInstallCanBeRemoved(t *testing.T) {
+	worlds.Long(t)
 	install, remove := []string{"install", "--user", "--mcp"}, []string{"install", "--user", "--remove"}
 	for name, c := range map[string]struct {
 		config string

@@ -10,11 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // A command is killed before each of its calls. It leaves at most one temporary file, with which the same
 // command works, and which doctor --fix removes when it is old. A signal that a program can handle leaves nothing.
 func TestWhatAKilledCommandLeaves(t *testing.T) {
+	worlds.Long(t)
 	const spec = `[{"id": 1, "subject": "a"}]`
 	for name, c := range map[string]struct {
 		files map[string]string

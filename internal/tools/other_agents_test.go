@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/settings"
 )
@@ -163,6 +164,7 @@ func (r registered) withRoot(dir string) registered {
 // ignore "args", "if" and "matcher": in a shell, with an event on standard input. It creates
 // nothing, prints nothing and succeeds.
 func TestWhatIsRegisteredIsHarmlessToOtherAgents(t *testing.T) {
+	worlds.Long(t)
 	r := register(t)
 	before := r.files(t)
 	events := recordedEvents(t)

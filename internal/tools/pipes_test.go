@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // piped is a world with every file that a command reads. Each test has a copy of it, in which
@@ -188,6 +189,7 @@ var pipedCommands = []string{
 // FSMTX_PIPES=all tries each with all, in two minutes; another word tries only the places that
 // contain it, with all.
 func TestNoFileBlocksACommand(t *testing.T) {
+	worlds.Long(t)
 	p := newPiped(t)
 	places := append(p.files(),
 		"home/.local/share/fsmtx/bin/fsmtx", "home/.local/share/fsmtx/bin/fsmtx-tools", "home/.local/share/fsmtx/bin",

@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/go-json-experiment/json"
@@ -78,7 +80,7 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir:                 "../../testdata/script",
+		Files:               sessions(t),
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
@@ -93,6 +95,23 @@ func TestScript(t *testing.T) {
 			"update": update, "does": does, "calls": calls, "call": useTool, "becomes": becomes, "interrupt": interrupt, "forge": forge,
 			"listing": listing, "plant": plant, "rewritten": rewritten},
 	})
+}
+
+// sessions returns the sessions. With -short they are the twenty that were edited last.
+func sessions(t *testing.T) []string {
+	all, err := filepath.Glob("../../testdata/script/*.txtar")
+	require.NoError(t, err)
+	if testing.Short() {
+		slices.SortFunc(all, func(a, b string) int { return edited(t, b).Compare(edited(t, a)) })
+		all = all[:20]
+	}
+	return all
+}
+
+func edited(t *testing.T, path string) time.Time {
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.ModTime()
 }
 
 // TestEveryScenarioHasASession: every scenario in testdata/scenarios.txt is named in the

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
 
@@ -96,6 +97,7 @@ func stuckCalls() map[string][]stuck {
 // by the signal itself or with exit code 128 plus its number. SIGTERM and SIGINT do the same,
 // which is tested for two commands. A command without a row fails the test.
 func TestSignalsEndEveryCommand(t *testing.T) {
+	worlds.Long(t)
 	t.Parallel() // it mostly waits
 	if !canSeeSystemCalls() {
 		t.Skip("/proc/PID/task/TID/syscall, which shows whether a process is blocked, cannot be read here")

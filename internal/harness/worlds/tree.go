@@ -9,6 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Long skips a test that takes seconds if it is run with -short, as make quick does.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes seconds: make test runs it")
+	}
+}
+
 // Tree creates files (a name), directories (a name and a slash) and symbolic links
 // (name -> target) in a new directory, and returns its path without symbolic links. Every
 // file holds one letter.
