@@ -1,7 +1,11 @@
 # make demo and make test are all that a fresh clone needs; make help lists the rest.
 # Needed: Go, make and git; gcc only for make race.
 
+# One set of flags for whatever compiles, so that each package is compiled once: those of a release.
+# make vet does what go test would do of go vet, and more; GOGC is for the compiler.
 export CGO_ENABLED ?= 0
+export GOFLAGS     := -trimpath -ldflags=-w -vet=off $(GOFLAGS)
+export GOGC        ?= 400
 
 # Only of this repository: an unpacked archive may lie in another one.
 in_git      := $(wildcard .git)
@@ -12,6 +16,7 @@ platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 vulncheck   := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TIME        ?= 30s
+TARGETS     ?=
 SAMPLE      ?= 0
 STATES      ?= 0
 SOAK        ?= 1h
@@ -22,15 +27,15 @@ SEED        ?= 0
 INPUTS      ?=
 ONE_IN      ?= 1
 
-.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-sample bench enforcement transitions crashtest disks disks-sample mutants mutants-sample together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross fuzz-sample oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks disks-sample mutants mutants-changed together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-tools, which it becomes for a command that it does not have
-	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
-	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx-tools ./cmd/fsmtx-tools
+	go build -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
+	go build -ldflags '$(ldflags)' -o bin/fsmtx-tools ./cmd/fsmtx-tools
 
 # The time of the commit is that of every file in an archive.
 dist        := SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(if $(in_git),$(shell git log -1 --format=%ct 2>/dev/null))} \
-               go run -trimpath -ldflags '$(ldflags)' ./internal/harness/dist -ldflags '$(ldflags)'
+               go run -ldflags '$(ldflags)' ./internal/harness/dist -ldflags '$(ldflags)'
 
 version: ## print the version
 	@$(dist) -version
@@ -56,21 +61,26 @@ notes: ## print the release notes of this version, from CHANGELOG.md
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
 
-# make vet does what go test would do of go vet, and more. Some packages mostly wait, so four
-# are built or tested at a time; GOGC is for the compiler. -trimpath is that of the builds which
-# some tests make: each package is compiled once.
-gotest = GOGC=400 go test -p 4 -vet=off -timeout 20m
-
+# Some packages mostly wait, so four are built or tested at a time.
 test: ## run every test, and list what was skipped and why (in CI an unexpected skip is an error)
-	$(subst go test,go run -trimpath -ldflags=-w ./internal/harness/skips,$(gotest)) -trimpath -ldflags=-w ./...
+	go run ./internal/harness/skips -p 4 -timeout 20m ./...
+
+# What a change concerns, as packages: those with a file that differs from origin/main.
+changed := go run ./internal/harness/changed
+
+quick: ## in half a minute what most changes break: build all; format, vet and the short tests of what differs from main and of what imports it (the harness and fuzz apart)
+	go build ./...
+	@$(MAKE) --no-print-directory format
+	@all="$$($(changed) -importers | grep -v -e /harness/ -e '^./fuzz$$')"; test -z "$$all" || { go vet $$all && go test -short -p 4 $$all; }
 
 race: ## run every test with the race detector
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(gotest) -race -timeout 30m ./...
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -p 4 -race -timeout 30m ./...
 
-ci: tidy format vet staticcheck cross dist-check test fuzz oracle oracle-program-sample e2e-sample together disks-sample mutants-sample ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross fuzz-sample oracle oracle-program-sample e2e-sample agents-changed together disks-sample mutants-changed test ## everything that continuous integration runs
 
-.PHONY: nightly e2e-sample
-nightly: ci race oracle-program e2e fidelity agents enforcement disks ## all that is too long for continuous integration, in hours
+nightly: ci dist-check race oracle-program e2e fidelity agents enforcement disks ## all that is too long for continuous integration, in hours
+	@$(MAKE) fuzz TIME=1m
+	@$(MAKE) soak
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -91,27 +101,36 @@ staticcheck: ## run staticcheck
 vulncheck: ## look for known vulnerabilities in what the programs call (needs the network)
 	$(vulncheck) ./...
 
-cross: ## compile for every platform
-	@for p in $(platforms); do echo "building for $$p"; for c in fsmtx fsmtx-tools; do \
-	  GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -o /dev/null ./cmd/$$c || exit 1; done; done
-	@for c in fsmtx fsmtx-tools; do GOOS=windows go build -o /dev/null ./cmd/$$c || exit 1; done
+cross: ## compile for every system, unoptimised; make dist does it for every platform
+	@for s in linux darwin windows; do test $$s = "$$(go env GOOS)" && continue; echo "building for $$s"; \
+	  GOOS=$$s go build -gcflags='all=-N -l' -o /dev/null ./cmd/fsmtx ./cmd/fsmtx-tools || exit 1; done
 
 # A run that ends at its time may fail with nothing but "context deadline exceeded"
 # (go.dev/issue/75804, in every Go before 1.27). A failing input is always written to a
 # file and named; without one the target's whole corpus is run again, and that decides.
-fuzz: ## run every fuzz target for TIME each (default 30s)
-	@out=$$(mktemp); trap 'rm -f '$$out EXIT; \
-	for pkg in $$(go list ./...); do \
-	  for target in $$(go test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+# A target whose time sufficed for its seeds only has tried nothing.
+fuzz: ## run every fuzz target for TIME each (default 30s; TARGETS=MCP chooses, ONE_IN=3 takes a third, each day another)
+	@dir=$$(mktemp -d); trap 'rm -rf '$$dir EXIT; cache=$$(go env GOCACHE)/fuzz; \
+	for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+	  go test -c -fuzz . -o $$dir/fuzz.test $$pkg || exit 1; \
+	  for target in $$($$dir/fuzz.test -test.list '^Fuzz.*($(TARGETS))' | awk -v day=$$(date +%j) 'NR % $(ONE_IN) == day % $(ONE_IN)'); do \
 	    echo "fuzzing $$pkg $$target for $(TIME)"; \
-	    if go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) -fuzzminimizetime 20x $$pkg >$$out 2>&1; then cat $$out; continue; fi; \
-	    cat $$out; \
-	    grep -q '^ *context deadline exceeded$$' $$out || exit 1; \
-	    ! grep -q 'Failing input written' $$out || exit 1; \
+	    run() { (cd $$pkg && $$dir/fuzz.test -test.fuzzcachedir $$cache/$$pkg -test.fuzzminimizetime 20x "$$@"); }; \
+	    if run -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(TIME) >$$dir/out 2>&1; then \
+	      grep -v '^PASS' $$dir/out | tail -n 1; \
+	      grep -q 'new interesting' $$dir/out || { cat $$dir/out; echo "only the seeds of $$target were run"; exit 1; }; \
+	      continue; \
+	    fi; \
+	    cat $$dir/out; \
+	    grep -q '^ *context deadline exceeded$$' $$dir/out || exit 1; \
+	    ! grep -q 'Failing input written' $$dir/out || exit 1; \
 	    echo "no failing input was written: running the corpus of $$target"; \
-	    go test -count=1 -run "^$$target\$$" $$pkg || exit 1; \
+	    run -test.run "^$$target\$$" || exit 1; \
 	  done; \
 	done
+
+fuzz-sample:
+	@$(MAKE) fuzz ONE_IN=3 TIME=8s
 
 oracle: ## compare the machine and the hooks with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
 	go vet -tags oracle ./internal/machine ./internal/steps
@@ -143,8 +162,8 @@ agents: ## run Codex, Copilot CLI, Gemini CLI, Qwen Code and opencode with our h
 	go vet -tags agents ./internal/harness/agents
 	FSMTX_AGENTS="$(AGENTS)" go test -tags agents -count=1 -v -timeout 20m ./internal/harness/agents
 
-agents-sample:
-	@$(MAKE) agents AGENTS='codex copilot'
+agents-changed:
+	@if $(changed) -among '/(agent|hook|mcp|settings|install|harness/agents)$$' | grep .; then $(MAKE) agents AGENTS='codex copilot'; fi
 
 together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
 	go vet -tags together ./internal/harness/together
@@ -175,16 +194,17 @@ disks-sample:
 mutants: ## change one place at a time and require that a test fails, in a day (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
-mutants-sample: ## try forty mutants of two packages, the same ones as long as the code is, for at most 90 seconds; fail if more than 20 in 100 survive
-	go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 90s ./internal/machine ./internal/settings
+mutants-changed: ## try forty mutants of the packages that differ from main, for at most 90 seconds; fail if more than 20 in 100 survive
+	@all="$$($(changed) -among '^./(fsmspec|locator|txn|internal/)' | grep -v harness)"; \
+	  test -z "$$all" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 90s $$all
 
 soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
 	go vet -tags together ./internal/harness/together
 	FSMTX_TOGETHER=$(SOAK) go test -tags together -count=1 -v -timeout 0 -run 'EverythingAtOnce|TheSoakFinds|RecoveryIsNotReported' ./internal/harness/together
 
 install: build ## install the programs into GOBIN
-	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx
-	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx-tools
+	go install -ldflags '$(ldflags)' ./cmd/fsmtx
+	go install -ldflags '$(ldflags)' ./cmd/fsmtx-tools
 
 clean: ## remove what was built
 	rm -rf bin dist
