@@ -27,7 +27,7 @@ SEED        ?= 0
 INPUTS      ?=
 ONE_IN      ?= 1
 
-.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross fuzz-sample oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks disks-sample mutants mutants-changed together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test quick race ci nightly tidy format vet staticcheck cross fuzz fuzz-sample oracle oracle-program oracle-program-sample e2e e2e-newest fidelity agents agents-changed bench enforcement transitions crashtest disks disks-sample mutants mutants-changed together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-tools, which it becomes for a command that it does not have
 	go build -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
