@@ -68,7 +68,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s", "hook_event_name": "SessionStart"}`,
 			"recover", "--hook")},
 		"fsmtx attest": one("attest", "--session", "s"), "fsmtx verify": one("verify", "none"),
-		"fsmtx doctor": one("doctor"),
+		"fsmtx doctor":  one("doctor"),
 		"fsmtx install": {hook("x", "install", "--check"), hook("x", "install", "--print"), hook("x", "install", "--remove", "--purge")},
 		"fsmtx plugin":  one("plugin", "p"), "fsmtx demo": one("demo"), "fsmtx version": one("version"),
 		"fsmtx hydrate":     {reads("hydrate"), hook(aSkillWasCalled, "hydrate"), hook("x", "hydrate", "--nonsense")},
