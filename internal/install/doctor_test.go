@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -100,30 +99,6 @@ func TestParentsEndAtTheHome(t *testing.T) {
 	require.NoError(t, os.Symlink(home, link))
 	for _, name := range []string{home, link} {
 		assert.Equal(t, []string{filepath.Join(d.cwd, "a"), d.cwd}, parents(dir, name), name)
-	}
-}
-
-// The client runs the status line of one file, the nearest that has one.
-func TestAHiddenStatusLine(t *testing.T) {
-	const theirs = `{"statusLine": {"type": "command", "command": "date"}}`
-	added, err := settings.AddStatusLine([]byte("{}"), "/bin/fsmtx")
-	require.NoError(t, err)
-	ours := string(added)
-	for _, c := range []struct{ local, project, user, hides string }{
-		{"{}", "{}", ours, ""}, {theirs, theirs, ours, client.LocalSettings}, {"{}", theirs, ours, client.ProjectSettings},
-		{ours, theirs, theirs, ""}, {theirs, "{}", "{}", ""},
-	} {
-		d, write := world(t)
-		write("project/"+client.LocalSettings, c.local)
-		write("project/"+client.ProjectSettings, c.project)
-		write(".claude/settings.json", c.user)
-		found, err := d.statusLine(t.Context())
-		require.NoError(t, err)
-		var want []string
-		if c.hides != "" {
-			want = []string{filepath.Join(d.cwd, c.hides)}
-		}
-		assert.Equal(t, want, files(found), "%+v", c)
 	}
 }
 

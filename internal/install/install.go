@@ -78,7 +78,6 @@ type installPlan struct {
 	hooks   []settings.Hook // that the file should have
 	tools   taskTools
 	report  settings.Report // how the file differs from that
-	line    bool            // the status line shows the workflow
 }
 
 // plan compares the file with the hooks that it should have. The flags are those in the file,
@@ -113,9 +112,6 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 		}
 	}
 	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
-		return p, inFile(file, err)
-	}
-	if p.line, err = j.Line.wantedLine(file.Data, binary, &p.report); err != nil {
 		return p, inFile(file, err)
 	}
 	if unusable != nil && p.report.State == settings.Installed {
@@ -197,9 +193,6 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 	case settings.Installed:
 		message.Fprintf(s.Out, "installed in %s\n", p.file.Path)
 		message.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, p.file), p.tools)
-		if p.line {
-			message.Fprintf(s.Out, "  the status line shows the workflow\n")
-		}
 		if served.report.State == settings.Installed {
 			message.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
 		}
@@ -220,7 +213,7 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 }
 
 func (j *job) install(s terminal.Streams, p installPlan) error {
-	data, err := p.added()
+	data, err := settings.Add(p.file.Data, p.hooks)
 	if err != nil {
 		return inFile(p.file, err)
 	}
@@ -242,9 +235,6 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 	}
 	where := j.findReach(s, p.file)
 	message.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
-	if p.line {
-		message.Fprintf(s.Out, "  the status line shows the workflow\n")
-	}
 	j.printOff(s)
 	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", advice)
@@ -264,7 +254,7 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 }
 
 func (j *job) uninstall(s terminal.Streams, p installPlan) error {
-	data, err := p.removed()
+	data, err := settings.Remove(p.file.Data, p.hooks)
 	if err != nil {
 		return inFile(p.file, err)
 	}
