@@ -261,6 +261,35 @@ func TestSSHKeygenSignsAndVerifiesAlike(t *testing.T) {
 	}
 }
 
+// TestTheCommandsOfThePageVerify: those of docs/attestation.md, with ssh-keygen.
+func TestTheCommandsOfThePageVerify(t *testing.T) {
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("ssh-keygen is not there")
+	}
+	page := string(must(os.ReadFile("../../docs/attestation.md")))
+	_, script, _ := strings.Cut(page, "```sh\n")
+	script, _, _ = strings.Cut(script, "```")
+	signer := signerOf(t, newEd25519(t))
+	dir := t.TempDir()
+	run := func(statement []byte) (string, error) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "release.intoto.json"), statement, 0o600))
+		c := exec.Command("sh", "-c", script)
+		c.Dir = dir
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	line := append([]byte("ada@example.org "), ssh.MarshalAuthorizedKey(signer.PublicKey())...)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "allowed_signers"), line, 0o600))
+	whole := sealed(t, aStatement(), signer)
+	out, err := run(whole)
+	require.NoError(t, err, out)
+	require.Contains(t, out, `Good "fsmtx" signature for ada@example.org`)
+	i := bytes.Index(whole, []byte(`"payload":"`)) + 20
+	whole[i] ^= 1
+	out, err = run(whole)
+	require.Error(t, err, out)
+}
+
 func unarmored(t *testing.T, text []byte) []byte {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")

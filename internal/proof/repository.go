@@ -51,8 +51,9 @@ func (r repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	own := []string{"-C", r.dir, "--no-pager", "--no-replace-objects", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 		"-c", "core.commitGraph=false", "-c", "protocol.allow=never", "-c", "core.quotePath=false"}
 	c := exec.CommandContext(ctx, "git", append(own, args...)...)
+	harmless := []string{"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_GLOBAL=", "GIT_CONFIG_NOSYSTEM="}
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") && !strings.HasPrefix(v, "GIT_CONFIG_NOSYSTEM=")
+		return strings.HasPrefix(v, "GIT_") && !slices.ContainsFunc(harmless, func(name string) bool { return strings.HasPrefix(v, name) })
 	})
 	c.Env = append(c.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
 	return c

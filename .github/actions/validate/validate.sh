@@ -2,8 +2,9 @@
 # Runs "fsmtx validate" from a released archive, which is downloaded once and checked in
 # each run, before anything of it runs. The action and the pre-commit hook start this script.
 #
-#   validate.sh [--version 1.2.3] [--sums DIGEST] [FLAG or PATH of fsmtx validate…]
+#   validate.sh [--version 1.2.3] [--sums DIGEST] [--run COMMAND] [FLAG or PATH of fsmtx validate…]
 #
+# --run      another command of fsmtx than validate
 # --version  which release; by default the one that this script belongs to
 # --sums     the SHA-256 that the release's file SHA256SUMS must have. Without it the
 #            archive is checked only against the SHA256SUMS of the same release, which
@@ -41,10 +42,12 @@ check_sums() {
 
 version=
 sums=
+run=validate
 while [ $# -gt 0 ]; do
 	case $1 in
 	--version) version=${2-} ;;
 	--sums) sums=${2-} ;;
+	--run) run=${2-} ;;
 	*) break ;;
 	esac
 	[ $# -gt 1 ] || fail "$1 needs a value"
@@ -121,5 +124,5 @@ if ! { [ -f "$cache/$name.tar.gz" ] && cp "$cache/$name.tar.gz" "$new/archive" &
 fi
 tar -xzf "$new/archive" -C "$new"
 code=0
-"$new/$name/fsmtx" validate "$@" || code=$?
+"$new/$name/fsmtx" "$run" "$@" || code=$?
 exit "$code"

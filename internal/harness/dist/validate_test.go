@@ -65,9 +65,10 @@ func (a *author) run(env []string, name string, args ...string) (string, int) {
 	return string(out), c.ProcessState.ExitCode()
 }
 
-// action runs the steps of action.yml as a runner does, with these inputs.
-func (a *author) action(inputs map[string]string) (string, int) {
+// action runs the steps of an action as a runner does, with these inputs.
+func (a *author) action(name string, inputs map[string]string) (string, int) {
 	a.t.Helper()
+	name = ".github/actions/" + name
 	var action struct {
 		Inputs map[string]struct{ Default string }
 		Runs   struct {
@@ -78,16 +79,16 @@ func (a *author) action(inputs map[string]string) (string, int) {
 			}
 		}
 	}
-	a.parse(".github/actions/validate/action.yml", &action)
+	a.parse(name+"/action.yml", &action)
 	require.Equal(a.t, "composite", action.Runs.Using)
 	require.Len(a.t, action.Runs.Steps, 1)
 	step := action.Runs.Steps[0]
 	require.Equal(a.t, "bash", step.Shell)
-	dir, err := filepath.Abs(root + "/.github/actions/validate")
+	dir, err := filepath.Abs(filepath.Join(root, name))
 	require.NoError(a.t, err)
 	env := []string{"GITHUB_ACTION_PATH=" + dir}
 	for name, value := range step.Env {
-		input := regexp.MustCompile(`^\$\{\{ inputs\.(\w+) \}\}$`).FindStringSubmatch(value)
+		input := regexp.MustCompile(`^\$\{\{ inputs\.([\w-]+) \}\}$`).FindStringSubmatch(value)
 		require.NotNil(a.t, input, value)
 		require.Contains(a.t, action.Inputs, input[1])
 		text, given := inputs[input[1]]
@@ -136,7 +137,7 @@ func TestAuthorsCheck(t *testing.T) {
 	pin, err := sumOf(filepath.Join(r.out, "SHA256SUMS"))
 	require.NoError(t, err)
 
-	out, code := a.action(map[string]string{"version": "1.2.3", "strict": "true", "sums": pin})
+	out, code := a.action("validate", map[string]string{"version": "1.2.3", "strict": "true", "sums": pin})
 	require.Zero(t, code, out)
 	require.Equal(t, "1 workflow, 4 steps, no problems\n", out)
 	out, code = a.hook("--version", "v1.2.3", "--sums", pin, "--strict", "skills/release/fsm.json")
@@ -144,7 +145,7 @@ func TestAuthorsCheck(t *testing.T) {
 
 	a.server.Close()
 	a.breakWorkflow()
-	out, code = a.action(map[string]string{"version": "1.2.3", "paths": "skills/release\n  skills"})
+	out, code = a.action("validate", map[string]string{"version": "1.2.3", "paths": "skills/release\n  skills"})
 	require.Equal(t, 1, code, out)
 	require.Contains(t, out, "::error file=skills/release/fsm.json,line=2,")
 	out, code = a.hook("--version", "1.2.3", "skills/release/fsm.json")
@@ -324,11 +325,15 @@ func TestExampleRepository(t *testing.T) {
 	page, changelog := read(root+"/docs/ci.md"), read(root+"/CHANGELOG.md")
 	require.Contains(t, page, read(exampleRepository+"/.pre-commit-config.yaml"))
 	workflow := read(exampleRepository + "/.github/workflows/validate.yml")
-	named := regexp.MustCompile(`(?m)(?:validate@|rev: )v([0-9.]+)$`).FindAllStringSubmatch(page+workflow, -1)
-	require.Len(t, named, 3)
+	verify := read(exampleRepository + "/.github/workflows/verify.yml")
+	require.Contains(t, page, verify)
+	require.Contains(t, page, read(exampleRepository+"/.fsmtx/policy.json"))
+	named := regexp.MustCompile(`(?m)(?:validate@|verify@|rev: )v([0-9.]+)$`).FindAllStringSubmatch(page+workflow+verify, -1)
+	require.Len(t, named, 5)
 	for _, version := range named {
 		require.Contains(t, changelog, "\n## ["+version[1]+"] - ")
 	}
 	var any map[string]any
 	require.NoError(t, yaml.NewDecoder(bytes.NewReader([]byte(workflow))).Decode(&any))
+	require.NoError(t, yaml.NewDecoder(bytes.NewReader([]byte(verify))).Decode(&any))
 }

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Runs "fsmtx verify" on the commit of a pull request, in a clone of its repository. The action sets these variables:
+#
+#   COMMIT   the commit that is judged
+#   BASE     a commit of the branch that it is to be merged into, which has the two files below
+#   POLICY   path of the policy; may be empty
+#   SIGNERS  path of the file of allowed signers
+#   FILES    patterns of files with statements, separated by white space; those count that the commit has added or changed
+#   NOTE     true: also the statements in the commit's note
+#   PROGRAM  a program fsmtx; if empty, the release VERSION is used, whose SHA256SUMS has the digest SUMS (see validate.sh)
+#
+# Nothing of the commit is run, and it does not say what has to hold.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+
+set -- # the arguments of fsmtx verify, built from the last one on
+fork=$(git merge-base "$BASE" "$COMMIT") || {
+	echo "fsmtx: $BASE and $COMMIT have no common ancestor in this clone" >&2
+	echo "hint: fetch the whole history (fetch-depth: 0)" >&2
+	exit 2
+}
+for file in $FILES; do # which matches the patterns
+	git diff-tree --quiet -r "$fork" "$COMMIT" -- ":(literal)$file" || set -- "$@" "$file"
+done
+set -- -- "$@"
+if [ "$NOTE" = true ]; then
+	git -c core.hooksPath=/dev/null fetch --quiet --no-tags origin '+refs/notes/fsmtx:refs/notes/fsmtx' 2>/dev/null ||
+		echo "fsmtx: there are no notes to fetch (refs/notes/fsmtx)" >&2
+	set -- --note "$@"
+fi
+if [ -n "$POLICY" ]; then set -- --policy "$POLICY" "$@"; fi
+set -- --format github --commit "$COMMIT" --from "$BASE" --allowed-signers "$SIGNERS" "$@"
+if [ -n "$PROGRAM" ]; then exec "$PROGRAM" verify "$@"; fi
+set -- --run verify "$@"
+if [ -n "$SUMS" ]; then set -- --sums "$SUMS" "$@"; fi
+if [ -n "$VERSION" ]; then set -- --version "$VERSION" "$@"; fi
+exec "$here/../validate/validate.sh" "$@"
