@@ -2,9 +2,7 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,7 +56,7 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`
 
 type doctorFlags struct {
 	fix, json bool
-	olderThan string
+	olderThan time.Duration
 }
 
 func newDoctor(s terminal.Streams) *cobra.Command {
@@ -70,42 +68,23 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 		Example: command.Example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor -C ~/src/app --json"),
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			age, err := parseAge(f.olderThan)
-			if err != nil {
-				return command.Fail(command.ExitNo, fmt.Errorf("--older-than: %w", err), "for example: --older-than 30d")
-			}
 			ctx, stop := command.Interruptible(c.Context())
 			defer stop()
-			return f.run(ctx, s, age)
+			return f.run(ctx, s)
 		},
 	}
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().StringVar(&f.olderThan, "older-than", "30d",
-		"minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
+	c.Flags().DurationVar(&f.olderThan, "older-than", 30*24*time.Hour, "minimum age of a state directory without a list to count as a leftover")
 	return c
 }
 
-// parseAge reads a duration, in which d is a day.
-func parseAge(text string) (time.Duration, error) {
-	age, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		age = time.Duration(n) * 24 * time.Hour
-	}
-	if err != nil || age < 0 {
-		return 0, fmt.Errorf("got %q, want a duration of at least 0", text)
-	}
-	return age, nil
-}
-
-func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Duration) error {
+func (f doctorFlags) run(ctx context.Context, s terminal.Streams) error {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: age})
+	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: f.olderThan})
 	if err != nil {
 		return err
 	}

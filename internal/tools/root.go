@@ -38,7 +38,7 @@ func tools(s terminal.Streams) command.Program {
 			if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // which would print `DIR` with its marks
 				plainUsage(root)
 			}
-			wrapHelp(s, root, misused)
+			printHelp(root, misused)
 		},
 	}
 }
