@@ -16,7 +16,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -41,9 +40,6 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 			line, problem := cutLine(v.Problem)
 			found = append(found, Fault{Kind: "workflow", What: strings.Replace(v.State(), v.Problem, problem, 1), File: v.Path, Line: line,
 				Command: "fsmtx validate " + shell.Join(v.Path)})
-		case v.Unedited > 0:
-			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.Unedited, "step"), v.Steps)
-			found = append(found, Fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.Reason() != "":
 			found = append(found, Fault{Kind: "workflow", What: v.Reason(), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}

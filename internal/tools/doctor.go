@@ -75,7 +75,8 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().DurationVar(&f.olderThan, "older-than", 30*24*time.Hour, "minimum age of a state directory without a list to count as a leftover")
+	c.Flags().DurationVar(&f.olderThan, "older-than", 30*24*time.Hour,
+		"minimum age of a state directory without a list to count as a leftover")
 	return c
 }
 
