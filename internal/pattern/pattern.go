@@ -1,4 +1,4 @@
-// Package pattern has regular expressions that are compiled when they are first used. A hook links
+// Package pattern has patterns of paths, and regular expressions that are compiled when they are first used: a hook links
 // every command, and would compile the expressions of all of them at each start.
 package pattern
 

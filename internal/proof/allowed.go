@@ -127,56 +127,11 @@ func (all signers) find(key ssh.PublicKey, at time.Time, wanted []string) (princ
 func matchesList(list, text string) (matches bool) {
 	for pattern := range strings.SplitSeq(list, ",") {
 		pattern, excludes := strings.CutPrefix(pattern, "!")
-		if wildcard(pattern, text) {
-			if excludes {
-				return false
-			}
+		if ok, _ := path.Match(pattern, text); ok && excludes {
+			return false
+		} else if ok {
 			matches = true
 		}
 	}
 	return matches
-}
-
-// wildcard reports whether a text matches a pattern with * and ?, which stand for any characters.
-func wildcard(pattern, text string) bool {
-	for pattern != "" && pattern[0] != '*' {
-		if text == "" || pattern[0] != '?' && pattern[0] != text[0] {
-			return false
-		}
-		pattern, text = pattern[1:], text[1:]
-	}
-	if pattern == "" {
-		return text == ""
-	}
-	for pattern = strings.TrimLeft(pattern, "*"); ; text = text[1:] {
-		if wildcard(pattern, text) {
-			return true
-		}
-		if text == "" {
-			return false
-		}
-	}
-}
-
-// matchesPath reports whether a path with slashes matches a pattern, in which ** stands for any directories.
-func matchesPath(pattern, name string) bool {
-	first, rest, more := strings.Cut(pattern, "/")
-	if first == "**" {
-		if !more {
-			return name != ""
-		}
-		for below := name; ; {
-			if matchesPath(rest, below) {
-				return true
-			}
-			if _, below, more = strings.Cut(below, "/"); !more {
-				return false
-			}
-		}
-	}
-	element, below, deeper := strings.Cut(name, "/")
-	if ok, err := path.Match(first, element); !ok || err != nil || deeper != more {
-		return false
-	}
-	return !more || matchesPath(rest, below)
 }

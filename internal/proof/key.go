@@ -50,17 +50,9 @@ func findKey(ctx context.Context, r repository, name string, getenv func(string)
 		return fromAgent(public, name, getenv("SSH_AUTH_SOCK"))
 	}
 	signer, err := ssh.ParsePrivateKey(data)
-	if missing, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
-		if missing.PublicKey == nil {
-			missing.PublicKey, _ = publicBeside(name)
-		}
-		if missing.PublicKey != nil {
-			if signer, done, err := fromAgent(missing.PublicKey, name, getenv("SSH_AUTH_SOCK")); err == nil {
-				return signer, done, nil
-			}
-		}
-		return nil, nil, message.WithHint(fmt.Errorf("%s: the key is encrypted with a passphrase, and ssh-agent does not hold it", name),
-			"ssh-add "+name)
+	if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
+		return nil, nil, message.WithHint(fmt.Errorf("%s is encrypted with a passphrase, which only ssh-agent asks for", name),
+			"ssh-add "+name+", and name its public half: --key "+name+".pub")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: not an OpenSSH key: %s", name, strings.TrimPrefix(err.Error(), "ssh: "))
@@ -75,15 +67,6 @@ func findKey(ctx context.Context, r repository, name string, getenv func(string)
 func literalKey(value string) (string, bool) {
 	text, marked := strings.CutPrefix(value, "key::")
 	return text, marked || strings.HasPrefix(text, "ssh-") || strings.HasPrefix(text, "ecdsa-sha2-") || strings.HasPrefix(text, "sk-")
-}
-
-func publicBeside(name string) (ssh.PublicKey, error) {
-	data, err := safefile.ReadFile(name+".pub", maxKey, 0)
-	if err != nil {
-		return nil, err
-	}
-	key, _, _, _, err := ssh.ParseAuthorizedKey(data)
-	return key, err
 }
 
 // fromAgent returns the key that ssh-agent holds. It may ask a person each time it signs.

@@ -62,7 +62,7 @@ func anAgent(t *testing.T, keys ...any) func(string) string {
 
 func noEnv(string) string { return "" }
 
-// TestKeys: a private file signs; a public one, and an encrypted one, if the agent holds the key.
+// TestKeys: a private file signs, and a public one if the agent holds the key. An encrypted one is named by its public half.
 func TestKeys(t *testing.T) {
 	private := newEd25519(t)
 	file, public := aKey(t, "", private)
@@ -80,9 +80,8 @@ func TestKeys(t *testing.T) {
 	}{
 		{file, noEnv, ""},
 		{public, held, ""},
-		{encrypted, held, ""},
-		{encrypted, noEnv, "the key is encrypted with a passphrase, and ssh-agent does not hold it"},
-		{encrypted, empty, "the key is encrypted with a passphrase, and ssh-agent does not hold it"},
+		{encrypted + ".pub", held, ""},
+		{encrypted, held, "is encrypted with a passphrase, which only ssh-agent asks for"},
 		{public, noEnv, "is a public key, and no ssh-agent is running"},
 		{public, empty, "ssh-agent does not hold the private half of"},
 		{public, dead, "ssh-agent cannot be reached"},

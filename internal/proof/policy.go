@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/pattern"
 )
 
 // policy is what a repository demands of statements. The zero value demands all that can be demanded, and allows every signer.
@@ -52,13 +53,13 @@ func parsePolicy(data []byte) (p policy, err error) {
 			return policy{}, err
 		}
 	}
-	patterns := slices.Clone(p.Ignore)
+	all := slices.Clone(p.Ignore)
 	for _, more := range p.Skills {
-		patterns = append(patterns, more...)
+		all = append(all, more...)
 	}
-	for _, pattern := range patterns {
-		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return policy{}, fmt.Errorf("%q is not a pattern of paths", pattern)
+	for _, text := range all {
+		if _, err := path.Match(text, ""); err != nil || text == "" {
+			return policy{}, fmt.Errorf("%q is not a pattern of paths", text)
 		}
 	}
 	return p, nil
@@ -82,7 +83,7 @@ func (p policy) counts(paths []string) []string {
 }
 
 func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { return matchesPath(pattern, name) })
+	return slices.ContainsFunc(patterns, func(p string) bool { return pattern.Path(p, name) })
 }
 
 // judge returns what the policy does not allow in a run, a line each.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,19 +226,23 @@ func (s Statement) check() error {
 	switch ofCommit, ofTree := what == commitSubject(what.Digest.Commit), what == treeSubject(what.Digest.Tree); {
 	case !ofCommit && !ofTree:
 		return fmt.Errorf("its first subject is neither a commit nor a tree")
-	case !isDigest(what.Digest.Commit+what.Digest.Tree, 40, 64):
+	case !isObject(what.Digest.Commit + what.Digest.Tree):
 		return fmt.Errorf("the digest of its %s is not one of git", what.Name)
 	}
-	seen := map[string]bool{}
+	names := []string{s.Predicate.Project}
 	for _, f := range s.Subject[1:] {
-		if f != fileSubject(f.Name, f.Digest.SHA256) || !isPath(f.Name) || !isDigest(f.Digest.SHA256, 64) || seen[f.Name] {
+		if f != fileSubject(f.Name, f.Digest.SHA256) || slices.Contains(names[1:], f.Name) {
 			return fmt.Errorf("the subject %q is not a file with a digest, or is named twice", f.Name)
 		}
-		seen[f.Name] = true
+		names = append(names, f.Name)
 	}
-	r := s.Predicate
-	if !isPath(r.Project) || r.FSM.Path != "" && !isPath(r.FSM.Path) || !isDigest(r.FSM.SHA256, 64) {
-		return fmt.Errorf("its project or its workflow is not named as a path in the repository with a digest")
+	if s.Predicate.FSM.Path != "" {
+		names = append(names, s.Predicate.FSM.Path)
+	}
+	for _, name := range names {
+		if !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsAny(name, "\\\x00") {
+			return fmt.Errorf("%q is not a path in the repository", name)
+		}
 	}
 	return nil
 }
@@ -251,17 +256,7 @@ func treeSubject(id string) Subject { return Subject{ofTree, Digest{Tree: id}} }
 // fileSubject returns the subject that is a file.
 func fileSubject(name, digest string) Subject { return Subject{name, Digest{SHA256: digest}} }
 
-// isPath reports whether a text is a path, with slashes and in its shortest form, that leads nowhere else.
-func isPath(text string) bool {
-	return filepath.IsLocal(text) && path.Clean(text) == text && !strings.ContainsRune(text, '\\') && !strings.ContainsRune(text, 0)
-}
-
-// isDigest reports whether a text is so many lower-case hexadecimal digits.
-func isDigest(text string, lengths ...int) bool {
-	for _, n := range lengths {
-		if len(text) == n && strings.Trim(text, "0123456789abcdef") == "" {
-			return true
-		}
-	}
-	return false
+// isObject reports whether a text is the id of an object of git: SHA-1 or SHA-256.
+func isObject(text string) bool {
+	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }

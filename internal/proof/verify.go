@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,18 +160,16 @@ const maxRead = 4 << 20
 // trusted reads a file that says what has to hold: from the branch of --from if it is a file of the repository. It refuses one
 // that the commit has, and one to which links of the repository may lead.
 func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte, error) {
-	file := name
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(j.in.dir, j.in.sub, file)
+	top, file, inside := safefile.Resolve(j.in.dir), name, ""
+	if filepath.IsAbs(name) {
+		inside, _ = filepath.Rel(top, filepath.Join(safefile.Resolve(filepath.Dir(name)), filepath.Base(name)))
+	} else {
+		inside = filepath.Join(j.in.sub, name)
+		file = filepath.Join(top, inside)
 	}
-	inside, err := filepath.Rel(safefile.Resolve(j.in.dir), filepath.Join(safefile.Resolve(filepath.Dir(file)), filepath.Base(file)))
-	if inner, ok := safefile.Within(j.in.dir, file); ok {
-		inside, err = inner, nil
-	}
-	if err != nil || !filepath.IsLocal(inside) {
+	if !filepath.IsLocal(inside) {
 		return safefile.ReadFile(file, maxRead, 0)
 	}
-	inside = path.Clean(filepath.ToSlash(inside))
 	if j.base != "" {
 		data, err := j.in.read(ctx, j.base, inside)
 		if err == nil && data == nil {
@@ -181,7 +178,7 @@ func (f verifyFlags) trusted(ctx context.Context, j judge, name string) ([]byte,
 		return data, err
 	}
 	id, err := j.in.blob(ctx, j.commit, inside)
-	if id != "" || err != nil || safefile.Resolve(file) != filepath.Join(safefile.Resolve(j.in.dir), filepath.FromSlash(inside)) {
+	if id != "" || err != nil || safefile.Resolve(file) != filepath.Join(top, inside) {
 		return nil, message.WithHint(fmt.Errorf("%s is a file of the commit that is judged, which may not say what has to hold", inside),
 			"--from origin/main reads it from the branch into which the commit is to be merged")
 	}
@@ -270,25 +267,24 @@ func printForGitHub(to io.Writer, all []verdict) {
 
 // codeProblem is one of GitLab's Code Quality report.
 type codeProblem struct {
-	Description string `json:"description"`
-	Check       string `json:"check_name"`
-	Fingerprint string `json:"fingerprint"`
-	Severity    string `json:"severity"`
-	Location    struct {
-		Path  string `json:"path"`
-		Lines struct {
-			Begin int `json:"begin"`
-		} `json:"lines"`
-	} `json:"location"`
+	Description string    `json:"description"`
+	Check       string    `json:"check_name"`
+	Fingerprint string    `json:"fingerprint"`
+	Severity    string    `json:"severity"`
+	Location    codePlace `json:"location"`
+}
+
+type codePlace struct {
+	Path  string         `json:"path"`
+	Lines map[string]int `json:"lines"`
 }
 
 func forGitLab(all []verdict) []codeProblem {
 	found := []codeProblem{}
 	add := func(v verdict, text, severity string) {
 		sum := sha256.Sum256([]byte(v.File + "\n" + text))
-		p := codeProblem{Description: text, Check: "fsmtx verify", Severity: severity, Fingerprint: hex.EncodeToString(sum[:])}
-		p.Location.Path, p.Location.Lines.Begin = v.File, 1
-		found = append(found, p)
+		found = append(found, codeProblem{text, "fsmtx verify", hex.EncodeToString(sum[:]), severity,
+			codePlace{v.File, map[string]int{"begin": 1}}})
 	}
 	for _, v := range all {
 		for _, p := range v.Problems {

@@ -127,7 +127,7 @@ func (x *summary) add(r proof.Run) {
 			case answer != "":
 				x.Answers[answer]++
 			case d.Decision == string(steps.Deny):
-				x.Refusals[d.Gate] += max(1, d.Times)
+				x.Refusals[d.Gate]++
 			}
 		}
 	}
