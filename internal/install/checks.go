@@ -3,8 +3,6 @@ package install
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,47 +45,7 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	for _, deep := range DeepBelow(d.cwd) {
 		found = append(found, Fault{Kind: "workflow", What: deep.Why, File: deep.Path, Command: deep.Remedy})
 	}
-	skills, _ := l.Skills(d.cwd)
-	return append(found, otherwiseNamed(skills)...), nil
-}
-
-func (d *doctor) plugins(context.Context) (found []Fault, err error) {
-	registry, _, err := d.registry()
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return []Fault{{Kind: "plugin", What: err.Error()}}, nil
-	}
-	versions := map[string]client.Installation{}
-	for _, in := range registry.Applying(d.cwd) {
-		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
-			found = append(found, Fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
-				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath),
-					in.Scope, filepath.Base(in.InstallPath))})
-		}
-		versions[in.Key] = in
-		if root := registry.Root(in); root.Live {
-			found = append(found, staleCopy(in, root.Dir)...)
-		}
-	}
 	return found, nil
-}
-
-// staleCopy compares the client's copy of a plugin with its source tree: the client takes
-// the skills from the source, but the hooks and programs from the copy (fact 28, client
-// 2.1.197).
-func staleCopy(in client.Installation, source string) []Fault {
-	for _, name := range []string{"hooks/hooks.json", ".mcp.json", client.ManifestPath} {
-		a, errA := safefile.ReadFile(filepath.Join(source, name), settings.MaxBytes, 0)
-		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), settings.MaxBytes, 0)
-		if errA == nil && (errB != nil || string(a) != string(b)) {
-			return []Fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source,
-				File:    filepath.Join(in.InstallPath, name),
-				Command: "claude plugin update " + in.Key}}
-		}
-	}
-	return nil
 }
 
 // litter finds what killed commands left beside the files that this program writes.

@@ -26,22 +26,19 @@ It prints each problem, the most urgent first, with a command that repairs it:
                is broken, or their time limits are too short; a hook of yours may answer for
                you; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models do not have the task tools that install --task-tools promised
-  workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
+  workflow     a skill's fsm.json is not valid, or no name leads to it
   guards       a configuration of the planning guards that cannot be read
   recovery     an interrupted hydration, or a journal that is not trusted
-  plugin       installed in two scopes with different versions, or a copy that is older
-               than its source
   task list    its directory is not writable, on a network, or without hard links
-  lock         a stale lock of the client, or a file at the path of a lock
   leftover     the state directory of a list that no longer exists (--older-than), or
                temporary files of a command that was killed
 
 If nothing is wrong, it says by what a session works on steps here, and whether there is a
 workflow at all.
 
---fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
-stale locks, and removes the state directories of lists that were removed at least
---older-than ago, and what killed commands left.
+--fix repairs what can be repaired safely: it finishes interrupted hydrations, and
+removes the state directories of lists that were removed at least --older-than ago, and what
+killed commands left.
 
 Hooks are switched off by disableAllHooks in a settings file (the nearest file that has it
 decides), by the settings of an organisation, and by modes of the client such as --bare.
