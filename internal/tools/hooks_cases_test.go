@@ -35,7 +35,6 @@ type hookCase struct {
 	Files        map[string]string `json:"files"`
 	Dirname      string            `json:"dirname"`
 	GenInput     *genInput         `json:"gen_input"`
-	Settle       float64           `json:"settle"` // seconds
 	Expect       map[string]any    `json:"expect"`
 	Recommend    map[string]any    `json:"recommend"`
 	Tags         []string          `json:"tags"`
@@ -119,7 +118,6 @@ func (c hookCase) run(t *testing.T) {
 	start := time.Now()
 	got := evaluate(t, stdin)
 	got["@elapsed_ms"] = float64(time.Since(start).Milliseconds())
-	time.Sleep(time.Duration(c.Settle * float64(time.Second)))
 	got["@files"] = c.newFiles(t, dir)
 
 	want := map[string]any{}
