@@ -78,7 +78,7 @@ race: ## run every test with the race detector
 
 ci: tidy format vet staticcheck cross fuzz-sample oracle oracle-program-sample e2e-sample agents-changed together disks-sample mutants-changed test ## everything that continuous integration runs
 
-nightly: ci dist-check race oracle-program e2e fidelity agents enforcement disks ## all that is too long for continuous integration, in hours
+nightly: ci dist-check race oracle-program e2e fidelity agents enforcement crashtest disks ## all that is too long for continuous integration, in hours
 	@$(MAKE) fuzz TIME=1m
 	@$(MAKE) soak
 

@@ -115,14 +115,19 @@ func (w *world) kill(t *testing.T, n int) {
 }
 
 // TestDeathAtEveryStepIsRecovered kills a hydration ahead of every step and continues
-// in three ways: by a recovery, by the next hydration, and by one of another skill.
+// in three ways: by a recovery, by the next hydration, and by one of another skill. Without -every each step has
+// one of them, another one in the next scenario.
 func TestDeathAtEveryStepIsRecovered(t *testing.T) {
-	for _, d := range scenarios {
+	ways := []string{"recover", "first", "second"}
+	for i, d := range scenarios {
 		t.Run(strings.ReplaceAll(d.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			steps, created := d.steps(t), d.creations(t)
 			for _, n := range d.chosen(steps) {
-				for _, by := range []string{"recover", "first", "second"} {
+				for j, by := range ways {
+					if !*every && j != (i+n)%len(ways) {
+						continue
+					}
 					w := d.world(t)
 					before := w.Tasks(t)
 					w.kill(t, n)
