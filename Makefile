@@ -20,6 +20,7 @@ TARGETS     ?=
 SAMPLE      ?= 0
 STATES      ?= 0
 SOAK        ?= 1h
+TOGETHER    ?= 60s
 AGENTS      ?=
 RUN         ?=
 OF          ?=
@@ -108,29 +109,31 @@ cross: ## compile for every system, unoptimised; make dist does it for every pla
 # A run that ends at its time may fail with nothing but "context deadline exceeded"
 # (go.dev/issue/75804, in every Go before 1.27). A failing input is always written to a
 # file and named; without one the target's whole corpus is run again, and that decides.
-# A target whose time sufficed for its seeds only has tried nothing.
+# If the time sufficed for the seeds only, the target gets a minute.
 fuzz: ## run every fuzz target for TIME each (default 30s; TARGETS=MCP chooses, ONE_IN=3 takes a third, each day another)
 	@dir=$$(mktemp -d); trap 'rm -rf '$$dir EXIT; cache=$$(go env GOCACHE)/fuzz; \
 	for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
 	  go test -c -fuzz . -o $$dir/fuzz.test $$pkg || exit 1; \
+	  run() { (cd $$pkg && $$dir/fuzz.test -test.fuzzcachedir $$cache/$$pkg -test.fuzzminimizetime 20x "$$@") >$$dir/out 2>&1; }; \
 	  for target in $$($$dir/fuzz.test -test.list '^Fuzz.*($(TARGETS))' | awk -v day=$$(date +%j) 'NR % $(ONE_IN) == day % $(ONE_IN)'); do \
-	    echo "fuzzing $$pkg $$target for $(TIME)"; \
-	    run() { (cd $$pkg && $$dir/fuzz.test -test.fuzzcachedir $$cache/$$pkg -test.fuzzminimizetime 20x "$$@"); }; \
-	    if run -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(TIME) >$$dir/out 2>&1; then \
+	    for time in $(TIME) 1m; do \
+	      echo "fuzzing $$pkg $$target for $$time"; \
+	      if ! run -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $$time; then \
+	        cat $$dir/out; \
+	        grep -q '^ *context deadline exceeded$$' $$dir/out && ! grep -q 'Failing input written' $$dir/out || exit 1; \
+	        echo "no failing input was written: running the corpus of $$target"; \
+	        run -test.run "^$$target\$$" || { cat $$dir/out; exit 1; }; \
+	        break; \
+	      fi; \
 	      grep -v '^PASS' $$dir/out | tail -n 1; \
-	      grep -q 'new interesting' $$dir/out || { cat $$dir/out; echo "only the seeds of $$target were run"; exit 1; }; \
-	      continue; \
-	    fi; \
-	    cat $$dir/out; \
-	    grep -q '^ *context deadline exceeded$$' $$dir/out || exit 1; \
-	    ! grep -q 'Failing input written' $$dir/out || exit 1; \
-	    echo "no failing input was written: running the corpus of $$target"; \
-	    run -test.run "^$$target\$$" || exit 1; \
-	  done; \
+	      ! grep -q 'new interesting' $$dir/out || break; \
+	      test $$time != 1m || { echo "only the seeds of $$target were run"; exit 1; }; \
+	    done || exit 1; \
+	  done || exit 1; \
 	done
 
 fuzz-sample:
-	@$(MAKE) fuzz ONE_IN=3 TIME=8s
+	@$(MAKE) fuzz ONE_IN=3 TIME=5s
 
 oracle: ## compare the machine and the hooks with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
 	go vet -tags oracle ./internal/machine ./internal/steps
@@ -165,9 +168,9 @@ agents: ## run Codex, Copilot CLI, Gemini CLI, Qwen Code and opencode with our h
 agents-changed:
 	@if $(changed) -among '/(agent|hook|mcp|settings|install|harness/agents)$$' | grep .; then $(MAKE) agents AGENTS='codex copilot'; fi
 
-together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
+together: ## a minute (TOGETHER=20s for less) beside the client's own locking library (needs node and npm; says so if they are missing)
 	go vet -tags together ./internal/harness/together
-	FSMTX_TOGETHER=60s go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient|RecoveryIsNotReported' ./internal/harness/together
+	FSMTX_TOGETHER=$(TOGETHER) go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient|RecoveryIsNotReported' ./internal/harness/together
 
 bench: ## time the hooks against the least they can cost (as root on Linux, also on disks whose flush takes 2 ms)
 	go run ./internal/harness/bench/hydrate
@@ -194,9 +197,9 @@ disks-sample:
 mutants: ## change one place at a time and require that a test fails, in a day (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
-mutants-changed: ## try forty mutants of the packages that differ from main, for at most 90 seconds; fail if more than 20 in 100 survive
+mutants-changed: ## try forty mutants of the packages that differ from main, for at most a minute; fail if more than 20 in 100 survive
 	@all="$$($(changed) -among '^./(fsmspec|locator|txn|internal/)' | grep -v harness)"; \
-	  test -z "$$all" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 90s $$all
+	  test -z "$$all" || go run ./internal/harness/mutants -sample 40 -seed 1 -most 20 -for 60s $$all
 
 soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
 	go vet -tags together ./internal/harness/together
