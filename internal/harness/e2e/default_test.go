@@ -41,6 +41,7 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	m.See(0, "Do you approve the release?")
 	m.See(0, "Do you want to proceed")
 	m.Answer(0, "\x1b", "What should")
+	m.Clear()
 	require.False(t, state(t, s).Step(2).Done())
 	from := m.Here()
 	m.Enter("continue")

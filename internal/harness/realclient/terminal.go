@@ -136,13 +136,24 @@ func (t *Terminal) See(from int, text string) string {
 
 // Answer types keys until the program has shown the text since from, and returns what it has
 // shown. The client ignores keys for a moment after it has drawn a dialog, and draws nothing
-// when that is over.
+// when that is over. A slow client reads some of them later: see Clear.
 func (t *Terminal) Answer(from int, keys, text string) string {
 	t.s.t.Helper()
 	return t.see(from, text, keys)
 }
 
-// again is the time after which Answer types its keys once more.
+// Clear waits until the client has read what Answer typed once too often, and empties its prompt. An escape that it has not
+// read would be one key with the next letter.
+func (t *Terminal) Clear() {
+	t.s.t.Helper()
+	t.Answer(t.Here(), "§", "§")
+	from := t.Here()
+	t.Type("\x15") // control and u
+	t.See(from, "for shortcuts")
+}
+
+// again is the time after which Answer types its keys once more, and doubles: a client that is slow reads them all, and two
+// escapes mean something else than one.
 const again = time.Second
 
 func (t *Terminal) see(from int, text, keys string) (shown string) {
@@ -161,7 +172,8 @@ func (t *Terminal) see(from int, text, keys string) (shown string) {
 // until waits until the output is as it has to be, and types keys again and again unless they are empty.
 func (t *Terminal) until(what, keys string, is func(ended bool) bool) {
 	t.s.t.Helper()
-	retype := time.NewTicker(again)
+	pause := again
+	retype := time.NewTimer(pause)
 	defer retype.Stop()
 	deadline := time.NewTimer(t.s.limit)
 	defer deadline.Stop()
@@ -175,6 +187,8 @@ func (t *Terminal) until(what, keys string, is func(ended bool) bool) {
 		case <-changed:
 		case <-retype.C:
 			t.Type(keys)
+			pause *= 2
+			retype.Reset(pause)
 		case <-deadline.C:
 			require.Failf(t.s.t, "the terminal", "did not %s in %v", what, t.s.limit)
 		}
