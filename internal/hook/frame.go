@@ -22,11 +22,13 @@ const planMode = "plan"
 // NewFrame returns the frame for a list, for hooks and commands.
 func NewFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
 	return &steps.Frame{
-		List:          tasks.List{Dir: found.Dir, Wait: lockWait},
-		Session:       found.Session,
+		Store: steps.Store{
+			List:       tasks.List{Dir: found.Dir, Wait: lockWait},
+			Session:    found.Session,
+			Unreleased: func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
+		},
 		Env:           os.Environ(),
 		Interruptible: interruptible,
-		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
 		Unnamed:       func() bool { return tasklist.Unnamed(context.Background(), s.Getenv, found.Dir) },
 		Questions:     found.Questions(),
 	}

@@ -201,7 +201,7 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 		`fsmtx undo takes the new tasks out again`, hydrate.Notice(r, result))
 	assert.Equal(t, int64(1), hydrate.Call{Request: r, Result: result}.Decision(time.Time{}, time.Time{}).Parent)
 
-	_, err = (&steps.Frame{List: tasks.List{Dir: h.list()}, Session: "list"}).GoPast(t.Context(),
+	_, err = (&steps.Frame{Store: steps.Store{List: tasks.List{Dir: h.list()}, Session: "list"}}).GoPast(t.Context(),
 		steps.Past{Step: 3, Because: "x", WithBlockers: true}, steps.By{})
 	require.NoError(t, err)
 	for range 3 {

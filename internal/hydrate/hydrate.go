@@ -150,7 +150,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		answerers:  o.Answerers,
 	}
 	if r.Project == "" && o.FromClient != nil && !o.FromClient() { // the agent has chosen the environment
-		f := steps.Frame{List: h.list, Session: r.Session}
+		f := steps.Frame{Store: steps.Store{List: h.list, Session: r.Session}}
 		h.request.Project = f.Directory(context.Background())
 		h.request.Chosen = h.request.Project == ""
 	}
@@ -272,7 +272,7 @@ func NoteCall(ctx context.Context, r Request, env Env, o Options, found error) e
 }
 
 func noteCall(ctx context.Context, r Request, under int64, list tasks.List, forged func() bool) error {
-	f := steps.Frame{List: list, Session: r.Session, Forged: forged}
+	f := steps.Frame{Store: steps.Store{List: list, Session: r.Session, Forged: forged}}
 	if err := f.Calls(ctx, steps.SkillCall{Skill: r.tag(), Agent: r.Agent, Use: r.use(), Under: under}); err != nil {
 		return fmt.Errorf("a step demands the skill %s, and the call could not be recorded, so call it again: %w", r.tag(), err)
 	}

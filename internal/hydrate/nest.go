@@ -156,7 +156,7 @@ func (h *Hydration) nested() *Nested {
 	if p == nil || len(h.result.Created) == 0 {
 		return nil
 	}
-	frame := steps.Frame{List: h.list, Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
+	frame := steps.Frame{Store: steps.Store{List: h.list}, Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
 	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, Early: h.place.Early,
 		EndOuter: frame.EndCommand(p)}
 }

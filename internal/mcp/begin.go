@@ -39,7 +39,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	}
 	chosen, dir := !t.who.FromClient() && found.Project == "", "" // by the agent, which has started the server itself
 	if chosen {
-		frame := steps.Frame{List: tasks.List{Dir: found.Dir}, Session: found.Session}
+		frame := steps.Frame{Store: steps.Store{List: tasks.List{Dir: found.Dir}, Session: found.Session}}
 		dir = frame.Directory(ctx)
 	}
 	q := question{list: found.Dir, to: "begin: " + skill}

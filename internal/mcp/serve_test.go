@@ -246,7 +246,7 @@ func TestServersBesideHooks(t *testing.T) {
 		})
 	}
 	group.Go(func() {
-		f := &steps.Frame{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}, Env: os.Environ(), Apply: true}
+		f := &steps.Frame{Store: steps.Store{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}}, Env: os.Environ(), Apply: true}
 		for range 3 {
 			for step := 1; step <= count; step++ {
 				v := f.Update(t.Context(), steps.Update{Task: strconv.Itoa(step), Status: progress.Complete})

@@ -43,8 +43,11 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 		note = fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, found.Session)
 	}
 	f = &steps.Frame{
-		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
-		Env: c.env, NoChecks: !c.flags.Checks && c.who.FromClient(), Apply: true, Via: steps.By{How: steps.ByMCP}, Log: c.log(),
+		Store:     steps.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
+		Env:       c.env,
+		NoChecks:  !c.flags.Checks && c.who.FromClient(),
+		Apply:     true,
+		Via:       steps.By{How: steps.ByMCP},
 		Questions: found.Questions(),
 		Unnamed:   func() bool { return tasklist.Unnamed(ctx, c.lookup, found.Dir) },
 	}

@@ -45,7 +45,7 @@ func hydrated(t *testing.T, file string) *steps.Frame {
 	})
 	require.NoError(t, err)
 	list.Record = nil
-	return &steps.Frame{List: list, Session: "s1", Env: os.Environ(), Apply: true, Via: steps.By{How: steps.ByShell}}
+	return &steps.Frame{Store: steps.Store{List: list, Session: "s1"}, Env: os.Environ(), Apply: true, Via: steps.By{How: steps.ByShell}}
 }
 
 const story = `{"fsm": 2, "steps": [

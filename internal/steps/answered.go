@@ -13,7 +13,7 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how How) Verdi
 	if c == nil {
 		return v
 	}
-	dir, s, err := c.open(ctx)
+	dir, s, err := c.open(ctx, c.steps)
 	if err != nil {
 		return f.trouble(err)
 	}

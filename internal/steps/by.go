@@ -56,8 +56,6 @@ func (f *Frame) by(u Update, v Verdict) By {
 	return by
 }
 
-func (f *Frame) forged() bool { return f.Forged != nil && f.Forged() }
-
 // seenBy returns who decided that a step which was completed in another way counts as
 // done, or does not: the command if its check ran, and otherwise this program.
 func (f *Frame) seenBy(u Update, v Verdict) By {

@@ -36,7 +36,7 @@ func TestWhoDecided(t *testing.T) {
 		"completed in another way, check holds": {seen: true, verdict: Verdict{Check: passed}, who: TheCommand, how: ByUpdate},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &Frame{Session: "s1", Via: c.via}
+			f := &Frame{Store: Store{Session: "s1"}, Via: c.via}
 			by := f.by
 			if c.seen {
 				by = f.seenBy

@@ -35,8 +35,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		os.Exit(m.Run())
 	}
-	f := &Frame{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)}, Session: "s1",
-		Env: os.Environ()}
+	f := &Frame{
+		Store: Store{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)}, Session: "s1"},
+		Env:   os.Environ(),
+	}
 	f.try(context.Background(), os.Getenv("FSMTX_TEST_CALL"), true)
 }
 
@@ -127,7 +129,7 @@ func copied(t *testing.T, template string) *Frame {
 		return os.WriteFile(to, data, 0o600)
 	}))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return &Frame{List: tasks.List{Dir: filepath.Join(dir, "s1"), Wait: 5 * time.Second}, Session: "s1", Env: os.Environ()}
+	return &Frame{Store: Store{List: tasks.List{Dir: filepath.Join(dir, "s1"), Wait: 5 * time.Second}, Session: "s1"}, Env: os.Environ()}
 }
 
 // stateDirOf returns S.

@@ -57,7 +57,7 @@ func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, le
 	if x.Mode == StopOff || len(s.Ready()) == 0 {
 		return s, nil, nil
 	}
-	all, err := recall[reminders](f, stopFile)
+	all, err := recall[reminders](&f.Store, stopFile)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,7 +107,7 @@ func (f *Frame) remember(ctx context.Context, x Stopping, last reminder) error {
 
 // changeReminders sets a value in the file of reminders.
 func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
-	return remember(ctx, f, stopFile, func(r reminders) reminders { return r.with(key, value) })
+	return remember(ctx, &f.Store, stopFile, func(r reminders) reminders { return r.with(key, value) })
 }
 
 // reminders has the last reminder, by session and agent.
@@ -148,7 +148,7 @@ func (r reminders) of(agent string) reminder {
 // BeginTurn makes the count of Stopping.Turns begin again, because the person has sent a
 // prompt.
 func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
-	all, err := recall[reminders](f, stopFile)
+	all, err := recall[reminders](&f.Store, stopFile)
 	last := all.of(f.reminder(x))
 	if err != nil || last.times < 2 {
 		return err

@@ -180,7 +180,7 @@ func TestStepsHydratedAsCompletedAreDone(t *testing.T) {
 
 func TestAListWithoutWorkflow(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tasks", "s1")
-	f := &Frame{List: tasks.List{Dir: dir}}
+	f := &Frame{Store: Store{List: tasks.List{Dir: dir}}}
 	require.Equal(t, Verdict{}, f.Update(t.Context(), Update{Task: "1", Status: deleted}))
 	require.Equal(t, Verdict{}, f.Completed(t.Context(), Update{Task: "1", Status: completed}))
 	require.Equal(t, Verdict{}, f.Edit(filepath.Join(dir, "1.json"), "/"))

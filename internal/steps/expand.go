@@ -417,19 +417,19 @@ func (s *State) misshapen() bool { return len(s.unfinishedExpansions()) > 0 || l
 // reshape makes the list have the tasks that the evidence says it has: it creates those of
 // expansions, and takes out the copies of earlier rounds. Then s is the state after that. It
 // returns what the agent has to know of it.
-func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string, err error) {
+func (st *Store) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string, err error) {
 	if s.isPartial() || !s.misshapen() {
 		return "", nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	if old := s.outdated(); len(old) > 0 {
-		if err := c.remove(ctx, dir, s, old); err != nil {
+		if err := st.remove(ctx, dir, s, old); err != nil {
 			return "", err
 		}
 	}
 	all := s.unfinishedExpansions()
 	for _, e := range all {
-		if err := c.expand(ctx, dir, s, s.Step(e.Step), e); err != nil {
+		if err := st.expand(ctx, dir, s, s.Step(e.Step), e); err != nil {
 			return "", err
 		}
 	}
@@ -438,8 +438,7 @@ func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string
 		func(b *Current) bool { return !s.isOutdated(b.Workflow) && r.steps.find(itoa(b.ID)) == nil }) {
 		return "", r.broken[0].err // the state would have fewer steps than the list
 	}
-	c.steps = r.steps
-	after, err := c.steps.state(ctx, dir.Path(), dir, false)
+	after, err := r.steps.state(ctx, dir.Path(), dir, false)
 	if err != nil {
 		return "", err
 	}
@@ -451,13 +450,13 @@ func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string
 }
 
 // expand creates the tasks for the lines of a step, and records that they are there.
-func (c *call) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current, e Evidence) error {
+func (st *Store) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current, e Evidence) error {
 	if len(e.Items) > 0 {
 		what, err := s.copiesOf(b, e.Items)
 		if err != nil {
 			return err
 		}
-		list := c.List
+		list := st.List
 		list.Record = func(p *fsmspec.Plan) (string, error) { return b.recordOf(p, e) }
 		label := tasks.Label{Invocation: e.Expands, Command: b.Workflow.Command, Spec: b.Workflow.Spec, Session: b.Workflow.Session, Step: b.ID}
 		err = list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) { return fsmspec.PlanItems(what, snap) })
@@ -497,8 +496,8 @@ func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
 }
 
 // remove takes tasks out of the list.
-func (c *call) remove(ctx context.Context, dir *txn.Dir, s *State, old []fsmspec.Existing) error {
-	list, w := c.List, s.find(old[0].ID).Workflow
+func (st *Store) remove(ctx context.Context, dir *txn.Dir, s *State, old []fsmspec.Existing) error {
+	list, w := st.List, s.find(old[0].ID).Workflow
 	list.Record = nil
 	label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, Step: w.Parent}
 	return list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {

@@ -417,7 +417,7 @@ func TestAnExpansionIsRedone(t *testing.T) {
 	l.write("packages.txt", "a\nb")
 	u := Update{Task: "2", Status: inProgress}
 	c, _ := l.Frame.begin(t.Context(), u)
-	dir, s, err := c.open(t.Context())
+	dir, s, err := c.open(t.Context(), c.steps)
 	require.NoError(t, err)
 	c.readLines(t.Context(), s.Step(2))
 	d := c.decide(s)

@@ -12,9 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -32,8 +30,8 @@ const callMargin = 30 * time.Second
 // what it says. If something is missing, it is found out without any lock, and the next
 // round begins.
 type Frame struct {
-	List     tasks.List    // Wait limits the wait for the locks
-	Session  string        // the id of the session, for messages
+	Store
+
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
 	NoChecks bool          // do not run checks
@@ -45,10 +43,6 @@ type Frame struct {
 	// Interruptible returns a context that is cancelled by the signals that end this
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
-
-	// Unreleased is called with the error when a lock cannot be released. The lock expires
-	// after ten seconds. It may be nil.
-	Unreleased func(error)
 
 	// Unnamed reports whether a person's command in a terminal finds the list without naming it.
 	// It is asked when a text names such a command; nil is no.
@@ -69,14 +63,6 @@ type Frame struct {
 
 	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
 	Answers func() []Answerer
-
-	// Forged reports whether the event comes from the agent's shell, and not from the client: then the
-	// shell has chosen the environment of checks, and the person sees no answer. It may be nil.
-	Forged func() bool
-
-	// Log is called with each decision once it is on record, some while the list is locked. It
-	// may be nil.
-	Log func(decisions.Record)
 }
 
 // call is one update that is being decided.
@@ -126,7 +112,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	if c == nil {
 		return v
 	}
-	s, err := c.look(ctx)
+	s, err := c.look(ctx, c.steps)
 	if err != nil {
 		return f.trouble(err)
 	}
@@ -139,7 +125,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		if v := f.mayBeAnother(s, target); v != nil {
 			no := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Deny, Why: v.Why, Agent: e.Agent,
 				By: By{Who: TheCommand, How: ByApproval, Session: f.Session, Agent: e.Agent}}
-			if noted := c.note(ctx, s, no); noted.Trouble != "" {
+			if noted := c.noted(ctx, s, no); noted.Trouble != "" {
 				v.Trouble = noted.Trouble
 			}
 			return *v
@@ -147,7 +133,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: f.saidYes(),
 			Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged}
-		return c.note(ctx, s, yes)
+		return c.noted(ctx, s, yes)
 	}
 	c.unattended = true
 	return f.finished(c, c.run(ctx), func(key string) bool { return f.toldBefore(ctx, key) })
@@ -261,7 +247,7 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	if c.lockless {
 		return c.roundUnlocked(ctx, nil)
 	}
-	dir, s, err := c.open(ctx)
+	dir, s, err := c.open(ctx, c.steps)
 	if err != nil {
 		c.lockless = true
 		return c.roundUnlocked(ctx, err)
@@ -283,80 +269,45 @@ func (c *call) judged(s *State) decision {
 	return d
 }
 
-// open locks the list and reads its state.
-func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
-	waiting, cancel := c.List.Waiting(ctx)
-	defer cancel()
-	dir, err := c.List.Open(waiting)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := c.steps.state(ctx, dir.Path(), dir, false)
-	if err != nil {
-		c.release(dir)
-		return nil, nil, err
-	}
-	endOrphans(s.dead)
-	return dir, s, nil
-}
-
-// look reads the state of the list without its lock.
-func (c *call) look(ctx context.Context) (*State, error) {
-	r, err := txn.OpenReader(c.List.Dir, txn.WithFS(c.List.Files()))
-	var src source
-	if err == nil {
-		defer r.Close()
-		src = r
-	}
-	return c.steps.state(ctx, c.List.Dir, src, false)
-}
-
 // carryOut does what a decision says, under the lock, and returns its verdict.
 func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision) Verdict {
-	over := ""
-	if d.decided() && d.verdict.Allowed() {
+	if !d.decided() {
+		_ = c.record(dir, s, d.lines) // they are found out again
+		c.publish(dir, s, d)
+		return Verdict{}
+	}
+	v, over := d.verdict, ""
+	if v.Allowed() {
 		var more []Evidence
 		more, over = s.tellOver(c.by(c.update, Verdict{}))
 		d.lines = slices.Insert(slices.Clone(d.lines), max(0, len(d.lines)-1), more...) // the decision is the last line
 	}
-	err := c.write(dir, s, d.lines)
-	if err == nil {
-		defer func() { c.log(s, d.lines) }()
-	}
-	c.publish(dir, s, d)
-	if !d.decided() {
-		return Verdict{}
-	}
-	v := d.verdict
-	if err != nil {
-		v = c.unrecorded(v, err)
-	} else {
-		s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], d.recorded(s)...)
-		s.fold()
-		told, notYet := c.reshape(ctx, dir, s)
-		v = v.telling(told)
-		if notYet != nil {
-			v.Trouble = both(v.Trouble, fmt.Sprintf("the tasks for the lines of a step are not in the list yet, or those of an earlier round "+
-				"still are; the next update tries again: %v", notYet))
-		}
-	}
+	x := Change{Lines: d.lines}
 	if c.Apply && v.Decision == Allow && d.changes() {
-		if err := c.setStatus(ctx, dir, c.target.ID, d.lines[len(d.lines)-1].To); err != nil {
-			return c.trouble(err)
-		}
-		if target := s.Step(c.target.ID); target != nil {
-			target.Status = d.lines[len(d.lines)-1].To
-		}
+		x.Status = map[int64]string{c.target.ID: d.lines[len(d.lines)-1].To}
 	}
-	if err != nil { // the list never shows what is not on record
-		return c.withTroubles(dir, v, s)
+	done, err := c.Store.Apply(ctx, dir, s, x)
+	c.publish(dir, s, d)
+	switch {
+	case err != nil:
+		return c.withTroubles(dir, c.unrecorded(v, err), s)
+	case done.Unset != nil:
+		return c.trouble(done.Unset)
 	}
-	s.fold()
-	if put := c.putRight(ctx, dir, s); put != "" {
-		v.Trouble = both(v.Trouble, put)
+	v = v.telling(done.Told)
+	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, s.toldFresh(d.lines)} {
+		v.Trouble = both(v.Trouble, text)
 	}
-	v.Trouble = both(both(v.Trouble, over), s.toldFresh(d.lines))
 	return c.withTroubles(dir, c.withLate(v, s, d), s)
+}
+
+// notYet tells the person that tasks are not in the list yet.
+func notYet(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("the tasks for the lines of a step are not in the list yet, or those of an earlier round "+
+		"still are; the next update tries again: %v", err)
 }
 
 // withLate adds to a verdict what the agent has to know of steps that the clock has ended.
@@ -383,43 +334,6 @@ func (d decision) changes() bool {
 	return e.From != e.To
 }
 
-// write appends lines to the evidence, after those that were written without the lock. It
-// rewrites a file that has grown large.
-func (c *call) write(dir *txn.Dir, s *State, lines []Evidence) error {
-	if err := s.mergeLate(dir); err != nil {
-		return err
-	}
-	s.writeSnapshot(dir)
-	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return e.Verdict != Override }))
-	text, err := linesOf(lines)
-	if err != nil {
-		return err
-	}
-	if overrides > 1 || outgrows(s.size, int64(len(text))) { // one decision of a person is on record as a whole
-		data, err := dir.ReadState(evidenceFile)
-		if err != nil {
-			return err
-		}
-		all, _ := parseEvidence(data)
-		return rewriteEvidence(dir, newest(s.thin(append(all, lines...))))
-	}
-	for _, e := range lines {
-		if err := appendEvidence(dir, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// record writes lines, and passes them on to the log.
-func (c *call) record(dir *txn.Dir, s *State, lines []Evidence) error {
-	err := c.write(dir, s, lines)
-	if err == nil {
-		c.log(s, lines)
-	}
-	return err
-}
-
 // publish tells other calls what this one is about to do. An error is ignored: the record
 // only makes others wait, and a step that it does not name is not done either.
 func (c *call) publish(dir *txn.Dir, s *State, d decision) {
@@ -437,7 +351,7 @@ func (c *call) publish(dir *txn.Dir, s *State, d decision) {
 // roundUnlocked is round without the lock. cause is why it cannot be had, or nil if that was
 // said before.
 func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdict) {
-	s, err := c.look(ctx)
+	s, err := c.look(ctx, c.steps)
 	if err != nil {
 		return decision{}, c.trouble(errors.Join(cause, err))
 	}
@@ -460,34 +374,11 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	return d, c.withTroubles(nil, v, s)
 }
 
-// writeLate records lines without the lock, in a file of their own. The next call that has
-// the lock adds them to the evidence and removes the file, so none is written to it later.
-func (c *call) writeLate(lines []Evidence) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	text, err := linesOf(lines)
-	if err != nil {
-		return err
-	}
-	r, err := txn.OpenReader(c.List.Dir, txn.WithFS(c.List.Files()))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return r.WriteUnlocked(lateName(newCallID()), text)
-}
-
-// note adds one line to the evidence, if need be without the lock.
-func (c *call) note(ctx context.Context, s *State, e Evidence) Verdict {
-	err := c.locked(ctx, func(dir *txn.Dir) error { return appendEvidence(dir, e) })
-	if err != nil {
-		err = c.writeLate([]Evidence{e})
-	}
-	if err != nil {
+// noted adds one line to the evidence, if need be without the lock.
+func (c *call) noted(ctx context.Context, s *State, e Evidence) Verdict {
+	if err := c.note(ctx, s, e); err != nil {
 		return c.unrecorded(Verdict{Step: e.Step}, err)
 	}
-	c.log(s, []Evidence{e})
 	return Verdict{Step: e.Step}
 }
 
@@ -505,7 +396,7 @@ func (c *call) await(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		s, err := c.look(ctx)
+		s, err := c.look(ctx, c.steps)
 		if err != nil || !c.decide(s).wait {
 			return
 		}
@@ -677,11 +568,4 @@ func both(a, b string) string {
 		return a + b
 	}
 	return a + "\n" + b
-}
-
-// release releases the locks of the list.
-func (f *Frame) release(dir *txn.Dir) {
-	if err := dir.Close(); err != nil && f.Unreleased != nil {
-		f.Unreleased(err)
-	}
 }

@@ -38,7 +38,7 @@ const maxGrants = 50
 func (f *Frame) Grant(ctx context.Context, g Grant) (token string, err error) {
 	token = rand.Text()
 	g.Time, g.Hash = time.Now().UTC(), hashOf(token)
-	return token, remember(ctx, f, grantsFile, func(all []Grant) []Grant {
+	return token, remember(ctx, &f.Store, grantsFile, func(all []Grant) []Grant {
 		all = append(all, g)
 		return all[max(0, len(all)-maxGrants):]
 	})
@@ -47,10 +47,10 @@ func (f *Frame) Grant(ctx context.Context, g Grant) (token string, err error) {
 // UseGrant uses up the grant of a token, whatever it is for. It returns ErrNoGrant unless
 // the grant is for this command and its call is still being carried out.
 func (f *Frame) UseGrant(ctx context.Context, token, command string) (found Grant, err error) {
-	if all, err := recall[[]Grant](f, grantsFile); err != nil || len(all) == 0 {
+	if all, err := recall[[]Grant](&f.Store, grantsFile); err != nil || len(all) == 0 {
 		return found, errors.Join(ErrNoGrant, err) // without a grant S is not created
 	}
-	err = remember(ctx, f, grantsFile, func(all []Grant) []Grant {
+	err = remember(ctx, &f.Store, grantsFile, func(all []Grant) []Grant {
 		i := slices.IndexFunc(all, func(g Grant) bool { return g.Hash == hashOf(token) })
 		if i < 0 {
 			return all
@@ -81,11 +81,11 @@ func (f *Frame) EndGrants(ctx context.Context, e Seen) error {
 	if f.lacks(grantsFile) {
 		return nil // as at nearly every event
 	}
-	all, err := recall[[]Grant](f, grantsFile)
+	all, err := recall[[]Grant](&f.Store, grantsFile)
 	if err != nil || !slices.ContainsFunc(all, func(g Grant) bool { return g.endsWith(e) }) {
 		return err
 	}
-	return remember(ctx, f, grantsFile, func(all []Grant) []Grant {
+	return remember(ctx, &f.Store, grantsFile, func(all []Grant) []Grant {
 		return slices.DeleteFunc(all, func(g Grant) bool { return g.endsWith(e) })
 	})
 }

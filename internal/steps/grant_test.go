@@ -127,7 +127,7 @@ func TestWhichEventsEndAGrant(t *testing.T) {
 func TestGrantsAreLimited(t *testing.T) {
 	all := make([]Grant, maxGrants)
 	l := hydrated(t, Step{})
-	require.NoError(t, remember(t.Context(), l.Frame, grantsFile, func([]Grant) []Grant {
+	require.NoError(t, remember(t.Context(), &l.Store, grantsFile, func([]Grant) []Grant {
 		for i := range all {
 			all[i] = Grant{Use: itoa(int64(i))}
 		}

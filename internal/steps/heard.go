@@ -68,7 +68,7 @@ func (h Heard) person(s *State) (p person) {
 
 // Heard returns what is known of a session. It takes no lock.
 func (f *Frame) Heard(session string) (Heard, error) {
-	all, err := recall[map[string]Heard](f, heardFile)
+	all, err := recall[map[string]Heard](&f.Store, heardFile)
 	return all[session], err
 }
 
@@ -79,7 +79,7 @@ func (f *Frame) Hear(ctx context.Context, session string, change func(Heard) Hea
 	if err != nil || change(now) == now {
 		return err
 	}
-	return remember(ctx, f, heardFile, func(all map[string]Heard) map[string]Heard {
+	return remember(ctx, &f.Store, heardFile, func(all map[string]Heard) map[string]Heard {
 		if all == nil {
 			all = map[string]Heard{}
 		}

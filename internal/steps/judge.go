@@ -85,10 +85,10 @@ func (c *call) judge(ctx context.Context, parts []part) Verdict {
 // had, without. wait is set if it may soon be decided otherwise.
 func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool) {
 	var s *State
-	dir, s, err := c.open(ctx)
+	dir, s, err := c.open(ctx, c.steps)
 	if err == nil {
 		defer c.release(dir)
-	} else if s, err = c.look(context.WithoutCancel(ctx)); err != nil { // also if the wait for the lock has taken all the time
+	} else if s, err = c.look(context.WithoutCancel(ctx), c.steps); err != nil { // also if the wait for the lock has taken all the time
 		return c.trouble(err), false
 	}
 	v, lines, wait := c.decideCall(s, parts)

@@ -79,7 +79,7 @@ func (f *Frame) Lapse(ctx context.Context, p Pause) error {
 	if err != nil || len(live) == 0 {
 		return err
 	}
-	s, err := (&call{Frame: f, steps: live}).look(ctx)
+	s, err := f.look(ctx, live)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// log passes decisions on to Frame.Log, once they are on record. s is the state after them.
-func (f *Frame) log(s *State, lines []Evidence) {
-	if f.Log == nil {
+// log passes decisions on to Store.Log, once they are on record. s is the state after them.
+func (st *Store) log(s *State, lines []Evidence) {
+	if st.Log == nil {
 		return
 	}
 	for i, e := range lines {
@@ -27,8 +27,8 @@ func (f *Frame) log(s *State, lines []Evidence) {
 			r.Steps, r.Open = len(c.Workflow.Steps), &open
 			r.Finished = open == 0 && !c.Workflow.part && e.lets() && e.To == completed
 		}
-		r.List, r.Session = f.List.Dir, cmp.Or(r.Session, f.Session)
-		f.Log(r)
+		r.List, r.Session = st.List.Dir, cmp.Or(r.Session, st.Session)
+		st.Log(r)
 	}
 }
 

@@ -19,14 +19,14 @@ func parseMemo[T any](data []byte) (value T) {
 }
 
 // recall reads a memo without the lock. A memo that does not exist is the zero value.
-func recall[T any](f *Frame, name string) (T, error) {
-	data, err := txn.ReadState(f.List.Dir, name)
+func recall[T any](st *Store, name string) (T, error) {
+	data, err := txn.ReadState(st.List.Dir, name)
 	return parseMemo[T](data), err
 }
 
 // remember replaces a memo under the lock of the list. One that is empty is removed.
-func remember[T any](ctx context.Context, f *Frame, name string, change func(T) T) error {
-	return f.locked(ctx, func(dir *txn.Dir) error {
+func remember[T any](ctx context.Context, st *Store, name string, change func(T) T) error {
+	return st.locked(ctx, func(dir *txn.Dir) error {
 		data, err := dir.ReadState(name)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 	if err != nil || len(s.Steps) == 0 {
 		return ""
 	}
-	all, err := recall[reminders](f, stopFile)
+	all, err := recall[reminders](&f.Store, stopFile)
 	if lines, _ := s.news(f, all[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(s.waiting(f)) > 0) {
 		return ""
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Past is a person's decision to go past the gates of a step.
@@ -109,16 +108,4 @@ func (c *Current) passable() error {
 		return fmt.Errorf("%s: %w", c.Name(), errIsDone)
 	}
 	return nil
-}
-
-// locked calls do while it holds the lock of the list.
-func (f *Frame) locked(ctx context.Context, do func(*txn.Dir) error) error {
-	waiting, cancel := f.List.Waiting(ctx)
-	defer cancel()
-	dir, err := f.List.Open(waiting)
-	if err != nil {
-		return err
-	}
-	defer f.release(dir)
-	return do(dir)
 }

@@ -88,7 +88,7 @@ func (s *State) unticked() bool {
 
 // tick makes the boxes of plans show which steps are done, and returns for the person, once, what differs otherwise. A file that
 // another program changes meanwhile is left to the next event.
-func (f *Frame) tick(dir *txn.Dir, s *State) (told string) {
+func (st *Store) tick(dir *txn.Dir, s *State) (told string) {
 	for _, w := range s.plans() {
 		file, err := safefile.ReadToEdit(safefile.Resolve(w.Spec), MaxPlan)
 		differs := []string{"it cannot be read"}
@@ -104,7 +104,7 @@ func (f *Frame) tick(dir *txn.Dir, s *State) (told string) {
 			differs = append(differs[:maxDiffers], fmt.Sprintf("and %d more", n-maxDiffers))
 		}
 		text := strings.Join(differs, "; ")
-		if len(differs) > 0 && !f.toldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
+		if len(differs) > 0 && !st.toldIn(dir, fmt.Sprintf("plan/%08x", crc32.ChecksumIEEE([]byte(w.Spec+text)))) {
 			told = both(told, fmt.Sprintf("%s differs from its workflow: %s; fsmtx begin --plan %s takes it up again",
 				message.Line(filepath.Base(w.Spec)), text, shell.Join(w.Spec)))
 		}

@@ -36,11 +36,11 @@ func writePending(dir *txn.Dir, all []Pending) error {
 // EndOrphans kills the checks of calls that were killed themselves, at an event that decides about no step: the agent may
 // not complete a step for long, and a check changes files meanwhile. If none is on record, as nearly always, that costs one
 // look. What cannot be read is left to the next call.
-func (f *Frame) EndOrphans() {
-	if f.lacks(pendingFile) {
+func (st *Store) EndOrphans() {
+	if st.lacks(pendingFile) {
 		return
 	}
-	data, err := txn.ReadState(f.List.Dir, pendingFile, txn.WithFS(f.List.Files()))
+	data, err := txn.ReadState(st.List.Dir, pendingFile, txn.WithFS(st.List.Files()))
 	if err != nil {
 		return
 	}
@@ -49,8 +49,8 @@ func (f *Frame) EndOrphans() {
 }
 
 // lacks reports whether a state file is certainly not there.
-func (f *Frame) lacks(name string) bool {
-	s, err := txn.StateDir(f.List.Dir)
+func (st *Store) lacks(name string) bool {
+	s, err := txn.StateDir(st.List.Dir)
 	if err != nil {
 		return false
 	}

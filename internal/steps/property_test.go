@@ -55,7 +55,7 @@ func newRandom(t *rapid.T) *random {
 	root := worlds.MemoryDir(t)
 	w := &random{t: t, project: filepath.Join(root, "project"), dropped: map[int64]bool{},
 		manual: `{"id":"99","status":"pending","subject":"mine","description":"","blocks":[],"blockedBy":[]}`}
-	w.Frame = &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: time.Minute}, Session: "s1"}
+	w.Frame = &Frame{Store: Store{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: time.Minute}, Session: "s1"}}
 	n := rapid.IntRange(1, 5).Draw(t, "steps")
 	for id := int64(1); id <= int64(n); id++ {
 		s := Step{ID: id, Status: rapid.SampledFrom([]string{pending, pending, pending, inProgress, completed}).Draw(t, "status")}

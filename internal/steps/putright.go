@@ -98,8 +98,8 @@ func (c *Current) waitsAsRecorded(s *State) bool {
 
 // putRight makes the list say again what the workflow says, and returns what it did, for the
 // person.
-func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told string) {
-	told = c.tick(dir, s)
+func (st *Store) putRight(ctx context.Context, dir *txn.Dir, s *State) (told string) {
+	told = st.tick(dir, s)
 	if s.isPartial() {
 		return told
 	}

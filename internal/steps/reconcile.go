@@ -37,8 +37,9 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 		return "", err
 	}
 	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *State) error {
-		trouble, err = c.catchUp(ctx, dir, s, c.settled(s))
-		return err
+		done, err := c.Store.Apply(ctx, dir, s, Change{Lines: c.settled(s)})
+		trouble = done.PutRight
+		return cmp.Or(err, done.NotYet)
 	})
 	return trouble, err
 }
@@ -51,7 +52,7 @@ func (f *Frame) changing(ctx context.Context, live steps, agent string, do func(
 		return nil
 	}
 	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
-	dir, s, err := c.open(ctx)
+	dir, s, err := f.open(ctx, live)
 	if err != nil {
 		return err
 	}
@@ -73,18 +74,6 @@ func (s *State) behind() bool {
 func (c *call) settled(s *State) []Evidence {
 	lines := s.recordSeen(c.by(c.update, Verdict{}))
 	return append(lines, c.judgeSeen(s)...)
-}
-
-// catchUp records lines that the state has, and makes the list show the state. The list never
-// shows what is not on record.
-func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evidence) (trouble string, err error) {
-	if err := c.record(dir, s, lines); err != nil {
-		return "", err
-	}
-	if _, err := c.reshape(ctx, dir, s); err != nil {
-		return "", err
-	}
-	return c.putRight(ctx, dir, s), nil
 }
 
 // Seen records which decisions the list shows to be carried out, after an update of the agent, and makes the
@@ -449,13 +438,14 @@ func (f *Frame) overrule(ctx context.Context, id int64, by By,
 		}
 		lines := c.settled(s)
 		decided, refused := decide(s, s.Step(id), by)
-		_, err := c.catchUp(ctx, dir, s, append(lines, decided...))
+		x := Change{Lines: append(lines, decided...), Status: map[int64]string{}}
 		for _, e := range decided {
-			if err == nil && s.Step(e.Step).Unread && e.To == completed { // what the list shows is believed
-				err = f.setStatus(ctx, dir, e.Step, completed)
+			if s.Step(e.Step).Unread && e.To == completed { // what the list shows is believed
+				x.Status[e.Step] = completed
 			}
 		}
-		return cmp.Or(refused, err)
+		done, err := c.Store.Apply(ctx, dir, s, x)
+		return cmp.Or(refused, err, done.NotYet, done.Unset)
 	})
 	return s, err
 }

@@ -28,7 +28,7 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 	if err != nil || len(s.Steps) == 0 {
 		return Standing{}, err
 	}
-	all, err := recall[reminders](f, stopFile)
+	all, err := recall[reminders](&f.Store, stopFile)
 	if err != nil {
 		return Standing{}, err
 	}

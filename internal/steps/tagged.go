@@ -160,27 +160,27 @@ const maxTold = 50
 
 // toldBefore reports whether the person was told under this key, which begins with the
 // session, and remembers that they are told now. If that cannot be remembered they are told again.
-func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
-	if f.forged() { // what the hook prints does not reach the person
+func (st *Store) toldBefore(ctx context.Context, key string) (told bool) {
+	if st.forged() { // what the hook prints does not reach the person
 		return true
 	}
-	if r, err := txn.OpenReader(f.List.Dir); err == nil {
+	if r, err := txn.OpenReader(st.List.Dir); err == nil {
 		keys, _ := toldOf(r)
 		r.Close()
 		if slices.Contains(keys, key) {
 			return true
 		}
 	}
-	_ = f.locked(ctx, func(dir *txn.Dir) error {
-		told = f.toldIn(dir, key)
+	_ = st.locked(ctx, func(dir *txn.Dir) error {
+		told = st.toldIn(dir, key)
 		return nil
 	})
 	return told
 }
 
 // toldIn is toldBefore for a list that is locked.
-func (f *Frame) toldIn(dir *txn.Dir, key string) bool {
-	if f.forged() {
+func (st *Store) toldIn(dir *txn.Dir, key string) bool {
+	if st.forged() {
 		return true
 	}
 	sessions, err := toldOf(dir)

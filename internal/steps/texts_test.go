@@ -27,7 +27,7 @@ func modelTexts() map[string]struct {
 	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: inProgress, after: []int64{1}, approval: "Publish it?"},
 		stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Really?"})
 	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
-	f := &Frame{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}
+	f := &Frame{Store: Store{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}}
 	of := func(target *Current, u Update, v Verdict) Verdict {
 		c := &call{Frame: f, update: u, target: &recorded{Step: &target.Step, workflow: target.Workflow}}
 		return f.finished(c, c.final(s, target, v, nil).verdict, untold)

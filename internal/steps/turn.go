@@ -135,15 +135,6 @@ func (c *call) endSeen(s *State, b *Current) (e *ending, line Evidence, ok bool)
 	return e, line, true
 }
 
-// recorded returns the lines of a decision that are not part of the state yet.
-func (d decision) recorded(s *State) []Evidence {
-	return slices.DeleteFunc(slices.Clone(d.lines), func(e Evidence) bool {
-		return slices.ContainsFunc(s.Evidence, func(o Evidence) bool {
-			return o.Step == e.Step && o.Verdict == e.Verdict && o.Time.Equal(e.Time) && o.To == e.To
-		})
-	})
-}
-
 // maxTurn limits what the agent reads at a transition, in characters, beside the description
 // of what is ready and the output of a check that failed.
 const maxTurn = 600

@@ -54,7 +54,7 @@ func IsIn(project, dir string) bool {
 
 // KeepDirectory records the directory of the session's project, from an event of the client itself.
 func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
-	if all, err := recall[reminders](f, stopFile); err != nil || all[f.directoryKey()] == dir {
+	if all, err := recall[reminders](&f.Store, stopFile); err != nil || all[f.directoryKey()] == dir {
 		return err
 	}
 	return f.changeReminders(ctx, f.directoryKey(), dir)
@@ -63,7 +63,7 @@ func (f *Frame) KeepDirectory(ctx context.Context, dir string) error {
 // Directory returns the directory of the session's project as the client's own events have told it: the one that was kept, else that
 // of a workflow that such an event began. It is empty if there was none.
 func (f *Frame) Directory(ctx context.Context) string {
-	all, _ := recall[reminders](f, stopFile)
+	all, _ := recall[reminders](&f.Store, stopFile)
 	if dir := all[f.directoryKey()]; dir != "" {
 		return dir
 	}

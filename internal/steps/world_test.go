@@ -45,8 +45,11 @@ func hydrated(t testing.TB, all ...Step) *list {
 
 // newFrame returns the frame of a list below root.
 func newFrame(root string) *Frame {
-	return &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1", Env: os.Environ(),
-		Questions: "AskUserQuestion"}
+	return &Frame{
+		Store:     Store{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1"},
+		Env:       os.Environ(),
+		Questions: "AskUserQuestion",
+	}
 }
 
 // hydrate puts the steps into a list as a hydration does.

@@ -88,7 +88,7 @@ func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptio
 		return r.refuse(err, untrusted)
 	}
 	if !o.DryRun {
-		frame := &steps.Frame{List: list}
+		frame := &steps.Frame{Store: steps.Store{List: list}}
 		_, _ = frame.Redo(ctx) // the next event of the session tries again
 	}
 	return r.fill(found).withSubjects().withTroubles(ctx)

@@ -21,7 +21,7 @@ func (c *call) standing() steps.Standing {
 	if err != nil || c.Event.SessionID == "" {
 		return steps.Standing{}
 	}
-	frame := steps.Frame{List: tasks.List{Dir: dir}, Session: c.Event.SessionID}
+	frame := steps.Frame{Store: steps.Store{List: tasks.List{Dir: dir}, Session: c.Event.SessionID}}
 	standing, err := frame.Standing(context.Background())
 	if err != nil || len(standing.Steps) == 0 {
 		return steps.Standing{}

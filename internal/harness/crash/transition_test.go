@@ -54,7 +54,8 @@ func (w *flow) task(id int64) string {
 func (w *flow) call() string { return filepath.Join(w.home, "call") }
 
 func (w *flow) frame() *steps.Frame {
-	return &steps.Frame{List: tasks.List{Dir: w.dir(), Wait: 5 * time.Second, FS: w.files}, Session: "list", Env: os.Environ()}
+	return &steps.Frame{Store: steps.Store{List: tasks.List{Dir: w.dir(), Wait: 5 * time.Second, FS: w.files}, Session: "list"},
+		Env: os.Environ()}
 }
 
 // served is the frame of the MCP server.

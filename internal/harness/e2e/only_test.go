@@ -55,7 +55,7 @@ func TestCallsBelongToSteps(t *testing.T) {
 	assert.Contains(t, denied(t, r, "late"), `"Push", which is done. Ready: #3`)
 
 	// A person lets one call through; at the end of the workflow the calls are free.
-	frame := &gates.Frame{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}
+	frame := &gates.Frame{Store: gates.Store{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}}
 	_, err := frame.Permit(t.Context(), "Bash(git push *)", "once more", gates.By{Who: gates.ThePerson, How: gates.AtTerminal})
 	require.NoError(t, err)
 	r = s.Prompt(Script{Main: []Turn{

@@ -56,7 +56,7 @@ func TestAReleaseWithValues(t *testing.T) {
 	assert.Contains(t, strings.Join(taskLines(t, r, "first list"), "\n"), "#2 [pending] Choose the kind of the spring release\n")
 	assert.Contains(t, strings.Join(taskLines(t, r, "first list"), "\n"), "#7 [pending] Publish {version}")
 
-	frame := &gates.Frame{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}
+	frame := &gates.Frame{Store: gates.Store{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}}
 	_, err := frame.GoPast(t.Context(), gates.Past{Step: 2, Done: true, Outcome: "major", Because: "it breaks"},
 		gates.By{Who: gates.ThePerson, How: gates.AtTerminal})
 	require.NoError(t, err)
