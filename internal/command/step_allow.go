@@ -67,7 +67,7 @@ func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
 		return err
 	}
 	if found.Newest {
-		if err := onlyOne(ctx, s, found, f.rule, func(s *steps.State) bool { return s.Lists(f.rule) }); err != nil {
+		if err := onlyOne(ctx, s, found, f.rule, func(s *steps.State) bool { return steps.Lists(s, f.rule) }); err != nil {
 			return err
 		}
 	}

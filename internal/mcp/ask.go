@@ -152,7 +152,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 	past := steps.Past{Step: step, Because: because}
 	if s, err := steps.LoadNow(ctx, o.List.Dir); err != nil {
 		return nil, nil, err
-	} else if err := s.MayPass(past); err != nil { // the person would be asked in vain
+	} else if err := steps.MayPass(s, past); err != nil { // the person would be asked in vain
 		return nil, nil, fmt.Errorf("the person was not asked, because the step cannot be skipped now: %w", err)
 	}
 	q := question{list: o.List.Dir, step: step, to: "skip: " + because}

@@ -23,7 +23,7 @@ func TestASearchThroughLinksEnds(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.md"), []byte("x"), 0o644))
 	deep := strings.Repeat("*/", 30)
-	seen := bounds{time.Minute, 1000}.lookFor(t.Context(), dir, lookup{patterns: []string{deep + "*.md", deep + "*.txt", "a/b/c/x.md"}})
+	seen := bounds{time.Minute, 1000}.lookFor(t.Context(), dir, wanted{patterns: []string{deep + "*.md", deep + "*.txt", "a/b/c/x.md"}})
 	require.Empty(t, seen.limit)
 	require.Equal(t, []string{deep + "*.txt"}, seen.missing)
 }
@@ -33,8 +33,8 @@ func TestASearchIsBounded(t *testing.T) {
 	for n := range 50 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), nil, 0o644))
 	}
-	both := lookup{patterns: []string{"*", "b"}}
-	seen := bounds{time.Minute, 60}.lookFor(t.Context(), dir, lookup{patterns: []string{"*"}})
+	both := wanted{patterns: []string{"*", "b"}}
+	seen := bounds{time.Minute, 60}.lookFor(t.Context(), dir, wanted{patterns: []string{"*"}})
 	require.Equal(t, "the search for * met more than 60 names", seen.limit)
 	seen = bounds{0, 800}.lookFor(t.Context(), dir, both) // the clock is looked at when 768 are left
 	require.Contains(t, seen.limit, " did not end within 0s")
@@ -42,7 +42,7 @@ func TestASearchIsBounded(t *testing.T) {
 	require.Empty(t, seen.limit)
 	require.Equal(t, []string{"*", "b"}, seen.missing, "all files are empty")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "closed"), 0))
-	seen = lookFor(t.Context(), dir, lookup{patterns: []string{"closed/*"}})
+	seen = lookFor(t.Context(), dir, wanted{patterns: []string{"closed/*"}})
 	require.Empty(t, seen.limit)
 	require.Equal(t, []string{"closed/*"}, seen.missing)
 }
@@ -198,7 +198,7 @@ func TestASearchThatDoesNotEndDenies(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c, step := &call{Frame: l.Frame, facts: map[factKey]fact{}}, l.state().Step(1)
-	c.find(ctx, []lookup{{step: step, kind: producedFiles, patterns: step.Produces}})
+	c.find(ctx, []lookup{{step: step, kind: producedFiles, wanted: wanted{patterns: step.Produces}}})
 	v := files(step, atCompletion, c.facts[factKey{1, producedFiles}])
 	require.Equal(t, Deny, v.Decision)
 	require.Contains(t, v.Reason, "the search for *.md did not end within 5s in "+l.project)

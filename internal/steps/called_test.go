@@ -103,7 +103,7 @@ func TestTheRecordOfADemand(t *testing.T) {
 func TestEssenceKeepsCalls(t *testing.T) {
 	all := []Evidence{{Step: 2, Verdict: Ask, To: completed}, {Step: 2, Verdict: Called, Round: 1}}
 	assert.Equal(t, all, essence(all))
-	assert.True(t, (&State{Evidence: all}).isAsked(&Current{Step: Step{ID: 2}}))
+	assert.True(t, isAsked((&State{Evidence: all}), &Current{Step: Step{ID: 2}}))
 }
 
 func TestASkillThatDemandsOneAboveIsRefused(t *testing.T) {

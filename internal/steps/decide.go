@@ -40,11 +40,10 @@ type run struct {
 
 // lookup is the files of a gate.
 type lookup struct {
-	step     *Current
-	kind     GateKind
-	patterns []string
-	was      map[string]string // digests of files that were there before, by their names
-	said     []string          // those of which it was said that they are unchanged
+	step *Current
+	kind GateKind
+	wanted
+	said []string // files that were there before, and of which it was said that they are unchanged
 }
 
 // Limits of the wait for other updates. The client runs the calls of one message and their
@@ -99,9 +98,9 @@ func (c *call) decideAbout(s *State, target *Current) decision {
 		return c.final(s, target, v, nil)
 	}
 	if e, ok := c.decidedTwin(s); ok {
-		return decision{verdict: s.twin(target, e)}
+		return decision{verdict: twinVerdict(s, target, e)}
 	}
-	if s.hasTwin(c.update, c.id) {
+	if hasTwin(s, c.update, c.id) {
 		return decision{wait: true}
 	}
 	s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(p Pending) bool { return p.Call == c.id })
@@ -231,11 +230,11 @@ func (c *call) decideStart(s *State, target *Current, lines []Evidence) (d decis
 			continue
 		}
 		f, known := c.facts[factKey{target.ID, g.kind}]
-		v := s.pathFault(target, g, c.listFlag())
+		v := pathFault(s, target, g, c.listFlag())
 		switch {
 		case !v.Allowed():
 		case !known:
-			return decision{lines: lines, files: []lookup{s.lookup(target, g)}}, false
+			return decision{lines: lines, files: []lookup{lookupOf(s, target, g)}}, false
 		case f.away != "":
 			v = c.nowhere(target, f)
 		default:
@@ -249,10 +248,10 @@ func (c *call) decideStart(s *State, target *Current, lines []Evidence) (d decis
 }
 
 // lookup says what has to be looked for because of a gate.
-func (s *State) lookup(b *Current, g Gate) lookup {
-	l := lookup{step: b, kind: g.kind, patterns: g.patterns}
+func lookupOf(s *State, b *Current, g Gate) lookup {
+	l := lookup{step: b, kind: g.kind, wanted: wanted{patterns: g.patterns, anywhere: g.kind == readyFiles}}
 	if g.kind != readyFiles {
-		l.was, l.said = s.was(b)
+		l.was, l.said = filesWere(s, b)
 	}
 	return l
 }
@@ -313,7 +312,7 @@ func (c *call) decidedTwin(s *State) (Evidence, bool) {
 
 // twin returns the verdict of a call that another process has decided. It is said again,
 // because that process may have been killed before it answered.
-func (s *State) twin(c *Current, e Evidence) Verdict {
+func twinVerdict(s *State, c *Current, e Evidence) Verdict {
 	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
 	switch {
 	case len(e.Reopens) > 0:
@@ -328,7 +327,7 @@ func (s *State) twin(c *Current, e Evidence) Verdict {
 }
 
 // hasTwin reports whether another process is deciding the same call.
-func (s *State) hasTwin(u Update, call string) bool {
+func hasTwin(s *State, u Update, call string) bool {
 	return u.Use != "" && slices.ContainsFunc(s.Pending,
 		func(p Pending) bool { return p.Use == u.Use && p.Call != call && itoa(p.Step) == u.Task })
 }

@@ -189,7 +189,7 @@ func (e *ending) ownGates() (failed, ok bool) {
 
 // pass evaluates a gate. It reports false if the gate denies, or has to be looked at first.
 func (e *ending) pass(g Gate) bool {
-	if v := e.s.pathFault(e.step, g, e.c.listFlag()); !v.Allowed() {
+	if v := pathFault(e.s, e.step, g, e.c.listFlag()); !v.Allowed() {
 		e.verdict = v
 		return false
 	}
@@ -210,10 +210,10 @@ func (e *ending) pass(g Gate) bool {
 		e.missing.check = &run{e.step, g.kind, g.check, e.s.variables(e.step, e.given)}
 		return false
 	default:
-		e.missing.files = []lookup{e.s.lookup(e.step, g)}
+		e.missing.files = []lookup{lookupOf(e.s, e.step, g)}
 		return false
 	}
-	e.verdict = g.evaluate(e.step, f).after(e.verdict)
+	e.verdict = evaluate(g, e.step, f).after(e.verdict)
 	return e.verdict.Allowed()
 }
 

@@ -80,7 +80,7 @@ func (f *Frame) stop(ctx context.Context, s *State, x Stopping) (mine *State, le
 // load is Load at an event: the list shows the state then.
 func (f *Frame) load(ctx context.Context) (*State, error) {
 	s, err := Load(ctx, f.List.Dir)
-	if err != nil || !s.behind() {
+	if err != nil || !isBehind(s) {
 		return s, err
 	}
 	if _, err := f.redo(ctx, s); err != nil {

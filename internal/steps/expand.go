@@ -227,7 +227,7 @@ func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Ve
 	return Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Expand, Why: countItems(len(items)),
 		By:    c.by(c.update, Verdict{}),
 		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result, Tree: c.tree(b), Files: f.digests,
-		Changed: s.changedSince(b, f.sum)}, missing, v
+		Changed: changedSince(s, b, f.sum)}, missing, v
 }
 
 // source returns where the lines come from.
@@ -348,7 +348,7 @@ func (s *State) tooMany(c *Current, items []string) string {
 // readLines reads the file with the lines for which a step is done, without a lock.
 func (c *call) readLines(ctx context.Context, b *Current) {
 	f := c.workplace(b.Workflow)
-	f.digests = b.Each.filesOf(ctx, f.dir)
+	f.digests = filesForLines(b.Each, ctx, f.dir)
 	path := filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines))
 	if f.sum, f.err = digestOf(path); f.err == nil {
 		f.text, f.err = safefile.ReadFile(path, maxSource, 0)
@@ -398,7 +398,7 @@ func (s *State) isOutdated(w *Workflow) bool {
 	if p == nil || w.Item == "" {
 		return p != nil && s.isOutdated(p.Workflow)
 	}
-	return !w.isOf(p) || s.tookBack(p, w.Expands) || s.isOutdated(p.Workflow)
+	return !isOf(w, p) || s.tookBack(p, w.Expands) || s.isOutdated(p.Workflow)
 }
 
 // tookBack reports whether a person has opened a step before this one again since the expansion.

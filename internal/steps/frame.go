@@ -121,7 +121,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	switch {
 	case target.Done(), known && e.To == completed && e.lets():
 		return f.redone(ctx, c.steps)
-	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
+	case known && e.To == completed && isAsked(s, target): // the client completes a step about which it asked only after a yes
 		if v := f.mayBeAnother(s, target); v != nil {
 			no := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Deny, Why: v.Why, Agent: e.Agent,
 				By: By{Who: TheCommand, How: ByApproval, Session: f.Session, Agent: e.Agent}}
@@ -150,7 +150,7 @@ func (f *Frame) saidYes() string {
 }
 
 // isAsked reports whether the last decision about the step is a question to a person.
-func (s *State) isAsked(c *Current) bool {
+func isAsked(s *State, c *Current) bool {
 	e, ok := s.latest(c.ID)
 	_, stands := s.last(c.ID)
 	return ok && e.Verdict == Ask && stands
@@ -175,7 +175,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		}
 	}
 	if target == nil {
-		target = r.steps.blockedAnew(u) // of a task that is no step
+		target = blockedAnew(r.steps, u) // of a task that is no step
 	}
 	if target == nil {
 		return nil, f.redone(ctx, r.steps)
@@ -209,7 +209,7 @@ func (f *Frame) redone(ctx context.Context, all steps) Verdict {
 
 // blockedAnew returns a step that the update would make wait for a task which is not a step,
 // or nil.
-func (all steps) blockedAnew(u Update) *recorded {
+func blockedAnew(all steps, u Update) *recorded {
 	for _, id := range u.AddBlocks {
 		if r := all.find(id); r != nil {
 			return r
@@ -295,7 +295,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		return c.trouble(done.Unset)
 	}
 	v = v.telling(done.Told)
-	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, s.toldFresh(d.lines)} {
+	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellFresh(s, d.lines)} {
 		v.Trouble = both(v.Trouble, text)
 	}
 	return c.withTroubles(dir, c.withLate(v, s, d), s)
@@ -312,7 +312,7 @@ func notYet(err error) string {
 
 // withLate adds to a verdict what the agent has to know of steps that the clock has ended.
 func (c *call) withLate(v Verdict, s *State, d decision) Verdict {
-	text := s.lateText(d.lines)
+	text := lateText(s, d.lines)
 	switch {
 	case text == "":
 	case v.Turn != nil:
@@ -408,7 +408,7 @@ func (c *call) find(ctx context.Context, all []lookup) {
 	for _, l := range all {
 		f := c.workplace(l.step.Workflow)
 		if f.said = l.said; f.away == "" {
-			f.sight = lookFor(ctx, f.dir, l)
+			f.sight = lookFor(ctx, f.dir, l.wanted)
 		}
 		c.facts[factKey{l.step.ID, l.kind}] = f
 	}
@@ -435,7 +435,7 @@ func (c *call) check(ctx context.Context, b *run) {
 		}
 	}
 	if b.kind == eachLine {
-		f.digests = b.step.Each.filesOf(ctx, f.dir)
+		f.digests = filesForLines(b.step.Each, ctx, f.dir)
 	}
 	c.facts[factKey{b.step.ID, b.kind}] = f
 }

@@ -75,7 +75,7 @@ func digests(ctx context.Context, dir string, patterns []string) map[string]stri
 	if len(patterns) == 0 {
 		return nil
 	}
-	return lookFor(ctx, dir, lookup{patterns: patterns, kind: filesBefore}).digests
+	return lookFor(ctx, dir, wanted{patterns: patterns, every: true}).digests
 }
 
 // withAny returns patterns in which the name of a value stands for any value.
@@ -96,7 +96,7 @@ func withAny(patterns []string) (all []string) {
 const filesBefore GateKind = "files before"
 
 // filesOf returns the patterns of what steps produce that are opened again, with what is under them.
-func (s *State) filesOf(ids []int64) (patterns []string) {
+func filesOpened(s *State, ids []int64) (patterns []string) {
 	for _, c := range s.Steps {
 		above := s.Above(c.Workflow)
 		if slices.Contains(ids, c.ID) || slices.ContainsFunc(above, func(p *Current) bool { return slices.Contains(ids, p.ID) }) {
@@ -121,11 +121,11 @@ func (f *Frame) filesBefore(ctx context.Context, id int64, opens func(*State, *C
 	if err != nil {
 		return nil
 	}
-	return digests(ctx, s.Step(id).Workflow.Dir, s.filesOf(tr.Reopens))
+	return digests(ctx, s.Step(id).Workflow.Dir, filesOpened(s, tr.Reopens))
 }
 
 // filesOf returns the digests of the files below dir that the copies of a step produce.
-func (e *Each) filesOf(ctx context.Context, dir string) map[string]string {
+func filesForLines(e *Each, ctx context.Context, dir string) map[string]string {
 	var patterns []string
 	for _, step := range e.ForEachLine() {
 		for _, p := range step.produced() {
@@ -151,7 +151,7 @@ func (c *call) digestLists() map[string]string {
 }
 
 // changedSince returns the number of the step whose gates have seen the list of a step as another one than it is, by its digest, or 0.
-func (s *State) changedSince(c *Current, sum string) int64 {
+func changedSince(s *State, c *Current, sum string) int64 {
 	for _, e := range slices.Backward(s.Evidence) {
 		if was := e.Files[c.Each.Lines]; was != "" && e.lets() && e.To == completed && len(e.Reopens) == 0 {
 			return map[bool]int64{true: e.Step}[was != sum]
@@ -162,7 +162,7 @@ func (s *State) changedSince(c *Current, sum string) int64 {
 
 // was returns the digests of files as they were before the step was worked on in this round, and those of which it was said
 // since that they are unchanged.
-func (s *State) was(c *Current) (files map[string]string, said []string) {
+func filesWere(s *State, c *Current) (files map[string]string, said []string) {
 	above := append([]*Current{c}, s.Above(c.Workflow)...)
 	for _, e := range slices.Backward(s.Evidence) {
 		switch {
@@ -203,7 +203,7 @@ func unchanged(c *Current, f fact) Verdict {
 
 // toldFresh tells the person which steps were completed with files that are as they were, and which are done for no line, or for
 // others than a gate has seen.
-func (s *State) toldFresh(lines []Evidence) (text string) {
+func tellFresh(s *State, lines []Evidence) (text string) {
 	for _, e := range lines {
 		c := s.Step(e.Step)
 		switch {

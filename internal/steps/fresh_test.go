@@ -156,7 +156,7 @@ func TestManyFiles(t *testing.T) {
 	for n := range maxFiles + 1 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, itoa(int64(n))), []byte("x"), 0o644))
 	}
-	all := lookup{kind: filesBefore, patterns: []string{"*"}}
+	all := wanted{every: true, patterns: []string{"*"}}
 	assert.Len(t, lookFor(t.Context(), dir, all).digests, maxFiles)
 	assert.Empty(t, bounds{0, searchNames}.lookFor(t.Context(), dir, all).digests)
 }

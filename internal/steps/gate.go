@@ -213,7 +213,7 @@ type factKey struct {
 func (g Gate) looks() bool { return len(g.patterns) > 0 || g.check != nil }
 
 // evaluate decides whether the gate lets its step pass. f is the fact that it depends on.
-func (g Gate) evaluate(c *Current, f fact) Verdict {
+func evaluate(g Gate, c *Current, f fact) Verdict {
 	switch g.kind {
 	case skillCalled:
 		return called(c)

@@ -147,7 +147,7 @@ func TestFiles(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	missing := func(dir string, patterns ...string) []string {
-		seen := lookFor(t.Context(), dir, lookup{patterns: patterns})
+		seen := lookFor(t.Context(), dir, wanted{patterns: patterns})
 		require.Empty(t, seen.limit)
 		return seen.missing
 	}

@@ -63,7 +63,7 @@ func TestAnInterruptedChangeMissesNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, s.Troubles)
 	assert.Empty(t, s.Missing())
-	assert.True(t, s.behind(), "whoever may opens the list")
+	assert.True(t, isBehind(s), "whoever may opens the list")
 }
 
 // readHook calls do once, when a record of the history has been read.

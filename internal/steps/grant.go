@@ -35,10 +35,10 @@ const maxGrants = 50
 
 // Grant returns the token with which the command may run once. The caller then has the
 // client ask the person about the command with this token.
-func (f *Frame) Grant(ctx context.Context, g Grant) (token string, err error) {
+func (st *Store) Grant(ctx context.Context, g Grant) (token string, err error) {
 	token = rand.Text()
 	g.Time, g.Hash = time.Now().UTC(), hashOf(token)
-	return token, remember(ctx, &f.Store, grantsFile, func(all []Grant) []Grant {
+	return token, remember(ctx, st, grantsFile, func(all []Grant) []Grant {
 		all = append(all, g)
 		return all[max(0, len(all)-maxGrants):]
 	})
@@ -46,11 +46,11 @@ func (f *Frame) Grant(ctx context.Context, g Grant) (token string, err error) {
 
 // UseGrant uses up the grant of a token, whatever it is for. It returns ErrNoGrant unless
 // the grant is for this command and its call is still being carried out.
-func (f *Frame) UseGrant(ctx context.Context, token, command string) (found Grant, err error) {
-	if all, err := recall[[]Grant](&f.Store, grantsFile); err != nil || len(all) == 0 {
+func (st *Store) UseGrant(ctx context.Context, token, command string) (found Grant, err error) {
+	if all, err := recall[[]Grant](st, grantsFile); err != nil || len(all) == 0 {
 		return found, errors.Join(ErrNoGrant, err) // without a grant S is not created
 	}
-	err = remember(ctx, &f.Store, grantsFile, func(all []Grant) []Grant {
+	err = remember(ctx, st, grantsFile, func(all []Grant) []Grant {
 		i := slices.IndexFunc(all, func(g Grant) bool { return g.Hash == hashOf(token) })
 		if i < 0 {
 			return all
@@ -77,15 +77,15 @@ type Seen struct {
 
 // EndGrants removes the grants that die with an event: those of its session whose call is
 // not one of the same message. It does nothing, and locks nothing, if there are no grants.
-func (f *Frame) EndGrants(ctx context.Context, e Seen) error {
-	if f.lacks(grantsFile) {
+func (st *Store) EndGrants(ctx context.Context, e Seen) error {
+	if st.lacks(grantsFile) {
 		return nil // as at nearly every event
 	}
-	all, err := recall[[]Grant](&f.Store, grantsFile)
+	all, err := recall[[]Grant](st, grantsFile)
 	if err != nil || !slices.ContainsFunc(all, func(g Grant) bool { return g.endsWith(e) }) {
 		return err
 	}
-	return remember(ctx, &f.Store, grantsFile, func(all []Grant) []Grant {
+	return remember(ctx, st, grantsFile, func(all []Grant) []Grant {
 		return slices.DeleteFunc(all, func(g Grant) bool { return g.endsWith(e) })
 	})
 }

@@ -29,7 +29,7 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	}
 	src.close()
 	unknown := f.unknownRules(ctx, r, away)
-	parts := x.covered(r.steps.only())
+	parts := x.covered(rulesOf(r.steps))
 	if len(parts) == 0 {
 		return Verdict{Trouble: unknown}
 	}
@@ -95,7 +95,7 @@ func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool
 	if wait {
 		return v, true
 	}
-	lines = slices.DeleteFunc(lines, s.isOnRecord)
+	lines = slices.DeleteFunc(lines, func(e Evidence) bool { return isOnRecord(s, e) })
 	if dir != nil {
 		err = c.write(dir, s, lines)
 	} else {
@@ -111,7 +111,7 @@ func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool
 
 // isOnRecord reports whether another process, in which the same hook ran for the same call, has
 // recorded the same.
-func (s *State) isOnRecord(e Evidence) bool {
+func isOnRecord(s *State, e Evidence) bool {
 	return e.Use != "" && slices.ContainsFunc(s.Calls, func(o Evidence) bool { return o.Use == e.Use && o.callKey() == e.callKey() })
 }
 
@@ -130,11 +130,11 @@ func (c *call) decideCall(s *State, parts []part) (v Verdict, lines []Evidence, 
 	v = Verdict{Decision: Allow}
 	var permits []Evidence
 	for _, p := range parts {
-		owners := s.owners(p)
-		i := slices.IndexFunc(owners, func(o owner) bool { return s.lets(o.Current) })
+		owners := ownersOf(s, p)
+		i := slices.IndexFunc(owners, func(o owner) bool { return letsCalls(s, o.Current) })
 		switch {
 		case len(owners) == 0:
-			if gone, ok := s.missingOwner(p); ok {
+			if gone, ok := missingOwner(s, p); ok {
 				lines = append(lines, c.callLine(s, gone, Verdict{Decision: Allow, Why: "its step is gone from the task list"}))
 				v.Trouble = s.toldMissing(gone.Current)
 			}
@@ -142,7 +142,7 @@ func (c *call) decideCall(s *State, parts []part) (v Verdict, lines []Evidence, 
 			lines = append(lines, c.callLine(s, owners[i], Verdict{Decision: Allow, Why: "its step is in progress"}))
 			v.Step = owners[i].ID
 		default:
-			yes, ok := s.permit(p, c.update.Use)
+			yes, ok := permitFor(s, p, c.update.Use)
 			if !ok {
 				return c.refuse(s, p, owners)
 			}
@@ -160,7 +160,7 @@ func (c *call) refuse(s *State, p part, owners []owner) (v Verdict, lines []Evid
 	if c.mayStart(s, owners) {
 		return v, nil, true
 	}
-	o := slices.MinFunc(owners, func(a, b owner) int { return s.distance(a.Current) - s.distance(b.Current) })
+	o := slices.MinFunc(owners, func(a, b owner) int { return distance(s, a.Current) - distance(s, b.Current) })
 	v = deny(o.Current, "only: "+p.subject(), c.refusal(s, p, owners))
 	e := c.callLine(s, o, v)
 	n := 1
@@ -185,7 +185,7 @@ func (c *call) refuse(s *State, p part, owners []owner) (v Verdict, lines []Evid
 func (c *call) refusal(s *State, p part, owners []owner) string {
 	var belongs []string
 	for _, o := range owners {
-		belongs = append(belongs, o.Name()+", "+s.whyRefused(o.Current))
+		belongs = append(belongs, o.Name()+", "+whyRefused(s, o.Current))
 	}
 	if len(belongs) > maxNamed {
 		belongs = append(belongs[:maxNamed:maxNamed], fmt.Sprintf("%d more", len(belongs)-maxNamed))
@@ -204,7 +204,7 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 }
 
 // whyRefused says why a step does not let its calls through.
-func (s *State) whyRefused(c *Current) string {
+func whyRefused(s *State, c *Current) string {
 	open := s.openBlockers(c)
 	switch {
 	case c.NotNeeded:
@@ -220,7 +220,7 @@ func (s *State) whyRefused(c *Current) string {
 }
 
 // distance orders steps by how soon they may be in progress.
-func (s *State) distance(c *Current) int {
+func distance(s *State, c *Current) int {
 	switch {
 	case c.Done():
 		return 2
@@ -238,7 +238,7 @@ type owner struct {
 
 // owners returns the steps to which a part of a call belongs now. A step belongs to nobody's
 // calls any more when its workflow is over, it is gone from the list, or a person skipped it.
-func (s *State) owners(p part) (all []owner) {
+func ownersOf(s *State, p part) (all []owner) {
 	for _, l := range p.listed {
 		c := s.Step(l.step.ID)
 		if c == nil || c.Gone() || c.Outcome == machine.Skipped && !c.NotNeeded || s.finished(c.Workflow) {
@@ -252,7 +252,7 @@ func (s *State) owners(p part) (all []owner) {
 }
 
 // missingOwner returns a step to which a part of a call would belong, had its task not been removed as a file.
-func (s *State) missingOwner(p part) (owner, bool) {
+func missingOwner(s *State, p part) (owner, bool) {
 	for _, l := range p.listed {
 		if c := s.Step(l.step.ID); c != nil && s.IsMissing(c) {
 			return owner{c, l.text}, true
@@ -263,12 +263,12 @@ func (s *State) missingOwner(p part) (owner, bool) {
 
 // lets reports whether a step lets its calls through: it is in progress, or a step under it is;
 // and not only because a script wrote so before its turn.
-func (s *State) lets(c *Current) bool {
+func letsCalls(s *State, c *Current) bool {
 	if c.Done() || len(s.openBlockers(c)) > 0 {
 		return false
 	}
 	return c.Status == inProgress || slices.ContainsFunc(s.Under(c), func(w *Workflow) bool {
-		return slices.ContainsFunc(s.openIn(w), s.lets)
+		return slices.ContainsFunc(s.openIn(w), func(c *Current) bool { return letsCalls(s, c) })
 	})
 }
 
@@ -298,7 +298,7 @@ func (c *call) callLine(s *State, o owner, v Verdict) Evidence {
 }
 
 // permit returns a person's yes that covers a part of a call and is not used up by another call.
-func (s *State) permit(p part, use string) (Evidence, bool) {
+func permitFor(s *State, p part, use string) (Evidence, bool) {
 	for _, e := range s.Calls {
 		rule, ok := permission.Parse(e.Rule)
 		if e.Verdict != Permitted || !ok || !p.isCovered(rule, p.listed[0].step.workflow.Dir) {
@@ -331,13 +331,13 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 	if err != nil {
 		return nil, err
 	}
-	listed := live.listingsOf(text)
+	listed := listingsOf(live, text)
 	if len(listed) == 0 {
-		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, live.rules())
+		return nil, fmt.Errorf("%s: %w%s", text, errNoRule, rulesText(live))
 	}
 	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *State) error {
-		found := s.owners(part{listed: listed})
-		if i := slices.IndexFunc(found, func(o owner) bool { return s.lets(o.Current) }); i >= 0 {
+		found := ownersOf(s, part{listed: listed})
+		if i := slices.IndexFunc(found, func(o owner) bool { return letsCalls(s, o.Current) }); i >= 0 {
 			return fmt.Errorf("%s: %w: %s is in progress", text, errNotRefused, found[i].Name())
 		}
 		if len(found) == 0 {
@@ -354,18 +354,18 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 }
 
 // Lists reports whether a rule is about calls that belong to a step of the list.
-func (s *State) Lists(rule string) bool {
+func Lists(s *State, rule string) bool {
 	var all steps
 	for _, c := range s.Steps {
 		all = append(all, recorded{Step: &c.Step, workflow: c.Workflow})
 	}
-	return len(all.listingsOf(rule)) > 0
+	return len(listingsOf(all, rule)) > 0
 }
 
 // listingsOf returns the rules of steps that a person's rule is about: the same one, or one that
 // covers the call which the person's rule spells out.
-func (all steps) listingsOf(text string) (found []listing) {
-	list := all.only()
+func listingsOf(all steps, text string) (found []listing) {
+	list := rulesOf(all)
 	found = slices.DeleteFunc(slices.Clone(list), func(l listing) bool { return l.text != text })
 	rule, ok := permission.Parse(text)
 	if len(found) > 0 || !ok || strings.Contains(text, "*") {
@@ -384,9 +384,9 @@ func (all steps) listingsOf(text string) (found []listing) {
 }
 
 // rules lists the rules of the steps, for a message.
-func (all steps) rules() string {
+func rulesText(all steps) string {
 	var texts []string
-	for _, l := range all.only() {
+	for _, l := range rulesOf(all) {
 		if !slices.Contains(texts, l.text) {
 			texts = append(texts, l.text)
 		}

@@ -49,11 +49,11 @@ func keep(s *State, c *Current, u Update) Verdict {
 	case u.Description != nil && !sameText(*u.Description, c.Description):
 		return refuse("description", ", so its description must not change. Leave that out; put notes into its "+
 			"metadata or into a task of your own")
-	case slices.ContainsFunc(u.AddBlockedBy, func(id string) bool { return !c.waitsFor(id) }):
+	case slices.ContainsFunc(u.AddBlockedBy, func(id string) bool { return !waitsFor(c, id) }):
 		return refuse("addBlockedBy", ", so what it waits for must not change. Leave addBlockedBy out; a task of your own can wait for a step")
 	}
 	for _, id := range u.AddBlocks {
-		if b := s.find(id); b != nil && !b.waitsFor(itoa(c.ID)) {
+		if b := s.find(id); b != nil && !waitsFor(b, itoa(c.ID)) {
 			return refuse("addBlocks", ", and so is "+b.Name()+": what a step waits for must not change. Leave addBlocks out")
 		}
 	}
@@ -61,7 +61,7 @@ func keep(s *State, c *Current, u Update) Verdict {
 }
 
 // waitsFor reports whether the step is blocked by the task with that number.
-func (c *Current) waitsFor(id string) bool {
+func waitsFor(c *Current, id string) bool {
 	return slices.ContainsFunc(slices.Concat(c.BlockedBy, c.Circular), func(b int64) bool { return itoa(b) == id })
 }
 

@@ -196,7 +196,7 @@ func TestTheCommandOfAnApprovalSaysTheOutcome(t *testing.T) {
 			assert.Contains(t, v.Reason, "fsmtx step done 1"+tt.want+` --because "..."`, name)
 		}
 		s := l.state()
-		assert.Equal(t, "fsmtx step done 1"+tt.want+` --because "..."`, s.DoneCommand(s.Step(1)), name)
+		assert.Equal(t, "fsmtx step done 1"+tt.want+` --because "..."`, DoneCommand(s, s.Step(1)), name)
 		if tt.want == " --outcome NAME" {
 			_, err := l.GoPast(t.Context(), Past{Step: 1, Done: true, Outcome: "nope", Because: "x"}, By{Who: ThePerson})
 			assert.EqualError(t, err, `#1 "Review": the outcome is missing or unknown: "nope"; it ends as approved or other`)

@@ -26,7 +26,7 @@ func Inode(dir string) uint64 {
 }
 
 // away says what has become of the directory of the workflow, or returns "".
-func (w *Workflow) away() string {
+func awayText(w *Workflow) string {
 	switch at, err := placeOf(w.Dir); {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return "is gone"
@@ -97,7 +97,7 @@ func (f *Frame) Move(ctx context.Context, dir, because string, by By) (from []st
 		by.Session = cmp.Or(by.Session, f.Session)
 		for _, c := range s.Steps {
 			was := c.Workflow.Dir
-			if was == "" || c.Workflow.away() == "" || slices.Contains(from, was) {
+			if was == "" || awayText(c.Workflow) == "" || slices.Contains(from, was) {
 				continue
 			}
 			lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: WasMoved, Why: moveWord + because,

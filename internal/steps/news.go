@@ -25,7 +25,7 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 		return ""
 	}
 	all, err := recall[reminders](&f.Store, stopFile)
-	if lines, _ := s.news(f, all[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(s.waiting(f)) > 0) {
+	if lines, _ := newsOf(s, f, all[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(waitingFor(s, f)) > 0) {
 		return ""
 	}
 	_ = f.locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
@@ -34,14 +34,14 @@ func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
 			return err
 		}
 		all := parseMemo[reminders](data)
-		lines, last := s.news(f, all[f.newsKey()])
+		lines, last := newsOf(s, f, all[f.newsKey()])
 		if len(lines) > 0 {
 			if err := writeMemo(dir, stopFile, all.with(f.newsKey(), last.Format(time.RFC3339Nano))); err != nil {
 				return err
 			}
 		}
 		if turnEnds {
-			for key, line := range s.waiting(f) {
+			for key, line := range waitingFor(s, f) {
 				if !f.toldIn(dir, key) {
 					lines = append(lines, line)
 				}
@@ -58,7 +58,7 @@ func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
 
 // news returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
 // update that was allowed and has not reached the list yet.
-func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
+func newsOf(s *State, f *Frame, since string) (lines []string, last time.Time) {
 	from, _ := time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
 	last = from
 	open := s.standing()
@@ -83,11 +83,11 @@ func (s *State) news(f *Frame, since string) (lines []string, last time.Time) {
 			done = append(done, c)
 		}
 	}
-	return append(lines, s.progressOf(done)...), last
+	return append(lines, progressOf(s, done)...), last
 }
 
 // waiting returns which steps wait for the person, by a key that is another one when they are asked again.
-func (s *State) waiting(f *Frame) map[string]string {
+func waitingFor(s *State, f *Frame) map[string]string {
 	all := map[string]string{}
 	for _, c := range s.Steps {
 		e, ok := s.latest(c.ID)
@@ -101,7 +101,7 @@ func (s *State) waiting(f *Frame) map[string]string {
 }
 
 // treesOf says in which linked work trees the gates of these steps have looked.
-func (s *State) treesOf(done []*Current) string {
+func treesOf(s *State, done []*Current) string {
 	var trees []string
 	for _, c := range done {
 		if e, ok := s.last(c.ID); ok && e.Tree != "" && !slices.Contains(trees, e.Tree) {
@@ -115,14 +115,14 @@ func (s *State) treesOf(done []*Current) string {
 }
 
 // progressOf says which steps are done, a line for each workflow.
-func (s *State) progressOf(done []*Current) (lines []string) {
+func progressOf(s *State, done []*Current) (lines []string) {
 	for _, w := range s.Workflows() {
 		ended := slices.DeleteFunc(slices.Clone(done), func(c *Current) bool { return c.Workflow != w })
 		if len(ended) == 0 {
 			continue
 		}
 		n, all := s.Progress(w)
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, names(ended), s.treesOf(ended)))
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, names(ended), treesOf(s, ended)))
 	}
 	return lines
 }

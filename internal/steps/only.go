@@ -32,7 +32,7 @@ type listing struct {
 }
 
 // only returns the rules that the steps list.
-func (all steps) only() (list []listing) {
+func rulesOf(all steps) (list []listing) {
 	for i := range all {
 		for _, text := range all[i].Only {
 			rule, _ := permission.Parse(text) // ParseWorkflow has checked it
@@ -138,7 +138,7 @@ func (x ToolCall) isAway(all steps, list string) error {
 	}
 	for _, r := range all {
 		if len(r.Only) > 0 && r.workflow.Dir != "" {
-			if away := r.workflow.away(); away != "" {
+			if away := awayText(r.workflow); away != "" {
 				return errors.New(message.Sprintf("the directory %s %s; a person can say where it is now: %s", r.workflow.Dir, away,
 					moveCommand(list)))
 			}

@@ -6,7 +6,7 @@ func order(s *State, c *Current, u Update) Verdict {
 	open := s.openBlockers(c)
 	if len(open) == 0 {
 		if inside := s.openFor(c, u.Status); len(inside) > 0 {
-			return s.notDoneUnder(c, inside)
+			return notDoneUnder(s, c, inside)
 		}
 		return Verdict{}
 	}

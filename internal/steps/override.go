@@ -66,18 +66,18 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (*State, error) {
 	if p.Outcome != "" {
 		p.files = f.filesBefore(ctx, p.Step, func(s *State, c *Current) (machine.Transition, error) { return s.conclude(c, p.Outcome) })
 	}
-	return f.overrule(ctx, p.Step, by, func(s *State, _ *Current, by By) ([]Evidence, error) { return s.past(p, by) })
+	return f.overrule(ctx, p.Step, by, func(s *State, _ *Current, by By) ([]Evidence, error) { return linesPast(s, p, by) })
 }
 
 // MayPass returns why the step cannot be skipped or marked as done now, whatever the outcome and the values.
 //
 // Errors: errNoStep, errIsDone, errBlocked.
-func (s *State) MayPass(p Past) error {
+func MayPass(s *State, p Past) error {
 	c := s.Step(p.Step)
 	if c == nil {
 		return fmt.Errorf("#%d: %w", p.Step, errNoStep)
 	}
-	if err := c.passable(); err != nil {
+	if err := passable(c); err != nil {
 		return err
 	}
 	if open := s.openBlockers(c); len(open) > 0 && !p.WithBlockers {
@@ -89,7 +89,7 @@ func (s *State) MayPass(p Past) error {
 // MayReopen returns why the step cannot be opened again now.
 //
 // Errors: errNoStep, errIsOpen.
-func (s *State) MayReopen(id int64) error {
+func MayReopen(s *State, id int64) error {
 	switch c := s.Step(id); {
 	case c == nil:
 		return fmt.Errorf("#%d: %w", id, errNoStep)
@@ -100,7 +100,7 @@ func (s *State) MayReopen(id int64) error {
 }
 
 // passable returns why nobody can go past the step any more.
-func (c *Current) passable() error {
+func passable(c *Current) error {
 	switch {
 	case c.Gone():
 		return fmt.Errorf("#%d: %w: it is gone from the list", c.ID, errNoStep)

@@ -153,10 +153,10 @@ func TestWhoStartedAStep(t *testing.T) {
 		false: {Step: 1, To: completed, Verdict: Ask, Agent: "a"}} {
 		s := stateOf(stepLine{id: 1, status: inProgress})
 		s.Evidence = []Evidence{e}
-		assert.Equal(t, want, s.startedBy(s.Step(1), "a"))
-		assert.False(t, s.startedBy(s.Step(1), "b"))
+		assert.Equal(t, want, startedBy(s, s.Step(1), "a"))
+		assert.False(t, startedBy(s, s.Step(1), "b"))
 		s.Step(1).Status = pending
-		assert.False(t, s.startedBy(s.Step(1), "a"))
+		assert.False(t, startedBy(s, s.Step(1), "a"))
 	}
 	l := hydrated(t, Step{Status: completed}, Step{BlockedBy: []int64{1}})
 	standing, err := l.Standing(t.Context())

@@ -29,7 +29,7 @@ func (f *Frame) Redo(ctx context.Context) (trouble string, err error) {
 
 // redo is Redo for a state that was read without the lock. It reads the state again.
 func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) {
-	if !s.behind() {
+	if !isBehind(s) {
 		return "", nil
 	}
 	live, err := liveSteps(f.List.Dir)
@@ -63,7 +63,7 @@ func (f *Frame) changing(ctx context.Context, live steps, agent string, do func(
 // behind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
 // that cannot be read may be one that a power cut has
 // damaged: whoever opens the list writes it again.
-func (s *State) behind() bool {
+func isBehind(s *State) bool {
 	return s.interrupted || len(s.unseen)+len(s.otherwise) > 0 || s.unshown || s.misshapen() || s.unticked() ||
 		slices.ContainsFunc(s.Steps, func(c *Current) bool {
 			return c.file == nil && !c.Gone() || len(c.wrong(s)) > 0 || c.Status == completed && c.Outcome == ""
@@ -198,9 +198,9 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 
 // chosen returns the line that records what a person chose, if that is about a step, and what the agent has to know of it.
 func (c *call) chosen(s *State, x Choice, how How) (e Evidence, told string) {
-	b := s.asked(x)
+	b := stepAsked(s, x)
 	if b == nil {
-		return e, s.askedOtherwise(x)
+		return e, askedOtherwise(s, x)
 	}
 	e = Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question}
 	if another := c.mayBeAnother(s, b); another != nil {
@@ -226,10 +226,10 @@ func (all steps) personDecides() bool {
 }
 
 // asked returns the step about which a person was asked and for which their answer counts, or nil.
-func (s *State) asked(x Choice) *Current {
+func stepAsked(s *State, x Choice) *Current {
 	for _, c := range s.Ready() {
 		if c.ID == x.Step || x.Step == 0 && strings.TrimSpace(x.Question) == fsmspec.Question(c.ID) {
-			if c.choosesFrom(x) {
+			if choosesFrom(c, x) {
 				return c
 			}
 		}
@@ -238,15 +238,15 @@ func (s *State) asked(x Choice) *Current {
 }
 
 // choosesFrom reports whether a person decides how the step ends, and the labels are its outcomes.
-func (c *Current) choosesFrom(x Choice) bool {
+func choosesFrom(c *Current, x Choice) bool {
 	return c.Decides == machine.Person.String() && !slices.ContainsFunc(slices.Concat(x.Options, []string{x.Chosen}),
 		func(label string) bool { return !slices.Contains(c.Choices(), label) })
 }
 
 // askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
-func (s *State) askedOtherwise(x Choice) string {
+func askedOtherwise(s *State, x Choice) string {
 	for _, c := range s.Ready() {
-		if len(x.Options) > 0 && c.choosesFrom(x) {
+		if len(x.Options) > 0 && choosesFrom(c, x) {
 			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
 				fsmspec.Question(c.ID), strings.Join(c.Choices(), ", "))
 		}
@@ -256,23 +256,23 @@ func (s *State) askedOtherwise(x Choice) string {
 
 // past returns the lines that record that a person ends a step, and folds them. If they
 // are refused, there are none.
-func (s *State) past(p Past, by By) (lines []Evidence, err error) {
+func linesPast(s *State, p Past, by By) (lines []Evidence, err error) {
 	target := s.Step(p.Step)
-	if err := s.MayPass(p); err != nil {
+	if err := MayPass(s, p); err != nil {
 		return nil, err
 	}
 	outcome := machine.Skipped
 	if p.Done {
-		if outcome, err = target.outcomeOf(p); err != nil {
+		if outcome, err = impliedOutcome(target, p); err != nil {
 			return nil, err
 		}
 	}
 	before := s.Evidence
 	for open := s.openBlockers(target); len(open) > 0; open = s.openBlockers(target) {
-		lines = append(lines, s.skip(cmp.Or(s.first(open), open[0]), p.Because, by)...)
+		lines = append(lines, skip(s, cmp.Or(s.first(open), open[0]), p.Because, by)...)
 	}
 	if !p.Done {
-		return append(lines, s.skip(target, p.Because, by)...), nil
+		return append(lines, skip(s, target, p.Because, by)...), nil
 	}
 	refuse := func(err error) ([]Evidence, error) {
 		s.Evidence = before
@@ -297,7 +297,7 @@ func (s *State) past(p Past, by By) (lines []Evidence, err error) {
 	}
 	var values map[string]string
 	if target.owesValues(tr) {
-		if values, err = s.givenByPerson(target, p.Values); err != nil {
+		if values, err = givenByPerson(s, target, p.Values); err != nil {
 			return refuse(err)
 		}
 	}
@@ -306,11 +306,11 @@ func (s *State) past(p Past, by By) (lines []Evidence, err error) {
 	if isBack(tr) {
 		e.To, e.Files = pending, p.files
 	}
-	return append(lines, s.follow(e)...), nil
+	return append(lines, follow(s, e)...), nil
 }
 
 // follow completes the line of a person's decision, and folds it.
-func (s *State) follow(e Evidence) []Evidence {
+func follow(s *State, e Evidence) []Evidence {
 	c := s.Step(e.Step)
 	e.Time, e.From, e.Round, e.Verdict = s.Time, c.Status, c.Round, Override
 	if c.Unread && e.To == completed {
@@ -322,13 +322,13 @@ func (s *State) follow(e Evidence) []Evidence {
 }
 
 // skip returns the line that records that a person skipped the step, and folds it.
-func (s *State) skip(c *Current, because string, by By) []Evidence {
+func skip(s *State, c *Current, because string, by By) []Evidence {
 	_, tr, _ := s.flows[c.Workflow].Skip(c.ID)
-	return s.follow(Evidence{Step: c.ID, To: completed, Why: skipWord + because, By: by, Outcome: machine.Skipped, NotNeeded: tr.NotNeeded})
+	return follow(s, Evidence{Step: c.ID, To: completed, Why: skipWord + because, By: by, Outcome: machine.Skipped, NotNeeded: tr.NotNeeded})
 }
 
 // outcomeOf returns the outcome that a person said the step ends in.
-func (c *Current) outcomeOf(p Past) (string, error) {
+func impliedOutcome(c *Current, p Past) (string, error) {
 	choices := c.Choices()
 	switch {
 	case p.Outcome != "":
@@ -342,8 +342,8 @@ func (c *Current) outcomeOf(p Past) (string, error) {
 }
 
 // toSay returns the outcome if a person who marks the step as done has to say it, and else "".
-func (c *Current) toSay(outcome string) string {
-	if implied, err := c.outcomeOf(Past{}); err == nil && implied == outcome {
+func outcomeToSay(c *Current, outcome string) string {
+	if implied, err := impliedOutcome(c, Past{}); err == nil && implied == outcome {
 		return ""
 	}
 	return outcome
@@ -351,13 +351,13 @@ func (c *Current) toSay(outcome string) string {
 
 // DoneCommand returns the command with which a person marks a step as done, in the outcome about
 // which they were asked. The command has NAME where they have to choose one.
-func (s *State) DoneCommand(c *Current) string {
+func DoneCommand(s *State, c *Current) string {
 	outcome := ""
-	if _, err := c.outcomeOf(Past{}); err != nil {
+	if _, err := impliedOutcome(c, Past{}); err != nil {
 		outcome = "NAME"
 	}
 	if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && e.Outcome != "" {
-		outcome = c.toSay(e.Outcome)
+		outcome = outcomeToSay(c, e.Outcome)
 	}
 	return strings.TrimSpace(approveCommand(c.ID, outcome, ""))
 }
@@ -373,23 +373,23 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 	return f.overrule(ctx, id, by, func(s *State, c *Current, by By) ([]Evidence, error) {
 		switch {
 		case c.Gone():
-			return nil, c.passable()
+			return nil, passable(c)
 		case c.Unread:
 			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
 		case s.isClosed(c.Workflow):
-			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), s.howToOpen(c.Workflow))
+			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.whyClosed(c.Workflow)), howToOpen(s, c.Workflow))
 		}
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
 		}
-		return s.follow(Evidence{Step: id, To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, By: by,
+		return follow(s, Evidence{Step: id, To: pending, Why: reopenWord + because, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, By: by,
 			Files: files}), nil
 	})
 }
 
 // howToOpen says which step a person opens again so that a closed workflow is needed again.
-func (s *State) howToOpen(w *Workflow) string {
+func howToOpen(s *State, w *Workflow) string {
 	p := s.Parent(w)
 	for s.isClosed(p.Workflow) {
 		p = s.Parent(p.Workflow)
@@ -416,7 +416,7 @@ func (f *Frame) End(ctx context.Context, id int64, because string, by By) (*Stat
 		for _, b := range s.openIn(c.Workflow) {
 			e.NotNeeded = append(e.NotNeeded, b.ID)
 		}
-		return s.follow(e), nil
+		return follow(s, e), nil
 	})
 }
 

@@ -19,7 +19,7 @@ func resumed(s *State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task list has an unfinished workflow (%s). Its steps must be done in order: a step can be started when the "+
 		"steps before it are done.\n", s.summary())
-	if again := s.openAgain(); again != "" {
+	if again := openAgain(s); again != "" {
 		fmt.Fprintf(&b, "Open again: %s\n", again)
 	}
 	for i, c := range started {
@@ -61,7 +61,7 @@ func resumed(s *State) string {
 const maxDescribed = 2
 
 // openAgain names the steps that an outcome or a person has opened again, with their rounds.
-func (s *State) openAgain() string {
+func openAgain(s *State) string {
 	var list []string
 	for _, c := range s.Steps {
 		if !c.Done() && c.Round > 1 {

@@ -24,8 +24,16 @@ const (
 )
 
 // lookFor looks below dir for regular, non-empty files that match patterns. No lock may be held meanwhile.
-func lookFor(ctx context.Context, dir string, l lookup) sight {
-	return bounds{searchTime, searchNames}.lookFor(ctx, dir, l)
+func lookFor(ctx context.Context, dir string, w wanted) sight {
+	return bounds{searchTime, searchNames}.lookFor(ctx, dir, w)
+}
+
+// wanted says which files are looked for.
+type wanted struct {
+	patterns []string          // slash-separated, below the directory
+	was      map[string]string // digests of files that were there before, by their names: a file that is the same does not count
+	anywhere bool              // a file counts also if it leads out of the directory, and as it was
+	every    bool              // every file is digested, up to maxFiles, and none ends the search
 }
 
 // sight is what was found of the files of a gate.
@@ -36,7 +44,7 @@ type sight struct {
 	limit     string   // why not every pattern was looked for; empty if each was
 	err       error    // why a file may have been overlooked
 
-	digests map[string]string // of filesBefore
+	digests map[string]string // of every file, if that was wanted
 }
 
 // bounds limit a search.
@@ -45,12 +53,12 @@ type bounds struct {
 	names int
 }
 
-func (b bounds) lookFor(ctx context.Context, dir string, l lookup) sight {
+func (b bounds) lookFor(ctx context.Context, dir string, w wanted) sight {
 	ctx, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
 	done := make(chan sight, 1)
 	go func() {
-		s := &search{ctx: ctx, dir: dir, lookup: l, left: b.names, listings: map[place][]string{}}
+		s := &search{ctx: ctx, dir: dir, wanted: w, left: b.names, listings: map[place][]string{}}
 		s.digests = map[string]string{}
 		s.limit = b.describe(s.all())
 		done <- s.sight
@@ -59,7 +67,7 @@ func (b bounds) lookFor(ctx context.Context, dir string, l lookup) sight {
 	case seen := <-done:
 		return seen
 	case <-time.After(b.time + b.time/2): // a file system that does not answer
-		return sight{limit: b.describe(&tooLong{l.patterns[0], context.DeadlineExceeded})}
+		return sight{limit: b.describe(&tooLong{w.patterns[0], context.DeadlineExceeded})}
 	}
 }
 
@@ -86,7 +94,7 @@ func (b bounds) describe(err error) string {
 
 // search looks for files. It reads each directory once, by whichever links it gets there.
 type search struct {
-	lookup
+	wanted
 	sight
 	ctx      context.Context
 	dir      string
@@ -221,16 +229,16 @@ func placeOf(dir string) (at place, err error) {
 }
 
 // counts reports whether a path is a regular file that is not empty. One that was to be produced has to be in the project, and to
-// be other than it was. That of filesBefore is kept, and the search goes on.
+// be other than it was.
 func (s *search) counts(path string) bool {
 	info, err := os.Stat(path)
 	if s.note(err); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false
 	}
 	switch {
-	case s.kind == readyFiles:
+	case s.anywhere:
 		return true
-	case s.kind == filesBefore && (len(s.digests) == maxFiles || s.ctx.Err() != nil):
+	case s.every && (len(s.digests) == maxFiles || s.ctx.Err() != nil):
 		return false
 	}
 	name, _ := filepath.Rel(s.dir, path)
@@ -242,7 +250,7 @@ func (s *search) counts(path string) bool {
 	sum, err := digestOf(path)
 	switch s.note(err); {
 	case err != nil:
-	case s.kind == filesBefore:
+	case s.every:
 		s.digests[name] = sum
 	case s.was[name] == sum:
 		if s.same == "" || name < s.same { // a directory has no order

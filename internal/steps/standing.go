@@ -35,15 +35,15 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 	mine := s.of(f.Session, func(string) bool { return false })
 	standing := Standing{SentBack: all.of(f.reminder(Stopping{})).at == mine.progress()}
 	for _, c := range mine.Steps {
-		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: mine.evidenced(c),
-			Current: c == mine.current(c.Workflow)})
+		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: isEvidenced(mine, c),
+			Current: c == currentStep(mine, c.Workflow)})
 	}
 	return standing, nil
 }
 
 // current returns the step of a workflow that is being worked on: the first that is in progress, or
 // else the first that is ready; nil if there is none.
-func (s *State) current(w *Workflow) *Current {
+func currentStep(s *State, w *Workflow) *Current {
 	var all []*Current
 	for _, c := range s.In(w) {
 		if !c.Done() && len(s.openBlockers(c)) == 0 {
@@ -59,6 +59,6 @@ func (s *State) current(w *Workflow) *Current {
 // evidenced reports whether the step was let through, or what is on record about other steps
 // shows that it is not needed. A step that is gone from the list counts as done for the steps
 // after it, but nothing shows that its work was done.
-func (s *State) evidenced(c *Current) bool {
+func isEvidenced(s *State, c *Current) bool {
 	return c.Done() && (s.wasDone(c) || c.NotNeeded)
 }

@@ -63,7 +63,7 @@ func stop(s *State, x Stopping, last reminder) []*Current {
 	}
 	var left []*Current
 	for _, c := range s.Ready() {
-		if s.checking(c.ID) || s.AwaitsPerson(c) || x.Agent != "" && !s.startedBy(c, x.Agent) {
+		if s.checking(c.ID) || s.AwaitsPerson(c) || x.Agent != "" && !startedBy(s, c, x.Agent) {
 			continue
 		}
 		left = append(left, c)
@@ -168,7 +168,7 @@ func stopRank(c *Current) int {
 }
 
 // startedBy reports whether the step is in progress because the subagent started it.
-func (s *State) startedBy(c *Current, agent string) bool {
+func startedBy(s *State, c *Current, agent string) bool {
 	e, ok := s.last(c.ID)
 	return ok && c.Status == inProgress && e.Agent == agent && e.To == inProgress
 }

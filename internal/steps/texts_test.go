@@ -101,8 +101,8 @@ func modelTexts() map[string]struct {
 			"Leave it out of addBlocks of #9"},
 		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
 			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"},
-		"registered twice":       {s.twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
-		"registered twice, asks": {s.twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
+		"registered twice":       {twinVerdict(s, one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
+		"registered twice, asks": {twinVerdict(s, two, Evidence{Verdict: Ask}), "Yes completes the step"},
 	}
 	for name, m := range flowTexts(f) {
 		all[name] = m
@@ -228,7 +228,7 @@ func flowTexts(f *Frame) map[string]struct {
 		return applied.finished(c, c.unheard(s, s.Step(id)), untold)
 	}
 	noPath := func(g Gate) Verdict {
-		return f.finished(&call{Frame: f, target: &recorded{Step: &s.Step(6).Step}}, s.pathFault(s.Step(6), g, "s1"), untold)
+		return f.finished(&call{Frame: f, target: &recorded{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
 	}
 	return map[string]struct {
 		verdict Verdict
@@ -276,7 +276,7 @@ func callTexts(f *Frame) map[string]struct {
 	next    string
 } {
 	s := flowState([]Step{{Subject: "A"}, {Subject: "B", BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}})
-	listed := steps{{Step: &s.Steps[1].Step, workflow: s.Steps[1].Workflow}}.only()
+	listed := rulesOf(steps{{Step: &s.Steps[1].Step, workflow: s.Steps[1].Workflow}})
 	call := func(line string) Verdict {
 		c := &call{Frame: f, begun: time.Now()}
 		v, _, _ := c.decideCall(s, ToolCall{Tool: "Bash", Line: line}.covered(listed))

@@ -70,7 +70,7 @@ func (s *State) ofList() *State {
 // Under returns the workflows under a step that belong to its present round.
 func (s *State) Under(c *Current) (all []*Workflow) {
 	for _, w := range s.ofList().under[c.ID] {
-		if w.isOf(c) {
+		if isOf(w, c) {
 			all = append(all, w)
 		}
 	}
@@ -78,7 +78,7 @@ func (s *State) Under(c *Current) (all []*Workflow) {
 }
 
 // isOf reports whether a workflow under the step belongs to the step's present round.
-func (w *Workflow) isOf(c *Current) bool { return w.Round == 0 || w.Round == c.Round }
+func isOf(w *Workflow, c *Current) bool { return w.Round == 0 || w.Round == c.Round }
 
 // depth returns how many workflows are one under the other up to this one: 1 for a workflow
 // that is under no step.
@@ -209,7 +209,7 @@ func (s *State) restarts(w *Workflow, ids []int64) bool {
 // or not: as parts, or because its skill was called in the present round of that step.
 func (s *State) isAfter(w *Workflow, id int64) bool {
 	c := s.Step(id)
-	for p := s.Parent(w); c != nil && p != nil && (w.Round == 0 || !w.part && w.isOf(p)); w, p = p.Workflow, s.Parent(p.Workflow) {
+	for p := s.Parent(w); c != nil && p != nil && (w.Round == 0 || !w.part && isOf(w, p)); w, p = p.Workflow, s.Parent(p.Workflow) {
 		if p.Workflow == c.Workflow {
 			return s.comesAfter(p, []int64{id})
 		}
@@ -221,7 +221,7 @@ func (s *State) isAfter(w *Workflow, id int64) bool {
 // under is done, or has come round again.
 func (s *State) isClosed(w *Workflow) bool {
 	p := s.Parent(w)
-	return p != nil && (p.Done() || !w.isOf(p))
+	return p != nil && (p.Done() || !isOf(w, p))
 }
 
 // whyClosed returns ": #2 is done" for a workflow that is closed.
@@ -336,7 +336,7 @@ func (s *State) ToDo(c *Current) string {
 }
 
 // notDoneUnder denies the completion of a step while a workflow under it is unfinished.
-func (s *State) notDoneUnder(c *Current, open []*Current) Verdict {
+func notDoneUnder(s *State, c *Current, open []*Current) Verdict {
 	reason := fmt.Sprintf("%s cannot be completed: under it is %s", c.Name(), s.describeUnder(c))
 	return deny(c, "order: "+numbers(open)+" under it not done", reason+". "+s.next(open))
 }
@@ -349,7 +349,7 @@ func (s *State) Returned(id int64) string {
 		return ""
 	}
 	p := s.Parent(c.Workflow)
-	if p == nil || p.Done() || !c.Workflow.isOf(p) || !s.finished(c.Workflow) {
+	if p == nil || p.Done() || !isOf(c.Workflow, p) || !s.finished(c.Workflow) {
 		return ""
 	}
 	text := c.Workflow.titleIs() + " done. "

@@ -21,7 +21,7 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 		e.missing.lines, e.missing.claim = lines, []int64{target.ID}
 		return e.missing
 	case !ok && e.verdict.Decision == Ask:
-		e.verdict.Outcome = target.toSay(tr.Outcome)
+		e.verdict.Outcome = outcomeToSay(target, tr.Outcome)
 		d := c.final(s, target, e.verdict, lines)
 		e.sign(&d.lines[len(d.lines)-1], machine.Transition{Outcome: tr.Outcome})
 		return d
@@ -29,8 +29,8 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 		return c.final(s, target, e.verdict, lines)
 	}
 	files, known := c.facts[factKey{target.ID, filesBefore}]
-	if patterns := s.filesOf(tr.Reopens); len(patterns) > 0 && !known {
-		return decision{lines: lines, claim: []int64{target.ID}, files: []lookup{{step: target, kind: filesBefore, patterns: patterns}}}
+	if patterns := filesOpened(s, tr.Reopens); len(patterns) > 0 && !known {
+		return decision{lines: lines, claim: []int64{target.ID}, files: []lookup{{step: target, kind: filesBefore, wanted: wanted{patterns: patterns, every: true}}}}
 	}
 	v := c.reasoned(target, e.verdict)
 	if len(target.Outcomes) > 0 {

@@ -183,7 +183,7 @@ func (c *Current) path(fill func(string, map[string]string) (string, error), tex
 }
 
 // pathFault denies what depends on a path in which the name of a value cannot be replaced.
-func (s *State) pathFault(c *Current, g Gate, list string) Verdict {
+func pathFault(s *State, c *Current, g Gate, list string) Verdict {
 	paths := g.patterns
 	if g.check != nil {
 		paths = []string{g.check.Dir}
@@ -474,7 +474,7 @@ func setCommand(id int64, name, list string) string {
 
 // givenByPerson returns the values that a person gives for the step when they say that it is done. What
 // they do not say is what the agent said when it asked them, or stays as it is.
-func (s *State) givenByPerson(c *Current, said map[string]string) (given map[string]string, err error) {
+func givenByPerson(s *State, c *Current, said map[string]string) (given map[string]string, err error) {
 	asked, _ := s.latest(c.ID)
 	known := s.Values(c.Workflow)
 	given = map[string]string{}

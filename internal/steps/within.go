@@ -111,7 +111,7 @@ func (s *State) tellOver(by By) (lines []Evidence, told string) {
 
 // lateText tells the agent which steps the clock has ended, by the lines that record it, and what
 // follows from that.
-func (s *State) lateText(lines []Evidence) (text string) {
+func lateText(s *State, lines []Evidence) (text string) {
 	var late []Evidence
 	for _, e := range lines {
 		if c := s.Step(e.Step); c != nil && e.Verdict == SeenDone && e.isLate() {

@@ -39,7 +39,7 @@ func workplace(dir, cwd string) string {
 // workplace returns where the gates of a workflow look in this call, as a fact of which nothing else is known. An event that
 // the agent has written itself could name any tree.
 func (c *call) workplace(w *Workflow) fact {
-	f := fact{dir: w.Dir, away: w.away()}
+	f := fact{dir: w.Dir, away: awayText(w)}
 	if there := workplace(w.Dir, c.update.Cwd); there != w.Dir && f.away == "" && !c.forged() {
 		f.dir = there
 	}
