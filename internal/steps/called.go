@@ -69,7 +69,7 @@ type SkillCall struct {
 // lock, if no step demands the skill, or if the event is forged.
 func (f *Frame) Calls(ctx context.Context, x SkillCall) error {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.forged() {
+	if err != nil || !slices.ContainsFunc(live, func(r recordedStep) bool { return fsmspec.SameSkill(r.Do, x.Skill) }) || f.forged() {
 		return err
 	}
 	return f.changing(ctx, live, x.Agent, func(change *call, dir *txn.Dir, s *State) error {
@@ -80,7 +80,7 @@ func (f *Frame) Calls(ctx context.Context, x SkillCall) error {
 		line := Evidence{Time: s.Time, Step: c.ID, From: c.Status, To: c.Status, Verdict: Called,
 			Why: "the skill " + x.Skill + " was called", Round: c.Round, Agent: x.Agent, Use: x.Use,
 			By: By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: x.Agent}}
-		return change.record(dir, s, []Evidence{line})
+		return change.Record(dir, s, []Evidence{line})
 	})
 }
 

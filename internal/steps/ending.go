@@ -136,7 +136,7 @@ func (e *ending) take(name string) (tr machine.Transition, ok bool) {
 		return tr, true // what comes when an outcome is spent has its gates not asked
 	}
 	var approvals []string
-	if o := e.step.outcome(name); o != nil {
+	if o := e.step.outcomeNamed(name); o != nil {
 		for _, g := range o.Gates() {
 			if g.kind == personApproves {
 				approvals = append(approvals, g.question)
@@ -178,7 +178,7 @@ func (e *ending) ownGates() (failed, ok bool) {
 		}
 		// without a result it did not run
 		if g.kind != checkPasses || !e.missing.decided() || e.verdict.Check == nil || e.verdict.Check.interrupted || e.verdict.Check.unrunnable ||
-			e.step.outcome(machine.Failed) == nil {
+			e.step.outcomeNamed(machine.Failed) == nil {
 			return false, false
 		}
 		e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
@@ -314,7 +314,7 @@ func (e *ending) chosen(word string) (string, Verdict) {
 // forward returns the outcomes that can be chosen and go forward.
 func (e *ending) forward() []string {
 	return slices.DeleteFunc(e.step.Choices(), func(name string) bool {
-		o := e.step.outcome(name)
+		o := e.step.outcomeNamed(name)
 		return o != nil && o.Back != 0
 	})
 }
@@ -434,7 +434,7 @@ func (s *State) spentChoices(c *Current) (text string) {
 	for _, name := range c.Choices() {
 		if s.isSpent(c, name) {
 			text += fmt.Sprintf("It cannot end as %s any more, which has led back as often as it may (%s): tell them. ", quote(name),
-				timesText(c.outcome(name).Max))
+				timesText(c.outcomeNamed(name).Max))
 		}
 	}
 	return text

@@ -537,11 +537,11 @@ func (s *State) tellExpansion(e Evidence) string {
 		}
 	}
 	text := message.Clip(fmt.Sprintf("%s is to be done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)),
-		c.Each.source(), names(all)), maxTurn) + "."
+		c.Each.source(), Names(all)), maxTurn) + "."
 	if ready := slices.DeleteFunc(s.Ready(), func(b *Current) bool { return !slices.Contains(all, b) }); len(ready) > 0 {
 		text += " Ready: " + withDescription(ready[0], "", s.ToDo(ready[0]))
 		if len(ready) > 1 {
-			text += "\nAlso ready: " + message.Clip(names(ready[1:]), maxTurn)
+			text += "\nAlso ready: " + message.Clip(Names(ready[1:]), maxTurn)
 		}
 	}
 	return text + "\nComplete " + c.Name() + " when they are done."

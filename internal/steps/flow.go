@@ -14,7 +14,7 @@ import (
 
 // A workflow is a machine, whose state is a fold over the evidence. The list only shows it: a
 // status in a task's file is a request until it is on record. The steps of an array have the one
-// outcome done.
+// outcomeNamed done.
 //
 // A decision that goes forward counts when the client's update is seen done, because another
 // hook, a rule of the person or an interruption can still stop the call. One that leads back
@@ -224,7 +224,7 @@ func (e Evidence) override() machine.Event {
 }
 
 // Choices returns the outcomes of the step that can be chosen; see machine.Choices.
-func (c *Current) Choices() []string { return new(c.declared()).Choices() }
+func (c *Current) Choices() []string { return new(c.forMachine()).Choices() }
 
 // conclude returns what ending the step in an outcome would do.
 func (s *State) conclude(c *Current, outcome string) (machine.Transition, error) {
@@ -343,7 +343,7 @@ func (s *State) Choosable(c *Current) []Choosable {
 	for _, o := range c.Outcomes {
 		all = append(all, Choosable{o.Name, o.Back, o.Max, state.Times(c.ID, o.Name), o.Then, who(o.Name)})
 	}
-	if c.outcome(machine.Done) == nil && slices.Contains(choices, machine.Done) {
+	if c.outcomeNamed(machine.Done) == nil && slices.Contains(choices, machine.Done) {
 		all = append(all, Choosable{Name: machine.Done, ChosenBy: who(machine.Done)})
 	}
 	return all

@@ -70,9 +70,9 @@ type call struct {
 	*Frame
 	id         string // unique, for its pending records
 	update     Update
-	steps      steps
-	troubles   []error   // about the record
-	target     *recorded // the step that the update is about
+	steps      recordedSteps
+	troubles   []error       // about the record
+	target     *recordedStep // the step that the update is about
 	begun      time.Time
 	unattended bool // the client cannot ask a person at this event
 
@@ -199,7 +199,7 @@ func newCallID() string {
 
 // redone makes the list of these steps show the state of its workflows, at an event that is
 // about none of them.
-func (f *Frame) redone(ctx context.Context, all steps) Verdict {
+func (f *Frame) redone(ctx context.Context, all recordedSteps) Verdict {
 	if len(all) == 0 {
 		return Verdict{}
 	}
@@ -209,7 +209,7 @@ func (f *Frame) redone(ctx context.Context, all steps) Verdict {
 
 // blockedAnew returns a step that the update would make wait for a task which is not a step,
 // or nil.
-func blockedAnew(all steps, u Update) *recorded {
+func blockedAnew(all recordedSteps, u Update) *recordedStep {
 	for _, id := range u.AddBlocks {
 		if r := all.find(id); r != nil {
 			return r
@@ -272,7 +272,7 @@ func (c *call) judged(s *State) decision {
 // carryOut does what a decision says, under the lock, and returns its verdict.
 func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision) Verdict {
 	if !d.decided() {
-		_ = c.record(dir, s, d.lines) // they are found out again
+		_ = c.Record(dir, s, d.lines) // they are found out again
 		c.publish(dir, s, d)
 		return Verdict{}
 	}

@@ -65,7 +65,7 @@ func keyOf(what string, gone []*Current) string {
 // addMissing adds missingHere to the troubles.
 func (s *State) addMissing() {
 	if gone := s.missingHere(); len(gone) > 0 {
-		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; the steps after it do not wait for it", names(gone), ErrMissing))
+		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; the steps after it do not wait for it", Names(gone), ErrMissing))
 	}
 }
 
@@ -104,7 +104,7 @@ func (f *Frame) tellMissing(ctx context.Context, s *State, x Stopping) string {
 	if len(gone) == 0 || f.toldBefore(ctx, cmp.Or(x.Caller, f.Session)+keyOf("gone", gone)) {
 		return ""
 	}
-	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + names(gone) + ". " + remedy
+	return (&State{Steps: gone}).commands() + ": " + ErrMissing.Error() + ": " + Names(gone) + ". " + remedy
 }
 
 // Left returns for the person, once a session, which workflows are open in another list than that of the frame, which

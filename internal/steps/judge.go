@@ -42,7 +42,7 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 
 // unknownRules tells the person, once a session, that rules of the list may be unknown. A call
 // is not refused for that: nobody knows which calls are meant.
-func (f *Frame) unknownRules(ctx context.Context, r *record, why error) string {
+func (f *Frame) unknownRules(ctx context.Context, r *onRecord, why error) string {
 	switch {
 	case why != nil:
 	case len(r.broken) > 0:
@@ -110,7 +110,7 @@ func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool
 }
 
 // isOnRecord reports whether another process, in which the same hook ran for the same call, has
-// recorded the same.
+// recordedStep the same.
 func isOnRecord(s *State, e Evidence) bool {
 	return e.Use != "" && slices.ContainsFunc(s.Calls, func(o Evidence) bool { return o.Use == e.Use && o.callKey() == e.callKey() })
 }
@@ -196,7 +196,7 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 			"). Write the line plainly: each command by itself and literally, and a text that has its words in a file."
 	}
 	if ready := slices.DeleteFunc(s.Ready(), func(r *Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
-		text += " Ready: " + names(ready) + "."
+		text += " Ready: " + Names(ready) + "."
 	}
 	return message.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " +
 		shell.Quote(p.listed[0].text) +
@@ -205,14 +205,14 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 
 // whyRefused says why a step does not let its calls through.
 func whyRefused(s *State, c *Current) string {
-	open := s.openBlockers(c)
+	open := s.OpenBlockers(c)
 	switch {
 	case c.NotNeeded:
 		return "which is not needed this time"
 	case c.Done():
 		return "which is done"
 	case len(open) > 0:
-		return "which waits for " + names(open)
+		return "which waits for " + Names(open)
 	case s.checking(c.ID):
 		return "whose check is running"
 	}
@@ -224,7 +224,7 @@ func distance(s *State, c *Current) int {
 	switch {
 	case c.Done():
 		return 2
-	case len(s.openBlockers(c)) > 0:
+	case len(s.OpenBlockers(c)) > 0:
 		return 1
 	}
 	return 0
@@ -264,7 +264,7 @@ func missingOwner(s *State, p part) (owner, bool) {
 // lets reports whether a step lets its calls through: it is in progress, or a step under it is;
 // and not only because a script wrote so before its turn.
 func letsCalls(s *State, c *Current) bool {
-	if c.Done() || len(s.openBlockers(c)) > 0 {
+	if c.Done() || len(s.OpenBlockers(c)) > 0 {
 		return false
 	}
 	return c.Status == inProgress || slices.ContainsFunc(s.Under(c), func(w *Workflow) bool {
@@ -280,7 +280,7 @@ func (c *call) mayStart(s *State, owners []owner) bool {
 		return false
 	}
 	return slices.ContainsFunc(owners, func(o owner) bool {
-		if o.Done() || slices.ContainsFunc(s.openBlockers(o.Current), func(b *Current) bool { return !s.beingLetThrough(b) }) {
+		if o.Done() || slices.ContainsFunc(s.OpenBlockers(o.Current), func(b *Current) bool { return !s.beingLetThrough(b) }) {
 			return false
 		}
 		return waited < grace || o.Status == pending && s.isOnItsWay(o.Current, inProgress, patience)
@@ -347,7 +347,7 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 			owners = append(owners, o.Current)
 		}
 		by.Session = cmp.Or(by.Session, f.Session)
-		return c.record(dir, s, []Evidence{{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
+		return c.Record(dir, s, []Evidence{{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
 			Why: allowWord + because, Rule: text, Permit: rand.Text(), By: by}})
 	})
 	return owners, err
@@ -355,16 +355,16 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 
 // Lists reports whether a rule is about calls that belong to a step of the list.
 func Lists(s *State, rule string) bool {
-	var all steps
+	var all recordedSteps
 	for _, c := range s.Steps {
-		all = append(all, recorded{Step: &c.Step, workflow: c.Workflow})
+		all = append(all, recordedStep{Step: &c.Step, workflow: c.Workflow})
 	}
 	return len(listingsOf(all, rule)) > 0
 }
 
 // listingsOf returns the rules of steps that a person's rule is about: the same one, or one that
 // covers the call which the person's rule spells out.
-func listingsOf(all steps, text string) (found []listing) {
+func listingsOf(all recordedSteps, text string) (found []listing) {
 	list := rulesOf(all)
 	found = slices.DeleteFunc(slices.Clone(list), func(l listing) bool { return l.text != text })
 	rule, ok := permission.Parse(text)
@@ -384,7 +384,7 @@ func listingsOf(all steps, text string) (found []listing) {
 }
 
 // rules lists the rules of the steps, for a message.
-func rulesText(all steps) string {
+func rulesText(all recordedSteps) string {
 	var texts []string
 	for _, l := range rulesOf(all) {
 		if !slices.Contains(texts, l.text) {

@@ -96,6 +96,6 @@ func (f *Frame) lapse(ctx context.Context, s *State, p Pause) error {
 		return err
 	}
 	return f.changing(ctx, live, p.Agent, func(c *call, dir *txn.Dir, s *State) error {
-		return c.record(dir, s, s.lapse(f.over(s, p), c.by(c.update, Verdict{})))
+		return c.Record(dir, s, s.lapse(f.over(s, p), c.by(c.update, Verdict{})))
 	})
 }

@@ -92,8 +92,8 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 	return s, stale, nil
 }
 
-func (all steps) same(others steps) bool {
-	return slices.EqualFunc(all, others, func(a, b recorded) bool { return a.ID == b.ID })
+func (all recordedSteps) same(others recordedSteps) bool {
+	return slices.EqualFunc(all, others, func(a, b recordedStep) bool { return a.ID == b.ID })
 }
 
 // unlocked is the state directory of a list, open without its lock, or nothing if that
@@ -114,22 +114,22 @@ func (u unlocked) close() {
 }
 
 // openRecord opens the state directory of the list in dir, and reads what hydrations have
-// recorded in it.
-func openRecord(dir string, opts ...txn.Option) (unlocked, *record) {
+// recordedStep in it.
+func openRecord(dir string, opts ...txn.Option) (unlocked, *onRecord) {
 	r, err := txn.OpenReader(dir, opts...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return unlocked{}, &record{}
+		return unlocked{}, &onRecord{}
 	}
 	if err != nil {
-		return unlocked{}, &record{broken: []broken{{err: err}}}
+		return unlocked{}, &onRecord{broken: []broken{{err: err}}}
 	}
 	return unlocked{r}, readRecord(r)
 }
 
-// record is what hydrations have recorded about the tasks of a list.
-type record struct {
-	steps  steps
-	known  map[string]recorded // every step that is on record, in the list or not, by its number
+// onRecord is what hydrations have recorded about the tasks of a list.
+type onRecord struct {
+	steps  recordedSteps
+	known  map[string]recordedStep // every step that is on record, in the list or not, by its number
 	broken []broken
 	unread bool // some of the steps are known from the list only
 
@@ -142,17 +142,17 @@ type broken struct {
 	tasks map[string]bool // ids of the tasks that it is about; nil if that is unknown
 }
 
-// steps are the steps of the workflows in a list, sorted by number.
-type steps []recorded
+// recordedSteps are the steps of the workflows in a list, sorted by number.
+type recordedSteps []recordedStep
 
-type recorded struct {
+type recordedStep struct {
 	*Step    // as it is on record; whoever changes it makes a copy
 	workflow *Workflow
 	unread   bool // its record cannot be read: it is known from the list only
 	replaced bool // a later change has deleted the tasks of its workflow
 }
 
-func (all steps) find(task string) *recorded {
+func (all recordedSteps) find(task string) *recordedStep {
 	for i := range all {
 		if itoa(all[i].ID) == task {
 			return &all[i]
@@ -164,16 +164,16 @@ func (all steps) find(task string) *recorded {
 // liveSteps returns the steps that hydrations have put into the list in dir and that no
 // later hydration has replaced. Steps whose record cannot be read are among them; they are
 // known from the list only.
-func liveSteps(dir string) (steps, error) {
+func liveSteps(dir string) (recordedSteps, error) {
 	src, r := openRecord(dir)
 	defer src.close()
 	return r.steps, r.addUnread(dir)
 }
 
-func readRecord(src source) *record {
+func readRecord(src source) *onRecord {
 	history, err := src.History()
 	if err != nil {
-		return &record{broken: []broken{{err: err}}}
+		return &onRecord{broken: []broken{{err: err}}}
 	}
 	return recordOf(history)
 }
@@ -181,8 +181,8 @@ func readRecord(src source) *record {
 // recordOf follows a history from its beginning: a transaction removes the files that it
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
-func recordOf(history []txn.Entry) *record {
-	r := &record{known: map[string]recorded{}}
+func recordOf(history []txn.Entry) *onRecord {
+	r := &onRecord{known: map[string]recordedStep{}}
 	inList := map[string]bool{}
 	replaced := map[*Workflow]bool{}
 	for _, e := range history {
@@ -212,7 +212,7 @@ func recordOf(history []txn.Entry) *record {
 		w.began = e.Time
 		for _, u := range w.all() {
 			for i := range u.Steps {
-				r.known[itoa(u.Steps[i].ID)] = recorded{Step: &u.Steps[i], workflow: u}
+				r.known[itoa(u.Steps[i].ID)] = recordedStep{Step: &u.Steps[i], workflow: u}
 			}
 		}
 		if text := both(w.replaced(), w.Changed); text != "" {
@@ -223,7 +223,7 @@ func recordOf(history []txn.Entry) *record {
 		undone := tasks.Undone(history)
 		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}
-	r.steps = make(steps, 0, len(inList))
+	r.steps = make(recordedSteps, 0, len(inList))
 	for id := range inList {
 		if step, ok := r.known[id]; ok {
 			step.replaced = replaced[step.workflow]
@@ -234,8 +234,8 @@ func recordOf(history []txn.Entry) *record {
 	return r
 }
 
-func (r *record) sort() {
-	slices.SortFunc(r.steps, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
+func (r *onRecord) sort() {
+	slices.SortFunc(r.steps, func(a, b recordedStep) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func tasksIn(files []txn.EntryFile) map[string]bool {
@@ -247,7 +247,7 @@ func tasksIn(files []txn.EntryFile) map[string]bool {
 }
 
 // lost returns why the record of a task is not known, or nil if none was made.
-func (r *record) lost(task string) error {
+func (r *onRecord) lost(task string) error {
 	for _, b := range r.broken {
 		if b.tasks == nil || b.tasks[task] {
 			return b.err
@@ -258,7 +258,7 @@ func (r *record) lost(task string) error {
 
 // addUnread adds the tasks in dir whose tag says that they are steps and whose record cannot
 // be read. Their order is known from the list, their gates are not.
-func (r *record) addUnread(dir string) error {
+func (r *onRecord) addUnread(dir string) error {
 	if len(r.broken) == 0 || r.unread {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (r *record) addUnread(dir string) error {
 		}
 		step := t.step(ids)
 		w.Steps = append(w.Steps, Step{ID: step.ID, Local: step.Local, Status: step.Status}) // in any order: the list may show a cycle
-		r.steps, r.unread = append(r.steps, recorded{&step, w, true, false}), true
+		r.steps, r.unread = append(r.steps, recordedStep{&step, w, true, false}), true
 	}
 	for _, w := range workflows {
 		if err := w.prove(); err != nil {
@@ -295,7 +295,7 @@ func (r *record) addUnread(dir string) error {
 }
 
 // troubles returns why steps are known from the list only.
-func (r *record) troubles() (all []error) {
+func (r *onRecord) troubles() (all []error) {
 	if !r.unread {
 		return nil
 	}
@@ -306,8 +306,8 @@ func (r *record) troubles() (all []error) {
 }
 
 // afterRecovery returns the steps that the list has, if src is a list that was opened after these
-// steps were read, and whose opening has completed or undone an interrupted change.
-func (all steps) afterRecovery(src source) steps {
+// recordedSteps were read, and whose opening has completed or undone an interrupted change.
+func (all recordedSteps) afterRecovery(src source) recordedSteps {
 	dir, ok := src.(*txn.Dir)
 	if !ok || dir.Recovered().Outcome == txn.Clean {
 		return all
@@ -320,7 +320,7 @@ func (all steps) afterRecovery(src source) steps {
 
 // state reads the tasks of the steps, and from src, unless that is nil, the state files.
 // Unless it is whole, the evidence is that part of it on which decisions depend.
-func (all steps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
+func (all recordedSteps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
 	names := make([]string, 0, len(all))
 	replaced := map[*Workflow]bool{}

@@ -107,7 +107,7 @@ func (f *Frame) Move(ctx context.Context, dir, because string, by By) (from []st
 		if len(from) == 0 {
 			return fmt.Errorf("%s: %w", s.Steps[0].Workflow.Dir, errNotMoved)
 		}
-		return change.record(d, s, lines)
+		return change.Record(d, s, lines)
 	})
 	return from, err
 }

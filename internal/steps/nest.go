@@ -118,7 +118,7 @@ func (s *State) workedOn(c Calling) *Current {
 			}
 		}
 		switch {
-		case len(s.openBlockers(b)) > 0:
+		case len(s.OpenBlockers(b)) > 0:
 		case c.demandedBy(b):
 			demanding = append(demanding, b)
 		default:

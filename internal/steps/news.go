@@ -122,7 +122,7 @@ func progressOf(s *State, done []*Current) (lines []string) {
 			continue
 		}
 		n, all := s.Progress(w)
-		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, names(ended), treesOf(s, ended)))
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, Names(ended), treesOf(s, ended)))
 	}
 	return lines
 }

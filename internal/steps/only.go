@@ -26,13 +26,13 @@ type ToolCall struct {
 
 // listing is a rule that a step lists.
 type listing struct {
-	step *recorded
+	step *recordedStep
 	text string
 	rule permission.Rule
 }
 
 // only returns the rules that the steps list.
-func rulesOf(all steps) (list []listing) {
+func rulesOf(all recordedSteps) (list []listing) {
 	for i := range all {
 		for _, text := range all[i].Only {
 			rule, _ := permission.Parse(text) // ParseWorkflow has checked it
@@ -132,7 +132,7 @@ func runs(r permission.Rule, words []string) bool {
 }
 
 // isAway returns an error if the call is about a file, and the directory is away below which files belong to steps.
-func (x ToolCall) isAway(all steps, list string) error {
+func (x ToolCall) isAway(all recordedSteps, list string) error {
 	if x.Path == "" {
 		return nil
 	}

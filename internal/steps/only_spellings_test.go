@@ -32,7 +32,7 @@ func spellingList(t *testing.T) (list []listing) {
 	for i, text := range spellingRules {
 		rule, ok := permission.Parse(text)
 		require.True(t, ok)
-		list = append(list, listing{&recorded{Step: &Step{ID: int64(i + 1)}, workflow: &Workflow{Dir: "/p"}}, text, rule})
+		list = append(list, listing{&recordedStep{Step: &Step{ID: int64(i + 1)}, workflow: &Workflow{Dir: "/p"}}, text, rule})
 	}
 	return list
 }

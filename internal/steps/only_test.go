@@ -20,7 +20,7 @@ func TestLines(t *testing.T) {
 	for _, text := range []string{"Bash(git push *)", "Bash(npm publish:*)"} {
 		rule, ok := permission.Parse(text)
 		require.True(t, ok)
-		list = append(list, listing{&recorded{Step: &Step{ID: 1}, workflow: &Workflow{Dir: "/p"}}, text, rule})
+		list = append(list, listing{&recordedStep{Step: &Step{ID: 1}, workflow: &Workflow{Dir: "/p"}}, text, rule})
 	}
 	for _, c := range []struct{ answers, line string }{
 		{"yn", "git push"},
@@ -210,7 +210,7 @@ func TestLines(t *testing.T) {
 func TestOptions(t *testing.T) {
 	rule, ok := permission.Parse("Bash(rm -rf *)")
 	require.True(t, ok)
-	list := []listing{{&recorded{Step: &Step{}, workflow: &Workflow{Dir: "/p"}}, "Bash(rm -rf *)", rule}}
+	list := []listing{{&recordedStep{Step: &Step{}, workflow: &Workflow{Dir: "/p"}}, "Bash(rm -rf *)", rule}}
 	for line, want := range map[string]bool{
 		"rm -rf x": true, "rm -rf -- x": true, "rm -v -rf x": true, "rm -- x": false, "rm -r x": false,
 		"rm -- -rf x": true, // a file, but that is not looked into
@@ -280,7 +280,7 @@ func TestPaths(t *testing.T) {
 	} {
 		rule, ok := permission.Parse(c.rule)
 		require.True(t, ok)
-		list := []listing{{&recorded{Step: &Step{}, workflow: &Workflow{Dir: project}}, c.rule, rule}}
+		list := []listing{{&recordedStep{Step: &Step{}, workflow: &Workflow{Dir: project}}, c.rule, rule}}
 		x := ToolCall{Tool: c.tool, Path: c.path, Cwd: project}
 		assert.Equal(t, c.want, len(x.covered(list)) > 0, "%s %s %s", c.rule, c.tool, c.path)
 	}

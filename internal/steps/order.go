@@ -3,7 +3,7 @@ package steps
 // order denies an update of a step unless every step before it is done, and for its
 // completion every one under it. A step that is gone from the list counts as done.
 func order(s *State, c *Current, u Update) Verdict {
-	open := s.openBlockers(c)
+	open := s.OpenBlockers(c)
 	if len(open) == 0 {
 		if inside := s.openFor(c, u.Status); len(inside) > 0 {
 			return notDoneUnder(s, c, inside)
@@ -14,7 +14,7 @@ func order(s *State, c *Current, u Update) Verdict {
 	if u.Status == completed {
 		verb = "completed"
 	}
-	reason := c.Name() + " cannot be " + verb + ": " + names(open) + " must be done first"
+	reason := c.Name() + " cannot be " + verb + ": " + Names(open) + " must be done first"
 	v := deny(c, "order: "+numbers(open)+" not done", reason+". "+s.next(open))
 	v.past.step = open[0].ID
 	if first := s.first(open); first != nil && (first != open[0] || len(open) > 1) {
@@ -29,7 +29,7 @@ func order(s *State, c *Current, u Update) Verdict {
 // for one another.
 func (s *State) first(open []*Current) *Current {
 	for range s.Steps {
-		before := s.openBlockers(open[0])
+		before := s.OpenBlockers(open[0])
 		if len(before) == 0 {
 			return open[0]
 		}
@@ -58,11 +58,11 @@ func (s *State) possible() string {
 	case len(started) == 0 && len(ready) == 0:
 		return NoneReady + ": only a person can go past that"
 	case len(started) == 0:
-		return "Ready now: " + names(ready)
+		return "Ready now: " + Names(ready)
 	case len(ready) == 0:
-		return "In progress: " + names(started)
+		return "In progress: " + Names(started)
 	}
-	return "In progress: " + names(started) + ". Ready now: " + names(ready)
+	return "In progress: " + Names(started) + ". Ready now: " + Names(ready)
 }
 
 // NoneReady tells an agent that a workflow cannot go on by itself.

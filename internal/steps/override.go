@@ -80,8 +80,8 @@ func MayPass(s *State, p Past) error {
 	if err := passable(c); err != nil {
 		return err
 	}
-	if open := s.openBlockers(c); len(open) > 0 && !p.WithBlockers {
-		return fmt.Errorf("%s: %w: %s", c.Name(), errBlocked, names(open))
+	if open := s.OpenBlockers(c); len(open) > 0 && !p.WithBlockers {
+		return fmt.Errorf("%s: %w: %s", c.Name(), errBlocked, Names(open))
 	}
 	return nil
 }

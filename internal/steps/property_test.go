@@ -159,7 +159,7 @@ func (w *random) checkPromises() {
 		if c.Gone() || !c.Done() || c.Step.Status == completed || w.excused(s, c) {
 			continue
 		}
-		require.Empty(w.t, s.openBlockers(c), "#%d is done before its blockers", c.ID)
+		require.Empty(w.t, s.OpenBlockers(c), "#%d is done before its blockers", c.ID)
 	}
 	mine, err := os.ReadFile(w.path(99))
 	require.NoError(w.t, err)

@@ -72,7 +72,7 @@ func (s *State) mark(t *tasks.Task) mark {
 // client removes those that are gone (fact 7, client 2.1.197).
 func (c *Current) blockers(s *State) []string {
 	ids := []string{}
-	for _, id := range s.waits(c) {
+	for _, id := range s.Waits(c) {
 		if b := s.ofList().Step(id); b != nil && !b.Gone() {
 			ids = append(ids, itoa(id))
 		}
@@ -83,7 +83,7 @@ func (c *Current) blockers(s *State) []string {
 // waitsAsRecorded reports whether the task waits for the steps before it and for nothing
 // else. Steps that are gone do not matter.
 func (c *Current) waitsAsRecorded(s *State) bool {
-	waits := s.waits(c)
+	waits := s.Waits(c)
 	if slices.ContainsFunc(c.file.BlockedBy,
 		func(id string) bool { return !slices.ContainsFunc(waits, func(b int64) bool { return itoa(b) == id }) }) {
 		return false

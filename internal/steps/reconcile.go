@@ -47,7 +47,7 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 // changing calls do with the state of the list, under its lock, unless it has no steps.
 //
 // Errors: those of tasks.List.Open.
-func (f *Frame) changing(ctx context.Context, live steps, agent string, do func(*call, *txn.Dir, *State) error) error {
+func (f *Frame) changing(ctx context.Context, live recordedSteps, agent string, do func(*call, *txn.Dir, *State) error) error {
 	if len(live) == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (s *State) seenText(seen []Evidence, goOn bool) string {
 		}
 		left = append(left, s.numbered(e.NotNeeded)...)
 		if c := s.Step(e.Step); c != nil {
-			if o := c.outcome(e.Outcome); o != nil && o.Stop {
+			if o := c.outcomeNamed(e.Outcome); o != nil && o.Stop {
 				over = "The workflow is"
 				if s.Parent(c.Workflow) != nil {
 					over = c.Workflow.titleIs()
@@ -140,7 +140,7 @@ func (s *State) seenText(seen []Evidence, goOn bool) string {
 func (s *State) turnedBy(e Evidence) string {
 	c := s.Step(e.Step)
 	state := s.flows[c.Workflow]
-	tr := machine.Transition{Outcome: e.Outcome, Times: state.Times(c.ID, e.Outcome), Max: c.outcome(e.Outcome).Max,
+	tr := machine.Transition{Outcome: e.Outcome, Times: state.Times(c.ID, e.Outcome), Max: c.outcomeNamed(e.Outcome).Max,
 		Reopens: e.Reopens}
 	return s.turned(c, tr, "", s.Ready(), nil)
 }
@@ -221,8 +221,8 @@ func (f *Frame) PersonDecides() bool {
 	return err == nil && live.personDecides()
 }
 
-func (all steps) personDecides() bool {
-	return slices.ContainsFunc(all, func(r recorded) bool { return r.Decides == machine.Person.String() })
+func (all recordedSteps) personDecides() bool {
+	return slices.ContainsFunc(all, func(r recordedStep) bool { return r.Decides == machine.Person.String() })
 }
 
 // asked returns the step about which a person was asked and for which their answer counts, or nil.
@@ -268,7 +268,7 @@ func linesPast(s *State, p Past, by By) (lines []Evidence, err error) {
 		}
 	}
 	before := s.Evidence
-	for open := s.openBlockers(target); len(open) > 0; open = s.openBlockers(target) {
+	for open := s.OpenBlockers(target); len(open) > 0; open = s.OpenBlockers(target) {
 		lines = append(lines, skip(s, cmp.Or(s.first(open), open[0]), p.Because, by)...)
 	}
 	if !p.Done {
@@ -281,7 +281,7 @@ func linesPast(s *State, p Past, by By) (lines []Evidence, err error) {
 	}
 	tr, err := s.conclude(target, outcome)
 	if errors.Is(err, machine.ErrSpent) {
-		return refuse(fmt.Errorf("%s: %w (%s)", outcome, errSpent, timesText(target.outcome(outcome).Max)))
+		return refuse(fmt.Errorf("%s: %w (%s)", outcome, errSpent, timesText(target.outcomeNamed(outcome).Max)))
 	}
 	if err != nil && !errors.Is(err, machine.ErrNoOutcome) {
 		return refuse(fmt.Errorf("once the steps before it are skipped it is not needed: %w", err))

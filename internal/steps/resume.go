@@ -49,7 +49,7 @@ func resumed(s *State) string {
 	}
 	if len(started)+len(ready)+len(waiting) == 0 {
 		if others := s.ofList().Ready(); len(others) > 0 {
-			fmt.Fprintf(&b, "They wait for %s, in what another session has begun in this list.\n", names(others))
+			fmt.Fprintf(&b, "They wait for %s, in what another session has begun in this list.\n", Names(others))
 		} else {
 			b.WriteString(NoneReady + ": only a person can go past that.\n")
 		}

@@ -46,7 +46,7 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 func currentStep(s *State, w *Workflow) *Current {
 	var all []*Current
 	for _, c := range s.In(w) {
-		if !c.Done() && len(s.openBlockers(c)) == 0 {
+		if !c.Done() && len(s.OpenBlockers(c)) == 0 {
 			all = append(all, c)
 		}
 	}

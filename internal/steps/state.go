@@ -120,19 +120,15 @@ func (c *Current) Name() string { return "#" + itoa(c.ID) + " " + quote(c.Subjec
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// openBlockers returns the steps that come before c, or before a step that c is under, and
+// OpenBlockers returns the steps that come before c, or before a step that c is under, and
 // are not done.
-func (s *State) openBlockers(c *Current) (open []*Current) {
+func (s *State) OpenBlockers(c *Current) (open []*Current) {
 	open = append(s.openBefore(c), s.openAfter(c.Workflow)...)
 	for _, p := range s.Above(c.Workflow) {
 		open = append(append(open, s.ofList().openBefore(p)...), s.openAfter(p.Workflow)...)
 	}
 	return open
 }
-
-// OpenBlockers returns the steps that keep the step from being started: those before it, and those
-// before the steps that it is under.
-func (s *State) OpenBlockers(c *Current) []*Current { return s.openBlockers(c) }
 
 // openBefore returns the steps that come before c in its own workflow and are not done.
 func (s *State) openBefore(c *Current) (open []*Current) {
@@ -147,7 +143,7 @@ func (s *State) openBefore(c *Current) (open []*Current) {
 // openFor returns the steps that have to be done before the status of c can become this one:
 // those before it and, for its completion, those under it.
 func (s *State) openFor(c *Current, status string) []*Current {
-	open := s.openBlockers(c)
+	open := s.OpenBlockers(c)
 	if status == completed {
 		open = append(open, s.OpenUnder(c)...)
 	}
@@ -164,7 +160,7 @@ func (s *State) Ready() []*Current {
 // may be in the workflows under them.
 func (s *State) startable() (all []*Current) {
 	for _, c := range s.Steps {
-		if !c.Done() && len(s.openBlockers(c)) == 0 {
+		if !c.Done() && len(s.OpenBlockers(c)) == 0 {
 			all = append(all, c)
 		}
 	}
@@ -224,7 +220,7 @@ func (s *State) Word(c *Current) string {
 		return "skipped"
 	case c.Done():
 		return "done"
-	case len(s.openBlockers(c)) > 0:
+	case len(s.OpenBlockers(c)) > 0:
 		return "blocked"
 	case c.Status == completed:
 		return "unchecked"

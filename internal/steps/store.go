@@ -80,8 +80,8 @@ func (s *State) add(lines []Evidence) {
 	s.fold()
 }
 
-// record writes lines, and passes them on to the log.
-func (st *Store) record(dir *txn.Dir, s *State, lines []Evidence) error {
+// Record writes lines, and passes them on to the log.
+func (st *Store) Record(dir *txn.Dir, s *State, lines []Evidence) error {
 	err := st.write(dir, s, lines)
 	if err == nil {
 		st.log(s, lines)
@@ -148,7 +148,7 @@ func (st *Store) note(ctx context.Context, s *State, e Evidence) error {
 }
 
 // open locks the list and reads the state of these steps.
-func (st *Store) open(ctx context.Context, live steps) (*txn.Dir, *State, error) {
+func (st *Store) open(ctx context.Context, live recordedSteps) (*txn.Dir, *State, error) {
 	waiting, cancel := st.List.Waiting(ctx)
 	defer cancel()
 	dir, err := st.List.Open(waiting)
@@ -165,7 +165,7 @@ func (st *Store) open(ctx context.Context, live steps) (*txn.Dir, *State, error)
 }
 
 // look reads the state of these steps without the lock of the list.
-func (st *Store) look(ctx context.Context, live steps) (*State, error) {
+func (st *Store) look(ctx context.Context, live recordedSteps) (*State, error) {
 	r, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
 	var src source
 	if err == nil {

@@ -20,8 +20,8 @@ func quote(text string) string {
 	return `"` + strings.ReplaceAll(message.Clip(message.Words(text), maxSubject), `"`, `'`) + `"`
 }
 
-// names returns steps as a list in a sentence.
-func names(all []*Current) string {
+// Names returns steps as a list in a sentence.
+func Names(all []*Current) string {
 	var list []string
 	for _, c := range all {
 		list = append(list, c.Name())
@@ -37,9 +37,6 @@ func (s *State) Placed(all []*Current) string {
 	}
 	return sentence(list)
 }
-
-// Names returns steps as a list in a sentence, for people.
-func Names(all []*Current) string { return names(all) }
 
 // sentence joins words with commas and "and".
 func sentence(words []string) string {

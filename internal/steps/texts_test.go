@@ -29,7 +29,7 @@ func modelTexts() map[string]struct {
 	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
 	f := &Frame{Store: Store{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}}
 	of := func(target *Current, u Update, v Verdict) Verdict {
-		c := &call{Frame: f, update: u, target: &recorded{Step: &target.Step, workflow: target.Workflow}}
+		c := &call{Frame: f, update: u, target: &recordedStep{Step: &target.Step, workflow: target.Workflow}}
 		return f.finished(c, c.final(s, target, v, nil).verdict, untold)
 	}
 	text := func(s string) *string { return &s }
@@ -45,7 +45,7 @@ func modelTexts() map[string]struct {
 			Why: "check failed: exit status 1", Check: &Result{Run: "make"}})
 	}
 	failed := check(three, Result{Run: "make", Exit: 1, output: "no"})
-	third := (&call{Frame: f, update: Update{Task: "3", Status: completed}, target: &recorded{Step: &three.Step}}).final(&many, three,
+	third := (&call{Frame: f, update: Update{Task: "3", Status: completed}, target: &recordedStep{Step: &three.Step}}).final(&many, three,
 		failed, nil).verdict
 	all := map[string]struct {
 		verdict Verdict
@@ -129,7 +129,7 @@ func itemTexts(f *Frame) map[string]struct {
 	one := s.Step(1)
 	off := *f
 	off.NoChecks = true
-	c := &call{Frame: &off, update: Update{Task: "1", Status: inProgress}, target: &recorded{Step: &one.Step}, begun: time.Now(),
+	c := &call{Frame: &off, update: Update{Task: "1", Status: inProgress}, target: &recordedStep{Step: &one.Step}, begun: time.Now(),
 		facts: map[factKey]fact{}}
 	return map[string]struct {
 		verdict Verdict
@@ -157,7 +157,7 @@ func treeTexts(f *Frame) map[string]struct {
 	s.Evidence = []Evidence{{Step: 2, To: completed, Verdict: SeenDone, Outcome: machine.Done}}
 	s.proved().fold()
 	complete := Update{Task: "1", Status: completed}
-	c := &call{Frame: f, update: complete, target: &recorded{Step: &s.Step(1).Step}}
+	c := &call{Frame: f, update: complete, target: &recordedStep{Step: &s.Step(1).Step}}
 	return map[string]struct {
 		verdict Verdict
 		next    string
@@ -187,7 +187,7 @@ func flowTexts(f *Frame) map[string]struct {
 		{Step: 4, Verdict: SeenDone, To: completed, Outcome: "done"}}
 	s.fold()
 	end := func(id int64, word string, change func(*call)) Verdict {
-		c := &call{Frame: f, update: Update{Task: itoa(id), Status: completed, Outcome: word}, target: &recorded{Step: &s.Step(id).Step},
+		c := &call{Frame: f, update: Update{Task: itoa(id), Status: completed, Outcome: word}, target: &recordedStep{Step: &s.Step(id).Step},
 			begun: time.Now(), facts: map[factKey]fact{}}
 		if change != nil {
 			change(c)
@@ -224,11 +224,11 @@ func flowTexts(f *Frame) map[string]struct {
 	repeated := func(id int64, u Update) Verdict {
 		applied := *f
 		applied.Apply, u.Task, u.Status = true, itoa(id), completed
-		c := &call{Frame: &applied, update: u, target: &recorded{Step: &s.Step(id).Step}}
+		c := &call{Frame: &applied, update: u, target: &recordedStep{Step: &s.Step(id).Step}}
 		return applied.finished(c, c.unheard(s, s.Step(id)), untold)
 	}
 	noPath := func(g Gate) Verdict {
-		return f.finished(&call{Frame: f, target: &recorded{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
+		return f.finished(&call{Frame: f, target: &recordedStep{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
 	}
 	return map[string]struct {
 		verdict Verdict
@@ -276,7 +276,7 @@ func callTexts(f *Frame) map[string]struct {
 	next    string
 } {
 	s := flowState([]Step{{Subject: "A"}, {Subject: "B", BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}})
-	listed := rulesOf(steps{{Step: &s.Steps[1].Step, workflow: s.Steps[1].Workflow}})
+	listed := rulesOf(recordedSteps{{Step: &s.Steps[1].Step, workflow: s.Steps[1].Workflow}})
 	call := func(line string) Verdict {
 		c := &call{Frame: f, begun: time.Now()}
 		v, _, _ := c.decideCall(s, ToolCall{Tool: "Bash", Line: line}.covered(listed))

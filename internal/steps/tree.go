@@ -151,13 +151,10 @@ func (s *State) openAfter(w *Workflow) (open []*Current) {
 // the step that it is under: then the list shows that they wait for each other.
 func (w *Workflow) cameWith() bool { return w.part }
 
-// Waits returns the numbers of the steps that the list shows the step to wait for; see waits.
-func (s *State) Waits(c *Current) []int64 { return s.waits(c) }
-
-// waits returns the numbers of the steps that the list shows the step to wait for: those before
+// Waits returns the numbers of the steps that the list shows the step to wait for: those before
 // it; for the first steps of parts and copies what comes before these; and the last steps of its
 // own parts and copies.
-func (s *State) waits(c *Current) []int64 {
+func (s *State) Waits(c *Current) []int64 {
 	ids := slices.Concat(c.BlockedBy, c.Circular)
 	if len(ids) == 0 {
 		ids = s.outside(c)
@@ -250,7 +247,7 @@ func (s *State) describeUnder(c *Current) string {
 			break
 		}
 		open := s.ofList().openIn(w)
-		parts = append(parts, fmt.Sprintf("%s, of which %s %s open", w.title(), names(open), isOrAre(len(open))))
+		parts = append(parts, fmt.Sprintf("%s, of which %s %s open", w.title(), Names(open), isOrAre(len(open))))
 	}
 	return sentence(parts)
 }

@@ -158,7 +158,7 @@ func (s *State) turned(c *Current, tr machine.Transition, asked string, ready []
 
 // spentText tells the agent that an outcome has led back as often as it may.
 func spentText(c *Current, outcome string) string {
-	return outcome + " has led back as often as it may (" + timesText(c.outcome(outcome).Max) + ")"
+	return outcome + " has led back as often as it may (" + timesText(c.outcomeNamed(outcome).Max) + ")"
 }
 
 // failure returns which check failed, how, and the end of its output, for an outcome that follows from that.
@@ -192,7 +192,7 @@ func nowReady(ready []*Current, description string) string {
 // and those beyond a few only counted: TaskList shows them all.
 func brief(all []*Current) string {
 	const room = maxTurn / 5
-	if text := names(all); utf8.RuneCountInString(text) <= room {
+	if text := Names(all); utf8.RuneCountInString(text) <= room {
 		return text
 	}
 	if len(all) == 1 {

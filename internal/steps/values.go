@@ -309,7 +309,7 @@ func (e *ending) owesValues(name string) bool {
 // owesValues reports whether the step has to give its values at a transition: it does unless that leads
 // back, or ends the workflow or item and no gate may need them. Behind parts that end a step may use them.
 func (c *Current) owesValues(tr machine.Transition) bool {
-	o := c.outcome(tr.Outcome)
+	o := c.outcomeNamed(tr.Outcome)
 	if o == nil || !o.Stop {
 		return !isBack(tr)
 	}
@@ -371,7 +371,7 @@ func (e *ending) said(v Value) (text, fault string) {
 	case !ok:
 		return "", v.Name + " has to be a text, a number or a boolean"
 	}
-	if fault := v.declared().Fault(text, e.step.Workflow.inPaths(v.Name)); fault != "" {
+	if fault := v.declaration().Fault(text, e.step.Workflow.inPaths(v.Name)); fault != "" {
 		return "", v.Name + " is " + quote(text) + ", and " + message.Clip(message.Words(fault), maxSubject)
 	}
 	return text, ""
@@ -453,7 +453,7 @@ func (e *ending) printed(v Value) bool {
 	}
 	r := e.c.facts[factKey{e.step.ID, kind}].result
 	text := strings.TrimSpace(r.output)
-	fault := v.declared().Fault(text, e.step.Workflow.inPaths(v.Name))
+	fault := v.declaration().Fault(text, e.step.Workflow.inPaths(v.Name))
 	if text == "" {
 		fault = "it printed nothing"
 	}
@@ -489,7 +489,7 @@ func givenByPerson(s *State, c *Current, said map[string]string) (given map[stri
 		if !ok {
 			return nil, fmt.Errorf("%w: say with --set %s=TEXT what %s is%s", errNoValue, v.Name, v.Name, v.hint())
 		}
-		if fault := v.declared().Fault(text, c.Workflow.inPaths(v.Name)); fault != "" {
+		if fault := v.declaration().Fault(text, c.Workflow.inPaths(v.Name)); fault != "" {
 			return nil, fmt.Errorf("%w: %s is %s, and %s", errNoValue, v.Name, quote(text), fault)
 		}
 		given[v.Name] = text

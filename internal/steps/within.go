@@ -24,7 +24,7 @@ func (s *State) over(c *Current, begun time.Time) time.Duration {
 // expire ends a step as late whose time limit has passed, if it can end so. A completion that was
 // let through in time and is on its way counts as in time.
 func (s *State) expire(c *Current, f *folding) {
-	if c.outcome(machine.Late) == nil || f.state.Outcome(c.ID) != "" || s.over(c, f.begun[c.ID]) == 0 {
+	if c.outcomeNamed(machine.Late) == nil || f.state.Outcome(c.ID) != "" || s.over(c, f.begun[c.ID]) == 0 {
 		return
 	}
 	if e, ok := f.decided[c.ID]; ok && s.Time.Sub(e.Time) < updateDelay {

@@ -128,9 +128,9 @@ type Value struct {
 	Command *Check   `json:"command,omitempty"` // prints it
 }
 
-// declared returns the value as the fsm.json declares it; whoever asks for more than what
+// declaration returns the value as the fsm.json declares it; whoever asks for more than what
 // an agent can give knows that a command prints it.
-func (v Value) declared() fsmspec.Value {
+func (v Value) declaration() fsmspec.Value {
 	d := fsmspec.Value{Name: v.Name, Pattern: v.Pattern, OneOf: v.OneOf}
 	if v.Command != nil {
 		d.Command = &fsmspec.Check{Run: v.Command.Run}
@@ -143,7 +143,7 @@ func (v Value) String() string {
 	if v.Command != nil {
 		return Gate{kind: printedBy(v.Name), check: v.Command}.String()
 	}
-	return "sets " + v.Name + " (" + v.declared().Wants() + ")"
+	return "sets " + v.Name + " (" + v.declaration().Wants() + ")"
 }
 
 // Limit returns the time limit of the step, 0 if there is none.
@@ -277,7 +277,7 @@ func (w *Workflow) checkSteps(all map[int64]bool) error {
 func (w *Workflow) prove() error {
 	var all []machine.Step
 	for _, s := range w.Steps {
-		all = append(all, s.declared())
+		all = append(all, s.forMachine())
 	}
 	m, faults := machine.New(all)
 	if m == nil {
@@ -287,8 +287,8 @@ func (w *Workflow) prove() error {
 	return nil
 }
 
-// declared returns the step for the machine.
-func (s Step) declared() machine.Step {
+// declaration returns the step for the machine.
+func (s Step) forMachine() machine.Step {
 	d := machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, Check: s.Check != nil, Limit: s.Within > 0, Done: s.Status == completed}
 	switch s.Decides {
 	case machine.Person.String():
@@ -308,8 +308,8 @@ func (s Step) declared() machine.Step {
 	return d
 }
 
-// outcome returns the outcome with that name, or nil: done may be implied.
-func (s Step) outcome(name string) *Outcome {
+// outcomeNamed returns the outcome with that name, or nil: done may be implied.
+func (s Step) outcomeNamed(name string) *Outcome {
 	if i := slices.IndexFunc(s.Outcomes, func(o Outcome) bool { return o.Name == name }); i >= 0 {
 		return &s.Outcomes[i]
 	}
@@ -428,7 +428,7 @@ func (s Step) gives() (lines []string) {
 
 // Declared returns the outcome with that name, the zero value for an implied done.
 func (s Step) Declared(name string) Outcome {
-	if o := s.outcome(name); o != nil {
+	if o := s.outcomeNamed(name); o != nil {
 		return *o
 	}
 	return Outcome{}
