@@ -107,7 +107,7 @@ func TestEssenceKeepsCalls(t *testing.T) {
 }
 
 func TestASkillThatDemandsOneAboveIsRefused(t *testing.T) {
-	s := treeOf("a", "b 10").started("", 10, 20)
+	s := startedIn(treeOf("a", "b 10"), "", 10, 20)
 	_, err := s.Place(Calling{Command: "c", Session: "s1", Demands: []string{"x", "a"}})
 	require.ErrorIs(t, err, ErrCircle)
 	_, err = s.Place(Calling{Command: "c", Session: "s1", Demands: []string{"x", "c2"}})

@@ -14,7 +14,7 @@ import (
 // asked about, and for the step as it was then.
 func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
 	asked := func(to string, v Decision, from string) *State {
-		return stateOf(stepLine{id: 1, status: inProgress}).ago(0, 1, to, v).from(from)
+		return stateFrom(ago(stateOf(stepLine{id: 1, status: inProgress}), 0, 1, to, v), from)
 	}
 	for name, c := range map[string]struct {
 		s  *State
@@ -25,8 +25,8 @@ func TestAnAnswerToAQuestionThatIsOutOfDate(t *testing.T) {
 		"it was let through since":   {asked(completed, Allow, inProgress), false},
 		"asked about another status": {asked(inProgress, Ask, inProgress), false},
 		"its status is another now":  {asked(completed, Ask, pending), false},
-		"another step was asked about": {stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2}).ago(0, 2, completed,
-			Ask).from(inProgress), false},
+		"another step was asked about": {stateFrom(ago(stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2}), 0, 2, completed,
+			Ask), inProgress), false},
 	} {
 		v := answered(c.s, c.s.Step(1), Update{Status: completed}, true, ByElicitation)
 		assert.Equal(t, c.ok, v.Allowed(), "%s: %s", name, v.Why)
@@ -110,7 +110,7 @@ func TestBlockersThatTheListHas(t *testing.T) {
 // TestSkippedIsNotDone: a person's "done" is not a "skip".
 func TestSkippedIsNotDone(t *testing.T) {
 	for why, want := range map[string]bool{skipWord + "x": true, doneWord + "x": false, "x": false} {
-		s := stateOf(stepLine{id: 1, status: completed}).ago(0, 1, completed, Override)
+		s := ago(stateOf(stepLine{id: 1, status: completed}), 0, 1, completed, Override)
 		s.Evidence[0].Why = why
 		assert.Equal(t, want, s.skipped(1), why)
 		s.Evidence[0].Verdict = Allow

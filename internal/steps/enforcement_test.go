@@ -70,7 +70,7 @@ func (f *Frame) try(ctx context.Context, name string, use bool) Verdict {
 }
 
 // lines returns how many lines of evidence there are.
-func (s *State) lines() int { return len(s.Evidence) + len(s.Calls) }
+func linesFor(s *State) int { return len(s.Evidence) + len(s.Calls) }
 
 // enforced returns lists in which the updates in denied are to be denied, by their names:
 // templates, which each case copies.
@@ -166,7 +166,7 @@ func requireEnforced(t *testing.T, f *Frame, name string, before map[string]stri
 	s, err := Load(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	require.Empty(t, s.Troubles)
-	require.GreaterOrEqual(t, s.lines(), evidence, about)
+	require.GreaterOrEqual(t, linesFor(s), evidence, about)
 }
 
 // TestEnforcementOnEveryFault makes each call to the file system fail once with each error.
@@ -195,7 +195,7 @@ func TestEnforcementOnEveryFault(t *testing.T) {
 				if v.Allowed() {
 					told++
 				}
-				requireEnforced(t, f, name, before, s.lines(), about)
+				requireEnforced(t, f, name, before, linesFor(s), about)
 				_ = os.RemoveAll(filepath.Dir(f.List.Dir))
 			}
 		}
@@ -325,7 +325,7 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 	templates := enforced(t)
 	for name := range denied {
 		f := copied(t, templates[name])
-		lines := stateOfList(t, f).lines()
+		lines := linesFor(stateOfList(t, f))
 		held, err := os.OpenFile(filepath.Join(stateDirOf(f), "lock"), os.O_RDWR, 0)
 		require.NoError(t, err)
 		require.NoError(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
@@ -338,7 +338,7 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, late, 2, name)
 		seen := stateOfList(t, f)
-		require.GreaterOrEqual(t, seen.lines(), lines+2, "readers see it at once")
+		require.GreaterOrEqual(t, linesFor(seen), lines+2, "readers see it at once")
 
 		require.NoError(t, held.Close())
 		f.List.Wait = 5 * time.Second
@@ -347,7 +347,7 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 		late, err = filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
 		require.NoError(t, err)
 		require.Empty(t, late, "the next holder of the lock merges it")
-		require.Greater(t, stateOfList(t, f).lines(), seen.lines())
+		require.Greater(t, linesFor(stateOfList(t, f)), linesFor(seen))
 	}
 }
 
@@ -482,7 +482,7 @@ func TestEnforcementAfterEveryDeath(t *testing.T) {
 			}
 			require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
 			deaths++
-			requireEnforced(t, f, name, before, s.lines(), fmt.Sprintf("%s, killed at step %d", name, n))
+			requireEnforced(t, f, name, before, linesFor(s), fmt.Sprintf("%s, killed at step %d", name, n))
 			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
 		}
 	}

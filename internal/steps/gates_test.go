@@ -38,11 +38,11 @@ func stateOf(lines ...stepLine) *State {
 		}
 		s.Steps = append(s.Steps, c)
 	}
-	return s.proved()
+	return proved(s)
 }
 
 // proved gives the workflows of the state machines, with their steps in any order.
-func (s *State) proved() *State {
+func proved(s *State) *State {
 	s.flows = map[*Workflow]machine.State{}
 	for _, w := range s.Workflows() {
 		var all []machine.Step
@@ -60,7 +60,7 @@ func (s *State) proved() *State {
 }
 
 // ago adds a decision about a step that was made that long ago.
-func (s *State) ago(d time.Duration, step int64, to string, v Decision) *State {
+func ago(s *State, d time.Duration, step int64, to string, v Decision) *State {
 	s.Evidence = append(s.Evidence, Evidence{Time: s.Time.Add(-d), Step: step, From: pending, To: to, Verdict: v})
 	return s
 }
@@ -106,14 +106,14 @@ func TestOrder(t *testing.T) {
 		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. In progress: #1 "A"`},
 		"others can be worked on": {stateOf(open, second, stepLine{id: 3, status: inProgress}),
 			`#1 "A" must be done first. In progress: #3 "C". Ready now: #1 "A"`},
-		"after a clock was set back": {stateOf(open, second).ago(-time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
+		"after a clock was set back": {ago(stateOf(open, second), -time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
 		"two blockers are open": {stateOf(open, stepLine{id: 2, status: pending, after: []int64{1, 3}},
 			stepLine{id: 3, status: pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
 		"a blocker's check is running": {&State{Steps: stateOf(open, second).Steps, Pending: []Pending{{Step: 1}}},
 			`The check of #1 "A" is running in another call: wait until it ends, then try again`},
-		"a blocker is about to be done": {stateOf(open, second).ago(time.Second, 1, completed, Allow),
+		"a blocker is about to be done": {ago(stateOf(open, second), time.Second, 1, completed, Allow),
 			`Another update is about to complete #1 "A": try again in the next message, not in the same one`},
-		"a completion was lost": {stateOf(open, second).ago(time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
+		"a completion was lost": {ago(stateOf(open, second), time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
 		"a circle": {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, second),
 			"No step is ready, because every open step waits for another open step: only a person can go past that"},
 	} {
@@ -309,13 +309,13 @@ func TestStop(t *testing.T) {
 		"in plan mode, held":       {stateOf(one), Stopping{Mode: Hold, Planning: true}, []int64{1}},
 		"a wake-up":                {stateOf(one), Stopping{Mode: Remind, Crons: []byte(`[{"recurring": false}]`)}, nil},
 		"a wake-up, held":          {stateOf(one), Stopping{Mode: Hold, Crons: []byte(`[{"recurring": false}]`)}, []int64{1}},
-		"a wake-up, of a subagent": {stateOf(working).started("x", 3),
+		"a wake-up, of a subagent": {startedIn(stateOf(working), "x", 3),
 			Stopping{Mode: Remind, Agent: "x", Crons: []byte(`[{"recurring": false}]`)}, []int64{3}},
 		"a check is running":    {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
-		"a person was asked":    {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
-		"a person has said yes": {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
-		"denied twice":          {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
-		"denied three times": {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny),
+		"a person was asked":    {ago(stateOf(one), time.Hour, 1, completed, Ask), Stopping{}, nil},
+		"a person has said yes": {ago(ago(stateOf(one), time.Hour, 1, completed, Ask), 0, 1, completed, Allow), Stopping{}, []int64{1}},
+		"denied twice":          {ago(ago(stateOf(one), 0, 1, completed, Deny), 0, 1, completed, Deny), Stopping{}, []int64{1}},
+		"denied three times": {ago(ago(ago(stateOf(one), 0, 1, completed, Deny), 0, 1, completed, Deny), 0, 1, completed, Deny),
 			Stopping{}, nil},
 		"a subagent that started none": {stateOf(one, working), Stopping{Agent: "x"}, nil},
 		"a subagent in the background": {stateOf(one),
@@ -365,7 +365,7 @@ func TestResumed(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending},
 		stepLine{id: 4, status: pending}, stepLine{id: 5, status: inProgress}, stepLine{id: 6, status: pending, after: []int64{2}})
 	s.Steps[1].Description, s.Steps[2].Description = "Write it.", strings.Repeat("x", 5000)
-	s.ago(0, 5, completed, Ask)
+	ago(s, 0, 5, completed, Ask)
 	require.Equal(t, `The task list has an unfinished workflow (release: 1 of 6 steps done). Its steps must be done in order: a step can be `+
 		`started when the steps before it are done.
 In progress: #2 "B": Write it.

@@ -133,11 +133,11 @@ func TestWorthWaiting(t *testing.T) {
 			state: func(s *State) { s.Pending = []Pending{{Step: 1, Waiting: true}} }, want: true},
 		"its check is running for too long": {waited: patience, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1}} }},
 		"it was let through": {waited: grace, use: "u",
-			state: func(s *State) { s.ago(time.Second, 1, completed, Allow) }, want: true},
-		"it was let through and never came":   {waited: grace, use: "u", state: func(s *State) { s.ago(time.Minute, 1, completed, Allow) }},
-		"it was let through before the clock": {waited: grace, use: "u", state: func(s *State) { s.ago(-time.Hour, 1, completed, Allow) }},
-		"a person is asked":                   {waited: grace, use: "u", state: func(s *State) { s.ago(0, 1, completed, Ask) }},
-		"it was refused":                      {waited: grace, use: "u", state: func(s *State) { s.ago(0, 1, completed, Deny) }},
+			state: func(s *State) { ago(s, time.Second, 1, completed, Allow) }, want: true},
+		"it was let through and never came":   {waited: grace, use: "u", state: func(s *State) { ago(s, time.Minute, 1, completed, Allow) }},
+		"it was let through before the clock": {waited: grace, use: "u", state: func(s *State) { ago(s, -time.Hour, 1, completed, Allow) }},
+		"a person is asked":                   {waited: grace, use: "u", state: func(s *State) { ago(s, 0, 1, completed, Ask) }},
+		"it was refused":                      {waited: grace, use: "u", state: func(s *State) { ago(s, 0, 1, completed, Deny) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := *s

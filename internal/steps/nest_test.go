@@ -25,12 +25,12 @@ func treeOf(workflows ...string) *State {
 			s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(n+1)*10 + i, Subject: "x", Status: pending}, Workflow: w, Status: pending})
 		}
 	}
-	s.proved().fold()
+	proved(s).fold()
 	return s
 }
 
 // started makes steps be in progress, one started after the other by the agent.
-func (s *State) started(agent string, ids ...int64) *State {
+func startedIn(s *State, agent string, ids ...int64) *State {
 	for _, id := range ids {
 		s.Time = s.Time.Add(time.Second)
 		s.Step(id).Status = inProgress
@@ -41,21 +41,21 @@ func (s *State) started(agent string, ids ...int64) *State {
 }
 
 // setBack makes a step pending again.
-func (s *State) setBack(id int64) *State {
+func setBack(s *State, id int64) *State {
 	s.Step(id).Status = pending
 	s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: inProgress, To: pending, Verdict: Allow})
 	return s
 }
 
 // lapsedStart is a start that was let through and has not reached the list.
-func (s *State) lapsedStart(id int64) *State {
-	s.started("", id).Step(id).Status = pending
+func lapsedStart(s *State, id int64) *State {
+	startedIn(s, "", id).Step(id).Status = pending
 	s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: pending, To: inProgress, Verdict: Lapsed})
 	return s
 }
 
 // completedSteps makes steps be done.
-func (s *State) completedSteps(ids ...int64) *State {
+func completedSteps(s *State, ids ...int64) *State {
 	for _, id := range ids {
 		s.Step(id).Status = completed
 		s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, To: completed, Verdict: SeenDone, Outcome: machine.Done})
@@ -75,35 +75,35 @@ func TestPlace(t *testing.T) {
 		"nothing there":                       {treeOf(), Calling{Command: "b"}, 0, "", ""},
 		"not begun":                           {treeOf("a"), Calling{Command: "b"}, 0, "", "a (0 of 3 done)"},
 		"another session's of the skill":      {treeOf("a"), Calling{Command: "a", Session: "s2"}, 0, "", "a (0 of 3 done)"},
-		"started and set back":                {treeOf("a").started("", 11).setBack(11), Calling{Command: "b"}, 10, "", ""},
-		"a start that has lapsed":             {treeOf("a").lapsedStart(11), Calling{Command: "b"}, 0, "", "a (0 of 3 done)"},
-		"finished":                            {treeOf("a").completedSteps(10, 11, 12), Calling{Command: "b"}, 0, "", ""},
-		"a step in progress":                  {treeOf("a").started("", 11), Calling{Command: "b"}, 11, "", ""},
-		"one done, none in progress":          {treeOf("a").completedSteps(10), Calling{Command: "b"}, 11, "", ""},
-		"typed, one done":                     {treeOf("a").completedSteps(10), Calling{Command: "b", Typed: true}, 0, "", "a (1 of 3 done)"},
-		"typed, one in progress":              {treeOf("a").started("", 11), Calling{Command: "b", Typed: true}, 11, "", ""},
-		"the one started last":                {treeOf("a").started("", 12, 10), Calling{Command: "b"}, 10, "", ""},
-		"the one that the same agent started": {treeOf("a").started("", 11).started("x", 12), Calling{Command: "b"}, 11, "", ""},
-		"the one that the subagent started":   {treeOf("a").started("x", 11).started("", 12), Calling{Command: "b", Agent: "x"}, 11, "", ""},
-		"a subagent that started none":        {treeOf("a").started("", 10, 12), Calling{Command: "b", Agent: "x"}, 12, "", ""},
-		"another session's":                   {treeOf("a").started("", 11), Calling{Command: "b", Session: "s2"}, 11, "", ""},
-		"the same skill":                      {treeOf("a").started("", 11), Calling{Command: "a"}, 0, "", ""},
-		"the same skill, another in progress": {treeOf("a", "b").started("", 20, 11), Calling{Command: "a"}, 0, "", "b (0 of 3 done)"},
-		"inside":                              {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "c"}, 21, "", ""},
-		"beside one that has not begun":       {treeOf("a", "b 10").started("", 10), Calling{Command: "c"}, 10, "", ""},
-		"beside it, nothing in progress":      {treeOf("a", "b 11").completedSteps(10), Calling{Command: "c"}, 11, "", ""},
-		"from its own step":                   {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "b"}, 10, "b", ""},
-		"again before it has begun":           {treeOf("a", "b 10").started("", 10), Calling{Command: "b"}, 10, "b", ""},
-		"from its own step, with one below": {treeOf("a", "b 10", "c 21").started("", 10).completedSteps(30, 31, 32).started("", 21),
+		"started and set back":                {setBack(startedIn(treeOf("a"), "", 11), 11), Calling{Command: "b"}, 10, "", ""},
+		"a start that has lapsed":             {lapsedStart(treeOf("a"), 11), Calling{Command: "b"}, 0, "", "a (0 of 3 done)"},
+		"finished":                            {completedSteps(treeOf("a"), 10, 11, 12), Calling{Command: "b"}, 0, "", ""},
+		"a step in progress":                  {startedIn(treeOf("a"), "", 11), Calling{Command: "b"}, 11, "", ""},
+		"one done, none in progress":          {completedSteps(treeOf("a"), 10), Calling{Command: "b"}, 11, "", ""},
+		"typed, one done":                     {completedSteps(treeOf("a"), 10), Calling{Command: "b", Typed: true}, 0, "", "a (1 of 3 done)"},
+		"typed, one in progress":              {startedIn(treeOf("a"), "", 11), Calling{Command: "b", Typed: true}, 11, "", ""},
+		"the one started last":                {startedIn(treeOf("a"), "", 12, 10), Calling{Command: "b"}, 10, "", ""},
+		"the one that the same agent started": {startedIn(startedIn(treeOf("a"), "", 11), "x", 12), Calling{Command: "b"}, 11, "", ""},
+		"the one that the subagent started":   {startedIn(startedIn(treeOf("a"), "x", 11), "", 12), Calling{Command: "b", Agent: "x"}, 11, "", ""},
+		"a subagent that started none":        {startedIn(treeOf("a"), "", 10, 12), Calling{Command: "b", Agent: "x"}, 12, "", ""},
+		"another session's":                   {startedIn(treeOf("a"), "", 11), Calling{Command: "b", Session: "s2"}, 11, "", ""},
+		"the same skill":                      {startedIn(treeOf("a"), "", 11), Calling{Command: "a"}, 0, "", ""},
+		"the same skill, another in progress": {startedIn(treeOf("a", "b"), "", 20, 11), Calling{Command: "a"}, 0, "", "b (0 of 3 done)"},
+		"inside":                              {startedIn(treeOf("a", "b 10"), "", 10, 21), Calling{Command: "c"}, 21, "", ""},
+		"beside one that has not begun":       {startedIn(treeOf("a", "b 10"), "", 10), Calling{Command: "c"}, 10, "", ""},
+		"beside it, nothing in progress":      {completedSteps(treeOf("a", "b 11"), 10), Calling{Command: "c"}, 11, "", ""},
+		"from its own step":                   {startedIn(treeOf("a", "b 10"), "", 10, 21), Calling{Command: "b"}, 10, "b", ""},
+		"again before it has begun":           {startedIn(treeOf("a", "b 10"), "", 10), Calling{Command: "b"}, 10, "b", ""},
+		"from its own step, with one below": {startedIn(completedSteps(startedIn(treeOf("a", "b 10", "c 21"), "", 10), 30, 31, 32), "", 21),
 			Calling{Command: "b"}, 10, "b, c", ""},
-		"again when it is finished": {treeOf("a", "b 10").started("", 10).completedSteps(20, 21, 22), Calling{Command: "b"},
+		"again when it is finished": {completedSteps(startedIn(treeOf("a", "b 10"), "", 10), 20, 21, 22), Calling{Command: "b"},
 			10, "b", ""},
-		"a fourth": {treeOf("a", "b 10", "c 20").started("", 10, 20, 30), Calling{Command: "d"}, 20, "", ""},
-		"a fourth again": {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 30), Calling{Command: "d"},
+		"a fourth": {startedIn(treeOf("a", "b 10", "c 20"), "", 10, 20, 30), Calling{Command: "d"}, 20, "", ""},
+		"a fourth again": {startedIn(treeOf("a", "b 10", "c 20", "d 20"), "", 10, 20, 30), Calling{Command: "d"},
 			20, "d", ""},
-		"a fifth from the fourth": {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 40),
+		"a fifth from the fourth": {startedIn(treeOf("a", "b 10", "c 20", "d 20"), "", 10, 20, 40),
 			Calling{Command: "e"}, 20, "", ""},
-		"another agent's of the same name stays": {treeOf("a", "b 10").started("", 10), Calling{Command: "b", Agent: "x"}, 10, "", ""},
+		"another agent's of the same name stays": {startedIn(treeOf("a", "b 10"), "", 10), Calling{Command: "b", Agent: "x"}, 10, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.call.Session == "" {
@@ -142,7 +142,7 @@ func commandsIn(all []*Workflow) string {
 }
 
 func TestASkillIsNotInsideItself(t *testing.T) {
-	s := treeOf("a", "b 10", "c 20").started("", 10, 20, 30)
+	s := startedIn(treeOf("a", "b 10", "c 20"), "", 10, 20, 30)
 	for _, command := range []string{"a", "b"} {
 		_, err := s.Place(Calling{Command: command, Session: "s1"})
 		require.ErrorIs(t, err, ErrOpenAbove, command)
@@ -155,7 +155,7 @@ func TestASkillIsNotInsideItself(t *testing.T) {
 // TestWhatIsOnRecordOnlyCounts: a workflow whose record cannot be read is replaced, as tasks
 // without a record are; and a step that came into the list as completed was not worked on.
 func TestWhatIsOnRecordOnlyCounts(t *testing.T) {
-	s := treeOf("a").started("", 11)
+	s := startedIn(treeOf("a"), "", 11)
 	for _, c := range s.Steps {
 		c.Unread = true
 	}
@@ -163,7 +163,7 @@ func TestWhatIsOnRecordOnlyCounts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, got.Parent)
 
-	s = treeOf("a").completedSteps(10)
+	s = completedSteps(treeOf("a"), 10)
 	s.Step(10).Step.Status = completed
 	got, err = s.Place(Calling{Command: "b"})
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestWhatIsOnRecordOnlyCounts(t *testing.T) {
 }
 
 func TestCopiesCountAsTheSkillThatTheyBelongTo(t *testing.T) {
-	s := treeOf("a", "a 10", "b 20", "c 30").started("", 10, 20, 30, 40)
+	s := startedIn(treeOf("a", "a 10", "b 20", "c 30"), "", 10, 20, 30, 40)
 	s.Step(20).Workflow.part = true
 	s.fold()
 	got, err := s.Place(Calling{Command: "d", Session: "s1"})
@@ -188,7 +188,7 @@ func TestPlaceLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []string
 		s := treeOf("a")
-		s.started("", 10)
+		startedIn(s, "", 10)
 		command := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
 		list = append(list, "a")
 		for range rapid.IntRange(1, 8).Draw(t, "calls") {
@@ -224,12 +224,12 @@ func TestPlaceLosesNothing(t *testing.T) {
 			for i := range int64(2) {
 				s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(len(list))*10 + i, Status: pending}, Workflow: w, Status: pending})
 			}
-			s.proved().fold()
+			proved(s).fold()
 			if rapid.Bool().Draw(t, "start") {
-				s.started(c.Agent, int64(len(list))*10)
+				startedIn(s, c.Agent, int64(len(list))*10)
 			}
 			if done := rapid.SampledFrom(s.Steps).Draw(t, "done"); rapid.Bool().Draw(t, "complete") && len(s.openFor(done, completed)) == 0 {
-				s.completedSteps(done.ID)
+				completedSteps(s, done.ID)
 			}
 			if d := slices.MaxFunc(s.Workflows(), func(a, b *Workflow) int { return s.depth(a) - s.depth(b) }); s.depth(d) > maxDepth {
 				t.Fatalf("depth %d", s.depth(d))

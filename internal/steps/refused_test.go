@@ -82,20 +82,20 @@ func TestACallWaitsForItsStep(t *testing.T) {
 		"nothing is on record":          {waited: grace, use: "u", status: pending},
 		"it is not a call of a message": {status: pending},
 		"its start was let through": {waited: patience, use: "u", status: pending,
-			state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }, want: true},
+			state: func(s *State) { ago(s, time.Second, 2, inProgress, Allow) }, want: true},
 		"for too long": {waited: patience + 1, use: "u", status: pending,
-			state: func(s *State) { s.ago(time.Second, 2, inProgress, Allow) }},
-		"and never came":    {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(patience, 2, inProgress, Allow) }},
-		"before the clock":  {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(-clockSkew, 2, inProgress, Allow) }},
-		"it was completed":  {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, completed, Allow) }},
-		"it was refused":    {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Deny) }},
-		"a person is asked": {waited: grace, use: "u", status: pending, state: func(s *State) { s.ago(0, 2, inProgress, Ask) }},
-		"it is in progress": {waited: grace, use: "u", status: inProgress, state: func(s *State) { s.ago(0, 2, inProgress, Allow) }},
+			state: func(s *State) { ago(s, time.Second, 2, inProgress, Allow) }},
+		"and never came":    {waited: grace, use: "u", status: pending, state: func(s *State) { ago(s, patience, 2, inProgress, Allow) }},
+		"before the clock":  {waited: grace, use: "u", status: pending, state: func(s *State) { ago(s, -clockSkew, 2, inProgress, Allow) }},
+		"it was completed":  {waited: grace, use: "u", status: pending, state: func(s *State) { ago(s, 0, 2, completed, Allow) }},
+		"it was refused":    {waited: grace, use: "u", status: pending, state: func(s *State) { ago(s, 0, 2, inProgress, Deny) }},
+		"a person is asked": {waited: grace, use: "u", status: pending, state: func(s *State) { ago(s, 0, 2, inProgress, Ask) }},
+		"it is in progress": {waited: grace, use: "u", status: inProgress, state: func(s *State) { ago(s, 0, 2, inProgress, Allow) }},
 		"it is done":        {use: "u", status: completed, state: func(s *State) { s.Step(2).Outcome = machine.Done }},
 		"it waits":          {use: "u", status: pending, state: func(s *State) { s.Step(1).Status, s.Step(1).Outcome = pending, "" }},
 		"it waits again": {waited: grace, use: "u", status: pending, state: func(s *State) {
 			s.Step(1).Status, s.Step(1).Outcome = pending, ""
-			s.ago(0, 2, inProgress, Allow)
+			ago(s, 0, 2, inProgress, Allow)
 		}},
 		"for one that is being completed": {use: "u", status: pending, state: func(s *State) {
 			s.Step(1).Status, s.Step(1).Outcome = pending, ""

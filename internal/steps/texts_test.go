@@ -37,7 +37,7 @@ func modelTexts() map[string]struct {
 	running := *s
 	running.Pending = []Pending{{Step: 1}}
 	about := *s
-	about.ago(time.Second, 1, completed, Allow)
+	ago(&about, time.Second, 1, completed, Allow)
 	circle := stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, stepLine{id: 2, status: pending, after: []int64{1}})
 	many := *s
 	for range 3 {
@@ -83,8 +83,8 @@ func modelTexts() map[string]struct {
 			"tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
 		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
 		"without approval":    {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
-		"said no": {of(two, complete, answered((&State{Steps: circleFree(s).Steps}).ago(0, 2, completed,
-			Ask).from(inProgress), two2(s), complete, false, ByElicitation)), "Ask them what is missing"},
+		"said no": {of(two, complete, answered(stateFrom(ago((&State{Steps: circleFree(s).Steps}), 0, 2, completed,
+			Ask), inProgress), two2(s), complete, false, ByElicitation)), "Ask them what is missing"},
 		"out of date": {of(two, complete, answered(s, two, complete, true, ByElicitation)), "Complete it again"},
 		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: deleted})),
 			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
@@ -155,7 +155,7 @@ func treeTexts(f *Frame) map[string]struct {
 		s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(11 + i), Subject: "inner"}, Workflow: &under, Status: pending})
 	}
 	s.Evidence = []Evidence{{Step: 2, To: completed, Verdict: SeenDone, Outcome: machine.Done}}
-	s.proved().fold()
+	proved(s).fold()
 	complete := Update{Task: "1", Status: completed}
 	c := &call{Frame: f, update: complete, target: &recordedStep{Step: &s.Step(1).Step}}
 	return map[string]struct {
@@ -327,7 +327,7 @@ func circleFree(s *State) *State {
 func two2(s *State) *Current { return circleFree(s).Step(2) }
 
 // from sets the status before the last decision.
-func (s *State) from(status string) *State {
+func stateFrom(s *State, status string) *State {
 	s.Evidence[len(s.Evidence)-1].From = status
 	return s
 }

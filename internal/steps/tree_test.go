@@ -363,7 +363,7 @@ func TestATreeIsNeverStuckAndNothingIsLeftOut(t *testing.T) {
 				s.Steps = append(s.Steps, c)
 			}
 		}
-		s.proved().fold()
+		proved(s).fold()
 		for s.DoneCount() < len(s.Steps) {
 			for _, c := range s.Steps {
 				if !c.Done() && !slices.Contains(s.Ready(), c) && order(s, c, Update{Status: completed}).Allowed() {
