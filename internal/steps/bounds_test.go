@@ -123,7 +123,7 @@ func (l *list) read(whole bool) *State {
 	l.t.Helper()
 	src, r := openRecord(l.List.Dir)
 	defer src.close()
-	s, err := r.steps.state(l.t.Context(), l.List.Dir, src.reader(), whole)
+	s, err := r.steps.state(l.t.Context(), l.List.Dir, src.source(), whole)
 	require.NoError(l.t, err)
 	return s
 }

@@ -23,14 +23,14 @@ import (
 // fold computes the states of the workflows from the evidence. Steps that were completed in another way, and that
 // no gate holds up, are folded as if that were on record; s.otherwise has the lines.
 func (s *State) fold() {
-	s.otherwise = nil
+	s.endedOtherwise = nil
 	for {
 		s.foldOnce()
 		more := s.plainlyDone()
 		if len(more) == 0 {
 			return
 		}
-		s.otherwise = append(s.otherwise, more...)
+		s.endedOtherwise = append(s.endedOtherwise, more...)
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *Current) isPlain() bool {
 func (s *State) foldOf(w *Workflow) (given []Evidence) {
 	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
 		valuation: newValuation()}
-	for _, e := range slices.Concat(s.Evidence, s.otherwise) {
+	for _, e := range slices.Concat(s.Evidence, s.endedOtherwise) {
 		c := s.Step(e.Step)
 		switch {
 		case c != nil && c.Unread && !strings.HasPrefix(e.Why, endWord): // its status is believed
@@ -247,11 +247,11 @@ func (s *State) recordSeen(by By) (lines []Evidence) {
 		}
 		lines = append(lines, seen)
 	}
-	for _, e := range s.otherwise {
+	for _, e := range s.endedOtherwise {
 		e.By = by
 		lines = append(lines, e)
 	}
-	s.unseen, s.otherwise = nil, nil
+	s.unseen, s.endedOtherwise = nil, nil
 	lines = append(lines, s.seenBegun(by)...)
 	if s.unshown && !slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.stale }) {
 		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[0].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})
@@ -274,7 +274,7 @@ func (c *Current) Rounds() string {
 }
 
 // MaxRounds returns the largest number of rounds of a step that is in exactly one loop, and
-// otherwise 0, also if a person has opened the step more often.
+// endedOtherwise 0, also if a person has opened the step more often.
 func (c *Current) MaxRounds() int {
 	around := slices.DeleteFunc(c.Workflow.machine.Loops(), func(l machine.Loop) bool { return !slices.Contains(l.Body, c.ID) })
 	if len(around) != 1 || c.Round > 1+around[0].Max {

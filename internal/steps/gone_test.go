@@ -84,7 +84,7 @@ func (h *readHook) ReadFile(name string) ([]byte, error) {
 // A change that is committed between the two looks of a reader makes no task missing.
 func TestAChangeMeanwhileMissesNothing(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
-	s, err := load(t.Context(), l.List.Dir, true, txn.WithFS(&readHook{vfs.OS{}, func() {
+	s, err := loadState(t.Context(), l.List.Dir, true, txn.WithFS(&readHook{vfs.OS{}, func() {
 		commit(t, l.List.Dir, txn.Change{Deletes: []string{fileName(1)}})
 	}}))
 	require.NoError(t, err)

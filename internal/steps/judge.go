@@ -24,7 +24,7 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	src, r := openRecord(f.List.Dir, txn.WithFS(f.List.Files()))
 	away := x.isAway(r.steps, f.listFlag())
 	if away != nil { // only the state says where their directory is now
-		_, _ = r.steps.state(ctx, f.List.Dir, src.reader(), false)
+		_, _ = r.steps.state(ctx, f.List.Dir, src.source(), false)
 		away = x.isAway(r.steps, f.listFlag())
 	}
 	src.close()

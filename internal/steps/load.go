@@ -47,16 +47,16 @@ type source interface {
 //
 // Errors: that the list itself cannot be read.
 func Load(ctx context.Context, dir string) (*State, error) {
-	return load(ctx, dir, true)
+	return loadState(ctx, dir, true)
 }
 
 // LoadNow is Load without the evidence on which nothing depends any more: what it costs does
 // not grow with the session.
 func LoadNow(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
-	return load(ctx, dir, false, opts...)
+	return loadState(ctx, dir, false, opts...)
 }
 
-func load(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, err error) {
+func loadState(ctx context.Context, dir string, whole bool, opts ...txn.Option) (s *State, err error) {
 	for range maxLoads {
 		var stale bool
 		if s, stale, err = loadOnce(ctx, dir, whole, opts...); err != nil || !stale {
@@ -81,7 +81,7 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 	if len(r.steps) == 0 {
 		return &State{Troubles: r.troubles(), changed: r.changed}, false, nil
 	}
-	s, err = r.steps.state(ctx, dir, src.reader(), whole)
+	s, err = r.steps.state(ctx, dir, src.source(), whole)
 	if err != nil {
 		return nil, false, err
 	}
@@ -100,7 +100,7 @@ func (all recordedSteps) same(others recordedSteps) bool {
 // cannot be opened.
 type unlocked struct{ *txn.Reader }
 
-func (u unlocked) reader() source {
+func (u unlocked) source() source {
 	if u.Reader == nil {
 		return nil
 	}

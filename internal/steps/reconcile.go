@@ -64,7 +64,7 @@ func (f *Frame) changing(ctx context.Context, live recordedSteps, agent string, 
 // that cannot be read may be one that a power cut has
 // damaged: whoever opens the list writes it again.
 func isBehind(s *State) bool {
-	return s.interrupted || len(s.unseen)+len(s.otherwise) > 0 || s.unshown || s.misshapen() || s.unticked() ||
+	return s.interrupted || len(s.unseen)+len(s.endedOtherwise) > 0 || s.unshown || s.misshapen() || s.unticked() ||
 		slices.ContainsFunc(s.Steps, func(c *Current) bool {
 			return c.file == nil && !c.Gone() || len(c.wrong(s)) > 0 || c.Status == completed && c.Outcome == ""
 		})

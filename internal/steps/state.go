@@ -22,7 +22,7 @@ type State struct {
 
 	flows     map[*Workflow]machine.State
 	unseen    []Evidence // decisions that the list shows to be carried out, not yet on record as that
-	otherwise []Evidence // about steps that are done without a decision, and not on record; see fold
+	endedOtherwise []Evidence // about steps that are done without a decision, and not on record; see fold
 	values    map[*Workflow]map[string]string
 	unshown   bool // steps were opened again, and it is not on record that the list shows it
 
