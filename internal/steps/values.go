@@ -152,7 +152,7 @@ func (c *Current) fill(values map[string]string) {
 	c.Subject, c.Step.Description, c.ActiveForm = fsmspec.FillLine(t.Subject, values), fsmspec.Fill(t.Description, values),
 		fsmspec.FillLine(t.ActiveForm, values)
 	c.Description = cmp.Or(c.Step.Description, c.Description)
-	f := filling{func(text string) string { return fsmspec.Fill(text, values) }, patterns, command}
+	f := filling{text: func(text string) string { return fsmspec.Fill(text, values) }, patterns: patterns, command: command}
 	c.fillGates(*t, f)
 	c.Chooser = command(t.Chooser)
 	if t.Each != nil {
