@@ -136,8 +136,8 @@ fuzz-sample:
 	@$(MAKE) fuzz ONE_IN=3 TIME=5s
 
 oracle: ## compare the machine and the hooks with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
-	go vet -tags oracle ./internal/machine ./internal/steps
-	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine ./internal/steps
+	go vet -tags oracle ./internal/machine ./internal/gates
+	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine ./internal/gates
 
 oracle-program: ## give the program and that of commit 0435842a the same sessions, events and files, and list what differs without a reason in testdata/oracle/differences.txt (INPUTS=PATTERN chooses, ONE_IN=N gives one in N)
 	go vet -tags oracle ./internal/tools
@@ -178,7 +178,7 @@ bench: ## time the hooks against the least they can cost (as root on Linux, also
 	go run ./internal/harness/bench/scale
 
 enforcement: ## for each update that has to be denied: every fault, failing system call, damaged byte, swap and death (about five minutes)
-	go test -count=1 -v -timeout 2h -run Enforcement ./internal/steps ./internal/harness/crash -every
+	go test -count=1 -v -timeout 2h -run Enforcement ./internal/gates ./internal/harness/crash -every
 	go test -count=1 -v -run Enforcement ./internal/hydrate
 
 transitions: ## for each transition of a workflow with outcomes: every death, two deaths, fault and power cut, with every next event, in hours (RUN='SecondDeath' and OF='^a loop$$' choose a part)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // FuzzRecord parses any text as the record of a workflow. If it is accepted, each check has a
@@ -22,7 +22,7 @@ func FuzzRecord(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		w, err := steps.ParseWorkflow(text)
+		w, err := workflow.ParseWorkflow(text)
 		if err != nil {
 			require.Empty(t, w)
 			return
@@ -35,7 +35,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		line, err := w.Encode()
 		require.NoError(t, err)
-		again, err := steps.ParseWorkflow(line)
+		again, err := workflow.ParseWorkflow(line)
 		require.NoError(t, err)
 		second, err := again.Encode()
 		require.NoError(t, err)

@@ -59,15 +59,15 @@ func FuzzSpec(f *testing.F) {
 
 // FuzzWorkflow is FuzzSpec for files that are almost valid.
 func FuzzWorkflow(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) }))
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkSpec(t, []byte(workflowOf().Draw(t, "fsm.json"))) }))
 }
 
 func TestWorkflow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) })
+	rapid.Check(t, func(t *rapid.T) { checkSpec(t, []byte(workflowOf().Draw(t, "fsm.json"))) })
 }
 
-// workflow draws an fsm.json of a few tasks, most of them valid, in one of its two forms.
-func workflow() *rapid.Generator[string] { return rapid.OneOf(array(), object()) }
+// workflowOf draws an fsm.json of a few tasks, most of them valid, in one of its two forms.
+func workflowOf() *rapid.Generator[string] { return rapid.OneOf(array(), object()) }
 
 // object draws a workflow with outcomes. Each step waits at most for those before it, and one file in four has what is never valid.
 func object() *rapid.Generator[string] {

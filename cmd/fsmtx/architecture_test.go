@@ -78,12 +78,12 @@ func TestAPlaceThatDoesNotExistIsNoticed(t *testing.T) {
 	root := os.DirFS("../..")
 	for cell, want := range map[string][]string{
 		"`txn/journal.go`, then `docs/crash-safety.md`; `make crashtest`": nil,
-		"`internal/steps`: `frame.go`, `evidence.go`":                     nil,
+		"`internal/gates`: `frame.go`, `decide.go`":                       nil,
 		"`internal/client/claude.go`: `Tested`":                           nil,
 		"the journal":                                                     {"no place is named"},
 		"`make crashtest`":                                                {"no place is named"},
 		"`txn/diary.go`":                                                  {"txn/diary.go"},
-		"`internal/steps`: `frame.go`, `plinth.go`":                       {"plinth.go"},
+		"`internal/gates`: `frame.go`, `plinth.go`":                       {"plinth.go"},
 		"`frame.go`":                                                      {"frame.go"},
 		"`internal/nothing`":                                              {"internal/nothing"},
 		"`internal/client/claude.go`: `Untested`":                         {"Untested"},
@@ -180,7 +180,7 @@ func TestThePublicPackagesKnowNoAgent(t *testing.T) {
 
 // TestTextsAboutStepsNameNoAgent: an agent of whatever kind reads them.
 func TestTextsAboutStepsNameNoAgent(t *testing.T) {
-	for _, dir := range []string{"internal/steps", "internal/mcp/server.go", "internal/mcp/ask.go"} {
+	for _, dir := range []string{"internal/workflow", "internal/state", "internal/gates", "internal/mcp/server.go", "internal/mcp/ask.go"} {
 		inSources(t, dir, func(path string, file *ast.File) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if _, ok := n.(*ast.ImportSpec); ok {

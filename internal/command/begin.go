@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -95,7 +95,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		return hydrate.Begin(ctx, hydrate.Beginning{
 			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
-			Typed: l.Via.Who == steps.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
+			Typed: l.Via.Who == state.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed },
 			Answerers: func() []string { return hook.AllAnswerers(s, cmp.Or(dir, here)) }})
 	}
@@ -114,8 +114,8 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		s.Errorf("%s", note)
 	}
 	out := shownBegin{Spec: result.Spec, Begun: begun}
-	if state, err := steps.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
-		out.shownWork = shownWork{l.shown(state), nil}
+	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+		out.shownWork = shownWork{l.shown(now), nil}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))
 }

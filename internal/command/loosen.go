@@ -12,7 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -59,38 +59,38 @@ func holdBack(s terminal.Streams, c *cobra.Command) {
 type decider struct{}
 
 // decidedBy returns who decided that the command of this context may run.
-func decidedBy(ctx context.Context) steps.By {
-	by, _ := ctx.Value(decider{}).(steps.By)
+func decidedBy(ctx context.Context) state.By {
+	by, _ := ctx.Value(decider{}).(state.By)
 	return by
 }
 
 // permit returns who decided that the command may run: the person at the terminal, or the
 // one who has agreed to this call of the agent.
-func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token string, args []string) (steps.By, error) {
+func permit(c *cobra.Command, s terminal.Streams, rule hook.Loosening, token string, args []string) (state.By, error) {
 	switch who := s.Who(); {
 	case who.Kind == caller.Person && !(rule.Personal() && isYounger(c, s, who)):
-		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}, nil
+		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal}, nil
 	case who.Kind == caller.Script && !rule.Personal():
-		return steps.By{Who: steps.TheCommand, How: steps.ByShell}, nil
+		return state.By{Who: state.TheCommand, How: state.ByShell}, nil
 	case who.Kind == caller.Script:
-		return steps.By{}, &Exit{ExitNo, fmt.Errorf("only a person can %s, and nothing shows that one ran this: %s", rule.What, who.Why),
+		return state.By{}, &Exit{ExitNo, fmt.Errorf("only a person can %s, and nothing shows that one ran this: %s", rule.What, who.Why),
 			"run it in a terminal outside the client"}
 	case who.Kind == caller.Agent:
 		line := commandLine(c.Context())
 		g, err := useGrant(c.Context(), s, c.Flags(), token, line)
 		if err == nil {
-			return steps.By{Who: steps.ThePerson, How: steps.ByQuestion, Session: g.Session, Agent: g.Agent}, nil
+			return state.By{Who: state.ThePerson, How: state.ByQuestion, Session: g.Session, Agent: g.Agent}, nil
 		}
-		if !errors.Is(err, steps.ErrNoGrant) {
-			return steps.By{}, err
+		if !errors.Is(err, state.ErrNoGrant) {
+			return state.By{}, err
 		}
-		return steps.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
+		return state.By{}, &Exit{ExitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.What, who.Why),
 			hook.OnlyAPerson(who, hook.Here(), hook.Outside(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
 	default:
 		if who.Kind == caller.Person {
 			who.Why = "this terminal was opened after the workflow was begun, so its agent may have opened it"
 		}
-		return steps.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What, who.Why),
+		return state.By{}, &Exit{ExitNo, fmt.Errorf("it is not known who ran this, and an agent cannot %s by itself: %s", rule.What, who.Why),
 			"a person has to run it, in a terminal that is older than the workflow and its agent, a console, or over ssh"}
 	}
 }
@@ -108,8 +108,8 @@ func isYounger(c *cobra.Command, s terminal.Streams, who caller.Caller) bool {
 	if err != nil {
 		return false // the command says so
 	}
-	state, err := steps.LoadNow(c.Context(), dir)
-	return err == nil && !state.Began().IsZero() && !who.Since.Before(state.Began())
+	now, err := state.LoadNow(c.Context(), dir)
+	return err == nil && !now.Began().IsZero() && !who.Since.Before(now.Began())
 }
 
 // wordsKey is the key of the program's arguments in the context of a command.
@@ -123,9 +123,9 @@ func commandLine(ctx context.Context) string {
 
 // useGrant uses up the grant of the token in the list of the session that asked, which is
 // that of the environment or of --session.
-func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, token, line string) (g steps.Grant, err error) {
+func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, token, line string) (g state.Grant, err error) {
 	if token == "" {
-		return g, steps.ErrNoGrant
+		return g, state.ErrNoGrant
 	}
 	named := ""
 	if f := flags.Lookup("session"); f != nil {
@@ -139,9 +139,9 @@ func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, tok
 		if err != nil {
 			return g, err
 		}
-		if g, err = hook.NewFrame(s, tasklist.Found{Dir: dir}).UseGrant(ctx, token, line); !errors.Is(err, steps.ErrNoGrant) {
+		if g, err = hook.NewFrame(s, tasklist.Found{Dir: dir}).UseGrant(ctx, token, line); !errors.Is(err, state.ErrNoGrant) {
 			return g, err
 		}
 	}
-	return g, steps.ErrNoGrant
+	return g, state.ErrNoGrant
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -87,8 +87,8 @@ func MustExist(dir string) error {
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if state, stateErr := txn.StateDir(dir); stateErr == nil {
-		if _, stateErr := os.Lstat(state); stateErr == nil {
+	if now, stateErr := txn.StateDir(dir); stateErr == nil {
+		if _, stateErr := os.Lstat(now); stateErr == nil {
 			return nil
 		}
 	}
@@ -117,11 +117,11 @@ func completeSteps(s terminal.Streams, named *string, done bool) cobra.Completio
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		state, err := steps.LoadNow(ctx, found.Dir)
+		now, err := state.LoadNow(ctx, found.Dir)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		for _, step := range state.Steps {
+		for _, step := range now.Steps {
 			if step.Done() == done {
 				numbers = Offer(numbers, strconv.FormatInt(step.ID, 10), step.Subject)
 			}

@@ -8,8 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -52,7 +53,7 @@ func (f *allowFlags) read(args []string) error {
 		return fmt.Errorf("got %d arguments, want one rule", len(args))
 	}
 	f.rule = strings.TrimSpace(args[0])
-	if wrong := steps.RuleFault(f.rule); wrong != "" {
+	if wrong := gates.RuleFault(f.rule); wrong != "" {
 		return fmt.Errorf("%q: %s", f.rule, wrong)
 	}
 	if f.because = strings.TrimSpace(f.because); f.because == "" {
@@ -67,7 +68,7 @@ func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
 		return err
 	}
 	if found.Newest {
-		if err := onlyOne(ctx, s, found, f.rule, func(s *steps.State) bool { return steps.Lists(s, f.rule) }); err != nil {
+		if err := onlyOne(ctx, s, found, f.rule, func(s *state.State) bool { return gates.Lists(s, f.rule) }); err != nil {
 			return err
 		}
 	}
@@ -76,6 +77,6 @@ func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = message.Fprintf(s.Out, "allowed once: %s, which belongs to %s\n", f.rule, steps.Names(owners))
+	_, err = message.Fprintf(s.Out, "allowed once: %s, which belongs to %s\n", f.rule, state.Names(owners))
 	return err
 }

@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const pastLong = `
@@ -27,11 +29,11 @@ hook "fsmtx step" asks. Otherwise run it in a terminal outside the client: a lin
 typed with ! in the client counts as the agent's.`
 
 type pastFlags struct {
-	past    steps.Past
+	past    gates.Past
 	session string
 
 	// do is what is done instead of going past a gate, and word what the command then says.
-	do   func(f *steps.Frame, ctx context.Context, step int64, because string, by steps.By) (*steps.State, error)
+	do   func(f *gates.Frame, ctx context.Context, step int64, because string, by state.By) (*state.State, error)
 	word string
 	ends bool // it ends the workflow
 }
@@ -48,7 +50,7 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 }
 
 func newStepDone(s terminal.Streams) *cobra.Command {
-	f := &pastFlags{past: steps.Past{Done: true}}
+	f := &pastFlags{past: gates.Past{Done: true}}
 	return f.command(s, &cobra.Command{
 		Use:   "done N --because TEXT",
 		Short: "Mark a step as done",
@@ -67,7 +69,7 @@ The steps before it, and before the step that it is part of, must be done; --wit
 skips those that are open.`
 
 func newStepReopen(s terminal.Streams) *cobra.Command {
-	f := &pastFlags{do: (*steps.Frame).Reopen, word: "open again"}
+	f := &pastFlags{do: (*gates.Frame).Reopen, word: "open again"}
 	return f.command(s, &cobra.Command{
 		Use:   "reopen N --because TEXT",
 		Short: "Open a step again",
@@ -78,7 +80,7 @@ func newStepReopen(s terminal.Streams) *cobra.Command {
 }
 
 func newStepEnd(s terminal.Streams) *cobra.Command {
-	f := &pastFlags{do: (*steps.Frame).End, word: "ended with", ends: true}
+	f := &pastFlags{do: (*gates.Frame).End, word: "ended with", ends: true}
 	return f.command(s, &cobra.Command{
 		Use:   "end [N] --because TEXT",
 		Short: "End the workflow of a step",
@@ -154,24 +156,24 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	if found.Newest {
 		if err := onlyOne(ctx, s, found, fmt.Sprintf("step %d", f.past.Step),
-			func(s *steps.State) bool { return s.Step(f.past.Step) != nil }); err != nil {
+			func(s *state.State) bool { return s.Step(f.past.Step) != nil }); err != nil {
 			return err
 		}
 	}
 	frame := frameIn(s, found)
-	before, _ := steps.Load(ctx, found.Dir) // what is gone afterwards is told as far as it is known
-	var state *steps.State
+	before, _ := state.Load(ctx, found.Dir) // what is gone afterwards is told as far as it is known
+	var now *state.State
 	word := f.word
 	if f.do != nil {
-		state, err = f.do(frame, ctx, f.past.Step, f.past.Because, decidedBy(ctx))
+		now, err = f.do(frame, ctx, f.past.Step, f.past.Because, decidedBy(ctx))
 	} else {
 		word = map[bool]string{true: "done", false: "skipped"}[f.past.Done]
-		state, err = frame.GoPast(ctx, f.past, decidedBy(ctx))
+		now, err = frame.GoPast(ctx, f.past, decidedBy(ctx))
 	}
 	if err != nil {
 		return err
 	}
-	target, opened := state.Step(f.past.Step), state.OpenedAgain(f.past.Step)
+	target, opened := now.Step(f.past.Step), now.OpenedAgain(f.past.Step)
 	if f.past.Done && len(opened) > 0 {
 		word = "leads back"
 	}
@@ -179,25 +181,25 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		word += " as " + target.Outcome
 	}
 	if f.ends && before != nil {
-		return printEnded(s, before, state, target)
+		return printEnded(s, before, now, target)
 	}
 	_, err = message.Fprintf(s.Out, "%s: %s\n", word, target.Name())
 	if f.do != nil {
-		opened = openedWith(target, before, state)
+		opened = openedWith(target, before, now)
 	}
 	if len(opened) > 0 {
-		message.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], steps.Names(opened))
+		message.Fprintf(s.Out, "%s: %s\n", map[bool]string{true: "open again", false: "with it"}[f.do == nil], state.Names(opened))
 	}
-	if halted := haltedBy(before, state); len(halted) > 0 {
-		message.Fprintf(s.Out, "not in progress any more: %s\n", steps.Names(halted))
+	if halted := haltedBy(before, now); len(halted) > 0 {
+		message.Fprintf(s.Out, "not in progress any more: %s\n", state.Names(halted))
 	}
 	if before != nil { // the lines of a step that is opened again are read anew
-		gone := slices.DeleteFunc(slices.Clone(before.Steps), func(c *steps.Current) bool { return c.Gone() || state.Step(c.ID) != nil })
+		gone := slices.DeleteFunc(slices.Clone(before.Steps), func(c *state.Current) bool { return c.Gone() || now.Step(c.ID) != nil })
 		if len(gone) > 0 {
-			message.Fprintf(s.Out, "out of the list: %s\n", steps.Names(gone))
+			message.Fprintf(s.Out, "out of the list: %s\n", state.Names(gone))
 		}
 	}
-	for _, c := range state.Ready() {
+	for _, c := range now.Ready() {
 		message.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
@@ -205,13 +207,13 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 
 // openIn returns the number of a step of the workflow that is open in the list in dir, if it is the only one that is under no other.
 func openIn(ctx context.Context, dir string) (step int64, err error) {
-	state, err := steps.LoadNow(ctx, dir)
+	now, err := state.LoadNow(ctx, dir)
 	if err != nil {
 		return 0, err
 	}
-	open := map[*steps.Workflow]*steps.Current{}
+	open := map[*workflow.Workflow]*state.Current{}
 	var all []string
-	for _, c := range state.Steps {
+	for _, c := range now.Steps {
 		if w := c.Workflow; !c.Done() && w.Parent == 0 && open[w] == nil {
 			open[w], step = c, c.ID
 			all = append(all, fmt.Sprintf("%s of %s", c.Name(), message.Words(w.Command)))
@@ -227,7 +229,7 @@ func openIn(ctx context.Context, dir string) (step int64, err error) {
 }
 
 // openedWith returns the other steps that were done and are open now.
-func openedWith(target *steps.Current, before, after *steps.State) (opened []*steps.Current) {
+func openedWith(target *state.Current, before, after *state.State) (opened []*state.Current) {
 	if before == nil {
 		return nil
 	}
@@ -240,7 +242,7 @@ func openedWith(target *steps.Current, before, after *steps.State) (opened []*st
 }
 
 // haltedBy returns the steps that were in progress and are pending again.
-func haltedBy(before, after *steps.State) (halted []*steps.Current) {
+func haltedBy(before, after *state.State) (halted []*state.Current) {
 	if before == nil {
 		return nil
 	}
@@ -253,8 +255,8 @@ func haltedBy(before, after *steps.State) (halted []*steps.Current) {
 }
 
 // printEnded prints what the end of a workflow has made unnecessary.
-func printEnded(s terminal.Streams, before, after *steps.State, target *steps.Current) error {
-	var left []*steps.Current
+func printEnded(s terminal.Streams, before, after *state.State, target *state.Current) error {
+	var left []*state.Current
 	for _, c := range after.Steps {
 		if was := before.Step(c.ID); c.Done() && was != nil && !was.Done() {
 			left = append(left, c)
@@ -268,12 +270,12 @@ func printEnded(s terminal.Streams, before, after *steps.State, target *steps.Cu
 		_, err := message.Fprintf(s.Out, "ended: %s, of which nothing was open\n", what)
 		return err
 	}
-	_, err := message.Fprintf(s.Out, "ended: %s; not needed: %s\n", what, steps.Names(left))
+	_, err := message.Fprintf(s.Out, "ended: %s; not needed: %s\n", what, state.Names(left))
 	return err
 }
 
 // FrameOf returns the frame for the list that findList finds.
-func FrameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Frame, error) {
+func FrameOf(ctx context.Context, s terminal.Streams, named string) (*gates.Frame, error) {
 	found, err := FindList(ctx, s, named)
 	if err != nil {
 		return nil, err
@@ -281,7 +283,7 @@ func FrameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Fram
 	return frameIn(s, found), nil
 }
 
-func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
+func frameIn(s terminal.Streams, found tasklist.Found) *gates.Frame {
 	f := hook.NewFrame(s, found)
 	f.Log = hook.ToLog(s)
 	return f
@@ -289,7 +291,7 @@ func frameIn(s terminal.Streams, found tasklist.Found) *steps.Frame {
 
 // onlyOne returns an error if the person may mean another list than the newest one: what they mean,
 // which the lists have for which has is true, is in another one, too, or only there.
-func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what string, has func(*steps.State) bool) error {
+func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what string, has func(*state.State) bool) error {
 	others, err := tasklist.Rivals(ctx, s.Getenv, found.Dir, has)
 	if err != nil || len(others) == 0 {
 		return err
@@ -299,7 +301,7 @@ func onlyOne(ctx context.Context, s terminal.Streams, found tasklist.Found, what
 		names = append(names, filepath.Base(dir))
 	}
 	const hint = "name the one that you mean with --list; fsmtx status --all shows where each is"
-	if newest, err := steps.LoadNow(ctx, found.Dir); err == nil && !has(newest) {
+	if newest, err := state.LoadNow(ctx, found.Dir); err == nil && !has(newest) {
 		return &Exit{ExitNo, fmt.Errorf("the newest task list of this project, %s, does not have %s, but %s has", found.Name(), what,
 			strings.Join(names, ", ")), hint}
 	}

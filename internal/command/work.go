@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/startup"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -71,9 +72,9 @@ func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(conte
 }
 
 // agreed returns the yes of the person to this call of the agent, nil if they gave none.
-func agreed(c *cobra.Command, s terminal.Streams, token string) (*steps.Grant, error) {
+func agreed(c *cobra.Command, s terminal.Streams, token string) (*state.Grant, error) {
 	g, err := useGrant(c.Context(), s, c.Flags(), token, commandLine(c.Context()))
-	if errors.Is(err, steps.ErrNoGrant) {
+	if errors.Is(err, state.ErrNoGrant) {
 		return nil, nil // the gates decide, and refuse what needs a person
 	}
 	return &g, err
@@ -96,13 +97,13 @@ func misusedWork(name string) func(terminal.Streams, error) error {
 
 // listWork is the work on the steps of one list.
 type listWork struct {
-	*steps.Frame
+	*gates.Frame
 	progress.Way
 	streams terminal.Streams
 	json    bool
 	found   tasklist.Found
 	note    string       // on which list it is, if nothing named it
-	yes     *steps.Grant // the person's yes to what the command does, or nil
+	yes     *state.Grant // the person's yes to what the command does, or nil
 }
 
 // find returns the work on the list that the command is about.
@@ -125,11 +126,11 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 
 // Sender returns who works on the steps by a command. Without a terminal of their own that is
 // the agent, whatever its environment says.
-func Sender(s terminal.Streams) steps.By {
+func Sender(s terminal.Streams) state.By {
 	if who := s.Who(); who.Kind == caller.Person {
-		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}
+		return state.By{Who: state.ThePerson, How: state.AtTerminal, TTY: &who.Terminal}
 	}
-	return steps.By{Who: steps.TheAgent, How: steps.ByShell}
+	return state.By{Who: state.TheAgent, How: state.ByShell}
 }
 
 func newNext(s terminal.Streams) *cobra.Command {
@@ -147,14 +148,14 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		Example: Example("fsmtx next", "fsmtx next --json"),
 		Args:    noArgumentsOf(exitTrouble),
 	}, func(ctx context.Context, l *listWork, _ []string) error {
-		state, err := steps.LoadNow(ctx, l.List.Dir)
+		now, err := state.LoadNow(ctx, l.List.Dir)
 		if err != nil {
 			return err
 		}
-		if err := l.print(shownWork{shownProgress: l.shown(state), Waiting: progress.Waiting(state)}, l.note+l.Next(state)); err != nil {
+		if err := l.print(shownWork{shownProgress: l.shown(now), Waiting: progress.Waiting(now)}, l.note+l.Next(now)); err != nil {
 			return err
 		}
-		if len(state.Steps) == 0 {
+		if len(now.Steps) == 0 {
 			return &Exit{Code: ExitNo}
 		}
 		return nil
@@ -168,7 +169,7 @@ type shownProgress struct {
 	progress.Status
 }
 
-func (l *listWork) shown(s *steps.State) shownProgress {
+func (l *listWork) shown(s *state.State) shownProgress {
 	return shownProgress{l.List.Dir, l.Session, l.Of(s, "")}
 }
 
@@ -198,7 +199,7 @@ done, or a file that it needs is missing.
 		Example: Example("fsmtx start 2"),
 		Args:    oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
-		return l.update(ctx, args[0], steps.Update{Status: progress.Started})
+		return l.update(ctx, args[0], gates.Update{Status: progress.Started})
 	})
 }
 
@@ -227,10 +228,10 @@ client refuses every shell command that contains the word complete.
 			`fsmtx complete 43 --outcome changes --note "the tests are missing"`),
 		Args: oneStep,
 	}, func(ctx context.Context, l *listWork, args []string) error {
-		if len(f.note) > steps.MaxNote {
-			return &Exit{ExitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), steps.MaxNote), ""}
+		if len(f.note) > gates.MaxNote {
+			return &Exit{ExitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), gates.MaxNote), ""}
 		}
-		return l.update(ctx, args[0], steps.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
+		return l.update(ctx, args[0], gates.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note,
 			Values: f.set.object()})
 	})
 	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")
@@ -272,14 +273,14 @@ func noArgumentsOf(code int) cobra.PositionalArgs {
 // shownUpdate is what start and complete print as JSON.
 type shownUpdate struct {
 	Step    int64          `json:"step"`
-	Verdict steps.Decision `json:"verdict"`
+	Verdict state.Decision `json:"verdict"`
 	Back    bool           `json:"back"`
 	Text    string         `json:"text"`
 	shownWork
 }
 
 // update changes the status of a step, if its gates allow that.
-func (l *listWork) update(ctx context.Context, number string, u steps.Update) error {
+func (l *listWork) update(ctx context.Context, number string, u gates.Update) error {
 	step, err := stepNumber(number)
 	if err != nil {
 		return err
@@ -289,12 +290,12 @@ func (l *listWork) update(ctx context.Context, number string, u steps.Update) er
 	var r progress.Result
 	switch {
 	case errors.Is(err, progress.ErrRefused):
-		r.Text, r.Decision = err.Error(), steps.Deny
+		r.Text, r.Decision = err.Error(), state.Deny
 	case err != nil:
 		return err
 	case l.yes != nil:
 		u.Agent = l.yes.Agent
-		r = on.Answered(ctx, u, true, steps.ByQuestion)
+		r = on.Answered(ctx, u, true, state.ByQuestion)
 	default:
 		r = on.Update(ctx, u)
 	}
@@ -319,10 +320,10 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 	case code == exitTrouble:
 		out.Verdict = "trouble"
 	case out.Verdict == "":
-		out.Verdict = steps.Allow
+		out.Verdict = state.Allow
 	}
-	if state, err := steps.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
-		out.shownWork = shownWork{l.shown(state), progress.Waiting(state)}
+	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
 	}
 	if err := l.print(out, l.note+r.Text); err != nil || code == ExitOK {
 		return err

@@ -7,14 +7,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // after answers the event after a tool ran.
 func (h *hook) after(ctx context.Context) client.Answer {
 	var text string
-	var v steps.Verdict
+	var v gates.Verdict
 	switch h.call.ToolName {
 	case h.agent.Updates:
 		text, v = h.Seen(ctx, jsonx.StringMember(h.call.ToolInput, "taskId"), h.call.AgentID)
@@ -23,8 +24,8 @@ func (h *hook) after(ctx context.Context) client.Answer {
 		if who := h.streams.Who(); h.PersonDecides() && !who.FromClient() {
 			return client.Feedback("this event does not come from the client, so nobody has chosen anything: " + who.Why)
 		}
-		h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), h.agent.Questions) }
-		text, v = h.Chosen(ctx, choices(h.call.Event), steps.ByQuestion, h.call.AgentID)
+		h.Answers = func() []state.Answerer { return answerers(h.streams, h.directory(), h.agent.Questions) }
+		text, v = h.Chosen(ctx, choices(h.call.Event), state.ByQuestion, h.call.AgentID)
 	}
 	if text == "" {
 		return h.troubled(v.Trouble)
@@ -38,11 +39,11 @@ func (h *hook) approved(ctx context.Context) client.Answer {
 	if who := h.streams.Who(); !who.FromClient() {
 		return client.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 	}
-	h.Answers = func() []steps.Answerer { return answerers(h.streams, h.directory(), h.agent.Updates) }
-	v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(h.call.Raw, "task_id"), Status: "completed", Agent: h.call.AgentID,
+	h.Answers = func() []state.Answerer { return answerers(h.streams, h.directory(), h.agent.Updates) }
+	v := h.Completed(ctx, gates.Update{Task: jsonx.StringMember(h.call.Raw, "task_id"), Status: "completed", Agent: h.call.AgentID,
 		Cwd: h.call.Cwd})
 	h.noted(v)
-	if v.Decision == steps.Deny {
+	if v.Decision == state.Deny {
 		return client.Feedback(v.Reason)
 	}
 	return h.troubled(v.Trouble)
@@ -51,7 +52,7 @@ func (h *hook) approved(ctx context.Context) client.Answer {
 // choices returns what a person was asked by AskUserQuestion, and what they chose. Answers
 // that the model forged in its input are overwritten in the response (fact 186, client
 // 2.1.329).
-func choices(e *client.Event) (all []steps.Choice) {
+func choices(e *client.Event) (all []gates.Choice) {
 	var input struct {
 		Questions []struct {
 			Question string `json:"question"`
@@ -68,7 +69,7 @@ func choices(e *client.Event) (all []steps.Choice) {
 		if json.Unmarshal(answers[q.Question], &chosen, jsonx.Tolerant) != nil || chosen == "" {
 			continue
 		}
-		c := steps.Choice{Question: q.Question, Chosen: chosen}
+		c := gates.Choice{Question: q.Question, Chosen: chosen}
 		for _, o := range q.Options {
 			c.Options = append(c.Options, o.Label)
 		}

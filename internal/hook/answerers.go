@@ -6,21 +6,21 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
 // answerers returns the hooks of the settings and of plugins that may answer for the person when the client asks about one of the
 // tools, in a session of the project in dir.
-func answerers(s terminal.Streams, dir string, tools ...string) (all []steps.Answerer) {
+func answerers(s terminal.Streams, dir string, tools ...string) (all []state.Answerer) {
 	here, roots := settings.Here(s.Getenv, dir), pluginRoots(s, dir)
 	if client, err := client.ReadDirs(s.Getenv, dir); err == nil {
 		roots = append(roots, client.Plugins...)
 	}
 	for _, tool := range tools {
 		for _, by := range append(here.Answerers(tool), settings.AnswerersOfPlugins(locator.OS{}, roots, tool)...) {
-			all = append(all, steps.Answerer{Name: message.Line("the " + by.Event + " hook in " + by.Place), Sum: by.Sum})
+			all = append(all, state.Answerer{Name: message.Line("the " + by.Event + " hook in " + by.Place), Sum: by.Sum})
 		}
 	}
 	return all
@@ -41,7 +41,7 @@ func (h *hook) newAnswerer(ctx context.Context) string {
 	if len(all) == 0 {
 		return ""
 	}
-	s, err := steps.LoadNow(ctx, h.List.Dir)
+	s, err := state.LoadNow(ctx, h.List.Dir)
 	if err != nil {
 		return ""
 	}

@@ -11,11 +11,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // decides reports whether the rules about steps have something to say at the event.
@@ -39,10 +40,10 @@ func (h *hook) isUpdate() bool { return h.agent.Updates != "" && h.call.ToolName
 func (h *hook) before(ctx context.Context) client.Answer {
 	v := h.called(ctx)
 	h.noted(v)
-	if v.Decision == steps.Ask && !h.agent.Asks { // its text says what the person can do
-		v.Decision = steps.Deny
+	if v.Decision == state.Ask && !h.agent.Asks { // its text says what the person can do
+		v.Decision = state.Deny
 	}
-	if v.Decision == steps.Deny {
+	if v.Decision == state.Deny {
 		return client.Refuse(v.Reason)
 	}
 	a := h.tool(ctx)
@@ -58,12 +59,12 @@ func (h *hook) before(ctx context.Context) client.Answer {
 
 // called decides whether the call belongs to a step that is not in progress. With its update and the tools of the server the
 // agent works on the steps. Every tool of another agent that changes a file counts as Write, whatever it is called.
-func (h *hook) called(ctx context.Context) (v steps.Verdict) {
+func (h *hook) called(ctx context.Context) (v gates.Verdict) {
 	c := h.call
 	if h.isUpdate() || settings.IsServed(c.ToolName) {
 		return v
 	}
-	x := steps.ToolCall{Tool: c.ToolName, Line: jsonx.StringMember(c.ToolInput, "command"),
+	x := gates.ToolCall{Tool: c.ToolName, Line: jsonx.StringMember(c.ToolInput, "command"),
 		Path: cmp.Or(jsonx.StringMember(c.ToolInput, "file_path"), jsonx.StringMember(c.ToolInput, "notebook_path")),
 		Cwd:  c.Cwd, Agent: c.AgentID, Use: c.ToolUseID}
 	if c.Command != "" {
@@ -88,7 +89,7 @@ func (h *hook) tool(ctx context.Context) client.Answer {
 	case len(h.call.Paths) > 0 && h.call.Command == "":
 		return h.decided(h.edit())
 	case h.call.Command != "":
-		if v := h.edit(); v.Decision == steps.Deny { // by apply_patch
+		if v := h.edit(); v.Decision == state.Deny { // by apply_patch
 			return h.decided(v)
 		}
 		return h.shell(ctx)
@@ -103,7 +104,7 @@ func (h *hook) tool(ctx context.Context) client.Answer {
 // update decides about a change of a task.
 func (h *hook) update(ctx context.Context) client.Answer {
 	c, input := h.call, h.call.ToolInput
-	return h.decided(h.Update(ctx, steps.Update{
+	return h.decided(h.Update(ctx, gates.Update{
 		Task:         jsonx.StringMember(input, "taskId"),
 		Status:       jsonx.StringMember(input, "status"),
 		Metadata:     jsonx.Member(input, "metadata"),
@@ -119,12 +120,12 @@ func (h *hook) update(ctx context.Context) client.Answer {
 }
 
 // decided returns the answer with a verdict.
-func (h *hook) decided(v steps.Verdict) client.Answer {
+func (h *hook) decided(v gates.Verdict) client.Answer {
 	h.noted(v)
 	switch {
-	case v.Decision == steps.Deny:
+	case v.Decision == state.Deny:
 		return client.RefuseTelling(v.Reason, notice(v.Trouble))
-	case v.Decision == steps.Ask:
+	case v.Decision == state.Ask:
 		return client.Ask(v.Reason, nil)
 	case v.Turn != nil:
 		return h.turn(v)
@@ -146,7 +147,7 @@ func notice(trouble string) string {
 // pending, and the outcome is removed from its metadata. The client replaces the whole input by
 // the rewritten one, and no permission decision goes with it: an "allow" would skip a rule of
 // the person (fact 157, client 2.1.329).
-func (h *hook) turn(v steps.Verdict) client.Answer {
+func (h *hook) turn(v gates.Verdict) client.Answer {
 	metadata, err := jsonx.With(jsonx.Member(h.call.ToolInput, "metadata"), map[string]any{"outcome": nil})
 	if err != nil {
 		metadata = jsontext.Value(`{"outcome":null}`) // nothing is kept of a value of another type
@@ -159,13 +160,13 @@ func (h *hook) turn(v steps.Verdict) client.Answer {
 }
 
 // edit decides whether the agent may change the files of the call.
-func (h *hook) edit() steps.Verdict {
+func (h *hook) edit() gates.Verdict {
 	for _, path := range h.call.Paths {
 		if v := h.Edit(path, h.call.Cwd); v.Decision != "" || v.Trouble != "" {
 			return v
 		}
 	}
-	return steps.Verdict{}
+	return gates.Verdict{}
 }
 
 // served adds the calling session to the input of a tool of "fsmtx mcp": the server knows
@@ -178,7 +179,7 @@ func (h *hook) edit() steps.Verdict {
 func (h *hook) served() client.Answer {
 	add := map[string]any{"session": h.call.SessionID}
 	evaluates := strings.HasSuffix(h.call.ToolName, "__step_start") || strings.HasSuffix(h.call.ToolName, "__step_complete")
-	if evaluates && steps.InLinkedTree(h.call.Cwd) {
+	if evaluates && state.InLinkedTree(h.call.Cwd) {
 		add["cwd"] = h.call.Cwd
 	}
 	input, err := jsonx.With(h.call.ToolInput, add)

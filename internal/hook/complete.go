@@ -10,11 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // complete makes the client ask the person when the agent's shell is about to complete a step that they
@@ -41,18 +42,18 @@ func (h *hook) complete(ctx context.Context, line string, script shell.Script) c
 
 // completion is a call of "fsmtx complete" for a step that a person has to approve.
 type completion struct {
-	step  *steps.Current
+	step  *state.Current
 	call  Invocation
 	whole string // line of the shell
 }
 
 // awaiting returns the step that the command completes if it is open and a person has to approve it, and otherwise nil.
-func (h *hook) awaiting(ctx context.Context, args []string) *steps.Current {
+func (h *hook) awaiting(ctx context.Context, args []string) *state.Current {
 	n, err := strconv.ParseInt(strings.TrimPrefix(args[0], "#"), 10, 64)
 	if err != nil {
 		return nil
 	}
-	s, err := steps.LoadNow(ctx, h.List.Dir)
+	s, err := state.LoadNow(ctx, h.List.Dir)
 	if err != nil {
 		return nil // the command says it
 	}
@@ -63,9 +64,9 @@ func (h *hook) awaiting(ctx context.Context, args []string) *steps.Current {
 }
 
 // askAbout evaluates the gates of a completion. The answer is empty if the command itself is to decide.
-func (h *hook) askAbout(ctx context.Context, one completion) (steps.Verdict, client.Answer) {
-	refuse := func(why, reason string) (steps.Verdict, client.Answer) {
-		v := steps.Verdict{Decision: steps.Deny, Step: one.step.ID, Why: why, Reason: reason}
+func (h *hook) askAbout(ctx context.Context, one completion) (gates.Verdict, client.Answer) {
+	refuse := func(why, reason string) (gates.Verdict, client.Answer) {
+		v := gates.Verdict{Decision: state.Deny, Step: one.step.ID, Why: why, Reason: reason}
 		return v, client.Refuse(reason)
 	}
 	name := one.step.Name()
@@ -80,21 +81,21 @@ func (h *hook) askAbout(ctx context.Context, one completion) (steps.Verdict, cli
 		return refuse("not from the client", "this event does not come from the client, so nobody is asked: "+who.Why)
 	}
 	frame := *h.Frame
-	frame.Via = steps.By{Who: steps.TheAgent, How: steps.ByShell}
+	frame.Via = state.By{Who: state.TheAgent, How: state.ByShell}
 	v := frame.Question(ctx, h.updateOf(one))
 	switch v.Decision {
-	case steps.Deny:
+	case state.Deny:
 		return v, client.Refuse(v.Reason)
-	case steps.Ask:
+	case state.Ask:
 		return h.offer(ctx, one, v)
 	}
 	return v, h.troubled(v.Trouble)
 }
 
 // updateOf returns the update that the command makes.
-func (h *hook) updateOf(one completion) steps.Update {
+func (h *hook) updateOf(one completion) gates.Update {
 	flags, e := one.call.Flags, h.call
-	u := steps.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: progress.Complete, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
+	u := gates.Update{Task: strconv.FormatInt(one.step.ID, 10), Status: progress.Complete, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID}
 	u.Outcome, _ = flags.GetString("outcome")
 	u.Note, _ = flags.GetString("note")
 	if len(one.call.Values) > 0 {
@@ -104,9 +105,9 @@ func (h *hook) updateOf(one completion) steps.Update {
 }
 
 // offer returns the question, with a token in the command by which a yes counts for this call.
-func (h *hook) offer(ctx context.Context, one completion, v steps.Verdict) (steps.Verdict, client.Answer) {
+func (h *hook) offer(ctx context.Context, one completion, v gates.Verdict) (gates.Verdict, client.Answer) {
 	if hook := h.newAnswerer(ctx); hook != "" {
-		v = steps.Verdict{Decision: steps.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: steps.NotByPerson(hook,
+		v = gates.Verdict{Decision: state.Deny, Step: v.Step, Why: "a new hook may answer for the person", Reason: state.NotByPerson(hook,
 			fmt.Sprintf("fsmtx step done %d --because \"...\"%s", one.step.ID, h.ListFlag()))}
 		return v, client.Refuse(v.Reason)
 	}

@@ -5,9 +5,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/signals"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -20,9 +21,9 @@ const lockWait = 3 * time.Second
 const planMode = "plan"
 
 // NewFrame returns the frame for a list, for hooks and commands.
-func NewFrame(s terminal.Streams, found tasklist.Found) *steps.Frame {
-	return &steps.Frame{
-		Store: steps.Store{
+func NewFrame(s terminal.Streams, found tasklist.Found) *gates.Frame {
+	return &gates.Frame{
+		Store: state.Store{
 			List:       tasks.List{Dir: found.Dir, Wait: lockWait},
 			Session:    found.Session,
 			Unreleased: func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },

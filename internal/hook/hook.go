@@ -15,11 +15,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/startup"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
@@ -47,7 +47,7 @@ func (f *Flags) does(p Part) bool { return f.Only == 0 || f.Only == p }
 
 // hook is one call of the hook.
 type hook struct {
-	*steps.Frame       // of the list; nil if that is not known
+	*gates.Frame       // of the list; nil if that is not known
 	unknown      error // why
 	found        tasklist.Found
 	streams      terminal.Streams

@@ -8,8 +8,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -67,7 +68,7 @@ func (l *Log) Adder() func(decisions.Record) {
 
 // verdict adds a verdict of the frame. What the person has to know belongs to the decision that
 // is there already.
-func (l *Log) verdict(v steps.Verdict, f *steps.Frame) {
+func (l *Log) verdict(v gates.Verdict, f *gates.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.records); n > 0 && l.records[n-1].Source == decisions.Step {
@@ -76,7 +77,7 @@ func (l *Log) verdict(v steps.Verdict, f *steps.Frame) {
 	}
 	r := decisions.Record{
 		Time: l.begun, Source: decisions.Step, Decision: cmp.Or(string(v.Decision), "trouble"), Why: v.Why, Trouble: v.Trouble,
-		Who: string(steps.Fsmtx), How: "hook", Session: f.Session, List: f.List.Dir, Step: v.Step,
+		Who: string(state.Fsmtx), How: "hook", Session: f.Session, List: f.List.Dir, Step: v.Step,
 	}
 	l.records = append(l.records, r)
 }
@@ -105,7 +106,7 @@ func (l *Log) Write() {
 
 // noted adds a decision that is not on record as evidence, such as that a file may not be
 // edited, or what the person has to know.
-func (h *hook) noted(v steps.Verdict) {
+func (h *hook) noted(v gates.Verdict) {
 	if h.log.On() && (v.Decision != "" || v.Trouble != "") {
 		h.log.verdict(v, h.Frame)
 	}

@@ -6,9 +6,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // prompt records what a prompt of the person says and ends. In Claude Code the transcript has what it says.
@@ -16,10 +17,10 @@ func (h *hook) prompt(ctx context.Context) client.Answer {
 	var err error
 	switch {
 	case h.agent.Session: // it may come while the agent works (fact 42)
-		if err = h.Lapse(ctx, steps.Pause{InFlight: h.isInFlight}); err != nil {
+		if err = h.Lapse(ctx, gates.Pause{InFlight: h.isInFlight}); err != nil {
 			return h.troubled(message.Sprintf("it could not be recorded which updates were stopped: %v", err))
 		}
-	case h.call.Prompt != "" && !strings.Contains(h.call.Prompt, steps.GoOn):
+	case h.call.Prompt != "" && !strings.Contains(h.call.Prompt, gates.GoOn):
 		// Qwen Code sends an event before each request; Gemini and Qwen Code also with the text that sends the agent back.
 		err = h.hear(ctx)
 	}
@@ -41,21 +42,21 @@ func (h *hook) failed(what string, err error) client.Answer {
 }
 
 func (h *hook) hear(ctx context.Context) error {
-	s, err := steps.LoadNow(ctx, h.List.Dir)
+	s, err := state.LoadNow(ctx, h.List.Dir)
 	if err != nil || len(s.Steps) == 0 {
 		return err
 	}
-	if err := h.BeginTurn(ctx, steps.Stopping{Caller: h.call.SessionID}); err != nil {
+	if err := h.BeginTurn(ctx, gates.Stopping{Caller: h.call.SessionID}); err != nil {
 		return err
 	}
-	return h.Hear(ctx, h.call.SessionID, func(before steps.Heard) steps.Heard {
+	return h.Hear(ctx, h.call.SessionID, func(before gates.Heard) gates.Heard {
 		return before.Hears(s, h.call.Prompt, rules.StopWords(h.streams.Env, h.call.Cwd))
 	})
 }
 
 // joins records that the session works the workflows of a skill; an empty name stands for one that is not known.
 func (h *hook) joins(ctx context.Context, skill string) error {
-	return h.Hear(ctx, h.call.SessionID, func(before steps.Heard) steps.Heard { return before.Calls(skill) })
+	return h.Hear(ctx, h.call.SessionID, func(before gates.Heard) gates.Heard { return before.Calls(skill) })
 }
 
 // endGrants removes the grants of calls that are over. It ignores errors: a grant is checked
@@ -63,5 +64,5 @@ func (h *hook) joins(ctx context.Context, skill string) error {
 func (h *hook) endGrants(ctx context.Context) {
 	c := h.call
 	between := c.Moment == agent.Stop || c.Moment == agent.Start
-	_ = h.EndGrants(ctx, steps.Seen{Session: c.SessionID, Prompt: c.PromptID, Use: c.ToolUseID, Between: between})
+	_ = h.EndGrants(ctx, state.Seen{Session: c.SessionID, Prompt: c.PromptID, Use: c.ToolUseID, Between: between})
 }

@@ -15,11 +15,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
@@ -55,9 +56,9 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 	v, input := h.askPerson(ctx, line, found)
 	h.noted(v)
 	switch v.Decision {
-	case steps.Deny:
+	case state.Deny:
 		return client.Refuse(v.Reason)
-	case steps.Ask:
+	case state.Ask:
 		return client.Ask(v.Reason, input)
 	}
 	return h.troubled(v.Trouble)
@@ -125,9 +126,9 @@ func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (o
 	} else if len(call.Args) > 0 {
 		skill = call.Args[0]
 	}
-	lost := frame.WouldReplace(ctx, steps.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.call.AgentID})
+	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
-	if len(lost) == 0 && (project == "" || dir != "" && steps.IsIn(project, dir)) {
+	if len(lost) == 0 && (project == "" || dir != "" && gates.IsIn(project, dir)) {
 		return one, false
 	}
 	call.Rule = Beginning(call.Rule, skill, lost, dir, project)
@@ -140,7 +141,7 @@ func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (o
 // the session's project. Each may be empty.
 func Beginning(rule Loosening, skill string, lost []string, dir, project string) Loosening {
 	rule.What = "begin " + message.Words(skill)
-	if project != "" && (dir == "" || !steps.IsIn(project, dir)) {
+	if project != "" && (dir == "" || !gates.IsIn(project, dir)) {
 		rule.What += message.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
 	}
 	if len(lost) > 0 {
@@ -198,7 +199,7 @@ func (h *hook) invoked(words []shell.Word) (call Invocation, ok bool) {
 type held struct {
 	Invocation
 	person string      // the command as a person runs it in another terminal
-	past   *steps.Past // what it decides about a step; nil for another command
+	past   *gates.Past // what it decides about a step; nil for another command
 	token  bool        // it has a token already
 }
 
@@ -233,7 +234,7 @@ func runsNothing(program shell.Word) bool {
 }
 
 // pastOf returns what a command decides about a step, nil if it is another one.
-func pastOf(call Invocation) *steps.Past {
+func pastOf(call Invocation) *gates.Past {
 	because := call.Flags.Lookup("because")
 	if because == nil || len(call.Args) != 1 {
 		return nil
@@ -242,7 +243,7 @@ func pastOf(call Invocation) *steps.Past {
 	if err != nil {
 		return nil
 	}
-	p := &steps.Past{Step: n, Done: call.Rule.Command == "step done", Because: strings.TrimSpace(because.Value.String()),
+	p := &gates.Past{Step: n, Done: call.Rule.Command == "step done", Because: strings.TrimSpace(because.Value.String()),
 		WithBlockers: IsSet(call.Flags, "with-blockers"), Values: call.Values}
 	if outcome := call.Flags.Lookup("outcome"); outcome != nil {
 		p.Outcome = outcome.Value.String()
@@ -251,10 +252,10 @@ func pastOf(call Invocation) *steps.Past {
 }
 
 // askPerson returns the question about the calls, and the tool's input with a token in each of them.
-func (h *hook) askPerson(ctx context.Context, line string, found []held) (steps.Verdict, jsontext.Value) {
+func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.Verdict, jsontext.Value) {
 	const why = "takes something away"
-	refuse := func(reason string) (steps.Verdict, jsontext.Value) {
-		return steps.Verdict{Decision: steps.Deny, Why: why, Reason: reason}, nil
+	refuse := func(reason string) (gates.Verdict, jsontext.Value) {
+		return gates.Verdict{Decision: state.Deny, Why: why, Reason: reason}, nil
 	}
 	switch who := h.streams.Who(); {
 	case !who.FromClient():
@@ -263,7 +264,7 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (steps.
 		return refuse(who.Program + " cannot ask its person about a command. " + OnlyAPerson(who, h.call.Cwd, found[0].person))
 	}
 	if hook := h.newAnswerer(ctx); hook != "" {
-		return refuse(steps.NotByPerson(hook, inTerminal(h.call.Cwd, found[0].person)))
+		return refuse(state.NotByPerson(hook, inTerminal(h.call.Cwd, found[0].person)))
 	}
 	if len(found) == 1 { // of several, one may make the next one possible
 		why, err := h.futile(ctx, found[0])
@@ -299,7 +300,7 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (steps.
 		questions, offers = append(questions, question), append(offers, one.person)
 	}
 	if len(questions) == 0 {
-		return steps.Verdict{}, nil
+		return gates.Verdict{}, nil
 	}
 	slices.Reverse(questions)
 	slices.Reverse(offers)
@@ -311,17 +312,17 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (steps.
 		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside " +
 		"the client, not with ! in it: " +
 		inTerminal(h.call.Cwd, strings.Join(offers, " && "))
-	return steps.Verdict{Decision: steps.Ask, Why: why, Reason: reason}, input
+	return gates.Verdict{Decision: state.Ask, Why: why, Reason: reason}, input
 }
 
 // unasked returns the verdict on a call about which the person could not be asked.
-func unasked(what string, err error) steps.Verdict {
-	return steps.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", what, err)}
+func unasked(what string, err error) gates.Verdict {
+	return gates.Verdict{Trouble: message.Sprintf("the person could not be asked about %s: %v", what, err)}
 }
 
 // granted returns the line with the token of a grant in the call, by which a yes counts for it.
 func (h *hook) granted(ctx context.Context, line string, call Invocation) (string, error) {
-	token, err := h.Grant(ctx, steps.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID, Prompt: h.call.PromptID,
+	token, err := h.Grant(ctx, state.Grant{Command: call.line, Session: h.Session, Agent: h.call.AgentID, Prompt: h.call.PromptID,
 		Use: h.call.ToolUseID, Written: h.transcript()})
 	return line[:call.at] + " --" + GrantFlag + "=" + token + line[call.at:], err
 }
@@ -344,14 +345,14 @@ func (h *hook) question(ctx context.Context, one held) (question string, ok bool
 }
 
 // stateFor returns the state of the list that a command decides about.
-func (h *hook) stateFor(ctx context.Context, one held) (_ *steps.State, err error) {
+func (h *hook) stateFor(ctx context.Context, one held) (_ *state.State, err error) {
 	dir := h.List.Dir
 	if session := one.Flags.Lookup("session"); session != nil && session.Value.String() != "" && session.Value.String() != h.Session {
 		if dir, err = h.listNamed(ctx, session.Value.String()); err != nil {
 			return nil, err
 		}
 	}
-	return steps.LoadNow(ctx, dir)
+	return state.LoadNow(ctx, dir)
 }
 
 // listNamed returns the directory of another list.
@@ -371,19 +372,19 @@ func (h *hook) futile(ctx context.Context, one held) (why, err error) {
 	}
 	switch step := one.past.Step; one.Rule.Command {
 	case "step skip", "step done":
-		return steps.MayPass(s, *one.past), nil
+		return gates.MayPass(s, *one.past), nil
 	case "step reopen":
-		return steps.MayReopen(s, step), nil
+		return gates.MayReopen(s, step), nil
 	default:
 		if s.Step(step) == nil {
-			return steps.MayPass(s, *one.past), nil
+			return gates.MayPass(s, *one.past), nil
 		}
 		return nil, nil
 	}
 }
 
 // deed says what a command of "fsmtx step" does to a step, behind "to": all of it, because the person agrees to all of it.
-func (one held) deed(s *steps.State, c *steps.Current) string {
+func (one held) deed(s *state.State, c *state.Current) string {
 	step := fmt.Sprintf("the step %s of the workflow %s", c.Name(), message.Words(c.Workflow.Command))
 	switch one.Rule.Command {
 	case "step end":
@@ -391,15 +392,15 @@ func (one held) deed(s *steps.State, c *steps.Current) string {
 		if level == "the workflow" {
 			level += " " + message.Words(c.Workflow.Command)
 		}
-		open := slices.DeleteFunc(s.In(c.Workflow), (*steps.Current).Done)
+		open := slices.DeleteFunc(s.In(c.Workflow), (*state.Current).Done)
 		if len(open) == 0 {
 			return "end " + level + ", of which nothing is open"
 		}
-		return fmt.Sprintf("end %s, whose open steps are then not needed: %s", level, steps.Names(open))
+		return fmt.Sprintf("end %s, whose open steps are then not needed: %s", level, state.Names(open))
 	case "step reopen":
 		return "open " + step + " again, and the steps that come after it"
 	}
-	what, gates := "skip ", "its gates"
+	what, found := "skip ", "its gates"
 	if p := one.past; p.Done {
 		what = "count as done "
 		if p.Outcome != "" {
@@ -410,9 +411,9 @@ func (one held) deed(s *steps.State, c *steps.Current) string {
 		}
 	}
 	if one.past.WithBlockers {
-		step, gates = step+", and to skip the open steps before it", "their gates"
+		step, found = step+", and to skip the open steps before it", "their gates"
 	}
-	return what + step + ", past " + gates
+	return what + step + ", past " + found
 }
 
 // transcript returns the path of the transcript in which the calls of this agent are.

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // taken puts the workflow of a skill that the event takes up into the list. At other events it corrects the tasks if the client
@@ -165,7 +165,7 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 		err = h.joins(ctx, skill.Name)
 	}
 	if err == nil { // a step may demand it that was not in progress at the first call
-		err = h.Calls(ctx, steps.SkillCall{Skill: skill.Name, Under: under})
+		err = h.Calls(ctx, state.SkillCall{Skill: skill.Name, Under: under})
 	}
 	if err == nil {
 		text, err = h.Report(ctx, h.call.SessionID)
@@ -180,7 +180,7 @@ func (h *hook) takeUp(ctx context.Context) client.Answer {
 // isOpen reports whether the list has an unfinished workflow of the skill, and under which step;
 // that is 0 if it is under none.
 func (h *hook) isOpen(ctx context.Context, skill string) (open bool, under int64, err error) {
-	s, err := steps.LoadNow(ctx, h.List.Dir)
+	s, err := state.LoadNow(ctx, h.List.Dir)
 	if err != nil {
 		return false, 0, err
 	}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
@@ -100,7 +100,7 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 	text := message.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
 		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew%s",
 		how, open, back)
-	h.noted(steps.Verdict{Trouble: text})
+	h.noted(gates.Verdict{Trouble: text})
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",
 		"fsmtx: "+text)
 }

@@ -6,17 +6,17 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
-	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
 // stop sends the agent back to a step that is ready.
 func (h *hook) stop(ctx context.Context) client.Answer {
 	const what = "the workflow is not enforced at this stop"
 	c := h.call
-	x := steps.Stopping{
-		Agent: c.AgentID, Background: c.BackgroundTasks, Crons: c.SessionCrons, Mode: steps.StopMode(h.flags.Stop),
+	x := gates.Stopping{
+		Agent: c.AgentID, Background: c.BackgroundTasks, Crons: c.SessionCrons, Mode: gates.StopMode(h.flags.Stop),
 		Planning: h.Planning, Message: c.Message, Turns: h.agent.Holds,
 		Project: h.project(), Shown: true, Transcript: c.TranscriptPath, Prompt: c.PromptID,
 		Words: func() client.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, c.Event)) },
@@ -26,7 +26,7 @@ func (h *hook) stop(ctx context.Context) client.Answer {
 		if err != nil {
 			return h.failed(what, err)
 		}
-		x = steps.Stopping{Mode: x.Mode, Message: x.Message, Turns: x.Turns, Heard: &heard, Caller: c.SessionID}
+		x = gates.Stopping{Mode: x.Mode, Message: x.Message, Turns: x.Turns, Heard: &heard, Caller: c.SessionID}
 	}
 	sentBack, person, err := h.Stop(ctx, x)
 	switch {
@@ -57,6 +57,6 @@ func (h *hook) told(ctx context.Context, a client.Answer) client.Answer {
 		return a
 	}
 	trouble := h.left(ctx)
-	h.noted(steps.Verdict{Trouble: trouble})
+	h.noted(gates.Verdict{Trouble: trouble})
 	return h.troubled(trouble)
 }

@@ -125,9 +125,9 @@ func TestReplacedTasksAreListed(t *testing.T) {
 	assert.Equal(t, "2 tasks without a number", replaced("", "abc", "x"))
 }
 
-// workflow returns an fsm.json with n steps. Each is blocked by the one before it, unless
+// workflowOf returns an fsm.json with n steps. Each is blocked by the one before it, unless
 // ready is true.
-func workflow(n int, subject, description string, ready bool) string {
+func workflowOf(n int, subject, description string, ready bool) string {
 	var steps []map[string]any
 	for i := range n {
 		step := map[string]any{"id": i + 1, "subject": subject, "description": description}
@@ -148,20 +148,20 @@ func units(text string) int { return len(utf16.Encode([]rune(text))) }
 // TestLongAnnouncementsAreShortened: first the descriptions of later ready steps are
 // left out, then the last steps. Half of the room is reserved for the first description.
 func TestLongAnnouncementsAreShortened(t *testing.T) {
-	text := hydrate.Announcement(withTools, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)))
+	text := hydrate.Announcement(withTools, hydrated(t, 2, workflowOf(5, "a", strings.Repeat("d", 3000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "#7 a\n\nReady now: #3–#7\n\n#3: ddd")
 	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+
 		"\n\nLeft out here for length: the descriptions of #5–#7. TaskList shows all steps, TaskGet one with its description.\n")
 
-	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)))
+	text = hydrate.Announcement(request, hydrated(t, 0, workflowOf(2, "a", strings.Repeat("𝄞", 5000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Greater(t, units(text), 7000)
 	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. /bin/fsmtx next "+
 		"shows what is ready, in full.\n")
 	assert.NotContains(t, text, "TaskGet")
 
-	text = hydrate.Announcement(request, hydrated(t, 0, workflow(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)))
+	text = hydrate.Announcement(request, hydrated(t, 0, workflowOf(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "\n#2 "+strings.Repeat("ä", 199)+"…, after #1\n")
 	assert.Contains(t, text, "\nReady now: #1\n\n#1: "+strings.Repeat("d", 3000)+"\n")
@@ -170,7 +170,7 @@ func TestLongAnnouncementsAreShortened(t *testing.T) {
 
 	r := request
 	r.Way.Program = "/my opt/fsm\x1btx"
-	text = hydrate.Announcement(r, hydrated(t, 0, workflow(5, "a", strings.Repeat("d", 3000), true)))
+	text = hydrate.Announcement(r, hydrated(t, 0, workflowOf(5, "a", strings.Repeat("d", 3000), true)))
 	assert.Contains(t, text, "the descriptions of #3–#5. '/my opt/fsm\\x1btx' next shows")
 }
 
@@ -184,7 +184,7 @@ func TestAnnouncementsFit(t *testing.T) {
 		}
 		n := rapid.IntRange(1, 100).Draw(t, "steps")
 		result := hydrated(t, rapid.Int64Range(0, 1<<52).Draw(t, "base"),
-			workflow(n, "x"+words("subject", 300), words("description", 5000), rapid.Bool().Draw(t, "ready")))
+			workflowOf(n, "x"+words("subject", 300), words("description", 5000), rapid.Bool().Draw(t, "ready")))
 		result.Spec = "/" + words("path", 1100)
 		for i := range rapid.IntRange(0, 50).Draw(t, "deleted") {
 			result.Deleted = append(result.Deleted, fsmspec.Deletion{ID: fmt.Sprint(3 * i), Status: "in_progress"})
@@ -260,14 +260,14 @@ func TestAnnouncementsUseTheirRoom(t *testing.T) {
 // TestLongSubjectsAreCut at 200 characters.
 func TestLongSubjectsAreCut(t *testing.T) {
 	for n, want := range map[int]string{200: strings.Repeat("ä", 200), 201: strings.Repeat("ä", 199) + "…"} {
-		text := hydrate.Announcement(withTools, hydrated(t, 0, workflow(1, strings.Repeat("ä", n), "", true)))
+		text := hydrate.Announcement(withTools, hydrated(t, 0, workflowOf(1, strings.Repeat("ä", n), "", true)))
 		assert.Contains(t, text, "\n#1 "+want+"\n")
 	}
 }
 
 // TestNotice: the text for the person is one line, also if parts have line breaks.
 func TestNotice(t *testing.T) {
-	created := hydrated(t, 12, workflow(12, "a", "", true))
+	created := hydrated(t, 12, workflowOf(12, "a", "", true))
 	replaced := created
 	for i := range 12 {
 		replaced.Deleted = append(replaced.Deleted, fsmspec.Deletion{ID: fmt.Sprint(i + 1), Status: "pending"})

@@ -13,9 +13,10 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -81,7 +82,7 @@ var ErrElsewhere = errors.New("an agent cannot begin a workflow outside of the d
 // Errors: NotBegun; ErrElsewhere; ErrReplaces, with Result.Lost.
 func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result, error) {
 	if b.Dir != "" {
-		if !steps.IsIn(b.Dir, b.Here) {
+		if !gates.IsIn(b.Dir, b.Here) {
 			if !o.FromClient() {
 				return Begun{}, Result{}, fmt.Errorf("%s: %w %s", b.Here, ErrElsewhere, b.Dir)
 			}
@@ -260,7 +261,7 @@ func notBegun(err error, result Result, env Env) error {
 	message, hint = strings.ReplaceAll(message, again, "begin it again"), strings.ReplaceAll(hint, again, "begin it again")
 	_, active := errors.AsType[*fsmspec.ActiveError](err)
 	_, invalid := errors.AsType[*fsmspec.InvalidError](err)
-	return &NotBegun{message, hint, active || invalid || errors.Is(err, steps.ErrOpenAbove)}
+	return &NotBegun{message, hint, active || invalid || errors.Is(err, state.ErrOpenAbove)}
 }
 
 // noSpec returns the error of a skill without a workflow.

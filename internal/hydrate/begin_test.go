@@ -14,8 +14,9 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -201,8 +202,8 @@ Work on the steps with these commands, each as a call of its own: fsmtx start N 
 		`fsmtx undo takes the new tasks out again`, hydrate.Notice(r, result))
 	assert.Equal(t, int64(1), hydrate.Call{Request: r, Result: result}.Decision(time.Time{}, time.Time{}).Parent)
 
-	_, err = (&steps.Frame{Store: steps.Store{List: tasks.List{Dir: h.list()}, Session: "list"}}).GoPast(t.Context(),
-		steps.Past{Step: 3, Because: "x", WithBlockers: true}, steps.By{})
+	_, err = (&gates.Frame{Store: state.Store{List: tasks.List{Dir: h.list()}, Session: "list"}}).GoPast(t.Context(),
+		gates.Past{Step: 3, Because: "x", WithBlockers: true}, state.By{})
 	require.NoError(t, err)
 	for range 3 {
 		again, err := hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
@@ -236,8 +237,8 @@ nothing to do: this invocation was hydrated before`, strings.Join(hydrate.Notes(
 	message, hint := hydrate.Explain(errors.New("x"), result, env())
 	assert.Equal(t, "x; a lock on the task list could not be released: busy; the next call releases it, and others wait ten seconds at most|",
 		message+"|"+hint)
-	for err, want := range map[error]string{steps.ErrOpenAbove: "fsmtx step end N",
-		steps.ErrCircle: "take do out of one of the two fsm.json files"} {
+	for err, want := range map[error]string{state.ErrOpenAbove: "fsmtx step end N",
+		state.ErrCircle: "take do out of one of the two fsm.json files"} {
 		message, hint := hydrate.Explain(err, result, env())
 		assert.Equal(t, err.Error()+"; no task was changed", message)
 		assert.Contains(t, hint, want)

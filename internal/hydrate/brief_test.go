@@ -158,7 +158,7 @@ func TestPathsAreQuotedForTheShell(t *testing.T) {
 			want = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 		}
 		text := hydrate.Announcement(hydrate.Request{Command: "s", Way: progress.Way{Program: path}},
-			hydrated(t, 0, workflow(1, "a", strings.Repeat("d", 9000), true)))
+			hydrated(t, 0, workflowOf(1, "a", strings.Repeat("d", 9000), true)))
 		assert.Contains(t, text, ". "+want+" next shows what is ready, in full.")
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -49,13 +49,13 @@ func Explain(err error, r Result, env Env) (text, hint string) {
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return text, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a " +
 			"terminal outside the client"
-	case errors.Is(err, steps.ErrOpenAbove):
+	case errors.Is(err, state.ErrOpenAbove):
 		return text + "; no task was changed",
 			"to have it start over, a person first ends its workflow: fsmtx step end N --because \"...\", where N is one of its steps"
 	case errors.Is(err, ErrReplaces):
 		return text + "; no task was changed",
 			"tell the person, or run fsmtx begin SKILL as a call of its own, so that the client can ask them"
-	case errors.Is(err, steps.ErrCircle):
+	case errors.Is(err, state.ErrCircle):
 		return text + "; no task was changed", "take do out of one of the two fsm.json files"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
 		return text + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)

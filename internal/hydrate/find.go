@@ -14,7 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -171,7 +171,7 @@ func parseSpec(path, skill string, data []byte, result *Result) (*fsmspec.Spec, 
 		return nil, &SpecError{path, err}
 	}
 	sum := sha256.Sum256(data)
-	result.SHA256, result.Definition = hex.EncodeToString(sum[:]), steps.Definition(data)
+	result.SHA256, result.Definition = hex.EncodeToString(sum[:]), state.Definition(data)
 	return spec, nil
 }
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -46,7 +46,7 @@ var (
 // DefaultFlags returns the flags of a command line without any. Those of hydrate have announce off.
 func DefaultFlags() Flags {
 	return Flags{Scope: "all", Active: "reset", Nest: "on", Announce: true, History: txn.DefaultHistory, LockTimeout: 5 * time.Second,
-		Stop: string(steps.Remind), Checks: "on", Limit: steps.CallLimit, Steps: "on"}
+		Stop: string(gates.Remind), Checks: "on", Limit: gates.CallLimit, Steps: "on"}
 }
 
 // Add adds the flags to a set. Their values are the defaults.
@@ -121,7 +121,7 @@ func (f *Flags) Choices() []Choice {
 		{"active", []string{"reset", "refuse"}, f.Active},
 		{"nest", onOff, f.Nest},
 		{"steps", onOff, f.Steps},
-		{"stop", []string{string(steps.Remind), string(steps.Hold), string(steps.StopOff)}, f.Stop},
+		{"stop", []string{string(gates.Remind), string(gates.Hold), string(gates.StopOff)}, f.Stop},
 		{"checks", onOff, f.Checks},
 	}
 }

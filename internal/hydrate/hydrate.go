@@ -11,9 +11,11 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -101,12 +103,12 @@ type Hydration struct {
 	flat       bool        // see Options
 	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
 	mine       func(command string) bool
-	answerers  func() []string   // see Options
-	others     []*steps.Workflow // the open ones that are not the caller's, by the last plan
-	place      steps.Place       // where the workflow comes, by the last plan
-	state      *steps.State      // of the whole list then; nil if it has no task of a workflow
-	demanded   bool              // whether a step that was in the list demands the skill, so that the call has to be recorded
-	planned    *fsmspec.Plan     // that was carried out
+	answerers  func() []string      // see Options
+	others     []*workflow.Workflow // the open ones that are not the caller's, by the last plan
+	place      state.Place          // where the workflow comes, by the last plan
+	state      *state.State         // of the whole list then; nil if it has no task of a workflow
+	demanded   bool                 // whether a step that was in the list demands the skill, so that the call has to be recorded
+	planned    *fsmspec.Plan        // that was carried out
 
 	retracts string // id of the change to undo instead of hydrating; usually empty
 }
@@ -150,7 +152,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		answerers:  o.Answerers,
 	}
 	if r.Project == "" && o.FromClient != nil && !o.FromClient() { // the agent has chosen the environment
-		f := steps.Frame{Store: steps.Store{List: h.list, Session: r.Session}}
+		f := gates.Frame{Store: state.Store{List: h.list, Session: r.Session}}
 		h.request.Project = f.Directory(context.Background())
 		h.request.Chosen = h.request.Project == ""
 	}
@@ -185,7 +187,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 			return h.result, err
 		}
 	}
-	h.files = steps.FilesOf(ctx, h.dir, h.spec.Tasks())
+	h.files = gates.FilesOf(ctx, h.dir, h.spec.Tasks())
 	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
 	h.list.Record = h.record
 	var err error
@@ -272,8 +274,8 @@ func NoteCall(ctx context.Context, r Request, env Env, o Options, found error) e
 }
 
 func noteCall(ctx context.Context, r Request, under int64, list tasks.List, forged func() bool) error {
-	f := steps.Frame{Store: steps.Store{List: list, Session: r.Session, Forged: forged}}
-	if err := f.Calls(ctx, steps.SkillCall{Skill: r.tag(), Agent: r.Agent, Use: r.use(), Under: under}); err != nil {
+	f := gates.Frame{Store: state.Store{List: list, Session: r.Session, Forged: forged}}
+	if err := f.Calls(ctx, state.SkillCall{Skill: r.tag(), Agent: r.Agent, Use: r.use(), Under: under}); err != nil {
 		return fmt.Errorf("a step demands the skill %s, and the call could not be recorded, so call it again: %w", r.tag(), err)
 	}
 	return nil

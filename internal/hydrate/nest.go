@@ -10,9 +10,11 @@ import (
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -60,34 +62,34 @@ func (h *Hydration) planner(ctx context.Context) tasks.Planner {
 var ErrReplaces = errors.New("an agent cannot replace an unfinished workflow by itself")
 
 // placeIn decides where the workflow comes. If no workflow has tasks in the list, nothing has to be read for that.
-func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.Place, error) {
+func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (state.Place, error) {
 	command := h.request.tag()
 	if len(snap.Tasks) == 0 {
-		return steps.Place{}, nil
+		return state.Place{}, nil
 	}
-	state, err := steps.LoadNow(ctx, h.list.Dir, txn.WithFS(h.list.Files()))
+	now, err := state.LoadNow(ctx, h.list.Dir, txn.WithFS(h.list.Files()))
 	if err == nil && !h.flat {
-		err = unread(state)
+		err = unread(now)
 	}
 	if err != nil {
-		return steps.Place{}, err
+		return state.Place{}, err
 	}
-	h.state = state
-	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
+	h.state = now
+	h.demanded = slices.ContainsFunc(now.Steps, func(c *state.Current) bool { return fsmspec.SameSkill(c.Do, command) })
 	if h.mine != nil {
-		mine := func(w *steps.Workflow) bool { return w.Command == command || h.mine(w.Command) }
-		wait := waiting(state, command)
-		h.others = openOf(state, func(w *steps.Workflow) bool { return !mine(w) })
-		state = state.Only(func(w *steps.Workflow) bool { return mine(w) || wait[w] })
+		mine := func(w *workflow.Workflow) bool { return w.Command == command || h.mine(w.Command) }
+		wait := waiting(now, command)
+		h.others = openOf(now, func(w *workflow.Workflow) bool { return !mine(w) })
+		now = now.Only(func(w *workflow.Workflow) bool { return mine(w) || wait[w] })
 	}
-	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Use: h.request.use(),
+	return now.Place(state.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Use: h.request.use(),
 		Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
 }
 
 // waiting returns the workflows with a step in progress that demands the skill. Whoever calls the skill may
 // have gone on with one of them by a command, which does not tell its session.
-func waiting(s *steps.State, skill string) map[*steps.Workflow]bool {
-	all := map[*steps.Workflow]bool{}
+func waiting(s *state.State, skill string) map[*workflow.Workflow]bool {
+	all := map[*workflow.Workflow]bool{}
 	for _, c := range s.Steps {
 		if !c.Done() && c.Status == fsmspec.InProgress.String() && fsmspec.SameSkill(c.Do, skill) {
 			all[c.Workflow] = true
@@ -98,25 +100,25 @@ func waiting(s *steps.State, skill string) map[*steps.Workflow]bool {
 
 // openOf returns the unfinished ones of the workflows that are wanted, each with all that are in one tree
 // with it: what is finished there was done for what is not.
-func openOf(s *steps.State, wanted func(*steps.Workflow) bool) []*steps.Workflow {
-	top := func(w *steps.Workflow) *steps.Workflow {
+func openOf(s *state.State, wanted func(*workflow.Workflow) bool) []*workflow.Workflow {
+	top := func(w *workflow.Workflow) *workflow.Workflow {
 		if above := s.Above(w); len(above) > 0 {
 			return above[len(above)-1].Workflow
 		}
 		return w
 	}
-	open := map[*steps.Workflow]bool{}
+	open := map[*workflow.Workflow]bool{}
 	for _, c := range s.Steps {
 		if !c.Done() && wanted(c.Workflow) {
 			open[top(c.Workflow)] = true
 		}
 	}
-	return slices.DeleteFunc(s.Workflows(), func(w *steps.Workflow) bool { return !open[top(w)] })
+	return slices.DeleteFunc(s.Workflows(), func(w *workflow.Workflow) bool { return !open[top(w)] })
 }
 
 // unread returns why a workflow in the list could not be read now, if the file system has failed: work on
 // it may have begun, and would be replaced. A record that is damaged stays so, and is replaced.
-func unread(s *steps.State) error {
+func unread(s *state.State) error {
 	for _, err := range s.Troubles {
 		if _, failed := errors.AsType[syscall.Errno](err); failed {
 			return fmt.Errorf("nothing was replaced: the state of the workflows in the list cannot be read: %w", err)
@@ -126,18 +128,18 @@ func unread(s *steps.State) error {
 }
 
 // tasksOf returns the tasks that are steps of the workflows.
-func tasksOf(all []fsmspec.Existing, workflows []*steps.Workflow) []fsmspec.Existing {
+func tasksOf(all []fsmspec.Existing, workflows []*workflow.Workflow) []fsmspec.Existing {
 	ids := stepsOf(workflows)
 	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return !ids[e.ID] })
 }
 
 // tasksBeside returns the tasks that are not steps of the workflows.
-func tasksBeside(all []fsmspec.Existing, workflows []*steps.Workflow) []fsmspec.Existing {
+func tasksBeside(all []fsmspec.Existing, workflows []*workflow.Workflow) []fsmspec.Existing {
 	ids := stepsOf(workflows)
 	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return ids[e.ID] })
 }
 
-func stepsOf(workflows []*steps.Workflow) map[string]bool {
+func stepsOf(workflows []*workflow.Workflow) map[string]bool {
 	ids := map[string]bool{}
 	for _, w := range workflows {
 		for _, s := range w.Steps {
@@ -156,7 +158,8 @@ func (h *Hydration) nested() *Nested {
 	if p == nil || len(h.result.Created) == 0 {
 		return nil
 	}
-	frame := steps.Frame{Store: steps.Store{List: h.list}, Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
+	frame := gates.Frame{Store: state.Store{List: h.list},
+		Unnamed: func() bool { return tasklist.Unnamed(context.Background(), h.env, h.list.Dir) }}
 	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, Early: h.place.Early,
 		EndOuter: frame.EndCommand(p)}
 }
@@ -171,13 +174,13 @@ func (h *Hydration) lostTo(plan *fsmspec.Plan, tags map[int64]string) (texts []s
 	}
 	for _, d := range plan.Deletions() {
 		unknown := d.Status != fsmspec.Completed.String() && tags[d.Number] != h.request.tag() && h.state.Step(d.Number) == nil
-		if text := steps.Unrecorded(tags[d.Number]); unknown && !slices.Contains(texts, text) {
+		if text := state.Unrecorded(tags[d.Number]); unknown && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
 	return texts
 }
 
-func isStep(w *steps.Workflow, id string) bool {
-	return slices.ContainsFunc(w.Steps, func(s steps.Step) bool { return strconv.FormatInt(s.ID, 10) == id })
+func isStep(w *workflow.Workflow, id string) bool {
+	return slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return strconv.FormatInt(s.ID, 10) == id })
 }

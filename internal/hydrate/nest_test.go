@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -48,7 +48,7 @@ func TestTwoSkillsAtOnceBothNest(t *testing.T) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	s, err := steps.Load(context.Background(), h.list())
+	s, err := state.Load(context.Background(), h.list())
 	require.NoError(t, err)
 	assert.Len(t, s.Steps, 2+2*calls)
 	assert.Len(t, s.Under(s.Step(1)), calls)
@@ -59,8 +59,8 @@ func TestTwoSkillsAtOnceBothNest(t *testing.T) {
 
 func TestNestingReadsTheRecordOnlyIfAnotherSkillHasTasks(t *testing.T) {
 	h := begun(t)
-	state := filepath.Join(h.dir, ".claude/tasks/.list.fsmtx")
-	require.DirExists(t, state)
+	now := filepath.Join(h.dir, ".claude/tasks/.list.fsmtx")
+	require.DirExists(t, now)
 	result, err := h.hydrateFor("outer", "", fsmspec.ScopeAll, false)
 	require.NoError(t, err)
 	assert.Len(t, result.Deleted, 2, "the same skill starts over")
@@ -164,9 +164,9 @@ func TestCallThatAnothersStepDemands(t *testing.T) {
 	h.callFor("own", false)
 	result := h.callFor("inner", true, "own")
 	assert.Nil(t, result.Nested)
-	s, err := steps.Load(t.Context(), h.list())
+	s, err := state.Load(t.Context(), h.list())
 	require.NoError(t, err)
-	assert.True(t, slices.ContainsFunc(s.Evidence, func(e steps.Evidence) bool { return e.Step == 1 && e.Verdict == steps.Called }))
+	assert.True(t, slices.ContainsFunc(s.Evidence, func(e state.Evidence) bool { return e.Step == 1 && e.Verdict == state.Called }))
 
 	result = h.callFor("inner", false)
 	require.NotNil(t, result.Nested)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -26,7 +26,7 @@ func Notice(r Request, result Result) string {
 	case n != nil:
 		parts = append(parts, "fsmtx undo takes them out again")
 	case len(result.Lost) > 0:
-		parts = append(parts, steps.HasReplaced(r.Command, result.Lost))
+		parts = append(parts, workflow.HasReplaced(r.Command, result.Lost))
 	}
 	parts = append(parts, changed(r, result)...)
 	if result.Apart {

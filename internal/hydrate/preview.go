@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Preview is what Apply would do now.
@@ -15,10 +16,10 @@ type Preview struct {
 	Spec     string // path of the fsm.json
 	Snapshot fsmspec.Snapshot
 	Plan     *fsmspec.Plan
-	Steps    []steps.Step      // the step of each of Plan.Creations, as it would be recorded
+	Steps    []workflow.Step   // the step of each of Plan.Creations, as it would be recorded
 	PartOf   []int64           // the number of the step that each of Steps is a part of, or 0
 	Warnings []fsmspec.Problem // about the fsm.json
-	Parent   *steps.Current    // the step that the workflow would come under; nil if it would come under none
+	Parent   *state.Current    // the step that the workflow would come under; nil if it would come under none
 	Torn     []string          // files that are not JSON; Apply reads them again under their locks
 }
 
@@ -32,7 +33,7 @@ func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 		return p, err
 	}
 	if p.Plan, err = h.planner(ctx)(p.Snapshot); err == nil {
-		p.Steps, p.PartOf = steps.PlannedSteps(p.Plan)
+		p.Steps, p.PartOf = workflow.PlannedSteps(p.Plan)
 		p.Parent = h.place.Parent
 	}
 	return p, err
@@ -82,7 +83,7 @@ func (p Preview) first() int64 {
 }
 
 // after lists the steps that block the step.
-func after(step steps.Step) string {
+func after(step workflow.Step) string {
 	if len(step.BlockedBy) == 0 {
 		return ""
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -289,7 +289,7 @@ func TestHydrationDoesWhatItsPreviewReturned(t *testing.T) {
 		if len(p.Steps) > 0 {
 			history, err := txn.ReadHistory(p.List)
 			require.NoError(t, err)
-			w, err := steps.ParseWorkflow(history[len(history)-1].Record)
+			w, err := workflow.ParseWorkflow(history[len(history)-1].Record)
 			require.NoError(t, err)
 			require.Equal(t, w.Steps, p.Steps)
 		}
@@ -430,7 +430,7 @@ func TestDecisions(t *testing.T) {
 	}, p.Decisions(fsmspec.Policy{}))
 
 	p = preview(`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1]}]`, fsmspec.Snapshot{})
-	p.Steps = []steps.Step{{ID: 1, Local: 1}, {ID: 2, Local: 2, BlockedBy: []int64{1}}}
+	p.Steps = []workflow.Step{{ID: 1, Local: 1}, {ID: 2, Local: 2, BlockedBy: []int64{1}}}
 	require.Equal(t, []string{
 		"the largest number in the list is 0, its high-water mark is 0: new tasks start at #1", none,
 		"task 1 of the file becomes #1", "task 2 of the file becomes #2, after #1",

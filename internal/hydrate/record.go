@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -16,9 +17,9 @@ import (
 // numbers in the list, with their gates. It returns "" for a workflow without steps if there is nothing to tell about what it replaces.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	h.planned = plan
-	var w steps.Workflow
+	var w workflow.Workflow
 	if len(plan.Creations()) > 0 {
-		w = steps.Planned(plan.Levels(), 0)[0]
+		w = workflow.Planned(plan.Levels(), 0)[0]
 	}
 	w.Definition = h.result.Definition
 	h.compare(h.givingWay(plan), &w)
@@ -33,7 +34,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	w.Spec, w.Plan = h.result.Spec, h.request.Plan
 	w.SHA256 = h.result.SHA256
 	w.Session, w.Agent = h.request.Session, h.request.Agent
-	w.Dir, w.Inode, w.Chosen, w.Files = h.dir, steps.Inode(h.dir), h.request.Chosen, h.files
+	w.Dir, w.Inode, w.Chosen, w.Files = h.dir, state.Inode(h.dir), h.request.Chosen, h.files
 	if h.answerers != nil {
 		w.Answerers = h.answerers()
 	}
@@ -47,10 +48,10 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 }
 
 // givingWay returns the workflows that are not finished and that the plan replaces.
-func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*steps.Workflow) {
+func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*workflow.Workflow) {
 	s, err := h.state, error(nil)
 	if s == nil { // the list has no tasks; a script may have removed them
-		if s, err = steps.LoadNow(context.Background(), h.list.Dir, txn.WithFS(h.list.Files())); err != nil {
+		if s, err = state.LoadNow(context.Background(), h.list.Dir, txn.WithFS(h.list.Files())); err != nil {
 			return nil
 		}
 	}
@@ -74,11 +75,11 @@ func (h *Hydration) givingWay(plan *fsmspec.Plan) (all []*steps.Workflow) {
 
 // compare finds out in what w differs from the earlier workflow of the same skill whose steps were open. If the
 // client ran another folder than was predicted, the two files are not compared.
-func (h *Hydration) compare(replaced []*steps.Workflow, w *steps.Workflow) {
+func (h *Hydration) compare(replaced []*workflow.Workflow, w *workflow.Workflow) {
 	h.result.Changed = ""
 	for _, old := range replaced {
 		if old.Command == h.request.tag() && old.SHA256 != h.result.SHA256 && h.result.Mistake == nil {
-			h.result.Changed = steps.Changes(old, w)
+			h.result.Changed = state.Changes(old, w)
 		}
 	}
 }

@@ -20,7 +20,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -43,11 +44,11 @@ func (h *home) hydrateFor(command, agent string, scope fsmspec.Scope, flat bool)
 }
 
 // records returns the workflows in the list's history whose tasks are in the list.
-func (h *home) records() []steps.Workflow {
+func (h *home) records() []workflow.Workflow {
 	history, err := txn.ReadHistory(h.list())
 	require.NoError(h.t, err)
 	present := h.tasks()
-	var found []steps.Workflow
+	var found []workflow.Workflow
 	for _, e := range history {
 		live := false
 		for _, f := range e.Created {
@@ -57,7 +58,7 @@ func (h *home) records() []steps.Workflow {
 		if !live {
 			continue
 		}
-		w, err := steps.ParseWorkflow(e.Record)
+		w, err := workflow.ParseWorkflow(e.Record)
 		require.NoError(h.t, err)
 		found = append(found, w)
 	}
@@ -123,11 +124,12 @@ func TestRecordsMatchTheList(t *testing.T) {
 	})
 }
 
-func (h *home) checkRecord(w steps.Workflow, file string) {
+func (h *home) checkRecord(w workflow.Workflow, file string) {
 	sum := sha256.Sum256([]byte(file))
-	want := steps.Workflow{Version: steps.Version, Command: w.Command, Spec: filepath.Join(h.dir, ".claude/skills", w.Command, "fsm.json"),
+	want := workflow.Workflow{Version: workflow.Version, Command: w.Command,
+		Spec:   filepath.Join(h.dir, ".claude/skills", w.Command, "fsm.json"),
 		SHA256: hex.EncodeToString(sum[:]), Session: "list", Dir: filepath.Join(h.dir, "project"), Steps: w.Steps,
-		Inode: steps.Inode(filepath.Join(h.dir, "project")), Definition: steps.Definition([]byte(file))}
+		Inode: state.Inode(filepath.Join(h.dir, "project")), Definition: state.Definition([]byte(file))}
 	wanted, err := want.Encode()
 	require.NoError(h.t, err)
 	got, err := w.Encode()
@@ -150,7 +152,7 @@ func (h *home) checkRecord(w steps.Workflow, file string) {
 }
 
 // checkRecordedStep compares a step with the task file of its number.
-func checkRecordedStep(t require.TestingT, s steps.Step, command, file string) {
+func checkRecordedStep(t require.TestingT, s workflow.Step, command, file string) {
 	var task struct {
 		ID        string   `json:"id"`
 		Subject   string   `json:"subject"`

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -61,13 +61,13 @@ func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 		return nil, err
 	}
 	for _, dir := range dirs {
-		troubles, err := steps.Troubles(ctx, dir)
+		troubles, err := state.Troubles(ctx, dir)
 		if err != nil {
 			troubles = append(troubles, err)
 		}
 		for _, trouble := range troubles {
 			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " +
-				steps.Remedy, File: dir})
+				state.Remedy, File: dir})
 		}
 	}
 	return found, nil

@@ -10,8 +10,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // question identifies what a person was asked, so that the answer is not used for another
@@ -31,7 +32,7 @@ type questions struct {
 
 	client bool // a client has started the server, and not the agent itself
 	// answerers returns the hooks that may answer for the person. Nil is none.
-	answerers func() []steps.Answerer
+	answerers func() []state.Answerer
 	// spoken demands a word in the form. A client may accept a form without fields by itself: Codex
 	// does where it asks nothing (0.169.0). Claude Code asks the person (fact 95, client 2.1.329).
 	spoken bool
@@ -58,7 +59,7 @@ func (qs *questions) isAnother(list string) bool {
 	if len(all) == 0 {
 		return false
 	}
-	s, err := steps.LoadNow(context.Background(), list)
+	s, err := state.LoadNow(context.Background(), list)
 	return err != nil || s.NewAnswerer(all) != ""
 }
 
@@ -75,17 +76,17 @@ const yesKey, yesWord = "answer", "yes"
 
 // askFor asks a person to fill in a form with these properties.
 func (qs *questions) askFor(q question, words string, properties map[string]any, required ...string) *mcp.CallToolResult {
-	state := rand.Text()
+	now := rand.Text()
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	qs.asked[state] = q
+	qs.asked[now] = q
 	form := map[string]any{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		form["required"] = required
 	}
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: message.Text(words), RequestedSchema: form}},
-		RequestState:  state,
+		RequestState:  now,
 	}
 }
 
@@ -125,7 +126,7 @@ func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCa
 	if chosen == "" {
 		return nil, nil // the update is refused, with what to do
 	}
-	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Question: words, Chosen: chosen, Step: o.Step.ID}}, steps.ByElicitation, "")
+	_, v := o.Chosen(context.WithoutCancel(ctx), []gates.Choice{{Question: words, Chosen: chosen, Step: o.Step.ID}}, state.ByElicitation, "")
 	if v.Trouble != "" {
 		return nil, errors.New(v.Trouble)
 	}
@@ -149,10 +150,10 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 	if o.Step.Done() {
 		return nil, nil, fmt.Errorf("%s is done already", name)
 	}
-	past := steps.Past{Step: step, Because: because}
-	if s, err := steps.LoadNow(ctx, o.List.Dir); err != nil {
+	past := gates.Past{Step: step, Because: because}
+	if s, err := state.LoadNow(ctx, o.List.Dir); err != nil {
 		return nil, nil, err
-	} else if err := steps.MayPass(s, past); err != nil { // the person would be asked in vain
+	} else if err := gates.MayPass(s, past); err != nil { // the person would be asked in vain
 		return nil, nil, fmt.Errorf("the person was not asked, because the step cannot be skipped now: %w", err)
 	}
 	q := question{list: o.List.Dir, step: step, to: "skip: " + because}
@@ -169,7 +170,7 @@ func (t *tools) skipOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall,
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)
 	}
 	if _, err := o.GoPast(context.WithoutCancel(ctx), past,
-		steps.By{Who: steps.ThePerson, How: steps.ByElicitation}); err != nil {
+		state.By{Who: state.ThePerson, How: state.ByElicitation}); err != nil {
 		return nil, nil, err
 	}
 	return o.next(ctx, name+" is skipped.")

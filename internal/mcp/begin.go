@@ -7,11 +7,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -39,7 +40,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	}
 	chosen, dir := !t.who.FromClient() && found.Project == "", "" // by the agent, which has started the server itself
 	if chosen {
-		frame := steps.Frame{Store: steps.Store{List: tasks.List{Dir: found.Dir}, Session: found.Session}}
+		frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: found.Dir}, Session: found.Session}}
 		dir = frame.Directory(ctx)
 	}
 	q := question{list: found.Dir, to: "begin: " + skill}
@@ -69,7 +70,7 @@ func (t *tools) begin(ctx context.Context, r *mcp.CallToolRequest, in beginInput
 	}
 	done.Text = message.Text(done.Text)
 	out := &begun{Begun: done, Status: progress.Status{Steps: []progress.Step{}}}
-	if s, err := steps.LoadNow(context.WithoutCancel(ctx), found.Dir); err == nil {
+	if s, err := state.LoadNow(context.WithoutCancel(ctx), found.Dir); err == nil {
 		out.Status = byTools.Of(s, "")
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: done.Text}}}, out, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, ` +
@@ -286,7 +286,7 @@ func TestEveryProtocolWorksAWorkflow(t *testing.T) {
 func TestBeginInPlaceOfAnotherWorkflow(t *testing.T) {
 	w := newWorld(t)
 	w.skill("fsm.json", shipped)
-	w.hydrate("s1", steps.Step{}, steps.Step{})
+	w.hydrate("s1", workflow.Step{}, workflow.Step{})
 	refused := w.connect(nil).refuses("workflow_begin", args{"skill": "ship"})
 	assert.Contains(t, refused, "ship is not begun, because it would replace release (0 of 2 done): only a person can decide that, and this "+
 		"client cannot ask one. They can run, in a terminal outside the client: fsmtx begin ship --list s1")

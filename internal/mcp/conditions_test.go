@@ -17,7 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // TestTheToolsThatTheClientLoads: their names, what the client may think of them, and that
@@ -54,7 +55,7 @@ func TestWhichClientsCanAsk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.hydrate("s1", steps.Step{Approval: "Good?"})
+			w.hydrate("s1", workflow.Step{Approval: "Good?"})
 			var asked []string
 			options := answering("accept", &asked)
 			options.Capabilities = &mcp.ClientCapabilities{Elicitation: c.elicitation}
@@ -71,7 +72,7 @@ func TestWhichClientsCanAsk(t *testing.T) {
 // TestStepsWithTwoDigits: a step is found by its number.
 func TestStepsWithTwoDigits(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{ID: 11, Subject: "Eleven"}, steps.Step{ID: 12, Subject: "Twelve"})
+	w.hydrate("s1", workflow.Step{ID: 11, Subject: "Eleven"}, workflow.Step{ID: 12, Subject: "Twelve"})
 	w.connect(nil).does("step_start", n(12))
 	assert.Equal(t, "in_progress", w.status("s1", 12))
 	assert.Equal(t, "pending", w.status("s1", 11))
@@ -81,10 +82,10 @@ func TestStepsWithTwoDigits(t *testing.T) {
 // a completion, and for a step without a check. A notification would fail without a session.
 func TestProgressOfChecksOnly(t *testing.T) {
 	with := &mcp.CallToolParamsRaw{Meta: mcp.Meta{"progressToken": "x"}}
-	checked, plain := &steps.Current{Step: steps.Step{Check: &steps.Check{Run: "make"}}}, new(steps.Current)
+	checked, plain := &state.Current{Step: workflow.Step{Check: &workflow.Check{Run: "make"}}}, new(state.Current)
 	for _, c := range []struct {
 		params *mcp.CallToolParamsRaw
-		step   *steps.Current
+		step   *state.Current
 		status string
 	}{{new(mcp.CallToolParamsRaw), checked, progress.Complete}, {with, checked, "in_progress"}, {with, plain, progress.Complete}} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -182,7 +183,7 @@ func TestEscapingReportsTheLengthOfTheMessage(t *testing.T) {
 // TestAPersonChoosesByAForm: the form has the outcomes, and the step ends as what was chosen.
 // Without a choice it does not end.
 func TestAPersonChoosesByAForm(t *testing.T) {
-	settle := steps.Step{Subject: "Settle it", Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}}
+	settle := workflow.Step{Subject: "Settle it", Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}}
 	for name, c := range map[string]struct {
 		answer mcp.ElicitResult
 		ends   bool
@@ -193,7 +194,7 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.hydrate("s1", settle, steps.Step{Subject: "Next", BlockedBy: []int64{1}})
+			w.hydrate("s1", settle, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
 			var asked []string
 			options := &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 				asked = append(asked, r.Params.Message)
@@ -216,7 +217,7 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 				assert.Equal(t, "in_progress", w.status("s1", 1))
 			}
 			for _, e := range w.evidence("s1") {
-				assert.NotEqual(t, steps.ByApproval, e.By.How, "it was a form")
+				assert.NotEqual(t, state.ByApproval, e.By.How, "it was a form")
 			}
 		})
 	}
@@ -226,10 +227,10 @@ func TestAPersonChoosesByAForm(t *testing.T) {
 // only what can still be chosen.
 func TestAPersonChoosesAndApproves(t *testing.T) {
 	w := newWorld(t)
-	ask := steps.Step{Subject: "Ask", Decides: "person", Outcomes: []steps.Outcome{{Name: "yes", Approval: "Really?"}, {Name: "no"},
+	ask := workflow.Step{Subject: "Ask", Decides: "person", Outcomes: []workflow.Outcome{{Name: "yes", Approval: "Really?"}, {Name: "no"},
 		{Name: "again", Back: 2, Max: 1}}}
 	other := ask
-	other.Outcomes = []steps.Outcome{{Name: "yes"}, {Name: "no"}, {Name: "again"}}
+	other.Outcomes = []workflow.Outcome{{Name: "yes"}, {Name: "no"}, {Name: "again"}}
 	w.hydrate("s1", other, ask)
 	var forms []string
 	word := "again"
@@ -254,10 +255,10 @@ func TestAPersonChoosesAndApproves(t *testing.T) {
 // none to this question.
 func TestNobodyChoosesForAPerson(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Settle it", Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop"}}})
+	w.hydrate("s1", workflow.Step{Subject: "Settle it", Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}})
 	c := w.connect(nil)
-	for _, state := range []string{"", "invented"} {
-		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1), RequestState: state,
+	for _, now := range []string{"", "invented"} {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1), RequestState: now,
 			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": "merge"}}}})
 		require.NoError(t, err)
 		assert.True(t, r.IsError)
@@ -283,7 +284,7 @@ func TestReadFirstEnds(t *testing.T) {
 // TestGatesLookInTheWorkTreeOfTheCaller: the hook says in which linked work tree the agent is.
 func TestGatesLookInTheWorkTreeOfTheCaller(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Produces: []string{"out"}})
+	w.hydrate("s1", workflow.Step{Produces: []string{"out"}})
 	c := w.connect(nil)
 	linked, pointer := filepath.Join(w.home, "linked"), filepath.Join(w.project, ".git", "worktrees", "linked")
 	for path, text := range map[string]string{

@@ -2,7 +2,7 @@
 // agents that do not have the client's task tools (facts 32 to 34, client 2.1.329).
 //
 // The tools change the same task files as the client's TaskUpdate, under the client's locks,
-// and the gates of package steps decide about every change. So completing a step here and
+// and package gates decides about every change. So completing a step here and
 // completing it with TaskUpdate leave the same list and the same evidence.
 //
 // Only fsmtx-tools links this package: its library links net/http and encoding/gob.

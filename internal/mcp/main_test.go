@@ -17,8 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/programs"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // started runs the program with these arguments and this input. No arguments are not nil, for which the
@@ -112,7 +112,7 @@ func TestALineThatIsTooLongIsNotKept(t *testing.T) {
 func TestASkipIsReported(t *testing.T) {
 	w := newWorld(t)
 	w.env[decisions.Variable] = filepath.Join(w.home, "log")
-	w.hydrate("s1", steps.Step{Subject: "Collect"}, steps.Step{Subject: "Publish", BlockedBy: []int64{1}})
+	w.hydrate("s1", workflow.Step{Subject: "Collect"}, workflow.Step{Subject: "Publish", BlockedBy: []int64{1}})
 	var asked []string
 	c := w.connect(answering("accept", &asked))
 	text := c.does("step_skip", args{"step": 1, "because": "there is nothing"})
@@ -132,7 +132,7 @@ func TestASkipIsReported(t *testing.T) {
 // TestTheCallIsOnRecord: by its id, an update that is carried out is told from one that was not.
 func TestTheCallIsOnRecord(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{})
+	w.hydrate("s1", workflow.Step{})
 	c := w.connect(nil)
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: mcp.Meta{"claudecode/toolUseId": "toolu_7"}, Name: "step_start",
 		Arguments: n(1)})

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // currentURI is the resource with the steps to work on.
@@ -35,7 +35,7 @@ func (t *tools) next(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := steps.LoadNow(ctx, f.List.Dir)
+	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return "", err
 	}

@@ -23,14 +23,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // endless is a step whose check writes its process id to the file shell, starts a child and
 // does not end.
-var endless = steps.Step{Subject: "Wait", Check: &steps.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait",
+var endless = workflow.Step{Subject: "Wait", Check: &workflow.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait",
 	Timeout: 900}}
 
 // running waits until the check of endless has started, and returns its process group.
@@ -51,7 +53,7 @@ func isGone(group int) bool { return errors.Is(syscall.Kill(-group, 0), syscall.
 
 func TestACancelledCallEndsItsCheck(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", endless, steps.Step{Subject: "Next", BlockedBy: []int64{1}})
+	w.hydrate("s1", endless, workflow.Step{Subject: "Next", BlockedBy: []int64{1}})
 	c := w.connect(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	returned := make(chan error, 1)
@@ -72,7 +74,7 @@ func TestACancelledCallEndsItsCheck(t *testing.T) {
 		"no pending record is left")
 	assert.Equal(t, "pending", w.status("s1", 1))
 	all := w.evidence("s1")
-	assert.Equal(t, steps.Deny, all[len(all)-1].Verdict)
+	assert.Equal(t, state.Deny, all[len(all)-1].Verdict)
 	assert.Equal(t, -1, all[len(all)-1].Check.Exit)
 }
 
@@ -96,7 +98,7 @@ func TestADisconnectEndsTheChecks(t *testing.T) {
 
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Wait", Check: &steps.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
+	w.hydrate("s1", workflow.Step{Subject: "Wait", Check: &workflow.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
 	progress := make(chan string, 100)
 	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		progress <- r.Params.Message
@@ -134,10 +136,10 @@ func TestInvalidArguments(t *testing.T) {
 	}
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_undo"})
 	require.ErrorContains(t, err, `unknown tool "step_undo"`)
-	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", steps.MaxNote+1)}),
+	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", gates.MaxNote+1)}),
 		"note has 4001 bytes; shorten it to 4000")
-	assert.NoError(t, fits("note", strings.Repeat("x", steps.MaxNote)))
-	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", steps.MaxNote+1)}), "because has 4001 bytes")
+	assert.NoError(t, fits("note", strings.Repeat("x", gates.MaxNote)))
+	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", gates.MaxNote+1)}), "because has 4001 bytes")
 	assert.Empty(t, w.evidence("s1"))
 	for i := 1; i <= 3; i++ {
 		assert.Equal(t, "pending", w.status("s1", i))
@@ -148,13 +150,13 @@ func TestInvalidArguments(t *testing.T) {
 // that the server gave to the client.
 func TestAnAnswerIsUsedOnce(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"}, steps.Step{Subject: "Two", Approval: "Good?"})
+	w.hydrate("s1", workflow.Step{Subject: "One", Approval: "Good?"}, workflow.Step{Subject: "Two", Approval: "Good?"})
 	options := answering("accept", nil)
 	options.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
 	c := w.connect(options)
-	call := func(step int, state string) *mcp.CallToolResult {
+	call := func(step int, now string) *mcp.CallToolResult {
 		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{
-			Name: "step_complete", Arguments: n(step), RequestState: state,
+			Name: "step_complete", Arguments: n(step), RequestState: now,
 			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept"}},
 		})
 		require.NoError(t, err)
@@ -193,8 +195,8 @@ func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
 			w := newWorld(t)
 			w.who = who
 			w.flags.Checks = false
-			w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"},
-				steps.Step{Subject: "Two", Check: &steps.Check{Run: "false", Timeout: 60}})
+			w.hydrate("s1", workflow.Step{Subject: "One", Approval: "Good?"},
+				workflow.Step{Subject: "Two", Check: &workflow.Check{Run: "false", Timeout: 60}})
 			var asked []string
 			c := w.connect(answering("accept", &asked))
 			assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
@@ -223,13 +225,13 @@ func TestAnOlderClientIsAsked(t *testing.T) {
 func TestServersBesideHooks(t *testing.T) {
 	w := newWorld(t)
 	const count = 6
-	all := make([]steps.Step, count)
+	all := make([]workflow.Step, count)
 	for i := range all {
 		if i > 0 {
 			all[i].BlockedBy = []int64{int64(i)}
 		}
 	}
-	all[2].Check = &steps.Check{Run: "true", Timeout: 60}
+	all[2].Check = &workflow.Check{Run: "true", Timeout: 60}
 	w.hydrate("s1", all...)
 	var group sync.WaitGroup
 	for range 2 {
@@ -246,10 +248,10 @@ func TestServersBesideHooks(t *testing.T) {
 		})
 	}
 	group.Go(func() {
-		f := &steps.Frame{Store: steps.Store{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}}, Env: os.Environ(), Apply: true}
+		f := &gates.Frame{Store: state.Store{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}}, Env: os.Environ(), Apply: true}
 		for range 3 {
 			for step := 1; step <= count; step++ {
-				v := f.Update(t.Context(), steps.Update{Task: strconv.Itoa(step), Status: progress.Complete})
+				v := f.Update(t.Context(), gates.Update{Task: strconv.Itoa(step), Status: progress.Complete})
 				assert.NotContains(t, v.Reason, "are not enforced")
 			}
 		}
@@ -258,7 +260,7 @@ func TestServersBesideHooks(t *testing.T) {
 
 	done := map[int64]bool{}
 	for _, e := range w.evidence("s1") {
-		if e.Verdict != steps.Allow || e.To != progress.Complete {
+		if e.Verdict != state.Allow || e.To != progress.Complete {
 			continue
 		}
 		if e.Step > 1 {
@@ -353,7 +355,7 @@ func TestAFormThatNobodyFilledInApprovesNothing(t *testing.T) {
 			w := newWorld(t)
 			w.protocol = "2025-06-18" // which Codex speaks
 			w.who.Program, w.flags.Session = c.program, "s1"
-			w.hydrate("s1", steps.Step{Approval: "Good?"}, steps.Step{Subject: "Next"})
+			w.hydrate("s1", workflow.Step{Approval: "Good?"}, workflow.Step{Subject: "Next"})
 			forms := 0
 			client := w.connect(&mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 				forms++

@@ -8,7 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. Work through such a ` +
@@ -27,7 +27,7 @@ func newServer(version string, f flags, lookup func(string) (string, bool), env 
 	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient(),
 		spoken: who.Program != caller.Claude}}
 	if who.Program == caller.Claude {
-		t.answerers = func() []steps.Answerer { return t.hooksFor(settings.Elicitation) }
+		t.answerers = func() []state.Answerer { return t.hooksFor(settings.Elicitation) }
 	}
 	w := &watch{text: t.next}
 	s := mcp.NewServer(

@@ -12,17 +12,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 func n(step int) args { return args{"step": step} }
 
 // chain returns a workflow of three steps, one after the other. The second has gates.
-func chain() []steps.Step {
-	return []steps.Step{
+func chain() []workflow.Step {
+	return []workflow.Step{
 		{Subject: "Collect"},
 		{Subject: "Write", BlockedBy: []int64{1}, Produces: []string{"notes.md"},
-			Check: &steps.Check{Run: "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", Timeout: 60}},
+			Check: &workflow.Check{Run: "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", Timeout: 60}},
 		{Subject: "Publish", BlockedBy: []int64{2}},
 	}
 }
@@ -82,7 +83,7 @@ func TestOnlySteps(t *testing.T) {
 }
 
 func TestApproval(t *testing.T) {
-	flow := []steps.Step{{Subject: "Publish", Approval: "Publish it now?", Check: &steps.Check{Run: "echo run >> runs", Timeout: 60}}}
+	flow := []workflow.Step{{Subject: "Publish", Approval: "Publish it now?", Check: &workflow.Check{Run: "echo run >> runs", Timeout: 60}}}
 	for action, want := range map[string]string{"accept": "completed", "decline": "in_progress", "cancel": "in_progress"} {
 		t.Run(action, func(t *testing.T) {
 			w := newWorld(t)
@@ -96,7 +97,7 @@ func TestApproval(t *testing.T) {
 			assert.Contains(t, asked[0], "Publish it now?")
 			assert.Equal(t, want, w.status("s1", 1))
 			all := w.evidence("s1")
-			assert.Equal(t, steps.Ask, all[len(all)-2].Verdict)
+			assert.Equal(t, state.Ask, all[len(all)-2].Verdict)
 			assert.Equal(t, "run\n", w.read("runs"), "the check is not run again for the answer")
 		})
 	}
@@ -113,8 +114,8 @@ func TestApproval(t *testing.T) {
 // TestSkipInVain: the person is not asked about a step that cannot be skipped.
 func TestSkipInVain(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Collect", Outcomes: []steps.Outcome{{Name: "ok"}}},
-		steps.Step{Subject: "Draft", BlockedBy: []int64{1}})
+	w.hydrate("s1", workflow.Step{Subject: "Collect", Outcomes: []workflow.Outcome{{Name: "ok"}}},
+		workflow.Step{Subject: "Draft", BlockedBy: []int64{1}})
 	var asked []string
 	c := w.connect(answering("accept", &asked))
 	assert.Contains(t, c.refuses("step_skip", args{"step": 2, "because": "no time"}),
@@ -139,7 +140,7 @@ func TestSkip(t *testing.T) {
 			if want == "completed" {
 				assert.Equal(t, "skipped", c.workflow().Steps[0].State)
 				all := w.evidence("s1")
-				assert.Equal(t, steps.Override, all[len(all)-1].Verdict)
+				assert.Equal(t, state.Override, all[len(all)-1].Verdict)
 				assert.Contains(t, c.refuses("step_skip", because), "is done already")
 			}
 		})
@@ -157,7 +158,7 @@ func TestSkip(t *testing.T) {
 // The question of an approval is a text of fsm.json, and a person reads it.
 func TestQuestionsAreSafeToShow(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Publish", Approval: "Publish it?\nNow \u202eesrever\x1b[2J"})
+	w.hydrate("s1", workflow.Step{Subject: "Publish", Approval: "Publish it?\nNow \u202eesrever\x1b[2J"})
 	var asked []string
 	c := w.connect(answering("decline", &asked))
 	c.refuses("step_complete", n(1))
@@ -165,7 +166,7 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 	assert.Equal(t, message.Text(asked[0]), asked[0])
 	assert.Contains(t, asked[0], "Publish it?\n")
 
-	w.hydrate("s1", steps.Step{ID: 11, Subject: "Next \u202eesrever"}, steps.Step{ID: 12, BlockedBy: []int64{11}})
+	w.hydrate("s1", workflow.Step{ID: 11, Subject: "Next \u202eesrever"}, workflow.Step{ID: 12, BlockedBy: []int64{11}})
 	for _, text := range []string{c.does("step_start", n(11)), c.refuses("step_start", n(12))} {
 		assert.Contains(t, text, `Next \u202eesrever`)
 		assert.Equal(t, message.Text(text), text)
@@ -177,14 +178,14 @@ func TestQuestionsAreSafeToShow(t *testing.T) {
 func TestTheForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		program, form string
-		step          steps.Step
+		step          workflow.Step
 	}{
-		"Claude Code": {caller.Claude, `{"type": "object", "properties": {}}`, steps.Step{Approval: "Good?"}},
+		"Claude Code": {caller.Claude, `{"type": "object", "properties": {}}`, workflow.Step{Approval: "Good?"}},
 		"another client": {"codex", `{"type": "object", "properties": {"answer": {"type": "string", "enum": ["yes", ` +
 			`"no"]}}, "required": ["answer"]}`,
-			steps.Step{Approval: "Good?"}},
+			workflow.Step{Approval: "Good?"}},
 		"a choice": {caller.Claude, `{"type": "object", "properties": {"outcome": {"type": "string", "enum": ["merge", "drop"]}}}`,
-			steps.Step{Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop"}}}},
+			workflow.Step{Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

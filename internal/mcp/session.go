@@ -10,8 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
@@ -31,7 +32,7 @@ var errNoList = errors.New("no session was named, and no task list of this proje
 // choose returns the list of the session that the call names, or else of --session, or else
 // of the environment. Without a session it returns the newest list of the project, and note
 // says so.
-func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note string, err error) {
+func (c chooser) choose(ctx context.Context, named string) (f *gates.Frame, note string, err error) {
 	found, project, err := c.list(ctx, named, false)
 	if errors.Is(err, tasklist.ErrNoList) {
 		return nil, "", errNoList
@@ -42,12 +43,12 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	if found.Newest {
 		note = fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, found.Session)
 	}
-	f = &steps.Frame{
-		Store:     steps.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
+	f = &gates.Frame{
+		Store:     state.Store{List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session, Log: c.log()},
 		Env:       c.env,
 		NoChecks:  !c.flags.Checks && c.who.FromClient(),
 		Apply:     true,
-		Via:       steps.By{How: steps.ByMCP},
+		Via:       state.By{How: state.ByMCP},
 		Questions: found.Questions(),
 		Unnamed:   func() bool { return tasklist.Unnamed(ctx, c.lookup, found.Dir) },
 	}
@@ -89,7 +90,7 @@ func (c chooser) project() (string, error) {
 }
 
 // hooksFor returns the hooks of the client's settings that may answer for the person when they are asked by one of the tools.
-func (c chooser) hooksFor(tools ...string) (all []steps.Answerer) {
+func (c chooser) hooksFor(tools ...string) (all []state.Answerer) {
 	dir, err := c.project()
 	if err != nil {
 		return nil
@@ -97,7 +98,7 @@ func (c chooser) hooksFor(tools ...string) (all []steps.Answerer) {
 	here := settings.Here(c.lookup, dir)
 	for _, tool := range tools {
 		for _, by := range here.Answerers(tool) {
-			all = append(all, steps.Answerer{Name: "the " + by.Event + " hook in " + by.Place, Sum: by.Sum})
+			all = append(all, state.Answerer{Name: "the " + by.Event + " hook in " + by.Place, Sum: by.Sum})
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // asServer names the environment variable that turns this test program into fsmtx-tools.
@@ -50,11 +50,11 @@ func TestChooseSession(t *testing.T) {
 			w := newWorld(t)
 			delete(w.env, "CLAUDE_CODE_SESSION_ID")
 			for _, session := range []string{"called", "flagged", "client", "newest"} {
-				w.hydrate(session, steps.Step{Subject: strings.ToUpper(session[:1]) + session[1:]})
+				w.hydrate(session, workflow.Step{Subject: strings.ToUpper(session[:1]) + session[1:]})
 			}
 			project := w.project
 			w.project = t.TempDir()
-			w.hydrate("elsewhere", steps.Step{Subject: "Elsewhere"})
+			w.hydrate("elsewhere", workflow.Step{Subject: "Elsewhere"})
 			w.env["CLAUDE_PROJECT_DIR"] = project
 			for key, value := range c.env {
 				w.env[key] = value
@@ -106,7 +106,7 @@ func TestTheProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.hydrate("s1", steps.Step{Subject: "Collect"}, endless)
+			w.hydrate("s1", workflow.Step{Subject: "Collect"}, endless)
 			self, err := os.Executable()
 			require.NoError(t, err)
 			command := exec.Command(self, "--session", "s1")

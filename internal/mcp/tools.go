@@ -9,10 +9,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // The inputs of the tools. The library derives their schemas from these types.
@@ -54,7 +55,7 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := steps.LoadNow(ctx, f.List.Dir)
+	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,14 +64,14 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 }
 
 func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
-	return t.update(ctx, r, in, steps.Update{Status: progress.Started})
+	return t.update(ctx, r, in, gates.Update{Status: progress.Started})
 }
 
 func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in completeInput) (result, any, error) {
 	if err := fits("note", in.Note); err != nil {
 		return nil, nil, err
 	}
-	return t.update(ctx, r, in.startInput, steps.Update{Status: progress.Complete, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome),
+	return t.update(ctx, r, in.startInput, gates.Update{Status: progress.Complete, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome),
 		Values: valuesOf(r)})
 }
 
@@ -86,8 +87,8 @@ func valuesOf(r *mcp.CallToolRequest) jsontext.Value {
 
 // fits returns an error if the text is too long.
 func fits(name, text string) error {
-	if len(text) > steps.MaxNote {
-		return fmt.Errorf("%s has %d bytes; shorten it to %d", name, len(text), steps.MaxNote)
+	if len(text) > gates.MaxNote {
+		return fmt.Errorf("%s has %d bytes; shorten it to %d", name, len(text), gates.MaxNote)
 	}
 	return nil
 }
@@ -115,11 +116,11 @@ func (t *tools) on(ctx context.Context, in startInput, do func(*stepCall) (resul
 }
 
 // update changes the status of a step if its gates allow that.
-func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, u steps.Update) (result, any, error) {
+func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, u gates.Update) (result, any, error) {
 	return t.on(ctx, in, func(o *stepCall) (result, any, error) { return t.updateOf(ctx, r, o, in, u) })
 }
 
-func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, in startInput, u steps.Update) (result, any, error) {
+func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCall, in startInput, u gates.Update) (result, any, error) {
 	u.Use, u.Cwd = useOf(r), in.Cwd
 	if u.Status == progress.Complete && o.Undecided {
 		asked, err := t.letChoose(ctx, r, o)
@@ -130,11 +131,11 @@ func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCal
 	q := question{list: o.List.Dir, step: in.Step, to: u.Status}
 	done := o.decide(ctx, t, r, q, u)
 	switch {
-	case done.Decision == steps.Ask && o.Undecided && r.Params.RequestState != "":
+	case done.Decision == state.Ask && o.Undecided && r.Params.RequestState != "":
 		// The library asks only one question in a call for clients before protocol 2026-07-28.
 		return nil, nil, message.Lines(o.Step.Name() + ": the person has chosen how it ends. That needs their approval, too: " +
 			"complete it again, and they are asked")
-	case done.Decision == steps.Ask && t.canAsk(r, o.List.Dir):
+	case done.Decision == state.Ask && t.canAsk(r, o.List.Dir):
 		return t.ask(q, done.Reason), nil, nil
 	case !done.Allowed():
 		return nil, nil, message.Lines(done.Text)
@@ -143,9 +144,9 @@ func (t *tools) updateOf(ctx context.Context, r *mcp.CallToolRequest, o *stepCal
 }
 
 // decide lets the gates decide, or the person whose answer the call carries.
-func (o *stepCall) decide(ctx context.Context, t *tools, r *mcp.CallToolRequest, q question, u steps.Update) progress.Result {
+func (o *stepCall) decide(ctx context.Context, t *tools, r *mcp.CallToolRequest, q question, u gates.Update) progress.Result {
 	if yes, answered := t.answer(r, q); answered && !o.Undecided {
-		return o.Answered(ctx, u, yes, steps.ByElicitation)
+		return o.Answered(ctx, u, yes, state.ByElicitation)
 	}
 	defer notify(ctx, r, o.Step, u.Status)()
 	return o.Update(ctx, u)
@@ -165,7 +166,7 @@ func (o *stepCall) say(text string) (result, any, error) {
 
 // next returns an answer with a sentence and the present state of the workflow.
 func (o *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
-	if s, err := steps.LoadNow(context.WithoutCancel(ctx), o.List.Dir); err == nil {
+	if s, err := state.LoadNow(context.WithoutCancel(ctx), o.List.Dir); err == nil {
 		sentence += " " + byTools.Report(s)
 	}
 	return o.say(sentence)
@@ -176,7 +177,7 @@ const notifyEvery = 2 * time.Second
 
 // notify sends progress notifications until stop is called, if the client has asked for
 // them and a check is going to run.
-func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, status string) (stop func()) {
+func notify(ctx context.Context, r *mcp.CallToolRequest, c *state.Current, status string) (stop func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil || status != progress.Complete || c.Check == nil {
 		return func() {}

@@ -7,16 +7,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // TestValuesByATool: a step gets its values from the tool, as the client spelled them, and its status
 // says which it needs.
 func TestValuesByATool(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Tag", Within: 900, Set: []steps.Value{{Name: "version", Pattern: "^[0-9.]+$"},
+	w.hydrate("s1", workflow.Step{Subject: "Tag", Within: 900, Set: []workflow.Value{{Name: "version", Pattern: "^[0-9.]+$"},
 		{Name: "kind", OneOf: []string{"true", "false"}}}},
-		steps.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
+		workflow.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
 	c := w.connect(nil)
 	text, isError := c.call("workflow_status", args{})
 	require.False(t, isError, text)

@@ -16,8 +16,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -55,9 +56,10 @@ func (w *world) list(session string) string { return filepath.Join(w.home, ".cla
 
 // hydrate puts a workflow into a session's list as a hydration does. Steps without a number
 // are numbered from 1.
-func (w *world) hydrate(session string, all ...steps.Step) {
+func (w *world) hydrate(session string, all ...workflow.Step) {
 	w.t.Helper()
-	flow := steps.Workflow{Version: steps.Version, Command: "release", Spec: "/skills/release/fsm.json", Session: session, Dir: w.project}
+	flow := workflow.Workflow{Version: workflow.Version, Command: "release", Spec: "/skills/release/fsm.json", Session: session,
+		Dir: w.project}
 	change := txn.Change{Label: `{"command": "release"}`}
 	for i, s := range all {
 		if s.ID == 0 {
@@ -101,9 +103,9 @@ func (w *world) status(session string, step int) string {
 }
 
 // evidence returns the decisions, oldest first.
-func (w *world) evidence(session string) []steps.Evidence {
+func (w *world) evidence(session string) []state.Evidence {
 	w.t.Helper()
-	s, err := steps.Load(w.t.Context(), w.list(session))
+	s, err := state.Load(w.t.Context(), w.list(session))
 	require.NoError(w.t, err)
 	return s.Evidence
 }

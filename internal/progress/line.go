@@ -6,7 +6,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -36,7 +36,7 @@ const (
 // Line returns the state of the list in a few words, the most important first: how many steps are
 // done, whether it waits for the person, the current step and its round, and what was refused. It
 // returns nothing for a list without a workflow.
-func Line(s *steps.State) (parts []Part) {
+func Line(s *state.State) (parts []Part) {
 	if len(s.Steps) == 0 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func Line(s *steps.State) (parts []Part) {
 }
 
 // count says how many steps are done, with the sign of what is going on.
-func count(s *steps.State) Part {
+func count(s *state.State) Part {
 	done, mood, word := s.DoneCount(), Plain, "blocked"
 	switch now := current(s); {
 	case done == len(s.Steps):
@@ -90,7 +90,7 @@ func count(s *steps.State) Part {
 
 // WaitsForPerson reports whether the work waits for the person: they are asked for an approval, or
 // they decide how a step in progress ends.
-func WaitsForPerson(s *steps.State) bool {
+func WaitsForPerson(s *state.State) bool {
 	for _, c := range s.Steps {
 		if !c.Done() && (s.AwaitsPerson(c) || s.Undecided(c) && s.Word(c) == "in progress") {
 			return true

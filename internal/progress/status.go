@@ -7,7 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // Status is the answer of workflow_status. The library derives the answer's schema from it.
@@ -45,7 +45,7 @@ type Full struct {
 }
 
 // Of returns the status of the steps. note is put before the message.
-func (w Way) Of(s *steps.State, note string) Status {
+func (w Way) Of(s *state.State, note string) Status {
 	status := Status{Message: w.message(s), Steps: []Step{}}
 	if note != "" {
 		status.Message = note + " " + status.Message
@@ -66,7 +66,7 @@ func (w Way) Of(s *steps.State, note string) Status {
 	return status
 }
 
-func stepOf(s *steps.State, c *steps.Current) Step {
+func stepOf(s *state.State, c *state.Current) Step {
 	step := Step{Number: c.ID, Subject: message.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "),
 		Item: message.Words(s.Item(c))}
 	for _, id := range c.BlockedBy {
@@ -88,7 +88,7 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 	return step
 }
 
-func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
+func (w Way) fullOf(s *state.State, c *state.Current) Full {
 	full := Full{Step: stepOf(s, c), Description: message.Text(w.Spoken(s.ToDo(c))), Needs: shownNames(c.Ready),
 		Produces: shownNames(c.Produces), Approval: message.Text(c.Approval)}
 	if c.Check != nil {
@@ -126,7 +126,7 @@ func shownNames(names []string) (shown []string) {
 
 // current returns the steps to work on: those that are started or, if there are none, those
 // that are ready.
-func current(s *steps.State) []*steps.Current {
+func current(s *state.State) []*state.Current {
 	started, ready := s.Work()
 	if len(started) > 0 {
 		return started
@@ -144,7 +144,7 @@ func (w Way) NoWorkflow() string {
 }
 
 // message says in two sentences how far the workflow is and what to do next.
-func (w Way) message(s *steps.State) string {
+func (w Way) message(s *state.State) string {
 	if len(s.Steps) == 0 {
 		return w.NoWorkflow()
 	}
@@ -154,9 +154,9 @@ func (w Way) message(s *steps.State) string {
 	case s.DoneCount() == len(s.Steps):
 		return text + " The workflow is complete."
 	case !s.HasOpen():
-		return text + " The others are " + steps.ErrMissing.Error() + ": ask the person."
+		return text + " The others are " + state.ErrMissing.Error() + ": ask the person."
 	case len(now) == 0:
-		return text + " " + steps.NoneReady + ": ask the person."
+		return text + " " + state.NoneReady + ": ask the person."
 	case s.Word(now[0]) == "ready":
 		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
 	}
@@ -164,7 +164,7 @@ func (w Way) message(s *steps.State) string {
 		text += " Ready: " + s.Placed(more) + "."
 	}
 	text += " In progress: " + s.Placed(now) + ". "
-	if open := slices.IndexFunc(now, func(c *steps.Current) bool { return s.Word(c) != "checking" }); open >= 0 {
+	if open := slices.IndexFunc(now, func(c *state.Current) bool { return s.Word(c) != "checking" }); open >= 0 {
 		return text + w.toComplete(now[open])
 	}
 	return text + "Another call is completing it, and its check is running: wait until it ends."
@@ -175,7 +175,7 @@ const maxFull = 3
 
 // Report returns the message and the full text of the current steps. The others are in the
 // message, by their names.
-func (w Way) Report(s *steps.State) string {
+func (w Way) Report(s *state.State) string {
 	var b strings.Builder
 	b.WriteString(w.message(s))
 	for i, c := range current(s) {
@@ -188,7 +188,7 @@ func (w Way) Report(s *steps.State) string {
 }
 
 // Next returns the report, what the other steps wait for, and what is not enforced.
-func (w Way) Next(s *steps.State) string {
+func (w Way) Next(s *state.State) string {
 	text := w.Report(s)
 	if waiting := Waiting(s); len(waiting) > 0 {
 		text += "\n\n" + strings.Join(waiting, "\n")
@@ -200,7 +200,7 @@ func (w Way) Next(s *steps.State) string {
 }
 
 // Waiting says, a line each, which steps wait, and for what.
-func Waiting(s *steps.State) (lines []string) {
+func Waiting(s *state.State) (lines []string) {
 	for _, c := range s.Steps {
 		if c.Done() {
 			continue

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // TestTextOfAStep: what a step needs is said until it is started.
@@ -45,11 +47,11 @@ func TestNothingIsSaidTwice(t *testing.T) {
 // those that are there and not done.
 func TestStatusOfTwoWorkflows(t *testing.T) {
 	one, two := recorded(t, "one"), recorded(t, "two")
-	current := func(id int64, w *steps.Workflow, status string, passed bool, after ...int64) *steps.Current {
-		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
+	current := func(id int64, w *workflow.Workflow, status string, passed bool, after ...int64) *state.Current {
+		return &state.Current{Step: workflow.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status,
 			Outcome: map[bool]string{true: "done"}[passed]}
 	}
-	s := &steps.State{Steps: []*steps.Current{
+	s := &state.State{Steps: []*state.Current{
 		current(1, one, "pending", false), current(2, one, "completed", true), current(3, two, "in_progress", false),
 		current(4, two, "pending", false, 3, 99, 2, 1), current(5, two, "completed", true, 1),
 	}}
@@ -65,8 +67,8 @@ func TestStatusOfTwoWorkflows(t *testing.T) {
 func TestNextNamesEveryOpenStep(t *testing.T) {
 	f := hydrated(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Ask"},
 		{"id": 3, "subject": "Notes", "do": [{"id": 1, "subject": "Draft"}]}, {"id": 4, "subject": "Publish", "blockedBy": [1, 2, 3]}]}`)
-	require.True(t, f.Update(t.Context(), steps.Update{Task: "1", Status: Started}).Allowed())
-	s, err := steps.Load(t.Context(), f.List.Dir)
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "1", Status: Started}).Allowed())
+	s, err := state.Load(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	text := Way{Kind: Commands}.Next(s)
 	assert.Contains(t, text, `Ready: #2 "Ask" and #5 "Draft" (part of #3). In progress: #1 "Collect". `)
@@ -74,9 +76,9 @@ func TestNextNamesEveryOpenStep(t *testing.T) {
 }
 
 func TestAReportHasAFewStepsInFull(t *testing.T) {
-	w, s := recorded(t, "one"), &steps.State{}
+	w, s := recorded(t, "one"), &state.State{}
 	for id := range int64(maxFull + 2) {
-		s.Steps = append(s.Steps, &steps.Current{Step: steps.Step{ID: id + 1, Subject: "S"}, Workflow: w, Status: "pending",
+		s.Steps = append(s.Steps, &state.Current{Step: workflow.Step{ID: id + 1, Subject: "S"}, Workflow: w, Status: "pending",
 			Description: "What to do."})
 	}
 	assert.Equal(t, maxFull, strings.Count(Way{}.Report(s), "What to do."))
@@ -89,8 +91,8 @@ func TestAReportHasAFewStepsInFull(t *testing.T) {
 func TestABlockedStepNamesWhatItWaitsFor(t *testing.T) {
 	f := hydrated(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a; echo b", "inTurn": true}},
 		{"id": 2, "subject": "Publish", "blockedBy": [1], "do": [{"id": 1, "subject": "Tag"}]}]}`)
-	require.True(t, f.Update(t.Context(), steps.Update{Task: "1", Status: Started}).Allowed())
-	s, err := steps.Load(t.Context(), f.List.Dir)
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "1", Status: Started}).Allowed())
+	s, err := state.Load(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	for _, step := range (Way{}).Of(s, "").Steps {
 		if step.State == "blocked" {
@@ -100,10 +102,10 @@ func TestABlockedStepNamesWhatItWaitsFor(t *testing.T) {
 }
 
 // recorded returns the workflow of a skill, with another step than those of a test.
-func recorded(t *testing.T, command string) *steps.Workflow {
-	text, err := steps.Workflow{Command: command, Dir: "/p", Steps: []steps.Step{{ID: 90, Local: 1, Status: "pending"}}}.Encode()
+func recorded(t *testing.T, command string) *workflow.Workflow {
+	text, err := workflow.Workflow{Command: command, Dir: "/p", Steps: []workflow.Step{{ID: 90, Local: 1, Status: "pending"}}}.Encode()
 	require.NoError(t, err)
-	w, err := steps.ParseWorkflow(text)
+	w, err := workflow.ParseWorkflow(text)
 	require.NoError(t, err)
 	return &w
 }

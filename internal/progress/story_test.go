@@ -17,16 +17,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 var update = flag.Bool("update", false, "write what the agent is told into testdata")
 
 // hydrated returns the frame of a list into which an fsm.json was hydrated. The steps are
 // numbered from 1.
-func hydrated(t *testing.T, file string) *steps.Frame {
+func hydrated(t *testing.T, file string) *gates.Frame {
 	t.Helper()
 	root := t.TempDir()
 	project := filepath.Join(root, "project")
@@ -35,7 +37,7 @@ func hydrated(t *testing.T, file string) *steps.Frame {
 	spec, err := fsmspec.Parse([]byte(file))
 	require.NoError(t, err)
 	list.Record = func(p *fsmspec.Plan) (string, error) {
-		w := steps.Planned(p.Levels(), 0)[0]
+		w := workflow.Planned(p.Levels(), 0)[0]
 		w.Command, w.Spec, w.Session, w.Dir = "release", "/skills/release/fsm.json", "s1", project
 		w.Values = spec.HasValues()
 		return w.Encode()
@@ -45,7 +47,7 @@ func hydrated(t *testing.T, file string) *steps.Frame {
 	})
 	require.NoError(t, err)
 	list.Record = nil
-	return &steps.Frame{Store: steps.Store{List: list, Session: "s1"}, Env: os.Environ(), Apply: true, Via: steps.By{How: steps.ByShell}}
+	return &gates.Frame{Store: state.Store{List: list, Session: "s1"}, Env: os.Environ(), Apply: true, Via: state.By{How: state.ByShell}}
 }
 
 const story = `{"fsm": 2, "steps": [
@@ -73,11 +75,11 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 				said = append(said, "== "+what+"\n"+strings.ReplaceAll(text, project, "PROJECT"))
 			}
 			next := func() {
-				s, err := steps.Load(t.Context(), f.List.Dir)
+				s, err := state.Load(t.Context(), f.List.Dir)
 				require.NoError(t, err)
 				note("next", w.Next(s))
 			}
-			end := func(id int64, u steps.Update) {
+			end := func(id int64, u gates.Update) {
 				what := fmt.Sprint(id, " ", u.Status, " ", u.Outcome, " ", string(u.Values))
 				o, err := w.On(t.Context(), f, id)
 				if err != nil {
@@ -89,32 +91,32 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 				note(fmt.Sprintf("%s (%s, back %t, undecided %t)", what, r.Decision, r.Back, o.Undecided), r.Text)
 			}
 			next()
-			end(9, steps.Update{Status: Started})
-			end(2, steps.Update{Status: Started})
-			end(1, steps.Update{Status: Started})
+			end(9, gates.Update{Status: Started})
+			end(2, gates.Update{Status: Started})
+			end(1, gates.Update{Status: Started})
 			next()
-			end(1, steps.Update{Status: Complete, Outcome: "major"})
+			end(1, gates.Update{Status: Complete, Outcome: "major"})
 			write("in", "x")
-			end(2, steps.Update{Status: Started})
-			end(2, steps.Update{Status: Complete, Outcome: "again"})
+			end(2, gates.Update{Status: Started})
+			end(2, gates.Update{Status: Complete, Outcome: "again"})
 			next()
-			end(1, steps.Update{Status: Complete, Outcome: "major"})
-			end(2, steps.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+			end(1, gates.Update{Status: Complete, Outcome: "major"})
+			end(2, gates.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
 			write("out", "x")
-			end(2, steps.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+			end(2, gates.Update{Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
 			write("lines", "a\nb")
-			end(3, steps.Update{Status: Started})
+			end(3, gates.Update{Status: Started})
 			next()
-			end(6, steps.Update{Status: Complete})
-			end(7, steps.Update{Status: Complete})
-			end(3, steps.Update{Status: Complete})
-			end(4, steps.Update{Status: Complete})
-			end(5, steps.Update{Status: Complete, Outcome: "yes"})
+			end(6, gates.Update{Status: Complete})
+			end(7, gates.Update{Status: Complete})
+			end(3, gates.Update{Status: Complete})
+			end(4, gates.Update{Status: Complete})
+			end(5, gates.Update{Status: Complete, Outcome: "yes"})
 			next()
 			require.NoError(t, os.Remove(filepath.Join(f.List.Dir, "7.json")))
-			end(7, steps.Update{Status: Started})
+			end(7, gates.Update{Status: Started})
 			for _, id := range []int64{4, 5} {
-				_, err := f.GoPast(t.Context(), steps.Past{Step: id, Because: "x"}, steps.By{})
+				_, err := f.GoPast(t.Context(), gates.Past{Step: id, Because: "x"}, state.By{})
 				require.NoError(t, err)
 			}
 			next()
@@ -133,8 +135,8 @@ func TestTheWayThroughAWorkflow(t *testing.T) {
 func TestStatusForPrograms(t *testing.T) {
 	f := hydrated(t, story)
 	w := Way{Kind: Tools}
-	status := func(change func(*steps.State)) string {
-		s, err := steps.Load(t.Context(), f.List.Dir)
+	status := func(change func(*state.State)) string {
+		s, err := state.Load(t.Context(), f.List.Dir)
 		require.NoError(t, err)
 		change(s)
 		text, err := json.Marshal(w.Of(s, "Note."), jsontext.Multiline(true), jsonx.Tolerant)
@@ -145,15 +147,15 @@ func TestStatusForPrograms(t *testing.T) {
 		}
 		return "\n" + parts + fmt.Sprint(" ", WaitsForPerson(s)) + strings.Join(Waiting(s), "; ") + "\n" + string(text)
 	}
-	_, err := f.GoPast(t.Context(), steps.Past{Step: 1, Done: true, Outcome: "major", Because: "x"}, steps.By{})
+	_, err := f.GoPast(t.Context(), gates.Past{Step: 1, Done: true, Outcome: "major", Because: "x"}, state.By{})
 	require.NoError(t, err)
-	f.Update(t.Context(), steps.Update{Task: "2", Status: Complete, Outcome: "again"})
-	f.Update(t.Context(), steps.Update{Task: "1", Status: Complete, Outcome: "major"})
+	f.Update(t.Context(), gates.Update{Task: "2", Status: Complete, Outcome: "again"})
+	f.Update(t.Context(), gates.Update{Task: "1", Status: Complete, Outcome: "major"})
 	project := filepath.Join(filepath.Dir(filepath.Dir(f.List.Dir)), "project")
 	for name, text := range map[string]string{"in": "x", "out": "x", "lines": "a\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(project, name), []byte(text), 0o644))
 	}
-	require.True(t, f.Update(t.Context(), steps.Update{Task: "2", Status: Started}).Allowed())
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "2", Status: Started}).Allowed())
 	assert.Equal(t, `
 [◐ 1/5 2][#2 Write 0][round 2/3 0][30 min over 3][not fully enforced 3] false#3 "Migrate" waits for #2; #4 "Publish {version}" waits for #3; #5 "Decide" waits for #2
 {
@@ -224,13 +226,13 @@ func TestStatusForPrograms(t *testing.T) {
 			"time_limit": "1h, 30 min over"
 		}
 	]
-}`, status(func(s *steps.State) {
+}`, status(func(s *state.State) {
 		s.Time = s.Time.Add(90 * time.Minute)
 		s.Troubles = []error{errors.New("bad")}
 	}))
-	f.Update(t.Context(), steps.Update{Task: "2", Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
-	f.Update(t.Context(), steps.Update{Task: "3", Status: Started})
-	require.True(t, f.Update(t.Context(), steps.Update{Task: "5", Status: Started}).Allowed())
+	f.Update(t.Context(), gates.Update{Task: "2", Status: Complete, Outcome: "written", Values: jsontext.Value(`{"version": "1"}`)})
+	f.Update(t.Context(), gates.Update{Task: "3", Status: Started})
+	require.True(t, f.Update(t.Context(), gates.Update{Task: "5", Status: Started}).Allowed())
 	assert.Equal(t, `
 [◐ 2/6 2][waiting for you 4][#5 Decide +1 0][refused a call: only: x 3] true#3 "Migrate" waits for #6; #4 "Publish 1" waits for #3; #6 "Change a" waits for its check, which is running
 {
@@ -303,13 +305,13 @@ func TestStatusForPrograms(t *testing.T) {
 			"parent": 3
 		}
 	]
-}`, status(func(s *steps.State) {
-		s.Pending = []steps.Pending{{Step: 6}}
-		s.Calls = append(s.Calls, steps.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: steps.Deny, Why: "only: x"})
+}`, status(func(s *state.State) {
+		s.Pending = []state.Pending{{Step: 6}}
+		s.Calls = append(s.Calls, state.Evidence{Time: s.Time.Add(time.Second), Step: 5, Rule: "Bash(x)", Verdict: state.Deny, Why: "only: x"})
 	}))
-	s, err := steps.LoadNow(t.Context(), f.List.Dir)
+	s, err := state.LoadNow(t.Context(), f.List.Dir)
 	require.NoError(t, err)
-	s.Pending = []steps.Pending{{Step: 5}, {Step: 6}}
+	s.Pending = []state.Pending{{Step: 5}, {Step: 6}}
 	assert.Contains(t, w.message(s), "Another call is completing it, and its check is running: wait until it ends.")
 }
 
@@ -319,13 +321,13 @@ func TestWays(t *testing.T) {
 	all := ""
 	for _, c := range []struct {
 		way Way
-		how steps.How
+		how state.How
 	}{
-		{Way{Kind: Commands, Program: "/a b/fsmtx"}, steps.ByShell},
-		{Way{Kind: Commands, Program: long, Named: "p q"}, steps.ByShell},
-		{Way{Kind: Commands, Program: long[:maxProgram]}, steps.ByShell},
-		{Way{Kind: Tools, Prefix: "mcp__fsmtx__"}, steps.ByMCP},
-		{Way{Kind: TaskTools}, steps.ByUpdate},
+		{Way{Kind: Commands, Program: "/a b/fsmtx"}, state.ByShell},
+		{Way{Kind: Commands, Program: long, Named: "p q"}, state.ByShell},
+		{Way{Kind: Commands, Program: long[:maxProgram]}, state.ByShell},
+		{Way{Kind: Tools, Prefix: "mcp__fsmtx__"}, state.ByMCP},
+		{Way{Kind: TaskTools}, state.ByUpdate},
 	} {
 		assert.Equal(t, c.how, c.way.how())
 		spoken := c.way.Spoken(`Do it. Complete it with metadata {"outcome": "a"}. Then. Complete it with metadata {"outcome": "yes", ` +

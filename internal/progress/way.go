@@ -9,10 +9,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // Way is by what an agent works on steps: the client's task tools, the tools of the MCP
@@ -65,7 +66,7 @@ func Offered(lookup func(string) (string, bool), path, promptID string, subagent
 
 // In returns the way of an agent whose working directory is dir.
 func (w Way) In(dir string) Way {
-	w.Linked = w.Kind == Commands && steps.InLinkedTree(dir)
+	w.Linked = w.Kind == Commands && state.InLinkedTree(dir)
 	return w
 }
 
@@ -81,14 +82,14 @@ func (w Way) complete() string {
 }
 
 // how returns the way as the evidence names it.
-func (w Way) how() steps.How {
+func (w Way) how() state.How {
 	switch w.Kind {
 	case Commands:
-		return steps.ByShell
+		return state.ByShell
 	case Tools:
-		return steps.ByMCP
+		return state.ByMCP
 	}
-	return steps.ByUpdate
+	return state.ByUpdate
 }
 
 // maxProgram limits the program's path, in bytes: texts have it several times.
@@ -141,7 +142,7 @@ func (w Way) Rest() string {
 }
 
 // toStart tells the agent how to start a step.
-func (w Way) toStart(c *steps.Current) string {
+func (w Way) toStart(c *state.Current) string {
 	if w.Kind == Tools {
 		return "Call step_start before you work on a step."
 	}
@@ -149,7 +150,7 @@ func (w Way) toStart(c *steps.Current) string {
 }
 
 // toComplete tells the agent how to complete a step.
-func (w Way) toComplete(c *steps.Current) string {
+func (w Way) toComplete(c *state.Current) string {
 	line, outcome := "When its work is done: "+w.Command(w.complete(), fmt.Sprint(c.ID)), " --outcome NAME, which is "
 	if w.Kind == Tools {
 		line, outcome = "Call step_complete when the work of a step is done", ", with an outcome, which is "
@@ -159,7 +160,7 @@ func (w Way) toComplete(c *steps.Current) string {
 		line += outcome + choices
 	}
 	if given := c.Given(); len(given) > 0 {
-		line += ", with " + steps.Say(w.how(), "", given...)
+		line += ", with " + gates.Say(w.how(), "", given...)
 	}
 	if c.Decides != "" {
 		line += fmt.Sprintf(". A %s decides how it ends: %s", c.Decides, choices)
@@ -190,11 +191,11 @@ func (w Way) Spoken(description string) string {
 	}
 	outcome := jsonx.StringMember(jsontext.Value(description[at+len(before):end]), "outcome")
 	delete(members, "outcome")
-	return description[:at] + steps.Say(w.how(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
+	return description[:at] + gates.Say(w.how(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
 }
 
 // outcomeOf returns an outcome of the step that the agent can choose, empty if it need not.
-func outcomeOf(c *steps.Current) string {
+func outcomeOf(c *state.Current) string {
 	if choices := c.Choices(); len(choices) > 1 && c.Decides == "" {
 		return choices[0]
 	}

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // The statuses of a step that an agent sets.
@@ -27,9 +28,9 @@ func (r refusal) Is(target error) bool { return target == ErrRefused }
 
 // Work is one step of a list that an agent works on.
 type Work struct {
-	*steps.Frame
+	*gates.Frame
 	Way
-	Step      *steps.Current
+	Step      *state.Current
 	Undecided bool     // a person decides how the step ends, and has not
 	Choices   []string // outcomes that can be chosen now, if Undecided
 }
@@ -37,8 +38,8 @@ type Work struct {
 // On returns the work on the step with the number.
 //
 // Errors: ErrRefused, and those of steps.Load.
-func (w Way) On(ctx context.Context, f *steps.Frame, step int64) (*Work, error) {
-	s, err := steps.LoadNow(ctx, f.List.Dir)
+func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) {
+	s, err := state.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (w Way) On(ctx context.Context, f *steps.Frame, step int64) (*Work, error) 
 	case len(s.Steps) == 0:
 		return nil, refusal(w.NoWorkflow())
 	case c == nil:
-		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, steps.Names(s.Steps)))
+		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, state.Names(s.Steps)))
 	case c.Gone():
 		return nil, refusal(c.Name() + " is gone from the list and counts as done")
 	}
@@ -60,26 +61,26 @@ func (w Way) On(ctx context.Context, f *steps.Frame, step int64) (*Work, error) 
 
 // Result is what came of an update.
 type Result struct {
-	steps.Verdict
+	gates.Verdict
 	Back bool   // the step's outcome leads back
 	Text string // for the agent; of a refusal its reason
 }
 
 // Update sets the status of the step if its gates allow that. The update's Task is filled in.
-func (o *Work) Update(ctx context.Context, u steps.Update) Result {
+func (o *Work) Update(ctx context.Context, u gates.Update) Result {
 	u.Task = strconv.FormatInt(o.Step.ID, 10)
 	return o.Told(ctx, u, o.Frame.Update(ctx, u))
 }
 
 // Answered applies the person's answer to the question about an update; see steps.Frame.Answered. The
 // update's Task is filled in.
-func (o *Work) Answered(ctx context.Context, u steps.Update, yes bool, how steps.How) Result {
+func (o *Work) Answered(ctx context.Context, u gates.Update, yes bool, how state.How) Result {
 	u.Task = strconv.FormatInt(o.Step.ID, 10)
 	return o.Told(ctx, u, o.Frame.Answered(context.WithoutCancel(ctx), u, yes, how))
 }
 
 // Told returns the result of an update for its verdict, with the text for the agent.
-func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Result) {
+func (o *Work) Told(ctx context.Context, u gates.Update, v gates.Verdict) (r Result) {
 	r = Result{Verdict: v}
 	defer func() {
 		if v.Told != "" && v.Turn == nil && v.Allowed() {
@@ -88,11 +89,11 @@ func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Res
 		r.Text = o.Spoken(r.Text) // what is ready now is described as the list has it
 	}()
 	switch {
-	case v.Decision == steps.Ask:
+	case v.Decision == state.Ask:
 		r.Text = message.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal "+
 			"outside the client: fsmtx step done %d%s --because \"...\"%s",
 			o.Step.Name(), map[bool]string{true: "this client", false: "a command"}[o.Kind == Tools], message.Lines(v.Reason), o.Step.ID,
-			steps.OutcomeFlag(v.Outcome), o.SessionFlag())
+			state.OutcomeFlag(v.Outcome), o.SessionFlag())
 	case !v.Allowed():
 		r.Text = v.Reason
 	case v.Turn != nil:
@@ -107,7 +108,7 @@ func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Res
 
 // after returns a sentence with the state of the workflow after it.
 func (o *Work) after(ctx context.Context, sentence string) string {
-	s, err := steps.LoadNow(context.WithoutCancel(ctx), o.List.Dir)
+	s, err := state.LoadNow(context.WithoutCancel(ctx), o.List.Dir)
 	if err != nil {
 		return sentence
 	}
@@ -119,7 +120,7 @@ func (o *Work) after(ctx context.Context, sentence string) string {
 
 // toThePerson asks the agent to pass on what the person has to know, because only the agent can
 // reach them.
-func toThePerson(v steps.Verdict) string {
+func toThePerson(v gates.Verdict) string {
 	if v.Trouble == "" {
 		return ""
 	}

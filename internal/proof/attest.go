@@ -12,8 +12,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const attestLong = `Attest writes a statement about the run of a workflow: an in-toto Statement in a DSSE envelope, signed
@@ -75,11 +76,11 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
-	state, err := steps.Load(ctx, list.Dir)
+	now, err := state.Load(ctx, list.Dir)
 	if err != nil {
 		return err
 	}
-	w, run, err := f.choose(state, skill)
+	w, run, err := f.choose(now, skill)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
-	files, err := at.bind(ctx, &run, state, w)
+	files, err := at.bind(ctx, &run, now, w)
 	if err != nil {
 		return err
 	}
@@ -103,13 +104,13 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 }
 
 // choose returns the workflow to attest: the last one, if it has a name the last of this name.
-func (f attestFlags) choose(state *steps.State, skill string) (*steps.Workflow, Run, error) {
-	var open *steps.Workflow
-	for _, w := range slices.Backward(Runs(state)) {
+func (f attestFlags) choose(now *state.State, skill string) (*workflow.Workflow, Run, error) {
+	var open *workflow.Workflow
+	for _, w := range slices.Backward(Runs(now)) {
 		if skill != "" && w.Command != skill {
 			continue
 		}
-		run := Of(state, w)
+		run := Of(now, w)
 		if !run.Ended.IsZero() || f.open {
 			return w, run, nil
 		}
@@ -118,7 +119,7 @@ func (f attestFlags) choose(state *steps.State, skill string) (*steps.Workflow, 
 		}
 	}
 	if open != nil {
-		done, all := state.Progress(open)
+		done, all := now.Progress(open)
 		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %d of %d steps are done", open.Command, done, all),
 			"--open attests it as it is; fsmtx verify does not accept that")
 	}

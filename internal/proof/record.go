@@ -20,11 +20,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // Runs returns the workflows of a list that are under no step of another one, oldest first.
-func Runs(s *steps.State) (all []*steps.Workflow) {
+func Runs(s *state.State) (all []*workflow.Workflow) {
 	for _, w := range s.Workflows() {
 		if w.Parent == 0 {
 			all = append(all, w)
@@ -34,7 +35,7 @@ func Runs(s *steps.State) (all []*steps.Workflow) {
 }
 
 // Of returns what is on record of a workflow and of those under its steps, without what depends on a repository.
-func Of(s *steps.State, w *steps.Workflow) Run {
+func Of(s *state.State, w *workflow.Workflow) Run {
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
 	r := Run{Skill: w.Command, Project: ".", FSM: File{SHA256: w.SHA256}, Fsmtx: programs.GetBuild().Version,
 		Began: s.Began(), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
@@ -59,7 +60,7 @@ func Of(s *steps.State, w *steps.Workflow) Run {
 }
 
 // rootOf returns the workflow that is under no step, and that a workflow is in.
-func rootOf(s *steps.State, w *steps.Workflow) *steps.Workflow {
+func rootOf(s *state.State, w *workflow.Workflow) *workflow.Workflow {
 	if above := s.Above(w); len(above) > 0 {
 		return above[len(above)-1].Workflow
 	}
@@ -68,14 +69,14 @@ func rootOf(s *steps.State, w *steps.Workflow) *steps.Workflow {
 
 // recorder makes a Run of the evidence.
 type recorder struct {
-	state  *steps.State
+	state  *state.State
 	order  []int64
 	steps  map[int64]*Step
 	rounds map[int64]int // how often a step was opened again
 	last   time.Time     // of the last decision
 }
 
-func (o *recorder) step(c *steps.Current, w *steps.Workflow) *Step {
+func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
 	s := &Step{ID: c.ID, Subject: declared(c).Subject, Outcome: c.Outcome, Rounds: c.Round, Decisions: []Decision{}}
 	if c.Workflow.Command != w.Command {
 		s.Skill = c.Workflow.Command
@@ -93,8 +94,8 @@ func (o *recorder) step(c *steps.Current, w *steps.Workflow) *Step {
 }
 
 // declared returns the step as its workflow has it, with the names of values in braces.
-func declared(c *steps.Current) steps.Step {
-	i := slices.IndexFunc(c.Workflow.Steps, func(s steps.Step) bool { return s.ID == c.ID })
+func declared(c *state.Current) workflow.Step {
+	i := slices.IndexFunc(c.Workflow.Steps, func(s workflow.Step) bool { return s.ID == c.ID })
 	if i < 0 {
 		return c.Step
 	}
@@ -104,7 +105,7 @@ func declared(c *steps.Current) steps.Step {
 // decisions adds what the evidence says.
 func (o *recorder) decisions(r *Run) {
 	lines := slices.Concat(o.state.Evidence, o.state.Calls)
-	slices.SortStableFunc(lines, func(a, b steps.Evidence) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(lines, func(a, b state.Evidence) int { return a.Time.Compare(b.Time) })
 	sum := sha256.New()
 	o.last = r.Began
 	for _, e := range lines {
@@ -119,21 +120,21 @@ func (o *recorder) decisions(r *Run) {
 		o.last = e.Time
 	}
 	r.Evidence.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, steps.ErrMissing) }) {
+	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, state.ErrMissing) }) {
 		r.Unenforced = append(r.Unenforced, Span{r.Began, o.state.Time, "what is on record could not all be read, or was changed"})
 	}
 }
 
 // add adds a line of evidence.
-func (o *recorder) add(r *Run, s *Step, e steps.Evidence) {
+func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	kind, because, isOverride := overrideOf(e)
 	switch {
-	case e.Verdict == steps.Shown || e.Verdict == steps.Expanded || e.Verdict == steps.Over || e.Repeats():
+	case e.Verdict == state.Shown || e.Verdict == state.Expanded || e.Verdict == state.Over || e.Repeats():
 		return
 	case isOverride:
 		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule,
 			How: string(e.By.How)})
-	case e.Verdict == steps.SeenDone:
+	case e.Verdict == state.SeenDone:
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, fmt.Sprintf("step %q was changed without a hook: hooks were off, fsmtx was "+
 			"missing, or another session or program changed the list", s.Subject)})
 	}
@@ -141,10 +142,10 @@ func (o *recorder) add(r *Run, s *Step, e steps.Evidence) {
 	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Why: why, Times: e.Times,
 		Outcome: e.Outcome, Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens, Skips: e.NotNeeded,
 		Same: e.Unchanged}
-	if e.Verdict == steps.Ask {
+	if e.Verdict == state.Ask {
 		d.Question = strings.TrimPrefix(e.Why, "approval: ")
 	}
-	if e.Verdict == steps.Deny {
+	if e.Verdict == state.Deny {
 		d.Gate = why
 	}
 	if c := e.Check; c != nil {
@@ -154,7 +155,7 @@ func (o *recorder) add(r *Run, s *Step, e steps.Evidence) {
 		d.Tree = relative(o.state.Step(s.ID).Workflow.Dir, e.Tree)
 	}
 	s.Decisions = append(s.Decisions, d)
-	if e.Verdict != steps.Allow && e.Verdict != steps.Override && e.Verdict != steps.SeenDone {
+	if e.Verdict != state.Allow && e.Verdict != state.Override && e.Verdict != state.SeenDone {
 		return
 	}
 	switch {
@@ -169,9 +170,9 @@ func (o *recorder) add(r *Run, s *Step, e steps.Evidence) {
 }
 
 // overrideOf returns which override a line is, and its reason.
-func overrideOf(e steps.Evidence) (kind, because string, ok bool) {
+func overrideOf(e state.Evidence) (kind, because string, ok bool) {
 	switch e.Verdict {
-	case steps.Override, steps.Permitted:
+	case state.Override, state.Permitted:
 		kind, because, ok = strings.Cut(e.Why, ": ")
 	}
 	return kind, because, ok
@@ -192,7 +193,7 @@ type place struct {
 }
 
 // bind adds to a run what depends on the repository, and returns the files that its steps have produced.
-func (p place) bind(ctx context.Context, r *Run, s *steps.State, w *steps.Workflow) ([]Subject, error) {
+func (p place) bind(ctx context.Context, r *Run, s *state.State, w *workflow.Workflow) ([]Subject, error) {
 	r.Project = p.sub
 	r.FSM.Path = p.inside(w.Spec)
 	skill := filepath.Join(filepath.Dir(w.Spec), "SKILL.md")
@@ -244,7 +245,7 @@ func (p place) sum(ctx context.Context, name, file string) (string, error) {
 }
 
 // produced returns the names of the files that steps which are done had to produce, relative to the directory of the workflow.
-func produced(s *steps.State, w *steps.Workflow) (names []string, err error) {
+func produced(s *state.State, w *workflow.Workflow) (names []string, err error) {
 	root, err := os.OpenRoot(w.Dir)
 	if err != nil {
 		return nil, err

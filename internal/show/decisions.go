@@ -8,7 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // extent is what Decisions reads.
@@ -34,7 +34,7 @@ func decided(s extent) (all []decisions.Record, troubles []error, err error) {
 	for _, h := range hydrations {
 		all = append(all, h.decision(s.List))
 	}
-	decided, missing, err := steps.Decided(s.List)
+	decided, missing, err := state.Decided(s.List)
 	if err != nil {
 		missing = append(missing, err)
 	}
@@ -92,7 +92,7 @@ func distinct(all []string) (kept []string) {
 // decision returns the hydration as it is in the log of decisions.
 func (h Hydration) decision(list string) decisions.Record {
 	r := decisions.Record{
-		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Who: string(steps.TheAgent), How: "skill", Session: h.Session,
+		Time: h.Time, Source: decisions.Hydrate, Decision: "hydrated", Who: string(state.TheAgent), How: "skill", Session: h.Session,
 		List: list, Project: h.project, Workflow: h.Skill, Spec: h.Spec, Parent: h.Parent, Created: numbers(h.Created),
 		Deleted: numbers(h.Deleted), Lost: h.Lost,
 	}
@@ -101,9 +101,9 @@ func (h Hydration) decision(list string) decisions.Record {
 		r.Decision, r.Why = "undone", "hydration "+strconv.FormatInt(h.Undoes, 10)+" was undone"
 		r.Restored, r.Created, r.Who, r.How = r.Created, nil, "", ""
 	case h.Step != 0:
-		r.Why, r.Who, r.How = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(steps.Fsmtx), ""
+		r.Why, r.Who, r.How = "the tasks for the lines of #"+strconv.FormatInt(h.Step, 10), string(state.Fsmtx), ""
 	case h.typed:
-		r.Who, r.How = string(steps.ThePerson), "prompt"
+		r.Who, r.How = string(state.ThePerson), "prompt"
 	}
 	if len(r.Created) > 0 {
 		r.Run, r.Steps = r.Created[0], len(r.Created)

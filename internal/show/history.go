@@ -15,8 +15,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -111,7 +112,7 @@ func setCleared(dir string, all []Hydration) {
 	if !slices.ContainsFunc(all, func(h Hydration) bool { return h.State == gone }) {
 		return
 	}
-	s, err := steps.LoadNow(context.Background(), dir)
+	s, err := state.LoadNow(context.Background(), dir)
 	if err != nil {
 		return // they are gone
 	}
@@ -162,7 +163,7 @@ func (r *reader) hydration(i int) Hydration {
 	var label tasks.Label
 	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
 	h.Skill, h.Spec, h.Session, h.Step = label.Command, label.Spec, label.Session, label.Step
-	w, err := steps.ParseWorkflow(e.Record)
+	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
 		h.SHA256, h.Parent, h.project, h.Lost = w.SHA256, w.Parent, w.Dir, w.Lost
 	}
@@ -264,7 +265,7 @@ func (r *reader) read(dir, name string) (ChangedTask, error) {
 	return t, nil
 }
 
-func stepSubject(w steps.Workflow, id string) string {
+func stepSubject(w workflow.Workflow, id string) string {
 	for _, s := range w.Steps {
 		if strconv.FormatInt(s.ID, 10) == id {
 			return s.Subject

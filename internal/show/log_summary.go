@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/proof"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -55,12 +55,12 @@ func printSummary(ctx context.Context, s terminal.Streams, session string, every
 		return err
 	}
 	for _, dir := range dirs {
-		state, err := steps.Load(ctx, dir)
+		now, err := state.Load(ctx, dir)
 		if err != nil {
 			return err
 		}
-		for _, w := range proof.Runs(state) {
-			r := proof.Of(state, w)
+		for _, w := range proof.Runs(now) {
+			r := proof.Of(now, w)
 			runs[r.ID] = r // it may have gone on since a statement
 		}
 	}
@@ -126,7 +126,7 @@ func (x *summary) add(r proof.Run) {
 			switch answer := d.Answer(); {
 			case answer != "":
 				x.Answers[answer]++
-			case d.Decision == string(steps.Deny):
+			case d.Decision == string(state.Deny):
 				x.Refusals[d.Gate]++
 			}
 		}

@@ -17,10 +17,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/install"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -139,7 +140,7 @@ func (st *status) print(s terminal.Streams, chosen string, full bool) error {
 // status is the state of a task list at one moment.
 type status struct {
 	list       tasks.List
-	steps      *steps.State
+	steps      *state.State
 	troubles   []error  // why the steps are not enforced, or not fully
 	off        []string // the switches that keep the client from running the hooks
 	works      string   // by what the session works on open steps; empty if it is not Claude Code's
@@ -160,7 +161,7 @@ const pendingLimit = time.Second
 func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	st := &status{list: list}
 	var err error
-	if st.steps, err = steps.Load(ctx, list.Dir); err != nil {
+	if st.steps, err = state.Load(ctx, list.Dir); err != nil {
 		return nil, err
 	}
 	if st.troubles, err = st.steps.AllTroubles(list.Dir); err != nil {
@@ -178,7 +179,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	}
 	for _, h := range all {
 		if len(h.Lost) > 0 && h.State == inList {
-			st.replaced = append(st.replaced, steps.HasReplaced(h.Skill, h.Lost))
+			st.replaced = append(st.replaced, workflow.HasReplaced(h.Skill, h.Lost))
 		}
 	}
 	if h, ok := lastToUndo(all); ok {
@@ -195,7 +196,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 // works on them, if the list is Claude Code's. That the settings cannot be read is for doctor to report.
 func (st *status) look(s terminal.Streams) {
 	own, err := tasklist.OfSession(tasklist.OwnOnly(s.Getenv), filepath.Base(st.list.Dir))
-	open := slices.IndexFunc(st.steps.Steps, func(c *steps.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
+	open := slices.IndexFunc(st.steps.Steps, func(c *state.Current) bool { return !c.Done() && c.Workflow.Dir != "" })
 	if err != nil || own != st.list.Dir || open < 0 {
 		return
 	}
@@ -206,9 +207,9 @@ func (st *status) look(s terminal.Streams) {
 	}
 	st.works = install.Works(s.Getenv, dir)
 	for _, e := range st.steps.Evidence {
-		if e.By.Who == steps.TheAgent {
-			st.works = cmp.Or(map[steps.How]string{steps.ByUpdate: install.ByList, steps.ByShell: install.ByCommands,
-				steps.ByMCP: install.ByTools}[e.By.How], st.works)
+		if e.By.Who == state.TheAgent {
+			st.works = cmp.Or(map[state.How]string{state.ByUpdate: install.ByList, state.ByShell: install.ByCommands,
+				state.ByMCP: install.ByTools}[e.By.How], st.works)
 		}
 	}
 }
@@ -270,7 +271,7 @@ func (st *status) nextTo(line func(string, ...any)) {
 	case st.steps.HasOpen():
 		line("next: nothing can be started; each open step waits for another one")
 	case len(st.steps.Missing()) == len(st.steps.Steps):
-		line("next: nothing, every step is %v", steps.ErrMissing)
+		line("next: nothing, every step is %v", state.ErrMissing)
 	case len(st.steps.Missing()) > 0:
 		line("next: nothing, every other step is done")
 	default:
@@ -279,7 +280,7 @@ func (st *status) nextTo(line func(string, ...any)) {
 }
 
 // details returns the state in words, the blockers other than the parent, and the owner.
-func (st *status) details(c *steps.Current, word string, parent int64) string {
+func (st *status) details(c *state.Current, word string, parent int64) string {
 	parts := []string{word}
 	if word == "done" && c.Outcome != "" && c.Outcome != word {
 		parts[0] += " as " + c.Outcome
@@ -358,17 +359,17 @@ func bar(done, all, width int) string {
 
 // node is a step in the tree. Its parent is the deepest of its blockers.
 type node struct {
-	*steps.Current
+	*state.Current
 	depth  int
 	parent int64 // 0 if it has no blocker
 }
 
 // tree returns the steps of a workflow in the order in which they are drawn, each after its
 // parent. A blocker that closes a cycle is ignored.
-func tree(s *steps.State, w *steps.Workflow) []node {
+func tree(s *state.State, w *workflow.Workflow) []node {
 	nodes := map[int64]*node{}
-	var place func(c *steps.Current, path []int64) *node
-	place = func(c *steps.Current, path []int64) *node {
+	var place func(c *state.Current, path []int64) *node
+	place = func(c *state.Current, path []int64) *node {
 		if n := nodes[c.ID]; n != nil {
 			return n
 		}

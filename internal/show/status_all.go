@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -41,18 +41,18 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if err != nil || len(all) == 0 {
 			continue // it has no history
 		}
-		state, err := steps.LoadNow(ctx, dir)
+		now, err := state.LoadNow(ctx, dir)
 		if err != nil {
 			s.Errorf("%s: %v", dir, err)
 			continue
 		}
 		last := all[len(all)-1]
-		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, Done: state.DoneCount(), Total: len(state.Steps), Time: last.Time}
-		if ready := state.Ready(); len(ready) > 0 {
+		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, Done: now.DoneCount(), Total: len(now.Steps), Time: last.Time}
+		if ready := now.Ready(); len(ready) > 0 {
 			l.Next = ready[0].Subject
 		}
-		if !state.HasOpen() {
-			l.gone = len(state.Missing())
+		if !now.HasOpen() {
+			l.gone = len(now.Missing())
 		}
 		lists = append(lists, l)
 	}

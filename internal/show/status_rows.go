@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // stepWords explains the states of steps, in the help of the commands that show them.
@@ -45,7 +47,7 @@ func (st *status) text(chosen string, columns int, colour bool) string {
 	var b strings.Builder
 	b.WriteString(message.Line(chosen) + "\n") // not cut: its path must stay usable
 	for _, trouble := range st.troubles {
-		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
+		message.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, state.Remedy) // not cut: it names what to look at
 	}
 	for _, off := range st.off {
 		message.Fprintf(&b, "not enforced: %s\n", off)
@@ -87,7 +89,7 @@ func (r viewRow) draw(columns int, colour bool) string {
 func (st *status) legend() string {
 	var words []string
 	for _, word := range []string{"done", "skipped", "in progress", "ready", "checking", "unchecked", "blocked", "not needed", "gone"} {
-		if slices.ContainsFunc(st.steps.Steps, func(c *steps.Current) bool { return st.steps.Word(c) == word }) {
+		if slices.ContainsFunc(st.steps.Steps, func(c *state.Current) bool { return st.steps.Word(c) == word }) {
 			words = append(words, graph.Sign(word)+" "+word)
 		}
 	}
@@ -107,7 +109,7 @@ func (st *status) workflowsTo(v *view) {
 const deepest = 8 // a deeper step is not moved further to the right
 
 // workflowTo adds the rows of a workflow, and of the workflows under its steps below these.
-func (st *status) workflowTo(v *view, w *steps.Workflow, depth int) {
+func (st *status) workflowTo(v *view, w *workflow.Workflow, depth int) {
 	done, all := st.steps.Progress(w)
 	title := fmt.Sprintf("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all,
 		bar(done, all, 20))
@@ -168,7 +170,7 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 		}
 	}
 	if st.steps.AwaitsPerson(c) && !c.Done() {
-		all = append(all, "waits for you: "+steps.DoneCommand(st.steps, c))
+		all = append(all, "waits for you: "+gates.DoneCommand(st.steps, c))
 	}
 	if last := lastWord(st.steps, c); last != "" {
 		all = append(all, strings.TrimSpace(last))

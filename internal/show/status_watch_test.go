@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -164,10 +164,10 @@ func writeTask(t *testing.T, dir string, id int, status string) {
 func chain(t *testing.T, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "list")
-	w := steps.Workflow{Command: "ship", Session: "list", Dir: "/"}
+	w := workflow.Workflow{Command: "ship", Session: "list", Dir: "/"}
 	change := txn.Change{}
 	for id := 1; id <= n; id++ {
-		step := steps.Step{ID: int64(id), Local: int64(id), Subject: fmt.Sprintf("Subject %d", id), Status: "pending"}
+		step := workflow.Step{ID: int64(id), Local: int64(id), Subject: fmt.Sprintf("Subject %d", id), Status: "pending"}
 		if id > 1 {
 			step.BlockedBy = []int64{int64(id - 1)}
 		}
@@ -293,8 +293,8 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 func hydrateIn(t *testing.T, dir, session, project string) {
 	t.Helper()
 	subject := "The " + session + " step"
-	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project,
-		Steps: []steps.Step{{ID: 1, Local: 1, Subject: subject, Status: "pending"}}}.Encode()
+	record, err := workflow.Workflow{Command: "ship", Session: session, Dir: project,
+		Steps: []workflow.Step{{ID: 1, Local: 1, Subject: subject, Status: "pending"}}}.Encode()
 	require.NoError(t, err)
 	d, err := tasks.List{Dir: dir}.Open(t.Context())
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -80,7 +80,7 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 	if err != nil {
 		return "", nil // there is no list
 	}
-	state, err := steps.Load(ctx, found.Dir)
+	now, err := state.Load(ctx, found.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func ownLine(ctx context.Context, s terminal.Streams, input jsontext.Value) (str
 	if s.Env("COLUMNS") != "" {
 		columns = s.Columns(s.Out)
 	}
-	return lineOf(progress.Line(state), columns, s.Env("NO_COLOR") == ""), nil
+	return lineOf(progress.Line(now), columns, s.Env("NO_COLOR") == ""), nil
 }
 
 // lineOf joins the parts. Those that do not fit into the columns are left out; 0 is no limit.

@@ -13,9 +13,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const showLong = `Show prints what "fsmtx status" prints: each step of the workflows in a task list with its
@@ -59,14 +61,14 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 	if err != nil {
 		return err
 	}
-	state, err := steps.Load(ctx, frame.List.Dir)
+	now, err := state.Load(ctx, frame.List.Dir)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return command.PrintJSON(s.Out, shownState(frame, state))
+		return command.PrintJSON(s.Out, shownState(frame, now))
 	}
-	if len(state.Steps) == 0 {
+	if len(now.Steps) == 0 {
 		if err := command.MustExist(frame.List.Dir); err != nil {
 			return command.NotAStep(session, err)
 		}
@@ -85,7 +87,7 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 	return st.print(s, chosen, full)
 }
 
-func printDescriptions(w io.Writer, s *steps.State) error {
+func printDescriptions(w io.Writer, s *state.State) error {
 	for _, c := range s.Steps {
 		if text := message.Block(c.Description); text != "" {
 			if _, err := message.Fprintf(w, "\n#%d: %s\n", c.ID, message.Lines(text)); err != nil {
@@ -98,7 +100,7 @@ func printDescriptions(w io.Writer, s *steps.State) error {
 
 // workflowTitle returns the name of a workflow, what it is the copy for, and the step that it is
 // under.
-func workflowTitle(s *steps.State, w *steps.Workflow) string {
+func workflowTitle(s *state.State, w *workflow.Workflow) string {
 	title := w.Command
 	if w.Item != "" {
 		title += " for " + w.Item
@@ -111,12 +113,12 @@ func workflowTitle(s *steps.State, w *steps.Workflow) string {
 
 // lastWord returns the last decision about a step, in brackets, without a refusal that is past. That what was
 // allowed has reached the list, or that it was completed once more, says nothing new.
-func lastWord(s *steps.State, c *steps.Current) string {
+func lastWord(s *state.State, c *state.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step != c.ID && slices.Contains(e.Reopens, c.ID) {
 			return "" // what came before is of an earlier round
 		}
-		if e.Step == c.ID && e.Verdict != steps.Shown && !e.Repeats() && e.Why != steps.DoneAlready && (e.Verdict != steps.Deny || !s.Past(e)) {
+		if e.Step == c.ID && e.Verdict != state.Shown && !e.Repeats() && e.Why != gates.DoneAlready && (e.Verdict != state.Deny || !s.Past(e)) {
 			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, message.Line(e.Why)+treeOf(e))
 		}
 	}
@@ -124,7 +126,7 @@ func lastWord(s *steps.State, c *steps.Current) string {
 }
 
 // treeOf returns ", in DIRECTORY" for a decision that depends on a linked work tree.
-func treeOf(e steps.Evidence) string {
+func treeOf(e state.Evidence) string {
 	if e.Tree == "" {
 		return ""
 	}
@@ -132,7 +134,7 @@ func treeOf(e steps.Evidence) string {
 }
 
 // GatesOf returns the gates of a step, a line each.
-func GatesOf(c *steps.Current) (lines []string) {
+func GatesOf(c *state.Current) (lines []string) {
 	if len(c.BlockedBy) > 0 {
 		var ids []string
 		for _, id := range c.BlockedBy {
@@ -149,7 +151,7 @@ func GatesOf(c *steps.Current) (lines []string) {
 	return lines
 }
 
-func DeciderOf(s steps.Step) ShownDecider {
+func DeciderOf(s workflow.Step) ShownDecider {
 	d := ShownDecider{By: cmp.Or(s.Decides, "agent")}
 	if s.Chooser != nil {
 		d.Run = s.Chooser.Run
@@ -158,7 +160,7 @@ func DeciderOf(s steps.Step) ShownDecider {
 }
 
 // flowOf returns when a step is needed, how it can end and what that gives, a line each.
-func flowOf(s *steps.State, c *steps.Current) (lines []string) {
+func flowOf(s *state.State, c *state.Current) (lines []string) {
 	if c.Each != nil {
 		lines = append(lines, "for "+c.Each.String())
 	}
@@ -176,7 +178,7 @@ func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 				line += ", then " + o.Then
 			}
 		}
-		if slices.ContainsFunc(c.Outcomes, func(x steps.Outcome) bool { return x.Name == o.Name && x.Stop }) {
+		if slices.ContainsFunc(c.Outcomes, func(x workflow.Outcome) bool { return x.Name == o.Name && x.Stop }) {
 			line += ", ends " + c.Workflow.Level()
 		}
 		if len(c.Outcomes) > 0 {
@@ -215,36 +217,36 @@ type shown struct {
 }
 
 type shownStep struct {
-	ID          int64             `json:"id"`
-	Skill       string            `json:"skill"`
-	Subject     string            `json:"subject"`
-	Description string            `json:"description"`
-	State       string            `json:"state"`
-	Status      string            `json:"status"`
-	BlockedBy   []int64           `json:"blockedBy"`
-	Produces    []string          `json:"produces"`
-	Ready       []string          `json:"ready"`
-	Check       *steps.Check      `json:"check"`
-	Approval    string            `json:"approval"`
-	Gates       []steps.ShownGate `json:"gates"` // of every kind
-	Only        []string          `json:"only"`
-	Evidence    []steps.Evidence  `json:"evidence"`
+	ID          int64                `json:"id"`
+	Skill       string               `json:"skill"`
+	Subject     string               `json:"subject"`
+	Description string               `json:"description"`
+	State       string               `json:"state"`
+	Status      string               `json:"status"`
+	BlockedBy   []int64              `json:"blockedBy"`
+	Produces    []string             `json:"produces"`
+	Ready       []string             `json:"ready"`
+	Check       *workflow.Check      `json:"check"`
+	Approval    string               `json:"approval"`
+	Gates       []workflow.ShownGate `json:"gates"` // of every kind
+	Only        []string             `json:"only"`
+	Evidence    []state.Evidence     `json:"evidence"`
 
-	Outcome  string            `json:"outcome"`
-	Outcomes []steps.Choosable `json:"outcomes"`
-	Decides  ShownDecider      `json:"decides"`
-	When     []steps.Condition `json:"when"`
-	Round    int               `json:"round"`
-	Parent   int64             `json:"parent"`
-	Values   map[string]string `json:"values"`
-	Set      []steps.Value     `json:"set"`
-	Within   float64           `json:"within"`
-	Over     float64           `json:"over"`
+	Outcome  string               `json:"outcome"`
+	Outcomes []state.Choosable    `json:"outcomes"`
+	Decides  ShownDecider         `json:"decides"`
+	When     []workflow.Condition `json:"when"`
+	Round    int                  `json:"round"`
+	Parent   int64                `json:"parent"`
+	Values   map[string]string    `json:"values"`
+	Set      []workflow.Value     `json:"set"`
+	Within   float64              `json:"within"`
+	Over     float64              `json:"over"`
 
-	Each      *steps.Each `json:"each,omitzero"`
-	Items     []string    `json:"items,omitzero"`     // the lines for which it is done in this round
-	ItemsDone int         `json:"itemsDone,omitzero"` // how many of them
-	Item      string      `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
+	Each      *workflow.Each `json:"each,omitzero"`
+	Items     []string       `json:"items,omitzero"`     // the lines for which it is done in this round
+	ItemsDone int            `json:"itemsDone,omitzero"` // how many of them
+	Item      string         `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
 }
 
 type ShownDecider struct {
@@ -252,7 +254,7 @@ type ShownDecider struct {
 	Run string `json:"run"`
 }
 
-func shownState(frame *steps.Frame, s *steps.State) shown {
+func shownState(frame *gates.Frame, s *state.State) shown {
 	out := shown{List: frame.List.Dir, Session: frame.Session, Steps: []shownStep{}}
 	for _, c := range s.Steps {
 		out.Steps = append(out.Steps, shownStepOf(s, c))
@@ -260,14 +262,14 @@ func shownState(frame *steps.Frame, s *steps.State) shown {
 	return out
 }
 
-func shownStepOf(s *steps.State, c *steps.Current) shownStep {
+func shownStepOf(s *state.State, c *state.Current) shownStep {
 	f := shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
-		Gates: steps.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
+		Gates: workflow.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID),
-		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: DeciderOf(c.Step), When: append([]steps.Condition{}, c.When...),
-		Round: c.Round, Values: map[string]string{}, Set: append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds(),
+		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: DeciderOf(c.Step), When: append([]workflow.Condition{}, c.When...),
+		Round: c.Round, Values: map[string]string{}, Set: append([]workflow.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds(),
 		Each: c.Each, Item: s.Item(c),
 	}
 	maps.Copy(f.Values, c.Values)

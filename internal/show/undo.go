@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -140,7 +140,7 @@ func (u undoneHydration) refused(err error) error {
 }
 
 // decision returns the undo for the log.
-func (u undoneHydration) decision(list tasks.List, by steps.By) decisions.Record {
+func (u undoneHydration) decision(list tasks.List, by state.By) decisions.Record {
 	h := u.Hydration
 	r := decisions.Record{
 		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone", Who: string(by.Who),

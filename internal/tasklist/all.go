@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -102,9 +102,9 @@ func (q Query) newest(ctx context.Context) (found Found, err error) {
 
 // lastOf returns the last workflow of a history that belongs to the project of dir, or nil.
 // The steps of the workflow may be gone from the list.
-func lastOf(history []txn.Entry, dir string) *steps.Workflow {
+func lastOf(history []txn.Entry, dir string) *workflow.Workflow {
 	for _, e := range slices.Backward(history) {
-		w, err := steps.ParseWorkflow(e.Record)
+		w, err := workflow.ParseWorkflow(e.Record)
 		if err != nil {
 			continue
 		}

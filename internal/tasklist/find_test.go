@@ -14,8 +14,8 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -61,8 +61,8 @@ func (w *world) finds(q Query) Found {
 func (w *world) hydrated(dir, session, project string) {
 	w.t.Helper()
 	w.n++
-	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project,
-		Steps: []steps.Step{{ID: int64(w.n), Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+	record, err := workflow.Workflow{Command: "ship", Session: session, Dir: project,
+		Steps: []workflow.Step{{ID: int64(w.n), Local: 1, Subject: "S", Status: "pending"}}}.Encode()
 	require.NoError(w.t, err)
 	d, err := tasks.List{Dir: dir}.Open(w.t.Context())
 	require.NoError(w.t, err)

@@ -11,10 +11,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -88,7 +89,7 @@ func Recover(ctx context.Context, dir string, wait time.Duration, o RecoverOptio
 		return r.refuse(err, untrusted)
 	}
 	if !o.DryRun {
-		frame := &steps.Frame{Store: steps.Store{List: list}}
+		frame := &gates.Frame{Store: state.Store{List: list}}
 		_, _ = frame.Redo(ctx) // the next event of the session tries again
 	}
 	return r.fill(found).withSubjects().withTroubles(ctx)
@@ -99,20 +100,20 @@ func (r Report) withTroubles(ctx context.Context) Report {
 	if r.State != Clean {
 		return r
 	}
-	troubles, err := steps.Troubles(ctx, r.List)
+	troubles, err := state.Troubles(ctx, r.List)
 	if err != nil {
 		troubles = append(troubles, err)
 	}
 	for _, trouble := range troubles {
 		switch {
-		case errors.Is(trouble, steps.ErrUnrecorded): // as in the list of an older version
-			r.Hint = trouble.Error() + "; to have them enforced, " + steps.Remedy
+		case errors.Is(trouble, state.ErrUnrecorded): // as in the list of an older version
+			r.Hint = trouble.Error() + "; to have them enforced, " + state.Remedy
 			continue
-		case errors.Is(trouble, steps.ErrMissing): // another program has deleted their tasks; the record is whole
-			r.Hint = trouble.Error() + "; to have them back, " + steps.Remedy
+		case errors.Is(trouble, state.ErrMissing): // another program has deleted their tasks; the record is whole
+			r.Hint = trouble.Error() + "; to have them back, " + state.Remedy
 			continue
 		}
-		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), steps.Remedy
+		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), state.Remedy
 		break
 	}
 	return r

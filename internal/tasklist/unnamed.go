@@ -5,7 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -37,7 +38,7 @@ func Unnamed(ctx context.Context, lookup func(string) (string, bool), dir string
 // unnamed, and which have what the person means.
 //
 // Errors: those of Roots, or the file system's.
-func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string, has func(*steps.State) bool) (dirs []string, err error) {
+func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string, has func(*state.State) bool) (dirs []string, err error) {
 	project, since := projectOf(dir)
 	all, err := changed(lookup, dir, since)
 	for _, other := range all {
@@ -47,7 +48,7 @@ func Rivals(ctx context.Context, lookup func(string) (string, bool), dir string,
 		if _, open := rival(ctx, other, project, since); !open {
 			continue
 		}
-		if s, err := steps.LoadNow(ctx, other); err == nil && has(s) {
+		if s, err := state.LoadNow(ctx, other); err == nil && has(s) {
 			dirs = append(dirs, other)
 		}
 	}
@@ -61,7 +62,7 @@ func projectOf(dir string) (project string, last time.Time) {
 		return "", last
 	}
 	for i := len(history) - 1; i >= 0 && project == ""; i-- {
-		if w, err := steps.ParseWorkflow(history[i].Record); err == nil {
+		if w, err := workflow.ParseWorkflow(history[i].Record); err == nil {
 			project = w.Dir
 		}
 	}
@@ -76,11 +77,11 @@ func changed(lookup func(string) (string, bool), dir string, since time.Time) (a
 	}
 	dirs, err := WithHistory(lookup)
 	for _, other := range dirs {
-		state, stateErr := txn.StateDir(other)
+		now, stateErr := txn.StateDir(other)
 		if stateErr != nil || other == dir {
 			continue
 		}
-		if info, statErr := os.Lstat(state); statErr == nil && !info.ModTime().Before(since.Add(-time.Second)) {
+		if info, statErr := os.Lstat(now); statErr == nil && !info.ModTime().Before(since.Add(-time.Second)) {
 			all = append(all, other)
 		}
 	}
@@ -93,6 +94,6 @@ func rival(ctx context.Context, dir, project string, since time.Time) (later, op
 	if err != nil || lastOf(history, project) == nil {
 		return false, false
 	}
-	s, err := steps.LoadNow(ctx, dir)
+	s, err := state.LoadNow(ctx, dir)
 	return history[len(history)-1].Time.After(since), err != nil || s.HasOpen()
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/settings"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // the hook refuses checks that may exceed its own time limit, so the client's limit must not
 // be shorter.
 func TestTheRegisteredLimitIsThatOfTheHook(t *testing.T) {
-	require.Equal(t, steps.CallLimit, settings.StepTimeout*time.Second)
+	require.Equal(t, gates.CallLimit, settings.StepTimeout*time.Second)
 }
 
 // fsmtx hook accepts every flag that install registers.

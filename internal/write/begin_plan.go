@@ -11,12 +11,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // ReadPlan reads a Markdown file whose boxes are steps. form is as new has it.
 func ReadPlan(path, form string) (*hydrate.Plan, error) {
-	text, err := safefile.ReadFile(path, steps.MaxPlan, 0)
+	text, err := safefile.ReadFile(path, state.MaxPlan, 0)
 	if err != nil {
 		return nil, command.Unusable(path, err)
 	}
@@ -51,7 +51,7 @@ type planOf struct {
 func (p *planOf) add(all []outline.Step, of string) {
 	for _, s := range all {
 		p.add(s.Do, s.Subject)
-		line, _, ok := steps.PlanLine(p.lines[s.Line-1])
+		line, _, ok := state.PlanLine(p.lines[s.Line-1])
 		if !ok {
 			continue
 		}

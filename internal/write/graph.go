@@ -17,9 +17,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const graphLong = `Graph draws the steps of a workflow in layers: a step is one layer below the lowest step
@@ -138,7 +139,7 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 	}
 	for _, t := range tasks {
 		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()),
-			Gates: labels(steps.GatesOf(t), ""), Parent: around.ID}
+			Gates: labels(workflow.GatesOf(t), ""), Parent: around.ID}
 		if around.ID != 0 {
 			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
 		}
@@ -197,7 +198,7 @@ func (d drawing) addFlow(step *graph.Step, f fsmspec.Flow) {
 			back += d.base
 		}
 		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: back, Max: o.Max, Then: o.Then, Stop: o.Stop})
-		step.Gates = append(step.Gates, labels(steps.GatesOfOutcome(o), o.Name+": ")...)
+		step.Gates = append(step.Gates, labels(workflow.GatesOfOutcome(o), o.Name+": ")...)
 	}
 	for _, c := range f.When {
 		step.When = append(step.When, graph.Condition{Step: d.base + c.Task, Outcomes: c.Outcomes})
@@ -279,7 +280,7 @@ func stateOfWord(word string) graph.State {
 }
 
 // labels describes gates, those of an outcome with its name.
-func labels(gates []steps.Gate, outcome string) (words []string) {
+func labels(gates []workflow.Gate, outcome string) (words []string) {
 	for _, g := range gates {
 		words = append(words, outcome+g.Label())
 	}
@@ -294,11 +295,11 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		return nil, err
 	}
 	title := "session " + frame.Session
-	state, err := steps.LoadNow(ctx, frame.List.Dir)
+	now, err := state.LoadNow(ctx, frame.List.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if len(state.Steps) == 0 {
+	if len(now.Steps) == 0 {
 		list, err := tasks.Tasks(ctx, frame.List.Dir)
 		if err != nil {
 			return nil, err
@@ -310,23 +311,23 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 	}
 	var names []string
 	var list []graph.Step
-	for _, c := range state.Steps {
+	for _, c := range now.Steps {
 		if !slices.Contains(names, c.Workflow.Command) {
 			names = append(names, c.Workflow.Command)
 		}
-		if c.Gone() || state.Copied(c) { // these are counted
+		if c.Gone() || now.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOfWord(state.Word(c)), BlockedBy: state.Waits(c),
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOfWord(now.Word(c)), BlockedBy: now.Waits(c),
 			Gates: labels(c.Gates(), ""), Parent: c.PartOf()}
-		if items, ok := state.Expansion(c); ok {
-			step.Items = &graph.Items{Count: len(items), Done: state.ItemsDone(c)}
+		if items, ok := now.Expansion(c); ok {
+			step.Items = &graph.Items{Count: len(items), Done: now.ItemsDone(c)}
 		} else if c.Each != nil {
 			step.Each = strings.TrimPrefix(c.Each.String(), "each ")
 		}
-		addProgress(&step, state, c)
+		addProgress(&step, now, c)
 		addOnly(&step, c.Only)
-		if p := state.Parent(c.Workflow); p != nil && !p.Gone() {
+		if p := now.Parent(c.Workflow); p != nil && !p.Gone() {
 			step.Parent = p.ID
 			if len(step.BlockedBy) == 0 {
 				step.BlockedBy = slices.Clone(p.BlockedBy)
@@ -341,12 +342,12 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 }
 
 // addProgress adds how a step ended and can end.
-func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
+func addProgress(step *graph.Step, now *state.State, c *state.Current) {
 	step.Round, step.Rounds = c.Round, c.MaxRounds()
 	if len(c.Outcomes) > 0 {
 		step.Outcome = c.Outcome
 	}
-	for _, o := range state.Choosable(c) {
+	for _, o := range now.Choosable(c) {
 		declared := c.Declared(o.Name)
 		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Used: o.Used, Then: o.Then,
 			Stop: declared.Stop})
@@ -364,7 +365,7 @@ func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
 		}
 		names = append(names, name)
 	}
-	step.Gates = append(step.Gates, givesWords(names, c.Limit(), state.OverText(c))...)
+	step.Gates = append(step.Gates, givesWords(names, c.Limit(), now.OverText(c))...)
 }
 
 func stepsOfTasks(list []tasks.Task) (all []graph.Step) {

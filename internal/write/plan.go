@@ -21,10 +21,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/show"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
@@ -245,7 +246,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 		if p.PartOf[i] != 0 {
 			message.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
 		}
-		for _, gate := range append(show.GatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
+		for _, gate := range append(show.GatesOf(&state.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
 			message.Fprintf(&b, "         %s\n", gate)
 		}
 		perLine(&b, "         ", p.Steps[i].Each)
@@ -262,15 +263,15 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 
 // perLine prints what is done for each line of a step: what it runs and demands. Its tasks, and so their numbers and their
 // order, come when the step is started.
-func perLine(b *strings.Builder, indent string, e *steps.Each) {
+func perLine(b *strings.Builder, indent string, e *workflow.Each) {
 	if e == nil {
 		return
 	}
 	for _, step := range e.ForEachLine() {
 		step.BlockedBy, step.When = nil, nil
-		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o steps.Outcome) bool { return len(o.Gates()) == 0 })
+		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o workflow.Outcome) bool { return len(o.Gates()) == 0 })
 		message.Fprintf(b, "%seach %s\n", indent, step.Subject)
-		for _, gate := range append(show.GatesOf(&steps.Current{Step: step}), step.Ends(0)...) {
+		for _, gate := range append(show.GatesOf(&state.Current{Step: step}), step.Ends(0)...) {
 			message.Fprintf(b, "%s     %s\n", indent, gate)
 		}
 		perLine(b, indent+"     ", step.Each)
@@ -295,26 +296,26 @@ type shownDeleted struct {
 }
 
 type shownCreated struct {
-	Name     string       `json:"name"`
-	ID       int64        `json:"id"`
-	Subject  string       `json:"subject"`
-	After    []int64      `json:"after"`
-	Produces []string     `json:"produces"`
-	Ready    []string     `json:"ready"`
-	Check    *steps.Check `json:"check"`
-	Approval string       `json:"approval"`
-	Content  string       `json:"content"`
+	Name     string          `json:"name"`
+	ID       int64           `json:"id"`
+	Subject  string          `json:"subject"`
+	After    []int64         `json:"after"`
+	Produces []string        `json:"produces"`
+	Ready    []string        `json:"ready"`
+	Check    *workflow.Check `json:"check"`
+	Approval string          `json:"approval"`
+	Content  string          `json:"content"`
 
-	Gates []steps.ShownGate `json:"gates"` // of every kind
+	Gates []workflow.ShownGate `json:"gates"` // of every kind
 
-	Outcomes []steps.Outcome   `json:"outcomes"`
-	Decides  show.ShownDecider `json:"decides"`
-	Each     *steps.Each       `json:"each,omitzero"`
-	PartOf   int64             `json:"partOf,omitzero"` // number of the step that it is a part of
-	When     []steps.Condition `json:"when"`
-	Only     []string          `json:"only"`
-	Set      []steps.Value     `json:"set"`
-	Within   float64           `json:"within"`
+	Outcomes []workflow.Outcome   `json:"outcomes"`
+	Decides  show.ShownDecider    `json:"decides"`
+	Each     *workflow.Each       `json:"each,omitzero"`
+	PartOf   int64                `json:"partOf,omitzero"` // number of the step that it is a part of
+	When     []workflow.Condition `json:"when"`
+	Only     []string             `json:"only"`
+	Set      []workflow.Value     `json:"set"`
+	Within   float64              `json:"within"`
 }
 
 type shownWarning struct {
@@ -335,8 +336,9 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	for i, c := range p.Plan.Creations() {
 		step, file := p.Steps[i], tasks.Form.File(c)
 		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check,
-			step.Approval, string(file.Data), steps.ShownGates(step.Gates()), step.Outcomes, show.DeciderOf(step), step.Each, p.PartOf[i], step.When,
-			append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
+			step.Approval, string(file.Data), workflow.ShownGates(step.Gates()), step.Outcomes, show.DeciderOf(step), step.Each,
+			p.PartOf[i], step.When,
+			append([]string{}, step.Only...), append([]workflow.Value{}, step.Set...), step.Within})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

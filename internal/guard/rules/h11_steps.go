@@ -8,23 +8,24 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 )
 
 // standing returns the steps that "fsmtx hydrate" has put into the session's task list. An
 // error is as good as no steps: the step hook itself reports it.
-func (c *call) standing() steps.Standing {
+func (c *call) standing() gates.Standing {
 	dir, err := tasklist.OfSession(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" }, c.Event.SessionID)
 	if err != nil || c.Event.SessionID == "" {
-		return steps.Standing{}
+		return gates.Standing{}
 	}
-	frame := steps.Frame{Store: steps.Store{List: tasks.List{Dir: dir}, Session: c.Event.SessionID}}
+	frame := gates.Frame{Store: state.Store{List: tasks.List{Dir: dir}, Session: c.Event.SessionID}}
 	standing, err := frame.Standing(context.Background())
 	if err != nil || len(standing.Steps) == 0 {
-		return steps.Standing{}
+		return gates.Standing{}
 	}
 	done := 0
 	for _, s := range standing.Steps {
@@ -56,8 +57,8 @@ func (c *call) followSteps(s *stateFile) {
 // phasesOf returns the phases that the steps of the plugin's planning workflow name, in their order
 // and with the last phase behind them, and the phase of the current step: the last phase if every
 // step is done. They are empty for a workflow that does not begin with the first phase.
-func (config configuration) phasesOf(all []steps.Stood) (phases []string, current string) {
-	all = slices.DeleteFunc(slices.Clone(all), func(s steps.Stood) bool { return !config.isCommand(s.Command) })
+func (config configuration) phasesOf(all []gates.Stood) (phases []string, current string) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s gates.Stood) bool { return !config.isCommand(s.Command) })
 	latest := ""
 	for _, s := range all {
 		phase := config.phaseOf(s.Subject)
@@ -71,7 +72,7 @@ func (config configuration) phasesOf(all []steps.Stood) (phases []string, curren
 	if len(phases) < 2 || !samePhase(phases[0], config.first) {
 		return nil, ""
 	}
-	if phases = append(phases, config.last); !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
+	if phases = append(phases, config.last); !slices.ContainsFunc(all, func(s gates.Stood) bool { return !s.Done }) {
 		current = config.last
 	}
 	return phases, current
@@ -111,12 +112,12 @@ func (f stopFacts) stopLike(v guard.Verdict) guard.Verdict {
 // doneBySteps returns the phases that the steps of the plugin's workflow show to be done:
 // those that the subjects of steps name, where each of these steps is done with evidence. If
 // every step of the workflow is done, so are all phases.
-func (config configuration) doneBySteps(all []steps.Stood) (done []string) {
-	all = slices.DeleteFunc(slices.Clone(all), func(s steps.Stood) bool { return !config.isCommand(s.Command) })
+func (config configuration) doneBySteps(all []gates.Stood) (done []string) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s gates.Stood) bool { return !config.isCommand(s.Command) })
 	if len(all) == 0 {
 		return nil
 	}
-	if !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
+	if !slices.ContainsFunc(all, func(s gates.Stood) bool { return !s.Done }) {
 		return config.phases
 	}
 	for _, phase := range config.phases {

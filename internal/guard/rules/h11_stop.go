@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/statefile"
-	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
 // stopRule fills in the fields that H11a and H11b share.
@@ -42,7 +42,7 @@ type stopFacts struct {
 	said     client.Said // the user's last message
 	progress string      // changes when the workflow advances
 	asked    string      // what the agent asks the user, otherwise empty
-	steps    steps.Standing
+	steps    gates.Standing
 	always   bool // the rules bind by the letter, whatever the steps say
 }
 

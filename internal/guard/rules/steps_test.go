@@ -11,28 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
 func TestPhasesThatStepsShowToBeDone(t *testing.T) {
-	step := func(subject string, done bool) steps.Stood {
-		return steps.Stood{Command: "product-planning:plan", Subject: subject, Done: done}
+	step := func(subject string, done bool) gates.Stood {
+		return gates.Stood{Command: "product-planning:plan", Subject: subject, Done: done}
 	}
-	foreign := steps.Stood{Command: "release", Subject: "Research"}
+	foreign := gates.Stood{Command: "release", Subject: "Research"}
 	for name, c := range map[string]struct {
-		steps []steps.Stood
+		steps []gates.Stood
 		want  []string
 	}{
 		"no steps":         {nil, nil},
-		"of another skill": {[]steps.Stood{{Command: "release", Subject: "Research", Done: true}}, nil},
-		"named, in any spelling": {[]steps.Stood{step("Phase 2: Research", true), step("Phase 8: test strategy", true),
+		"of another skill": {[]gates.Stood{{Command: "release", Subject: "Research", Done: true}}, nil},
+		"named, in any spelling": {[]gates.Stood{step("Phase 2: Research", true), step("Phase 8: test strategy", true),
 			step("Tasks", false)}, []string{"RESEARCH", "TEST_STRATEGY"}},
-		"not every step of it is done":   {[]steps.Stood{step("Research the market", true), step("Research the code", false)}, nil},
-		"a part of a word, or of a name": {[]steps.Stood{step("Researching", true), step("Test plans", true), step("Tasks", false)}, nil},
-		"every step":                     {[]steps.Stood{step("Think", true), step("Write", true), foreign}, defaults.phases},
+		"not every step of it is done":   {[]gates.Stood{step("Research the market", true), step("Research the code", false)}, nil},
+		"a part of a word, or of a name": {[]gates.Stood{step("Researching", true), step("Test plans", true), step("Tasks", false)}, nil},
+		"every step":                     {[]gates.Stood{step("Think", true), step("Write", true), foreign}, defaults.phases},
 	} {
 		assert.Equal(t, c.want, defaults.doneBySteps(c.steps), name)
 	}
@@ -63,31 +64,31 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 func TestPhasesOfSteps(t *testing.T) {
 	config := defaults
 	config.plugin = "product-planning"
-	step := func(subject string, done, current bool) steps.Stood {
-		return steps.Stood{Command: "product-planning:planning", Subject: subject, Done: done, Current: current}
+	step := func(subject string, done, current bool) gates.Stood {
+		return gates.Stood{Command: "product-planning:planning", Subject: subject, Done: done, Current: current}
 	}
 	setup, research := step("Phase 1: setup", true, false), step("Phase 2: research", false, true)
 	for name, c := range map[string]struct {
-		steps   []steps.Stood
+		steps   []gates.Stood
 		phases  []string
 		current string
 	}{
 		"none": {nil, nil, ""},
-		"another skill's": {[]steps.Stood{{Command: "x:planning", Subject: "Setup"},
+		"another skill's": {[]gates.Stood{{Command: "x:planning", Subject: "Setup"},
 			{Command: "x:planning", Subject: "Research", Current: true}}, nil, ""},
-		"not from the first phase":   {[]steps.Stood{research, step("Tasks", false, false)}, nil, ""},
-		"the current step names one": {[]steps.Stood{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"it names none": {[]steps.Stood{setup, step("Research", true, false), step("Settle it", false, true)},
+		"not from the first phase":   {[]gates.Stood{research, step("Tasks", false, false)}, nil, ""},
+		"the current step names one": {[]gates.Stood{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"it names none": {[]gates.Stood{setup, step("Research", true, false), step("Settle it", false, true)},
 			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"several in one subject": {[]steps.Stood{setup, step("Phase 6: validation of the plan", false, true)},
+		"several in one subject": {[]gates.Stood{setup, step("Phase 6: validation of the plan", false, true)},
 			[]string{"SETUP", "VALIDATION", "COMPLETION"}, "VALIDATION"},
-		"two steps of one phase": {[]steps.Stood{setup, step("Research the market", false, true), step("Research the code", false, true)},
+		"two steps of one phase": {[]gates.Stood{setup, step("Research the market", false, true), step("Research the code", false, true)},
 			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"the first that is current": {[]steps.Stood{setup, research, step("Tasks", false, true)},
+		"the first that is current": {[]gates.Stood{setup, research, step("Tasks", false, true)},
 			[]string{"SETUP", "RESEARCH", "TASKS", "COMPLETION"}, "RESEARCH"},
-		"the last phase has a step": {[]steps.Stood{setup, research, step("Completion", false, false)},
+		"the last phase has a step": {[]gates.Stood{setup, research, step("Completion", false, false)},
 			[]string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
-		"all done": {[]steps.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
+		"all done": {[]gates.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
 	} {
 		phases, current := config.phasesOf(c.steps)
 		assert.Equal(t, c.phases, phases, name)
@@ -99,11 +100,11 @@ func TestPhasesOfSteps(t *testing.T) {
 // into the state file, where the rules do not bind by the letter.
 func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 	home := t.TempDir()
-	w := steps.Workflow{Command: "product-planning:plan", Session: "s1", Dir: home}
+	w := workflow.Workflow{Command: "product-planning:plan", Session: "s1", Dir: home}
 	change := txn.Change{}
 	for i, subject := range []string{"Phase 1: setup", "Phase 2: research"} {
 		id := int64(i + 1)
-		w.Steps = append(w.Steps, steps.Step{ID: id, Local: id, Subject: subject, Status: []string{"completed", "pending"}[i]})
+		w.Steps = append(w.Steps, workflow.Step{ID: id, Local: id, Subject: subject, Status: []string{"completed", "pending"}[i]})
 		text := `{"id":"` + string(rune('0'+id)) + `","subject":"` + subject + `","description":"","status":"` + w.Steps[i].Status +
 			`","blocks":[],"blockedBy":[],"metadata":{"fsm":"product-planning:plan"}}`
 		change.Creates = append(change.Creates, txn.File{Name: string(rune('0'+id)) + ".json", Data: []byte(text), Mode: 0o644})
@@ -158,21 +159,21 @@ func TestTheStepsOfTheSessionAreFollowed(t *testing.T) {
 // question, and send back once.
 func TestAStopIsLikeThatOfTheSteps(t *testing.T) {
 	block := guard.Block(7, "not done", "Go on.")
-	some := []steps.Stood{{}}
+	some := []gates.Stood{{}}
 	for name, c := range map[string]struct {
 		facts   stopFacts
 		refuses bool
 	}{
 		"no steps":              {stopFacts{}, true},
-		"steps":                 {stopFacts{steps: steps.Standing{Steps: some}}, true},
-		"steps, and a question": {stopFacts{asked: "Which one?", steps: steps.Standing{Steps: some}}, false},
-		"steps, and the letter": {stopFacts{asked: "Which one?", always: true, steps: steps.Standing{Steps: some}}, true},
+		"steps":                 {stopFacts{steps: gates.Standing{Steps: some}}, true},
+		"steps, and a question": {stopFacts{asked: "Which one?", steps: gates.Standing{Steps: some}}, false},
+		"steps, and the letter": {stopFacts{asked: "Which one?", always: true, steps: gates.Standing{Steps: some}}, true},
 	} {
 		v := c.facts.stopLike(block)
 		assert.Equal(t, c.refuses, refuses(v), name)
 		assert.Equal(t, 7, v.Row, name)
 	}
-	at := stopFacts{progress: "p", steps: steps.Standing{Steps: some}}
+	at := stopFacts{progress: "p", steps: gates.Standing{Steps: some}}
 	assert.Equal(t, block.WithProgress("p", ""), at.stopLike(block))
 	at.steps.SentBack = true
 	assert.Equal(t, block.WithProgress("p", "").Stalled(), at.stopLike(block))

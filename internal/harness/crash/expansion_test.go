@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // items is a workflow with a step that is done for lines, parts in its copies, steps that
@@ -35,7 +37,7 @@ func (w *flow) hydrate(t require.TestingT, project, spec string) {
 	require.NoError(t, err)
 	list := w.frame().List
 	list.Record = func(p *fsmspec.Plan) (string, error) {
-		hydration := steps.Planned(p.Levels(), 0)[0]
+		hydration := workflow.Planned(p.Levels(), 0)[0]
 		hydration.Command, hydration.Spec, hydration.Session, hydration.Dir = "release", "/skills/release/fsm.json", "list", project
 		return hydration.Encode()
 	}
@@ -75,10 +77,10 @@ func (w *flow) copies(t require.TestingT) { w.parts(t, 2) }
 // parts completes what is under a step, the innermost first.
 func (w *flow) parts(t require.TestingT, id int64) {
 	for {
-		s, err := steps.Load(context.Background(), w.dir())
+		s, err := state.Load(context.Background(), w.dir())
 		require.NoError(t, err)
-		open := slices.DeleteFunc(s.Ready(), func(c *steps.Current) bool {
-			return !slices.ContainsFunc(s.Above(c.Workflow), func(p *steps.Current) bool { return p.ID == id })
+		open := slices.DeleteFunc(s.Ready(), func(c *state.Current) bool {
+			return !slices.ContainsFunc(s.Above(c.Workflow), func(p *state.Current) bool { return p.ID == id })
 		})
 		if len(open) == 0 {
 			return
@@ -93,11 +95,11 @@ func (w *flow) parts(t require.TestingT, id int64) {
 
 // at returns the number of the step with that path; see pathOf.
 func (w *flow) at(path string) int64 {
-	s, err := steps.Load(context.Background(), w.dir())
+	s, err := state.Load(context.Background(), w.dir())
 	if err != nil {
 		panic(err)
 	}
-	i := slices.IndexFunc(s.Steps, func(c *steps.Current) bool { return pathOf(s, c) == path })
+	i := slices.IndexFunc(s.Steps, func(c *state.Current) bool { return pathOf(s, c) == path })
 	if i < 0 {
 		panic("no step " + path)
 	}
@@ -106,7 +108,7 @@ func (w *flow) at(path string) int64 {
 
 // pathOf names a step in a way that does not depend on the numbers of copies, which may be others
 // after a crash: 2[a].1 is step 1 of the copy for a of step 2.
-func pathOf(s *steps.State, c *steps.Current) string {
+func pathOf(s *state.State, c *state.Current) string {
 	p := s.Parent(c.Workflow)
 	if p == nil {
 		return strconv.FormatInt(c.Local, 10)
@@ -122,8 +124,8 @@ func pathOf(s *steps.State, c *steps.Current) string {
 const copyMark = "  "
 
 // withoutCopies returns the description of a state without the steps of copies.
-func withoutCopies(state string) string {
-	lines := strings.SplitAfter(state, "\n")
+func withoutCopies(now string) string {
+	lines := strings.SplitAfter(now, "\n")
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, copyMark) }), "")
 }
 
@@ -148,7 +150,7 @@ var expansions = []transition{
 	{name: "an expansion by the server", spec: items, atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.listed(t, "a\nb\n") },
 		act: func(w *flow) {
-			w.served().Update(context.Background(), steps.Update{Task: "2", Status: inProgress})
+			w.served().Update(context.Background(), gates.Update{Task: "2", Status: inProgress})
 		}},
 	{name: "nothing to do", spec: items, acting: true,
 		before: func(t require.TestingT, w *flow) { w.listed(t, "\n") },
@@ -182,6 +184,6 @@ var expansions = []transition{
 	{name: "step skip of a step with copies", spec: items, atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.expanded(t) },
 		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), steps.Past{Step: 2, Because: "late"}, person)
+			_, _ = w.frame().GoPast(context.Background(), gates.Past{Step: 2, Because: "late"}, person)
 		}},
 }

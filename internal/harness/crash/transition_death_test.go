@@ -22,8 +22,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -222,12 +223,12 @@ func TestTransitionAfterEveryDeath(t *testing.T) {
 				break
 			}
 			deaths++
-			state, _, err := w.stateOf()
+			now, _, err := w.stateOf()
 			require.NoError(t, err)
 			if last {
-				require.NotEqual(t, x.want[0], state, "%s: what is on record is forgotten ahead of step %d", tr.name, n)
+				require.NotEqual(t, x.want[0], now, "%s: what is on record is forgotten ahead of step %d", tr.name, n)
 			}
-			last = last || tr.atOnce && state == x.want[len(x.want)-1]
+			last = last || tr.atOnce && now == x.want[len(x.want)-1]
 			cases += x.goOn(w, x.want, n, fmt.Sprintf("killed ahead of step %d", n))
 			w.remove(t)
 		}
@@ -336,12 +337,12 @@ func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
 			if failed == nil {
 				break
 			}
-			state, _, err := w.stateOf()
+			now, _, err := w.stateOf()
 			require.NoError(t, err)
 			if v.Turn != nil {
-				require.Equal(t, x.want[1], state, "EIO at step %d, %s: %+v", n, failed, v)
+				require.Equal(t, x.want[1], now, "EIO at step %d, %s: %+v", n, failed, v)
 			}
-			require.True(t, v.Turn != nil || v.Decision == steps.Deny || v.Trouble != "", "EIO at step %d, %s: nobody is told: %+v", n, failed, v)
+			require.True(t, v.Turn != nil || v.Decision == state.Deny || v.Trouble != "", "EIO at step %d, %s: nobody is told: %+v", n, failed, v)
 			w.remove(t)
 		}
 	}
@@ -350,16 +351,16 @@ func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
 		w := x.before.copy(t)
 		var failed *faultfs.Step
 		w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
-		text, v := w.frame().Chosen(context.Background(), []steps.Choice{{Question: "How does #4 end?", Chosen: "merge"}},
-			steps.ByQuestion, "")
+		text, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Chosen: "merge"}},
+			state.ByQuestion, "")
 		w.files = nil
 		if failed == nil {
 			break
 		}
-		state, _, err := w.stateOf()
+		now, _, err := w.stateOf()
 		require.NoError(t, err)
 		if text != "" {
-			require.Equal(t, x.want[1], state, "EIO at step %d, %s: %+v", n, failed, v)
+			require.Equal(t, x.want[1], now, "EIO at step %d, %s: %+v", n, failed, v)
 		}
 		require.True(t, text != "" || v.Trouble != "", "EIO at step %d, %s: the person is told nothing", n, failed)
 		w.remove(t)

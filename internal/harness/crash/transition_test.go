@@ -15,9 +15,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -53,37 +55,38 @@ func (w *flow) task(id int64) string {
 // call is the file that has the input of a call whose hook has not answered.
 func (w *flow) call() string { return filepath.Join(w.home, "call") }
 
-func (w *flow) frame() *steps.Frame {
-	return &steps.Frame{Store: steps.Store{List: tasks.List{Dir: w.dir(), Wait: 5 * time.Second, FS: w.files}, Session: "list"},
+func (w *flow) frame() *gates.Frame {
+	return &gates.Frame{Store: state.Store{List: tasks.List{Dir: w.dir(), Wait: 5 * time.Second, FS: w.files}, Session: "list"},
 		Env: os.Environ()}
 }
 
 // served is the frame of the MCP server.
-func (w *flow) served() *steps.Frame {
+func (w *flow) served() *gates.Frame {
 	f := w.frame()
 	f.Apply = true
 	return f
 }
 
-// workflow is implement, test, review, settle, and what comes then. The review gives a value when
+// workflowOf is implement, test, review, settle, and what comes then. The review gives a value when
 // it goes forward, which the last two steps name. Nobody comes to them.
-func workflow(project string) steps.Workflow {
-	all := []steps.Step{
+func workflowOf(project string) workflow.Workflow {
+	all := []workflow.Step{
 		{ID: 1, Subject: "Implement"},
-		{ID: 2, Subject: "Test", BlockedBy: []int64{1}, Check: &steps.Check{Run: "test -e code", Timeout: 20},
-			Outcomes: []steps.Outcome{{Name: "failed", Back: 1, Max: 3}}},
-		{ID: 3, Subject: "Review", BlockedBy: []int64{2}, Set: []steps.Value{{Name: "version", Pattern: "[0-9]+"}},
-			Outcomes: []steps.Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2, Then: "disputed"}, {Name: "disputed"}}},
-		{ID: 4, Subject: "Settle", BlockedBy: []int64{3}, When: []steps.Condition{{Step: 3, Outcomes: []string{"disputed"}}}, Decides: "person",
-			Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
-		{ID: 5, Subject: "Document", BlockedBy: []int64{3}, When: []steps.Condition{{Step: 3, Outcomes: []string{"approved"}}}},
+		{ID: 2, Subject: "Test", BlockedBy: []int64{1}, Check: &workflow.Check{Run: "test -e code", Timeout: 20},
+			Outcomes: []workflow.Outcome{{Name: "failed", Back: 1, Max: 3}}},
+		{ID: 3, Subject: "Review", BlockedBy: []int64{2}, Set: []workflow.Value{{Name: "version", Pattern: "[0-9]+"}},
+			Outcomes: []workflow.Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2, Then: "disputed"}, {Name: "disputed"}}},
+		{ID: 4, Subject: "Settle", BlockedBy: []int64{3}, When: []workflow.Condition{{Step: 3, Outcomes: []string{"disputed"}}},
+			Decides:  "person",
+			Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{ID: 5, Subject: "Document", BlockedBy: []int64{3}, When: []workflow.Condition{{Step: 3, Outcomes: []string{"approved"}}}},
 		{ID: 8, Subject: "Publish {version}", BlockedBy: []int64{4, 5}},
 		{ID: 9, Subject: "Announce {version}", BlockedBy: []int64{8}},
 	}
 	for i := range all {
 		all[i].Local, all[i].Status = all[i].ID, pending
 	}
-	return steps.Workflow{Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list",
+	return workflow.Workflow{Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list",
 		Dir: project, Steps: all}
 }
 
@@ -102,7 +105,7 @@ func newFlow(t require.TestingT, base, spec string) *flow {
 		w.hydrate(t, project, spec)
 		return w
 	}
-	hydration := workflow(project)
+	hydration := workflowOf(project)
 	record, err := hydration.Encode()
 	require.NoError(t, err)
 	change := txn.Change{Label: `{"command":"release"}`, Record: record}
@@ -130,8 +133,8 @@ type request struct {
 	status, outcome string
 }
 
-func (r request) update() steps.Update {
-	u := steps.Update{Task: strconv.FormatInt(r.id, 10), Status: r.status}
+func (r request) update() gates.Update {
+	u := gates.Update{Task: strconv.FormatInt(r.id, 10), Status: r.status}
 	if r.outcome != "" {
 		u.Metadata = jsontext.Value(`{"outcome":"` + r.outcome + `","version":7}`)
 	}
@@ -205,12 +208,12 @@ func (w *flow) disputed(t require.TestingT) {
 	w.done(t, request{id: 3, outcome: "changes"})
 }
 
-func (w *flow) chooses(outcome string) steps.Verdict {
-	_, v := w.frame().Chosen(context.Background(), []steps.Choice{{Question: "How does #4 end?", Chosen: outcome}}, steps.ByQuestion, "")
+func (w *flow) chooses(outcome string) gates.Verdict {
+	_, v := w.frame().Chosen(context.Background(), []gates.Choice{{Question: "How does #4 end?", Chosen: outcome}}, state.ByQuestion, "")
 	return v
 }
 
-var person = steps.By{Who: steps.ThePerson, How: steps.AtTerminal}
+var person = state.By{Who: state.ThePerson, How: state.AtTerminal}
 
 // transition is what changes the state of a workflow.
 type transition struct {
@@ -257,23 +260,23 @@ var transitions = append([]transition{
 	{name: "step done", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), steps.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed",
+			_, _ = w.frame().GoPast(context.Background(), gates.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed",
 				Values: map[string]string{"version": "8"}}, person)
 		}},
 	{name: "step skip with blockers", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.done(t, request{id: 1}) },
 		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), steps.Past{Step: 5, Because: "late", WithBlockers: true}, person)
+			_, _ = w.frame().GoPast(context.Background(), gates.Past{Step: 5, Because: "late", WithBlockers: true}, person)
 		}},
 	{name: "a loop by the server", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "changes"})
+			w.served().Update(context.Background(), gates.Update{Task: "3", Status: completed, Outcome: "changes"})
 		}},
 	{name: "a branch by the server",
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "approved",
+			w.served().Update(context.Background(), gates.Update{Task: "3", Status: completed, Outcome: "approved",
 				Values: jsontext.Value(`{"version":"7"}`)})
 		}},
 	{name: "a loop that a script asked for", atOnce: true,
@@ -296,12 +299,12 @@ var next = []struct {
 		return nil
 	}, true},
 	{"PreToolUse of another task", func(w *flow) error {
-		w.frame().Update(context.Background(), steps.Update{Task: "77", Status: completed})
+		w.frame().Update(context.Background(), gates.Update{Task: "77", Status: completed})
 		return nil
 	}, false},
 	{"PostToolUse of TaskUpdate", func(w *flow) error { w.frame().Seen(context.Background(), "", ""); return nil }, false},
 	{"PostToolUse of AskUserQuestion", func(w *flow) error {
-		w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"tea", "coffee"}, Chosen: "tea"}}, steps.ByQuestion, "")
+		w.frame().Chosen(context.Background(), []gates.Choice{{Options: []string{"tea", "coffee"}, Chosen: "tea"}}, state.ByQuestion, "")
 		return nil
 	}, false},
 	{"TaskCompleted", func(w *flow) error {
@@ -310,7 +313,7 @@ var next = []struct {
 	}, true},
 	{"SessionStart", func(w *flow) error { _, err := w.frame().Resume(context.Background(), ""); return err }, false},
 	{"Stop", func(w *flow) error {
-		_, _, err := w.frame().Stop(context.Background(), steps.Stopping{Mode: steps.Remind})
+		_, _, err := w.frame().Stop(context.Background(), gates.Stopping{Mode: gates.Remind})
 		return err
 	}, false},
 	{"a call of the server", func(w *flow) error {
@@ -318,7 +321,7 @@ var next = []struct {
 		return nil
 	}, true},
 	{"a refused command", func(w *flow) error {
-		_, err := w.frame().GoPast(context.Background(), steps.Past{Step: lastStep, Because: "no"}, person)
+		_, err := w.frame().GoPast(context.Background(), gates.Past{Step: lastStep, Because: "no"}, person)
 		if err == nil {
 			return fmt.Errorf("step skip of a step that is blocked was let through")
 		}
@@ -335,8 +338,8 @@ var next = []struct {
 
 // stateOf describes the state of the workflow: how each step ended, its round and its
 // counters.
-func (w *flow) stateOf() (string, *steps.State, error) {
-	s, err := steps.Load(context.Background(), w.dir())
+func (w *flow) stateOf() (string, *state.State, error) {
+	s, err := state.Load(context.Background(), w.dir())
 	if err != nil {
 		return "", nil, err
 	}
@@ -367,7 +370,7 @@ func (w *flow) stateOf() (string, *steps.State, error) {
 
 // shows returns what the list says otherwise than the state of the workflow, except of the
 // steps in but.
-func (w *flow) shows(s *steps.State, but map[int64]bool) string {
+func (w *flow) shows(s *state.State, but map[int64]bool) string {
 	if files, _ := filepath.Glob(filepath.Join(w.dir(), "[0-9]*.json")); len(files) != len(s.Steps) {
 		return fmt.Sprintf("the list has %d tasks, and the workflows have %d steps", len(files), len(s.Steps))
 	}
@@ -404,12 +407,12 @@ func (w *flow) shows(s *steps.State, but map[int64]bool) string {
 
 // unstarted reports whether a step was opened again, and nobody has started it since. Once the
 // list was seen to show that it is open, whoever writes that it is in progress has started it.
-func unstarted(s *steps.State, id int64) bool {
+func unstarted(s *state.State, id int64) bool {
 	for _, e := range slices.Backward(s.Evidence) {
 		switch {
 		case slices.Contains(e.Reopens, id):
 			return true
-		case e.Verdict == steps.Shown, e.Step == id && e.To == inProgress && e.Verdict == steps.Allow:
+		case e.Verdict == state.Shown, e.Step == id && e.To == inProgress && e.Verdict == state.Allow:
 			return false
 		}
 	}
@@ -440,7 +443,7 @@ func (w *flow) looks() error {
 	if _, err := w.frame().Standing(context.Background()); err != nil {
 		return err
 	}
-	if _, err := steps.Troubles(context.Background(), w.dir()); err != nil {
+	if _, err := state.Troubles(context.Background(), w.dir()); err != nil {
 		return err
 	}
 	if !maps.Equal(before, w.bytesBelow()) {
@@ -461,9 +464,9 @@ func (w *flow) goesOn(event int, want []string, unjudged map[int64]bool) error {
 	if err != nil {
 		return err
 	}
-	on := slices.IndexFunc(want, func(state string) bool { return state == seen })
+	on := slices.IndexFunc(want, func(now string) bool { return now == seen })
 	if on < 0 { // the tasks of copies may not have come yet, or not be gone
-		on = slices.IndexFunc(want, func(state string) bool { return withoutCopies(state) == withoutCopies(seen) })
+		on = slices.IndexFunc(want, func(now string) bool { return withoutCopies(now) == withoutCopies(seen) })
 	}
 	interrupted, err := txn.Inspect(context.Background(), w.dir())
 	if err != nil {

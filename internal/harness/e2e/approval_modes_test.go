@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // twice is a workflow in which a person approves two steps.
@@ -25,7 +25,7 @@ func TestAnApprovalIsAPersonsInEveryMode(t *testing.T) {
 			s.Env["IS_SANDBOX"] = "1" // as root the client bypasses permissions only so
 			r := s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("complete", "1", "completed")), Say("done"))}, "go", "--permission-mode", mode)
 			denied(t, r, "complete")
-			assert.Empty(t, state(t, s).Step(1).Outcome)
+			assert.Empty(t, stateOf(t, s).Step(1).Outcome)
 		})
 	}
 }
@@ -48,7 +48,7 @@ func TestAnApprovalIsAskedAgain(t *testing.T) {
 			m.Answer(m.Here(), "1", "the-turn-is-over")
 			r := m.Run()
 			allowed(t, r, "write", "print")
-			assert.Equal(t, "done", state(t, s).Step(2).Outcome)
+			assert.Equal(t, "done", stateOf(t, s).Step(2).Outcome)
 		})
 	}
 }
@@ -85,8 +85,8 @@ func TestAHookOfTheAgentSaysNoYes(t *testing.T) {
 	assert.Contains(t, denied(t, r, "skip"), new)
 	assert.Contains(t, r.After("ask").Request.News(), new)
 	assert.Contains(t, denied(t, r, "choose"), `#2 "Choose" is decided by the person.`)
-	assert.Zero(t, state(t, s).DoneCount())
-	for _, e := range state(t, s).Evidence {
-		assert.NotEqual(t, gates.ThePerson, e.By.Who)
+	assert.Zero(t, stateOf(t, s).DoneCount())
+	for _, e := range stateOf(t, s).Evidence {
+		assert.NotEqual(t, state.ThePerson, e.By.Who)
 	}
 }

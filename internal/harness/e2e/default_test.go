@@ -14,7 +14,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // withoutTaskTools returns a sandbox in which the client is as it is by default.
@@ -42,7 +42,7 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	m.See(0, "Do you want to proceed")
 	m.Answer(0, "\x1b", "What should")
 	m.Clear()
-	require.False(t, state(t, s).Step(2).Done())
+	require.False(t, stateOf(t, s).Step(2).Done())
 	from := m.Here()
 	m.Enter("continue")
 	m.See(from, "Do you approve the release?")
@@ -52,10 +52,10 @@ func TestAQuestionReachesThePersonByACommand(t *testing.T) {
 	r := m.Run()
 	assert.Contains(t, denied(t, r, "early"), `#1 "Write" must be done first`)
 	allowed(t, r, "yes")
-	by := gates.By{Who: gates.ThePerson, How: gates.ByQuestion, Session: s.Session}
-	answered := func(e gates.Evidence) bool { return e.Step == 2 && e.Verdict == gates.Allow && e.By == by }
-	assert.True(t, slices.ContainsFunc(state(t, s).Evidence, answered))
-	assert.True(t, state(t, s).Step(2).Done())
+	by := state.By{Who: state.ThePerson, How: state.ByQuestion, Session: s.Session}
+	answered := func(e state.Evidence) bool { return e.Step == 2 && e.Verdict == state.Allow && e.By == by }
+	assert.True(t, slices.ContainsFunc(stateOf(t, s).Evidence, answered))
+	assert.True(t, stateOf(t, s).Step(2).Done())
 }
 
 // Where nobody can be asked the call is refused, with what a person can run, and the turn ends with what waits for them.
@@ -66,7 +66,7 @@ func TestAQuestionThatNobodyAnswersSaysWhatToDo(t *testing.T) {
 	reason := denied(t, r, "asked")
 	assert.Contains(t, reason, "Do you approve the release?")
 	assert.Contains(t, reason, `tell the person, who can approve it in a terminal outside the client: fsmtx step done 1 --because "..."`)
-	assert.False(t, state(t, s).Step(1).Done())
+	assert.False(t, stateOf(t, s).Step(1).Done())
 }
 
 // Fact 191: what sends the agent back is on the screen once, and in its request once, without the line of the shell.

@@ -58,5 +58,5 @@ func TestARenamedProjectIsSaidToBeGone(t *testing.T) {
 		`Tell the person, who can say where it is now: fsmtx step move DIR --because "..." --session=`+s.Session)
 	assert.Contains(t, denied(t, r, "in the decoy"), s.Project+", is another directory than the one in which its skill was invoked")
 	denied(t, r, "move")
-	assert.Equal(t, "pending", state(t, s).Step(1).Status)
+	assert.Equal(t, "pending", stateOf(t, s).Step(1).Status)
 }

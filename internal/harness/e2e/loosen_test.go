@@ -14,7 +14,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // skip returns a turn in which the agent skips the first step.
@@ -23,9 +23,9 @@ func skip(id, because string) Turn {
 }
 
 // overrides returns the evidence of decisions to go past a step.
-func overrides(t *testing.T, s *realclient.Sandbox) (found []gates.Evidence) {
-	for _, e := range state(t, s).Evidence {
-		if e.Verdict == gates.Override {
+func overrides(t *testing.T, s *realclient.Sandbox) (found []state.Evidence) {
+	for _, e := range stateOf(t, s).Evidence {
+		if e.Verdict == state.Override {
 			found = append(found, e)
 		}
 	}
@@ -114,7 +114,7 @@ func TestAYesIsForOneCall(t *testing.T) {
 	assert.Equal(t, "#1 [completed] Release: collect", taskLines(t, r, "list")[0])
 	all := overrides(t, s)
 	require.Len(t, all, 1)
-	assert.Equal(t, gates.By{Who: gates.ThePerson, How: gates.ByQuestion, Session: s.Session}, all[0].By)
+	assert.Equal(t, state.By{Who: state.ThePerson, How: state.ByQuestion, Session: s.Session}, all[0].By)
 }
 
 // A person in the terminal says no, then yes. What they type with ! counts as the agent's
@@ -144,8 +144,8 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	m.Clear()
 	all := overrides(t, s)
 	require.Len(t, all, 1)
-	assert.Equal(t, gates.ThePerson, all[0].By.Who)
-	assert.Equal(t, gates.ByQuestion, all[0].By.How)
+	assert.Equal(t, state.ThePerson, all[0].By.Who)
+	assert.Equal(t, state.ByQuestion, all[0].By.How)
 
 	from = m.Here()
 	m.Type("!")
@@ -160,7 +160,7 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	all = overrides(t, s)
 	require.Len(t, all, 2)
 	require.NotNil(t, all[1].By.TTY, fmt.Sprint(all[1].By))
-	assert.Equal(t, gates.By{Who: gates.ThePerson, How: gates.AtTerminal, Session: s.Session, TTY: all[1].By.TTY}, all[1].By)
+	assert.Equal(t, state.By{Who: state.ThePerson, How: state.AtTerminal, Session: s.Session, TTY: all[1].By.TTY}, all[1].By)
 }
 
 // TestAnotherSkillTakesNothingAwayUntold: by a command or an event of its own the agent replaces no unfinished workflow; a call of
@@ -229,8 +229,8 @@ func TestGatesLookWhereTheClientIs(t *testing.T) {
 	allowed(t, r, "environment", "there")
 	assert.Contains(t, denied(t, r, "here"), "its check failed (exit status 1)")
 	assert.Contains(t, denied(t, r, "an event"), "its check failed (exit status 1)")
-	inTree := func(e gates.Evidence) bool { return e.Verdict == gates.Allow && e.Tree == s.Path("wt") }
-	assert.True(t, slices.ContainsFunc(state(t, s).About(2), inTree))
+	inTree := func(e state.Evidence) bool { return e.Verdict == state.Allow && e.Tree == s.Path("wt") }
+	assert.True(t, slices.ContainsFunc(stateOf(t, s).About(2), inTree))
 	told := ""
 	for _, hook := range append(r.Ran("PostToolUse"), r.Ran("Stop")...) {
 		told += hook.Stdout

@@ -142,7 +142,7 @@ func TestTheMachines(t *testing.T) {
 				turns = append(turns, Do(m.call(t, fmt.Sprint("move ", i))))
 			}
 			play(t, s, turns, moves, first, len(moves))
-			for _, c := range state(t, s).Steps {
+			for _, c := range stateOf(t, s).Steps {
 				assert.NotEmpty(t, c.Outcome, c.Name())
 			}
 		})

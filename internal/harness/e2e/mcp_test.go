@@ -13,7 +13,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // served is a sandbox with a default model, which has no task tools, and a plugin with the
@@ -83,7 +83,7 @@ func TestAPluginBringsTheToolsForItsSteps(t *testing.T) {
 	assert.Contains(t, denied(t, r, "fails"), "NO-VERSION")
 	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3")
 	assert.Contains(t, r.Text("complete 3"), "The workflow is complete.")
-	now := state(t, s.Sandbox)
+	now := stateOf(t, s.Sandbox)
 	assert.Equal(t, 3, now.DoneCount())
 	notes := 0
 	for _, e := range now.Evidence {
@@ -107,7 +107,7 @@ func TestASkipNeedsThePerson(t *testing.T) {
 
 	assert.Contains(t, denied(t, r, "skip"), `#1 "Write" is not skipped`)
 	assert.Contains(t, denied(t, r, "complete"), `#1 "Write" was not approved`)
-	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount())
+	assert.Equal(t, 0, stateOf(t, s.Sandbox).DoneCount())
 }
 
 // At the terminal the client shows the server's question as a form.
@@ -118,11 +118,11 @@ func TestAPersonApprovesByAForm(t *testing.T) {
 	m.See(0, "❯")
 	m.Enter("go")
 	m.See(0, "Is the text good?")
-	require.False(t, state(t, s.Sandbox).Step(1).Done())
+	require.False(t, stateOf(t, s.Sandbox).Step(1).Done())
 	m.Answer(m.Here(), "\r", "the-turn-is-over")
 	allowed(t, m.Run(), "complete")
-	last := state(t, s.Sandbox).Evidence
-	assert.Equal(t, gates.ByElicitation, last[len(last)-1].By.How)
+	last := stateOf(t, s.Sandbox).Evidence
+	assert.Equal(t, state.ByElicitation, last[len(last)-1].By.How)
 }
 
 // TestAFormThatAHookOfTheAgentFillsIn: the agent writes the hook in mid-session, and then nobody is asked.
@@ -135,7 +135,7 @@ func TestAFormThatAHookOfTheAgentFillsIn(t *testing.T) {
 		s.call("complete", "step_complete", 1), s.call("skip", "step_skip", 1, "because", "no time"), Say("done")}}, "go")
 	assert.Contains(t, denied(t, r, "complete"), "needs the approval of a person, and this client cannot ask one")
 	assert.Contains(t, denied(t, r, "skip"), "only a person can decide that, and this client cannot ask one")
-	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount())
+	assert.Equal(t, 0, stateOf(t, s.Sandbox).DoneCount())
 }
 
 // An Elicitation hook answers in place of a person.
@@ -153,9 +153,9 @@ func TestAPersonLetsAStepBeSkipped(t *testing.T) {
 
 	allowed(t, r, "skip", "next")
 	assert.Contains(t, read(t, s.Sandbox, "project/asked.json"), "Its reason: no time")
-	now := state(t, s.Sandbox)
+	now := stateOf(t, s.Sandbox)
 	assert.Equal(t, "skipped", now.Word(now.Step(1)))
-	assert.Equal(t, gates.Override, now.Evidence[0].Verdict)
+	assert.Equal(t, state.Override, now.Evidence[0].Verdict)
 }
 
 // Subagents have the tools too.
@@ -173,7 +173,7 @@ func TestASubagentHasTheTools(t *testing.T) {
 
 	assert.Contains(t, denied(t, r, "early"), `#1 "Release: collect" must be done first`)
 	allowed(t, r, "complete")
-	assert.Equal(t, 1, state(t, s.Sandbox).DoneCount())
+	assert.Equal(t, 1, stateOf(t, s.Sandbox).DoneCount())
 }
 
 // The server keeps the environment with which it was started, and with it the session from
@@ -181,7 +181,7 @@ func TestASubagentHasTheTools(t *testing.T) {
 func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {
 	s := newServed(t, steps("Release"))
 	s.prompt(Script{Main: []Turn{Do(Skill("skill", "fsmtx:release")), Say("done")}}, "go")
-	old := state(t, s.Sandbox)
+	old := stateOf(t, s.Sandbox)
 
 	r := s.PromptAndSay(Script{Main: []Turn{
 		Do(Call("before", s.prefix+"workflow_status", nil)),
@@ -192,8 +192,8 @@ func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {
 
 	assert.Contains(t, r.Text("before"), "There is no workflow in this task list")
 	allowed(t, r, "complete")
-	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount(), "the old list is left alone")
-	assert.Equal(t, old.Evidence, state(t, s.Sandbox).Evidence)
+	assert.Equal(t, 0, stateOf(t, s.Sandbox).DoneCount(), "the old list is left alone")
+	assert.Equal(t, old.Evidence, stateOf(t, s.Sandbox).Evidence)
 }
 
 // The server stays where it was started when the agent enters a work tree. The hook tells it where the
@@ -210,6 +210,6 @@ func TestTheToolsLookInTheWorkTree(t *testing.T) {
 	tree := s.Path("project/.claude/worktrees/w")
 	assert.Contains(t, denied(t, r, "without"), "missing or empty in "+tree)
 	allowed(t, r, "with")
-	inTree := func(e gates.Evidence) bool { return e.Verdict == gates.Allow && e.Tree == tree }
-	assert.True(t, slices.ContainsFunc(state(t, s.Sandbox).Evidence, inTree))
+	inTree := func(e state.Evidence) bool { return e.Verdict == state.Allow && e.Tree == tree }
+	assert.True(t, slices.ContainsFunc(stateOf(t, s.Sandbox).Evidence, inTree))
 }

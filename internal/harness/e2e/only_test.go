@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	lists "github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -55,8 +56,8 @@ func TestCallsBelongToSteps(t *testing.T) {
 	assert.Contains(t, denied(t, r, "late"), `"Push", which is done. Ready: #3`)
 
 	// A person lets one call through; at the end of the workflow the calls are free.
-	frame := &gates.Frame{Store: gates.Store{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}}
-	_, err := frame.Permit(t.Context(), "Bash(git push *)", "once more", gates.By{Who: gates.ThePerson, How: gates.AtTerminal})
+	frame := &gates.Frame{Store: state.Store{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}}
+	_, err := frame.Permit(t.Context(), "Bash(git push *)", "once more", state.By{Who: state.ThePerson, How: state.AtTerminal})
 	require.NoError(t, err)
 	r = s.Prompt(Script{Main: []Turn{
 		load,

@@ -64,7 +64,7 @@ func TestALoopAndABranch(t *testing.T) {
 	assert.Equal(t, []string{"#1 [completed] Implement (round 3)", "#2 [completed] Test (round 3)", "#3 [completed] Review (round 2 of 3)",
 		"#4 [completed] Settle it (not needed: #3 ended as approved)", "#5 [pending] Publish"}, taskLines(t, r, "after the approval"))
 	assert.Contains(t, denied(t, r, "reopen"), `#2 "Test" ended as done and is done`)
-	assert.Equal(t, "done", state(t, s).Step(5).Outcome)
+	assert.Equal(t, "done", stateOf(t, s).Step(5).Outcome)
 }
 
 // chosen is a workflow whose first step a person decides.

@@ -15,7 +15,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // held returns a sandbox whose project has the hooks and the skill release with these
@@ -49,10 +49,10 @@ func allowed(t *testing.T, r *realclient.Run, ids ...string) {
 	}
 }
 
-// state returns the state of the steps.
-func state(t *testing.T, s *realclient.Sandbox) *gates.State {
+// stateOf returns the state of the steps.
+func stateOf(t *testing.T, s *realclient.Sandbox) *state.State {
 	t.Helper()
-	found, err := gates.Load(t.Context(), list(s))
+	found, err := state.Load(t.Context(), list(s))
 	require.NoError(t, err)
 	return found
 }
@@ -108,7 +108,7 @@ func TestAStepProducesItsFiles(t *testing.T) {
 		assert.Contains(t, denied(t, r, "start"), `#1 "Write" cannot be started: it needs in.md, which is missing or empty in `+s.Project)
 		assert.Contains(t, denied(t, r, "complete"), `#1 "Write" cannot be completed: it needs out/*.md`)
 		allowed(t, r, "start again", "complete again")
-		assert.Equal(t, "done", state(t, s).Word(state(t, s).Step(1)))
+		assert.Equal(t, "done", stateOf(t, s).Word(stateOf(t, s).Step(1)))
 	})
 }
 
@@ -128,7 +128,7 @@ func TestACheckFailsAndIsRepaired(t *testing.T) {
 		assert.Contains(t, reason, "fsmtx step skip 1")
 		denied(t, r, "next")
 		allowed(t, r, "start", "complete again", "next again")
-		e := state(t, s).Evidence
+		e := stateOf(t, s).Evidence
 		var exits []int
 		for _, one := range e {
 			if one.Check != nil {
@@ -160,8 +160,8 @@ func TestAPersonIsAskedForApproval(t *testing.T) {
 		r := s.Prompt(script, "go", saysYes(t, s)...)
 
 		allowed(t, r, "complete", "next")
-		e := state(t, s).Evidence
-		assert.Equal(t, gates.Ask, e[0].Verdict)
+		e := stateOf(t, s).Evidence
+		assert.Equal(t, state.Ask, e[0].Verdict)
 		assert.Equal(t, "#1 [completed] Write", taskLines(t, r, "list")[0])
 	})
 }
@@ -313,7 +313,7 @@ func TestStepsOfOneMessageWaitForEachOther(t *testing.T) {
 		Do(TaskUpdate("complete 3", "3", "completed")),
 	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
 		allowed(t, r, "start 1", "start 2", "complete 1", "complete 2", "start 3", "complete 3")
-		assert.Equal(t, 3, state(t, s).DoneCount())
+		assert.Equal(t, 3, stateOf(t, s).DoneCount())
 	})
 }
 
@@ -326,5 +326,5 @@ func TestAStartAndACompletionInOneMessage(t *testing.T) {
 		Do(TaskList("list")), Say("done"))}, "go")
 	allowed(t, r, "build", "start", "test")
 	assert.Equal(t, []string{"#1 [completed] Build", "#2 [completed] Test"}, taskLines(t, r, "list"))
-	assert.Equal(t, 2, state(t, s).DoneCount())
+	assert.Equal(t, 2, stateOf(t, s).DoneCount())
 }

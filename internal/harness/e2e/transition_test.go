@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // Fact 157: a rewritten update keeps to itself; what else is in the message is carried out as it is. Of two
@@ -40,7 +40,7 @@ func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 	one, _ := refused(t, r, "one")
 	two, _ := refused(t, r, "two")
 	assert.NotEqual(t, one, two, "one of them is refused")
-	assert.Equal(t, 3, state(t, s).Step(3).Round)
+	assert.Equal(t, 3, stateOf(t, s).Step(3).Round)
 	assert.Contains(t, taskLines(t, r, "after both"), "#3 [pending] Review (round 3 of 3) [blocked by #2]")
 }
 
@@ -59,12 +59,12 @@ func TestAStoppedUpdateLapses(t *testing.T) {
 		Say("done"))}, "go")
 	assert.Contains(t, denied(t, r, "approved"), "NOT-APPROVED")
 	allowed(t, r, "changes")
-	found := state(t, s)
+	found := stateOf(t, s)
 	assert.Equal(t, "changes", found.Step(1).Outcome)
 	assert.True(t, found.Step(2).NotNeeded)
 	lapsed := 0
 	for _, e := range found.Evidence {
-		if e.Verdict == gates.Lapsed {
+		if e.Verdict == state.Lapsed {
 			lapsed++
 		}
 	}
@@ -101,7 +101,7 @@ func TestThreeLevelsOfSkills(t *testing.T) {
 	assert.Contains(t, denied(t, r, "too early"), "under it is the workflow of commits")
 	allowed(t, r, "build", "start", "collect", "read", "fine", "search", "dig", "collected", "draft", "written", "publish")
 	assert.Contains(t, strings.Join(taskLines(t, r, "deep"), "\n"), "#8 [pending] Dig")
-	for _, c := range state(t, s).Steps {
+	for _, c := range stateOf(t, s).Steps {
 		assert.True(t, c.Done(), c.Name())
 	}
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/gates"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
-	gates "github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/state"
 	lists "github.com/fsmtx/fsmtx/internal/tasks"
 )
 
@@ -56,9 +57,9 @@ func TestAReleaseWithValues(t *testing.T) {
 	assert.Contains(t, strings.Join(taskLines(t, r, "first list"), "\n"), "#2 [pending] Choose the kind of the spring release\n")
 	assert.Contains(t, strings.Join(taskLines(t, r, "first list"), "\n"), "#7 [pending] Publish {version}")
 
-	frame := &gates.Frame{Store: gates.Store{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}}
+	frame := &gates.Frame{Store: state.Store{List: lists.List{Dir: list(s), Wait: 5 * time.Second}, Session: s.Session}}
 	_, err := frame.GoPast(t.Context(), gates.Past{Step: 2, Done: true, Outcome: "major", Because: "it breaks"},
-		gates.By{Who: gates.ThePerson, How: gates.AtTerminal})
+		state.By{Who: state.ThePerson, How: state.AtTerminal})
 	require.NoError(t, err)
 
 	r = s.Prompt(Script{Main: []Turn{load,
@@ -87,9 +88,9 @@ func TestAReleaseWithValues(t *testing.T) {
 	denied(t, r, "too early")
 	allowed(t, r, "value", "write", "guide", "notes", "tests", "publish", "published")
 	assert.Contains(t, strings.Join(taskLines(t, r, "last list"), "\n"), "#7 [completed] Publish 2.0.0")
-	state := state(t, s)
-	assert.Equal(t, map[string]string{"version": "2.0.0"}, state.Step(3).Values)
-	assert.Equal(t, "done", state.Step(7).Outcome)
+	now := stateOf(t, s)
+	assert.Equal(t, map[string]string{"version": "2.0.0"}, now.Step(3).Values)
+	assert.Equal(t, "done", now.Step(7).Outcome)
 }
 
 // TestALateStep: the client shows a step that the clock has ended as completed, and the model reads
@@ -111,7 +112,7 @@ func TestALateStep(t *testing.T) {
 	assert.True(t, r.Exchanges(Main)[0].Request.Says(`Ready: #2 "Apologise"`), "the resumed session")
 	assert.Equal(t, []string{"#1 [completed] Tell the users", "#2 [pending] Apologise", "#3 [pending] Go on [blocked by #2]"},
 		taskLines(t, r, "list"))
-	assert.Equal(t, "late", state(t, s).Step(1).Outcome)
+	assert.Equal(t, "late", stateOf(t, s).Step(1).Outcome)
 }
 
 // anHourEarlier dates back what is on record, with the checksums.

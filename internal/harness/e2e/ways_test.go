@@ -53,7 +53,7 @@ func TestWhatEachWayCosts(t *testing.T) {
 		t.Logf("%s: first request %d bytes, %d more than without a plugin, with %d tools; told at the skill %d bytes; the last request %d "+
 			"bytes more than the first; %d permission questions; %d of 3 steps done",
 			c.name, first.Bytes, first.Bytes-bare[0].Bytes, len(first.Request.Tools), len(r.Told("skill")), last.Bytes-first.Bytes,
-			len(r.Denied), state(t, s).DoneCount())
+			len(r.Denied), stateOf(t, s).DoneCount())
 		assert.Positive(t, first.Bytes)
 	}
 }

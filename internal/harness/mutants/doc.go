@@ -22,7 +22,7 @@
 //	go run ./internal/harness/mutants ./fsmspec   # one of them
 //	go run ./internal/harness/mutants -sample 50  # fifty mutants, chosen at random
 //	go run ./internal/harness/mutants -at txn/dir.go:97 ./txn
-//	go run ./internal/harness/mutants -at internal/steps/grant.go -run Grant ./internal/steps
+//	go run ./internal/harness/mutants -at internal/state/grant.go -run Grant ./internal/state
 //
 // survivors.txt has one mutant a line, four fields separated by tabs: file,
 // mutation type, the source line without its indentation, and the reason why the

@@ -41,7 +41,10 @@ var targets = []target{
 	{"./internal/statefile", nil},
 	{"./internal/settings", nil},
 	{"./internal/mcp", nil},
-	{"./internal/steps", nil},
+	{"./internal/facts", nil},
+	{"./internal/workflow", []suite{{"./internal/state", ""}, {"./internal/gates", ""}}},
+	{"./internal/state", []suite{{"./internal/gates", ""}}},
+	{"./internal/gates", nil},
 	{"./internal/guard/rules", nil},
 }
 

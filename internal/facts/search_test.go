@@ -1,0 +1,99 @@
+package facts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+)
+
+// TestASearchThroughLinksEnds: with links to the directory itself the number of paths grows
+// with each wildcard, the number of directories does not.
+func TestASearchThroughLinksEnds(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		require.NoError(t, os.Symlink(".", filepath.Join(dir, name)))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.md"), []byte("x"), 0o644))
+	deep := strings.Repeat("*/", 30)
+	seen := bounds{time.Minute, 1000}.lookFor(t.Context(), dir, Wanted{Patterns: []string{deep + "*.md", deep + "*.txt", "a/b/c/x.md"}})
+	require.Empty(t, seen.Limit)
+	require.Equal(t, []string{deep + "*.txt"}, seen.Missing)
+}
+
+func TestASearchIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 50 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), nil, 0o644))
+	}
+	both := Wanted{Patterns: []string{"*", "b"}}
+	seen := bounds{time.Minute, 60}.lookFor(t.Context(), dir, Wanted{Patterns: []string{"*"}})
+	require.Equal(t, "the search for * met more than 60 names", seen.Limit)
+	seen = bounds{0, 800}.lookFor(t.Context(), dir, both) // the clock is looked at when 768 are left
+	require.Contains(t, seen.Limit, " did not end within 0s")
+	seen = bounds{time.Minute, 1000}.lookFor(t.Context(), dir, both)
+	require.Empty(t, seen.Limit)
+	require.Equal(t, []string{"*", "b"}, seen.Missing, "all files are empty")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "closed"), 0))
+	seen = LookFor(t.Context(), dir, Wanted{Patterns: []string{"closed/*"}})
+	require.Empty(t, seen.Limit)
+	require.Equal(t, []string{"closed/*"}, seen.Missing)
+}
+
+// TestTail keeps the end of any output, and the digest of all of it.
+func TestTail(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		out := NewTail()
+		var all []byte
+		for range rapid.IntRange(0, 3).Draw(t, "writes") {
+			n := rapid.SampledFrom([]int{0, 1, 100, TailBytes - 1, TailBytes, TailBytes + 1,
+				TailBytes + TailBytes/3}).Draw(t, "bytes")
+			line := rapid.SampledFrom([]string{"a\n", "line of é\n", "x"}).Draw(t, "line")
+			chunk := []byte(strings.Repeat(line, n/len(line)+1)[:n])
+			all = append(all, chunk...)
+			written, err := out.Write(chunk)
+			require.NoError(t, err)
+			require.Equal(t, n, written)
+		}
+		sum := sha256.Sum256(all)
+		require.Equal(t, hex.EncodeToString(sum[:]), out.Digest())
+		require.True(t, strings.HasSuffix(string(all), out.Text()))
+	})
+}
+
+// Of many files the first are compared, and none when the time is over.
+func TestManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	for n := range maxFiles + 1 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, message.Itoa(int64(n))), []byte("x"), 0o644))
+	}
+	all := Wanted{Every: true, Patterns: []string{"*"}}
+	assert.Len(t, LookFor(t.Context(), dir, all).Digests, maxFiles)
+	assert.Empty(t, bounds{0, searchNames}.lookFor(t.Context(), dir, all).Digests)
+}
+
+// Of a large file the beginning and the size are compared.
+func TestDigests(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "large")
+	sum := func(size int64) string {
+		require.NoError(t, os.Truncate(path, size))
+		sum, err := DigestOf(path)
+		require.NoError(t, err)
+		return sum
+	}
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
+	assert.NotEqual(t, sum(maxDigest), sum(maxDigest+1))
+	assert.Equal(t, sum(maxDigest+1), sum(maxDigest+1))
+	assert.Nil(t, Digests(t.Context(), dir, nil))
+}

@@ -1,0 +1,70 @@
+package gates
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/state"
+)
+
+// Answered applies a person's answer to the question of an earlier verdict, for clients
+// that do not apply it themselves. The gates are not evaluated again. If the step has
+// changed since the question, or a step before it was reopened, the update is denied and
+// has to be made again.
+//
+// how is the way by which the person was asked.
+func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How) Verdict {
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	dir, s, err := c.Open(ctx, c.steps)
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer f.Release(dir)
+	target := s.Step(c.target.ID)
+	asked, _ := s.Last(target.ID)
+	d := c.final(s, target, answered(s, target, u, yes, how), nil)
+	if d.verdict.Allowed() && len(d.lines) > 0 {
+		e := &d.lines[len(d.lines)-1]
+		e.Outcome, e.Round, e.Values, e.Tree, e.Unchanged = asked.Outcome, asked.Round, asked.Values, asked.Tree, asked.Unchanged
+	}
+	return f.finished(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.ToldIn(dir, key) })
+}
+
+// answered decides an update about which a person was asked.
+func answered(s *state.State, c *state.Current, u Update, yes bool, how state.How) Verdict {
+	if e, ok := s.Last(c.ID); !ok || e.Verdict != state.Ask || e.To != u.Status || c.Status != e.From {
+		return deny(c, "the question is out of date", c.Name()+" has changed since the person was asked. Complete it again")
+	}
+	if v := order(s, c, u); !v.Allowed() {
+		return v
+	}
+	if !yes {
+		return deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
+	}
+	return Verdict{Why: "a person said yes", yes: how}
+}
+
+// mayBeAnother returns why an answer about the step does not count, or nil.
+func (f *Frame) mayBeAnother(s *state.State, c *state.Current) *Verdict {
+	if f.Answers == nil {
+		return nil
+	}
+	hook := s.NewAnswerer(f.Answers())
+	if hook == "" {
+		return nil
+	}
+	command := fmt.Sprintf("fsmtx step done %d --because \"...\" %s", c.ID, f.listFlag())
+	if c.Decides == machine.Person.String() {
+		command = outcomeCommand(c.ID, f.listFlag())
+	}
+	v := deny(c, whyAnother, c.Name()+": "+state.NotByPerson(hook, command))
+	v.past.none = true
+	return &v
+}
+
+// whyAnother is Why of an answer that is not known to be the person's.
+const whyAnother = "a new hook may have answered for the person"

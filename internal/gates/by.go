@@ -1,0 +1,44 @@
+package gates
+
+import (
+	"cmp"
+
+	"github.com/fsmtx/fsmtx/internal/state"
+)
+
+// by returns who decided about an update: whoever sent it if it is carried out, which is an
+// agent unless the Frame says otherwise; the command if a check denied it, and otherwise this
+// program. Of a question, which decides nothing yet, it is who caused it.
+func (f *Frame) by(u Update, v Verdict) state.By {
+	by := state.By{Who: cmp.Or(f.Via.Who, state.TheAgent), How: cmp.Or(f.Via.How, state.ByUpdate), Session: f.Session, Agent: u.Agent,
+		TTY: f.Via.TTY}
+	if v.Check != nil && f.IsForged() {
+		by.How = state.ByShell
+	}
+	switch {
+	case v.yes != "":
+		by.Who, by.How, by.TTY = state.ThePerson, v.yes, nil
+	case v.Decision != state.Deny:
+	case v.Check != nil && v.Check.Exit != 0:
+		by.Who = state.TheCommand
+	default:
+		by.Who = state.Fsmtx
+	}
+	return by
+}
+
+// seenBy returns who decided that a step which was completed in another way counts as
+// done, or does not: the command if its check ran, and otherwise this program.
+func (f *Frame) seenBy(u Update, v Verdict) state.By {
+	by := f.by(u, v)
+	by.Who = state.Fsmtx
+	if v.Check != nil {
+		by.Who = state.TheCommand
+	}
+	return by
+}
+
+// person returns the By of a person's yes.
+func (f *Frame) person(how state.How, agent string) state.By {
+	return state.By{Who: state.ThePerson, How: how, Session: f.Session, Agent: agent}
+}

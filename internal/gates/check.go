@@ -1,0 +1,82 @@
+package gates
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// check denies the completion of a step unless its check exited with 0.
+func check(c *state.Current, r state.Result) Verdict { return command(c, "its check", r) }
+
+// command denies the completion of a step unless a command of it, named by what, exited with 0.
+func command(c *state.Current, what string, r state.Result) Verdict {
+	if r.Interrupted {
+		v := deny(c, "check interrupted", fmt.Sprintf("%s is not completed: %s was interrupted before it ended: %s\nComplete "+
+			"the step again to run it anew",
+			c.Name(), what, message.Clip(message.Words(r.Run), message.MaxSubject)))
+		v.Check, v.past.none = &r, true
+		return v
+	}
+	if r.Passed() {
+		return Verdict{Check: &r}
+	}
+	how, failed, mend := r.How(), "failed", "Fix that, then"
+	if r.Unrunnable {
+		failed, mend = "cannot run", "That is no failure of the work: tell the person what is missing, then"
+	}
+	reason := fmt.Sprintf("%s cannot be completed: %s %s (%s): %s", c.Name(), what, failed, how, message.Clip(message.Words(r.Run),
+		message.MaxSubject))
+	if r.Dir != "" {
+		reason += "\nIt ran in " + message.Words(r.Dir)
+	}
+	if tail := state.LastLines(r.Printed()); tail != "" {
+		reason += "\nThe end of its output:\n" + tail + "\n" + mend + " complete the step again"
+	} else if r.Unrunnable {
+		reason += "\n" + mend + " complete the step again"
+	} else {
+		reason += "\nIt printed nothing. Fix what it checks, then complete the step again"
+	}
+	what = strings.TrimPrefix(what, "its ")
+	v := deny(c, what+" "+failed+": "+how, reason)
+	if v.Check = &r; r.Unrunnable {
+		v.Trouble = fmt.Sprintf("the %s of %s cannot run (%s), so the step is not completed, and nothing is sent back: %s. %s", what, c.Name(),
+			how,
+			message.Clip(message.Words(r.Run), message.MaxSubject), message.Clip(message.Words(r.Printed()), message.MaxSubject))
+	}
+	return v
+}
+
+// planning denies an update of c, to a status, that needs a command to run: in plan mode the agent only reads. The
+// other gates decide there as ever. The command may be that of another step, which was completed in another way.
+func planning(c *state.Current, r *run, status string) Verdict {
+	what := workflow.Gate{Kind: r.kind}.Command()
+	switch {
+	case r.kind == workflow.EachLine:
+		what = "the command that prints its lines"
+	case r.step != c:
+		what = "the command of " + r.step.Name() + ", which was completed in another way,"
+	}
+	verb, done := "complete", "completed"
+	if status == workflow.InProgress {
+		verb, done = "start", "started"
+	}
+	v := deny(c, "plan mode", fmt.Sprintf("%s cannot be %s in plan mode: %s is not run there: %s\nLeave plan mode, then %s the step again",
+		c.Name(), done, what, message.Clip(message.Words(r.Run), message.MaxSubject), verb))
+	v.past.none = true
+	return v
+}
+
+// doesNotFit is Verdict.Why of a denial because commands of steps may run longer than the call may.
+const doesNotFit = "the checks do not fit into one call"
+
+// slow denies an update of c because a command of the step b may take too long.
+func slow(c, b *state.Current, limit, left time.Duration) Verdict {
+	return deny(c, doesNotFit, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook "+
+		"that runs it leaves only %v. "+
+		`Tell the person: "fsmtx install" repairs the hook`, c.Name(), b.Name(), limit, left.Round(time.Second)))
+}

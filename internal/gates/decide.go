@@ -1,0 +1,416 @@
+package gates
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/facts"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// decision is what follows from the state of a list, an update, and what is known about
+// gates so far. It is a value; call.carryOut does what it says.
+type decision struct {
+	verdict Verdict
+	lines   []state.Evidence // to be recorded, whether or not the update is decided
+
+	// What is missing, if the update is not decided. With it, the decision is taken again
+	// from the state of that time.
+	files  []lookup       // look for these files
+	check  *run           // run this command
+	source *state.Current // read the file with the lines for which this step is done
+	wait   bool           // wait until the updates that others decide have made a difference
+
+	// claim has the steps that this update is about to complete, for other calls to know.
+	claim []int64
+}
+
+func (d decision) decided() bool {
+	return len(d.files) == 0 && d.check == nil && d.source == nil && !d.wait
+}
+
+// run is a command of a gate.
+type run struct {
+	step *state.Current
+	kind workflow.GateKind
+	*workflow.Check
+	variables []string // for its environment
+}
+
+// lookup is the files of a gate.
+type lookup struct {
+	step *state.Current
+	kind workflow.GateKind
+	facts.Wanted
+	said []string // files that were there before, and of which it was said that they are unchanged
+}
+
+// Limits of the wait for other updates. The client runs the calls of one message and their
+// hooks independently of each other, and in any order (fact 39, client 2.1.329): a hook may
+// wait until another one lets the step before its own through.
+const (
+	patience = 5 * time.Second        // while it is being let through
+	grace    = 300 * time.Millisecond // while nothing about it is on record yet
+)
+
+// decide decides the update of the call. It owns s, and touches nothing else.
+func (c *call) decide(s *state.State) decision {
+	target := s.Step(c.target.ID)
+	waits := c.awaitsStart(s, target) // before the decision adds to the evidence what is not on record yet
+	d := c.decideAbout(s, target)
+	switch {
+	case d.check != nil && c.Planning:
+		return c.final(s, target, planning(target, d.check, c.update.Status), d.lines)
+	case d.decided() && d.verdict.Allowed() && waits:
+		return decision{wait: true, claim: []int64{target.ID}}
+	}
+	return d
+}
+
+// awaitsStart reports whether a completion has to wait for a start of the same message: for one that was let through and has not
+// reached the list, or, if nothing is on record yet, for one that may come.
+func (c *call) awaitsStart(s *state.State, target *state.Current) bool {
+	if c.update.Use == "" || c.asks || c.update.Status != workflow.Completed || target.Status != workflow.Pending {
+		return false
+	}
+	since := c.begun
+	if e, ok := s.Last(target.ID); ok && e.To == workflow.InProgress && e.Verdict == state.Allow {
+		return s.Time.Sub(e.Time) < patience
+	}
+	for _, id := range target.BlockedBy { // a start may have waited for these
+		if e, ok := s.Last(id); ok && e.Time.After(since) {
+			since = e.Time
+		}
+	}
+	return s.Time.Sub(since) < grace
+}
+
+// decideAbout is decide for any mode of the agent.
+func (c *call) decideAbout(s *state.State, target *state.Current) decision {
+	if v := keep(s, target, c.update); !v.Allowed() {
+		return c.final(s, target, v, nil)
+	}
+	if !slices.Contains([]string{workflow.Pending, workflow.InProgress, workflow.Completed}, c.update.Status) {
+		return decision{}
+	}
+	if v := c.unheard(s, target); !v.Allowed() {
+		return c.final(s, target, v, nil)
+	}
+	if e, ok := c.decidedTwin(s); ok {
+		return decision{verdict: twinVerdict(s, target, e)}
+	}
+	if hasTwin(s, c.update, c.id) {
+		return decision{wait: true}
+	}
+	s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(p state.Pending) bool { return p.Call == c.id })
+	if v := c.running(s, target); !v.Allowed() {
+		return c.final(s, target, v, nil)
+	}
+	lines := append(s.RecordSeen(c.by(c.update, Verdict{})), c.lapseOver(s)...)
+	if v, ok := c.ungated(s, target); ok {
+		return c.final(s, target, v, lines)
+	}
+	// A target that was completed in another way needs only its own gates: so each of several can be put right by itself.
+	if target.Status != workflow.Completed {
+		d, ok := c.decideSeen(s, target, lines)
+		if !ok {
+			return d
+		}
+		lines = d.lines
+		if v, ok := c.ungated(s, target); ok { // how another step ended may have ended this one
+			return c.final(s, target, v, lines)
+		}
+	}
+	return c.decideOrder(s, target, lines)
+}
+
+// DoneAlready is why a completion of a step that is done is allowed. It changes nothing.
+const DoneAlready = "it was done already"
+
+// ungated returns the verdict on an update that no gate decides about. ok is false for another.
+func (c *call) ungated(s *state.State, target *state.Current) (v Verdict, ok bool) {
+	switch {
+	case target.Done() && !target.Unread && !target.Gone() && c.update.Status != workflow.Completed:
+		return isDone(s, target, c.listFlag()), true
+	case target.Done() && !target.Gone() && c.update.Status == workflow.Completed:
+		v := Verdict{Why: DoneAlready}
+		if word := state.OutcomeIn(c.update.Metadata); word != "" && word != target.Outcome {
+			v.Told = "This changes nothing: " + isDone(s, target, c.listFlag()).Reason // else it would take the word for heard
+		}
+		return v, true
+	case target.Gone() || c.update.Status == workflow.Pending:
+		return Verdict{Why: "no gate applies"}, true
+	}
+	return Verdict{}, false
+}
+
+// unheard refuses what a command or a tool of the MCP server says of a step that is done: the
+// caller would take it for heard.
+func (c *call) unheard(s *state.State, target *state.Current) Verdict {
+	members, _ := jsonx.Members(c.update.Values)
+	given := slices.Sorted(maps.Keys(members))
+	switch {
+	case !c.Apply || c.update.Outcome == "" && len(given) == 0:
+		return Verdict{}
+	case target.Done():
+		if (c.update.Outcome == "" || c.update.Outcome == target.Outcome) && c.repeats(target, given) {
+			return Verdict{}
+		}
+		return isDone(s, target, c.listFlag())
+	}
+	return Verdict{}
+}
+
+// repeats reports whether the values given are those that the step has given.
+func (c *call) repeats(target *state.Current, given []string) bool {
+	return !slices.ContainsFunc(given, func(name string) bool {
+		text, ok := state.ValueText(jsonx.Member(c.update.Values, name))
+		return !ok || target.Values[name] != text
+	})
+}
+
+// isDone refuses to open a step that is done: only an outcome or a person does that, and what is closed stays so.
+func isDone(s *state.State, c *state.Current, list string) Verdict {
+	how := "ended as " + c.Outcome
+	if c.NotNeeded {
+		how = "is not needed"
+	}
+	if s.IsClosed(c.Workflow) {
+		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.WhyClosed(c.Workflow), s.Possible()))
+		v.past.none = true
+		return v
+	}
+	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step `+
+		`reopen %d --because "..." %s`,
+		c.Name(), how, c.ID, list))
+	v.past.none = true
+	return v
+}
+
+// decideOrder decides about a change that needs the steps before the target to be done.
+// lines are to be recorded in any case.
+func (c *call) decideOrder(s *state.State, target *state.Current, lines []state.Evidence) decision {
+	if v := order(s, target, c.update); !v.Allowed() {
+		if c.isWorthWaiting(s, target) {
+			d := decision{lines: lines, wait: true}
+			if c.update.Status == workflow.Completed {
+				d.claim = []int64{target.ID}
+			}
+			return d
+		}
+		return c.final(s, target, v, lines)
+	}
+	if target.Unread { // how it ends is not known, so its gates are evaluated once its record can be read
+		return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+	}
+	if e := (&ending{c: c, s: s, step: target}); c.update.Status == workflow.Completed {
+		if _, ok := e.word(); !ok {
+			return c.final(s, target, e.verdict, lines)
+		}
+	}
+	if target.Status == workflow.Pending && (c.update.Status != workflow.Completed || s.AwaitsLines(target, workflow.Completed)) {
+		if d, ok := c.decideStart(s, target, lines); !ok {
+			return d
+		}
+	}
+	switch {
+	case s.AwaitsLines(target, c.update.Status):
+		return c.decideLines(s, target, lines)
+	case c.update.Status == workflow.Completed:
+		return c.decideEnd(s, target, lines)
+	}
+	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+}
+
+// decideStart evaluates the gates of the target's start. ok is false if one denies, or something is missing.
+func (c *call) decideStart(s *state.State, target *state.Current, lines []state.Evidence) (d decision, ok bool) {
+	for _, g := range target.Gates() {
+		if g.When != workflow.AtStart {
+			continue
+		}
+		f, known := c.facts[factKey{target.ID, g.Kind}]
+		v := pathFault(s, target, g, c.listFlag())
+		switch {
+		case !v.Allowed():
+		case !known:
+			return decision{lines: lines, files: []lookup{lookupOf(s, target, g)}}, false
+		case f.away != "":
+			v = c.nowhere(target, f)
+		default:
+			v = files(target, g.When, f)
+		}
+		if !v.Allowed() {
+			return c.final(s, target, v, lines), false
+		}
+	}
+	return decision{}, true
+}
+
+// lookup says what has to be looked for because of a gate.
+func lookupOf(s *state.State, b *state.Current, g workflow.Gate) lookup {
+	l := lookup{step: b, kind: g.Kind, Wanted: facts.Wanted{Patterns: g.Patterns, Anywhere: g.Kind == workflow.ReadyFiles}}
+	if g.Kind != workflow.ReadyFiles {
+		l.Was, l.said = filesWere(s, b)
+	}
+	return l
+}
+
+// blamed returns the denial of an update because of another step, which was completed in
+// another way.
+func blamed(b *state.Current, v Verdict) Verdict {
+	v.Reason = b.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
+	v.past.step, v.Why = b.ID, "first #"+message.Itoa(b.ID)+": "+v.Why
+	return v
+}
+
+// reasoned gives an allowed update its reason in a few words.
+func (c *call) reasoned(target *state.Current, v Verdict) Verdict {
+	switch {
+	case !v.Allowed() || v.Why != "":
+	case target.Unread:
+		v.Why = "in order; its record cannot be read"
+	case v.Check != nil && !v.Check.Passed():
+		v.Why = "its check failed" // and another outcome follows from that
+	case v.Check != nil && target.HasCheck(v.Check.Run):
+		v.Why = "its check passed"
+	case target.Check != nil && c.NoChecks && c.update.Status == workflow.Completed:
+		v.Why = "in order; checks are off"
+	default:
+		v.Why = "in order"
+	}
+	return v
+}
+
+// isWorthWaiting reports whether the steps before the target may be done soon, by other
+// calls of the same message.
+func (c *call) isWorthWaiting(s *state.State, target *state.Current) bool {
+	if c.update.Use == "" {
+		return false // not a call of a message
+	}
+	waited := s.Time.Sub(c.begun)
+	if waited < grace {
+		return true
+	}
+	return waited < patience && !slices.ContainsFunc(s.OpenFor(target, c.update.Status),
+		func(b *state.Current) bool { return !s.BeingLetThrough(b) })
+}
+
+// decidedTwin returns the decision about the same call of the agent that another process
+// has taken since this one began, or before if it leads back: the hook may be registered both
+// by a plugin and in the settings. The client starts both at the same time, and one may be done
+// before the other begins.
+func (c *call) decidedTwin(s *state.State) (state.Evidence, bool) {
+	u := c.update
+	for _, e := range slices.Backward(s.Evidence) {
+		if u.Use != "" && e.Use == u.Use && message.Itoa(e.Step) == u.Task && (e.To == u.Status && !e.Time.Before(c.begun) ||
+			len(e.Reopens) > 0) {
+			return e, true
+		}
+	}
+	return state.Evidence{}, false
+}
+
+// twin returns the verdict of a call that another process has decided. It is said again,
+// because that process may have been killed before it answered.
+func twinVerdict(s *state.State, c *state.Current, e state.Evidence) Verdict {
+	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
+	switch {
+	case len(e.Reopens) > 0:
+		v.Turn = &Turn{e.Outcome, s.TurnedBy(e)}
+	case e.Verdict == state.Deny:
+		v.Reason = c.Name() + " is refused: " + e.Why +
+			". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
+	case e.Verdict == state.Ask:
+		v.Reason = approval(c).Reason
+	}
+	return v
+}
+
+// hasTwin reports whether another process is deciding the same call.
+func hasTwin(s *state.State, u Update, call string) bool {
+	return u.Use != "" && slices.ContainsFunc(s.Pending,
+		func(p state.Pending) bool { return p.Use == u.Use && p.Call != call && message.Itoa(p.Step) == u.Task })
+}
+
+// checkRuns is Why of a denial that ends by itself.
+const checkRuns = "its check is running"
+
+// running denies an update of a step whose check is running in another call, unless it starts the step: that call completes it then. A
+// start that comes when another call of its message has completed the step would open it again.
+func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
+	e, known := s.Last(target.ID)
+	known = known && e.Round == target.Round // else it is open again
+	switch starts := c.update.Status == workflow.InProgress; {
+	case starts && known && e.Lets() && e.To == workflow.Completed && c.update.Use != "" && !e.Time.Before(c.begun):
+		v = deny(target, "it is done", target.Name()+" was completed by another call of this message, so it need not be started")
+	case s.Checking(target.ID) && !(starts && target.Status == workflow.Pending):
+		v = deny(target, checkRuns, target.Name()+" is being completed by another call, whose check is running: wait until it ends")
+	default:
+		return Verdict{}
+	}
+	v.past.none = true
+	return v
+}
+
+// seenLine records the verdict on a step that was completed in another way.
+func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evidence {
+	e := state.Evidence{Time: s.Time, Step: b.ID, From: workflow.Completed, To: workflow.Completed, Verdict: state.Allow,
+		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
+		Unchanged: v.unchanged}
+	if !v.Allowed() {
+		e.Verdict, e.Why = state.Deny, v.Why
+	}
+	return e
+}
+
+// final returns the decision v about the update, with the line that records it. A denial or
+// a question that is repeated tells the agent to stop trying.
+func (c *call) final(s *state.State, target *state.Current, v Verdict, lines []state.Evidence) decision {
+	if v.Decision == "" {
+		v.Decision = state.Allow
+	}
+	e := state.Evidence{
+		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
+		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
+		Unchanged: v.unchanged,
+	}
+	if target.Within > 0 && e.To == workflow.InProgress {
+		e.Round = target.Round
+	}
+	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() {
+		return decision{verdict: v, lines: lines} // nothing changes
+	}
+	if v.Decision == state.Ask && len(v.unchanged) > 0 {
+		v.Reason += "\n(" + quotedNames(v.unchanged) + " was not changed for it.)"
+	}
+	if v.Decision == state.Allow && e.To == workflow.Completed && len(c.lists) > 0 {
+		e.Files = c.lists
+	}
+	if !v.Allowed() {
+		n := s.Repeats(e) + 1
+		if n > 1 {
+			e.Times = n
+		}
+		v = c.repeated(target, v, n)
+	}
+	return decision{verdict: v, lines: append(lines, e)}
+}
+
+// repeated says in the reason how often the same was refused or asked.
+func (c *call) repeated(target *state.Current, v Verdict, n int) Verdict {
+	switch {
+	case v.Decision == state.Ask && c.Apply: // the caller asks the person itself, or says that it cannot
+	case v.Decision == state.Ask:
+		v.Reason += unanswered(n, state.ApproveCommand(target.ID, v.Outcome, c.listFlag()))
+	case v.Why == checkRuns:
+	case n >= state.MaxRepeats:
+		v.past.only = true
+		v.Reason += ".\nThis is the same refusal for the " + message.Nth(n) + " time: stop trying, and ask the person what to do"
+	}
+	return v
+}

@@ -1,0 +1,496 @@
+package gates
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// every makes the tests of enforcement try every case instead of a sample.
+var every = flag.Bool("every", false, "try every fault, every byte and every death")
+
+// TestMain runs the processes that are killed: with FSMTX_TEST_DIE_AT=N in the environment
+// the program makes the update FSMTX_TEST_CALL of the list FSMTX_TEST_LIST and is killed
+// ahead of step N.
+func TestMain(m *testing.M) {
+	n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_DIE_AT"))
+	if err != nil {
+		os.Exit(m.Run())
+	}
+	f := &Frame{
+		Store: state.Store{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)},
+			Session: "s1"},
+		Env: os.Environ(),
+	}
+	f.try(context.Background(), os.Getenv("FSMTX_TEST_CALL"), true)
+}
+
+// denied are updates that may not be carried out without a word to the person.
+var denied = map[string]Update{
+	"blocked":       {Task: "2", Status: workflow.InProgress, Use: "toolu_a"},
+	"file missing":  {Task: "3", Status: workflow.Completed},
+	"failing check": {Task: "4", Status: workflow.Completed},
+	"approval":      {Task: "5", Status: workflow.Completed},
+	"deletion":      {Task: "6", Status: workflow.Deleted},
+	"hidden":        {Task: "6", Metadata: []byte(`{"_internal": true}`)},
+	"overdue":       {Task: "2", Status: workflow.InProgress},
+	"call":          {}, // a call that belongs to a step: see try
+	"unchanged":     {Task: "1", Status: workflow.Completed},
+	"moved":         {Task: "1", Status: workflow.Completed},
+}
+
+// try makes the update with that name, or the call. If use is set, it is a call of a message,
+// which may wait for others.
+func (f *Frame) try(ctx context.Context, name string, use bool) Verdict {
+	u := denied[name]
+	if !use {
+		u.Use = ""
+	}
+	if name == "call" {
+		return f.Call(ctx, ToolCall{Tool: "Bash", Line: "git push"})
+	}
+	return f.Update(ctx, u)
+}
+
+// lines returns how many lines of evidence there are.
+func linesFor(s *state.State) int { return len(s.Evidence) + len(s.Calls) }
+
+// enforced returns lists in which the updates in denied are to be denied, by their names:
+// templates, which each case copies.
+func enforced(t *testing.T) map[string]string {
+	t.Helper()
+	l := hydrated(t, workflow.Step{}, workflow.Step{BlockedBy: []int64{1}}, workflow.Step{Produces: []string{"missing"}},
+		workflow.Step{Check: &workflow.Check{Run: "echo no; exit 3", Timeout: 20}},
+		workflow.Step{Approval: "Publish?"}, workflow.Step{})
+	l.allows(1, workflow.InProgress)
+	l.denies(2, workflow.InProgress)
+	l.allows(3, workflow.InProgress)
+	templates := map[string]string{}
+	for name := range denied {
+		templates[name] = filepath.Dir(l.List.Dir)
+	}
+	l = hydrated(t, workflow.Step{Approval: "Really?"}, workflow.Step{BlockedBy: []int64{1}})
+	require.Equal(t, state.Ask, l.ask(1, workflow.Completed).Decision)
+	l.set(1, workflow.Completed) // by a script, after nobody said yes
+	templates["overdue"] = filepath.Dir(l.List.Dir)
+	l = released(t)
+	l.allows(1, workflow.InProgress)
+	l.set(1, workflow.InProgress)
+	require.Equal(t, state.Deny, l.call(push("")).Decision)
+	templates["call"] = filepath.Dir(l.List.Dir)
+	l = inProject(t, `[{"id": 1, "subject": "Write", "produces": ["notes.md"]}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`,
+		map[string]string{"notes.md": "of the last release"})
+	l.allows(1, workflow.InProgress)
+	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
+	templates["unchanged"] = filepath.Dir(l.List.Dir)
+	l = inProject(t, `[{"id": 1, "subject": "Write", "produces": ["notes.md"]}, {"id": 2, "subject": "Publish", "blockedBy": [1]}]`, nil)
+	l.allows(1, workflow.InProgress)
+	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
+	require.NoError(t, os.Rename(l.project, l.project+".new"))
+	l.write("notes.md", "in a decoy")
+	templates["moved"] = filepath.Dir(l.List.Dir)
+	return templates
+}
+
+// copied returns a frame for a copy of the template.
+func copied(t *testing.T, template string) *Frame {
+	t.Helper()
+	dir := filepath.Join(worlds.MemoryDir(t), "tasks")
+	require.NoError(t, filepath.WalkDir(template, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(template, path)
+		to := filepath.Join(dir, rel)
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o700)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o600)
+	}))
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return &Frame{Store: state.Store{List: tasks.List{Dir: filepath.Join(dir, "s1"), Wait: 5 * time.Second}, Session: "s1"}, Env: os.Environ()}
+}
+
+// stateDirOf returns S.
+func stateDirOf(f *Frame) string { return filepath.Join(filepath.Dir(f.List.Dir), ".s1.fsmtx") }
+
+// silent reports what is wrong with the outcome of an update that is to be denied: it was
+// carried out, and nobody was told.
+func silent(v Verdict) bool { return v.Allowed() && v.Trouble == "" }
+
+// listOf returns the content of the tasks.
+func listOf(t *testing.T, f *Frame) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(f.List.Dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".json") {
+			data, err := os.ReadFile(filepath.Join(f.List.Dir, e.Name()))
+			require.NoError(t, err)
+			files[e.Name()] = string(data)
+		}
+	}
+	return files
+}
+
+// requireEnforced fails unless each of the updates is denied again without any fault, or told if it is refused only once, and
+// nothing was lost: neither a task nor evidence.
+func requireEnforced(t *testing.T, f *Frame, name string, before map[string]string, evidence int, about string) {
+	t.Helper()
+	f.List.FS = nil
+	require.Equal(t, before, listOf(t, f), about)
+	v := f.try(t.Context(), name, true)
+	require.False(t, silent(v) || v.Allowed() && name != "unchanged", "%s: %+v", about, v)
+	s, err := state.Load(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	require.Empty(t, s.Troubles)
+	require.GreaterOrEqual(t, linesFor(s), evidence, about)
+}
+
+// TestEnforcementOnEveryFault makes each call to the file system fail once with each error.
+func TestEnforcementOnEveryFault(t *testing.T) {
+	errnos := []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT,
+		syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
+	stride := 1
+	if !*every {
+		errnos, stride = errnos[:1], 4
+	}
+	templates, tried, told := enforced(t), 0, 0
+	for name := range denied {
+		for _, errno := range errnos {
+			for n := 0; ; n += stride {
+				f := copied(t, templates[name])
+				before, s := listOf(t, f), stateOfList(t, f)
+				var failed *faultfs.Step
+				f.List.FS = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
+				v := f.try(t.Context(), name, false)
+				if failed == nil {
+					break
+				}
+				tried++
+				about := fmt.Sprintf("%s, %v at step %d, %s: %+v", name, errno, n, failed, v)
+				require.False(t, silent(v), about)
+				if v.Allowed() {
+					told++
+				}
+				requireEnforced(t, f, name, before, linesFor(s), about)
+				_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+			}
+		}
+	}
+	t.Logf("%d faults; the person was told instead of a denial after %d of them", tried, told)
+}
+
+func stateOfList(t *testing.T, f *Frame) *state.State {
+	t.Helper()
+	s, err := state.Load(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	return s
+}
+
+// filesIn returns the sizes of the files in a directory.
+func filesIn(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	sizes := map[string]int{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			sizes[e.Name()] = int(info.Size())
+		}
+	}
+	require.Greater(t, len(sizes), 2)
+	return sizes
+}
+
+// TestEnforcementOfDamagedFiles flips each byte of each file in S, and cuts each file at each
+// length.
+func TestEnforcementOfDamagedFiles(t *testing.T) {
+	templates := enforced(t)
+	stride, tried, told := 211, 0, 0
+	if *every {
+		stride = 1
+	}
+	for name := range denied {
+		for file, size := range filesIn(t, filepath.Join(templates[name], ".s1.fsmtx")) {
+			for at := 0; at < size; at += stride {
+				for _, cut := range []bool{false, true} {
+					f := copied(t, templates[name])
+					path := filepath.Join(stateDirOf(f), file)
+					data, err := os.ReadFile(path)
+					require.NoError(t, err)
+					if cut {
+						data = data[:at]
+					} else {
+						data[at] ^= 1 << (at % 8)
+					}
+					require.NoError(t, os.WriteFile(path, data, 0o600))
+					before := listOf(t, f)
+					v := f.try(t.Context(), name, false)
+					require.False(t, silent(v), "%s: %s at byte %d, cut %t: %+v", name, file, at, cut, v)
+					require.Equal(t, before, listOf(t, f))
+					tried++
+					if v.Allowed() {
+						told++
+					}
+					_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+				}
+			}
+		}
+	}
+	t.Logf("%d damaged files; the person was told instead of a denial for %d of them", tried, told)
+}
+
+// TestEnforcementWithoutStateDir: nothing is known, and the person is told, once a session.
+func TestEnforcementWithoutStateDir(t *testing.T) {
+	template := enforced(t)["blocked"]
+	for name, remove := range map[string]func(s string) error{
+		"gone":  os.RemoveAll,
+		"empty": func(s string) error { _ = os.RemoveAll(s); return os.Mkdir(s, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := copied(t, template)
+			require.NoError(t, remove(stateDirOf(f)))
+			v := f.Update(t.Context(), denied["failing check"])
+			require.True(t, v.Allowed())
+			require.Contains(t, v.Trouble, `#4 "Step 4" is marked as a step of the workflow "release", but nothing about it is on record in `+
+				stateDirOf(f)+", so the steps of this list are not enforced.")
+			require.Empty(t, f.Update(t.Context(), denied["approval"]).Trouble, "it was told in this session")
+			f.Session = "s2"
+			require.NotEmpty(t, f.Update(t.Context(), denied["approval"]).Trouble)
+			troubles, err := state.Troubles(t.Context(), f.List.Dir)
+			require.NoError(t, err)
+			require.Len(t, troubles, 1)
+			require.ErrorIs(t, troubles[0], state.ErrUnrecorded)
+			require.Equal(t, Verdict{}, f.Update(t.Context(), Update{Task: "99", Status: workflow.Deleted}), "no step")
+		})
+	}
+	f := copied(t, template)
+	require.NoError(t, os.Chmod(stateDirOf(f), 0o777))
+	for name := range denied {
+		if slices.Contains([]string{"overdue", "call", "unchanged", "moved"}, name) {
+			continue // of another list
+		}
+		v := f.try(t.Context(), name, false)
+		require.False(t, silent(v), name)
+		if name == "blocked" || name == "deletion" || name == "hidden" {
+			require.Equal(t, state.Deny, v.Decision, "it needs no record: %s", name)
+		}
+	}
+}
+
+// TestEnforcementWithoutOneRecord: a step is completed only after what is under it, of which the record is another one. If either
+// cannot be read, that is denied or told, and the list stays as it is.
+func TestEnforcementWithoutOneRecord(t *testing.T) {
+	l := inProject(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Migrate", "each": {"run": "echo a"},
+		"do": [{"id": 1, "subject": "Change {item}"}]}]}`, nil)
+	l.begin(1)
+	records, err := filepath.Glob(filepath.Join(stateDirOf(l.Frame), "done-*"))
+	require.NoError(t, err)
+	require.Len(t, records, 2)
+	for _, record := range records {
+		f := copied(t, filepath.Dir(l.List.Dir))
+		require.NoError(t, os.WriteFile(filepath.Join(stateDirOf(f), filepath.Base(record)), []byte("damaged"), 0o600))
+		before := listOf(t, f)
+		v := f.Update(t.Context(), Update{Task: "1", Status: workflow.Completed})
+		require.False(t, silent(v), "%+v", v)
+		require.Equal(t, before, listOf(t, f))
+	}
+}
+
+// TestEnforcementWithTheLockHeld: what is denied stays denied, and its record is only late.
+func TestEnforcementWithTheLockHeld(t *testing.T) {
+	templates := enforced(t)
+	for name := range denied {
+		f := copied(t, templates[name])
+		lines := linesFor(stateOfList(t, f))
+		held, err := os.OpenFile(filepath.Join(stateDirOf(f), "lock"), os.O_RDWR, 0)
+		require.NoError(t, err)
+		require.NoError(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
+		f.List.Wait = time.Millisecond
+		v := f.try(t.Context(), name, false)
+		require.False(t, v.Allowed(), "%s: %+v", name, v)
+		v = f.Update(t.Context(), Update{Task: "1", Status: workflow.Pending})
+		require.Equal(t, Verdict{Decision: state.Allow, Step: 1, Why: "no gate applies"}, v)
+		late, err := filepath.Glob(filepath.Join(stateDirOf(f), "late.*"))
+		require.NoError(t, err)
+		require.Len(t, late, 2, name)
+		seen := stateOfList(t, f)
+		require.GreaterOrEqual(t, linesFor(seen), lines+2, "readers see it at once")
+
+		require.NoError(t, held.Close())
+		f.List.Wait = 5 * time.Second
+		v = f.try(t.Context(), name, false)
+		require.False(t, silent(v) || v.Allowed() && name != "unchanged", "%s: %+v", name, v)
+		late, err = filepath.Glob(filepath.Join(stateDirOf(f), "late.*"))
+		require.NoError(t, err)
+		require.Empty(t, late, "the next holder of the lock merges it")
+		require.Greater(t, linesFor(stateOfList(t, f)), linesFor(seen))
+	}
+}
+
+// TestALateLineIsNotRemovedUnread: while a call writes late lines, the holder of the lock adds to the evidence
+// what it finds of them. If the call is killed there, nothing of it stays to be read again.
+func TestALateLineIsNotRemovedUnread(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		for n, more := 0, true; more; n++ {
+			f := copied(t, enforced(t)["failing check"])
+			merge := func() {
+				require.NoError(t, f.Locked(t.Context(), func(dir *txn.Dir) error { return f.Record(dir, stateOfList(t, f), nil) }))
+			}
+			writer := *f
+			c := &call{Frame: &writer, id: state.NewCallID()}
+			left := n
+			writer.List.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+				if left--; left < 0 && killed {
+					return faultfs.ErrFrozen
+				} else if left == -1 {
+					merge()
+				}
+				return nil
+			}}
+			var lines []state.Evidence
+			for _, why := range []string{"the first", "the second"} {
+				lines = append(lines, state.Evidence{Time: time.Now().UTC(), Step: 1, To: workflow.Pending, Verdict: state.Override, Why: why})
+			}
+			err := c.WriteLate(lines)
+			more = left < 0
+			merge()
+			seen := stateOfList(t, f)
+			for _, e := range lines {
+				found := slices.ContainsFunc(seen.Evidence, func(o state.Evidence) bool { return e.Why == o.Why })
+				require.True(t, found || err != nil, "%s: merged at step %d", e.Why, n)
+			}
+			late, err := filepath.Glob(filepath.Join(stateDirOf(f), "late.*[a-z]")) // but for a temporary file, which nobody reads
+			require.NoError(t, err)
+			require.Empty(t, late, "killed: %t, step %d", killed, n)
+		}
+	}
+}
+
+// TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at
+// the path of S before each call to the file system. The victim's files stay as they are.
+func TestEnforcementOfASwappedStateDir(t *testing.T) {
+	templates := enforced(t)
+	victim := []string{"steps.jsonl", "pending.json", "told.json", "steps.snapshot", "lock", "journal", "task.json"}
+	swaps := 0
+	for name := range denied {
+		for n := 0; ; n++ {
+			if !*every && n%7 != 0 {
+				if n > 200 {
+					break
+				}
+				continue
+			}
+			f := copied(t, templates[name])
+			s, swapped := stateDirOf(f), false
+			step := -1
+			f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+				if step++; step == n {
+					swapped = true
+					require.NoError(t, os.Rename(s, s+".theirs"))
+					require.NoError(t, os.Mkdir(s, 0o700))
+					for _, file := range victim {
+						require.NoError(t, os.WriteFile(filepath.Join(s, file), []byte("precious"), 0o600))
+					}
+					require.NoError(t, os.Chmod(s, 0o777)) // as if it were another user's
+				}
+				return nil
+			}}
+			v := f.try(t.Context(), name, false)
+			if !swapped {
+				break
+			}
+			swaps++
+			require.False(t, silent(v), "%s, swapped before step %d: %+v", name, n, v)
+			for _, file := range victim {
+				data, err := os.ReadFile(filepath.Join(s, file))
+				require.NoError(t, err)
+				require.Equal(t, "precious", string(data), "%s, swapped before step %d: %s", name, n, file)
+			}
+			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+		}
+	}
+	t.Logf("%d swaps", swaps)
+}
+
+// TestEnforcementOfADamagedDirectory flips each byte of the record of the session's directory, and cuts it at each length: it
+// never names another one, in which a workflow could be begun without a question.
+func TestEnforcementOfADamagedDirectory(t *testing.T) {
+	f := copied(t, enforced(t)["blocked"])
+	project, elsewhere := filepath.Join(t.TempDir(), "project"), t.TempDir()
+	require.NoError(t, f.KeepDirectory(t.Context(), project))
+	require.Equal(t, project, f.Directory(t.Context()))
+	path := filepath.Join(stateDirOf(f), state.StopFile)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lost := 0
+	for at := range whole {
+		for _, cut := range []bool{false, true} {
+			data := slices.Clone(whole)
+			if data[at] ^= 1 << (at % 8); cut {
+				data = data[:at]
+			}
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+			dir := f.Directory(t.Context())
+			require.False(t, dir != "" && IsIn(dir, elsewhere), "byte %d, cut %t: %s", at, cut, dir)
+			if dir != project {
+				lost++
+			}
+		}
+	}
+	t.Logf("%d damaged records, of which %d name no directory or one in which nothing can be begun", 2*len(whole), lost)
+}
+
+// TestEnforcementAfterEveryDeath kills the hook ahead of each change and repeats the update.
+func TestEnforcementAfterEveryDeath(t *testing.T) {
+	templates, stride, deaths := enforced(t), 9, 0
+	if *every {
+		stride = 1
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name := range denied {
+		for n := 0; ; n += stride {
+			f := copied(t, templates[name])
+			before, s := listOf(t, f), stateOfList(t, f)
+			c := exec.Command(self)
+			c.Env = append(os.Environ(), "FSMTX_TEST_DIE_AT="+strconv.Itoa(n), "FSMTX_TEST_LIST="+f.List.Dir, "FSMTX_TEST_CALL="+name)
+			out, err := c.CombinedOutput()
+			if err == nil {
+				break // the update has fewer steps
+			}
+			require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
+			deaths++
+			requireEnforced(t, f, name, before, linesFor(s), fmt.Sprintf("%s, killed at step %d", name, n))
+			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+		}
+	}
+	t.Logf("%d deaths", deaths)
+}

@@ -1,0 +1,224 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Stop decides whether an agent may stop. If it may not, agent is the reason for the agent
+// and person the one for the person. Only the session that called the skill of a workflow is
+// sent back to its steps: others may share the list. If the agent may stop, agent is empty, and
+// person may be what the person has to know.
+//
+// After an error the agent may stop.
+func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
+	list, err := f.load(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	s, left, err := f.stop(ctx, list, x)
+	if err != nil {
+		return "", "", err
+	}
+	missing := message.Join(f.tellMissing(ctx, list, x), f.tellChanged(ctx, list, x))
+	missing = message.Join(missing, f.tellChosen(ctx, list, x.Project))
+	f.logStop(s, x, left)
+	if len(left) == 0 {
+		return "", missing, nil
+	}
+	agent, person = sentBack(s, left, x, f.Questions)
+	if x.Shown {
+		person = ""
+	}
+	return agent, message.Join(person, missing), nil
+}
+
+// stop returns the steps to which the agent is sent back, or none. s is the state of the
+// list; mine is that of the session's workflows, nil if it has none.
+func (f *Frame) stop(ctx context.Context, s *state.State, x Stopping) (mine *state.State, left []*state.Current, err error) {
+	_ = f.lapse(ctx, s, Pause{Agent: x.Agent}) // the next event tries again
+	nothing := x.Mode == StopOff || len(s.Ready()) == 0
+	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || !s.HasOpen() {
+		return nil, nil, nil
+	}
+	if x.Heard == nil {
+		s = f.own(s, x.Transcript, x.Prompt)
+	} else {
+		s = s.OnlyCalled(x.Heard.Called)
+	}
+	if x.Mode == StopOff || len(s.Ready()) == 0 {
+		return s, nil, nil
+	}
+	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	last := all.of(f.reminder(x))
+	if left = stop(s, x, last); len(left) == 0 {
+		return s, nil, nil
+	}
+	if f.IsForged() { // the reminder is for the client's own event
+		return s, nil, nil
+	}
+	left = x.heard(s).wanted(s, left)
+	// Once the person has said stop, there is no reminder in a later turn either, unless the
+	// work has gone on: the reminder of this stall counts as given.
+	if err := f.remember(ctx, x, last.again(s.ProgressDigest())); err != nil {
+		return nil, nil, err // a reminder that is not recorded would be repeated for ever
+	}
+	return s, left, nil
+}
+
+// load is Load at an event: the list shows the state then.
+func (f *Frame) load(ctx context.Context) (*state.State, error) {
+	s, err := state.Load(ctx, f.List.Dir)
+	if err != nil || !isBehind(s) {
+		return s, err
+	}
+	if _, err := f.redo(ctx, s); err != nil {
+		return s, nil // the next event tries again
+	}
+	return state.Load(ctx, f.List.Dir)
+}
+
+// own returns the state of the workflows whose skill the session has called.
+func (f *Frame) own(s *state.State, path, prompt string) *state.State {
+	return s.Of(f.Session, func(command string) bool {
+		_, called := client.LastCall(path, prompt, func(name string) bool { return name == command || strings.HasSuffix(command, ":"+name) })
+		return called
+	})
+}
+
+// reminder returns the key of an agent in the file of reminders.
+func (f *Frame) reminder(x Stopping) string { return cmp.Or(x.Caller, f.Session) + "/" + x.Agent }
+
+// remember records when the agent was last sent back.
+func (f *Frame) remember(ctx context.Context, x Stopping, last reminder) error {
+	return f.changeReminders(ctx, f.reminder(x), last.String())
+}
+
+// changeReminders sets a value in the file of reminders.
+func (f *Frame) changeReminders(ctx context.Context, key, value string) error {
+	return state.Remember(ctx, &f.Store, state.StopFile, func(r reminders) reminders { return r.with(key, value) })
+}
+
+// reminders has the last reminder, by session and agent.
+type reminders map[string]string
+
+// reminder is the progress at which an agent was last sent back, and how often it was sent back
+// there.
+type reminder struct {
+	at    string
+	times int
+}
+
+// again returns the reminder after one more at the progress.
+func (r reminder) again(progress string) reminder {
+	if r.at != progress {
+		return reminder{progress, 1}
+	}
+	return reminder{progress, r.times + 1}
+}
+
+// String returns the progress and, if it is more than once, how often.
+func (r reminder) String() string {
+	if r.times == 1 {
+		return r.at
+	}
+	return r.at + " " + strconv.Itoa(r.times)
+}
+
+func (r reminders) of(agent string) reminder {
+	at, times, counted := strings.Cut(r[agent], " ")
+	n := 1
+	if counted {
+		n, _ = strconv.Atoi(times)
+	}
+	return reminder{at, n}
+}
+
+// BeginTurn makes the count of Stopping.Turns begin again, because the person has sent a
+// prompt.
+func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
+	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	last := all.of(f.reminder(x))
+	if err != nil || last.times < 2 {
+		return err
+	}
+	return f.remember(ctx, x, reminder{last.at, 0})
+}
+
+// maxReminders limits the number of agents in the file. When it is reached, all subagents
+// are forgotten, and if the file is still too long, all sessions.
+const maxReminders = 50
+
+func (r reminders) with(agent, progress string) reminders {
+	if len(r) >= maxReminders {
+		maps.DeleteFunc(r, func(key, _ string) bool { return !strings.HasSuffix(key, "/") })
+	}
+	if r == nil || len(r) >= maxReminders {
+		r = reminders{}
+	}
+	r[agent] = progress
+	return r
+}
+
+// Resume returns the state of the session's workflows in the list as text for an agent that
+// has lost its context. It is empty if every step is done. path is that of the session's
+// transcript.
+func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
+	s, err := f.load(ctx)
+	if err != nil || len(s.Steps) == 0 {
+		return "", err
+	}
+	return resumed(f.own(s, path, "")), nil
+}
+
+// Report returns the state of the workflows that a session works, or of all workflows in the list if
+// it is not known to work any, as text for an agent. It is empty if every step is done.
+func (f *Frame) Report(ctx context.Context, session string) (string, error) {
+	s, err := state.Load(ctx, f.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return "", err
+	}
+	if heard, err := f.Heard(session); err == nil && heard.Works {
+		s = s.OnlyCalled(heard.Called)
+	}
+	return resumed(s), nil
+}
+
+// Edit decides whether an agent that works in cwd may write the file at the path. The files of a list
+// are kept from it if a step is in the list, whether or not its record can be read.
+func (f *Frame) Edit(path, cwd string) Verdict {
+	if path = safefile.Absolute(homely(path), cwd); path == "" {
+		return Verdict{}
+	}
+	s, err := txn.StateDir(f.List.Dir)
+	if err != nil {
+		return f.trouble(err)
+	}
+	var v Verdict
+	for _, file := range []string{path, filepath.Clean(path)} { // as the kernel reads .. and as the client does
+		if v = edit(safefile.Resolve(file), safefile.Resolve(f.List.Dir), safefile.Resolve(s)); !v.Allowed() {
+			break
+		}
+	}
+	if v.Allowed() {
+		return Verdict{}
+	}
+	live, err := state.LiveSteps(f.List.Dir)
+	if err == nil && len(live) == 0 {
+		return Verdict{}
+	}
+	return v
+}

@@ -1,0 +1,34 @@
+package gates
+
+import (
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// files denies the start or the completion of a step whose files are missing.
+func files(c *state.Current, when workflow.Moment, f fact) Verdict {
+	what, why := "cannot be completed", "missing: "
+	if when == workflow.AtStart {
+		what, why = "cannot be started", "missing before the start: "
+	}
+	switch {
+	case f.Limit != "":
+		return deny(c, why+f.Limit, c.Name()+" "+what+": "+f.Limit+" in "+message.Words(f.dir)+
+			". Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely")
+	case len(f.Missing) == 0:
+		return unchanged(c, f)
+	}
+	list, verb := quotedNames(f.Missing), "is"
+	if len(f.Missing) > 1 {
+		verb = "are"
+	}
+	reason := c.Name() + " " + what + ": it needs " + list + ", which " + verb + " missing or empty in " + message.Words(f.dir)
+	if len(f.Outside) > 0 {
+		reason += ". " + quotedNames(f.Outside) + " leads out of it, and does not count"
+	}
+	if err := f.Sight.Err; err != nil {
+		reason += ". It cannot all be read: " + message.Words(err.Error())
+	}
+	return deny(c, why+list, reason)
+}

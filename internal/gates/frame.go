@@ -1,0 +1,560 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/facts"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// CallLimit is the time limit with which the hook on TaskUpdate is registered. It is above
+// the limit of the longest check, because the decision of a hook that is killed at its
+// limit is lost (fact 46, client 2.1.329).
+const CallLimit = 1860 * time.Second
+
+// callMargin is the part of a call's time limit that is reserved for everything but
+// checks.
+const callMargin = 30 * time.Second
+
+// Frame decides about the updates of one list. An update is decided in rounds: the state of
+// the list is read under its lock; call.decide returns a decision, as a value; carryOut does
+// what it says. If something is missing, it is found out without any lock, and the next
+// round begins.
+type Frame struct {
+	state.Store
+
+	Env      []string      // environment of checks
+	Limit    time.Duration // of the whole call; 0 is CallLimit
+	NoChecks bool          // do not run checks
+	Planning bool          // the agent is in plan mode: an update that needs a command to run is denied
+
+	// Began is when the process began that serves this call only; zero is now.
+	Began time.Time
+
+	// Interruptible returns a context that is cancelled by the signals that end this
+	// program. It is called before a check runs; nil leaves the context as it is.
+	Interruptible func(context.Context) (context.Context, context.CancelFunc)
+
+	// Unnamed reports whether a person's command in a terminal finds the list without naming it.
+	// It is asked when a text names such a command; nil is no.
+	Unnamed func() bool
+
+	// Apply makes the Frame change the task's status itself, under the client's locks,
+	// when the gates allow it. It is for callers without a client that does. The update
+	// is then denied if the gates cannot be evaluated, because nothing was changed.
+	Apply bool
+
+	// Via is who sends the updates, and by which way; empty is an agent, by the client's
+	// TaskUpdate. Its Session and Agent are not used.
+	Via state.By
+
+	// Questions is the tool by which the agent asks the person, if the answers are heard; see
+	// Chosen. It is empty if the agent has no such tool.
+	Questions string
+
+	// Answers returns the hooks that may have answered for the person when they were asked. Nil returns none.
+	Answers func() []state.Answerer
+}
+
+// call is one update that is being decided.
+type call struct {
+	*Frame
+	id         string // unique, for its pending records
+	update     Update
+	steps      state.RecordedSteps
+	troubles   []error             // about the record
+	target     *state.RecordedStep // the step that the update is about
+	begun      time.Time
+	unattended bool // the client cannot ask a person at this event
+
+	facts    map[factKey]fact
+	lists    map[string]string // see digestLists; as they were when a gate was last evaluated
+	claimed  bool              // there are pending records of this call
+	lockless bool              // the lock could not be had a moment ago
+	asks     bool              // see Question
+}
+
+// Update decides an update, and records the decision. An update that is not about a step
+// is allowed; it locks and writes nothing.
+func (f *Frame) Update(ctx context.Context, u Update) Verdict {
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	return f.finished(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+}
+
+// Question decides an update that a command is about to make, as far as the person has to be asked: a denial
+// and a question are recorded as by Update. An update that needs no person is allowed and not recorded,
+// because the command decides it. Answered applies the answer, without evaluating the gates again.
+func (f *Frame) Question(ctx context.Context, u Update) Verdict {
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	c.asks = true
+	return f.finished(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+}
+
+// Completed decides about a step that the client is about to complete, in case no hook saw
+// the update. The gates are not evaluated again for a completion that was allowed.
+func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	s, err := c.Look(ctx, c.steps)
+	if err != nil {
+		return f.trouble(err)
+	}
+	target := s.Step(c.target.ID)
+	e, known := s.Last(target.ID)
+	switch {
+	case target.Done(), known && e.To == workflow.Completed && e.Lets():
+		return f.redone(ctx, c.steps)
+	case known && e.To == workflow.Completed && isAsked(s, target): // the client completes a step about which it asked only after a yes
+		if v := f.mayBeAnother(s, target); v != nil {
+			no := state.Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: workflow.Completed, Verdict: state.Deny, Why: v.Why,
+				Agent: e.Agent,
+				By:    state.By{Who: state.TheCommand, How: state.ByApproval, Session: f.Session, Agent: e.Agent}}
+			if noted := c.noted(ctx, s, no); noted.Trouble != "" {
+				v.Trouble = noted.Trouble
+			}
+			return *v
+		}
+		yes := state.Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: workflow.Completed, Verdict: state.Allow, Why: f.saidYes(),
+			Agent: e.Agent, By: f.person(state.ByApproval, e.Agent),
+			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged}
+		return c.noted(ctx, s, yes)
+	}
+	c.unattended = true
+	return f.finished(c, c.run(ctx), func(key string) bool { return f.ToldBefore(ctx, key) })
+}
+
+// saidYes says who answered the client's question.
+func (f *Frame) saidYes() string {
+	if f.Answers != nil {
+		if others := f.Answers(); len(others) > 0 {
+			return message.Sprintf("a person said yes, or %s did for them", others[0].Name)
+		}
+	}
+	return "a person said yes"
+}
+
+// isAsked reports whether the last decision about the step is a question to a person.
+func isAsked(s *state.State, c *state.Current) bool {
+	e, ok := s.Latest(c.ID)
+	_, stands := s.Last(c.ID)
+	return ok && e.Verdict == state.Ask && stands
+}
+
+// begin returns the call of an update. If the update is not about a step, it returns nil and
+// the verdict.
+func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
+	src, r := state.OpenRecord(f.List.Dir, txn.WithFS(f.List.Files()))
+	src.Close()
+	if err := r.AddUnread(f.List.Dir); err != nil {
+		return nil, f.trouble(err)
+	}
+	target := r.Steps.Find(u.Task)
+	if target == nil {
+		t, err := state.TaggedTask(f.List.Dir, u.Task)
+		if err != nil {
+			return nil, f.trouble(err)
+		}
+		if t != nil {
+			return nil, f.unrecorded(ctx, t, len(r.Steps) > 0)
+		}
+	}
+	if target == nil {
+		target = blockedAnew(r.Steps, u) // of a task that is no step
+	}
+	if target == nil {
+		return nil, f.redone(ctx, r.Steps)
+	}
+	c := &call{Frame: f, id: state.NewCallID(), update: u, steps: r.Steps, target: target, begun: f.Began, facts: map[factKey]fact{}}
+	if c.begun.IsZero() {
+		c.begun = time.Now()
+	}
+	c.troubles = r.Troubles()
+	if target.Unread && f.Apply && u.Outcome != "" { // only its record says what that leads to
+		return nil, f.trouble(errors.Join(c.troubles...))
+	}
+	return c, Verdict{}
+}
+
+// redone makes the list of these steps show the state of its workflows, at an event that is
+// about none of them.
+func (f *Frame) redone(ctx context.Context, all state.RecordedSteps) Verdict {
+	if len(all) == 0 {
+		return Verdict{}
+	}
+	trouble, _ := f.Redo(ctx) // the next event tries again
+	return Verdict{Trouble: trouble}
+}
+
+// blockedAnew returns a step that the update would make wait for a task which is not a step,
+// or nil.
+func blockedAnew(all state.RecordedSteps, u Update) *state.RecordedStep {
+	for _, id := range u.AddBlocks {
+		if r := all.Find(id); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// run decides the update in rounds.
+func (c *call) run(ctx context.Context) Verdict {
+	for {
+		d, v := c.round(ctx)
+		switch {
+		case d.decided():
+			return v
+		case d.wait:
+			c.await(ctx)
+		case d.source != nil:
+			c.readLines(ctx, d.source)
+		case d.check != nil:
+			c.check(ctx, d.check)
+			ctx = context.WithoutCancel(ctx) // an interrupted check is recorded, too
+			c.lockless = false
+			c.lists = c.digestLists()
+		default:
+			c.find(ctx, d.files)
+			c.lists = c.digestLists()
+		}
+	}
+}
+
+// round takes a decision and carries it out, under the lock of the list. If the lock cannot
+// be had, that only delays the record: the decision is taken from what can be read without.
+func (c *call) round(ctx context.Context) (decision, Verdict) {
+	if c.lockless {
+		return c.roundUnlocked(ctx, nil)
+	}
+	dir, s, err := c.Open(ctx, c.steps)
+	if err != nil {
+		c.lockless = true
+		return c.roundUnlocked(ctx, err)
+	}
+	defer c.Release(dir)
+	d := decision{} // the recovery has taken the step out of the list
+	if s.Step(c.target.ID) != nil {
+		d = c.judged(s)
+	}
+	return d, c.carryOut(ctx, dir, s, d)
+}
+
+// judged is decide, without what another process is going to decide; see Question.
+func (c *call) judged(s *state.State) decision {
+	d := c.decide(s)
+	if c.asks && d.decided() && d.verdict.Allowed() {
+		return decision{}
+	}
+	return d
+}
+
+// carryOut does what a decision says, under the lock, and returns its verdict.
+func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *state.State, d decision) Verdict {
+	if !d.decided() {
+		_ = c.Record(dir, s, d.lines) // they are found out again
+		c.publish(dir, s, d)
+		return Verdict{}
+	}
+	v, over := d.verdict, ""
+	if v.Allowed() {
+		var more []state.Evidence
+		more, over = s.TellOver(c.by(c.update, Verdict{}))
+		d.lines = slices.Insert(slices.Clone(d.lines), max(0, len(d.lines)-1), more...) // the decision is the last line
+	}
+	x := state.Change{Lines: d.lines}
+	if c.Apply && v.Decision == state.Allow && d.changes() {
+		x.Status = map[int64]string{c.target.ID: d.lines[len(d.lines)-1].To}
+	}
+	done, err := c.Store.Apply(ctx, dir, s, x)
+	c.publish(dir, s, d)
+	switch {
+	case err != nil:
+		return c.withTroubles(dir, c.unrecorded(v, err), s)
+	case done.Unset != nil:
+		return c.trouble(done.Unset)
+	}
+	v = v.telling(done.Told)
+	for _, text := range []string{notYet(done.NotYet), done.PutRight, over, tellFresh(s, d.lines)} {
+		v.Trouble = message.Join(v.Trouble, text)
+	}
+	return c.withTroubles(dir, c.withLate(v, s, d), s)
+}
+
+// notYet tells the person that tasks are not in the list yet.
+func notYet(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("the tasks for the lines of a step are not in the list yet, or those of an earlier round "+
+		"still are; the next update tries again: %v", err)
+}
+
+// withLate adds to a verdict what the agent has to know of steps that the clock has ended.
+func (c *call) withLate(v Verdict, s *state.State, d decision) Verdict {
+	text := lateText(s, d.lines)
+	switch {
+	case text == "":
+	case v.Turn != nil:
+		v.Turn = &Turn{v.Turn.Outcome, text + "\n" + v.Turn.Text}
+	case v.Decision == state.Deny:
+		v.Reason = text + "\n" + v.Reason
+	default:
+		v.Told = text
+	}
+	return v
+}
+
+// changes reports whether the update that was decided changes the task's status.
+func (d decision) changes() bool {
+	if len(d.lines) == 0 {
+		return false
+	}
+	e := d.lines[len(d.lines)-1]
+	return e.From != e.To
+}
+
+// publish tells other calls what this one is about to do. An error is ignored: the record
+// only makes others wait, and a step that it does not name is not done either.
+func (c *call) publish(dir *txn.Dir, s *state.State, d decision) {
+	if len(d.claim) == 0 && !c.claimed && len(s.Dead) == 0 {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(s.Pending), func(p state.Pending) bool { return p.Call == c.id })
+	for _, id := range d.claim {
+		others = append(others, c.pending(id, d.wait))
+	}
+	c.claimed = len(d.claim) > 0
+	_ = state.WritePending(dir, others)
+}
+
+// roundUnlocked is round without the lock. cause is why it cannot be had, or nil if that was
+// said before.
+func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdict) {
+	s, err := c.Look(ctx, c.steps)
+	if err != nil {
+		return decision{}, c.trouble(errors.Join(cause, err))
+	}
+	d := c.judged(s)
+	if !d.decided() {
+		return d, Verdict{}
+	}
+	v := d.verdict
+	if c.Apply && v.Decision == state.Allow && d.changes() {
+		return d, c.trouble(cmp.Or(cause, txn.ErrLocked))
+	}
+	if len(s.UnfinishedExpansions()) > 0 && v.Allowed() {
+		return d, listLocked(s.Step(c.target.ID))
+	}
+	if err := c.WriteLate(d.lines); err != nil {
+		v = c.unrecorded(v, errors.Join(cause, err))
+	} else {
+		c.LogDecisions(s, d.lines)
+	}
+	return d, c.withTroubles(nil, v, s)
+}
+
+// noted adds one line to the evidence, if need be without the lock.
+func (c *call) noted(ctx context.Context, s *state.State, e state.Evidence) Verdict {
+	if err := c.Note(ctx, s, e); err != nil {
+		return c.unrecorded(Verdict{Step: e.Step}, err)
+	}
+	return Verdict{Step: e.Step}
+}
+
+// Intervals at which a call looks whether another one has made a difference.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = 200 * time.Millisecond
+)
+
+// await waits, without a lock, as long as the decision is to wait.
+func (c *call) await(ctx context.Context) {
+	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		s, err := c.Look(ctx, c.steps)
+		if err != nil || !c.decide(s).wait {
+			return
+		}
+	}
+}
+
+// find looks for files, without a lock.
+func (c *call) find(ctx context.Context, all []lookup) {
+	for _, l := range all {
+		f := c.workplace(l.step.Workflow)
+		if f.said = l.said; f.away == "" {
+			f.Sight = facts.LookFor(ctx, f.dir, l.Wanted)
+		}
+		c.facts[factKey{l.step.ID, l.kind}] = f
+	}
+}
+
+// check runs the check of a step, without a lock. What is known about files may be out of
+// date afterwards.
+func (c *call) check(ctx context.Context, b *run) {
+	if c.Interruptible != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = c.Interruptible(ctx)
+		defer cancel()
+	}
+	f := c.workplace(b.step.Workflow)
+	if f.away != "" {
+		c.facts[factKey{b.step.ID, b.kind}] = f
+		return
+	}
+	r := c.runCheck(ctx, b, f.dir)
+	f.result = &r
+	for key, known := range c.facts {
+		if known.result == nil {
+			delete(c.facts, key)
+		}
+	}
+	if b.kind == workflow.EachLine {
+		f.Digests = filesForLines(b.step.Each, ctx, f.dir)
+	}
+	c.facts[factKey{b.step.ID, b.kind}] = f
+}
+
+// left returns how long checks may take in this call.
+func (c *call) left() time.Duration {
+	limit := c.Limit
+	if limit == 0 {
+		limit = CallLimit
+	}
+	return limit - callMargin - time.Since(c.begun)
+}
+
+// finished adds to a denial the command with which a person goes past the gate: the first time that a step is refused in a
+// session, which told reports and remembers, and when nobody else can do anything.
+func (f *Frame) finished(c *call, v Verdict, told func(key string) bool) Verdict {
+	v.Step = c.target.ID
+	if v.Decision == state.Deny && v.Step != 0 && !v.past.none {
+		v.Reason = strings.TrimSuffix(v.Reason, ".") + "."
+		if step := cmp.Or(v.past.step, v.Step); !told(f.Session+"/past/"+message.Itoa(step)) || v.past.only {
+			what := "this"
+			if v.past.more {
+				what = "#" + message.Itoa(v.past.step) + ", which comes first,"
+			}
+			v.Reason += "\nA person can go past " + what + " in a terminal outside the client: " + state.OverrideCommands(step, f.listFlag())
+		}
+	}
+	if v.past.ends {
+		v.Reason += ": in a terminal outside the client they can skip it with " + state.OverrideCommands(v.Step, f.listFlag()) +
+			", and end its whole workflow with " + endCommand(v.Step, " "+f.listFlag())
+	}
+	return f.unnamed(v)
+}
+
+// unnamed leaves the list out of the commands in a reason if a person finds it without.
+func (f *Frame) unnamed(v Verdict) Verdict {
+	flag := " " + f.listFlag()
+	if strings.Contains(v.Reason, flag) && f.Unnamed != nil && f.Unnamed() {
+		v.Reason = strings.ReplaceAll(v.Reason, flag, "")
+	}
+	return v
+}
+
+// ListFlag returns a space and the flag that names the list in another terminal, or nothing if a
+// person's command finds it without.
+func (f *Frame) ListFlag() string {
+	if f.Unnamed != nil && f.Unnamed() {
+		return ""
+	}
+	return " " + f.listFlag()
+}
+
+// listFlag returns the flag that names the list in another terminal. It is not the session's id,
+// because the hook's environment may have chosen another list than the session's, and a terminal
+// does not have that environment.
+func (f *Frame) listFlag() string { return listFlag(f.List.Dir) }
+
+// listFlag returns the flag with which a person names a list in a terminal of theirs: that of a
+// project, which is in fsmtx/tasks (package tasklist), has a name, that of Claude Code its session.
+func listFlag(dir string) string {
+	name := filepath.Base(dir)
+	if tasks := filepath.Dir(dir); filepath.Base(tasks) == "tasks" && filepath.Base(filepath.Dir(tasks)) == "fsmtx" {
+		return "--list " + name
+	}
+	return "--session " + name
+}
+
+// trouble returns the verdict for gates that cannot be evaluated.
+func (f *Frame) trouble(err error) Verdict {
+	text := message.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
+	if f.Apply {
+		return Verdict{Decision: state.Deny, Why: undecided, Reason: text}
+	}
+	return Verdict{Trouble: text}
+}
+
+// unrecorded returns the verdict of a call whose decision v could not be recorded because
+// of err. A denial stays a denial, and the person is told about an update that is allowed.
+func (c *call) unrecorded(v Verdict, err error) Verdict {
+	if v.Decision == state.Deny {
+		return v
+	}
+	if c.Apply {
+		return c.trouble(err)
+	}
+	v.unrecorded = true
+	if v.Turn != nil { // nothing is open again
+		return notSentBack(&state.Current{Step: *c.target.Step}, err)
+	}
+	v.Trouble = message.Join(v.Trouble, fmt.Sprintf("the decision about #%d is not on record: %v", c.target.ID, err))
+	return v
+}
+
+// notSentBack refuses an outcome that leads back, because that cannot be recorded.
+func notSentBack(c *state.Current, err error) Verdict {
+	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. "+
+		"Complete it again; if that does not help, tell the person",
+		c.Name(), err))
+	v.past.none = true
+	return v
+}
+
+// withTroubles adds what could not be read to the verdict of a call that is not denied, and which steps are missing, once a
+// session. dir is nil if the list is not locked.
+func (c *call) withTroubles(dir *txn.Dir, v Verdict, s *state.State) Verdict {
+	if v.Decision == state.Deny {
+		return v
+	}
+	troubles := c.troubles
+	if !c.target.Unread && len(troubles) > 0 && dir != nil && c.ToldIn(dir, c.Session+"/"+errors.Join(troubles...).Error()) {
+		troubles = nil // they are about other steps
+	}
+	for _, err := range slices.Concat(troubles, s.Troubles) {
+		if dir != nil && errors.Is(err, state.ErrMissing) && c.ToldIn(dir, c.Session+state.KeyOf("missing", s.MissingHere())) {
+			continue
+		}
+		if errors.Is(err, state.ErrForged) {
+			if dir == nil || !c.ToldIn(dir, c.Session+"/"+err.Error()) {
+				v.Trouble = message.Join(v.Trouble, err.Error())
+			}
+			continue
+		}
+		v.Trouble = message.Join(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
+	}
+	return v
+}

@@ -1,0 +1,40 @@
+package gates
+
+import (
+	"github.com/fsmtx/fsmtx/internal/facts"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// fact is what was found out about a gate of a step outside of every lock.
+type fact struct {
+	dir    string        // where it was looked for, or where the check ran
+	away   string        // what has become of that directory, so that nothing was looked for and nothing ran; usually empty
+	result *state.Result // of the check
+
+	facts.Sight
+	said []string // files of which it was said before that they are unchanged
+
+	text []byte // of the file with the lines for which a step is done
+	sum  string // its digest
+	err  error  // why it cannot be read
+}
+
+// factKey names the fact about a gate.
+type factKey struct {
+	step int64
+	kind workflow.GateKind
+}
+
+// evaluate decides whether the gate lets its step pass. f is the fact that it depends on.
+func evaluate(g workflow.Gate, c *state.Current, f fact) Verdict {
+	switch g.Kind {
+	case workflow.SkillCalled:
+		return called(c)
+	case workflow.ReadyFiles, workflow.ProducedFiles, workflow.OutcomeFiles:
+		return files(c, g.When, f)
+	case workflow.PersonApproves:
+		return approval(c)
+	}
+	return command(c, g.Command(), *f.result)
+}

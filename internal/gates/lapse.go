@@ -1,0 +1,61 @@
+package gates
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// lapseOver is lapse for the decisions about calls of the same agent that are over.
+func (c *call) lapseOver(s *state.State) []state.Evidence {
+	if c.update.Over == nil {
+		return nil
+	}
+	p := Pause{Agent: c.update.Agent, InFlight: func(use string) bool { return use == "" || use == c.update.Use || !c.update.Over(use) }}
+	return s.Lapse(c.over(s, p), c.by(c.update, Verdict{}))
+}
+
+// Pause is a moment at which an agent carries out none of its calls, or few.
+type Pause struct {
+	Agent    string                // id of the subagent; empty for the session's own agent
+	InFlight func(use string) bool // whether a call, by its id, is still being carried out; nil if none is
+}
+
+// over returns the decisions that stand although their calls are over.
+func (f *Frame) over(s *state.State, p Pause) []state.Evidence {
+	return slices.DeleteFunc(s.Standing(), func(e state.Evidence) bool {
+		return e.By.Session != f.Session || e.Agent != p.Agent || e.By.How != state.ByUpdate || p.InFlight != nil && p.InFlight(e.Use)
+	})
+}
+
+// Lapse records that decisions about updates of the session's agent have lapsed: the calls are
+// over, and the list does not show them. It takes no lock if there are none.
+//
+// Errors: those of Load and of tasks.List.Open.
+func (f *Frame) Lapse(ctx context.Context, p Pause) error {
+	live, err := state.LiveSteps(f.List.Dir)
+	if err != nil || len(live) == 0 {
+		return err
+	}
+	s, err := f.Look(ctx, live)
+	if err != nil {
+		return err
+	}
+	return f.lapse(ctx, s, p)
+}
+
+// lapse is Lapse for a state that was read without the lock. It reads the state again.
+func (f *Frame) lapse(ctx context.Context, s *state.State, p Pause) error {
+	if len(f.over(s, p)) == 0 {
+		return nil
+	}
+	live, err := state.LiveSteps(f.List.Dir)
+	if err != nil {
+		return err
+	}
+	return f.changing(ctx, live, p.Agent, func(c *call, dir *txn.Dir, s *state.State) error {
+		return c.Record(dir, s, s.Lapse(f.over(s, p), c.by(c.update, Verdict{})))
+	})
+}

@@ -1,0 +1,130 @@
+package gates
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// News returns for the person what has come of the session's steps since they were last told, a line each:
+// how many steps of a workflow are done, which was sent back, and which command was refused. At the end of a turn it also
+// says which steps wait for them. What they have seen is not said: a question of the client, or a call that a hook has
+// refused, which the terminal shows with its reason. It is empty if there is nothing, or if it cannot be recorded that
+// they are told.
+func (f *Frame) News(ctx context.Context, turnEnds bool) (text string) {
+	if f.IsForged() { // what the hook prints does not reach the person
+		return ""
+	}
+	s, err := state.LoadNow(ctx, f.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return ""
+	}
+	all, err := state.Recall[reminders](&f.Store, state.StopFile)
+	if lines, _ := newsOf(s, f, all[f.newsKey()]); err != nil || len(lines) == 0 && !(turnEnds && len(waitingFor(s, f)) > 0) {
+		return ""
+	}
+	_ = f.Locked(ctx, func(dir *txn.Dir) error { // two hooks may run at once: one of them tells
+		data, err := dir.ReadState(state.StopFile)
+		if err != nil {
+			return err
+		}
+		all := state.ParseMemo[reminders](data)
+		lines, last := newsOf(s, f, all[f.newsKey()])
+		if len(lines) > 0 {
+			if err := state.WriteMemo(dir, state.StopFile, all.with(f.newsKey(), last.Format(time.RFC3339Nano))); err != nil {
+				return err
+			}
+		}
+		if turnEnds {
+			for key, line := range waitingFor(s, f) {
+				if !f.ToldIn(dir, key) {
+					lines = append(lines, line)
+				}
+			}
+		}
+		text = strings.Join(lines, "\n")
+		return nil
+	})
+	return text
+}
+
+// newsKey is the key of the time of the last line of evidence that the person was told of.
+func (f *Frame) newsKey() string { return "told:" + f.Session + "/" }
+
+// news returns what to tell of the lines of evidence after a time, and the time of the last of them. It ends before an
+// update that was allowed and has not reached the list yet.
+func newsOf(s *state.State, f *Frame, since string) (lines []string, last time.Time) {
+	from, _ := time.Parse(time.RFC3339Nano, since) // the zero time if nothing was told yet
+	last = from
+	open := s.Standing()
+	var done []*state.Current
+	for _, e := range s.Evidence {
+		c := s.Step(e.Step)
+		if !e.Time.After(from) || e.By.Session != f.Session || c == nil {
+			continue
+		}
+		// The lines of one decision have one time.
+		if slices.ContainsFunc(open, func(o state.Evidence) bool { return o.Verdict == state.Allow && !o.Time.After(e.Time) }) {
+			break
+		}
+		last = e.Time
+		switch {
+		case e.By.How == state.AtTerminal || e.Repeats() || e.IsReopen():
+		case len(e.Reopens) > 0:
+			lines = append(lines, message.Sprintf("%s: %s was sent back: %s", c.Workflow.Command, c.Name(), e.Why))
+		case e.Verdict == state.Deny && (e.By.How == state.ByShell && e.Use == "" || e.Why == whyAnother && e.By.How == state.ByApproval):
+			lines = append(lines, message.Sprintf("%s: %s was refused: %s", c.Workflow.Command, c.Name(), e.Why))
+		case e.Lets() && e.To == workflow.Completed && c.Done() && !slices.Contains(done, c):
+			done = append(done, c)
+		}
+	}
+	return append(lines, progressOf(s, done)...), last
+}
+
+// waiting returns which steps wait for the person, by a key that is another one when they are asked again.
+func waitingFor(s *state.State, f *Frame) map[string]string {
+	all := map[string]string{}
+	for _, c := range s.Steps {
+		e, ok := s.Latest(c.ID)
+		if !ok || !s.AwaitsPerson(c) || e.By.Session != f.Session {
+			continue
+		}
+		all[fmt.Sprintf("%s/waits/%d/%d", f.Session, c.ID, e.Time.UnixNano())] = message.Sprintf("%s: %s waits for you: %s", c.Workflow.Command,
+			c.Name(), strings.TrimSpace(fmt.Sprintf(`fsmtx step done %d%s --because "..."%s`, c.ID, state.OutcomeFlag(e.Outcome), f.ListFlag())))
+	}
+	return all
+}
+
+// treesOf says in which linked work trees the gates of these steps have looked.
+func treesOf(s *state.State, done []*state.Current) string {
+	var trees []string
+	for _, c := range done {
+		if e, ok := s.Last(c.ID); ok && e.Tree != "" && !slices.Contains(trees, e.Tree) {
+			trees = append(trees, e.Tree)
+		}
+	}
+	if len(trees) == 0 {
+		return ""
+	}
+	return "; the gates looked in the work tree " + message.Words(message.Sentence(trees))
+}
+
+// progressOf says which steps are done, a line for each workflow.
+func progressOf(s *state.State, done []*state.Current) (lines []string) {
+	for _, w := range s.Workflows() {
+		ended := slices.DeleteFunc(slices.Clone(done), func(c *state.Current) bool { return c.Workflow != w })
+		if len(ended) == 0 {
+			continue
+		}
+		n, all := s.Progress(w)
+		lines = append(lines, fmt.Sprintf("%s: %d of %d done: %s%s", message.Words(w.Command), n, all, state.Names(ended), treesOf(s, ended)))
+	}
+	return lines
+}

@@ -1,0 +1,398 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Redo makes the list show the state of its workflows, if a crash or the end of a
+// process has kept another event from that: what is on record counts. It runs no gate. It
+// returns what the person has to know. It takes no lock if the list shows the state.
+//
+// Errors: those of Load and of tasks.List.Open.
+func (f *Frame) Redo(ctx context.Context) (trouble string, err error) {
+	s, err := state.Load(ctx, f.List.Dir)
+	if err != nil {
+		return "", err
+	}
+	return f.redo(ctx, s)
+}
+
+// redo is Redo for a state that was read without the lock. It reads the state again.
+func (f *Frame) redo(ctx context.Context, s *state.State) (trouble string, err error) {
+	if !isBehind(s) {
+		return "", nil
+	}
+	live, err := state.LiveSteps(f.List.Dir)
+	if err != nil {
+		return "", err
+	}
+	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *state.State) error {
+		done, err := c.Store.Apply(ctx, dir, s, state.Change{Lines: c.settled(s)})
+		trouble = done.PutRight
+		return cmp.Or(err, done.NotYet)
+	})
+	return trouble, err
+}
+
+// changing calls do with the state of the list, under its lock, unless it has no steps.
+//
+// Errors: those of tasks.List.Open.
+func (f *Frame) changing(ctx context.Context, live state.RecordedSteps, agent string, do func(*call, *txn.Dir, *state.State) error) error {
+	if len(live) == 0 {
+		return nil
+	}
+	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
+	dir, s, err := f.Open(ctx, live)
+	if err != nil {
+		return err
+	}
+	defer f.Release(dir)
+	return do(c, dir, s)
+}
+
+// behind reports whether the list does not show the state of a workflow, or shows more than is on record. A task
+// that cannot be read may be one that a power cut has
+// damaged: whoever opens the list writes it again.
+func isBehind(s *state.State) bool {
+	return s.Interrupted || len(s.Unseen)+len(s.EndedOtherwise) > 0 || s.Unshown || s.Misshapen() || s.Unticked() ||
+		slices.ContainsFunc(s.Steps, func(c *state.Current) bool {
+			return c.File == nil && !c.Gone() || len(c.Wrong(s)) > 0 || c.Status == workflow.Completed && c.Outcome == ""
+		})
+}
+
+// settled returns the lines that record what the list shows to be carried out.
+func (c *call) settled(s *state.State) []state.Evidence {
+	lines := s.RecordSeen(c.by(c.update, Verdict{}))
+	return append(lines, c.judgeSeen(s)...)
+}
+
+// Seen records which decisions the list shows to be carried out, after an update of the agent, and makes the
+// list show what follows from them.
+// It returns what the agent has to know of that: the steps that turned out not to be needed,
+// and what is ready; or the step with which to go on, if the updated task was the last step
+// of a workflow under it. It does nothing, and takes no lock, if there is no workflow.
+func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Verdict) {
+	live, err := state.LiveSteps(f.List.Dir)
+	if err != nil {
+		return "", Verdict{}
+	}
+	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
+		seen := slices.DeleteFunc(slices.Clone(s.Unseen), state.Evidence.IsLate)
+		lines := s.RecordSeen(c.by(c.update, Verdict{}))
+		judged := c.judgeSeen(s)
+		v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
+		returned := ""
+		if b := s.Find(task); b != nil && b.Done() {
+			returned = s.Returned(b.ID)
+		}
+		text = message.Join(message.Join(v.Told, s.SeenText(append(seen, judged...), returned == "")), returned)
+		return nil
+	})
+	if err != nil {
+		return "", f.trouble(err)
+	}
+	return text, v
+}
+
+// Choice is a question that a person was asked, and what they chose.
+type Choice struct {
+	Question string
+	Options  []string // the labels that they could choose from; empty if unknown
+	Chosen   string
+	Step     int64 // number of the step that fsmtx has asked them about; 0 if only the question tells
+}
+
+// Chosen records what a person chose, for a step that they decide, and that is in progress or ready: if the question is
+// fsmspec.Question, and the options are its outcomes. It returns what the agent has to know of it, or
+// "" if the question was about no step. how is the way in which the person was asked.
+func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, agent string) (text string, v Verdict) {
+	live, err := state.LiveSteps(f.List.Dir)
+	if err != nil {
+		return "", Verdict{}
+	}
+	if !live.PersonDecides() {
+		return "", f.redone(ctx, live)
+	}
+	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
+		lines := c.settled(s)
+		trouble := ""
+		for _, x := range choices {
+			e, told := c.chosen(s, x, how)
+			if text = message.Join(text, told); e.Verdict == state.Deny {
+				trouble = told
+			}
+			if e.Step != 0 {
+				lines = append(lines, e)
+			}
+		}
+		if v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}}); v.unrecorded {
+			text = ""
+		} else {
+			v.Trouble = message.Join(v.Trouble, trouble)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", f.trouble(err)
+	}
+	return text, v
+}
+
+// chosen returns the line that records what a person chose, if that is about a step, and what the agent has to know of it.
+func (c *call) chosen(s *state.State, x Choice, how state.How) (e state.Evidence, told string) {
+	b := stepAsked(s, x)
+	if b == nil {
+		return e, askedOtherwise(s, x)
+	}
+	e = state.Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Question: x.Question}
+	if another := c.mayBeAnother(s, b); another != nil {
+		e.Verdict, e.Why, e.By = state.Deny, another.Why, state.By{Who: state.TheCommand, How: how, Session: c.Session, Agent: c.update.Agent}
+		return e, another.Reason
+	}
+	e.Verdict, e.Why, e.Outcome, e.Round, e.By = state.Answer, "the person chose "+x.Chosen, x.Chosen, b.Round, c.person(how, c.update.Agent)
+	if s.IsSpent(b, x.Chosen) {
+		return e, fmt.Sprintf("The person chose %s for %s. %sThey have to choose %s: ask them again.", x.Chosen, b.Name(), s.SpentChoices(b),
+			message.Alternatives(s.Offered(b)))
+	}
+	return e, fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), x.Chosen)
+}
+
+// PersonDecides reports whether a person decides how a step of the list ends.
+func (f *Frame) PersonDecides() bool {
+	live, err := state.LiveSteps(f.List.Dir)
+	return err == nil && live.PersonDecides()
+}
+
+// asked returns the step about which a person was asked and for which their answer counts, or nil.
+func stepAsked(s *state.State, x Choice) *state.Current {
+	for _, c := range s.Ready() {
+		if c.ID == x.Step || x.Step == 0 && strings.TrimSpace(x.Question) == fsmspec.Question(c.ID) {
+			if choosesFrom(c, x) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// choosesFrom reports whether a person decides how the step ends, and the labels are its outcomes.
+func choosesFrom(c *state.Current, x Choice) bool {
+	return c.Decides == machine.Person.String() && !slices.ContainsFunc(slices.Concat(x.Options, []string{x.Chosen}),
+		func(label string) bool { return !slices.Contains(c.Choices(), label) })
+}
+
+// askedOtherwise tells the agent that an answer does not count, if the question may have been meant for a step.
+func askedOtherwise(s *state.State, x Choice) string {
+	for _, c := range s.Ready() {
+		if len(x.Options) > 0 && choosesFrom(c, x) {
+			return fmt.Sprintf("This does not count for %s: ask the person %q, with exactly these options: %s.", c.Name(),
+				fsmspec.Question(c.ID), strings.Join(c.Choices(), ", "))
+		}
+	}
+	return ""
+}
+
+// past returns the lines that record that a person ends a step, and folds them. If they
+// are refused, there are none.
+func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err error) {
+	target := s.Step(p.Step)
+	if err := MayPass(s, p); err != nil {
+		return nil, err
+	}
+	outcome := machine.Skipped
+	if p.Done {
+		if outcome, err = impliedOutcome(target, p); err != nil {
+			return nil, err
+		}
+	}
+	before := s.Evidence
+	for open := s.OpenBlockers(target); len(open) > 0; open = s.OpenBlockers(target) {
+		lines = append(lines, skip(s, cmp.Or(s.First(open), open[0]), p.Because, by)...)
+	}
+	if !p.Done {
+		return append(lines, skip(s, target, p.Because, by)...), nil
+	}
+	refuse := func(err error) ([]state.Evidence, error) {
+		s.Evidence = before
+		s.Fold()
+		return nil, fmt.Errorf("%s: %w", target.Name(), err)
+	}
+	tr, err := s.Conclude(target, outcome)
+	if errors.Is(err, machine.ErrSpent) {
+		return refuse(fmt.Errorf("%s: %w (%s)", outcome, errSpent, message.Times(target.OutcomeNamed(outcome).Max)))
+	}
+	if err != nil && !errors.Is(err, machine.ErrNoOutcome) {
+		return refuse(fmt.Errorf("once the steps before it are skipped it is not needed: %w", err))
+	}
+	if err != nil {
+		all := target.Choices()
+		for _, o := range target.Outcomes {
+			if !slices.Contains(all, o.Name) {
+				all = append(all, o.Name)
+			}
+		}
+		return refuse(fmt.Errorf("%w: %s; it ends as %s", errNoOutcome, message.Quote(outcome), message.Alternatives(all)))
+	}
+	var values map[string]string
+	if target.OwesValues(tr) {
+		if values, err = givenByPerson(s, target, p.Values); err != nil {
+			return refuse(err)
+		}
+	}
+	e := state.Evidence{Step: target.ID, To: workflow.Completed, Why: p.why(), By: by, Outcome: tr.Outcome, Reopens: tr.Reopens,
+		NotNeeded: tr.NotNeeded,
+		Values:    values}
+	if state.IsBack(tr) {
+		e.To, e.Files = workflow.Pending, p.files
+	}
+	return append(lines, follow(s, e)...), nil
+}
+
+// follow completes the line of a person's decision, and folds it.
+func follow(s *state.State, e state.Evidence) []state.Evidence {
+	c := s.Step(e.Step)
+	e.Time, e.From, e.Round, e.Verdict = s.Time, c.Status, c.Round, state.Override
+	if c.Unread && e.To == workflow.Completed {
+		c.Status = workflow.Completed // which is believed
+	}
+	s.Evidence = append(s.Evidence, e)
+	s.Fold()
+	return []state.Evidence{e}
+}
+
+// skip returns the line that records that a person skipped the step, and folds it.
+func skip(s *state.State, c *state.Current, because string, by state.By) []state.Evidence {
+	_, tr, _ := s.Flows[c.Workflow].Skip(c.ID)
+	return follow(s, state.Evidence{Step: c.ID, To: workflow.Completed, Why: state.SkipWord + because, By: by, Outcome: machine.Skipped,
+		NotNeeded: tr.NotNeeded})
+}
+
+// outcomeOf returns the outcome that a person said the step ends in.
+func impliedOutcome(c *state.Current, p Past) (string, error) {
+	choices := c.Choices()
+	switch {
+	case p.Outcome != "":
+		return p.Outcome, nil // a person may take one that the agent cannot choose
+	case len(choices) == 1:
+		return choices[0], nil
+	case slices.Contains(choices, machine.Done):
+		return machine.Done, nil
+	}
+	return "", fmt.Errorf("%s: %w: say with --outcome whether it ends as %s", c.Name(), errNoOutcome, message.Alternatives(choices))
+}
+
+// toSay returns the outcome if a person who marks the step as done has to say it, and else "".
+func outcomeToSay(c *state.Current, outcome string) string {
+	if implied, err := impliedOutcome(c, Past{}); err == nil && implied == outcome {
+		return ""
+	}
+	return outcome
+}
+
+// DoneCommand returns the command with which a person marks a step as done, in the outcome about
+// which they were asked. The command has NAME where they have to choose one.
+func DoneCommand(s *state.State, c *state.Current) string {
+	outcome := ""
+	if _, err := impliedOutcome(c, Past{}); err != nil {
+		outcome = "NAME"
+	}
+	if e, ok := s.LastEver(c.ID); ok && e.Verdict == state.Ask && e.Outcome != "" {
+		outcome = outcomeToSay(c, e.Outcome)
+	}
+	return strings.TrimSpace(state.ApproveCommand(c.ID, outcome, ""))
+}
+
+// Reopen opens a step again, and every step that comes after it.
+//
+// Errors: errNoStep, errIsOpen, errClosed, those of Load and of tasks.List.Open.
+func (f *Frame) Reopen(ctx context.Context, id int64, because string, by state.By) (*state.State, error) {
+	files := f.filesBefore(ctx, id, func(s *state.State, c *state.Current) (machine.Transition, error) {
+		_, tr, err := s.Flows[c.Workflow].Reopen(id)
+		return tr, err
+	})
+	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
+		switch {
+		case c.Gone():
+			return nil, passable(c)
+		case c.Unread:
+			return nil, fmt.Errorf("%s: %w", c.Name(), errUnread)
+		case s.IsClosed(c.Workflow):
+			return nil, message.WithHint(fmt.Errorf("%s: %w%s", c.Name(), errClosed, s.WhyClosed(c.Workflow)), howToOpen(s, c.Workflow))
+		}
+		_, tr, err := s.Flows[c.Workflow].Reopen(id)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name(), errIsOpen)
+		}
+		return follow(s, state.Evidence{Step: id, To: workflow.Pending, Why: state.ReopenWord + because, Reopens: tr.Reopens,
+			NotNeeded: tr.NotNeeded, By: by,
+			Files: files}), nil
+	})
+}
+
+// howToOpen says which step a person opens again so that a closed workflow is needed again.
+func howToOpen(s *state.State, w *workflow.Workflow) string {
+	p := s.Parent(w)
+	for s.IsClosed(p.Workflow) {
+		p = s.Parent(p.Workflow)
+	}
+	if !p.Done() {
+		return "its skill has to be called again"
+	}
+	return fmt.Sprintf(`open that one again: fsmtx step reopen %d --because "..."`, p.ID)
+}
+
+// End ends the workflow of a step: its open steps, and what is under them, are not needed any
+// more.
+//
+// Errors: errNoStep, those of Load and of tasks.List.Open.
+func (f *Frame) End(ctx context.Context, id int64, because string, by state.By) (*state.State, error) {
+	return f.overrule(ctx, id, by, func(s *state.State, c *state.Current, by state.By) ([]state.Evidence, error) {
+		e := state.Evidence{Step: id, To: c.Status, Why: state.EndWord + because, By: by}
+		for _, b := range s.OpenIn(c.Workflow) {
+			e.NotNeeded = append(e.NotNeeded, b.ID)
+		}
+		return follow(s, e), nil
+	})
+}
+
+// overrule records a person's decision about a step, and makes the list show it. What the list showed before is made right even
+// if the person is refused.
+func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
+	decide func(*state.State, *state.Current, state.By) ([]state.Evidence, error)) (s *state.State, err error) {
+	live, err := state.LiveSteps(f.List.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if live.Find(message.Itoa(id)) == nil {
+		return nil, fmt.Errorf("#%d: %w", id, errNoStep)
+	}
+	by.Session = cmp.Or(by.Session, f.Session)
+	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, now *state.State) error {
+		if s = now; s.Step(id) == nil {
+			return fmt.Errorf("#%d: %w", id, errNoStep)
+		}
+		lines := c.settled(s)
+		decided, refused := decide(s, s.Step(id), by)
+		x := state.Change{Lines: append(lines, decided...), Status: map[int64]string{}}
+		for _, e := range decided {
+			if s.Step(e.Step).Unread && e.To == workflow.Completed { // what the list shows is believed
+				x.Status[e.Step] = workflow.Completed
+			}
+		}
+		done, err := c.Store.Apply(ctx, dir, s, x)
+		return cmp.Or(refused, err, done.NotYet, done.Unset)
+	})
+	return s, err
+}

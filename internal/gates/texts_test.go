@@ -1,0 +1,434 @@
+package gates
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/facts"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// modelTexts returns every text of this package that a model reads when an update is not
+// carried out, by what it is about, each with the words that say what to do next.
+func modelTexts() map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := stateOf(stepLine{id: 1, status: workflow.Pending},
+		stepLine{id: 2, status: workflow.InProgress, after: []int64{1}, approval: "Publish it?"},
+		stepLine{id: 3, status: workflow.InProgress, check: true}, stepLine{id: 4, status: workflow.Completed, check: true, approval: "Really?"})
+	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
+	f := &Frame{Store: state.Store{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}}
+	of := func(target *state.Current, u Update, v Verdict) Verdict {
+		c := &call{Frame: f, update: u, target: &state.RecordedStep{Step: &target.Step, Workflow: target.Workflow}}
+		return f.finished(c, c.final(s, target, v, nil).verdict, untold)
+	}
+	text := func(s string) *string { return &s }
+	complete := Update{Task: "2", Status: workflow.Completed}
+	running := *s
+	running.Pending = []state.Pending{{Step: 1}}
+	about := *s
+	ago(&about, time.Second, 1, workflow.Completed, state.Allow)
+	circle := stateOf(stepLine{id: 1, status: workflow.Pending, after: []int64{2}},
+		stepLine{id: 2, status: workflow.Pending, after: []int64{1}})
+	many := *s
+	for range 3 {
+		many.Evidence = append(many.Evidence, state.Evidence{Step: 3, From: workflow.InProgress, To: workflow.Completed, Verdict: state.Deny,
+			Why: "check failed: exit status 1", Check: &state.Result{Run: "make"}})
+	}
+	failed := check(three, state.Result{Run: "make", Exit: 1, Output: "no"})
+	third := (&call{Frame: f, update: Update{Task: "3", Status: workflow.Completed},
+		target: &state.RecordedStep{Step: &three.Step}}).final(&many, three,
+		failed, nil).verdict
+	all := map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"order":                {of(two, complete, order(s, two, complete)), `Ready now: #1 "A"`},
+		"order, check running": {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
+		"order, about to be":   {of(two, complete, order(&about, two, complete)), "try again in the next message"},
+		"check, interrupted": {of(three, complete, check(three, state.Result{Run: "make", Exit: -1, Interrupted: true})),
+			"Complete the step again to run it anew"},
+		"plan mode": {of(three, Update{Task: "3", Status: workflow.Completed}, planning(three, &run{step: three, kind: workflow.CheckPasses,
+			Check: &workflow.Check{Run: "make"}}, workflow.Completed)), "Leave plan mode, then complete the step again"},
+		"order, circle": {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
+		"ready": {of(one, Update{Task: "1", Status: workflow.InProgress},
+			files(one, workflow.AtStart,
+				fact{dir: "/p", Sight: facts.Sight{Missing: []string{"a"}}})), "it needs a, which is missing or empty in /p"},
+		"moved": {of(two, complete, (&call{Frame: f}).nowhere(two, fact{dir: "/p", away: "is gone"})),
+			`who can say where it is now: fsmtx step move DIR --because "..." --session=s1`},
+		"unchanged": {of(two, complete, files(two, workflow.AtCompletion, fact{dir: "/p", Sight: facts.Sight{Unchanged: []string{"a"}}})),
+			"complete the step again: it is recorded as unchanged, and the person is told"},
+		"produces": {of(two, complete, files(two, workflow.AtCompletion, fact{dir: "/p", Sight: facts.Sight{Missing: []string{"a", "b"}}})),
+			"it needs a and b, which are missing or empty in /p"},
+		"search": {of(two, complete, files(two, workflow.AtCompletion,
+			fact{dir: "/p", Sight: facts.Sight{Limit: "the search for * met more than 5 names"}})),
+			"Remove what is not needed there, or tell the person"},
+		"check": {of(three, Update{Task: "3", Status: workflow.Completed}, failed), "Fix that, then complete the step again"},
+		"check, silent": {of(three, complete, check(three, state.Result{Run: "make", Exit: 1})),
+			"Fix what it checks, then complete the step again"},
+		"check, third time": {third, "for the 4th time: stop trying, and ask the person what to do"},
+		"checks, too long": {of(three, complete, slow(three, three, time.Minute, time.Second)),
+			`Tell the person: "fsmtx install" repairs the hook`},
+		"check is running": {of(one, complete, runningOf(&running, one)), "wait until it ends"},
+		"completed meanwhile": {of(one, Update{Task: "1", Status: workflow.InProgress},
+			(&call{Frame: f, update: Update{Status: workflow.InProgress, Use: "u"}}).
+				running(&about, one)), "so it need not be started"},
+		"another step": {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
+		"approval": {of(two, complete, approval(two)),
+			"tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
+		"nobody can be asked": {of(two, complete, unattended(two)), "A person can go past this"},
+		"without approval":    {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
+		"said no": {of(two, complete, answered(stateFrom(ago((&state.State{Steps: circleFree(s).Steps}), 0, 2, workflow.Completed,
+			state.Ask), workflow.InProgress), two2(s), complete, false, state.ByElicitation)), "Ask them what is missing"},
+		"out of date": {of(two, complete, answered(s, two, complete, true, state.ByElicitation)), "Complete it again"},
+		"deletion": {of(one, complete, keep(s, one, Update{Task: "1", Status: workflow.Deleted})),
+			`they can skip it with fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...), and end its whole workflow with ` +
+				`fsmtx step end 1 --because "..." --session s1`},
+		"metadata.fsm": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})),
+			"Repeat the update without it"},
+		"metadata._internal": {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})),
+			"Repeat the update without it"},
+		"subject":      {of(one, complete, keep(s, one, Update{Task: "1", Subject: text("x")})), "Leave that out"},
+		"description":  {of(one, complete, keep(s, one, Update{Task: "1", Description: text("x")})), "Leave that out"},
+		"addBlockedBy": {of(one, complete, keep(s, one, Update{Task: "1", AddBlockedBy: []string{"9"}})), "Leave addBlockedBy out"},
+		"addBlocks":    {of(one, complete, keep(s, one, Update{Task: "1", AddBlocks: []string{"3"}})), "Leave addBlocks out"},
+		"addBlocks, other task": {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})),
+			"Leave it out of addBlocks of #9"},
+		"edit": {edit("/c/tasks/s1/1.json", "/c/tasks/s1"),
+			"Use your task tools, the tools of the workflow, or fsmtx start and fsmtx complete"},
+		"registered twice":       {twinVerdict(s, one, state.Evidence{Verdict: state.Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
+		"registered twice, asks": {twinVerdict(s, two, state.Evidence{Verdict: state.Ask}), "Yes completes the step"},
+	}
+	for name, m := range flowTexts(f) {
+		all[name] = m
+	}
+	for name, m := range treeTexts(f) {
+		all[name] = m
+	}
+	for name, m := range callTexts(f) {
+		all[name] = m
+	}
+	for name, m := range itemTexts(f) {
+		all[name] = m
+	}
+	return all
+}
+
+// itemTexts are the texts of modelTexts about steps that are done for lines.
+func itemTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := flowState([]workflow.Step{{Subject: "A", Each: &workflow.Each{Run: &workflow.Check{Run: "ls", Timeout: 9},
+		Workflow: `{"fsm":2,"steps":[{"id":1,"subject":"A"}]}`}}})
+	one := s.Step(1)
+	off := *f
+	off.NoChecks = true
+	c := &call{Frame: &off, update: Update{Task: "1", Status: workflow.InProgress}, target: &state.RecordedStep{Step: &one.Step},
+		begun: time.Now(),
+		facts: map[factKey]fact{}}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"items first":   {itemsFirst(one), "cannot be completed before the tasks for the lines of its command"},
+		"locked":        {listLocked(one), "Try again"},
+		"no lines":      {noLines(one, "the file a does not exist", nil), "Mend that, then start it again"},
+		"no lines, off": {f.finished(c, c.decideLines(s, one, nil).verdict, untold), "A person can go past this"},
+	}
+}
+
+// treeTexts are the texts of modelTexts about workflows under steps.
+func treeTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	w := &workflow.Workflow{Command: "notes", Parent: 1}
+	s := stateOf(stepLine{id: 1, status: workflow.InProgress}, stepLine{id: 2, status: workflow.Completed})
+	for i, parent := range []int64{1, 2} {
+		under := *w
+		under.Parent = parent
+		s.Steps = append(s.Steps, &state.Current{Step: workflow.Step{ID: int64(11 + i), Subject: "inner"}, Workflow: &under,
+			Status: workflow.Pending})
+	}
+	s.Evidence = []state.Evidence{{Step: 2, To: workflow.Completed, Verdict: state.SeenDone, Outcome: machine.Done}}
+	proved(s).Fold()
+	complete := Update{Task: "1", Status: workflow.Completed}
+	c := &call{Frame: f, update: complete, target: &state.RecordedStep{Step: &s.Step(1).Step}}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"skill": {f.finished(c, c.final(s, s.Step(1), called(&state.Current{Step: workflow.Step{ID: 1, Subject: "A", Do: "notes"},
+			Status: workflow.InProgress}), nil).verdict, untold), "call it, do what it says"},
+		"under it":     {f.finished(c, c.final(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict, untold), `Ready now: #11 "inner"`},
+		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
+	}
+}
+
+// flowTexts are the texts of modelTexts about a workflow with outcomes.
+func flowTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := flowState([]workflow.Step{
+		{Subject: "A", Outcomes: []workflow.Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1},
+			{Name: "late-one", Back: 1, Max: 1, Then: "never"}, {Name: "never"}}},
+		{Subject: "B", Decides: "person", Outcomes: []workflow.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{Subject: "C", Decides: "command", Chooser: &workflow.Check{Run: "cat kind", Timeout: 9},
+			Outcomes: []workflow.Outcome{{Name: "x"}, {Name: "y"}}},
+		{Subject: "D"},
+		{Subject: "E", Set: []workflow.Value{{Name: "version", Pattern: "^[0-9.]+$"},
+			{Name: "branch", Command: &workflow.Check{Run: "git branch", Timeout: 9}}}},
+		{Subject: "F", Produces: []string{"{version}/x"}, Ready: []string{"{goal}"}},
+	})
+	s.Evidence = []state.Evidence{{Step: 1, Verdict: state.Allow, To: workflow.Pending, Outcome: "again", Reopens: []int64{1}},
+		{Step: 4, Verdict: state.SeenDone, To: workflow.Completed, Outcome: "done"}}
+	s.Fold()
+	end := func(id int64, word string, change func(*call)) Verdict {
+		c := &call{Frame: f, update: Update{Task: message.Itoa(id), Status: workflow.Completed, Outcome: word},
+			target: &state.RecordedStep{Step: &s.Step(id).Step},
+			begun:  time.Now(), facts: map[factKey]fact{}}
+		if change != nil {
+			change(c)
+		}
+		e := &ending{c: c, s: s, step: s.Step(id)}
+		_, _ = e.end()
+		return f.finished(c, c.final(s, s.Step(id), e.verdict, nil).verdict, untold)
+	}
+	chosen := func(output string) func(*call) {
+		return func(c *call) {
+			c.facts[factKey{3, workflow.CommandDecides}] = fact{result: &state.Result{Run: "cat kind", Output: output}}
+		}
+	}
+	stands := func(*call) {
+		s.Evidence = append(s.Evidence, state.Evidence{Time: s.Time, Step: 1, Verdict: state.Allow, To: workflow.Completed, Outcome: "fine"})
+		s.Fold()
+	}
+	answered := func(c *call) {
+		s.Evidence = append(s.Evidence, state.Evidence{Step: 2, Verdict: state.Answer, Outcome: "merge", Round: 1})
+	}
+	off := *f
+	off.NoChecks = true
+	mute := *f
+	f.Questions = "AskUserQuestion"
+	values := func(object string) func(*call) {
+		return func(c *call) { c.update.Values = []byte(object) }
+	}
+	printed := func(output string) func(*call) {
+		return func(c *call) {
+			c.update.Values = []byte(`{"version": "1"}`)
+			c.facts[factKey{5, workflow.PrintedBy("branch")}] = fact{result: &state.Result{Run: "git branch", Output: output}}
+		}
+	}
+	repeated := func(id int64, u Update) Verdict {
+		applied := *f
+		applied.Apply, u.Task, u.Status = true, message.Itoa(id), workflow.Completed
+		c := &call{Frame: &applied, update: u, target: &state.RecordedStep{Step: &s.Step(id).Step}}
+		return applied.finished(c, c.unheard(s, s.Step(id)), untold)
+	}
+	noPath := func(g workflow.Gate) Verdict {
+		return f.finished(&call{Frame: f, target: &state.RecordedStep{Step: &s.Step(6).Step}}, pathFault(s, s.Step(6), g, "s1"), untold)
+	}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"no outcome":      {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with late-one`},
+		"unknown outcome": {end(1, "late-won", nil), `it cannot end as "late-won". Complete it with metadata {"outcome": "late-one"}`},
+		"the machine's":   {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
+		"spent": {end(1, "again", nil),
+			`it has led back as often as it may (once). Complete it with metadata {"outcome": "fine"}, or with late-one`},
+		"let through already": {end(1, "late-one", stands),
+			"is being let through as fine: another update of it is on its way. Try again in the next message"},
+		"a person has to": {end(2, "merge", nil),
+			"Ask them with AskUserQuestion: \"How does #2 end?\", with exactly these options: merge, drop. Then complete it"},
+		"a person has to, in a terminal": {end(2, "merge", func(c *call) { c.Frame = &mute }),
+			`Tell them: it can end as merge or drop, which they say in a terminal outside the client: fsmtx step done 2 --outcome NAME`},
+		"the person chose":     {end(2, "drop", answered), "the person chose merge"},
+		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
+		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
+		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
+		"no value":             {end(5, "", nil), `it has to give version, which matches ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
+		"a wrong value": {end(5, "", values(`{"version": "1.x"}`)),
+			`version is "1.x", and it does not match ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
+		"not a value": {end(5, "", values(`{"version": [1]}`)),
+			`version has to be a text, a number or a boolean. Complete it with metadata`},
+		"an unknown value":      {end(5, "", values(`{"version": "1", "verison": "1"}`)), `it sets version. Leave the others out`},
+		"a command gives it":    {end(5, "", values(`{"version": "1", "branch": "main"}`)), `a command gives branch. Leave it out`},
+		"no value of a command": {end(5, "", printed("a\nb")), `the output of its command is "a b", which has to be branch: one line`},
+		"values are off": {end(5, "", func(c *call) { c.Frame, c.update.Values = &off, []byte(`{"version": "1"}`) }),
+			`A person can give it: fsmtx step done 5 --set branch=... --because`},
+		"no path": {noPath(workflow.Gate{When: workflow.AtCompletion, Patterns: s.Step(6).Produces}),
+			`#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
+		"no path, args": {noPath(workflow.Gate{When: workflow.AtStart, Patterns: s.Step(6).Ready}),
+			`Tell the person: the skill has to be called with other arguments`},
+		"it is done":      {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
+		"ended otherwise": {repeated(4, Update{Outcome: "late"}), `#4 "D" ended as done and is done`},
+		"no outcomes":     {end(6, "late", nil), `#6 "F" has no outcomes. Leave the outcome out`},
+		"not on record":   {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
+	}
+}
+
+// callTexts are the texts of modelTexts about calls that belong to steps.
+func callTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := flowState([]workflow.Step{{Subject: "A"}, {Subject: "B", BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}})
+	listed := rulesOf(state.RecordedSteps{{Step: &s.Steps[1].Step, Workflow: s.Steps[1].Workflow}})
+	call := func(line string) Verdict {
+		c := &call{Frame: f, begun: time.Now()}
+		v, _, _ := c.decideCall(s, ToolCall{Tool: "Bash", Line: line}.covered(listed))
+		return v
+	}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"a call": {call("git push"), `git push belongs to #2 "B", which waits for #1 "A". Ready: #1 "A".` + "\n" +
+			`A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)'`},
+		"a line with a mistake": {call("git push \""), "Write the line plainly"},
+	}
+}
+
+// flowState returns the state of a workflow with outcomes whose steps are in progress.
+func flowState(all []workflow.Step) *state.State {
+	w := &workflow.Workflow{Version: workflow.Version, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
+	s := &state.State{Time: time.Now()}
+	for i, step := range all {
+		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), workflow.Pending
+		w.Steps = append(w.Steps, step)
+		s.Steps = append(s.Steps, &state.Current{Step: step, Workflow: w, Status: workflow.InProgress})
+	}
+	text, err := w.Encode()
+	if err != nil {
+		panic(err)
+	}
+	if *w, err = workflow.ParseWorkflow(text); err != nil {
+		panic(err)
+	}
+	s.Fold()
+	return s
+}
+
+func runningOf(s *state.State, c *state.Current) Verdict {
+	return (&call{Frame: &Frame{}, update: Update{Status: workflow.Completed}}).running(s, c)
+}
+
+// circleFree returns the state with every step before the others done.
+func circleFree(s *state.State) *state.State {
+	all := *s
+	all.Steps = nil
+	for _, c := range s.Steps {
+		copied := *c
+		copied.BlockedBy = nil
+		all.Steps = append(all.Steps, &copied)
+	}
+	return &all
+}
+
+func two2(s *state.State) *state.Current { return circleFree(s).Step(2) }
+
+// from sets the status before the last decision.
+func stateFrom(s *state.State, status string) *state.State {
+	s.Evidence[len(s.Evidence)-1].From = status
+	return s
+}
+
+// TestTextsForTheModel: each is short, names the step, says what to do next, and names no
+// command that goes round a rule without saying that a person has to run it.
+func TestTextsForTheModel(t *testing.T) {
+	for name, m := range modelTexts() {
+		t.Run(name, func(t *testing.T) {
+			text := m.verdict.Reason
+			require.False(t, m.verdict.Allowed())
+			assert.Contains(t, text, m.next)
+			assert.Less(t, len(text), 700, text)
+			assert.NotContains(t, text, "  ")
+			assert.NotContains(t, text, "..\n")
+			assert.NotContains(t, text, "%!")
+			if name != "edit" {
+				assert.Contains(t, text, "#", "the step")
+			}
+			for _, command := range []string{"fsmtx step", "fsmtx undo"} {
+				if before, _, ok := strings.Cut(text, command+" "); ok && !strings.HasPrefix(text[len(before):], "fsmtx step is registered") {
+					assert.Regexp(t, "person", before, "who runs it")
+				}
+			}
+			if name == "deletion" || strings.HasPrefix(name, "metadata") || strings.HasPrefix(name, "addBlocks") {
+				assert.NotContains(t, text, "A person can go past this", "the commands do not do that")
+			}
+		})
+	}
+}
+
+// TestTextsForTheModelAreAllInTheTable: every reason of a denial in the source is the Why of
+// a verdict in the table.
+func TestTextsForTheModelAreAllInTheTable(t *testing.T) {
+	var whys []string
+	for _, m := range modelTexts() {
+		whys = append(whys, m.verdict.Why)
+	}
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	found := 0
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) < 2 {
+				return true
+			}
+			name, ok := call.Fun.(*ast.Ident)
+			if !ok || name.Name != "deny" && name.Name != "refuse" {
+				return true
+			}
+			for _, part := range []ast.Expr{call.Args[0], call.Args[1]} {
+				if sum, ok := part.(*ast.BinaryExpr); ok {
+					part = sum.X
+				}
+				if literal, ok := part.(*ast.BasicLit); ok {
+					found++
+					why, err := strconv.Unquote(literal.Value)
+					require.NoError(t, err)
+					assert.True(t, anyContains(whys, why), "%s: no text in the table has the reason %q", e.Name(), why)
+					break
+				}
+			}
+			return true
+		})
+	}
+	require.Greater(t, found, 12)
+}
+
+func anyContains(texts []string, part string) bool {
+	for _, text := range texts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// untold is for a text that nobody has been told yet.
+func untold(string) bool { return false }

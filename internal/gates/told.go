@@ -1,0 +1,82 @@
+package gates
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/state"
+)
+
+// tellChanged returns for the person, once each, which workflows have replaced unfinished ones, and which definitions have
+// changed without a word to them: a command or a tool of the agent has begun the workflow, whose answer reaches the agent alone.
+func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (text string) {
+	for _, c := range s.Changed {
+		if x.Agent == "" && !f.ToldBefore(ctx, fmt.Sprintf("changed/%d", c.At)) {
+			text = message.Join(text, c.Text)
+		}
+	}
+	return text
+}
+
+// unrecorded returns the verdict on an update of a task that is tagged and not on record. It is not
+// judged; the person is told once a session. beside says that other steps of the list are on record.
+func (f *Frame) unrecorded(ctx context.Context, t *state.Tagged, beside bool) Verdict {
+	what := fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
+		t.ID, message.Quote(t.File.Subject), message.Quote(t.Tag), state.StateDir(f.List.Dir))
+	switch {
+	case beside && f.ToldBefore(ctx, f.Session+"/marked"), !beside && f.ToldBefore(ctx, f.Session):
+		return Verdict{}
+	case beside:
+		return Verdict{Trouble: what + "so it is not enforced; the steps that are on record are. " +
+			"The agent may have marked it, or an older fsmtx put it there"}
+	}
+	return Verdict{Trouble: what + "so the steps of this list are not enforced. An older fsmtx put it there, or the record was removed. " +
+		"To have its steps enforced, " + state.Remedy}
+}
+
+// tellMissing returns for the person which steps of the session's workflows are missing, once a session
+// as long as no further one is, or that nothing about its steps is on record. At its stop there may be no other
+// occasion.
+func (f *Frame) tellMissing(ctx context.Context, s *state.State, x Stopping) string {
+	if x.Agent != "" || x.Heard != nil && !x.Heard.Works {
+		return ""
+	}
+	if len(s.Steps) == 0 {
+		if all, err := state.TaggedTasks(f.List.Dir); err == nil && len(all) > 0 {
+			return f.unrecorded(ctx, &all[0], false).Trouble
+		}
+		return ""
+	}
+	if len(s.Missing()) == 0 {
+		return ""
+	}
+	remedy := "Invoke" + strings.TrimPrefix(state.Remedy, "invoke")
+	if x.Heard == nil {
+		s = f.own(s, x.Transcript, x.Prompt)
+	} else { // there, a skill that is invoked again goes on
+		s, remedy = s.OnlyCalled(x.Heard.Called), "Begin it again, with fsmtx begin or the tool workflow_begin, to have all its steps"
+	}
+	gone := s.Missing()
+	if len(gone) == 0 || f.ToldBefore(ctx, cmp.Or(x.Caller, f.Session)+state.KeyOf("gone", gone)) {
+		return ""
+	}
+	return (&state.State{Steps: gone}).Commands() + ": " + state.ErrMissing.Error() + ": " + state.Names(gone) + ". " + remedy
+}
+
+// Left returns for the person, once a session, which workflows are open in another list than that of the frame, which
+// the client was given while they were under way.
+func (f *Frame) Left(ctx context.Context, dir string) string {
+	if dir == f.List.Dir {
+		return ""
+	}
+	s, err := state.LoadNow(ctx, dir)
+	there := *f
+	there.List.Dir = dir
+	if err != nil || !s.HasOpen() || there.ToldBefore(ctx, f.Session+"/left") {
+		return ""
+	}
+	return s.Summary() + " in " + dir
+}

@@ -1,0 +1,440 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Evidence is one line of S/steps.jsonl: one decision about a step. The line has one more
+// member, sum: see Evidence.line.
+type Evidence struct {
+	Time    time.Time `json:"time"`
+	Use     string    `json:"use,omitzero"`   // Update.Use
+	Times   int       `json:"times,omitzero"` // how often the same was denied or asked in a row, from 2 on
+	Step    int64     `json:"step"`
+	From    string    `json:"from"` // status before
+	To      string    `json:"to"`   // status asked for
+	Verdict Decision  `json:"verdict"`
+	Why     string    `json:"why"`
+	Note    string    `json:"note,omitzero"`  // the agent's note on its work
+	Agent   string    `json:"agent,omitzero"` // the id of the subagent that asked
+	Check   *Result   `json:"check,omitzero"`
+	Tree    string    `json:"tree,omitzero"` // the directory in a linked work tree in which its gates looked; empty for Workflow.Dir
+	By      By        `json:"by,omitzero"`
+
+	Question  string  `json:"question,omitzero"`   // of an answer: what the person was asked; what they chose is Outcome
+	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
+	Round     int     `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
+	Reopens   []int64 `json:"reopens,omitempty"`   // steps that are open again
+	NotNeeded []int64 `json:"notNeeded,omitempty"` // steps that turned out not to be needed
+
+	Values map[string]string `json:"values,omitempty"` // that the step gave
+
+	// Digests of files by their names: with Reopens or Items, of what is there of the files that are to be produced anew; with a
+	// completion, of the lists for whose lines steps are done.
+	Files     map[string]string `json:"files,omitempty"`
+	Unchanged []string          `json:"unchanged,omitempty"` // files that the step produces, and that are as they were
+
+	// Of a call that belongs to the step. Such lines are in State.Calls.
+	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
+	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
+
+	Moved *Moved `json:"moved,omitzero"`
+
+	// Of a step that is done for lines; see expansion.
+	Expands string   `json:"expands,omitzero"` // id of the expansion
+	Items   []string `json:"items,omitempty"`  // the lines
+	Changed int64    `json:"changed,omitzero"` // number of the step that was completed when the list was another one; 0 if it is the same
+}
+
+// Result is the outcome of a check.
+type Result struct {
+	Run     string  `json:"run"`
+	Dir     string  `json:"dir,omitzero"` // where it ran, unless that is Check.Dir below Workflow.Dir
+	Exit    int     `json:"exit"`         // -1 if it was stopped or could not be started
+	Seconds float64 `json:"seconds"`
+	SHA256  string  `json:"sha256"` // of its output
+
+	Output string `json:"-"` // the end of it
+	Errors string `json:"-"` // standard error, if that is not part of the output
+	Cut    bool   `json:"-"` // output is not all of it
+	Failed string `json:"-"` // why it has no exit status; empty if it has one
+
+	Interrupted bool `json:"-"` // fsmtx was ended while it ran: this says nothing about the step
+	Unrunnable  bool `json:"-"` // it could not be started, or its shell has not found or not run a program: nor does this
+}
+
+// An override's Why begins with one of these.
+const (
+	SkipWord   = "skip: "
+	DoneWord   = "done: "
+	ReopenWord = "reopen: "
+	EndWord    = "end: "
+	MoveWord   = "move: "  // of WasMoved
+	AllowWord  = "allow: " // of Permitted
+)
+
+// MaxRepeats is how often the same update may be denied for the same reason before the
+// agent is told to ask a person.
+const MaxRepeats = 3
+
+// Lets reports whether the decision lets an update be carried out. A question without an
+// answer does not, nor does a word that this version does not know.
+func (e Evidence) Lets() bool {
+	return e.Verdict == Allow || e.Verdict == Override || e.Verdict == SeenDone
+}
+
+// seenDone is why a line says again that a step is done: the update that was allowed has reached the list.
+const seenDone = "seen done"
+
+// Repeats reports whether the line only says that what was allowed before has reached the list.
+func (e Evidence) Repeats() bool { return e.Verdict == SeenDone && e.Why == seenDone }
+
+// same reports whether two decisions are about the same update of the same step, with the
+// same verdict and reason. The output of a check is not part of the reason: it may contain
+// times. The command and how it ended are.
+func (e Evidence) same(o Evidence) bool {
+	return e.Step == o.Step && e.To == o.To && e.Verdict == o.Verdict && e.Why == o.Why && commandOf(e) == commandOf(o)
+}
+
+func commandOf(e Evidence) string {
+	if e.Check == nil {
+		return ""
+	}
+	return e.Check.Run
+}
+
+// Repeats returns how often the denial was made, or the question asked, since the last
+// decision that let an update through, or since a different decision about the same step.
+func (s *State) Repeats(e Evidence) (n int) {
+	for _, o := range slices.Backward(s.Evidence) {
+		switch {
+		case o.Lets():
+			return n
+		case o.Step != e.Step || o.Verdict == Lapsed:
+		case !o.same(e):
+			return n
+		case o.Times > 0:
+			return n + o.Times
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// sumPrefix begins a line: its first member is a checksum of eight hexadecimal digits.
+const sumPrefix = `{"sum":"`
+
+// line returns the evidence as a line of the file, without the line feed. Its first member
+// is a checksum over the object without it, so that a damaged line is not believed.
+func (e Evidence) line() ([]byte, error) {
+	text, err := json.Marshal(e, jsonx.Tolerant)
+	if err != nil {
+		return nil, err
+	}
+	line := append([]byte(sumPrefix), digits(crc32.ChecksumIEEE(text))...)
+	return append(append(line, `",`...), text[1:]...), nil
+}
+
+// isWhole reports whether a line has the checksum that it states.
+func isWhole(line []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r\n"), []byte(sumPrefix))
+	stated, object, states := bytes.Cut(rest, []byte(`",`))
+	sum := crc32.Update(crc32.ChecksumIEEE([]byte("{")), crc32.IEEETable, object)
+	return ok && states && bytes.Equal(stated, digits(sum))
+}
+
+// digits returns a checksum as eight hexadecimal digits.
+func digits(sum uint32) []byte { return hex.AppendEncode(nil, binary.BigEndian.AppendUint32(nil, sum)) }
+
+// parseEvidence returns the lines of evidence, and how many count for nothing because they have no checksum or a wrong one. A
+// last line without its end is none of these: a crash may have torn it, or another process is writing it.
+func parseEvidence(data []byte) (all []Evidence, wrong int) {
+	for line := range bytes.Lines(data) {
+		var e Evidence
+		switch {
+		case isWhole(line) && json.Unmarshal(line, &e, jsonx.Tolerant) == nil && e.Step > 0:
+			all = append(all, e)
+		case len(bytes.TrimSpace(line)) > 0 && line[len(line)-1] == '\n':
+			wrong++
+		}
+	}
+	return all, wrong
+}
+
+// ErrForged is in the error that tells of lines of evidence that count for nothing.
+var ErrForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
+
+// parse returns the lines of evidence in data, and adds to the troubles those that count for nothing.
+func (s *State) parse(name string, data []byte) []Evidence {
+	all, wrong := parseEvidence(data)
+	if wrong > 0 {
+		s.Troubles = append(s.Troubles, fmt.Errorf("lines of evidence (%d in %s) %w", wrong, name, ErrForged))
+	}
+	return all
+}
+
+// maxEvidence is the size in bytes from which on old denials are dropped from the file. It is
+// for what would otherwise fill a disk: an update does not read the whole file.
+const maxEvidence = 4 << 20
+
+// outgrows reports whether a file of this size grows over maxEvidence, or over a doubling of it,
+// when more is added. What is left of a file that was thinned may still be large: the file is
+// read as a whole only once for each doubling.
+func outgrows(size, more int64) bool {
+	for limit := int64(maxEvidence); limit <= size+more; limit *= 2 {
+		if size < limit {
+			return true
+		}
+	}
+	return false
+}
+
+// maxKept is how many lines of evidence a file keeps that was rewritten, besides those on
+// which decisions depend: about 12 MiB, so that it never reaches vfs.MaxFileBytes.
+const maxKept = 50_000
+
+// newest returns the last maxKept lines, and of those before them the essence.
+func newest(all []Evidence) []Evidence {
+	if len(all) <= maxKept {
+		return all
+	}
+	keep := essential(all)
+	for i := len(all) - maxKept; i < len(all); i++ {
+		keep[i] = true
+	}
+	return pick(all, keep)
+}
+
+// thin returns the evidence about the steps of the state, with only the last few denials
+// of each step.
+func (s *State) thin(all []Evidence) []Evidence {
+	denials, calls := map[int64]int{}, map[callKey]int{}
+	keep := make([]bool, len(all))
+	for i, e := range slices.Backward(all) {
+		if s.Step(e.Step) == nil && e.Verdict != Shown { // that is about all workflows
+			continue
+		}
+		if e.Rule != "" {
+			calls[e.CallKey()]++
+			keep[i] = e.Permit != "" || calls[e.CallKey()] <= MaxRepeats
+			continue
+		}
+		if e.Verdict == Deny {
+			denials[e.Step]++
+		}
+		keep[i] = e.Verdict != Deny || denials[e.Step] <= MaxRepeats || len(e.Unchanged) > 0
+	}
+	return pick(all, keep)
+}
+
+// essence returns the part of the evidence on which decisions depend: of each step the last
+// decision and the last one that was not a denial, and what is folded; of all steps the last one that let an
+// update through; and about calls the last
+// of a kind, and each yes that is not used up.
+func essence(all []Evidence) []Evidence { return pick(all, essential(all)) }
+
+// essential reports of each line whether it belongs to the essence.
+func essential(all []Evidence) (keep []bool) {
+	type role struct {
+		step int64
+		name string
+	}
+	keep = make([]bool, len(all))
+	filled, lapsed := map[role]bool{}, map[int64]bool{}
+	used, calls := map[string]bool{}, map[callKey]bool{}
+	for i, e := range slices.Backward(all) {
+		if e.Rule != "" {
+			keep[i] = !calls[e.CallKey()] || e.Verdict == Permitted && !used[e.Permit]
+			calls[e.CallKey()] = true
+			used[e.Permit] = used[e.Permit] || e.Verdict != Permitted
+			continue
+		}
+		roles := []role{{e.Step, "latest"}}
+		if e.Verdict == Called || e.Verdict == Lapsed {
+			roles, lapsed[e.Step] = nil, lapsed[e.Step] || e.Verdict == Lapsed // it is kept, and no decision
+		} else if lapsed[e.Step] && e.MayLapse() {
+			roles = append(roles, role{e.Step, "lapsed"})
+		} else if e.Verdict != Deny {
+			roles = append(roles, role{e.Step, "last"})
+		}
+		if e.Lets() {
+			roles = append(roles, role{0, "progress"})
+		}
+		for _, r := range roles {
+			keep[i] = keep[i] || !filled[r]
+			filled[r] = true
+		}
+		keep[i] = keep[i] || e.turns() // they are folded
+	}
+	return keep
+}
+
+// turns reports whether the state of a workflow depends on the line.
+func (e Evidence) turns() bool {
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || len(e.Unchanged) > 0 || len(e.Files) > 0 ||
+		e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over ||
+		e.Moved != nil ||
+		e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
+}
+
+// begins reports whether the line is the start of a step with a time limit.
+func (e Evidence) begins() bool {
+	return e.Verdict == Allow && e.To == workflow.InProgress && e.Round > 0
+}
+
+func pick(all []Evidence, keep []bool) (kept []Evidence) {
+	for i, e := range all {
+		if keep[i] {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// appendEvidence adds a line to the evidence, and syncs it to the disk if it cannot be found out again. A power cut may lose the last
+// lines of other evidence: the step then counts as completed in another way, and its gates, which take no time, are
+// evaluated again. A sync would be most of the cost of an ordinary update.
+func appendEvidence(dir *txn.Dir, e Evidence) error {
+	line, err := e.line()
+	if err != nil {
+		return err
+	}
+	if e.isLasting() {
+		return dir.AppendState(EvidenceFile, line)
+	}
+	return dir.AppendStateLazily(EvidenceFile, line)
+}
+
+// isLasting reports whether the line cannot be found out again from the list and the files of the project: what a check has printed,
+// what a person said, and how a step ended, unless that is as done and has no effects.
+func (e Evidence) isLasting() bool {
+	switch e.Verdict {
+	case Ask, Override, Answer, Called, Expand:
+		return true
+	case Allow:
+		if e.Outcome != "" && (e.Outcome != machine.Done || e.By.Who == ThePerson || len(e.Values) > 0 || len(e.NotNeeded) > 0) {
+			return true
+		}
+	}
+	return e.Check != nil || e.Moved != nil || e.Permit != ""
+}
+
+func rewriteEvidence(dir *txn.Dir, all []Evidence) error {
+	text, err := linesOf(all)
+	if err != nil {
+		return err
+	}
+	return dir.WriteState(EvidenceFile, text)
+}
+
+func linesOf(all []Evidence) ([]byte, error) {
+	var text []byte
+	for _, e := range all {
+		line, err := e.line()
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return text, nil
+}
+
+// lateName returns a name for a file with evidence that is written without the lock. State files have letters in
+// their names only.
+func lateName(id string) string {
+	return LatePrefix + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return 'a' + r - '0'
+		}
+		return r
+	}, strings.ToLower(id))
+}
+
+// Decision is the decision about an update.
+type Decision string
+
+const (
+	Allow    Decision = "allow"
+	Deny     Decision = "deny"
+	Ask      Decision = "ask"      // a person has to say yes
+	Override Decision = "override" // a person went past the gates; only occurs in evidence
+
+	// Only in evidence: an update that was allowed, or about which a person was asked, was not
+	// carried out, so the decision counts no more.
+	Lapsed Decision = "lapse"
+
+	SeenDone Decision = "done"   // an update that was allowed has reached the list
+	Shown    Decision = "shown"  // the list shows which steps were opened again
+	Answer   Decision = "answer" // a person chose how a step ends
+	Over     Decision = "over"   // the person was told that a time limit has passed
+	Called   Decision = "called" // the skill that a step demands was called while it was in progress
+
+	WasMoved Decision = "moved" // a person said where the directory of a workflow is now
+
+	// Only in the evidence about calls.
+	Permitted Decision = "permit" // a person lets a call through, once
+
+	// Only in the evidence of steps that are done for lines.
+	Expand   Decision = "expand"   // the lines were read; their tasks follow
+	Expanded Decision = "expanded" // the tasks for the lines are in the list
+)
+
+// callKey is what the lines about calls are counted by.
+type callKey struct {
+	step    int64
+	rule    string
+	verdict Decision
+}
+
+// CallKey returns what the line, about a call, is counted by.
+func (e Evidence) CallKey() callKey { return callKey{e.Step, e.Rule, e.Verdict} }
+
+// By is who took a decision, and by which way it came to this program.
+type By struct {
+	Who     Who     `json:"who"`
+	How     How     `json:"how"`
+	Session string  `json:"session"` // id of the client's session; empty if unknown
+	Agent   string  `json:"agent"`   // id of the subagent; empty for the session's own agent and for people
+	TTY     *string `json:"tty"`     // path of the terminal; nil unless How is AtTerminal
+}
+
+// Who is who took a decision.
+type Who string
+
+const (
+	TheAgent   Who = "agent"
+	ThePerson  Who = "person"  // answered a question with yes, or used a terminal outside the client
+	TheCommand Who = "command" // of a check, or a script outside the client
+	TheClock   Who = "clock"   // a time limit
+	Fsmtx      Who = "fsmtx"   // a rule of this program
+)
+
+// How is the way by which a decision came.
+type How string
+
+const (
+	ByUpdate      How = "update"      // the client's TaskUpdate
+	ByCall        How = "call"        // a call of another tool
+	ByMCP         How = "mcp"         // a tool of fsmtx mcp
+	ByShell       How = "shell"       // a command without a terminal of its own
+	AtTerminal    How = "terminal"    // a command in a terminal outside the client
+	ByQuestion    How = "question"    // the client asked whether a command may run
+	ByElicitation How = "elicitation" // the MCP server asked
+	ByApproval    How = "approval"    // the client asked whether a step may be completed
+)

@@ -1,0 +1,358 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// A workflow is a machine, whose state is a fold over the evidence. The list only shows it: a
+// status in a task's file is a request until it is on record. The steps of an array have the one
+// outcomeNamed done.
+//
+// A decision that goes forward counts when the client's update is seen done, because another
+// hook, a rule of the person or an interruption can still stop the call. One that leads back
+// counts at once: it only opens steps again.
+
+// Fold computes the states of the workflows from the evidence. Steps that were completed in another way, and that
+// no gate holds up, are folded as if that were on record; s.otherwise has the lines.
+func (s *State) Fold() {
+	s.EndedOtherwise = nil
+	for {
+		s.foldOnce()
+		more := s.plainlyDone()
+		if len(more) == 0 {
+			return
+		}
+		s.EndedOtherwise = append(s.EndedOtherwise, more...)
+	}
+}
+
+func (s *State) foldOnce() {
+	s.Flows, s.Unseen, s.Unshown = map[*workflow.Workflow]machine.State{}, nil, false
+	var given []Evidence
+	for _, w := range s.downward() {
+		given = append(given, s.foldOf(w)...)
+	}
+	s.setCalled()
+	s.value(given)
+}
+
+// plainlyDone returns the lines that record the unverified steps that can only end as done, without a gate, and those that are
+// unverified once these are done.
+func (s *State) plainlyDone() (lines []Evidence) {
+	for again := true; again; {
+		again = false
+		for _, c := range s.unverified() {
+			if !c.isPlain() {
+				continue
+			}
+			lines = append(lines, Evidence{Time: s.Time, Step: c.ID, From: workflow.Completed, To: workflow.Completed, Verdict: SeenDone,
+				Why: "seen: it was completed in another way", Outcome: machine.Done, Round: c.Round})
+			c.Outcome, again = machine.Done, true // which may make another step unverified
+		}
+	}
+	return lines
+}
+
+// isPlain reports whether the step can only end as done, and no gate holds up its completion.
+func (c *Current) isPlain() bool {
+	return len(c.Outcomes) == 0 && len(c.Set) == 0 && c.Each == nil &&
+		!slices.ContainsFunc(c.Gates(), func(g workflow.Gate) bool { return g.When == workflow.AtCompletion })
+}
+
+// foldOf computes the state of a workflow. Decisions that have been carried out in the list
+// and are not on record as seen are folded as if they were; s.unseen has them. It returns the
+// lines that gave values.
+func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
+	f := folding{state: w.Machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, left: map[int64]bool{},
+		valuation: newValuation()}
+	for _, e := range slices.Concat(s.Evidence, s.EndedOtherwise) {
+		c := s.Step(e.Step)
+		switch {
+		case c != nil && c.Unread && !strings.HasPrefix(e.Why, EndWord): // its status is believed
+		case e.Verdict == Shown, c != nil && c.Workflow == w:
+			f.add(e)
+		case e.Lets() && s.restarts(w, e.Reopens), e.IsReopen() && s.isAfter(w, e.Step) && f.anyDone(w):
+			f.restart(w)
+		}
+		if e.IsReopen() {
+			f.halt(s, w, e.Step)
+		}
+	}
+	steps := s.In(w)
+	for _, c := range steps {
+		switch e, ok := f.decided[c.ID]; {
+		case c.Unread && c.Status == workflow.Completed:
+			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: machine.Done})
+		case c.Gone() && !ok:
+			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
+		case ok && (c.Status == workflow.Completed || c.Gone()) && !f.stale[c.ID]:
+			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: e.Outcome})
+			f.valuation.ended(e)
+			s.Unseen = append(s.Unseen, e)
+		default:
+			s.expire(c, &f)
+		}
+	}
+	before, closed := f.state, s.IsClosed(w)
+	if closed {
+		f.state = f.state.End()
+	}
+	s.Flows[w] = f.state
+	s.Unshown = s.Unshown || f.unshown
+	for _, c := range steps {
+		c.Outcome, c.NotNeeded, c.Round = f.state.Outcome(c.ID), f.state.NotNeeded(c.ID), f.state.Round(c.ID)
+		if c.NotNeeded {
+			if c.because = s.whyNot(c); c.because == "" && closed && !before.NotNeeded(c.ID) {
+				c.because = s.WhyClosed(w)
+			}
+		}
+		c.Begun, c.told = f.begun[c.ID], f.told[c.ID]
+		// A step that was opened again and is not needed at once stays completed in the list.
+		c.stale = !c.NotNeeded && c.File != nil &&
+			(f.stale[c.ID] && c.File.Status == workflow.Completed || f.left[c.ID] && c.File.Status == workflow.InProgress)
+		if c.stale {
+			c.Status = workflow.Pending // the list does not show yet that it is open again
+		}
+	}
+	return f.given
+}
+
+// folding is a fold over the evidence of a workflow.
+type folding struct {
+	state   machine.State
+	decided map[int64]Evidence // completions that were let through and not seen done
+	stale   map[int64]bool     // steps that were opened again since the list was last seen to show that
+	left    map[int64]bool     // such steps that nobody has started since: their files may be left in progress from before
+	unshown bool               // there are such steps
+
+	valuation
+}
+
+func (f *folding) add(e Evidence) {
+	if e.From == workflow.InProgress || e.To == workflow.InProgress && e.Lets() {
+		delete(f.left, e.Step)
+	}
+	switch {
+	case e.Verdict == Shown:
+		clear(f.stale)
+		clear(f.left)
+		f.unshown = false
+		return
+	case e.Verdict == Override:
+		f.state = f.state.After(e.override())
+		f.ended(e)
+		f.reopened(e)
+	case e.Verdict == SeenDone:
+		f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome})
+		f.ended(e)
+	case e.Verdict == Over:
+		f.told[e.Step] = true
+		return
+	case e.begins():
+		f.began(e)
+		return
+	case e.Verdict == Lapsed:
+	case e.Verdict != Allow:
+		return
+	case len(e.Reopens) > 0:
+		f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome})
+		f.reopened(e)
+	case e.To == workflow.Completed && e.Outcome != "":
+		f.decided[e.Step] = e
+		return
+	}
+	delete(f.decided, e.Step)
+}
+
+// restart opens every step of the workflow again, because the step that it is under has come
+// round again.
+func (f *folding) restart(w *workflow.Workflow) {
+	f.state = f.state.Restart()
+	for _, s := range w.Steps {
+		delete(f.decided, s.ID)
+		f.stale[s.ID], f.left[s.ID], f.unshown = true, true, true
+	}
+}
+
+// anyDone reports whether a step of the workflow is done, or has led back.
+func (f *folding) anyDone(w *workflow.Workflow) bool {
+	return slices.ContainsFunc(w.Steps, func(s workflow.Step) bool {
+		return f.state.Outcome(s.ID) != "" || slices.ContainsFunc(s.Outcomes,
+			func(o workflow.Outcome) bool { return f.state.Times(s.ID, o.Name) > 0 })
+	})
+}
+
+func (f *folding) reopened(e Evidence) {
+	for _, id := range e.Reopens {
+		delete(f.decided, id)
+		f.again(id)
+		f.stale[id], f.left[id], f.unshown = true, true, true
+	}
+}
+
+// halt takes the steps of a workflow that are under way, and come after a step that a person has opened again, back to
+// pending: they wait for it again, their calls do not go through, and their time does not run.
+func (f *folding) halt(s *State, w *workflow.Workflow, opened int64) {
+	waits := s.after([]int64{opened}, true)
+	for _, c := range s.In(w) {
+		if f.state.Outcome(c.ID) == "" && waits(c) {
+			delete(f.decided, c.ID)
+			f.again(c.ID)
+			f.left[c.ID], f.unshown = true, true
+		}
+	}
+}
+
+// override returns what a person's decision did.
+func (e Evidence) override() machine.Event {
+	switch {
+	case strings.HasPrefix(e.Why, SkipWord):
+		return machine.Event{Kind: machine.Passed, Step: e.Step}
+	case strings.HasPrefix(e.Why, ReopenWord):
+		return machine.Event{Kind: machine.Reopened, Step: e.Step}
+	case strings.HasPrefix(e.Why, EndWord):
+		return machine.Event{Kind: machine.Ended, Step: e.Step}
+	}
+	return machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome}
+}
+
+// Choices returns the outcomes of the step that can be chosen; see machine.Choices.
+func (c *Current) Choices() []string { return new(c.ForMachine()).Choices() }
+
+// Conclude returns what ending the step in an outcome would do.
+func (s *State) Conclude(c *Current, outcome string) (machine.Transition, error) {
+	_, tr, err := s.Flows[c.Workflow].Conclude(c.ID, outcome)
+	return tr, err
+}
+
+// IsBack reports whether a transition opens steps again.
+func IsBack(tr machine.Transition) bool { return len(tr.Reopens) > 0 }
+
+// RecordSeen returns the lines that record the decisions which the list shows to be carried
+// out, and that the list shows what was opened again.
+func (s *State) RecordSeen(by By) (lines []Evidence) {
+	by.Who, by.How = Fsmtx, ByUpdate
+	for _, e := range s.Unseen {
+		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: workflow.Completed, Verdict: SeenDone, Why: seenDone, Outcome: e.Outcome,
+			Round: e.Round, By: by, Values: e.Values}
+		if e.IsLate() {
+			seen.Why, seen.By.Who, seen.NotNeeded = e.Why, TheClock, e.NotNeeded
+		}
+		lines = append(lines, seen)
+	}
+	for _, e := range s.EndedOtherwise {
+		e.By = by
+		lines = append(lines, e)
+	}
+	s.Unseen, s.EndedOtherwise = nil, nil
+	lines = append(lines, s.seenBegun(by)...)
+	if s.Unshown && !slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.stale }) {
+		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[0].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})
+		s.Unshown = false
+	}
+	s.Evidence = append(s.Evidence, lines...)
+	return lines
+}
+
+// Rounds returns " (round 2)" for a step that was opened again, with the largest number of
+// rounds if the step is in exactly one loop, and "" for another one.
+func (c *Current) Rounds() string {
+	if c.Round < 2 {
+		return ""
+	}
+	if most := c.MaxRounds(); most > 0 {
+		return fmt.Sprintf(" (round %d of %d)", c.Round, most)
+	}
+	return fmt.Sprintf(" (round %d)", c.Round)
+}
+
+// MaxRounds returns the largest number of rounds of a step that is in exactly one loop, and
+// endedOtherwise 0, also if a person has opened the step more often.
+func (c *Current) MaxRounds() int {
+	around := slices.DeleteFunc(c.Workflow.Machine.Loops(), func(l machine.Loop) bool { return !slices.Contains(l.Body, c.ID) })
+	if len(around) != 1 || c.Round > 1+around[0].Max {
+		return 0
+	}
+	return 1 + around[0].Max
+}
+
+// ShownSubject returns the subject of the task in the list.
+func (c *Current) ShownSubject() string {
+	if c.NotNeeded {
+		return c.Subject + " (not needed" + c.because + ")"
+	}
+	return c.Subject + c.Rounds()
+}
+
+// whyNot returns ": #2 ended as patch" for a step that is not needed because of how another
+// one ended.
+func (s *State) whyNot(c *Current) string {
+	for _, w := range c.When {
+		b := s.Step(w.Step)
+		if b != nil && b.Outcome != "" && !slices.Contains(w.Outcomes, b.Outcome) {
+			how := "ended as " + b.Outcome
+			if b.Outcome == machine.Skipped {
+				how = "was not worked on"
+			}
+			return ": #" + message.Itoa(b.ID) + " " + how
+		}
+	}
+	return ""
+}
+
+// WhyNotNeeded returns, for example, "#2 ended as patch" for a step that is not needed, and "" if
+// that is not known.
+func (c *Current) WhyNotNeeded() string { return strings.TrimPrefix(c.because, ": ") }
+
+// OutcomeIn returns the outcome that a change of the metadata, or a task's metadata, names.
+func OutcomeIn(metadata jsontext.Value) string {
+	return strings.TrimSpace(jsonx.StringMember(metadata, "outcome"))
+}
+
+// Choosable is an outcome of a step, with who chooses it.
+type Choosable struct {
+	Name     string `json:"name"`
+	Back     int64  `json:"back"` // number of the step to which it leads back; 0 if it goes forward
+	Max      int    `json:"max"`
+	Used     int    `json:"used"` // how often it has led back
+	Then     string `json:"then"`
+	ChosenBy string `json:"chosenBy"` // agent, person, command, or machine
+}
+
+// Choosable returns the outcomes of a step, with an implied done as the last. A step that
+// declares none has none to choose from.
+func (s *State) Choosable(c *Current) []Choosable {
+	all := []Choosable{}
+	if len(c.Outcomes) == 0 {
+		return all
+	}
+	choices, state := c.Choices(), s.Flows[c.Workflow]
+	who := func(name string) string {
+		if !slices.Contains(choices, name) {
+			return "machine"
+		}
+		return cmp.Or(c.Decides, machine.Agent.String())
+	}
+	for _, o := range c.Outcomes {
+		all = append(all, Choosable{o.Name, o.Back, o.Max, state.Times(c.ID, o.Name), o.Then, who(o.Name)})
+	}
+	if c.OutcomeNamed(machine.Done) == nil && slices.Contains(choices, machine.Done) {
+		all = append(all, Choosable{Name: machine.Done, ChosenBy: who(machine.Done)})
+	}
+	return all
+}
+
+// Undecided reports whether a person decides how the step ends, and has not in this round.
+func (s *State) Undecided(c *Current) bool {
+	return c.Decides == machine.Person.String() && s.Answered(c) == ""
+}

@@ -1,0 +1,78 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/workflow"
+)
+
+// A step that is gone from the list counts as done, so that nothing waits for it for ever. The
+// client lets the agent delete no step, and removes the tasks of a list once all are completed;
+// a hydration and an undo record what they delete. So the task of an open step was removed as a
+// file, and the person is told.
+
+// ErrMissing is in the error that tells of steps that are gone from the list without having been done.
+var ErrMissing = errors.New("gone from the task list, and nothing on record shows that it was done")
+
+// Missing returns the steps that are gone from the list without having been done.
+func (s *State) Missing() []*Current {
+	return slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return !s.IsMissing(c) })
+}
+
+// IsMissing reports whether the step is gone from the list without having been done. While a change
+// of the list is under way or is to be recovered, that is not known.
+func (s *State) IsMissing(c *Current) bool {
+	return !s.Interrupted && c.Gone() && !c.Unread && !c.NotNeeded && !s.WasDone(c)
+}
+
+// WasDone reports whether the step was let through, or hydrated as completed.
+func (s *State) WasDone(c *Current) bool {
+	e, ok := s.Last(c.ID)
+	return c.Step.Status == workflow.Completed || ok && e.To == workflow.Completed && e.Verdict != Ask
+}
+
+// Otherwise returns how the list shows the step, as completed or started, if no decision let that through: a script
+// has changed it, or the client ran no hook. It is empty for a step that was let through, or whose gates are still to be
+// looked at, which Word says.
+func (s *State) Otherwise(c *Current) string {
+	e, _ := s.Last(c.ID)
+	switch word := s.Word(c); {
+	case c.Unread || c.stale || c.Step.Status == c.Status || c.Status == e.To || e.Verdict == Override:
+	case c.Status == workflow.Completed && (word == "done" || word == "blocked"):
+		return "completed in another way"
+	case c.Status == workflow.InProgress && word == "blocked":
+		return "started in another way"
+	}
+	return ""
+}
+
+// MissingHere returns the missing steps of workflows that the list still has. Of a workflow whose tasks are all gone
+// there is nothing left to enforce.
+func (s *State) MissingHere() []*Current {
+	return slices.DeleteFunc(s.Missing(), func(c *Current) bool {
+		return !slices.ContainsFunc(s.In(c.Workflow), func(o *Current) bool { return !o.Gone() })
+	})
+}
+
+// KeyOf returns the key under which the person is told of steps that are missing: again if others are.
+func KeyOf(what string, gone []*Current) string {
+	return fmt.Sprintf("/%s/%d-%d", what, len(gone), gone[len(gone)-1].ID)
+}
+
+// addMissing adds missingHere to the troubles.
+func (s *State) addMissing() {
+	if gone := s.MissingHere(); len(gone) > 0 {
+		s.Troubles = append(s.Troubles, fmt.Errorf("%s: %w; the steps after it do not wait for it", Names(gone), ErrMissing))
+	}
+}
+
+// ToldMissing returns for the person that a call is not refused because the step that it belongs to is missing, unless the troubles of
+// the list say so.
+func (s *State) ToldMissing(c *Current) string {
+	if slices.ContainsFunc(s.Troubles, func(err error) bool { return errors.Is(err, ErrMissing) }) {
+		return ""
+	}
+	return "a call that belongs to " + c.Name() + " is not refused: the step is " + ErrMissing.Error()
+}

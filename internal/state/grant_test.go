@@ -1,0 +1,158 @@
+package state
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// messageLine is a line of a transcript with calls of the agent.
+func messageLine(id string, uses ...string) string {
+	blocks := make([]string, len(uses))
+	for i, use := range uses {
+		blocks[i] = `{"type":"tool_use","id":"` + use + `","name":"Bash","input":{}}`
+	}
+	return `{"type":"assistant","message":{"id":"` + id + `","content":[` + strings.Join(blocks, ",") + "]}}\n"
+}
+
+func result(use string) string {
+	return `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"` + use + `","content":"ok"}]}}` + "\n"
+}
+
+func transcriptOf(t *testing.T, lines ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+	return path
+}
+
+// TestAGrantPermitsOneCommandOnce, and a token for anything else is used up.
+func TestAGrantPermitsOneCommandOnce(t *testing.T) {
+	l := hydrated(t, workflow.Step{})
+	grant := func(command string) string {
+		token, err := l.Grant(t.Context(), Grant{Command: command, Session: "s1", Use: "u1", Agent: "a"})
+		require.NoError(t, err)
+		return token
+	}
+	use := func(token, command string) error {
+		g, err := l.UseGrant(t.Context(), token, command)
+		if err == nil {
+			assert.Equal(t, []string{command, "a", "u1"}, []string{g.Command, g.Agent, g.Use})
+			assert.False(t, g.Time.IsZero())
+		}
+		return err
+	}
+	require.ErrorIs(t, use("no token", "x"), ErrNoGrant)
+	skip, done := grant("fsmtx step skip 1"), grant("fsmtx step done 1")
+	require.NotEqual(t, skip, done)
+	data, err := txn.ReadState(l.List.Dir, GrantsFile)
+	require.NoError(t, err)
+	require.NotContains(t, string(data), skip, "what is kept does not let anybody run the command")
+	require.NotContains(t, string(data), done)
+
+	require.ErrorIs(t, use(hashOf(skip), "fsmtx step skip 1"), ErrNoGrant, "the hash is not the token")
+	require.ErrorIs(t, use("", "fsmtx step skip 1"), ErrNoGrant)
+	require.NoError(t, use(done, "fsmtx step done 1"))
+	require.ErrorIs(t, use(done, "fsmtx step done 1"), ErrNoGrant, "once")
+	require.ErrorIs(t, use(skip, "fsmtx step skip 2"), ErrNoGrant, "for another command")
+	require.ErrorIs(t, use(skip, "fsmtx step skip 1"), ErrNoGrant, "and then not for its own any more")
+	data, err = txn.ReadState(l.List.Dir, GrantsFile)
+	require.NoError(t, err)
+	require.Nil(t, data, "no grant is left, and no file")
+}
+
+// TestAGrantEndsWithItsCall: what the person agreed to was that call.
+func TestAGrantEndsWithItsCall(t *testing.T) {
+	l := hydrated(t, workflow.Step{})
+	for name, c := range map[string]struct {
+		lines []string
+		over  bool
+	}{
+		"the call is running":      {[]string{messageLine("m1", "u1", "u2")}, false},
+		"another call has ended":   {[]string{messageLine("m1", "u1", "u2"), result("u2")}, false},
+		"it has ended":             {[]string{messageLine("m1", "u1"), result("u1")}, true},
+		"the agent has gone on":    {[]string{messageLine("m1", "u1"), messageLine("m2", "u3")}, true},
+		"it is not written so far": {[]string{messageLine("m0", "u0")}, false},
+	} {
+		token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Written: transcriptOf(t, c.lines...)})
+		require.NoError(t, err)
+		_, err = l.UseGrant(t.Context(), token, "x")
+		require.Equal(t, c.over, err != nil, name)
+	}
+}
+
+// TestWhichEventsEndAGrant: it lives as long as calls of the same message are carried out.
+func TestWhichEventsEndAGrant(t *testing.T) {
+	l := hydrated(t, workflow.Step{})
+	running := transcriptOf(t, messageLine("m1", "u1", "u2"))
+	gone := transcriptOf(t, messageLine("m1", "u1", "u2"), messageLine("m2", "u3"))
+	early := transcriptOf(t, messageLine("m0", "u0"))
+	for name, c := range map[string]struct {
+		written string
+		event   Seen
+		lives   bool
+	}{
+		"another session stops":              {running, Seen{Session: "s2", Between: true}, true},
+		"the session stops":                  {running, Seen{Session: "s1", Prompt: "p", Between: true}, false},
+		"the person sends a prompt":          {running, Seen{Session: "s1", Prompt: "q"}, false},
+		"the call itself":                    {running, Seen{Session: "s1", Prompt: "p", Use: "u1"}, true},
+		"the call itself, without a message": {"", Seen{Session: "s1", Prompt: "p", Use: "u1"}, true},
+		"a call beside it":                   {running, Seen{Session: "s1", Prompt: "p", Use: "u2"}, true},
+		"a call after it":                    {gone, Seen{Session: "s1", Prompt: "p", Use: "u3"}, false},
+		"a call, and the transcript is late": {early, Seen{Session: "s1", Prompt: "p", Use: "u2"}, false},
+		"a call, and there is no transcript": {"", Seen{Session: "s1", Prompt: "p", Use: "u2"}, false},
+		"an event that is about no call":     {"", Seen{Session: "s1", Prompt: "p"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1", Prompt: "p", Written: c.written})
+			require.NoError(t, err)
+			require.NoError(t, l.EndGrants(t.Context(), c.event))
+			data, err := txn.ReadState(l.List.Dir, GrantsFile)
+			require.NoError(t, err)
+			require.Equal(t, c.lives, data != nil)
+			require.NoError(t, l.EndGrants(t.Context(), Seen{Session: "s1", Between: true}))
+			_, err = l.UseGrant(t.Context(), token, "x")
+			require.ErrorIs(t, err, ErrNoGrant)
+		})
+	}
+}
+
+// TestGrantsAreLimited: the oldest go first.
+func TestGrantsAreLimited(t *testing.T) {
+	all := make([]Grant, maxGrants)
+	l := hydrated(t, workflow.Step{})
+	require.NoError(t, Remember(t.Context(), l.Store, GrantsFile, func([]Grant) []Grant {
+		for i := range all {
+			all[i] = Grant{Use: message.Itoa(int64(i))}
+		}
+		return all
+	}))
+	_, err := l.Grant(t.Context(), Grant{Use: "last"})
+	require.NoError(t, err)
+	data, err := txn.ReadState(l.List.Dir, GrantsFile)
+	require.NoError(t, err)
+	left := ParseMemo[[]Grant](data)
+	require.Len(t, left, maxGrants)
+	require.Equal(t, "1", left[0].Use)
+	require.Equal(t, "last", left[maxGrants-1].Use)
+}
+
+// TestNoGrantIsReadFromWhatCannotBeRead.
+func TestNoGrantIsReadFromWhatCannotBeRead(t *testing.T) {
+	l := hydrated(t, workflow.Step{})
+	token, err := l.Grant(t.Context(), Grant{Command: "x", Session: "s1", Use: "u1"})
+	require.NoError(t, err)
+	s, err := txn.StateDir(l.List.Dir)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(s, GrantsFile), []byte(`{"hash":"`+hashOf(token)+`"}`), 0o600))
+	_, err = l.UseGrant(t.Context(), token, "x")
+	require.ErrorIs(t, err, ErrNoGrant)
+}

@@ -1,0 +1,140 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// LogDecisions passes decisions on to Store.Log, once they are on record. s is the state after them.
+func (st *Store) LogDecisions(s *State, lines []Evidence) {
+	if st.Log == nil {
+		return
+	}
+	for i, e := range lines {
+		c := s.Step(e.Step)
+		if c == nil || !e.isDecision() {
+			continue
+		}
+		r := e.record(c.Step, c.Workflow)
+		if !slices.ContainsFunc(lines[i+1:], func(o Evidence) bool { n := s.Step(o.Step); return n != nil && n.Workflow == c.Workflow }) {
+			open := s.openOnce(c.Workflow, e)
+			r.Steps, r.Open = len(c.Workflow.Steps), &open
+			r.Finished = open == 0 && !c.Workflow.Part && e.Lets() && e.To == workflow.Completed
+		}
+		r.List, r.Session = st.List.Dir, cmp.Or(r.Session, st.Session)
+		st.Log(r)
+	}
+}
+
+// isDecision reports whether the line is more than a note on what the list shows by now.
+func (e Evidence) isDecision() bool {
+	return e.Verdict != Shown && e.Verdict != Expanded && !e.Repeats()
+}
+
+// openOnce returns how many steps of the workflow are open once the last decision about it is
+// carried out.
+func (s *State) openOnce(w *workflow.Workflow, e Evidence) (n int) {
+	for _, c := range s.In(w) {
+		switch {
+		case slices.Contains(e.Reopens, c.ID):
+			n++
+		case c.Done(), s.aboutToBeCompleted(c), slices.Contains(e.NotNeeded, c.ID), c.ID == e.Step && e.Lets() && e.To == workflow.Completed:
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// record returns the line as it is in the log. step and w say what it is about; w is nil if
+// that is not known any more.
+func (e Evidence) record(step workflow.Step, w *workflow.Workflow) decisions.Record {
+	r := decisions.Record{
+		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Why,
+		Who: string(e.By.Who), How: string(e.By.How), Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
+		Step: e.Step, From: e.From, To: e.To, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
+		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items, Tree: e.Tree,
+	}
+	if len(step.Outcomes) > 0 {
+		r.Outcome = e.Outcome
+	}
+	if e.By.TTY != nil {
+		r.TTY = *e.By.TTY
+	}
+	if e.Check != nil {
+		r.Check, r.Exit, r.CheckTime = e.Check.Run, &e.Check.Exit, e.Check.Seconds*1000
+	}
+	return About(r, step, w)
+}
+
+// About adds what a decision is about.
+func About(r decisions.Record, step workflow.Step, w *workflow.Workflow) decisions.Record {
+	r.Step, r.Task, r.Subject = cmp.Or(step.ID, r.Step), step.Local, step.Subject
+	if w != nil {
+		r.Workflow, r.Spec, r.Project, r.Parent = w.Command, w.Spec, w.Dir, w.Parent
+		if len(w.Steps) > 0 {
+			r.Run = w.Steps[0].ID
+		}
+	}
+	return r
+}
+
+// Outermost returns the workflow that a step's workflow is under, and that is under none.
+func (s *State) Outermost(c *Current) *workflow.Workflow {
+	for w := c.Workflow; ; w = c.Workflow {
+		if c = s.Parent(w); c == nil {
+			return w
+		}
+	}
+}
+
+// Decided returns the decisions about steps of the list in dir that are on record, oldest first, also those of
+// workflows that were replaced. It takes no lock and creates nothing. troubles are why some
+// are missing, or what they are about.
+//
+// Errors: that S cannot be read. With no S there are no decisions.
+func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
+	src, err := txn.OpenReader(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	r := readRecord(src)
+	for _, b := range r.Broken {
+		troubles = append(troubles, b.err)
+	}
+	s := State{values: map[*workflow.Workflow]map[string]string{}}
+	for _, x := range r.known {
+		s.Steps = append(s.Steps, &Current{Step: *x.Step, Workflow: x.Workflow})
+	}
+	slices.SortFunc(s.Steps, func(a, b *Current) int { return cmp.Compare(a.ID, b.ID) })
+	s.readEvidence(src, true)
+	lines := slices.Concat(s.Evidence, s.Calls)
+	slices.SortStableFunc(lines, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
+	for _, e := range lines {
+		c := s.Step(e.Step)
+		if c == nil {
+			c = &Current{Step: workflow.Step{ID: e.Step}}
+		} else {
+			maps.Copy(s.own(c.Workflow), e.Values)
+			c.Round = max(1, e.Round)
+			s.Fill(c, nil)
+		}
+		if e.isDecision() {
+			r := e.record(c.Step, c.Workflow)
+			r.List = dir
+			all = append(all, r)
+		}
+	}
+	return all, append(troubles, s.Troubles...), nil
+}

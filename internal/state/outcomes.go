@@ -1,0 +1,48 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/message"
+)
+
+// Offered returns the outcomes of the step that can be chosen now: not those that have led back as
+// often as they may.
+func (s *State) Offered(c *Current) []string {
+	return slices.DeleteFunc(slices.Clone(c.Choices()), func(name string) bool { return s.IsSpent(c, name) })
+}
+
+// IsSpent reports whether an outcome has led back as often as it may.
+func (s *State) IsSpent(c *Current, outcome string) bool {
+	_, err := s.Conclude(c, outcome)
+	return errors.Is(err, machine.ErrSpent)
+}
+
+// SpentChoices says which outcomes cannot be chosen any more, in sentences.
+func (s *State) SpentChoices(c *Current) (text string) {
+	for _, name := range c.Choices() {
+		if s.IsSpent(c, name) {
+			text += fmt.Sprintf("It cannot end as %s any more, which has led back as often as it may (%s): tell them. ", message.Quote(name),
+				message.Times(c.OutcomeNamed(name).Max))
+		}
+	}
+	return text
+}
+
+// Answered returns what the person chose for the step in this round, or "", also if the step cannot end
+// so any more.
+func (s *State) Answered(c *Current) string {
+	if outcome := s.Answer(c).Outcome; !s.IsSpent(c, outcome) {
+		return outcome
+	}
+	return ""
+}
+
+// Answer returns the line that records what the person chose for the step in this round.
+func (s *State) Answer(c *Current) Evidence {
+	e, _ := s.lastOf(c.ID, func(e Evidence) bool { return e.Verdict == Answer && e.Round == c.Round })
+	return e
+}

@@ -1,0 +1,220 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Store reads and writes what is on record of one list, and makes its tasks show it. Nothing else does.
+type Store struct {
+	List    tasks.List // Wait limits the wait for the locks
+	Session string     // the id of the session, for messages
+
+	// Unreleased is called with the error when a lock cannot be released. The lock expires
+	// after ten seconds. It may be nil.
+	Unreleased func(error)
+
+	// Forged reports whether the event comes from the agent's shell, and not from the client: then the
+	// shell has chosen the environment of checks, and the person sees no answer. It may be nil.
+	Forged func() bool
+
+	// Log is called with each decision once it is on record, some while the list is locked. It
+	// may be nil.
+	Log func(decisions.Record)
+}
+
+// Change is what a decision changes in a list.
+type Change struct {
+	Lines  []Evidence       // to be recorded, oldest first
+	Status map[int64]string // of tasks whose status is set here, because no client does that
+}
+
+// Applied is what has come of a change that is on record.
+type Applied struct {
+	Told     string // what the agent has to know: which tasks have come
+	PutRight string // what the person has to know: what was put right
+	NotYet   error  // why the tasks for the lines of a step are not in the list yet; the next event tries again
+	Unset    error  // why the status of a task is not set
+}
+
+// Apply records lines, and then makes the list show what follows from them: it never shows what is not on record. dir is the
+// list, which is locked; s is its state, and becomes the one after the change.
+//
+// Errors: that the lines could not be recorded, and so nothing was changed.
+func (st *Store) Apply(ctx context.Context, dir *txn.Dir, s *State, x Change) (a Applied, err error) {
+	if err := st.Write(dir, s, x.Lines); err != nil {
+		return a, err
+	}
+	defer func() { st.LogDecisions(s, x.Lines) }()
+	s.add(x.Lines)
+	a.Told, a.NotYet = st.reshape(ctx, dir, s)
+	for id, status := range x.Status {
+		if a.Unset = st.setStatus(ctx, dir, id, status); a.Unset != nil {
+			return a, nil
+		}
+		if c := s.Step(id); c != nil {
+			c.Status = status
+		}
+	}
+	s.Fold()
+	a.PutRight = st.putRight(ctx, dir, s)
+	return a, nil
+}
+
+// add folds lines that are not part of the state yet.
+func (s *State) add(lines []Evidence) {
+	s.Evidence = s.Evidence[:len(s.Evidence):len(s.Evidence)]
+	for _, e := range lines {
+		if !slices.ContainsFunc(s.Evidence, func(o Evidence) bool {
+			return o.Step == e.Step && o.Verdict == e.Verdict && o.Time.Equal(e.Time) && o.To == e.To
+		}) {
+			s.Evidence = append(s.Evidence, e)
+		}
+	}
+	s.Fold()
+}
+
+// Record writes lines, and passes them on to the log.
+func (st *Store) Record(dir *txn.Dir, s *State, lines []Evidence) error {
+	err := st.Write(dir, s, lines)
+	if err == nil {
+		st.LogDecisions(s, lines)
+	}
+	return err
+}
+
+// Write appends lines to the evidence, after those that were written without the lock. It
+// rewrites a file that has grown large.
+func (st *Store) Write(dir *txn.Dir, s *State, lines []Evidence) error {
+	if err := s.mergeLate(dir); err != nil {
+		return err
+	}
+	s.writeSnapshot(dir)
+	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return e.Verdict != Override }))
+	text, err := linesOf(lines)
+	if err != nil {
+		return err
+	}
+	if overrides > 1 || outgrows(s.size, int64(len(text))) { // one decision of a person is on record as a whole
+		data, err := dir.ReadState(EvidenceFile)
+		if err != nil {
+			return err
+		}
+		all, _ := parseEvidence(data)
+		return rewriteEvidence(dir, newest(s.thin(append(all, lines...))))
+	}
+	for _, e := range lines {
+		if err := appendEvidence(dir, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteLate records lines without the lock, in a file of their own. The next call that has
+// the lock adds them to the evidence and removes the file, so none is written to it later.
+func (st *Store) WriteLate(lines []Evidence) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	text, err := linesOf(lines)
+	if err != nil {
+		return err
+	}
+	r, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return r.WriteUnlocked(lateName(NewCallID()), text)
+}
+
+// Note adds one line to the evidence, if need be without the lock.
+func (st *Store) Note(ctx context.Context, s *State, e Evidence) error {
+	err := st.Locked(ctx, func(dir *txn.Dir) error { return appendEvidence(dir, e) })
+	if err != nil {
+		err = st.WriteLate([]Evidence{e})
+	}
+	if err == nil {
+		st.LogDecisions(s, []Evidence{e})
+	}
+	return err
+}
+
+// Open locks the list and reads the state of these steps.
+func (st *Store) Open(ctx context.Context, live RecordedSteps) (*txn.Dir, *State, error) {
+	waiting, cancel := st.List.Waiting(ctx)
+	defer cancel()
+	dir, err := st.List.Open(waiting)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := live.State(ctx, dir.Path(), dir, false)
+	if err != nil {
+		st.Release(dir)
+		return nil, nil, err
+	}
+	endOrphans(s.Dead)
+	return dir, s, nil
+}
+
+// Look reads the state of these steps without the lock of the list.
+func (st *Store) Look(ctx context.Context, live RecordedSteps) (*State, error) {
+	r, err := txn.OpenReader(st.List.Dir, txn.WithFS(st.List.Files()))
+	var src Source
+	if err == nil {
+		defer r.Close()
+		src = r
+	}
+	return live.State(ctx, st.List.Dir, src, false)
+}
+
+// Locked calls do while it holds the lock of the list.
+func (st *Store) Locked(ctx context.Context, do func(*txn.Dir) error) error {
+	waiting, cancel := st.List.Waiting(ctx)
+	defer cancel()
+	dir, err := st.List.Open(waiting)
+	if err != nil {
+		return err
+	}
+	defer st.Release(dir)
+	return do(dir)
+}
+
+// Release releases the locks of the list.
+func (st *Store) Release(dir *txn.Dir) {
+	if err := dir.Close(); err != nil && st.Unreleased != nil {
+		st.Unreleased(err)
+	}
+}
+
+// IsForged reports what Forged does, false if that is nil.
+func (st *Store) IsForged() bool { return st.Forged != nil && st.Forged() }
+
+// setStatus changes only the status in a task's file.
+func (st *Store) setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error {
+	waiting, cancel := st.List.Waiting(context.WithoutCancel(ctx))
+	defer cancel()
+	return rewriteTasks(waiting, dir, []int64{id}, func(id int64, data []byte) ([]byte, error) {
+		changed, err := tasks.Form.SetStatus(data, status)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(dir.Path(), tasks.Form.Name(message.Itoa(id))), err)
+		}
+		return changed, err
+	})
+}
+
+// NewCallID returns a name that no other call has. It is no secret, and getting the first bytes
+// from crypto/rand takes as long as reading a record.
+func NewCallID() string {
+	return strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36)
+}
