@@ -14,7 +14,7 @@ func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
 	s := held(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], `+
 		`"approval": "Publish it?"}]`)
 	s.Write("project/.claude/settings.json",
-		`{"statusLine": {"type": "command", "command": "echo MINE; fsmtx statusline", "refreshInterval": 5}}`)
+		`{"statusLine": {"type": "command", "command": "echo MINE; `+fsmtx+` statusline", "refreshInterval": 5}}`)
 	client := s.Attend(Script{Main: append(begun(),
 		Do(TaskUpdate("too early", "2", "in_progress")),
 		Say("Shall I go on?"), // the client draws the line only now and then, so the turn ends here
