@@ -7,7 +7,9 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -85,15 +87,20 @@ func fault(line []byte, tooLong bool) (code int, why string) {
 	case err != nil:
 		return jsonrpc.CodeInvalidRequest, "the line is not a message of JSON-RPC 2.0"
 	case changesID(m, idOf(line)):
-		return jsonrpc.CodeInvalidRequest, "the id has to be a text or a whole number below 2^53"
+		return jsonrpc.CodeInvalidRequest, "the id has to be a text in UTF-8 or a whole number below 2^53"
 	}
 	return 0, ""
 }
 
 // changesID reports whether the library would answer a request with another id than its own: it
-// reads numbers as floats.
+// reads numbers as floats, and replaces what is not UTF-8.
 func changesID(m jsonrpc.Message, id string) bool {
 	r, ok := m.(*jsonrpc.Request)
+	if ok && r.IsCall() {
+		if text, is := r.ID.Raw().(string); is && strings.ContainsRune(text, utf8.RuneError) {
+			return true
+		}
+	}
 	n, err := strconv.ParseFloat(id, 64)
 	return ok && r.IsCall() && jsontext.Value(id).Kind() == '0' && (err != nil || n != math.Trunc(n) || math.Abs(n) >= 1<<53)
 }
@@ -104,7 +111,7 @@ const maxID = 1000 // bytes of an id that is answered
 // answer is the server's own: an error with it would end another request of the client.
 func idOf(line []byte) string {
 	members, _ := jsonx.Members(jsontext.Value(line))
-	if id := members["id"]; members["method"] != nil && len(id) <= maxID && (id.Kind() == '"' || id.Kind() == '0') {
+	if id := members["id"]; members["method"] != nil && len(id) <= maxID && id.IsValid() && (id.Kind() == '"' || id.Kind() == '0') {
 		return string(id)
 	}
 	return "null"
