@@ -109,14 +109,15 @@ func assertResults(t *testing.T, r *agents.Run, want map[string]string) {
 	}
 }
 
-// asBefore: nothing is left of ours. Qwen Code and opencode write their settings anew when they
+// asBefore: nothing is left of ours, but perhaps an empty object of the person's. Qwen Code and opencode write their settings anew when they
 // start, with a version or a schema.
 func asBefore(t *testing.T, before, after string) {
 	t.Helper()
 	assert.NotContains(t, after, "fsmtx")
 	if !strings.Contains(after, `"$`) {
 		dense := func(text string) string { return strings.Join(strings.Fields(text), "") }
-		assert.Equal(t, strings.TrimPrefix(strings.Replace(dense(before), `,"hooks":{}`, "", 1), `{"hooks":{}}`), dense(after))
+		empty := strings.TrimPrefix(strings.Replace(dense(before), `,"hooks":{}`, "", 1), `{"hooks":{}}`)
+		assert.Contains(t, []string{dense(before), empty}, dense(after))
 	}
 }
 
