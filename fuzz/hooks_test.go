@@ -81,7 +81,7 @@ func FuzzHooksConfiguration(f *testing.F) {
 			for _, name := range append(registry.Events(), event) {
 				checkPlan(t, d, registry, name, tool)
 			}
-			checkFindings(t, content, hooks.Checker{Dialect: d}.Content("hooks.json", content))
+			checkFindings(t, content, hooks.Checker{Dialect: d, Getenv: os.Getenv}.Content("hooks.json", content))
 		}
 	})
 }

@@ -41,7 +41,11 @@ func (f Finding) String() string {
 }
 
 // Checker checks files of one dialect.
-type Checker struct{ Dialect dialect.Dialect }
+type Checker struct {
+	Dialect dialect.Dialect
+	Project string              // the project's directory, for variables and relative paths
+	Getenv  func(string) string // as os.Getenv
+}
 
 // File checks one file and returns the findings in the order of the file. An error is
 // returned when the file cannot be read; mistakes in its content are findings.
@@ -147,7 +151,7 @@ func (f *file) events() {
 			f.timeout(h)
 			f.matcher(e, h)
 			f.condition(e, h)
-			f.command(h)
+			f.command(e, h)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestMistakes(t *testing.T) {
 				hook("PreToolUse", `"matcher": "Bash", `, "")}},
 	} {
 		for i, content := range c.content {
-			found := Checker{Dialect: c.dialect}.Content(filepath.Join(t.TempDir(), c.path),
+			found := Checker{Dialect: c.dialect, Project: t.TempDir(), Getenv: os.Getenv}.Content(filepath.Join(t.TempDir(), c.path),
 				[]byte(content))
 			if i > 0 {
 				assert.Empty(t, found, "%s: %s", name, content)
@@ -70,7 +70,7 @@ func TestFilesOfAManifest(t *testing.T) {
 		"./hooks.json": "", "hooks.json": "has to begin with ./", "./hooks.txt": "end with .json", "./missing.json": "does not exist",
 		"./../outside.json": "is outside the plugin",
 	} {
-		found := Checker{Dialect: dialect.Claude()}.Content(filepath.Join(root, "plugin/.claude-plugin/plugin.json"),
+		found := Checker{Dialect: dialect.Claude(), Getenv: os.Getenv}.Content(filepath.Join(root, "plugin/.claude-plugin/plugin.json"),
 			[]byte(`{"name": "p", "hooks": "`+path+`"}`))
 		if want == "" {
 			assert.Empty(t, found)

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,10 +54,27 @@ func (f *file) matcher(e dialect.Event, h Hook) {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", matcher))
 		return
 	}
+	if misses(matcher) {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q misses servers with an underscore in their name; write mcp__.+__", matcher))
+	}
 	isServer := strings.Contains(matcher, "mcp_") // whose tools are not known here
 	if !isServer && !f.matchesAny(e, matcher) {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s", matcher, f.Dialect.Title))
 	}
+}
+
+// misses reports whether the part of a matcher for the name of any MCP server has no underscore in it.
+func misses(matcher string) bool {
+	class := regexp.MustCompile(`mcp__\(?(\[[^\]]+\])[+*]`).FindStringSubmatch(matcher)
+	if class == nil {
+		return false
+	}
+	match, err := CompileRegexp(class[1])
+	if err != nil {
+		return false
+	}
+	matched, _ := match("_")
+	return !matched
 }
 
 func (f *file) matchesAny(e dialect.Event, matcher string) bool {
@@ -64,15 +82,4 @@ func (f *file) matchesAny(e dialect.Event, matcher string) bool {
 	return slices.ContainsFunc(known, func(tool string) bool {
 		return Matches(f.Dialect, e, matcher, tool)
 	})
-}
-
-// command reports a command that the agent refuses.
-func (f *file) command(h Hook) {
-	at := h.Pointer.AppendToken("command")
-	if h.Command == "" || f.reported(at) || h.IsPowerShell(f.Dialect) {
-		return
-	}
-	if why := agentRefusal(f.Dialect, h); why != "" {
-		f.add(at, Error, why)
-	}
 }

@@ -31,6 +31,26 @@ func (h Hook) Variables(d dialect.Dialect, s Session) []Variable {
 	return vars
 }
 
+// Sets reports whether the agent sets a variable for the hook, whoever knows its value.
+func (h Hook) Sets(d dialect.Dialect, name string) bool {
+	if e, _ := d.Event(h.Event); name == e.EnvFile {
+		return true
+	}
+	for _, v := range d.Hooks.Variables {
+		if v.Name == name {
+			switch v.Value {
+			case dialect.ValuePluginRoot, dialect.ValuePluginCwd:
+				return h.Root != ""
+			case dialect.ValuePluginData:
+				return h.Root != "" && h.Skill == ""
+			}
+			return true
+		}
+	}
+	_, inHook := h.Env[name]
+	return inHook && d.Hooks.Env || h.hasOptions(d) && strings.HasPrefix(name, d.Settings.OptionPrefix)
+}
+
 // optionVariables returns the variables with the values of the plugin's options. They are set
 // only in the environment and not inserted into the command's text.
 func (h Hook) optionVariables(d dialect.Dialect) []Variable {
@@ -103,6 +123,8 @@ func (h Hook) value(v dialect.Value, s Session) (value string, set bool) {
 		return h.Data, h.Data != ""
 	case dialect.ValuePluginCwd:
 		return s.Cwd, h.Root != ""
+	case dialect.ValueOther:
+		return "", false
 	}
 	panic("unknown value of a variable")
 }

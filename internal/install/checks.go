@@ -45,7 +45,8 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	for _, deep := range DeepBelow(d.cwd) {
 		found = append(found, Fault{Kind: "workflow", What: deep.Why, File: deep.Path, Command: deep.Remedy})
 	}
-	return found, nil
+	skills, _ := l.Skills(d.cwd)
+	return append(found, otherwiseNamed(skills)...), nil
 }
 
 // litter finds what killed commands left beside the files that this program writes.

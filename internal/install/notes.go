@@ -2,12 +2,18 @@ package install
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -28,6 +34,27 @@ func Notes(s terminal.Streams, dir string) (notes []string) {
 		notes = append(notes, "no skill here has an fsm.json beside its SKILL.md, so nothing is enforced: fsmtx init writes one")
 	}
 	return append(notes, "a session works "+Works(s.Getenv, dir))
+}
+
+// otherwiseNamed reports valid workflows that lie beside a SKILL.md without an fsm.json, under a name that is not read.
+func otherwiseNamed(skills []locator.Skill) (found []Fault) {
+	for _, k := range skills {
+		if _, err := os.Stat(filepath.Join(k.Folder, specName)); err == nil {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(k.Folder, "*.json"))
+		for _, file := range files {
+			data, err := safefile.ReadFile(file, fsmspec.MaxBytes, 0)
+			if err != nil {
+				continue
+			}
+			if spec, err := fsmspec.Parse(data); err == nil && spec.Len() > 0 {
+				found = append(found, Fault{Kind: "workflow", What: fmt.Sprintf("is not read: the name has to be %s", specName), File: file,
+					Command: "mv " + shell.Join(file, filepath.Join(k.Folder, specName))})
+			}
+		}
+	}
+	return found
 }
 
 // answers reports a hook of PermissionRequest that may say yes for the person when the client asks about a step.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -54,6 +55,56 @@ func inside(n syntax.Node, in context, hereDocuments map[*syntax.Word]bool) cont
 		in.arithmetic = true
 	}
 	return in
+}
+
+// Needs returns the variables that a script takes from its environment: those that it neither sets nor tests, and for which it
+// has no other text. It returns none for a script that may get them from elsewhere.
+func (s Script) Needs() (names []string) {
+	l := &looker{Reading: &Reading{}, script: s, sets: map[string]bool{}}
+	if s.file != nil {
+		l.learn()
+	}
+	tested := func(n syntax.Node, _ context) {
+		switch n := n.(type) {
+		case *syntax.TestClause:
+			l.give(n)
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 && slices.Contains([]string{"[", "test", "eval", ".", "source"}, n.Args[0].Lit()) {
+				l.give(n)
+				l.sets["*"] = l.sets["*"] || n.Args[0].Lit() != "[" && n.Args[0].Lit() != "test"
+			}
+		case *syntax.ParamExp:
+			if n.Param != nil && !isPlainParam(n) {
+				l.sets[n.Param.Value] = true
+			}
+		}
+	}
+	s.walk(tested)
+	s.walk(func(n syntax.Node, _ context) {
+		p, ok := n.(*syntax.ParamExp)
+		if !ok || l.sets["*"] || !isPlainParam(p) || strings.Trim(nameAt(p.Param.Value), "0123456789") == "" {
+			return
+		}
+		if name := p.Param.Value; !l.sets[name] && !slices.Contains(names, name) && !slices.Contains(ofShells(), name) {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
+// give takes the variables in a node for given.
+func (l *looker) give(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
+			l.sets[p.Param.Value] = true
+		}
+		return true
+	})
+}
+
+// ofShells returns the variables that shells set themselves.
+func ofShells() []string {
+	return strings.Fields("PWD OLDPWD PPID IFS RANDOM SECONDS LINENO UID EUID BASHPID OPTARG OPTIND REPLY HOSTNAME OSTYPE SHLVL")
 }
 
 // Expand replaces variables by their values where the shell would not insert the value

@@ -26,7 +26,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
                is broken, or their time limits are too short; a hook of yours may answer for
                you; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models do not have the task tools that install --task-tools promised
-  workflow     a skill's fsm.json is not valid, or no name leads to it
+  workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
   guards       a configuration of the planning guards that cannot be read
   recovery     an interrupted hydration, or a journal that is not trusted
   task list    its directory is not writable, on a network, or without hard links

@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -22,9 +23,9 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Look for mistakes in a hooks file that the agent would not report",
-		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, values that the\n" +
-			"agent refuses) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
-			"matchers that match no tool) as warnings. It does not look at what commands do. The files\n" +
+		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
+			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
+			"matchers that match no tool, relative paths, variables that are not set) as warnings. The files\n" +
 			"hooks.json and plugin.json, and those in the directory hooks of a plugin, belong to a plugin or an\n" +
 			"extension; any other is a settings file.\n\n" +
 			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
@@ -57,6 +58,10 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 }
 
 func (f *hookFlags) check(s terminal.Streams, paths []string) ([]hooks.Finding, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
 	all := []hooks.Finding{}
 	for _, path := range paths {
 		d, err := hooks.AgentOf(path)
@@ -65,7 +70,7 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]hooks.Finding, 
 		}
 		var findings []hooks.Finding
 		if err == nil {
-			findings, err = hooks.Checker{Dialect: d}.File(path)
+			findings, err = hooks.Checker{Dialect: d, Project: projectOf(path, cwd), Getenv: s.Env}.File(path)
 		}
 		switch {
 		case errors.Is(err, hooks.ErrAgent):
@@ -82,6 +87,20 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]hooks.Finding, 
 		all = append(all, findings...)
 	}
 	return all, nil
+}
+
+// projectOf returns the project of a settings file: the directory above .claude, .codex,
+// .gemini or .llxprt. For any other file it returns the working directory.
+func projectOf(path, cwd string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return cwd
+	}
+	switch dir := filepath.Dir(abs); filepath.Base(dir) {
+	case ".claude", ".codex", ".gemini", ".llxprt":
+		return filepath.Dir(dir)
+	}
+	return cwd
 }
 
 func printFindings(s terminal.Streams, findings []hooks.Finding) {

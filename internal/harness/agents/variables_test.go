@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,22 +39,18 @@ func TestVariablesOfHooks(t *testing.T) {
 		w.Write("project/sub/file", "")
 		w.Project = w.Path("project/sub")
 		w.Prompt(Script{Main: []Turn{Do(a.Bash("b", "cd .. && pwd")), Say("bye")}}, "go")
-		for place, h := range map[string]hooks.Hook{"of-person": {}, "of-plugin": {Root: "x", Data: "x"}} {
+		for place, h := range map[string]hooks.Hook{"of-person": {}, "of-plugin": {Root: "x"}} {
 			text, err := os.ReadFile(filepath.Join(w.Home, place))
 			require.NoError(t, err)
 			assert.Contains(t, string(text), "\n"+w.Project+"\n", place)
-			vars := h.Variables(d, hooks.Session{ID: "s", Cwd: "c", Project: "p"})
-			sets := func(name string) bool {
-				return slices.ContainsFunc(vars, func(v hooks.Variable) bool { return v.Name == name })
-			}
 			for _, v := range d.Hooks.Variables {
 				_, after, _ := strings.Cut("\n"+string(text), "\n"+v.Name+"=")
 				value, _, _ := strings.Cut(after, "\n")
-				assert.Equal(t, sets(v.Name), value != "", "%s: %s", place, v.Name)
+				assert.Equal(t, h.Sets(d, v.Name), value != "", "%s: %s", place, v.Name)
 			}
 			for line := range strings.Lines(string(text)) {
 				if name, _, _ := strings.Cut(line, "="); strings.HasSuffix(name, "_ROOT") || strings.HasSuffix(name, "_DIR") {
-					assert.True(t, sets(name) || name == "CODEX_MANAGED_PACKAGE_ROOT", "%s: %s", place, name)
+					assert.True(t, h.Sets(d, name) || name == "CODEX_MANAGED_PACKAGE_ROOT", "%s: %s", place, name)
 				}
 			}
 		}

@@ -5,7 +5,6 @@ package fidelity
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -34,20 +33,16 @@ func TestVariablesOfClaudeCode(t *testing.T) {
 	s.Try(Script{Main: []Turn{Do(Skill("s", "sk")), Do(Bash("b", "cd sub")), Do(Bash("c", "true")), Say("done")}}, "go",
 		"--plugin-dir", s.Path("plug"))
 	d := dialect.Claude()
-	for place, h := range map[string]hooks.Hook{"settings": {}, "plugin": {Root: "x", Data: "x"}, "skill": {Root: "x", Skill: "sk"}} {
+	for place, h := range map[string]hooks.Hook{"settings": {}, "plugin": {Root: "x"}, "skill": {Root: "x", Skill: "sk"}} {
 		text, err := os.ReadFile(s.Path(place))
 		require.NoError(t, err)
 		assert.Contains(t, string(text), "\n"+s.Project+"/sub\n", place)
-		vars := h.Variables(d, hooks.Session{ID: "s", Cwd: "c", Project: "p"})
-		sets := func(name string) bool {
-			return slices.ContainsFunc(vars, func(v hooks.Variable) bool { return v.Name == name })
-		}
 		for _, v := range d.Hooks.Variables {
-			assert.Equal(t, sets(v.Name), strings.Contains("\n"+string(text), "\n"+v.Name+"="), "%s: %s", place, v.Name)
+			assert.Equal(t, h.Sets(d, v.Name), strings.Contains("\n"+string(text), "\n"+v.Name+"="), "%s: %s", place, v.Name)
 		}
 		for line := range strings.Lines(string(text)) {
 			if name, _, _ := strings.Cut(line, "="); strings.HasSuffix(name, "_ROOT") || name == "CLAUDE_SKILL_DIR" || name == "FILE_PATH" {
-				assert.True(t, sets(name), "%s: %s", place, name)
+				assert.True(t, h.Sets(d, name), "%s: %s", place, name)
 			}
 		}
 	}

@@ -68,7 +68,9 @@ func Claude() Dialect {
 			OtherMatcher:    MatchNames,
 			Variables: []Variable{{"CLAUDECODE", ValueOne}, {"CLAUDE_PROJECT_DIR", ValueProject},
 				{"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot},
-				{"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+				{"CLAUDE_PLUGIN_DATA", ValuePluginData}, {"CLAUDE_PID", ValueOther}, {"CLAUDE_EFFORT", ValueOther}, {"AI_AGENT", ValueOther},
+				{"CLAUDE_CODE_ENTRYPOINT", ValueOther}, {"CLAUDE_CODE_SESSION_ATTENDED", ValueOther}, {"CLAUDE_CODE_CHILD_SESSION", ValueOther}},
+			Moves: true,
 		},
 		Answers: Answers{
 			Objects: ObjectsOnAnyExit, Schema: claudeSchema(),

@@ -42,6 +42,7 @@ func Codex() Dialect {
 		OtherMatcher: MatchRustNames,
 		Variables: []Variable{{"PLUGIN_ROOT", ValuePluginRoot}, {"PLUGIN_DATA", ValuePluginData}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot},
 			{"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+		Moves: true,
 	}
 	return d
 }

@@ -116,6 +116,7 @@ type Hooks struct {
 	OtherMatcher Matching // how matchers of other subjects are read
 
 	Variables  []Variable
+	Moves      bool // a hook runs where the session is, or where the agent was started, and not always in the project's directory
 	Timestamps bool // standard input has a timestamp
 }
 
@@ -272,6 +273,7 @@ const (
 	ValuePluginData // the plugin's data directory; only set for a plugin's hook
 	ValuePluginCwd  // the hook's working directory; only set for a plugin's hook
 	ValueOne        // "1"
+	ValueOther      // only the agent knows it
 )
 
 // All returns the dialects.
