@@ -109,8 +109,8 @@ func assertResults(t *testing.T, r *agents.Run, want map[string]string) {
 	}
 }
 
-// asBefore: nothing is left of ours, but perhaps an empty object of the person's. Qwen Code and opencode write their settings anew when they
-// start, with a version or a schema.
+// asBefore: nothing is left of ours, but perhaps an empty object of the person's. Qwen Code and opencode write their
+// settings anew when they start, with a version or a schema.
 func asBefore(t *testing.T, before, after string) {
 	t.Helper()
 	assert.NotContains(t, after, "fsmtx")
