@@ -70,7 +70,7 @@ func Run(ctx context.Context, s terminal.Streams, f *Flags) (code int) {
 		}
 	}()
 	h := &hook{streams: s, flags: f, began: time.Now()}
-	e, err := readEvent(s)
+	e, err := ReadEvent(s)
 	if err != nil {
 		return f.unread(s, err)
 	}

@@ -32,12 +32,16 @@ func (p Person) Agrees(question string, enter bool) bool {
 
 // Choose asks what the client shall show of the steps, as far as the request leaves that open.
 func (p Person) Choose(r Request) Request {
-	if list, file := open(p.Streams, r); list {
+	list, line, file := open(p.Streams, r)
+	if list {
 		message.Fprintf(p.Out, "\nNewer models have no task tools: they work by commands, and the client draws no list of the steps.\n"+
 			"A variable in %s gives them the tools, in every session.\n", file)
 		if p.Agrees("Shall the client show the steps as a list?", true) {
 			r.TaskTools = With
 		}
+	}
+	if line && p.Agrees("Shall its status line show the step that is worked on?", false) {
+		r.Line = With
 	}
 	return r
 }

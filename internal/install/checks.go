@@ -3,6 +3,8 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -38,6 +41,9 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 			line, problem := cutLine(v.Problem)
 			found = append(found, Fault{Kind: "workflow", What: strings.Replace(v.State(), v.Problem, problem, 1), File: v.Path, Line: line,
 				Command: "fsmtx validate " + shell.Join(v.Path)})
+		case v.Unedited > 0:
+			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.Unedited, "step"), v.Steps)
+			found = append(found, Fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.Reason() != "":
 			found = append(found, Fault{Kind: "workflow", What: v.Reason(), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}
@@ -47,6 +53,45 @@ func (d *doctor) workflows(context.Context) (found []Fault, err error) {
 	}
 	skills, _ := l.Skills(d.cwd)
 	return append(found, otherwiseNamed(skills)...), nil
+}
+
+func (d *doctor) plugins(context.Context) (found []Fault, err error) {
+	registry, _, err := d.registry()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return []Fault{{Kind: "plugin", What: err.Error()}}, nil
+	}
+	versions := map[string]client.Installation{}
+	for _, in := range registry.Applying(d.cwd) {
+		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
+			found = append(found, Fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
+				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath),
+					in.Scope, filepath.Base(in.InstallPath))})
+		}
+		versions[in.Key] = in
+		if root := registry.Root(in); root.Live {
+			found = append(found, staleCopy(in, root.Dir)...)
+		}
+	}
+	return found, nil
+}
+
+// staleCopy compares the client's copy of a plugin with its source tree: the client takes
+// the skills from the source, but the hooks and programs from the copy (fact 28, client
+// 2.1.197).
+func staleCopy(in client.Installation, source string) []Fault {
+	for _, name := range []string{"hooks/hooks.json", ".mcp.json", client.ManifestPath} {
+		a, errA := safefile.ReadFile(filepath.Join(source, name), settings.MaxBytes, 0)
+		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), settings.MaxBytes, 0)
+		if errA == nil && (errB != nil || string(a) != string(b)) {
+			return []Fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source,
+				File:    filepath.Join(in.InstallPath, name),
+				Command: "claude plugin update " + in.Key}}
+		}
+	}
+	return nil
 }
 
 // litter finds what killed commands left beside the files that this program writes.

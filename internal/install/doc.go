@@ -57,6 +57,7 @@ type Request struct {
 	Steps     Steps
 	Guards    bool     // those of a planning workflow, too; those that are there are kept anyway
 	MCP       bool     // the MCP server, too; one that is there is kept anyway
+	Line      Switch   // the status line shows the workflow, beside the line that is there
 	TaskTools Switch   // the variable without which newer models have no task tools
 	Hydrate   []string // flags of fsmtx hydrate; nil keeps those that are there, empty resets them
 }

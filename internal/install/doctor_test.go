@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -67,6 +69,28 @@ func TestStateDirectoriesThatAreLeft(t *testing.T) {
 	assert.FileExists(t, list)
 }
 
+// A lock that nobody has refreshed is removed, unless a program has taken it since doctor has looked.
+func TestLocksThatAreLeft(t *testing.T) {
+	d, write := world(t)
+	dir := filepath.Dir(write(".claude/tasks/s/1.json", "{}"))
+	var locks []string
+	for _, name := range []string{"1.json.lock", "2.json.lock", "3.json.lock"} {
+		locks = append(locks, filepath.Join(dir, name))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+	}
+	aged(t, locks[0], 2*staleAfter)
+	aged(t, locks[1], 2*staleAfter)
+	found, err := d.locks(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, locks[:2], files(found))
+	aged(t, locks[1], 0)
+	for i := range found {
+		found[i].Repair(t.Context())
+	}
+	assert.NoDirExists(t, locks[0])
+	assert.DirExists(t, locks[1])
+}
+
 // The settings above the project are looked at up to the home, by whichever path that is named.
 func TestParentsEndAtTheHome(t *testing.T) {
 	d, write := world(t)
@@ -76,5 +100,46 @@ func TestParentsEndAtTheHome(t *testing.T) {
 	require.NoError(t, os.Symlink(home, link))
 	for _, name := range []string{home, link} {
 		assert.Equal(t, []string{filepath.Join(d.cwd, "a"), d.cwd}, parents(dir, name), name)
+	}
+}
+
+// The client runs the status line of one file, the nearest that has one.
+func TestAHiddenStatusLine(t *testing.T) {
+	const theirs = `{"statusLine": {"type": "command", "command": "date"}}`
+	added, err := settings.AddStatusLine([]byte("{}"), "/bin/fsmtx")
+	require.NoError(t, err)
+	ours := string(added)
+	for _, c := range []struct{ local, project, user, hides string }{
+		{"{}", "{}", ours, ""}, {theirs, theirs, ours, client.LocalSettings}, {"{}", theirs, ours, client.ProjectSettings},
+		{ours, theirs, theirs, ""}, {theirs, "{}", "{}", ""},
+	} {
+		d, write := world(t)
+		write("project/"+client.LocalSettings, c.local)
+		write("project/"+client.ProjectSettings, c.project)
+		write(".claude/settings.json", c.user)
+		found, err := d.statusLine(t.Context())
+		require.NoError(t, err)
+		var want []string
+		if c.hides != "" {
+			want = []string{filepath.Join(d.cwd, c.hides)}
+		}
+		assert.Equal(t, want, files(found), "%+v", c)
+	}
+}
+
+// The client's copy of a plugin is old if a file that it takes from the copy is another one in the source, or is not there.
+func TestAnOldCopyOfAPlugin(t *testing.T) {
+	for name, c := range map[string]struct {
+		source, copied string
+		old            bool
+	}{"the same": {"a", "a", false}, "another": {"a", "b", true}, "missing": {"a", "", true}, "more than the source": {"", "b", false}} {
+		_, write := world(t)
+		source, copied := filepath.Dir(write("source/README", "")), filepath.Dir(write("copy/README", ""))
+		for dir, text := range map[string]string{"source": c.source, "copy": c.copied} {
+			if text != "" {
+				write(dir+"/hooks/hooks.json", text)
+			}
+		}
+		assert.Equal(t, c.old, len(staleCopy(client.Installation{Key: "p@m", InstallPath: copied}, source)) > 0, name)
 	}
 }

@@ -78,6 +78,7 @@ type installPlan struct {
 	hooks   []settings.Hook // that the file should have
 	tools   taskTools
 	report  settings.Report // how the file differs from that
+	line    bool            // the status line shows the workflow
 }
 
 // plan compares the file with the hooks that it should have. The flags are those in the file,
@@ -112,6 +113,9 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 		}
 	}
 	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
+		return p, inFile(file, err)
+	}
+	if p.line, err = j.Line.wantedLine(file.Data, binary, &p.report); err != nil {
 		return p, inFile(file, err)
 	}
 	if unusable != nil && p.report.State == settings.Installed {
@@ -193,6 +197,9 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 	case settings.Installed:
 		message.Fprintf(s.Out, "installed in %s\n", p.file.Path)
 		message.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, p.file), p.tools)
+		if p.line {
+			message.Fprintf(s.Out, "  the status line shows the workflow\n")
+		}
 		if served.report.State == settings.Installed {
 			message.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
 		}
@@ -213,7 +220,7 @@ func (j *job) printState(s terminal.Streams, p installPlan, served server) Statu
 }
 
 func (j *job) install(s terminal.Streams, p installPlan) error {
-	data, err := settings.Add(p.file.Data, p.hooks)
+	data, err := p.added()
 	if err != nil {
 		return inFile(p.file, err)
 	}
@@ -235,6 +242,9 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 	}
 	where := j.findReach(s, p.file)
 	message.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	if p.line {
+		message.Fprintf(s.Out, "  the status line shows the workflow\n")
+	}
 	j.printOff(s)
 	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", advice)
@@ -254,7 +264,7 @@ func (j *job) install(s terminal.Streams, p installPlan) error {
 }
 
 func (j *job) uninstall(s terminal.Streams, p installPlan) error {
-	data, err := settings.Remove(p.file.Data, p.hooks)
+	data, err := p.removed()
 	if err != nil {
 		return inFile(p.file, err)
 	}

@@ -93,7 +93,7 @@ func requests() map[string]Request {
 	all := map[string]Request{
 		"local": {}, "project": {Scope: Project}, "user": {Scope: User},
 		"local server": {MCP: true}, "project's server": {Scope: Project, MCP: true}, "user's server": {Scope: User, MCP: true},
-		"guards": {Guards: true}, "user's guards": {Scope: User, Guards: true}, "task tools": {TaskTools: With},
+		"guards": {Guards: true}, "user's guards": {Scope: User, Guards: true}, "status line": {Line: With}, "task tools": {TaskTools: With},
 		"no steps": {Steps: Steps{None: true}}, "every call": {Steps: Steps{Only: true, Stop: "hold", Checks: "off"}},
 		"flags": {Hydrate: []string{"--announce"}},
 	}
@@ -204,19 +204,24 @@ func TestTimeLimits(t *testing.T) {
 
 // What a person, or install before, has chosen stays unless the request says otherwise.
 func TestWhatWasChosenStays(t *testing.T) {
-	const variable, mine = settings.TaskTools, `{"env": {"` + settings.TaskTools + `": "0"}}`
+	const variable, mine, line = settings.TaskTools, `{"env": {"` + settings.TaskTools + `": "0"}}`, "fsmtx statusline"
+	const dated = `{"statusLine": {"type": "command", "command": "date"}}`
 	for name, c := range map[string]struct {
 		file     string
 		requests []Request
 		has, not string
 	}{
-		"the person's variable":    {mine, []Request{{TaskTools: With}}, `"` + variable + `": "0"`, `"` + variable + `": "1"`},
-		"the variable":             {"", []Request{{TaskTools: With}, {}}, `"` + variable + `": "1"`, "nothing"},
-		"no variable":              {"", []Request{{TaskTools: With}, {TaskTools: Without}}, "hooks", variable},
-		"the guards":               {"", []Request{{Guards: true}, {}}, "guard", "nothing"},
-		"the flags of steps":       {"", []Request{{Steps: Steps{Stop: "hold"}}, {}}, "--stop=hold", "nothing"},
-		"the flags of a hydration": {"", []Request{{Hydrate: []string{"--announce"}}, {}}, "--announce", "nothing"},
-		"no flags of a hydration":  {"", []Request{{Hydrate: []string{"--announce"}}, {Hydrate: []string{}}}, "hooks", "--announce"},
+		"the person's variable":      {mine, []Request{{TaskTools: With}}, `"` + variable + `": "0"`, `"` + variable + `": "1"`},
+		"the variable":               {"", []Request{{TaskTools: With}, {}}, `"` + variable + `": "1"`, "nothing"},
+		"no variable":                {"", []Request{{TaskTools: With}, {TaskTools: Without}}, "hooks", variable},
+		"the line":                   {"", []Request{{Line: With}, {}}, line, "nothing"},
+		"no line":                    {"", []Request{{Line: With}, {Line: Without}}, "hooks", line},
+		"the guards":                 {"", []Request{{Guards: true}, {}}, "guard", "nothing"},
+		"the flags of steps":         {"", []Request{{Steps: Steps{Stop: "hold"}}, {}}, "--stop=hold", "nothing"},
+		"the flags of a hydration":   {"", []Request{{Hydrate: []string{"--announce"}}, {}}, "--announce", "nothing"},
+		"no flags of a hydration":    {"", []Request{{Hydrate: []string{"--announce"}}, {Hydrate: []string{}}}, "hooks", "--announce"},
+		"a person's line":            {dated, []Request{{Line: Without}}, `"command": "date"`, line},
+		"a person's line, untouched": {dated, []Request{{}}, `"command": "date"`, line},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -132,6 +133,58 @@ func uncreatable(root, variable string) []Fault {
 			place, err, variable), File: root}}
 	}
 	return nil
+}
+
+// staleAfter is the age at which a lock is certainly stale: the client takes a lock over
+// after ten seconds (fact 15, client 2.1.197).
+const staleAfter = time.Minute
+
+func (d *doctor) locks(context.Context) (found []Fault, err error) {
+	roots, err := tasklist.Roots(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	var locks []string
+	for _, root := range roots {
+		more, err := filepath.Glob(filepath.Join(globEscape(root), "*", "*.lock"))
+		if err != nil {
+			return nil, err
+		}
+		locks = append(locks, more...)
+	}
+	for _, lock := range locks {
+		info, err := os.Lstat(lock)
+		switch {
+		case err != nil || filepath.Base(lock) == ".lock":
+		case !info.IsDir():
+			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it indefinitely", File: lock,
+				Command: "rm " + shell.Join(lock)})
+		case time.Since(info.ModTime()) > staleAfter:
+			found = append(found, Fault{Kind: "lock", What: "a lock that no program has refreshed since " +
+				info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
+				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
+		case time.Until(info.ModTime()) > staleAfter:
+			found = append(found, Fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") +
+				", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
+		}
+	}
+	return found, nil
+}
+
+// removeStale removes a lock, unless another program has taken it since its time was read.
+func removeStale(lock string, seen time.Time) error {
+	info, err := os.Lstat(lock)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Equal(seen) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(lock)
+}
+
+func globEscape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // leftovers finds state directories whose lists no longer exist.

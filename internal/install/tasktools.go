@@ -101,24 +101,24 @@ func (t taskTools) instead() string {
 	return "commands"
 }
 
-// open reports whether a request leaves open that the client shows the steps in its task list, and the file that would say so.
-// It is not open if the file has hooks already, or if the variable is set elsewhere.
-func open(s terminal.Streams, r Request) (list bool, path string) {
+// open reports whether a request leaves open that the client shows the steps in its task list, and in its status line, and the
+// file that would say so. Neither is open if the file has hooks already; the list is not if the variable is set elsewhere.
+func open(s terminal.Streams, r Request) (list, line bool, path string) {
 	if len(r.Agents) > 0 && !slices.Contains(r.Agents, caller.Claude) {
-		return false, ""
+		return false, false, ""
 	}
 	asks := r
 	asks.TaskTools = With
 	j := job{Request: asks, verb: compare}
 	file, err := j.open(s)
 	if err != nil {
-		return false, "" // Install reports it
+		return false, false, "" // Install reports it
 	}
 	p, err := j.plan(s, file)
 	if err != nil || p.report.State != settings.Absent {
-		return false, ""
+		return false, false, ""
 	}
-	return r.TaskTools == Kept && p.tools.ours, file.Path
+	return r.TaskTools == Kept && p.tools.ours, r.Line == Kept && settings.ReadStatusLine(file.Data).Program == "", file.Path
 }
 
 // hint explains how to get the task tools that were wanted, if another value keeps them off.

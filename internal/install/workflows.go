@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -24,10 +25,11 @@ type Workflow struct {
 	Problem string     `json:"problem"` // the first one, "" if it is valid
 	Only    CallableBy `json:"only"`    // who alone can call the skill
 
-	more   int  // problems
-	unread bool // it cannot be read, so its content is unknown
-	bare   bool // there is no SKILL.md
-	apart  bool // the client runs it in an agent of its own
+	Unedited int  `json:"-"` // steps that are examples of fsmtx new
+	more     int  // problems
+	unread   bool // it cannot be read, so its content is unknown
+	bare     bool // there is no SKILL.md
+	apart    bool // the client runs it in an agent of its own
 }
 
 // CallableBy is who alone can call a skill in Claude Code; empty is everybody.
@@ -123,7 +125,7 @@ func read(files locator.FS, w locator.Workflow) Workflow {
 	if err != nil {
 		return Workflow{Workflow: w, Problem: err.Error()}
 	}
-	return Workflow{Workflow: w, Steps: spec.Len(), Valid: true}
+	return Workflow{Workflow: w, Steps: spec.Len(), Valid: true, Unedited: len(outline.Unedited(spec.Tasks()))}
 }
 
 // State returns the number of steps, or the first error of an invalid file.

@@ -76,6 +76,12 @@ func TestStepsAreAValidWorkflow(t *testing.T) {
 	})
 }
 
+func TestTemplate(t *testing.T) {
+	spec, err := fsmspec.Parse(outline.JSON(outline.Template(), nil))
+	require.NoError(t, err)
+	require.Empty(t, spec.Warnings())
+}
+
 // TestTextBetweenTasks: what stands at the margin between the tasks of a section belongs to them.
 func TestTextBetweenTasks(t *testing.T) {
 	text := "# Feature Plan\n\n### Task 1: A\n\nGoal.\n\n- [ ] **Step 1: Test**\n\n```go\nx\n```\n\n- [ ] **Step 2: Run**\n\nRun it.\n\n" +

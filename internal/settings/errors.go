@@ -15,6 +15,9 @@ var (
 	// ErrShape is returned when a value on the path to a hook does not have the type
 	// that the client documents. The error contains the value's JSON pointer.
 	ErrShape = message.NewError("unexpected settings", "correct the file; it was not changed")
+	// ErrStatusLine is returned when the file has a status line of another program.
+	ErrStatusLine = message.NewError("the file has a status line of its own",
+		"run "+Program+" statusline in that line, or remove it; the file was not changed")
 	// ErrForeign is returned when the MCP server with our name is another program's.
 	ErrForeign = message.NewError("not the MCP server of "+Program, "rename or remove that server; the file was not changed")
 )

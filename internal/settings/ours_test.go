@@ -145,3 +145,18 @@ func TestIsServed(t *testing.T) {
 		assert.Equal(t, want, settings.IsServed(tool), tool)
 	}
 }
+
+// TestALineThatOnlyLooksLikeOursIsTheUsers: a status line is this program's only if it is nothing else.
+func TestALineThatOnlyLooksLikeOursIsTheUsers(t *testing.T) {
+	with, err := settings.AddStatusLine(nil, "/opt/bin/fsmtx")
+	require.NoError(t, err)
+	for _, other := range []string{
+		replaceOnce(t, string(with), "test ! -x ", "true; test ! -x "),
+		replaceOnce(t, string(with), "test ! -x /opt/bin/fsmtx", "test ! -x /other/fsmtx"),
+	} {
+		without, err := settings.RemoveStatusLine([]byte(other))
+		require.NoError(t, err)
+		assert.Equal(t, other, string(without))
+		assert.Empty(t, settings.ReadStatusLine([]byte(other)).Program)
+	}
+}

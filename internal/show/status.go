@@ -43,10 +43,11 @@ list of this project that was hydrated last. --all prints one line for each list
 ever had a workflow. --full also prints the description of each step. "fsmtx step show" prints
 the same.
 
---watch shows the status on the whole terminal and redraws it when the list changes, until you
-press Ctrl-C. The step that is worked on stays in view, and what is done is folded. --notify
-rings the terminal's bell when the work begins to wait for you: for an approval, or for the
-decision how a step ends. Without SESSION it waits for the first workflow of this
+--watch shows the status on the whole terminal and redraws it when the list changes, until q
+is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
+keys, Page Up and Page Down scroll, f follows the work again, and d unfolds what is done.
+--notify rings the terminal's bell when the work begins to wait for you: for an approval, or
+for the decision how a step ends. Without SESSION it waits for the first workflow of this
 project, and goes on to the list of the next one.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
@@ -82,7 +83,7 @@ func NewStatus(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
-	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until you press Ctrl-C")
+	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until q is pressed")
 	c.Flags().BoolVar(&f.notify, "notify", false, "with --watch: ring the bell when the work waits for you")
 	c.Flags().BoolVar(&f.full, "full", false, "also print the description of each step")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -9,8 +9,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// screen returns the rows of the state for a terminal: those that are always seen, and the others.
-func (st *status) screen() (head, body []viewRow) {
+// screen returns the rows of the state for a terminal: those that are always seen, and those that
+// scroll. folded folds what is done.
+func (st *status) screen(folded bool) (head, body []viewRow) {
 	state := "ready"
 	if progress.WaitsForPerson(st.steps) {
 		state = "unchecked"
@@ -21,7 +22,7 @@ func (st *status) screen() (head, body []viewRow) {
 	for _, trouble := range st.troubles {
 		head = append(head, viewRow{text: fmt.Sprintf("not fully enforced: %v", trouble), state: "unchecked"})
 	}
-	v := &view{folded: true}
+	v := &view{folded: folded}
 	if len(st.steps.Steps) == 0 {
 		v.line("no workflow is in the list")
 	}
@@ -32,31 +33,65 @@ func (st *status) screen() (head, body []viewRow) {
 		}
 		v.line("  #%s %s (%s%s)", t.ID, t.Subject, t.Status, owned(t))
 	}
+	if !folded {
+		st.lastTo(v.line)
+	}
 	return head, v.rows
 }
 
-// screenLines returns what the terminal shows: the head, and as much of the body as there is room for, with the step that is
-// worked on.
-func screenLines(head, body []viewRow, columns, rows int, colour bool) (lines []string) {
-	for _, r := range head[:min(len(head), max(rows-2, 1))] {
+// frame is the part of the rows that a terminal shows.
+type frame struct {
+	whole  bool // nothing is folded
+	manual bool // the person has scrolled; else the step that is worked on stays in view
+	top    int  // index of the first row that is shown
+	page   int  // how many rows were shown
+}
+
+// press changes the frame as the key says.
+func (f *frame) press(key string) {
+	by := map[string]int{"k": -1, "\x1b[A": -1, "\x1bOA": -1, "j": 1, "\x1b[B": 1, "\x1bOB": 1, "\x1b[5~": -f.page, "b": -f.page,
+		"\x1b[6~": f.page, " ": f.page,
+		"g": -f.top, "\x1b[H": -f.top, "\x1b[1~": -f.top, "G": 1 << 30, "\x1b[F": 1 << 30, "\x1b[4~": 1 << 30}
+	switch step, moves := by[key]; {
+	case moves:
+		f.manual, f.top = true, f.top+step
+	case key == "d":
+		f.whole, f.manual = !f.whole, false
+	case key == "f" || key == "\x1b":
+		f.manual = false
+	}
+}
+
+// keys explains the keys, the most important first.
+const keys = "q quits  ↑↓ scrolls  f follows the work  d shows all that is done"
+
+// lines returns what the terminal shows: the head, as much of the body as there is room for, and
+// the keys. Unless the person has scrolled, the step that is worked on is in view.
+func (f *frame) lines(head, body []viewRow, columns, rows int, colour bool) (lines []string) {
+	for _, r := range head[:min(len(head), max(rows-3, 1))] {
 		lines = append(lines, r.draw(columns, colour))
 	}
-	room := max(rows-len(lines), 1)
-	for len(body) > room && body[0].text == "" {
+	for len(body) > 0 && body[0].text == "" && len(body) > rows-len(lines)-1 {
 		body = body[1:] // an empty line is of less use than a step
 	}
+	room := max(rows-len(lines)-1, 1)
 	if len(body) > room {
 		room = max(room-1, 1) // for the line that says how many are not shown
 	}
-	top := max(0, min(around(body, room), len(body)-room))
-	shown := body[top:min(top+room, len(body))]
+	f.page = room
+	if !f.manual {
+		f.top = around(body, room)
+	}
+	f.top = max(0, min(f.top, len(body)-room))
+	shown := body[f.top:min(f.top+room, len(body))]
 	for _, r := range shown {
 		lines = append(lines, r.draw(columns, colour))
 	}
-	if above, below := top, len(body)-top-len(shown); above+below > 0 {
-		lines = append(lines, terminal.Cut(strings.TrimSpace(more("↑", above)+"  "+more("↓", below)), columns))
+	if above, below := f.top, len(body)-f.top-len(shown); above+below > 0 {
+		lines = append(lines, terminal.Cut(strings.Join(slices.DeleteFunc([]string{more("↑", above), more("↓", below)},
+			func(s string) bool { return s == "" }), "  "), columns))
 	}
-	return lines
+	return append(lines, terminal.Cut(keys, columns))
 }
 
 func more(sign string, n int) string {

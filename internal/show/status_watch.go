@@ -1,13 +1,16 @@
 package show
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -20,20 +23,60 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Control sequences of terminals (ECMA-48).
+// Control sequences of terminals (ECMA-48, and xterm's alternate screen).
 const (
-	toTop      = "\x1b[H"
-	clearRest  = "\x1b[K" // of the line
-	clearBelow = "\x1b[J" // the cursor
+	enterScreen = "\x1b[?1049h\x1b[?25l" // switches to the alternate screen and hides the cursor
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+	clearScreen = "\x1b[H\x1b[2J"
 )
 
-// watchStatus draws the status on the whole terminal until the person interrupts it.
-func watchStatus(ctx context.Context, s terminal.Streams, w watch) error {
+// watchStatus draws the status on the whole terminal until the person quits.
+func watchStatus(ctx context.Context, s terminal.Streams, w watch) (err error) {
+	in, isIn := terminal.File(s.In)
 	out, isOut := terminal.File(s.Out)
-	if !isOut || !terminal.IsTerminal(out) || s.Env("TERM") == "dumb" {
-		return command.Fail(command.ExitNo, errors.New("--watch needs a terminal that can be redrawn"), "run fsmtx status without it")
+	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
+		return command.Fail(command.ExitNo, errors.New("--watch needs a terminal"), "run fsmtx status without it")
 	}
-	w.out, w.colour = out, s.Colour(out)
+	if s.Env("TERM") == "dumb" {
+		return command.Fail(command.ExitNo, errors.New("--watch needs a terminal that can be redrawn, and TERM is dumb"),
+			"run fsmtx status without it")
+	}
+	before, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return err
+	}
+	enter := func() error {
+		if _, err := term.MakeRaw(int(in.Fd())); err != nil {
+			return err
+		}
+		_, err := out.WriteString(enterScreen)
+		return err
+	}
+	leave := func() error {
+		_, err := out.WriteString(leaveScreen)
+		return errors.Join(err, term.Restore(int(in.Fd()), before))
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	if err := enter(); err != nil {
+		return err
+	}
+	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	w.in, w.out, w.resized, w.continued, w.colour = in, out, resized, continued, s.Colour(out)
+	w.enter = enter
+	w.suspend = func() error {
+		if err := errors.Join(leave(), syscall.Kill(0, syscall.SIGTSTP)); err != nil {
+			return err
+		}
+		select {
+		case <-continued:
+		case <-time.After(settle): // no shell is there to continue it, so the system has not stopped it
+		}
+		return enter()
+	}
 	w.size = func() (int, int) {
 		columns, rows, err := term.GetSize(int(out.Fd()))
 		if err != nil {
@@ -46,22 +89,36 @@ func watchStatus(ctx context.Context, s terminal.Streams, w watch) error {
 
 // watch draws the status again at each change.
 type watch struct {
-	list   tasks.List                                // without a directory as long as newest finds none
-	chosen string                                    // what the first line says of the list
-	newest func(context.Context) (tasks.List, error) // finds the list that was hydrated last; nil if something names the list
-	roots  []string                                  // in which newest looks
+	list    tasks.List                                // without a directory as long as newest finds none
+	chosen  string                                    // what the first line says of the list
+	newest  func(context.Context) (tasks.List, error) // finds the list that was hydrated last; nil if something names the list
+	roots   []string                                  // in which newest looks
+	in      io.Reader
+	out     io.Writer
+	resized <-chan os.Signal
+	size    func() (columns, rows int)
 
-	out    io.Writer
-	size   func() (columns, rows int)
+	suspend   func() error // gives the terminal back and stops, as ^Z does in other programs, and takes it again
+	continued <-chan os.Signal
+	enter     func() error // takes the terminal again after a stop that came from elsewhere
+
 	colour bool
 	notify bool // rings the bell when the work begins to wait for the person
-	waits  bool // the work waited for the person when the status was drawn last
+
+	frame
+	waits bool // the work waited for the person when the status was drawn last
 }
 
-// glance is how often the directories and the size of the terminal are looked at.
-const glance = 300 * time.Millisecond
+const (
+	// settle is how long a stopped process may take until it is one.
+	settle = 50 * time.Millisecond
+	// glance is how often the directories are looked at.
+	glance = 300 * time.Millisecond
+)
 
 func (w *watch) run(ctx context.Context) error {
+	keys := make(chan string)
+	go w.readKeys(ctx, keys)
 	looks := time.NewTicker(glance)
 	defer looks.Stop()
 	for {
@@ -69,25 +126,83 @@ func (w *watch) run(ctx context.Context) error {
 		if err := w.draw(ctx); err != nil {
 			return err
 		}
-		for w.stamp() == seen {
+		for changed := false; !changed; {
 			select {
 			case <-ctx.Done():
-				_, err := io.WriteString(w.out, "\n")
-				return err
+				return nil
+			case key, open := <-keys:
+				if !open || isQuit(key) {
+					return nil
+				}
+				if key == "\x1a" { // ^Z
+					if err := w.suspend(); err != nil {
+						return err
+					}
+				}
+				w.press(key)
+				changed = true
+			case <-w.continued:
+				if err := w.enter(); err != nil {
+					return err
+				}
+				changed = true
+			case <-w.resized:
+				changed = true
 			case <-looks.C:
+				changed = w.stamp() != seen
 			}
 		}
 	}
 }
 
-// stamp returns a text that differs if the list may have changed, another one may have come, or the terminal has another size.
+// isQuit reports whether the key is q, Ctrl-C or Ctrl-D.
+func isQuit(key string) bool { return len(key) == 1 && strings.ContainsAny(key, "qQ\x03\x04") }
+
+// readKeys sends each key that is pressed, a sequence of the terminal as one, until the input ends.
+func (w *watch) readKeys(ctx context.Context, keys chan<- string) {
+	defer close(keys)
+	in := bufio.NewReader(w.in)
+	for {
+		key, err := readKey(in)
+		if err != nil {
+			return
+		}
+		select {
+		case keys <- key:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// readKey returns the next key: a character, or a sequence of the terminal that begins with
+// escape. Escape alone is a key if nothing follows at once.
+func readKey(in *bufio.Reader) (string, error) {
+	r, _, err := in.ReadRune()
+	if err != nil || r != '\x1b' || in.Buffered() == 0 {
+		return string(r), err
+	}
+	key := string(r)
+	for in.Buffered() > 0 {
+		b, err := in.ReadByte()
+		if err != nil {
+			return key, err
+		}
+		key += string(rune(b))
+		if len(key) > 2 && b >= '@' && b <= '~' {
+			break
+		}
+	}
+	return key, nil
+}
+
+// stamp returns a text that differs if the list may have changed, or another one may have come.
 func (w *watch) stamp() string {
 	dirs := w.roots
 	if s, err := txn.StateDir(w.list.Dir); err == nil && w.list.Dir != "" {
 		dirs = append(slices.Clip(dirs), w.list.Dir, s)
 	}
 	var b strings.Builder
-	fmt.Fprintln(&b, fmt.Sprint(w.size()))
 	for _, dir := range dirs {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
@@ -132,7 +247,7 @@ func (w *watch) draw(ctx context.Context) error {
 			{text: "Call a skill that has one in the client: its steps appear here."}}
 	} else if st, err := readStatus(ctx, w.list); err == nil {
 		var more []viewRow
-		more, body = st.screen()
+		more, body = st.screen(!w.whole)
 		head = append(head, more...)
 		waits := progress.WaitsForPerson(st.steps)
 		if waits && !w.waits && w.notify {
@@ -142,7 +257,7 @@ func (w *watch) draw(ctx context.Context) error {
 	} else if ctx.Err() == nil {
 		head = append(head, viewRow{text: err.Error(), state: "unchecked"})
 	}
-	lines := screenLines(head, body, columns, rows, w.colour)
-	_, err := io.WriteString(w.out, bell+toTop+strings.Join(lines, clearRest+"\n")+clearBelow)
+	lines := w.lines(head, body, columns, rows, w.colour)
+	_, err := io.WriteString(w.out, bell+clearScreen+strings.Join(lines, "\r\n"))
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,27 +27,21 @@ import (
 type screens chan string
 
 func (s screens) Write(data []byte) (int, error) {
-	if text, drawn := strings.CutPrefix(string(data), toTop); drawn {
-		s <- strings.ReplaceAll(strings.TrimSuffix(text, clearBelow), clearRest, "")
-	}
+	s <- strings.ReplaceAll(strings.TrimPrefix(string(data), clearScreen), "\r\n", "\n")
 	return len(data), nil
 }
 
 // TestWatchDrawsAgain when the list is created, when a task changes, and when the terminal is
-// resized.
+// resized; q quits.
 func TestWatchDrawsAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "list")
-	drawn, size := make(screens), make(chan [2]int, 1)
-	size <- [2]int{80, 20}
-	w := watch{list: tasks.List{Dir: dir}, chosen: "task list", out: drawn, size: func() (int, int) {
-		now := <-size
-		size <- now
-		return now[0], now[1]
-	}}
+	in, pressed := io.Pipe()
+	drawn, resized, columns, rows := make(screens), make(chan os.Signal), 80, 20
+	w := watch{list: tasks.List{Dir: dir}, chosen: "task list", in: in, out: drawn, resized: resized,
+		size: func() (int, int) { return columns, rows }}
 	ended := make(chan error)
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { ended <- w.run(ctx) }()
-	assert.Equal(t, "task list\nno workflow is in the list", <-drawn)
+	go func() { ended <- w.run(t.Context()) }()
+	assert.Equal(t, "task list\nno workflow is in the list\n"+keys, <-drawn)
 
 	write := func(name, subject string) {
 		text := `{"id": "` + name + `", "subject": "` + subject + `", "status": "pending"}`
@@ -55,14 +50,15 @@ func TestWatchDrawsAgain(t *testing.T) {
 	}
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	write("1", "first")
-	assert.Contains(t, <-drawn, "#1 first (pending)")
+	assert.Contains(t, <-drawn, "#1 first (pending)\n")
 	write("1", "changed")
 	assert.NotContains(t, <-drawn, "first")
 
-	<-size
-	size <- [2]int{9, 4}
-	assert.Equal(t, "task list\nno workf…\n\n  #1 cha…", <-drawn)
-	stop()
+	columns, rows = 9, 5
+	resized <- os.Interrupt
+	assert.Equal(t, "task list\nno workf…\n\n  #1 cha…\nq quits…", <-drawn)
+	_, err := pressed.Write([]byte("q"))
+	require.NoError(t, err)
 	require.NoError(t, <-ended)
 }
 
@@ -101,6 +97,7 @@ func watchOf(t *testing.T, dir string) *watched {
 	}()
 	t.Cleanup(func() {
 		cancel()
+		_, _ = master.WriteString("x\n") // ends the read of the next key, which a close would wait for
 		go func() {
 			<-w.gone
 			_ = slave.Close()
@@ -117,10 +114,9 @@ func (w *watched) see(text string) string {
 	w.t.Helper()
 	tooLong := time.After(time.Minute)
 	for {
-		_, screen, _ := cutLast(w.out, toTop)
-		screen, _, whole := strings.Cut(screen, clearBelow)
-		screen = regexp.MustCompile("\x1b\\[[0-9;]*[mK]").ReplaceAllString(strings.ReplaceAll(screen, "\r\n", "\n"), "")
-		if whole && strings.Contains(screen, text) {
+		_, screen, _ := cutLast(w.out, clearScreen)
+		screen = regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(strings.ReplaceAll(screen, "\r\n", "\n"), "")
+		if strings.Contains(screen, text) && strings.Contains(screen, keys) {
 			lines := strings.Split(screen, "\n")
 			require.LessOrEqual(w.t, len(lines), 24, screen)
 			for _, line := range lines {
@@ -143,6 +139,12 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return "", s, false
 	}
 	return s[:i], s[i+len(sep):], true
+}
+
+func (w *watched) press(keys string) {
+	w.t.Helper()
+	_, err := w.master.WriteString(keys)
+	require.NoError(w.t, err)
 }
 
 // set gives the task a status.
@@ -197,11 +199,11 @@ func TestWatchRefusesATerminalWithoutAScreen(t *testing.T) {
 	t.Cleanup(func() { _, _ = slave.Close(), master.Close() })
 	s := terminal.Streams{In: slave, Out: slave, Getenv: func(name string) (string, bool) { return "dumb", name == "TERM" }}
 	err = watchStatus(t.Context(), s, watch{})
-	require.EqualError(t, err, "--watch needs a terminal that can be redrawn")
+	require.EqualError(t, err, "--watch needs a terminal that can be redrawn, and TERM is dumb")
 }
 
-// TestWatchKeepsTheWorkInView of forty steps on a screen of 24 rows: what is done is folded,
-// and the view follows the work.
+// TestWatchKeepsTheWorkInView of forty steps on a screen of 24 rows: what is done is folded, keys
+// scroll, and the view follows the work again.
 func TestWatchKeepsTheWorkInView(t *testing.T) {
 	dir := chain(t, 40)
 	for id := 1; id <= 12; id++ {
@@ -219,17 +221,23 @@ func TestWatchKeepsTheWorkInView(t *testing.T) {
 
 	w.set(13, "pending")
 	w.see("○ #13 Subject 13 (ready)")
-}
-
-func TestAScreenHasTheStepThatIsWorkedOn(t *testing.T) {
-	var body []viewRow
-	for n := range 40 {
-		body = append(body, viewRow{text: fmt.Sprintf("row %d", n), state: "blocked"})
-	}
-	body[30].state = "in progress"
-	lines := screenLines([]viewRow{{text: "list"}}, body, 80, 10, false)
-	assert.Equal(t, "list row 28 row 29 row 30 row 31 row 32 row 33 row 34 row 35 ↑ 28 more  ↓ 4 more", strings.Join(lines, " "))
-	assert.Len(t, screenLines(nil, body[:10], 80, 10, false), 10)
+	w.set(30, "in_progress") // not in its turn
+	w.press("G")
+	screen = w.see("#40 Subject 40")
+	assert.NotContains(t, screen, "○ #13")
+	assert.Regexp(t, `↑ \d+ more`, screen)
+	w.press("\x1b[5~")
+	w.see("#20 Subject 20")
+	w.press("g")
+	w.see("● #1 to #12: 12 steps done\n")
+	w.press("d")
+	w.see("○ #13 Subject 13 (ready)")
+	w.press("g")
+	w.see("● #2 Subject 2 (done; completed in another way)")
+	w.press("f")
+	w.see("○ #13 Subject 13 (ready)")
+	w.press("q")
+	require.NoError(t, <-w.ended)
 }
 
 // TestWatchRingsWhenItWaits for the person: once, when an approval is asked for.
@@ -258,18 +266,18 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 	project := filepath.Join(home, "project")
 	require.NoError(t, os.Mkdir(project, 0o755))
 	t.Chdir(project)
+	in, pressed := io.Pipe()
 	drawn := make(screens)
-	s := terminal.Streams{Out: drawn, Getenv: func(name string) (string, bool) {
+	s := terminal.Streams{In: in, Out: drawn, Getenv: func(name string) (string, bool) {
 		if name == "HOME" {
 			return home, true
 		}
 		return "", false
 	}}
-	w := watch{out: drawn, size: func() (int, int) { return 80, 20 }}
+	w := watch{in: in, out: drawn, size: func() (int, int) { return 80, 20 }}
 	require.NoError(t, w.choose(t.Context(), s, ""))
 	ended := make(chan error)
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { ended <- w.run(ctx) }()
+	go func() { ended <- w.run(t.Context()) }()
 	assert.Contains(t, <-drawn, "No workflow of this project yet.\nCall a skill")
 
 	for _, session := range []string{"first", "second"} {
@@ -278,7 +286,8 @@ func TestWatchWaitsForTheFirstWorkflow(t *testing.T) {
 			screen = <-drawn
 		}
 	}
-	stop()
+	_, err := pressed.Write([]byte("q"))
+	require.NoError(t, err)
 	for {
 		select {
 		case <-drawn:

@@ -12,7 +12,8 @@ import (
 )
 
 const demoLong = `Demo shows what this program does, in a temporary directory: an agent skips a step and is
-refused, its tests fail and send it back, and it ends properly.
+refused, its tests fail and send it back, it ends properly, and a program that is killed while
+it replaces the task list loses nothing.
 
 The demo needs no setup, changes none of your files and leaves nothing behind.`
 

@@ -6,11 +6,13 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,6 +28,7 @@ import (
 var skills embed.FS
 
 const (
+	kills   = 10
 	maxTask = 1 << 20 // of a task's file, in bytes
 )
 
@@ -44,7 +47,7 @@ func (d *demo) Run(ctx context.Context) (err error) {
 		return message.WithHint(err, "set TMPDIR to a directory in which you may create files")
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
-	for _, scene := range []func(context.Context){d.begin, d.skip, d.sendBack, d.finish} {
+	for _, scene := range []func(context.Context){d.begin, d.skip, d.sendBack, d.finish, d.kill} {
 		if scene(ctx); d.err != nil {
 			return cmp.Or(context.Cause(ctx), d.err)
 		}
@@ -56,7 +59,7 @@ func (d *demo) Run(ctx context.Context) (err error) {
 func (d *demo) begin(ctx context.Context) {
 	d.say("An agent is told to ship a fix. The skill's fsm.json has three steps, in its task list:")
 	d.keep(os.CopyFS(filepath.Join(d.home, ".claude"), skills))
-	d.call(ctx)
+	d.call(ctx, 0)
 	d.show(ctx)
 }
 
@@ -77,6 +80,27 @@ func (d *demo) finish(ctx context.Context) {
 	d.write("fix.txt", []byte("a tested fix\n"))
 	d.complete(ctx, "1", "2", "3")
 	d.show(ctx)
+}
+
+// kill calls the skill again and kills the program, each time at another moment of its work.
+func (d *demo) kill(ctx context.Context) {
+	d.say("\nThe skill is called %d more times, and each time the program is killed (kill -9) at another moment:", kills)
+	begun, old := time.Now(), 0
+	d.call(ctx, 0)
+	took := time.Since(begun)
+	for n := range kills {
+		before := d.numbers(ctx)
+		d.call(ctx, took*time.Duration(n+1)/kills)
+		d.start(ctx, 0, nil, "recover")
+		after := d.numbers(ctx)
+		if strings.Count(after, "#") != 3 {
+			d.keep(fmt.Errorf("the list was %s, and is not whole: %s", before, after))
+		}
+		if after == before {
+			old++
+		}
+	}
+	d.say("  After fsmtx recover the list was whole every time: %d times the old one, %d times the new one.", old, kills-old)
 }
 
 func (d *demo) keep(err error) { d.err = cmp.Or(d.err, err) }
@@ -101,6 +125,14 @@ func (d *demo) show(ctx context.Context) {
 	}
 }
 
+func (d *demo) numbers(ctx context.Context) string {
+	var all []string
+	for _, t := range d.tasks(ctx) {
+		all = append(all, "#"+t.ID)
+	}
+	return strings.Join(all, " ")
+}
+
 // write replaces a file of the demonstration.
 func (d *demo) write(path string, data []byte) {
 	if d.err == nil {
@@ -111,7 +143,7 @@ func (d *demo) write(path string, data []byte) {
 // complete completes tasks as the agent does, and prints what it reads in answer.
 func (d *demo) complete(ctx context.Context, numbers ...string) {
 	for _, number := range numbers {
-		answer, refusal := d.start(ctx, map[string]any{"hook_event_name": client.PreToolUse, "tool_name": "TaskUpdate",
+		answer, refusal := d.start(ctx, 0, map[string]any{"hook_event_name": client.PreToolUse, "tool_name": "TaskUpdate",
 			"tool_input": map[string]string{"taskId": number, "status": "completed"}}, "step")
 		decision := jsonx.Member(answer, "hookSpecificOutput")
 		rewritten := jsonx.StringMember(jsonx.Member(decision, "updatedInput"), "status")
@@ -139,18 +171,20 @@ func (d *demo) setStatus(number, status string) {
 }
 
 // call starts this program as the hook of a call of the skill.
-func (d *demo) call(ctx context.Context) {
-	d.start(ctx, map[string]any{"hook_event_name": client.PostToolUse, "tool_name": "Skill",
+func (d *demo) call(ctx context.Context, kill time.Duration) {
+	d.start(ctx, kill, map[string]any{"hook_event_name": client.PostToolUse, "tool_name": "Skill",
 		"tool_response": map[string]any{"success": true, "commandName": "ship"}}, "hydrate")
 }
 
-// start runs this program with an event. It returns what the agent reads:
+// start runs this program with an event, and kills it after some time unless that is 0. It returns what the agent reads:
 // standard output, or standard error if the hook refuses (fact 22).
-func (d *demo) start(ctx context.Context, input map[string]any, args ...string) (out jsontext.Value, refusal string) {
+func (d *demo) start(ctx context.Context, kill time.Duration, input map[string]any, args ...string) (out jsontext.Value, refusal string) {
 	if d.err != nil {
 		return nil, ""
 	}
-	input["session_id"], input["cwd"] = "demo", d.home
+	if input != nil {
+		input["session_id"], input["cwd"] = "demo", d.home
+	}
 	text, _ := json.Marshal(input) // strings only: cannot fail
 	c := exec.CommandContext(ctx, d.Program, args...)
 	c.Env = []string{"HOME=" + d.home, "PATH=" + os.Getenv("PATH"), "CLAUDE_PROJECT_DIR=" + d.home}
@@ -159,6 +193,9 @@ func (d *demo) start(ctx context.Context, input map[string]any, args ...string) 
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err := c.Start()
 	if err == nil {
+		if kill > 0 {
+			defer time.AfterFunc(kill, func() { _ = c.Process.Kill() }).Stop()
+		}
 		_ = c.Wait() // what it prints tells whether it refused
 	}
 	d.keep(cmp.Or(err, context.Cause(ctx)))

@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,16 +31,19 @@ It prints each problem, the most urgent first, with a command that repairs it:
   workflow     a skill's fsm.json is not valid, has another name, or no name leads to it
   guards       a configuration of the planning guards that cannot be read
   recovery     an interrupted hydration, or a journal that is not trusted
+  plugin       installed in two scopes with different versions, or a copy that is older
+               than its source
   task list    its directory is not writable, on a network, or without hard links
+  lock         a stale lock of the client, or a file at the path of a lock
   leftover     the state directory of a list that no longer exists (--older-than), or
                temporary files of a command that was killed
 
 If nothing is wrong, it says by what a session works on steps here, and whether there is a
 workflow at all.
 
---fix repairs what can be repaired safely: it finishes interrupted hydrations, and
-removes the state directories of lists that were removed at least --older-than ago, and what
-killed commands left.
+--fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
+stale locks, and removes the state directories of lists that were removed at least
+--older-than ago, and what killed commands left.
 
 Hooks are switched off by disableAllHooks in a settings file (the nearest file that has it
 decides), by the settings of an organisation, and by modes of the client such as --bare.
@@ -53,7 +58,7 @@ The exit code is 0 if nothing is wrong, and 1 otherwise.`
 
 type doctorFlags struct {
 	fix, json bool
-	olderThan time.Duration
+	olderThan string
 }
 
 func newDoctor(s terminal.Streams) *cobra.Command {
@@ -65,24 +70,42 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 		Example: command.Example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor -C ~/src/app --json"),
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			age, err := parseAge(f.olderThan)
+			if err != nil {
+				return command.Fail(command.ExitNo, fmt.Errorf("--older-than: %w", err), "for example: --older-than 30d")
+			}
 			ctx, stop := command.Interruptible(c.Context())
 			defer stop()
-			return f.run(ctx, s)
+			return f.run(ctx, s, age)
 		},
 	}
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().DurationVar(&f.olderThan, "older-than", 30*24*time.Hour,
-		"minimum age of a state directory without a list to count as a leftover")
+	c.Flags().StringVar(&f.olderThan, "older-than", "30d",
+		"minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
 	return c
 }
 
-func (f doctorFlags) run(ctx context.Context, s terminal.Streams) error {
+// parseAge reads a duration, in which d is a day.
+func parseAge(text string) (time.Duration, error) {
+	age, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		age = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || age < 0 {
+		return 0, fmt.Errorf("got %q, want a duration of at least 0", text)
+	}
+	return age, nil
+}
+
+func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Duration) error {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: f.olderThan})
+	found, err := install.Examine(ctx, s, install.Question{Dir: cwd, Age: age})
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,61 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
+
+func TestWrapped(t *testing.T) {
+	assert.Equal(t, `A paragraph of several lines
+is filled.
+
+  term   a text that is broken
+         where it has to be,
+         and joined
+  other  short
+
+Flags:
+      --a-very-long-flag
+          a text that is long
+
+  fsmtx step
+      # a comment that is
+      # too long
+  fsmtx step show
+      --session 0b54e1c2
+`, wrapped(`A paragraph of several
+lines is filled.
+
+  term   a text that is broken where it has to be,
+         and joined
+  other  short
+
+Flags:
+      --a-very-long-flag   a text that is long
+
+  fsmtx step       # a comment that is too long
+  fsmtx step show --session 0b54e1c2
+`, 30))
+}
+
+// Help is wrapped at the width of the terminal, and no word of it is lost.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	eachHelp(func(path string, help func(columns string) string) {
+		for line := range strings.Lines(help("60")) {
+			line = strings.TrimRight(line, "\n")
+			if strings.Contains(strings.TrimSpace(line), " ") && !strings.HasPrefix(line, "  ") {
+				require.LessOrEqual(t, terminal.Width(line), 60, "%s --help: %s", path, line)
+			}
+		}
+		plain := help("")
+		words := func(text string) []string { return strings.Fields(strings.ReplaceAll(text, "# ", "")) } // each line of a comment has a sign
+		require.Equal(t, words(plain), words(help("60")), "%s: wrapping changes words", path)
+		require.Contains(t, plain, "Examples:", path)
+	})
+}
 
 // Every flag whose values are a few words has completions for them: the flags listed here, and
 // any other flag whose help lists its values.
@@ -36,9 +86,11 @@ func TestFlagsWithFewValuesHaveCompletions(t *testing.T) {
 // Flags and arguments that name a task list or a skill have completions.
 func TestSessionsAndSkillsHaveCompletions(t *testing.T) {
 	eachVisible(func(c *cobra.Command, path string) {
-		if f := c.Flags().Lookup("session"); f != nil && strings.Contains(f.Usage, "task") {
-			_, found := c.GetFlagCompletionFunc("session")
-			require.True(t, found, "%s --session", path)
+		for _, name := range []string{"session", "from-session"} {
+			if f := c.Flags().Lookup(name); f != nil && strings.Contains(f.Usage, "task") {
+				_, found := c.GetFlagCompletionFunc(name)
+				require.True(t, found, "%s --%s", path, name)
+			}
 		}
 		if strings.Contains(c.Use, "SKILL") || strings.Contains(c.Use, "COMMAND_NAME") ||
 			strings.Contains(c.Use, "[SESSION]") && !strings.HasPrefix(path, "fsmtx guard") {

@@ -60,8 +60,8 @@ start and complete), which the hook tells them and lets through without a permis
 "env" in that file. It stays until --remove or --task-tools=false. If the environment or a
 settings file of the client already sets the variable, install does not. With --project a
 value of 1 outside the project's own settings does not count, because your colleagues do
-not have it; any other value does. A person at a terminal is asked about it the first time that the
-hooks are put into a file.
+not have it; any other value does. A person at a terminal is asked about it, and about the status
+line, the first time that the hooks are put into a file.
 
 The client reads a project's settings from the directory in which it starts, not from
 the parents of that directory. Only .claude/settings.local.json in the root of a git
@@ -76,6 +76,11 @@ docs/guards.md). They stay until --remove. A project configures them in
 models without task tools: with --user in .claude.json in CLAUDE_CONFIG_DIR or your home,
 with --local for this project in the same file, with --project in .mcp.json. The client
 starts it in each session to which that file applies.
+
+--statusline shows the workflow in the status line of the client: the steps that are done,
+the current one and its round, what was refused, and whether the work waits for you. A status
+line that your own settings already have is shown behind it, on the same line; a file that has
+one itself is not changed. It stays until --remove or --statusline=false.
 
 Everything else in the file is kept, and so are its owner, group, mode and access control
 list; a file for which that is impossible is refused. A change that another program has
@@ -114,7 +119,7 @@ type installFlags struct {
 	agents               []string // other agents, or claude, or all
 	steps                stepChoice
 	parts                partChoice
-	taskTools            switchChoice
+	line, taskTools      switchChoice
 	hydrate              []string // flags after "--": nil without "--"
 }
 
@@ -123,7 +128,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
 		Use: "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--task-tools] [--no-steps] " +
-			"[--only] [--mcp] [--with planning] [-- hydrate flags]",
+			"[--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
 		Short: "Add the hooks to a settings file of the client, or remove them",
 		Long:  installLong,
 		Example: command.Example(
@@ -135,6 +140,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 			"fsmtx install --task-tools           # newer models get the client's task tools",
 			"fsmtx install --stop hold            # the agent cannot stop while a step is ready",
 			"fsmtx install --no-steps             # tasks only, no step is enforced",
+			"fsmtx install --statusline           # the workflow in the client's status line",
 			"fsmtx install --agent codex --mcp    # Codex, for all your projects",
 			"fsmtx install --agent all --check",
 			"fsmtx install --remove",
@@ -169,6 +175,7 @@ Exit codes of --check:
 	command.Complete(c, "agent", install.Agents()...)
 	f.steps.flags(c)
 	f.parts.flags(c)
+	f.line.flags(c, "statusline", "show the workflow in the client's status line, beside the line that is there")
 	f.taskTools.flags(c, "task-tools", "set CLAUDE_CODE_ENABLE_TODO_TOOLS, so that newer models have the client's task tools")
 	return c
 }
@@ -201,6 +208,9 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return f.parts.validate()
 	case f.remove && len(f.parts) > 0:
 		return message.NewError("--remove cannot be combined with --with", "--remove removes all hooks, those of the guards too")
+	case f.remove && f.line.given():
+		return message.NewError("--remove cannot be combined with --statusline",
+			"install --statusline=false removes the status line and keeps the hooks")
 	case dash < 0 && len(args) > 0, dash > 0:
 		return message.WithHint(fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`)
 	case dash == 0 && (f.check || f.remove):
@@ -214,7 +224,7 @@ func (f *installFlags) parse(args []string, dash int) error {
 
 // request returns what the flags ask for.
 func (f *installFlags) request() install.Request {
-	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp,
+	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp, Line: f.line.choice(),
 		TaskTools: f.taskTools.choice(), Hydrate: f.hydrate}
 	switch {
 	case f.user:
@@ -294,7 +304,7 @@ func (f *installFlags) checkAgents(dash int) error {
 	}
 	for flag, given := range map[string]bool{
 		"--local": f.local, "--task-tools": f.taskTools.given(), "--no-steps": f.steps.None, "--only": f.steps.Only,
-		"--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--purge": f.purge,
+		"--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
 		"flags of hydrate": dash >= 0,
 	} {
 		if given {

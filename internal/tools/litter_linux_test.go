@@ -25,7 +25,7 @@ func TestWhatAKilledCommandLeaves(t *testing.T) {
 	}{
 		"fmt -w":               {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
 		"new --self-contained": {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"new", "--self-contained", "."}},
-		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "hotfix", "."}},
+		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			littered := 0

@@ -34,7 +34,7 @@ func TestLostOutput(t *testing.T) {
 		"locate", "locate x", "locate --json", "doctor", "doctor --json", "install --print", "install --check", "version", "--version",
 		"guard list", "hooks list",
 		"hooks status", "hooks check --dialect claude ok.json", "recover --json", "help", "help validate", "",
-		"completion bash", "new skill --template hotfix",
+		"completion bash", "new skill --template",
 	}
 	tools.EachCommand(func(_ *cobra.Command, path string) {
 		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(path, "fsmtx"), " ")+" --help")

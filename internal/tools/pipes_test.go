@@ -173,7 +173,7 @@ func (p piped) event(args []string) string {
 
 // pipedCommands are the commands that read files: first those that change none.
 var pipedCommands = []string{
-	"doctor", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json",
+	"doctor", "version --check", "status", "log", "plan my-skill", "locate my-skill", "locate --all", "validate", "validate fsm.json",
 	"fmt --check fsm.json", "graph fsm.json",
 	"step show", "guard explain", "guard list", "hooks check", "hooks list", "hooks status", "hooks check hooks.json",
 	"hooks eval",

@@ -38,7 +38,7 @@ func tools(s terminal.Streams) command.Program {
 			if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // which would print `DIR` with its marks
 				plainUsage(root)
 			}
-			printHelp(root, misused)
+			wrapHelp(s, root, misused)
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,9 +61,9 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt":      {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}},
 		"fsmtx graph":    {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
-		"fsmtx locate": one("locate"), "fsmtx plan": {{args: []string{"plan", "my-skill"}, stdin: "x"}},
+		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "--event", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
 		"fsmtx status":     {hook("x", "status", "s"), hook("x", "status", "--all")},
-		"fsmtx statusline": {reads("statusline")},
+		"fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")},
 		"fsmtx log":        {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),
 		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s", "hook_event_name": "SessionStart"}`,
 			"recover", "--hook")},
@@ -338,4 +340,59 @@ func TestABlockedLogDoesNotBlockAHook(t *testing.T) {
 	assert.Equal(t, "{\"continue\": true}\n", stdout.String(), "the answer comes first")
 	assert.Contains(t, stderr.String(), "cannot log the decision: write "+log+": i/o timeout")
 	assertWholeList(t, home, "hydrate")
+}
+
+// TestWatchStopsAndGoesOn on ^Z in a shell with job control, which has its own screen and mode of the terminal meanwhile.
+// Where no shell would continue it, ^Z changes nothing.
+func TestWatchStopsAndGoesOn(t *testing.T) {
+	t.Parallel()
+	p := newPiped(t)
+	for _, c := range []struct {
+		name, line string
+		shell      bool
+	}{
+		{"in a shell", "fsmtx status --watch s; stty -a | grep -o .icanon; echo stopped; fg; echo ended", true},
+		{"without a shell", "exec fsmtx status --watch s", false},
+	} {
+		cmd := exec.Command("sh", "-mc", c.line)
+		cmd.Dir = filepath.Join(p.root, "project")
+		cmd.Env = []string{"HOME=" + filepath.Join(p.root, "home"), "PATH=" + p.bin + ":/usr/bin:/bin", "TERM=xterm", "FSMTX_TEST_CALLER=person",
+			raceOptions}
+		terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 200})
+		require.NoError(t, err, c.name)
+		tooLong := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		out := bufio.NewReader(terminal)
+		see := func(text string) {
+			t.Helper()
+			for seen := ""; !strings.HasSuffix(seen, text); {
+				b, err := out.ReadByte()
+				require.NoError(t, err, "%s: want %q in %q", c.name, text, seen)
+				seen += string(rune(b))
+			}
+		}
+		press := func(key string) {
+			t.Helper()
+			_, err := terminal.WriteString(key)
+			require.NoError(t, err, c.name)
+		}
+		const enter, leave, bottom = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l", "d shows all that is done"
+		see(enter)
+		see(bottom)
+		press("\x1a")
+		see(leave)
+		if c.shell {
+			see(" icanon")
+			see("stopped")
+		}
+		see(enter)
+		see(bottom)
+		press("q")
+		see(leave)
+		if c.shell {
+			see("ended")
+		}
+		require.NoError(t, cmd.Wait(), c.name)
+		tooLong.Stop()
+		require.NoError(t, terminal.Close())
+	}
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"io"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -21,14 +19,20 @@ every task in the same order, lists of ids on one line, ids as plain numbers, st
 their shortest spelling, and invisible characters as \u escapes. Optional fields that are
 null are left out, which means the same. Fmt never changes what the workflow means.
 
+--renumber gives the tasks the ids 1, 2, 3 and so on, in the order of the file, and
+changes all references to them.
+
 PATH has the same meaning as for fsmtx validate. Without PATH, or with "-", fmt formats
 standard input. Files with errors are refused, and so are files with comments, which JSON
 does not allow.
 
-The exit code is 0, or 1 if a file could not be formatted or, with -d, differs.`
+Instead of the text, --json prints an array of objects with path and changed (whether the
+file differs from its canonical form).
+
+The exit code is 0, or 1 if a file could not be formatted or, with -d or --json, differs.`
 
 type fmtFlags struct {
-	write, diff bool
+	write, diff, renumber, json bool
 }
 
 func NewFmt(s terminal.Streams) *cobra.Command {
@@ -40,6 +44,7 @@ func NewFmt(s terminal.Streams) *cobra.Command {
 		Example: command.Example(
 			"fsmtx fmt -w .claude/skills/*/fsm.json",
 			"fsmtx fmt -d .claude/skills   # show what would change",
+			"fsmtx fmt -w --renumber .claude/skills/release",
 			"fsmtx fmt < draft.json"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -54,19 +59,22 @@ func NewFmt(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the files instead of printing them")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print the differences instead, and exit with 1 if there are any")
-	c.MarkFlagsMutuallyExclusive("write", "diff")
+	c.Flags().BoolVar(&f.renumber, "renumber", false, "give the tasks the ids 1, 2, 3 and so on")
+	c.Flags().BoolVar(&f.json, "json", false, "print which files differ, as JSON")
+	c.MarkFlagsMutuallyExclusive("write", "diff", "json")
 	return c
 }
 
 // formattedFile is a file and its canonical form.
 type formattedFile struct {
-	path     string
-	changed  bool
+	Path     string `json:"path"`
+	Changed  bool   `json:"changed"`
 	old, new []byte
 }
 
 func (f fmtFlags) run(s terminal.Streams, paths []string) error {
 	failed, differs := false, false
+	list := []formattedFile{}
 	for _, path := range paths {
 		file, err := f.format(s, path)
 		if err == nil {
@@ -77,37 +85,49 @@ func (f fmtFlags) run(s terminal.Streams, paths []string) error {
 			reportUnformatted(s, path, err)
 			continue
 		}
-		differs = differs || file.changed
+		differs = differs || file.Changed
+		list = append(list, file)
 	}
-	if failed || differs && f.diff {
+	if f.json {
+		if err := command.PrintJSON(s.Out, list); err != nil {
+			return err
+		}
+	}
+	if failed || differs && (f.diff || f.json) {
 		return &command.Exit{Code: command.ExitNo}
 	}
 	return nil
 }
 
 func (f fmtFlags) format(s terminal.Streams, path string) (file formattedFile, err error) {
-	file.path = path
+	file.Path = path
 	if file.old, err = readSpec(s, path); err != nil {
 		return file, err
 	}
-	file.new, err = Format(file.old)
-	file.changed = !bytes.Equal(file.old, file.new)
+	if f.renumber {
+		file.new, err = Renumber(file.old)
+	} else {
+		file.new, err = Format(file.old)
+	}
+	file.Changed = !bytes.Equal(file.old, file.new)
 	return file, err
 }
 
 // put prints or writes a formatted file, as the flags demand.
 func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 	switch {
+	case f.json:
+		return nil
 	case f.diff:
-		return printDiff(s.Out, file.path, file.old, "formatted", file.new)
-	case f.write && file.path != "-":
-		if !file.changed {
+		return printDiff(s.Out, file.Path, file.old, "formatted", file.new)
+	case f.write && file.Path != "-":
+		if !file.Changed {
 			return nil
 		}
-		if err := writeSpec(file.path, file.old, file.new); err != nil {
+		if err := writeSpec(file.Path, file.old, file.new); err != nil {
 			return err
 		}
-		_, err := message.Fprintf(s.Out, "%s\n", file.path)
+		_, err := message.Fprintf(s.Out, "%s\n", file.Path)
 		return err
 	}
 	_, err := s.Out.Write(file.new)
@@ -128,11 +148,4 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 	if len(invalid.Problems) > 1 {
 		s.Hintf("fsmtx validate %s lists all %d errors", shell.Join(path), len(invalid.Problems))
 	}
-}
-
-// printDiff prints the difference between the old and the new content of a file.
-func printDiff(w io.Writer, path string, old []byte, what string, new []byte) error {
-	name := message.Line(path)
-	_, err := io.WriteString(w, message.Text(string(diff.Diff(name, old, name+" ("+what+")", new))))
-	return err
 }

@@ -26,12 +26,34 @@ import (
 //
 // The error is a *fsmspec.InvalidError.
 func Format(data []byte) ([]byte, error) {
+	return format(data, false)
+}
+
+// Renumber is like Format but gives the tasks the ids 1, 2, 3 and so on, in the order of the
+// file and in each array by itself, and adapts the references to them.
+func Renumber(data []byte) ([]byte, error) {
+	return format(data, true)
+}
+
+// numbering returns the new ids of the tasks of a level.
+func numbering(tasks jsontext.Value, renumber bool) func(int64) int64 {
+	if !renumber {
+		return func(id int64) int64 { return id }
+	}
+	number := map[int64]int64{}
+	for task := range jsonx.Parts(tasks) {
+		number[numberOf(jsonx.Member(task.Value, "id"))] = int64(len(number) + 1)
+	}
+	return func(id int64) int64 { return number[id] }
+}
+
+func format(data []byte, renumber bool) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
 	steps, vars := jsontext.Value(data), ""
 	if steps.Kind() == '[' {
-		return message.JSON(append(writeTasks(steps), '\n')), nil
+		return message.JSON(append(writeTasks(steps, renumber), '\n')), nil
 	}
 	for m := range jsonx.Parts(steps) {
 		switch m.Name {
@@ -41,17 +63,18 @@ func Format(data []byte) ([]byte, error) {
 			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.Value), []byte("\n    "), []byte("\n  ")))
 		}
 	}
-	indented := bytes.ReplaceAll(writeTasks(steps), []byte("\n"), []byte("\n  "))
+	indented := bytes.ReplaceAll(writeTasks(steps, renumber), []byte("\n"), []byte("\n  "))
 	return message.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n%s  \"steps\": %s\n}\n", fsmspec.WithOutcomes, vars, indented)), nil
 }
 
 // writeTasks returns the array of the tasks in its canonical form.
-func writeTasks(tasks jsontext.Value) []byte {
+func writeTasks(tasks jsontext.Value, renumber bool) []byte {
 	var out bytes.Buffer
+	number := numbering(tasks, renumber)
 	before := "[\n  "
 	for task := range jsonx.Parts(tasks) {
 		out.WriteString(before)
-		writeTask(&out, task.Value)
+		writeTask(&out, task.Value, number, renumber)
 		before = ",\n  "
 	}
 	if out.Len() == 0 {
@@ -62,7 +85,7 @@ func writeTasks(tasks jsontext.Value) []byte {
 }
 
 // writeTask writes a task with each member on a separate line.
-func writeTask(out *bytes.Buffer, task jsontext.Value) {
+func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64, renumber bool) {
 	separator := "{\n    "
 	for _, m := range sorted(task) {
 		value := m.Value
@@ -70,17 +93,17 @@ func writeTask(out *bytes.Buffer, task jsontext.Value) {
 		case value.Kind() == 'n' && slices.Contains(fsmspec.Fields(), m.Name):
 			continue
 		case m.Name == "id":
-			value = appendNumber(nil, value)
+			value = appendNumber(nil, value, number)
 		case m.Name == "blocks" || m.Name == "blockedBy":
-			value = ids(value)
+			value = ids(value, number)
 		case fsmspec.HasPatterns(m.Name):
 			value = texts(value)
 		case m.Name == "outcomes":
-			value = outcomes(value)
+			value = outcomes(value, number)
 		case m.Name == "when":
-			value = oneLine(value)
+			value = conditions(value, number)
 		case m.Name == "do" && value.Kind() == '[':
-			value = bytes.ReplaceAll(writeTasks(value), []byte("\n"), []byte("\n    "))
+			value = bytes.ReplaceAll(writeTasks(value, renumber), []byte("\n"), []byte("\n    "))
 		case m.Name == "set":
 			value = lines(value)
 		case m.Name == "decides" && value.Kind() == '{', m.Name == "each" && value.Kind() == '{':
@@ -115,13 +138,13 @@ func sorted(object jsontext.Value) []jsonx.Part {
 }
 
 // ids writes a list of ids on one line.
-func ids(list jsontext.Value) jsontext.Value {
+func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
 	text := []byte{'['}
 	for id := range jsonx.Parts(list) { // the file is valid, here and below
 		if len(text) > 1 {
 			text = append(text, ", "...)
 		}
-		text = appendNumber(text, id.Value)
+		text = appendNumber(text, id.Value, number)
 	}
 	return append(text, ']')
 }
@@ -141,7 +164,7 @@ func texts(list jsontext.Value) jsontext.Value {
 
 // outcomes writes the outcomes of a step: names on one line, or each outcome with its effects
 // on a line of its own.
-func outcomes(value jsontext.Value) jsontext.Value {
+func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
 	if value.Kind() == '[' {
 		return texts(value)
 	}
@@ -153,8 +176,10 @@ func outcomes(value jsontext.Value) jsontext.Value {
 				switch {
 				case e.Value.Kind() == 'n':
 					continue
-				case e.Name == "back" || e.Name == "max":
-					e.Value = appendNumber(nil, e.Value)
+				case e.Name == "back":
+					e.Value = appendNumber(nil, e.Value, number)
+				case e.Name == "max":
+					e.Value = appendNumber(nil, e.Value, func(n int64) int64 { return n })
 				}
 				effects = append(effects, fmt.Sprintf("%s: %s", quoted(e.Name), oneLine(e.Value)))
 			}
@@ -176,6 +201,16 @@ func lines(object jsontext.Value) jsontext.Value {
 	return jsontext.Value("{\n      " + strings.Join(all, ",\n      ") + "\n    }")
 }
 
+// conditions writes the conditions of a step on one line.
+func conditions(value jsontext.Value, number func(int64) int64) jsontext.Value {
+	var all []string
+	for c := range jsonx.Parts(value) {
+		id, _ := strconv.ParseInt(c.Name, 10, 64)
+		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(number(id), 10), oneLine(c.Value)))
+	}
+	return jsontext.Value("{" + strings.Join(all, ", ") + "}")
+}
+
 // oneLine writes a value on one line, with a space after each comma and colon, and strings in
 // their shortest spelling.
 func oneLine(value jsontext.Value) jsontext.Value {
@@ -185,10 +220,14 @@ func oneLine(value jsontext.Value) jsontext.Value {
 	return value
 }
 
-// appendNumber appends a whole number, which may be spelled like 1.0 or 1e0.
-func appendNumber(text []byte, number jsontext.Value) []byte {
-	n, _ := new(big.Rat).SetString(string(number))
-	return strconv.AppendInt(text, n.Num().Int64(), 10)
+// appendNumber appends the new number of an id, which may be spelled like 1.0 or 1e0.
+func appendNumber(text []byte, id jsontext.Value, number func(int64) int64) []byte {
+	return strconv.AppendInt(text, number(numberOf(id)), 10)
+}
+
+func numberOf(id jsontext.Value) int64 {
+	n, _ := new(big.Rat).SetString(string(id))
+	return n.Num().Int64()
 }
 
 func unquoted(value jsontext.Value) string {

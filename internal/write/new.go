@@ -1,12 +1,14 @@
 package write
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -43,7 +47,12 @@ It prints the line of each step, what it left out, and the gates that the text s
 for, as lines to add to fsm.json. No gate is written: a person decides.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it
-unless there is one; --list shows their names.
+unless there is one; --list shows their names. --template without a name writes three
+example steps to replace. "fsmtx validate" warns about each that was not edited.
+
+--from-session takes the tasks of a session's list, with their descriptions and
+dependencies, but without their states and owners. Use it when an agent has built a good
+list.
 
 --self-contained also puts hooks into the frontmatter of the SKILL.md, for a skill that is
 shared as a folder. A user who has fsmtx on PATH does not need "fsmtx install" for it. For
@@ -60,9 +69,9 @@ text, gate (a member to add to the step, or "") and note.`
 
 type newFlags struct {
 	dir           string // of the skill
-	from          string
+	from, session string
 	form          string
-	template      string // the name of one of templates, or ""
+	template      string // "", examples, or the name of one of templates
 	list, json    bool
 	selfContained bool
 }
@@ -70,7 +79,7 @@ type newFlags struct {
 func NewNew(s terminal.Streams) *cobra.Command {
 	var f newFlags
 	c := &cobra.Command{
-		Use:   "new SKILL_DIR [--from FILE | --template NAME] [--self-contained]",
+		Use:   "new SKILL_DIR [--from FILE | --from-session ID | --template[=NAME]] [--self-contained]",
 		Short: "Write a first fsm.json for a skill",
 		Long:  newLong,
 		Example: command.Example(
@@ -78,14 +87,16 @@ func NewNew(s terminal.Streams) *cobra.Command {
 			"fsmtx new .claude/skills/release --from docs/releasing.md",
 			"fsmtx new .claude/skills/import --from specs/import/tasks.md --form tasks",
 			"fsmtx new .claude/skills/fix --template tdd-loop",
-			"fsmtx new .claude/skills/release --self-contained"),
+			"fsmtx new .claude/skills/release --self-contained",
+			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.list && len(args) == 0 {
 				return nil
 			}
-			if known := templates(); f.template != "" && !slices.Contains(known, f.template) {
-				return noTemplate(known, f.template)
+			args, err := f.templateArgs(args)
+			if err != nil {
+				return err
 			}
 			if len(args) != 1 || args[0] == "" { // the current directory is "."
 				return command.Fail(command.ExitNo, fmt.Errorf("got %s, want the directory of a skill", command.InWords(args)),
@@ -95,31 +106,37 @@ func NewNew(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			if f.template == examples { // the flag does not take the next word
+				return templates(), cobra.ShellCompDirectiveDefault
+			}
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if f.list {
 				return listTemplates(s)
 			}
-			return f.run(s, f.dir)
+			return f.run(c.Context(), s, f.dir)
 		},
 	}
 	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
 	c.Flags().StringVar(&f.form, "form", "", "take the steps of this `FORM`: tasks, headings, list or graph, or FORM:LINE")
 	command.Complete(c, "form", outline.Forms()...)
-	c.Flags().StringVar(&f.template, "template", "", "write the complete workflow `NAME`")
+	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
+	c.Flags().StringVar(&f.template, "template", "", "write the complete workflow `NAME`, or three example steps to replace")
+	c.Flags().Lookup("template").NoOptDefVal = examples
 	command.Complete(c, "template", templates()...)
 	c.Flags().BoolVar(&f.list, "list", false, "list the workflows that --template writes")
 	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.MarkFlagFilename("from", "md")
-	c.MarkFlagsMutuallyExclusive("from", "template")
-	c.MarkFlagsMutuallyExclusive("form", "template")
+	_ = c.RegisterFlagCompletionFunc("from-session", command.CompleteLists(s))
+	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
+	c.MarkFlagsMutuallyExclusive("form", "from-session", "template")
 	c.MarkFlagsMutuallyExclusive("json", "self-contained")
 	return c
 }
 
-func (f newFlags) run(s terminal.Streams, dir string) error {
+func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
 	if form, _, _ := strings.Cut(f.form, ":"); form != "" && !slices.Contains(outline.Forms(), form) {
 		return command.Fail(command.ExitNo, fmt.Errorf("unknown form %q", f.form), "the forms are "+strings.Join(outline.Forms(), ", "))
 	}
@@ -130,11 +147,11 @@ func (f newFlags) run(s terminal.Streams, dir string) error {
 	_, err := os.Lstat(path)
 	exists := err == nil
 	var hooks hooksEdit
-	if f.selfContained && f.template == "" {
+	if f.selfContained && !f.isComplete() {
 		if hooks, err = planSelfHooks(dir); err != nil {
 			return err
 		}
-		if exists && f.from == "" {
+		if exists && f.from == "" && f.session == "" && f.template == "" {
 			return hooks.write(s)
 		}
 	}
@@ -142,10 +159,10 @@ func (f newFlags) run(s terminal.Streams, dir string) error {
 		return command.Fail(command.ExitNo, fmt.Errorf("%s already exists and was not overwritten", path),
 			"fsmtx graph "+shell.Join(dir)+" draws it; fsmtx validate "+shell.Join(dir)+" checks it")
 	}
-	if f.template != "" {
+	if f.isComplete() {
 		return f.writeTemplate(s, dir, path)
 	}
-	source, o, err := textOf(s, dir, f.from, f.form)
+	source, o, err := f.steps(ctx, s, dir)
 	if err != nil {
 		return err
 	}
@@ -208,7 +225,9 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 		how = ": " + o.What
 	}
 	message.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
-	printValidated(s, []validated{v})
+	if f.template == "" {
+		printValidated(s, []validated{v})
+	}
 	printOutline(s, source, o)
 	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, shell.Join(dir), shell.Join(dir))
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
@@ -233,4 +252,49 @@ func writeNew(path string, data []byte) error {
 	}
 	file.Mode = 0o644
 	return file.Replace(data)
+}
+
+// steps returns the steps and a description of their source.
+func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, o outline.Outline, err error) {
+	switch {
+	case f.session != "":
+		o.Steps, err = stepsOfSession(ctx, s, f.session)
+		return "session " + f.session, o, err
+	case f.template != "":
+		return "a template", outline.Outline{Steps: outline.Template()}, nil
+	}
+	return textOf(s, dir, f.from, f.form)
+}
+
+// stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.
+func stepsOfSession(ctx context.Context, s terminal.Streams, session string) ([]outline.Step, error) {
+	dir, err := tasklist.OfSession(s.Getenv, session)
+	if err != nil {
+		return nil, err
+	}
+	found, err := tasks.Tasks(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("the session %s has no tasks", session), "the lists are in "+filepath.Dir(dir))
+	}
+	number := map[string]int64{}
+	for i, t := range found {
+		number[t.ID] = int64(i + 1)
+	}
+	var list []outline.Step
+	for i, t := range found {
+		step := outline.Step{ID: int64(i + 1), Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm}
+		if step.Subject == "" {
+			step.Subject = "Step " + strconv.Itoa(i+1)
+		}
+		for _, id := range t.BlockedBy {
+			if n, known := number[id]; known {
+				step.BlockedBy = append(step.BlockedBy, n)
+			}
+		}
+		list = append(list, step)
+	}
+	return list, nil
 }

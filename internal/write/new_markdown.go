@@ -52,8 +52,7 @@ func textOf(s terminal.Streams, dir, from, form string) (source string, o outlin
 	text, err := safefile.ReadFile(source, maxMarkdown, 0)
 	if errors.Is(err, fs.ErrNotExist) && from == "" {
 		return source, o, command.Fail(command.ExitNo, fmt.Errorf("%s does not exist, so there are no steps to take from it", source),
-			cmp.Or(skillCalled(s, dir), "--from FILE takes the steps from another text; --template NAME writes a complete workflow, "+
-				"and --list shows them"))
+			cmp.Or(skillCalled(s, dir), "--from FILE takes the steps from another text; --template writes three examples to edit"))
 	}
 	if errors.Is(err, safefile.ErrNotRegular) && from != "" {
 		hint := "name a file with a text"
@@ -96,8 +95,8 @@ func noSteps(source string, o outline.Outline) error {
 			hint+agent)
 	}
 	return command.Fail(command.ExitNo, fmt.Errorf("%s describes no steps", source),
-		`number the steps, for example "## Step 1: Build"; --from FILE takes them from another text, and --template NAME writes a complete `+
-			`workflow`+agent)
+		`number the steps, for example "## Step 1: Build"; --from FILE takes them from another text, and --template writes three `+
+			`examples to edit`+agent)
 }
 
 // explainNone prints what could be the steps.

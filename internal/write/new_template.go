@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 
@@ -22,6 +24,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
+// examples is the template of a few steps to replace.
+const examples = "examples"
+
 // templates returns the names of the complete workflows that new --template writes.
 func templates() (names []string) {
 	entries, _ := workflows.FS.ReadDir(".") // it is part of the program
@@ -31,11 +36,43 @@ func templates() (names []string) {
 	return names
 }
 
-// noTemplate is the error of a word that is not the name of a template.
-func noTemplate(known []string, word string) error {
-	err := fmt.Errorf("unknown template %q", word)
+// isComplete reports whether a complete workflow is asked for.
+func (f newFlags) isComplete() bool { return f.template != "" && f.template != examples }
+
+// templateArgs takes the name of a template out of the arguments of new: a flag whose value
+// may be left out does not take the next word.
+func (f *newFlags) templateArgs(args []string) ([]string, error) {
+	known := templates()
+	if f.template == examples && len(args) == 2 {
+		i := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(known, arg) })
+		if i < 0 {
+			words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.ContainsRune(arg, filepath.Separator) })
+			if len(words) == 0 {
+				words = args
+			}
+			return nil, noTemplate(known, words...)
+		}
+		f.template = args[i]
+		args = slices.Delete(slices.Clone(args), i, i+1)
+	}
+	if f.template == examples && len(args) == 1 && slices.Contains(known, args[0]) && !command.Exists(".", args[0]) {
+		return nil, command.Fail(command.ExitNo, fmt.Errorf("%q is a template; name the directory of the skill too", args[0]),
+			"for example: fsmtx new .claude/skills/"+args[0]+" --template "+args[0])
+	}
+	if f.isComplete() && !slices.Contains(known, f.template) {
+		return nil, noTemplate(known, f.template)
+	}
+	return args, nil
+}
+
+// noTemplate is the error of words of which one should be the name of a template.
+func noTemplate(known []string, words ...string) error {
+	err := fmt.Errorf("unknown template %q", words[0])
+	if len(words) > 1 {
+		err = fmt.Errorf("neither %q nor %q is a template", words[0], words[1])
+	}
 	for _, near := range known {
-		if message.Distance(word, near, 3) < 3 {
+		if slices.ContainsFunc(words, func(word string) bool { return message.Distance(word, near, 3) < 3 }) {
 			return command.Fail(command.ExitNo, err, "did you mean "+near+"? fsmtx new --list shows them")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -33,11 +35,12 @@ delete, the tasks that it would create with their numbers, order and gates, incl
 commands that the gates run, and how many tasks it would keep. It takes no lock and
 changes nothing. A call right after it does exactly that, unless the list changes first.
 
-The skill is SKILL, or that of PATH: an fsm.json or the directory of a skill; "-" is standard
-input. A word that can be both is the name of a skill.
+The skill is SKILL, or that of an event of the client in FILE ("-" is standard input), or that
+of PATH: an fsm.json or the directory of a skill; "-" is standard input. A word that can be both
+is the name of a skill.
 
-The list is that of --session or --list, or else the one that "fsmtx status" finds. If there
-is neither, plan assumes an empty list. --explain also prints how the
+The list is that of --session or --list, or of the event, or else the one that "fsmtx status"
+finds. If there is none of these, plan assumes an empty list. --explain also prints how the
 fsm.json was found and why each task is deleted, created or kept.
 
 --json prints an object with list (a path; "" for an empty list that is assumed), spec (path
@@ -50,24 +53,30 @@ The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
 type planFlags struct {
 	hydrate.Flags
-	session       string
-	json, explain bool
+	event, session string
+	json, explain  bool
 }
 
 func NewPlan(s terminal.Streams) *cobra.Command {
 	f := planFlags{Flags: hydrate.DefaultFlags()}
 	c := &cobra.Command{
-		Use:   "plan SKILL | plan PATH",
+		Use:   "plan SKILL | plan PATH | plan --event FILE",
 		Short: "Show what a call of a skill would do to the task list",
 		Long:  planLong,
 		Example: command.Example("fsmtx plan my-skill", "fsmtx plan my-plugin:my-skill --explain",
-			"fsmtx plan .claude/skills/release --json"),
+			"fsmtx plan .claude/skills/release", "fsmtx plan --event event.json --json"),
 		ValidArgsFunction: command.CompleteSkills(s),
-		Args:              command.Takes(1, "one skill or path", "for example: fsmtx plan my-skill"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 0) == (f.event == "") {
+				return command.Fail(command.ExitNo, errors.New("plan takes either one skill or path, or --event"), "for example: fsmtx plan my-skill")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), s, strings.Join(args, ""))
 		},
 	}
+	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
 	command.NameList(s, c, &f.session)
 	f.AddOnly(c.Flags(), []string{"scope", "active", "nest", "plugin-dir", "add-dir"})
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
@@ -108,6 +117,10 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		text, hint := hydrate.Explain(err, result, s.Getenv)
 		return command.Fail(command.ExitNo, message.Lines(text), hint)
 	}
+	policy := f.Policy()
+	if request.Agent != "" {
+		policy.Scope = fsmspec.ScopeSkill
+	}
 	all, err := tasks.Tasks(ctx, p.List)
 	if err != nil {
 		return err
@@ -117,11 +130,11 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		p.List = ""
 	}
 	if f.json {
-		return command.PrintJSON(s.Out, shownPlanOf(p, kept, p.Decisions(f.Policy())))
+		return command.PrintJSON(s.Out, shownPlanOf(p, kept, p.Decisions(policy)))
 	}
 	var decisions []string
 	if f.explain {
-		decisions = p.Decisions(f.Policy())
+		decisions = p.Decisions(policy)
 	}
 	_, err = io.WriteString(s.Out, planText(p, kept, decisions))
 	return err
@@ -131,7 +144,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 // may be a path; the request is then about the workflow there.
 func (f planFlags) find(s terminal.Streams, r *hydrate.Request, o hydrate.Options) (*hydrate.Hydration, hydrate.Result, error) {
 	h, result, err := hydrate.Find(*r, s.Getenv, o)
-	if h != nil || result.Spec != "" {
+	if h != nil || f.event != "" || result.Spec != "" {
 		return h, result, err
 	}
 	if not := notInstalled(s, r.Cwd, "plan", r.Command, err); not != nil && len(f.PluginDirs) == 0 {
@@ -160,14 +173,22 @@ func inFile(s terminal.Streams, r *hydrate.Request, path string) error {
 	return nil
 }
 
-// request returns the request that the hook would derive from a call of the skill. With
+// request returns the request that the hook would derive from the client's event. With
 // tasklist.ErrNoList it is that of a new session, whose list is empty.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
 	r = hydrate.Request{Event: client.PostToolUse, Command: skill, Args: "{" + fsmspec.Args + "}"} // those of the call are not known
-	if r.Cwd, err = os.Getwd(); err != nil {
-		return r, err
+	if f.event != "" {
+		if r, err = f.requestOf(s); err != nil {
+			return r, err
+		}
+	}
+	if r.Cwd == "" {
+		if r.Cwd, err = os.Getwd(); err != nil {
+			return r, err
+		}
 	}
 	switch {
+	case f.event != "":
 	case isSpecPath(skill):
 		path, err := specAt(skill)
 		if err == nil {
@@ -216,6 +237,38 @@ func noWorkflow(s terminal.Streams, skill, cwd string) error {
 		hint = cmp.Or(writesWorkflow(cwd, found), hint)
 	}
 	return command.Fail(command.ExitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", skill), hint)
+}
+
+func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) {
+	streams := s
+	if f.event != "-" {
+		file, err := os.Open(f.event)
+		if err != nil {
+			return r, command.Unusable(f.event, err)
+		}
+		defer file.Close()
+		streams.In = file
+	}
+	e, err := hook.ReadEvent(streams)
+	if _, failed := errors.AsType[*fs.PathError](err); failed {
+		return r, command.Unusable(f.event, err)
+	}
+	switch { // the texts of these errors are about standard input
+	case f.event != "-" && errors.Is(err, client.ErrEmpty):
+		return r, fmt.Errorf("%s is empty", f.event)
+	case f.event != "-" && errors.Is(err, client.ErrMalformed):
+		return r, fmt.Errorf("%s:%w", f.event, errors.Unwrap(err))
+	case err != nil:
+		return r, fmt.Errorf("%s: %w", f.event, err)
+	}
+	r, skip, err := hydrate.Understand(e)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", f.event, err)
+	}
+	if skip != "" {
+		return r, command.Fail(command.ExitNo, fmt.Errorf("%s: a hydration would do nothing: %s", f.event, skip), "")
+	}
+	return r, nil
 }
 
 // explainSearch prints how the fsm.json was found.

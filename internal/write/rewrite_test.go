@@ -15,6 +15,53 @@ import (
 	"github.com/fsmtx/fsmtx/internal/write"
 )
 
+func TestFix(t *testing.T) {
+	for _, c := range []struct{ name, file, want, done string }{
+		{"nothing to do", `[ {"id":1,"subject":"A"} ]`, `[ {"id":1,"subject":"A"} ]`, ""},
+		{"byte order mark", "\uFEFF[]", "[]", "removed the byte order mark"},
+		{"code block", "```json\n[]\n```\n", "[]\n", "removed the Markdown code block around the file"},
+		{"trailing commas", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1,],},\n]\n",
+			"[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1]}\n]\n", "removed trailing commas"},
+		{"comma after the array", "[{\"id\": 1, \"subject\": \"A\"}],\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "removed trailing commas"},
+		{"object with tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `{"tasks": [{"id": 1, "subject": "A"}]}`, ""},
+		{"Markdown with a frontmatter", "---\nname: a\n---\n# A\n", "---\nname: a\n---\n# A\n", ""},
+		{"several YAML documents", "- id: 1\n---\n- id: 2\n", "- id: 1\n---\n- id: 2\n", ""},
+		{"a missing comma", `[{"id":1 "subject":"A"}]`, `[{"id":1 "subject":"A"}]`, ""},
+		{"a missing comma between numbers", `[{"id": 1, "blockedBy": [2 3]}]`, `[{"id": 1, "blockedBy": [2 3]}]`, ""},
+		{"a missing value", `[{"id":, "subject": "A"}]`, `[{"id":, "subject": "A"}]`, ""},
+		{"a comma too many", `[{"id":, 2}]`, `[{"id":, 2}]`, ""},
+		{"missing quotation marks", `[{id:1,subject:"A"}]`, `[{id:1,subject:"A"}]`, ""},
+		{"text that is not YAML", "- id: [\n", "- id: [\n", ""},
+		{"a word", "steps\n", "steps\n", ""},
+		{"a state machine", `{"id": "m", "states": {}}`, `{"id": "m", "states": {}}`, ""},
+		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`,
+			`[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
+		{"names", `[{"ID": "1", "title": "A", "depends_on": ["1"]}]`, `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
+			`renamed "ID" to "id"; renamed "title" to "subject"; renamed "depends_on" to "blockedBy"; made ids numbers, which were strings`},
+		{"name of a field that the task has", `[{"id": 1, "subject": "A", "title": "B"}]`, `[{"id": 1, "subject": "A", "title": "B"}]`, ""},
+		{"two names of one field", `[{"id": 1, "title": "A", "name": "B"}]`, `[{"id": 1, "subject": "A", "name": "B"}]`,
+			`renamed "title" to "subject"`},
+		{"parts", `[{"id": "1", "subject": "A", "do": [{"ID": "1", "title": "B", "do": [{"Id": 1, "subject": "C"}]}]}]`,
+			`[{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]`,
+			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"`},
+		{"steps without a version", `{"steps": [{"id": "1", "subject": "A"}]}`, `{"steps": [{"id": 1, "subject": "A"}]}`,
+			"made ids numbers, which were strings"},
+		{"names in an object", `{"fsm": 2, "steps": [{"ID": 1, "title": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`,
+			`renamed "ID" to "id"; renamed "title" to "subject"`},
+		{"comment without a place", `[1 /* one */]`, `[1 /* one */]`, ""},
+		{"beyond repair", `[{"id": 1 "subject"`, `[{"id": 1 "subject"`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fixed, done := write.Fix([]byte(c.file))
+			assert.Equal(t, c.want, string(fixed))
+			assert.Equal(t, c.done, strings.Join(done, "; "))
+			again, done := write.Fix(fixed)
+			assert.Equal(t, c.want, string(again))
+			assert.Empty(t, done, "a second repair finds nothing")
+		})
+	}
+}
+
 func TestFormat(t *testing.T) {
 	file := `[{"colour":{"a":[1,2]},"status":null,"blockedBy":[20.0,3e0],"subject":"\u0041\/b","id":1e0,"metadata":{"k":[{"x":1.50}]},` +
 		`"description":""},
@@ -52,39 +99,42 @@ func TestFormat(t *testing.T) {
   }
 ]
 `, string(formatted))
+	renumbered, err := write.Renumber([]byte(file))
+	require.NoError(t, err)
+	assert.Contains(t, string(renumbered), `"blockedBy": [3, 2]`)
 	file = `{"steps":[{"id":4,"subject":"A"},{"when":{"9":["b","skipped"]},"id":7.0,"subject":"B","blockedBy":[4],"check":"make",
 		"outcomes":{"\u0061":{"max":3e0,"back":4.0,"then":"b"},"b":{"stop":null,"check":{"run":"x","timeout":9}},"c":null}},
 		{"id":9,"subject":"C","outcomes":["b","c"],"decides":{"run":"x"}}],"fsm":2.0}`
-	formatted, err = write.Format([]byte(file))
+	renumbered, err = write.Renumber([]byte(file))
 	require.NoError(t, err)
 	assert.Equal(t, `{
   "fsm": 2,
   "steps": [
     {
-      "id": 4,
+      "id": 1,
       "subject": "A"
     },
     {
-      "id": 7,
+      "id": 2,
       "subject": "B",
-      "blockedBy": [4],
+      "blockedBy": [1],
       "check": "make",
       "outcomes": {
-        "a": {"max": 3, "back": 4, "then": "b"},
+        "a": {"max": 3, "back": 1, "then": "b"},
         "b": {"check": {"run": "x", "timeout": 9}},
         "c": {}
       },
-      "when": {"9": ["b", "skipped"]}
+      "when": {"3": ["b", "skipped"]}
     },
     {
-      "id": 9,
+      "id": 3,
       "subject": "C",
       "outcomes": ["b", "c"],
       "decides": {"run": "x"}
     }
   ]
 }
-`, string(formatted))
+`, string(renumbered))
 	_, err = write.Format([]byte(`[{}]`))
 	assert.ErrorAs(t, err, new(*fsmspec.InvalidError))
 	empty, err := write.Format([]byte(" [ ]"))
@@ -161,49 +211,88 @@ func TestFormatKeepsTheMeaning(t *testing.T) {
 		again, err := write.Format(formatted)
 		require.NoError(t, err)
 		require.Equal(t, string(formatted), string(again), "formatting twice changes nothing")
+		fixed, done := write.Fix(file)
+		require.Empty(t, done, "a valid file needs no repair")
+		require.Equal(t, string(file), string(fixed))
 	})
 }
 
-// The parts of a step are written like steps.
-func TestFormatParts(t *testing.T) {
+// The parts of a step are written like steps, and are renumbered by themselves.
+func TestRenumberParts(t *testing.T) {
 	file := `{"fsm": 2, "steps": [{"do": [{"id": 5, "subject": "C"}, {"id": 3, "subject": "D", "blockedBy": [5], ` +
 		`"outcomes": {"a": {"back": 5, "max": 1}}}], "each": {"inTurn":true,"lines":"x"}, "subject": "B", "id": 5}, {"id": 3, ` +
 		`"subject": "E", "when": {"5": "done"}}]}`
-	formatted, err := write.Format([]byte(file))
+	renumbered, err := write.Renumber([]byte(file))
 	require.NoError(t, err)
 	assert.Equal(t, `{
   "fsm": 2,
   "steps": [
     {
-      "id": 5,
+      "id": 1,
       "subject": "B",
       "each": {"inTurn": true, "lines": "x"},
       "do": [
         {
-          "id": 5,
+          "id": 1,
           "subject": "C"
         },
         {
-          "id": 3,
+          "id": 2,
           "subject": "D",
-          "blockedBy": [5],
+          "blockedBy": [1],
           "outcomes": {
-            "a": {"back": 5, "max": 1}
+            "a": {"back": 1, "max": 1}
           }
         }
       ]
     },
     {
-      "id": 3,
+      "id": 2,
       "subject": "E",
-      "when": {"5": "done"}
+      "when": {"1": "done"}
     }
   ]
 }
-`, string(formatted))
-	again, err := write.Format(formatted)
+`, string(renumbered))
+	again, err := write.Format(renumbered)
 	require.NoError(t, err)
-	assert.Equal(t, string(formatted), string(again))
+	assert.Equal(t, string(renumbered), string(again))
+}
+
+func TestRenumberKeepsReferences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		file := []byte(workflow(t))
+		renumbered, err := write.Renumber(file)
+		require.NoError(t, err)
+		before, after := tasksOf(t, file), tasksOf(t, renumbered)
+		place := map[int64]int64{}
+		for i, task := range before {
+			place[task.ID] = int64(i + 1)
+		}
+		for i := range before {
+			before[i].ID = place[before[i].ID]
+			for _, ids := range [][]int64{before[i].Blocks, before[i].BlockedBy, before[i].Circular} {
+				for n := range ids {
+					ids[n] = place[ids[n]]
+				}
+			}
+			for n := range before[i].Flow.When {
+				before[i].Flow.When[n].Task = place[before[i].Flow.When[n].Task]
+			}
+			for n := range before[i].Flow.Outcomes {
+				before[i].Flow.Outcomes[n].Back = place[before[i].Flow.Outcomes[n].Back]
+			}
+		}
+		require.Equal(t, before, after)
+	})
+}
+
+// Fix leaves comments where they are: JSON has none, and their author knows where they belong.
+func TestFixKeepsComments(t *testing.T) {
+	const file = "[/* a */{\"id\": \"1\", // b\n\"subject\": \"A\"}]"
+	fixed, done := write.Fix([]byte(file))
+	assert.Equal(t, strings.Replace(file, `"1"`, "1", 1), string(fixed))
+	assert.Len(t, done, 1)
 }
 
 func TestExampleWorkflowsAreCanonical(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -36,6 +37,10 @@ no file is called so, the name of a skill; "-" is standard input. Without PATH, 
 checks every workflow of a skill that the client knows here, and every fsm.json below the
 current directory.
 
+--fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
+code block around the file, trailing commas, ids that are strings, and misspelt names of
+fields. No content is lost. It prints the change first and, on a terminal, asks for confirmation.
+
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,
 valid, tasks (0 if it is not valid), problems, checks and error (empty unless it could
@@ -52,8 +57,8 @@ The exit code is 0 if there are no errors, 1 if there are errors (or with --stri
 warnings), and 2 if a file could not be read or the command line is wrong.`
 
 type validateFlags struct {
-	strict, json bool
-	format       *command.Choice
+	strict, fix, json bool
+	format            *command.Choice
 }
 
 func NewValidate(s terminal.Streams) *cobra.Command {
@@ -65,6 +70,7 @@ func NewValidate(s terminal.Streams) *cobra.Command {
 		Example: command.Example(
 			"fsmtx validate                                   # every workflow here and below",
 			"fsmtx validate .claude/skills/release            # one skill",
+			"fsmtx validate --fix .claude/skills/*/fsm.json   # and repair what is unambiguous",
 			"fsmtx validate --strict --format github          # in continuous integration",
 			"jq . draft.json | fsmtx validate -"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -75,10 +81,14 @@ func NewValidate(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return unread(err)
 			}
+			if f.fix && slices.Contains(paths, "-") {
+				return command.Fail(exitUnread, errors.New("--fix cannot change standard input"), "name a file")
+			}
 			return f.run(s, paths)
 		},
 	}
 	c.Flags().BoolVar(&f.strict, "strict", false, "exit with 1 on warnings, too")
+	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired in only one way; prints the change first")
 	f.format = command.Choose(c, "format", "how problems are printed", "text", "github", "json")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
 	return c
@@ -106,12 +116,19 @@ type validated struct {
 	spec     *fsmspec.Spec // nil if the file is not valid
 	problems []fsmspec.Problem
 	err      error // why it could not be read
+	fixable  bool
 }
 
 func (f validateFlags) run(s terminal.Streams, paths []string) error {
 	var all []validated
 	for _, path := range paths {
-		all = append(all, validate(s, path))
+		v := validate(s, path)
+		if f.fix && v.err == nil {
+			if err := f.repair(s, &v); err != nil {
+				v.err = err
+			}
+		}
+		all = append(all, v)
 	}
 	checkCircles(all)
 	sum := summarize(all)
@@ -136,6 +153,9 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 	}
 	if f.format.Value != "json" && sum.Files > sum.Unreadable {
 		message.Fprintf(s.Out, "%s\n", sum)
+	}
+	if i := slices.IndexFunc(all, func(v validated) bool { return v.fixable }); i >= 0 && !f.fix && f.format.Value == "text" {
+		s.Hintf("fsmtx validate --fix %s repairs some of these problems; it prints the change first", shell.Join(all[i].path))
 	}
 	if code := sum.code(f.strict); code != command.ExitOK {
 		return &command.Exit{Code: code}
@@ -195,10 +215,12 @@ func checkSpec(path string, data []byte) validated {
 	spec, err := fsmspec.ParseOf(skillBeside(path), data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
 		v.problems = inOrder(invalid.Problems, invalid.Warnings)
+		_, done := Fix(data)
+		v.fixable = len(done) > 0 && path != "-"
 	} else if err != nil {
 		v.err = fmt.Errorf("%s: %w", path, err)
 	} else {
-		v.spec, v.problems = spec, spec.Warnings()
+		v.spec, v.problems = spec, inOrder(spec.Warnings(), unedited(data, spec))
 	}
 	return v
 }

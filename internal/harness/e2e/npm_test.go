@@ -106,7 +106,7 @@ func TestInstalledByNPM(t *testing.T) {
 	p.run(s.Home, "npm", "install", "-g", "--ignore-scripts", p.main(), p.platform())
 	skill(s, projectSkills, "release", steps("Release"))
 	assert.Contains(t, p.run(s.Project, "fsmtx", "version"), "fsmtx ")
-	assert.Contains(t, p.run(s.Project, "fsmtx", "demo"), "Publish")
+	assert.Contains(t, p.run(s.Project, "fsmtx", "demo"), "killed")
 	p.run(s.Project, "fsmtx", "install", "--no-steps", "--task-tools")
 
 	require.NoError(t, os.Rename(filepath.Join(s.Home, "npm"), filepath.Join(s.Home, "gone")))

@@ -8,13 +8,13 @@ import (
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
-// TestTheStatusLineShowsTheWorkflow: what is done, what was refused, and that an approval waits for the person.
-// While the client asks them it shows no status line (fact 154).
+// TestTheStatusLineShowsTheWorkflow, beside the line of the person's own settings: what is done,
+// what was refused, and that an approval waits for the person. While the client asks them it shows
+// no status line (fact 154).
 func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], `+
-		`"approval": "Publish it?"}]`)
-	s.Write("project/.claude/settings.json",
-		`{"statusLine": {"type": "command", "command": "echo MINE; `+fsmtx+` statusline", "refreshInterval": 5}}`)
+	s := held(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Publish it?"}]`,
+		"--statusline")
+	s.Write("home/.claude/settings.json", `{"statusLine": {"type": "command", "command": "echo MINE"}}`)
 	client := s.Attend(Script{Main: append(begun(),
 		Do(TaskUpdate("too early", "2", "in_progress")),
 		Say("Shall I go on?"), // the client draws the line only now and then, so the turn ends here
@@ -25,7 +25,7 @@ func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
 	client.See(0, "MINE")
 	client.Enter("release it")
 	from := client.Here()
-	client.See(from, "refused #2: order: #1 not done")
+	client.See(from, "refused #2: order: #1 not done | MINE")
 	from = client.Here()
 	client.Enter("go on")
 	client.See(from, "Publish it?")

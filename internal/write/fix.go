@@ -1,0 +1,173 @@
+package write
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx/commented"
+	"github.com/fsmtx/fsmtx/internal/pattern"
+)
+
+// Fix repairs mistakes that can be repaired in only one way. It returns the file, whose
+// other bytes it does not change, and a description of each repair. It repairs
+//
+//   - a byte order mark, a Markdown code block around the file, and trailing commas
+//   - ids that are strings of digits
+//   - misspelt names of fields and names that other programs use, unless the task also has
+//     the right field
+//
+// A file that cannot be parsed after the repairs of its text, those of the first item, gets
+// only these.
+func Fix(data []byte) (fixed []byte, done []string) {
+	f := &fixer{}
+	text := f.unwrapText(data)
+	root, err := commented.Parse(text)
+	if err != nil {
+		if len(f.done) > 0 {
+			return text, f.done
+		}
+		return data, nil
+	}
+	f.commas(&root)
+	if list := stepsOf(&root); list != nil {
+		f.tasks(list)
+	}
+	if len(f.done) == 0 {
+		return data, nil
+	}
+	return root.Pack(), f.done
+}
+
+type fixer struct{ done []string }
+
+func (f *fixer) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(f.done, text) {
+		f.done = append(f.done, text)
+	}
+}
+
+var fence = pattern.New("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
+
+// unwrapText removes what surrounds the JSON text.
+func (f *fixer) unwrapText(data []byte) []byte {
+	if rest, found := bytes.CutPrefix(data, []byte("\uFEFF")); found {
+		f.note("removed the byte order mark")
+		data = rest
+	}
+	if inside := fence.Regexp().FindSubmatch(data); inside != nil {
+		f.note("removed the Markdown code block around the file")
+		data = inside[1]
+	}
+	// hujson does not accept a comma after the outermost value
+	if before, found := bytes.CutSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(",")); found {
+		f.note("removed trailing commas")
+		data = slices.Concat(before, data[len(before)+1:])
+	}
+	return data
+}
+
+// stepsOf returns the array of the steps, or nil if there is none.
+func stepsOf(root *hujson.Value) *hujson.Array {
+	if object, ok := root.Value.(*hujson.Object); ok {
+		if root = member(object, "steps"); root == nil {
+			return nil
+		}
+	}
+	list, _ := root.Value.(*hujson.Array)
+	return list
+}
+
+func member(object *hujson.Object, name string) *hujson.Value {
+	for i := range object.Members {
+		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return &object.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// commas removes commas before a closing bracket or brace.
+func (f *fixer) commas(root *hujson.Value) {
+	for v := range root.All() {
+		var last *hujson.Value
+		var after *hujson.Extra
+		switch v := v.Value.(type) {
+		case *hujson.Array:
+			if n := len(v.Elements); n > 0 {
+				last, after = &v.Elements[n-1], &v.AfterExtra
+			}
+		case *hujson.Object:
+			if n := len(v.Members); n > 0 {
+				last, after = &v.Members[n-1].Value, &v.AfterExtra
+			}
+		}
+		if last != nil && last.AfterExtra != nil { // hujson represents a trailing comma so
+			f.note("removed trailing commas")
+			*after = append(slices.Clone(last.AfterExtra), *after...)
+			last.AfterExtra = nil
+		}
+	}
+}
+
+// tasks repairs the tasks of a list, and their parts.
+func (f *fixer) tasks(list *hujson.Array) {
+	for i := range list.Elements {
+		task, ok := list.Elements[i].Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		f.task(task)
+		if v := member(task, "do"); v != nil {
+			if parts, ok := v.Value.(*hujson.Array); ok {
+				f.tasks(parts)
+			}
+		}
+	}
+}
+
+// task repairs the names and the ids of a task.
+func (f *fixer) task(task *hujson.Object) {
+	for i := range task.Members {
+		m := &task.Members[i]
+		name := m.Name.Value.(hujson.Literal).String()
+		if slices.Contains(fsmspec.Fields(), name) {
+			continue
+		}
+		meant := fsmspec.FieldMeant(name)
+		if meant == "" || member(task, meant) != nil {
+			continue
+		}
+		f.note("renamed %q to %q", name, meant)
+		m.Name.Value = hujson.String(meant)
+	}
+	f.unquote(member(task, "id"))
+	for _, name := range []string{"blocks", "blockedBy"} {
+		if v := member(task, name); v != nil {
+			if list, ok := v.Value.(*hujson.Array); ok {
+				for i := range list.Elements {
+					f.unquote(&list.Elements[i])
+				}
+			}
+		}
+	}
+}
+
+// unquote replaces a string of digits by the number.
+func (f *fixer) unquote(v *hujson.Value) {
+	if v == nil || !isID(*v) {
+		return
+	}
+	text := v.Value.(hujson.Literal).String()
+	f.note("made ids numbers, which were strings")
+	v.Value = hujson.Literal(text)
+}
+
+var digits = pattern.New(`^[1-9][0-9]{0,6}$`)
+
+func isID(v hujson.Value) bool {
+	return v.Value.Kind() == '"' && digits.Regexp().MatchString(v.Value.(hujson.Literal).String())
+}
