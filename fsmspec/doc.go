@@ -22,7 +22,8 @@
 //	blockedBy    an array of ids of this file
 //	metadata     an object
 //	produces     an array of at most [MaxPatterns] patterns for files
-//	check        a shell command, or an object: run (the command; required), timeout, dir
+//	check        a shell command, or an object: run (the command; required), timeout, dir, env,
+//	             watch (patterns of the files on which it stands, in which ** is any directories)
 //	approval     true, or a string: the question to a person
 //	ready        an array of at most [MaxPatterns] patterns for files
 //

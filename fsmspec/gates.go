@@ -43,6 +43,7 @@ type Check struct {
 	Timeout time.Duration // DefaultCheckTimeout if the file states none
 	Dir     string        // slash-separated, below the project's directory; "" is that directory
 	Env     *[]string     // names of the variables that it gets; nil is the whole environment of the hook
+	Watch   []string      // patterns of the files on which it stands, in which ** is any directories; only of a gate
 }
 
 // Any reports whether there is a gate.
@@ -58,6 +59,7 @@ func (g Gates) clone() Gates {
 			names := slices.Clone(*check.Env)
 			check.Env = &names
 		}
+		check.Watch = slices.Clone(check.Watch)
 		g.Check = &check
 	}
 	return g
@@ -202,7 +204,7 @@ func (p *parser) gateCheck(name string, t token) *Check {
 	case '"':
 		check.Run = p.command(name, t)
 	case '{':
-		p.checkObject(name, t, check)
+		p.checkObject(name, t, check, append(slices.Clone(checkFields), "watch"))
 	default:
 		p.problem(t.start, `%s must be a shell command or an object such as {"run": "make test", "timeout": 90}, not %s`, name, p.describe(t))
 		return nil
@@ -214,14 +216,14 @@ var checkFields = []string{"run", "timeout", "dir", "env"}
 
 // checkObject reads the members of check. It refuses every unknown one: the object has
 // no other use, and a misspelled timeout would silently not apply.
-func (p *parser) checkObject(name string, t token, check *Check) {
+func (p *parser) checkObject(name string, t token, check *Check, fields []string) {
 	missing, misspelt := true, ""
 	for key, value := range p.members {
 		member := p.text(key)
 		full := name + "." + member
 		switch {
-		case !slices.Contains(checkFields, member):
-			meant := checkFieldMeant(member)
+		case !slices.Contains(fields, member):
+			meant := checkFieldMeant(member, fields)
 			if meant == "run" {
 				misspelt = member
 			}
@@ -234,6 +236,8 @@ func (p *parser) checkObject(name string, t token, check *Check) {
 			check.Timeout = p.timeout(full, value)
 		case member == "env":
 			check.Env = p.variables(full, value)
+		case member == "watch":
+			p.texts(texts{"strings", "strings", "elements", MaxPatterns}, full, value, func(t token) { p.watched(&check.Watch, full, t) })
 		default:
 			check.Dir = p.directory(full, value)
 		}
@@ -243,8 +247,30 @@ func (p *parser) checkObject(name string, t token, check *Check) {
 	}
 }
 
+// watched reads the pattern of files on which a check stands. No value is filled in: the files are looked at before there are any.
+func (p *parser) watched(patterns *[]string, name string, t token) {
+	text := p.text(t)
+	if text == "**" || strings.HasSuffix(text, "/**") {
+		text += "/*"
+	}
+	elements := strings.Split(text, "/")
+	for i, element := range elements {
+		if element == "**" {
+			elements[i] = "*"
+		}
+	}
+	switch wrong := patternFault(strings.Join(elements, "/")); {
+	case wrong == "" && strings.Contains(text, "{"):
+		p.problem(t.start, "%s: %s: values are not filled in here", name, quoted(text))
+	case wrong != "":
+		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
+	default:
+		*patterns = append(*patterns, path.Clean(text))
+	}
+}
+
 // checkFieldMeant returns the member of check that an unknown one probably means, or "".
-func checkFieldMeant(name string) string {
+func checkFieldMeant(name string, fields []string) string {
 	switch fold(cut(name)) {
 	case "args", "bash", "cmd", "cmdline", "command", "commandline", "exec", "execute", "script", "sh", "shell":
 		return "run"
@@ -255,7 +281,7 @@ func checkFieldMeant(name string) string {
 	case "environ", "environment", "keepenv", "variables", "vars":
 		return "env"
 	default:
-		return near(name, checkFields)
+		return near(name, fields)
 	}
 }
 

@@ -36,6 +36,8 @@ func TestGates(t *testing.T) {
 				Timeout: 90 * time.Second, Dir: "app/core"}},
 		`"check": {"run": "x", "env": ["PATH", "MY_VAR"]}`: {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute,
 			Env: &[]string{"PATH", "MY_VAR"}}},
+		`"check": {"run": "x", "watch": ["**/*_test.go", "./Makefile", "a/**", "**"]}`: {Check: &fsmspec.Check{Run: "x",
+			Timeout: 5 * time.Minute, Watch: []string{"**/*_test.go", "Makefile", "a/**/*", "**/*"}}},
 		`"check": {"run": "x", "env": []}`:                   {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute, Env: &[]string{}}},
 		`"check": {"run": "x", "env": null}`:                 {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute}},
 		`"check": {"run": "x", "timeout": null, "dir": "."}`: {Check: &fsmspec.Check{Run: "x", Timeout: 5 * time.Minute}},
@@ -142,8 +144,16 @@ func TestGatesThatAreRefused(t *testing.T) {
 		`"check": {"run": "a", "env": ["A=b"]}`: `1:58 /0/check/env/0 check.env: "A=b" is not the name of a variable: ` +
 			`letters, digits and _, such as PATH`,
 		`"check": {"run": "a", "environment": ["A"]}`: `1:50 /0/check/environment unknown field "environment" in check (did you mean "env"?)`,
-		`"check": {"run": "a", "dir": 1}`:             `1:57 /0/check/dir check.dir must be a string, not the number 1`,
-		`"check": {"run": "a", "run": "b"}`:           `1:50 /0/check/run duplicate key "run" in one object, at 1:38 and again at 1:50`,
+		`"check": {"run": "a", "watch": "Makefile"}`: `1:59 /0/check/watch check.watch must be an array of strings, not the string ` +
+			`"Makefile" (put it in brackets)`,
+		`"check": {"run": "a", "watch": ["../a"]}`: `1:60 /0/check/watch/0 check.watch: "../a": .. is not allowed: the path has to stay ` +
+			`inside the project's directory`,
+		`"check": {"run": "a", "watch": ["a**"]}`: `1:60 /0/check/watch/0 check.watch: "a**": ** is not supported: write * for each ` +
+			`directory, or look for the files in a check`,
+		`"check": {"run": "a", "watch": ["{version}/a"]}`: `1:60 /0/check/watch/0 check.watch: "{version}/a": values are not filled in here`,
+		`"check": {"run": "a", "wacth": ["a"]}`:           `1:50 /0/check/wacth unknown field "wacth" in check (did you mean "watch"?)`,
+		`"check": {"run": "a", "dir": 1}`:                 `1:57 /0/check/dir check.dir must be a string, not the number 1`,
+		`"check": {"run": "a", "run": "b"}`:               `1:50 /0/check/run duplicate key "run" in one object, at 1:38 and again at 1:50`,
 		`"approval": false`: `1:40 /0/approval approval must be true or a question, ` +
 			`not false: leave it out if nobody is asked`,
 		`"approval": "true"`:       `1:40 /0/approval approval must be true or a question, not the string "true" (write true without the quotes)`,

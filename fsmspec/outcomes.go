@@ -373,7 +373,7 @@ func (decidesType) read(p *parser, e *entry, name string, t token) {
 	switch t.kind {
 	case '{':
 		f.Decides, f.Chooser = ByCommand, &Check{Timeout: DefaultCheckTimeout}
-		p.checkObject(name, t, f.Chooser)
+		p.checkObject(name, t, f.Chooser, checkFields)
 	case '"':
 		switch word := p.text(t); word {
 		case ByAgent.String():

@@ -365,7 +365,7 @@ func eachFieldMeant(name string) string {
 	case "order", "ordered", "oneatatime", "sequence", "sequential", "serial", "turn":
 		return "inTurn"
 	}
-	if meant := checkFieldMeant(name); meant != "" {
+	if meant := checkFieldMeant(name, checkFields); meant != "" {
 		return meant
 	}
 	return near(name, eachFields)

@@ -82,7 +82,7 @@ func varsSchema() string {
 }
 
 func (setType) schema() (types []string, rules string) {
-	_, object := checkType{}.schema()
+	_, object := commandSchema("")
 	object = strings.Replace(strings.TrimPrefix(object, ","), `"pattern":`+quote(visibleText)+
 		`,"not":{"type":"string","pattern":"\u0000"},`, "", 1)
 	return []string{"object"}, fmt.Sprintf(`,"minProperties":1,"maxProperties":%d,%s,"additionalProperties":{"type":["string","array",`+
@@ -200,12 +200,19 @@ func (patternsType) schema() (types []string, rules string) {
 }
 
 func (checkType) schema() (types []string, rules string) {
+	watch := fmt.Sprintf(`,"watch":{"type":["array","null"],"maxItems":%d,"items":{"type":"string"%s}}`, MaxPatterns,
+		pathRules(escapedWildcards, outsideProject+`|(^|/)\.?$|^!|[^/]\*\*|\*\*[^/]|\[!|\{`))
+	return commandSchema(watch)
+}
+
+// commandSchema is the schema of a command, or an object with one. more are members that it may have besides.
+func commandSchema(more string) (types []string, rules string) {
 	command := `,"pattern":` + quote(visibleText) + `,"not":{"type":"string","pattern":"\u0000"}`
 	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`,
 		int(MaxCheckTimeout/time.Second), quote(duration))
 	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` +
 		pathRules(noBackslash, outsideProject) + `}` +
-		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`, MaxVariables)
+		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`, MaxVariables) + more
 	return []string{"string", "object"}, command + `,"properties":{` + members + `},"required":["run"],"additionalProperties":false`
 }
 
@@ -231,7 +238,7 @@ func (outcomesType) schema() (types []string, rules string) {
 const outcomeName = `^[a-z][a-z0-9-]{0,30}$`
 
 func (decidesType) schema() (types []string, rules string) {
-	_, object := checkType{}.schema()
+	_, object := commandSchema("")
 	return []string{"string", "object"},
 		fmt.Sprintf(`,"if":{"type":"string"},"then":{"enum":[%s,%s]},"else":{"if":{"type":"object"},"then":{%s}}`,
 			quote(ByAgent.String()), quote(ByPerson.String()), strings.TrimPrefix(object, ","))
@@ -251,7 +258,7 @@ func (doType) schema() (types []string, rules string) {
 }
 
 func (eachType) schema() (types []string, rules string) {
-	_, check := checkType{}.schema()
+	_, check := commandSchema("")
 	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
 	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) +
 		`},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +

@@ -193,7 +193,7 @@ func (p *parser) valueOf(v *Value, full string, t token) {
 		}
 	case '{':
 		v.Command = &Check{Timeout: DefaultCheckTimeout}
-		p.checkObject(full, t, v.Command)
+		p.checkObject(full, t, v.Command, checkFields)
 	default:
 		p.problem(t.start, `%s must be a regular expression, an array of values, `+
 			`or an object such as {"run": "git branch --show-current"}, not %s`,

@@ -96,7 +96,7 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 		return hydrate.Begin(ctx, hydrate.Beginning{
 			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
 			Typed: l.Via.Who == state.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
-		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log, FromClient: func() bool { return agreed },
+		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: s.Who().Program, Log: l.Log, FromClient: func() bool { return agreed },
 			Answerers: func() []string { return hook.AllAnswerers(s, cmp.Or(dir, here)) }})
 	}
 	begun, result, err := begin(false)

@@ -43,8 +43,9 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 	return f.command(s, &cobra.Command{
 		Use:   "skip N --because TEXT",
 		Short: "Skip a step",
-		Long:  "Skip skips step N of a workflow, without checking its gates.\n" + pastLong + flowLong,
-		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`,
+		Long: "Skip skips step N of a workflow, without checking its gates. With --wrong it is on record that\n" +
+			"a gate has refused it wrongly.\n" + pastLong + flowLong,
+		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`, `fsmtx step skip 3 --wrong --because "the linter is broken"`,
 			`fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 	})
 }
@@ -122,6 +123,9 @@ func (f *pastFlags) add(s terminal.Streams, c *cobra.Command) {
 	if f.past.Done {
 		c.Flags().StringVar(&f.past.Outcome, "outcome", "", "the `name` of the outcome in which the step ends")
 		f.past.Values = addSet(c)
+	}
+	if !f.past.Done {
+		c.Flags().BoolVar(&f.past.Wrong, "wrong", false, "record that its refusal was wrong; fsmtx log --summary counts that")
 	}
 	c.Flags().BoolVar(&f.past.WithBlockers, "with-blockers", false, "skip the open steps before it, too")
 }

@@ -1,12 +1,14 @@
 package facts
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -17,11 +19,12 @@ import (
 // is refused once (Evidence.Unchanged).
 
 const (
-	maxFiles  = 1000    // of which the digests are recorded at once
+	maxFiles  = 1000    // that match a pattern, of which the digests are recorded
+	maxAll    = 5000    // the same, of all patterns together
 	maxDigest = 8 << 20 // bytes of a file that are compared, beside its size
 )
 
-// DigestOf returns the digest of a file that is not empty. It follows links.
+// DigestOf returns the digest of a file and, behind a colon, the number of its lines. It follows links.
 func DigestOf(path string) (string, error) {
 	f, err := safefile.Open(path, 0)
 	if err != nil {
@@ -32,12 +35,27 @@ func DigestOf(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.New()
+	sum, lines := sha256.New(), lineCounter(0)
 	sum.Write(binary.BigEndian.AppendUint64(nil, uint64(info.Size())))
-	if _, err := io.Copy(sum, io.LimitReader(f, maxDigest)); err != nil {
+	if _, err := io.Copy(io.MultiWriter(sum, &lines), io.LimitReader(f, maxDigest)); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+	return fmt.Sprintf("%x:%d", sum.Sum(nil)[:16], lines), nil
+}
+
+// lineCounter counts the lines of what is written to it.
+type lineCounter int64
+
+func (n *lineCounter) Write(b []byte) (int, error) {
+	*n += lineCounter(bytes.Count(b, []byte{'\n'}))
+	return len(b), nil
+}
+
+// LinesIn returns the number of lines in a digest of DigestOf.
+func LinesIn(digest string) int64 {
+	_, lines, _ := strings.Cut(digest, ":")
+	n, _ := strconv.ParseInt(lines, 10, 64)
+	return n
 }
 
 // Digests returns the digests of the files below dir that match patterns.

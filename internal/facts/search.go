@@ -30,10 +30,10 @@ func LookFor(ctx context.Context, dir string, w Wanted) Sight {
 
 // Wanted says which files are looked for.
 type Wanted struct {
-	Patterns []string          // slash-separated, below the directory
+	Patterns []string          // slash-separated, below the directory; ** is any directories, but for .git
 	Was      map[string]string // digests of files that were there before, by their names: a file that is the same does not count
 	Anywhere bool              // a file counts also if it leads out of the directory, and as it was
-	Every    bool              // every file is digested, up to maxFiles, and none ends the search
+	Every    bool              // every file is digested, up to maxFiles of a pattern, and none ends the search
 }
 
 // Sight is what was found of the files of a gate.
@@ -99,6 +99,7 @@ type search struct {
 	ctx      context.Context
 	dir      string
 	same     string // the first file that is as it was, by its name, of the present pattern
+	taken    int    // files of the present pattern that were digested, if Every
 	left     int    // names that may still be read or compared
 	listings map[Place][]string
 	visited  map[visit]bool // of the present pattern
@@ -117,7 +118,7 @@ type visit struct {
 
 func (s *search) all() error {
 	for _, pattern := range s.Patterns {
-		s.visited, s.same = map[visit]bool{}, ""
+		s.visited, s.same, s.taken = map[visit]bool{}, "", 0
 		found, err := s.find(s.dir, strings.Split(pattern, "/"), 0)
 		switch {
 		case err != nil:
@@ -147,7 +148,12 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 		return false, s.spend(1)
 	}
 	s.visited[visit{at, i}] = true
-	names := []string{elements[i]}
+	names, deep := []string{elements[i]}, elements[i] == "**"
+	if deep {
+		if found, err := s.find(dir, elements, i+1); found || err != nil {
+			return found, err
+		}
+	}
 	if isPattern(elements[i]) {
 		var err error
 		if names, err = s.list(dir, at); err != nil {
@@ -157,6 +163,15 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 	for _, name := range names {
 		if err := s.spend(1); err != nil {
 			return false, err
+		}
+		if deep {
+			if name == ".git" {
+				continue
+			}
+			if found, err := s.find(filepath.Join(dir, name), elements, i); found || err != nil {
+				return found, err
+			}
+			continue
 		}
 		if isPattern(elements[i]) {
 			if ok, _ := path.Match(elements[i], name); !ok { // the pattern was validated with the workflow
@@ -239,7 +254,7 @@ func (s *search) counts(path string) bool {
 	switch {
 	case s.Anywhere:
 		return true
-	case s.Every && (len(s.Digests) == maxFiles || s.ctx.Err() != nil):
+	case s.Every && (s.taken == maxFiles || len(s.Digests) >= maxAll || s.ctx.Err() != nil):
 		return false
 	}
 	name, _ := filepath.Rel(s.dir, path)
@@ -253,6 +268,7 @@ func (s *search) counts(path string) bool {
 	case err != nil:
 	case s.Every:
 		s.Digests[name] = sum
+		s.taken++
 	case s.Was[name] == sum:
 		if s.same == "" || name < s.same { // a directory has no order
 			s.same = name

@@ -29,7 +29,8 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool, how state.How)
 	d := c.final(s, target, answered(s, target, u, yes, how), nil)
 	if d.verdict.Allowed() && len(d.lines) > 0 {
 		e := &d.lines[len(d.lines)-1]
-		e.Outcome, e.Round, e.Values, e.Tree, e.Unchanged = asked.Outcome, asked.Round, asked.Values, asked.Tree, asked.Unchanged
+		e.Outcome, e.Round, e.Values, e.Tree = asked.Outcome, asked.Round, asked.Values, asked.Tree
+		e.Unchanged, e.Watched = asked.Unchanged, asked.Watched
 	}
 	return f.finished(c, c.carryOut(ctx, dir, s, d), func(key string) bool { return f.ToldIn(dir, key) })
 }

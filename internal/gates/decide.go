@@ -361,9 +361,9 @@ func (c *call) running(s *state.State, target *state.Current) (v Verdict) {
 func (c *call) seenLine(s *state.State, b *state.Current, v Verdict) state.Evidence {
 	e := state.Evidence{Time: s.Time, Step: b.ID, From: workflow.Completed, To: workflow.Completed, Verdict: state.Allow,
 		Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v), Tree: c.tree(b),
-		Unchanged: v.unchanged}
+		Unchanged: v.unchanged, Watched: v.watched}
 	if !v.Allowed() {
-		e.Verdict, e.Why = state.Deny, v.Why
+		e.Verdict, e.Why, e.Gate = state.Deny, v.Why, v.gate
 	}
 	return e
 }
@@ -377,13 +377,20 @@ func (c *call) final(s *state.State, target *state.Current, v Verdict, lines []s
 	e := state.Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use, Tree: c.tree(target),
-		Unchanged: v.unchanged,
+		Unchanged: v.unchanged, Watched: v.watched, Question: v.question,
+	}
+	if e.To == workflow.InProgress && e.Verdict == state.Allow {
+		e.Files = c.watch
 	}
 	if target.Within > 0 && e.To == workflow.InProgress {
 		e.Round = target.Round
 	}
 	if v.Decision == state.Allow && e.From == e.To && e.Note == "" && (target.Done() || e.To != workflow.Completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes
+	}
+	if text := weakened(v.watched); v.Decision == state.Ask && text != "" {
+		v.Reason += "\n(Of " + text + ".)"
+		e.Question += "\n(Of " + text + ".)"
 	}
 	if v.Decision == state.Ask && len(v.unchanged) > 0 {
 		v.Reason += "\n(" + quotedNames(v.unchanged) + " was not changed for it.)"
@@ -393,7 +400,7 @@ func (c *call) final(s *state.State, target *state.Current, v Verdict, lines []s
 	}
 	if !v.Allowed() {
 		n := s.Repeats(e) + 1
-		if n > 1 {
+		if e.Gate = v.gate; n > 1 {
 			e.Times = n
 		}
 		v = c.repeated(target, v, n)

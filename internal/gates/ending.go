@@ -218,6 +218,9 @@ func (e *ending) pass(g workflow.Gate) bool {
 		return false
 	}
 	e.verdict = evaluate(g, e.step, f).after(e.verdict)
+	if g.Check != nil && len(g.Check.Watch) > 0 && e.verdict.Allowed() {
+		e.verdict.watched = watched(e.s, e.step, g.Check.Watch, f.Digests)
+	}
 	return e.verdict.Allowed()
 }
 
@@ -262,7 +265,7 @@ func (e *ending) approved(questions []string) bool {
 		ask = unattended
 	}
 	v := ask(&asked)
-	v.Check, v.unchanged = e.verdict.Check, e.verdict.unchanged
+	v.Check, v.unchanged, v.watched = e.verdict.Check, e.verdict.unchanged, e.verdict.watched
 	e.verdict = v
 	return false
 }

@@ -113,7 +113,7 @@ func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
 	v = l.do(5, workflow.Completed)
 	require.True(t, v.Allowed())
 	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of "+
-		"fsmtx: version 9, want 5")
+		"fsmtx: version 9, want 6")
 	v = l.do(6, workflow.InProgress)
 	require.True(t, v.Allowed())
 	require.NotEmpty(t, v.Trouble, "until it is mended")

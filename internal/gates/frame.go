@@ -79,6 +79,7 @@ type call struct {
 
 	facts    map[factKey]fact
 	lists    map[string]string // see digestLists; as they were when a gate was last evaluated
+	watch    map[string]string // see watchedNow
 	claimed  bool              // there are pending records of this call
 	lockless bool              // the lock could not be had a moment ago
 	asks     bool              // see Question
@@ -134,7 +135,8 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		}
 		yes := state.Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: workflow.Completed, Verdict: state.Allow, Why: f.saidYes(),
 			Agent: e.Agent, By: f.person(state.ByApproval, e.Agent),
-			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged}
+			Outcome: e.Outcome, Round: e.Round, Values: e.Values, Tree: e.Tree, Unchanged: e.Unchanged,
+			Watched: e.Watched}
 		return c.noted(ctx, s, yes)
 	}
 	c.unattended = true
@@ -216,6 +218,7 @@ func blockedAnew(all state.RecordedSteps, u Update) *state.RecordedStep {
 
 // run decides the update in rounds.
 func (c *call) run(ctx context.Context) Verdict {
+	c.watch = c.watchedNow(ctx)
 	for {
 		d, v := c.round(ctx)
 		switch {
@@ -432,6 +435,8 @@ func (c *call) check(ctx context.Context, b *run) {
 	}
 	if b.kind == workflow.EachLine {
 		f.Digests = filesForLines(b.step.Each, ctx, f.dir)
+	} else {
+		f.Digests = facts.Digests(ctx, f.dir, b.Watch)
 	}
 	c.facts[factKey{b.step.ID, b.kind}] = f
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// FilesOf returns the digests of the files below dir that the tasks, or their parts, produce, by their slash-separated names. A value
+// FilesOf returns the digests of the files below dir that the tasks, or their parts, produce, and on which their checks stand, by their slash-separated names. A value
 // in a pattern may be any.
 func FilesOf(ctx context.Context, dir string, all []fsmspec.Task) map[string]string {
 	return facts.Digests(ctx, dir, withAny(patternsOf(all)))
@@ -23,12 +23,19 @@ func FilesOf(ctx context.Context, dir string, all []fsmspec.Task) map[string]str
 
 func patternsOf(all []fsmspec.Task) (patterns []string) {
 	for _, t := range all {
-		patterns = append(append(patterns, t.Gates.Produces...), patternsOf(t.Parts)...)
+		patterns = append(append(patterns, filesOfGates(t.Gates)...), patternsOf(t.Parts)...)
 		for _, o := range t.Flow.Outcomes {
-			patterns = append(patterns, o.Gates.Produces...)
+			patterns = append(patterns, filesOfGates(o.Gates)...)
 		}
 	}
 	return patterns
+}
+
+func filesOfGates(g fsmspec.Gates) []string {
+	if g.Check == nil {
+		return g.Produces
+	}
+	return slices.Concat(g.Produces, g.Check.Watch)
 }
 
 // withAny returns patterns in which the name of a value stands for any value.
@@ -117,12 +124,9 @@ func changedSince(s *state.State, c *state.Current, sum string) int64 {
 // was returns the digests of files as they were before the step was worked on in this round, and those of which it was said
 // since that they are unchanged.
 func filesWere(s *state.State, c *state.Current) (files map[string]string, said []string) {
-	above := append([]*state.Current{c}, s.Above(c.Workflow)...)
 	for _, e := range slices.Backward(s.Evidence) {
 		switch {
-		case slices.ContainsFunc(above, func(b *state.Current) bool {
-			return slices.Contains(e.Reopens, b.ID) || e.Verdict == state.Expand && e.Expands == b.Workflow.Expands
-		}):
+		case brings(s, e, c):
 			return e.Files, said
 		case e.Step == c.ID && e.Verdict == state.Deny:
 			said = append(said, e.Unchanged...)
@@ -133,6 +137,13 @@ func filesWere(s *state.State, c *state.Current) (files map[string]string, said 
 		w = p.Workflow
 	}
 	return w.Files, said
+}
+
+// brings reports whether a line of evidence has opened the step again, or brought it into the list.
+func brings(s *state.State, e state.Evidence, c *state.Current) bool {
+	return slices.ContainsFunc(append([]*state.Current{c}, s.Above(c.Workflow)...), func(b *state.Current) bool {
+		return slices.Contains(e.Reopens, b.ID) || e.Verdict == state.Expand && e.Expands == b.Workflow.Expands
+	})
 }
 
 // isRefused reports whether files are as they were, and that was not said yet.
@@ -162,6 +173,8 @@ func tellFresh(s *state.State, lines []state.Evidence) (text string) {
 		c := s.Step(e.Step)
 		switch {
 		case c == nil:
+		case e.Lets() && weakened(e.Watched) != "":
+			text = message.Join(text, c.Name()+" is completed, and of "+weakened(e.Watched))
 		case e.Lets() && len(e.Unchanged) > 0:
 			text = message.Join(text, c.Name()+" is completed, and "+quotedNames(e.Unchanged)+" was not changed for it")
 		case e.Verdict != state.Expand || e.Changed == 0 && len(e.Items) > 0:

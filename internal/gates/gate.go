@@ -27,14 +27,17 @@ type factKey struct {
 }
 
 // evaluate decides whether the gate lets its step pass. f is the fact that it depends on.
-func evaluate(g workflow.Gate, c *state.Current, f fact) Verdict {
+func evaluate(g workflow.Gate, c *state.Current, f fact) (v Verdict) {
 	switch g.Kind {
 	case workflow.SkillCalled:
-		return called(c)
+		v = called(c)
 	case workflow.ReadyFiles, workflow.ProducedFiles, workflow.OutcomeFiles:
-		return files(c, g.When, f)
+		v = files(c, g.When, f)
 	case workflow.PersonApproves:
-		return approval(c)
+		v = approval(c)
+	default:
+		v = command(c, g.Command(), *f.result)
 	}
-	return command(c, g.Command(), *f.result)
+	v.gate = g.Kind
+	return v
 }

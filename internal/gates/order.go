@@ -23,7 +23,7 @@ func order(s *state.State, c *state.Current, u Update) Verdict {
 	}
 	reason := c.Name() + " cannot be " + verb + ": " + state.Names(open) + " must be done first"
 	v := deny(c, "order: "+state.Numbers(open)+" not done", reason+". "+s.Next(open))
-	v.past.step = open[0].ID
+	v.gate, v.past.step = workflow.InOrder, open[0].ID
 	if first := s.First(open); first != nil && (first != open[0] || len(open) > 1) {
 		v.past.step, v.past.more = first.ID, true
 	} else if first == nil {
@@ -35,5 +35,7 @@ func order(s *state.State, c *state.Current, u Update) Verdict {
 // notDoneUnder denies the completion of a step while a workflow under it is unfinished.
 func notDoneUnder(s *state.State, c *state.Current, open []*state.Current) Verdict {
 	reason := fmt.Sprintf("%s cannot be completed: under it is %s", c.Name(), s.DescribeUnder(c))
-	return deny(c, "order: "+state.Numbers(open)+" under it not done", reason+". "+s.Next(open))
+	v := deny(c, "order: "+state.Numbers(open)+" under it not done", reason+". "+s.Next(open))
+	v.gate = workflow.InOrder
+	return v
 }

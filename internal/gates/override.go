@@ -19,6 +19,7 @@ type Past struct {
 	Values       map[string]string // that the step gives, with Done
 	Outcome      string            // in which the step ends, with Done; empty if it has only one or can be done
 	WithBlockers bool              // skip the open steps before it, too
+	Wrong        bool              // the step was refused wrongly, and so is skipped
 
 	files map[string]string // see Frame.filesBefore
 }

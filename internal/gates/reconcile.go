@@ -222,7 +222,9 @@ func linesPast(s *state.State, p Past, by state.By) (lines []state.Evidence, err
 		lines = append(lines, skip(s, cmp.Or(s.First(open), open[0]), p.Because, by)...)
 	}
 	if !p.Done {
-		return append(lines, skip(s, target, p.Because, by)...), nil
+		skipped := skip(s, target, p.Because, by)
+		skipped[0].Wrong = p.Wrong
+		return append(lines, skipped...), nil
 	}
 	refuse := func(err error) ([]state.Evidence, error) {
 		s.Evidence = before

@@ -37,8 +37,8 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) state.Result {
 		Output:  out,
 		Started: func(pid int) { c.recordGroup(ctx, pid) },
 	}.Run(ctx)
-	r := state.Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.Digest(), Output: out.Text(), Errors: o.Stderr,
-		Cut: out.N > facts.TailBytes}
+	r := state.Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.Digest(), Bytes: out.N,
+		Output: out.Text(), Errors: o.Stderr, Cut: out.N > facts.TailBytes}
 	if base != b.step.Workflow.Dir {
 		r.Dir = filepath.Join(base, filepath.FromSlash(b.Dir))
 	}

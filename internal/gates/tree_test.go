@@ -335,9 +335,9 @@ func TestTheRecordOfATree(t *testing.T) {
 		assert.Equal(t, w.Parent, got.Parent)
 	}
 	for _, text := range []string{
-		`{"version":5,"dir":"/p","parent":-1,"steps":[]}`,
-		`{"version":5,"dir":"/p","round":-1,"steps":[]}`,
-		`{"version":5,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending"}],"under":[{"steps":[{"id":1,"local":1,"status":"pending"}]}]}`,
+		`{"version":6,"dir":"/p","parent":-1,"steps":[]}`,
+		`{"version":6,"dir":"/p","round":-1,"steps":[]}`,
+		`{"version":6,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending"}],"under":[{"steps":[{"id":1,"local":1,"status":"pending"}]}]}`,
 	} {
 		_, err := workflow.ParseWorkflow(text)
 		assert.Error(t, err, text)

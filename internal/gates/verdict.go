@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 // MaxNote limits a note and the reason for a skipped step, in bytes.
@@ -60,6 +61,10 @@ type Verdict struct {
 
 	unchanged []string // files that the step produces and that are as they were
 
+	gate     workflow.GateKind // that denies or asks; empty if it is another rule
+	question string            // of an Ask: the words that the person is shown
+	watched  *state.Watched    // see state.Evidence
+
 	yes  state.How // how a person said yes; empty if nobody did
 	past pastHint  // what a person can do about a denial
 }
@@ -67,6 +72,7 @@ type Verdict struct {
 // after adds to the verdict of a gate what those before it have found out.
 func (v Verdict) after(before Verdict) Verdict {
 	v.Check, v.unchanged = cmp.Or(v.Check, before.Check), append(before.unchanged, v.unchanged...)
+	v.watched = cmp.Or(v.watched, before.watched)
 	return v
 }
 

@@ -28,7 +28,7 @@ func release() workflow.Workflow {
 func TestEncodeAndParseWorkflow(t *testing.T) {
 	line, err := release().Encode()
 	require.NoError(t, err)
-	require.Equal(t, `{"version":5,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+
+	require.Equal(t, `{"version":6,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+
 		`","session":"s1","dir":"/project","steps":[`+
 		`{"id":8,"local":1,"subject":"Build","status":"completed","produces":["dist/*.tar.gz"]},`+
 		`{"id":9,"local":2,"subject":"Test","status":"pending","blockedBy":[8],"ready":["dist/app.tar.gz"],"check":{"run":"make `+
@@ -68,10 +68,10 @@ func TestInvalidRecords(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		``:                        "the record of a workflow: 1:1: unexpected end of file",
-		`{"version":5,"dir":3}`:   "the record of a workflow: 1:20: dir: got a number",
+		`{"version":6,"dir":3}`:   "the record of a workflow: 1:20: dir: got a number",
 		`{"version":1}x`:          "the record of a workflow: 1:14: ",
-		`{"version":3,"gates":1}`: "the workflow was recorded by another version of fsmtx: version 3, want 5",
-		`{"version":5,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending","check":"make"}]}`: "check: got a string",
+		`{"version":3,"gates":1}`: "the workflow was recorded by another version of fsmtx: version 3, want 6",
+		`{"version":6,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending","check":"make"}]}`: "check: got a string",
 	} {
 		_, err := workflow.ParseWorkflow(text)
 		require.ErrorContains(t, err, want, text)

@@ -42,7 +42,7 @@ func (h *hook) options() hydrate.Options {
 	s, f := h.streams, h.flags
 	fromClient := func() bool { return s.Who().FromClient() }
 	o := hydrate.Options{Policy: f.Policy(), LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off", FromClient: fromClient,
-		Committing: h.committing}
+		Committing: h.committing, Program: h.agent.Name}
 	if !h.agent.Session {
 		return o
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	// recorded, because the event is the only evidence of it. Nil: it was not.
 	Forged func() bool
 
+	Program string // the agent, as package caller names it; empty if it is not known
+
 	// Answerers returns the sums of the hooks that can answer for the person; see steps.Answerer. Nil is none.
 	Answerers func() []string
 
@@ -104,6 +106,7 @@ type Hydration struct {
 	fromClient func() bool // see Options; if the agent started the hook, only the agent reads its output
 	mine       func(command string) bool
 	answerers  func() []string      // see Options
+	program    string               // see Options
 	others     []*workflow.Workflow // the open ones that are not the caller's, by the last plan
 	place      state.Place          // where the workflow comes, by the last plan
 	state      *state.State         // of the whole list then; nil if it has no task of a workflow
@@ -150,6 +153,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		fromClient: o.FromClient,
 		mine:       o.Mine,
 		answerers:  o.Answerers,
+		program:    o.Program,
 	}
 	if r.Project == "" && o.FromClient != nil && !o.FromClient() { // the agent has chosen the environment
 		f := gates.Frame{Store: state.Store{List: h.list, Session: r.Session}}

@@ -33,7 +33,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	w.Command = h.request.tag()
 	w.Spec, w.Plan = h.result.Spec, h.request.Plan
 	w.SHA256 = h.result.SHA256
-	w.Session, w.Agent = h.request.Session, h.request.Agent
+	w.Session, w.Agent, w.Client = h.request.Session, h.request.Agent, cmp.Or(h.env.get("AI_AGENT"), h.program)
 	w.Dir, w.Inode, w.Chosen, w.Files = h.dir, state.Inode(h.dir), h.request.Chosen, h.files
 	if h.answerers != nil {
 		w.Answerers = h.answerers()

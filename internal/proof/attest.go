@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
 const attestLong = `Attest writes a statement about the run of a workflow: an in-toto Statement in a DSSE envelope, signed
@@ -76,26 +76,23 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	if err != nil {
 		return err
 	}
-	now, err := state.Load(ctx, list.Dir)
+	runs, err := state.Runs(ctx, list.Dir)
 	if err != nil {
 		return err
 	}
-	w, run, err := f.choose(now, skill)
+	state, run, err := f.choose(runs, skill)
 	if err != nil {
 		return err
-	}
-	if w.Dir == "" {
-		return command.Fail(command.ExitNo, fmt.Errorf("what is on record of %s cannot be read", w.Command), "fsmtx doctor says why")
 	}
 	at := place{}
-	if at.repository, err = openRepository(ctx, w.Dir); err != nil {
+	if at.repository, err = openRepository(ctx, state.Run().Dir); err != nil {
 		return err
 	}
 	subject, err := f.subject(ctx, &at)
 	if err != nil {
 		return err
 	}
-	files, err := at.bind(ctx, &run, now, w)
+	files, err := at.bind(ctx, &run, state)
 	if err != nil {
 		return err
 	}
@@ -103,29 +100,25 @@ func (f attestFlags) run(ctx context.Context, s terminal.Streams, skill string) 
 	return f.write(ctx, s, at, newStatement(subject, files, run))
 }
 
-// choose returns the workflow to attest: the last one, if it has a name the last of this name.
-func (f attestFlags) choose(now *state.State, skill string) (*workflow.Workflow, Run, error) {
-	var open *workflow.Workflow
-	for _, w := range slices.Backward(Runs(now)) {
-		if skill != "" && w.Command != skill {
+// choose returns the run to attest: the last one that has ended, if it has a name the last of this name.
+func (f attestFlags) choose(runs []*state.State, skill string) (*state.State, Run, error) {
+	var open *state.State
+	for _, s := range slices.Backward(runs) {
+		if skill != "" && s.Run().Command != skill {
 			continue
 		}
-		run := Of(now, w)
+		run := Of(s)
 		if !run.Ended.IsZero() || f.open {
-			return w, run, nil
+			return s, run, nil
 		}
-		if open == nil {
-			open = w
-		}
+		open = cmp.Or(open, s)
 	}
 	if open != nil {
-		done, all := now.Progress(open)
-		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %d of %d steps are done", open.Command, done, all),
-			"--open attests it as it is; fsmtx verify does not accept that")
+		return nil, Run{}, command.Fail(command.ExitNo, fmt.Errorf("%s has not ended: %d of %d steps are done", open.Run().Command,
+			open.DoneCount(), len(open.Steps)), "--open attests it as it is; fsmtx verify does not accept that")
 	}
-	none := strings.Join(strings.Fields("no workflow "+skill+" is in this task list"), " ")
-	return nil, Run{}, command.Fail(command.ExitNo, errors.New(none),
-		"fsmtx status --all lists the sessions with workflows")
+	none := strings.Join(strings.Fields("no workflow "+skill+" is on record of this task list"), " ")
+	return nil, Run{}, command.Fail(command.ExitNo, errors.New(none), "fsmtx status --all lists the sessions with workflows")
 }
 
 // subject returns what the statement is about.

@@ -24,34 +24,23 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// Runs returns the workflows of a list that are under no step of another one, oldest first.
-func Runs(s *state.State) (all []*workflow.Workflow) {
-	for _, w := range s.Workflows() {
-		if w.Parent == 0 {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-// Of returns what is on record of a workflow and of those under its steps, without what depends on a repository.
-func Of(s *state.State, w *workflow.Workflow) Run {
+// Of returns what is on record of a run (see state.Runs), without what depends on a repository.
+func Of(s *state.State) Run {
+	w := s.Run()
 	o := recorder{state: s, rounds: map[int64]int{}, steps: map[int64]*Step{}}
 	r := Run{Skill: w.Command, Project: ".", FSM: File{SHA256: w.SHA256}, Fsmtx: programs.GetBuild().Version,
-		Began: s.Began(), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
+		Agent: agentOf(w.Client), Began: s.Began(), Steps: []Step{}, Overrides: []Override{}, Unenforced: []Span{}}
 	id := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", w.Session, w.SHA256, w.Steps[0].ID, r.Began.Format(time.RFC3339Nano)))
 	r.ID = hex.EncodeToString(id[:16])
 	for _, c := range s.Steps {
-		if rootOf(s, c.Workflow) == w {
-			o.order = append(o.order, c.ID)
-			o.steps[c.ID] = o.step(c, w)
-		}
+		o.order = append(o.order, c.ID)
+		o.steps[c.ID] = o.step(c, w)
 	}
 	o.decisions(&r)
 	open := false
 	for _, id := range o.order {
 		r.Steps = append(r.Steps, *o.steps[id])
-		open = open || o.steps[id].State == isOpen
+		open = open || o.steps[id].State == isOpen || o.steps[id].State == isGone
 	}
 	if !open {
 		r.Ended = o.last
@@ -59,12 +48,13 @@ func Of(s *state.State, w *workflow.Workflow) Run {
 	return r
 }
 
-// rootOf returns the workflow that is under no step, and that a workflow is in.
-func rootOf(s *state.State, w *workflow.Workflow) *workflow.Workflow {
-	if above := s.Above(w); len(above) > 0 {
-		return above[len(above)-1].Workflow
+// agentOf returns the agent that a record names: by its name, or as in claude-code_2-1-329_harness.
+func agentOf(text string) Agent {
+	parts := strings.Split(text, "_")
+	if len(parts) < 3 {
+		return Agent{Name: text}
 	}
-	return w
+	return Agent{Name: parts[0], Version: strings.ReplaceAll(parts[1], "-", ".")}
 }
 
 // recorder makes a Run of the evidence.
@@ -120,6 +110,11 @@ func (o *recorder) decisions(r *Run) {
 		o.last = e.Time
 	}
 	r.Evidence.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	for _, c := range o.state.Steps {
+		if o.state.Otherwise(c) != "" { // no event has seen it yet
+			r.Unenforced = append(r.Unenforced, Span{o.last, o.state.Time, fmt.Sprintf(withoutHook, o.steps[c.ID].Subject)})
+		}
+	}
 	if slices.ContainsFunc(o.state.Troubles, func(err error) bool { return !errors.Is(err, state.ErrMissing) }) {
 		r.Unenforced = append(r.Unenforced, Span{r.Began, o.state.Time, "what is on record could not all be read, or was changed"})
 	}
@@ -132,24 +127,21 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	case e.Verdict == state.Shown || e.Verdict == state.Expanded || e.Verdict == state.Over || e.Repeats():
 		return
 	case isOverride:
-		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule,
+		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule, Wrong: e.Wrong,
 			How: string(e.By.How)})
-	case e.Verdict == state.SeenDone:
-		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, fmt.Sprintf("step %q was changed without a hook: hooks were off, fsmtx was "+
-			"missing, or another session or program changed the list", s.Subject)})
+	}
+	if why := unenforced(s, e); why != "" {
+		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})
 	}
 	why, _, _ := strings.Cut(e.Why, ":")
 	d := Decision{Time: e.Time, Round: max(e.Round, o.rounds[s.ID]+1), To: e.To, Decision: string(e.Verdict), Why: why, Times: e.Times,
 		Outcome: e.Outcome, Who: string(e.By.Who), How: string(e.By.How), Question: e.Question, Reopens: e.Reopens, Skips: e.NotNeeded,
-		Same: e.Unchanged}
-	if e.Verdict == state.Ask {
-		d.Question = strings.TrimPrefix(e.Why, "approval: ")
-	}
-	if e.Verdict == state.Deny {
-		d.Gate = why
+		Same: e.Unchanged, Gate: string(e.Gate), Watched: e.Watched}
+	if e.Rule != "" {
+		d.Gate = "only"
 	}
 	if c := e.Check; c != nil {
-		d.Check = &Check{Run: c.Run, Exit: c.Exit, Seconds: c.Seconds, SHA256: c.SHA256}
+		d.Check = &Check{Run: c.Run, Exit: c.Exit, Seconds: c.Seconds, SHA256: c.SHA256, Bytes: c.Bytes}
 	}
 	if e.Tree != "" {
 		d.Tree = relative(o.state.Step(s.ID).Workflow.Dir, e.Tree)
@@ -168,6 +160,22 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 		o.rounds[id]++
 	}
 }
+
+// unenforced returns why a line of evidence shows that the step was not enforced before; empty if it does not.
+func unenforced(s *Step, e state.Evidence) string {
+	another := strings.HasPrefix(e.Why, "seen: ") || e.Verdict == state.Deny && e.From == e.To && e.To == "completed"
+	switch {
+	case another:
+		return fmt.Sprintf(withoutHook, s.Subject)
+	case e.Verdict == state.Allow && strings.HasSuffix(e.Why, "checks are off"):
+		return fmt.Sprintf("checks were off when step %q was completed", s.Subject)
+	case e.Verdict == state.Allow && strings.HasSuffix(e.Why, "its record cannot be read"):
+		return fmt.Sprintf("what is on record of step %q could not be read", s.Subject)
+	}
+	return ""
+}
+
+const withoutHook = "step %q was changed without a hook: hooks were off, fsmtx was missing, or another session or program changed the list"
 
 // overrideOf returns which override a line is, and its reason.
 func overrideOf(e state.Evidence) (kind, because string, ok bool) {
@@ -193,14 +201,15 @@ type place struct {
 }
 
 // bind adds to a run what depends on the repository, and returns the files that its steps have produced.
-func (p place) bind(ctx context.Context, r *Run, s *state.State, w *workflow.Workflow) ([]Subject, error) {
+func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, error) {
+	w := s.Run()
 	r.Project = p.sub
 	r.FSM.Path = p.inside(w.Spec)
 	skill := filepath.Join(filepath.Dir(w.Spec), "SKILL.md")
 	if sum, err := p.sum(ctx, p.inside(skill), skill); err == nil {
 		r.Skillmd = &File{p.inside(skill), sum}
 	}
-	names, err := produced(s, w)
+	names, err := produced(s)
 	if err != nil {
 		return nil, err
 	}
@@ -245,14 +254,14 @@ func (p place) sum(ctx context.Context, name, file string) (string, error) {
 }
 
 // produced returns the names of the files that steps which are done had to produce, relative to the directory of the workflow.
-func produced(s *state.State, w *workflow.Workflow) (names []string, err error) {
-	root, err := os.OpenRoot(w.Dir)
+func produced(s *state.State) (names []string, err error) {
+	root, err := os.OpenRoot(s.Run().Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	for _, c := range s.Steps {
-		if rootOf(s, c.Workflow) != w || s.Word(c) != isDone {
+		if s.Word(c) != isDone {
 			continue
 		}
 		for _, pattern := range slices.Concat(c.Produces, c.Step.Declared(c.Outcome).Produces) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/state"
 )
 
 // The types that an envelope names.
@@ -103,23 +104,23 @@ const (
 
 // Decision is a decision about a step: a line of its evidence.
 type Decision struct {
-	Time     time.Time `json:"time"`
-	Round    int       `json:"round"`
-	To       string    `json:"to,omitzero"` // the status that was asked for
-	Decision string    `json:"decision"`
-	Gate     string    `json:"gate,omitzero"`  // what refused or asked, or what was evaluated
-	Why      string    `json:"why,omitzero"`   // in a word or a few, as that the check failed
-	Times    int       `json:"times,omitzero"` // how often this was said in a row, from 2 on
-	Outcome  string    `json:"outcome,omitzero"`
-	Who      string    `json:"who"`
-	How      string    `json:"how"`
-	Question string    `json:"question,omitzero"` // the words that the person was shown
-	Check    *Check    `json:"check,omitzero"`
-	Tree     string    `json:"tree,omitzero"` // the work tree in which the gates looked, relative to Run.Project; empty for that
-	Reopens  []int64   `json:"reopens,omitempty"`
-	Skips    []int64   `json:"notNeeded,omitempty"`
-	Same     []string  `json:"unchanged,omitempty"` // files that it had to produce, and that were as before
-	Watched  *Watched  `json:"watched,omitzero"`
+	Time     time.Time      `json:"time"`
+	Round    int            `json:"round"`
+	To       string         `json:"to,omitzero"` // the status that was asked for
+	Decision string         `json:"decision"`
+	Gate     string         `json:"gate,omitzero"`  // what refused or asked, or what was evaluated
+	Why      string         `json:"why,omitzero"`   // in a word or a few, as that the check failed
+	Times    int            `json:"times,omitzero"` // how often this was said in a row, from 2 on
+	Outcome  string         `json:"outcome,omitzero"`
+	Who      string         `json:"who"`
+	How      string         `json:"how"`
+	Question string         `json:"question,omitzero"` // the words that the person was shown
+	Check    *Check         `json:"check,omitzero"`
+	Tree     string         `json:"tree,omitzero"` // the work tree in which the gates looked, relative to Run.Project; empty for that
+	Reopens  []int64        `json:"reopens,omitempty"`
+	Skips    []int64        `json:"notNeeded,omitempty"`
+	Same     []string       `json:"unchanged,omitempty"` // files that it had to produce, and that were as before
+	Watched  *state.Watched `json:"watched,omitzero"`
 }
 
 // Answer returns what a person has answered: yes, no or a choice; empty if the decision is not theirs.
@@ -145,20 +146,6 @@ type Check struct {
 	Seconds float64 `json:"seconds"`
 	SHA256  string  `json:"sha256"` // of what it printed
 	Bytes   int64   `json:"bytes"`  // how much that was
-}
-
-// Watched is what became of the files on which a check stands.
-type Watched struct {
-	Before  Extent   `json:"before"`
-	After   Extent   `json:"after"`
-	Removed []string `json:"removed,omitempty"`
-	Shorter []string `json:"shorter,omitempty"`
-}
-
-// Extent is how much there is of some files.
-type Extent struct {
-	Files int64 `json:"files"`
-	Lines int64 `json:"lines"`
 }
 
 // Override is a word of a person that went past, allowed or took back something.

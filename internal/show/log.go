@@ -49,7 +49,8 @@ from their logs, which tell the time in whole seconds. With --json it prints one
 line, as described by "fsmtx schema --log".
 
 --summary counts, by skill, runs, how many ended, what refused, what persons answered, what was skipped, marked
-as done, opened again, ended or allowed and why, refusals that persons marked as wrong, and times at which steps were not enforced. With FILE it counts the runs that
+as done, opened again, ended or allowed and why, refusals that persons marked as wrong (fsmtx step
+skip --wrong), and times at which steps were not enforced. With FILE it counts the runs that
 statements of "fsmtx attest" are about, without a look at their signatures. With --json it prints an
 array of objects with skill, runs, ended, refusals, answers, overrides, wrong and unenforced.
 

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -55,12 +56,12 @@ func printSummary(ctx context.Context, s terminal.Streams, session string, every
 		return err
 	}
 	for _, dir := range dirs {
-		now, err := state.Load(ctx, dir)
+		states, err := state.Runs(ctx, dir)
 		if err != nil {
 			return err
 		}
-		for _, w := range proof.Runs(now) {
-			r := proof.Of(now, w)
+		for _, s := range states {
+			r := proof.Of(s)
 			runs[r.ID] = r // it may have gone on since a statement
 		}
 	}
@@ -127,7 +128,7 @@ func (x *summary) add(r proof.Run) {
 			case answer != "":
 				x.Answers[answer]++
 			case d.Decision == string(state.Deny):
-				x.Refusals[d.Gate]++
+				x.Refusals[cmp.Or(d.Gate, "other rules")]++
 			}
 		}
 	}

@@ -36,18 +36,21 @@ type Evidence struct {
 	Tree    string    `json:"tree,omitzero"` // the directory in a linked work tree in which its gates looked; empty for Workflow.Dir
 	By      By        `json:"by,omitzero"`
 
-	Question  string  `json:"question,omitzero"`   // of an answer: what the person was asked; what they chose is Outcome
-	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
-	Round     int     `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
-	Reopens   []int64 `json:"reopens,omitempty"`   // steps that are open again
-	NotNeeded []int64 `json:"notNeeded,omitempty"` // steps that turned out not to be needed
+	Gate      workflow.GateKind `json:"gate,omitzero"`       // that denied or asked; empty if it was another rule
+	Wrong     bool              `json:"wrong,omitzero"`      // of an override: the person says that the step was refused wrongly
+	Question  string            `json:"question,omitzero"`   // that the person was asked; of an answer, what they chose is Outcome
+	Outcome   string            `json:"outcome,omitzero"`    // in which the step ends
+	Round     int               `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
+	Reopens   []int64           `json:"reopens,omitempty"`   // steps that are open again
+	NotNeeded []int64           `json:"notNeeded,omitempty"` // steps that turned out not to be needed
 
 	Values map[string]string `json:"values,omitempty"` // that the step gave
 
-	// Digests of files by their names: with Reopens or Items, of what is there of the files that are to be produced anew; with a
-	// completion, of the lists for whose lines steps are done.
+	// Digests of files by their names: with Reopens or Items, of what is there of the files that are to be produced anew, and of those
+	// on which checks stand; with a start, of the latter; with a completion, of the lists for whose lines steps are done.
 	Files     map[string]string `json:"files,omitempty"`
 	Unchanged []string          `json:"unchanged,omitempty"` // files that the step produces, and that are as they were
+	Watched   *Watched          `json:"watched,omitempty"`   // with a check that passed and that names the files on which it stands
 
 	// Of a call that belongs to the step. Such lines are in State.Calls.
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
@@ -68,6 +71,7 @@ type Result struct {
 	Exit    int     `json:"exit"`         // -1 if it was stopped or could not be started
 	Seconds float64 `json:"seconds"`
 	SHA256  string  `json:"sha256"` // of its output
+	Bytes   int64   `json:"bytes"`  // of its output
 
 	Output string `json:"-"` // the end of it
 	Errors string `json:"-"` // standard error, if that is not part of the output
@@ -76,6 +80,20 @@ type Result struct {
 
 	Interrupted bool `json:"-"` // fsmtx was ended while it ran: this says nothing about the step
 	Unrunnable  bool `json:"-"` // it could not be started, or its shell has not found or not run a program: nor does this
+}
+
+// Watched is what became of the files on which a check stands.
+type Watched struct {
+	Before  Extent   `json:"before"` // at the start of the step; else when it came into the list, or was opened again
+	After   Extent   `json:"after"`
+	Removed []string `json:"removed,omitempty"`
+	Shorter []string `json:"shorter,omitempty"`
+}
+
+// Extent is how much there is of some files.
+type Extent struct {
+	Files int64 `json:"files"`
+	Lines int64 `json:"lines"`
 }
 
 // An override's Why begins with one of these.

@@ -189,7 +189,7 @@ func readRecord(src Source) *OnRecord {
 func recordOf(history []txn.Entry) *OnRecord {
 	r := &OnRecord{known: map[string]RecordedStep{}}
 	inList := map[string]bool{}
-	replaced := map[*workflow.Workflow]bool{}
+	replaced, undone := map[*workflow.Workflow]bool{}, tasks.Undone(history)
 	for _, e := range history {
 		if errors.Is(e.Err, txn.ErrJournalVersion) {
 			e.Err = fmt.Errorf("%w: %w", workflow.ErrVersion, e.Err)
@@ -214,7 +214,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.Broken = append(r.Broken, broken{err, tasksIn(e.Created)})
 			continue
 		}
-		w.Began = e.Time
+		w.Began, w.Undone = e.Time, undone[e.ID] != ""
 		for _, u := range w.All() {
 			for i := range u.Steps {
 				r.known[message.Itoa(u.Steps[i].ID)] = RecordedStep{Step: &u.Steps[i], Workflow: u}
@@ -225,7 +225,6 @@ func recordOf(history []txn.Entry) *OnRecord {
 		}
 	}
 	if len(r.changed) > 0 {
-		undone := tasks.Undone(history)
 		r.changed = slices.DeleteFunc(r.changed, func(c changed) bool { return undone[c.id] != "" })
 	}
 	r.Steps = make(RecordedSteps, 0, len(inList))

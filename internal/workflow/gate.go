@@ -32,6 +32,7 @@ const (
 	OutcomeFiles   GateKind = "outcome files"
 	outcomeCheck   GateKind = "outcome check"
 	PersonApproves GateKind = "approval" // a person says yes to a question
+	InOrder        GateKind = "order"    // the steps before it, and those under it, are done; no Gate is of this kind
 
 	// valueOf begins the kind of a command that prints a value, whose name follows.
 	valueOf = "value "

@@ -33,13 +33,27 @@ func (e *Each) Source() string {
 	return message.Words(e.Lines)
 }
 
-// Produced returns the patterns of the files that a step produces, however it ends.
+// Produced returns the patterns of the files that a step produces, however it ends, and on which its checks stand.
 func (s Step) Produced() []string {
-	all := slices.Clone(s.Produces)
+	all := slices.Concat(s.Produces, s.Watching())
 	for _, o := range s.Outcomes {
 		all = append(all, o.Produces...)
 	}
 	return all
+}
+
+// Watching returns the patterns of the files on which the checks of a step stand, however it ends.
+func (s Step) Watching() (patterns []string) {
+	checks := []*Check{s.Check}
+	for _, o := range s.Outcomes {
+		checks = append(checks, o.Check)
+	}
+	for _, c := range checks {
+		if c != nil {
+			patterns = append(patterns, c.Watch...)
+		}
+	}
+	return patterns
 }
 
 // OurVariable reports whether commands of the workflow get a variable of that name from it, so

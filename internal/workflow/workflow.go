@@ -20,7 +20,7 @@ import (
 
 // Version is that of the records that [Workflow.Encode] writes. It changes when a gate is added: a program that does not
 // know the gate must not treat the step as one without it.
-const Version = 5
+const Version = 6
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
@@ -54,7 +54,11 @@ type Workflow struct {
 	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
 	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
-	Files map[string]string `json:"files,omitempty"` // digests of what was there of the files that its steps produce; see FilesOf
+	// the agent that began it: AI_AGENT, which has a version, too; else its name, as package caller has it
+	Client string `json:"client,omitzero"`
+
+	// digests of what was there of the files that its steps produce, and on which their checks stand; see FilesOf
+	Files map[string]string `json:"files,omitempty"`
 
 	Definition map[string]string `json:"definition,omitempty"` // see Definition
 	Changed    string            `json:"changed,omitzero"`     // in what the definition has changed without a word to the person
@@ -65,6 +69,7 @@ type Workflow struct {
 
 	Machine *machine.Machine `json:"-"`
 	Began   time.Time        `json:"-"` // when its hydration began
+	Undone  bool             `json:"-"` // its hydration was undone
 	Part    bool             `json:"-"` // it came with another one, in Under
 }
 
@@ -176,7 +181,8 @@ type Check struct {
 	Timeout float64 `json:"timeout"`      // in seconds, more than 0
 	Dir     string  `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
 	// the variables that it gets beside those of the workflow, by name; nil is every one that the hook has
-	Env *[]string `json:"env,omitzero"`
+	Env   *[]string `json:"env,omitzero"`
+	Watch []string  `json:"watch,omitempty"` // patterns of the files on which it stands, of a gate; ** is any directories
 }
 
 // Limit returns the time limit of the check.

@@ -1,0 +1,67 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Runs returns the state of each workflow that the history of the list in dir has and that was not undone, with those under its
+// steps, the oldest first; also of those that are not in the list any more. It takes no lock and creates nothing.
+//
+// Errors: that the list or S cannot be read. With no S there are none.
+func Runs(ctx context.Context, dir string) (all []*State, err error) {
+	src, err := txn.OpenReader(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	r := readRecord(src)
+	of := map[*workflow.Workflow]RecordedSteps{}
+	for _, x := range r.known {
+		if w := r.root(x.Workflow); !w.Undone {
+			of[w] = append(of[w], x)
+		}
+	}
+	for w, own := range of {
+		slices.SortFunc(own, func(a, b RecordedStep) int { return cmp.Compare(a.ID, b.ID) })
+		s, err := own.State(ctx, dir, src, true)
+		if err != nil {
+			return nil, err
+		}
+		if s.Run() == w { // else copies of its steps are not on record any more
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *State) int { return cmp.Compare(a.Steps[0].ID, b.Steps[0].ID) })
+	return all, nil
+}
+
+// Run returns the first workflow that is under no step; nil if there is none.
+func (s *State) Run() *workflow.Workflow {
+	if i := slices.IndexFunc(s.Steps, func(c *Current) bool { return c.Workflow.Parent == 0 }); i >= 0 {
+		return s.Steps[i].Workflow
+	}
+	return nil
+}
+
+// root returns the workflow that a workflow is in, and that is under no step that is on record.
+func (r *OnRecord) root(w *workflow.Workflow) *workflow.Workflow {
+	for range r.known {
+		above, ok := r.known[message.Itoa(w.Parent)]
+		if !ok {
+			break
+		}
+		w = above.Workflow
+	}
+	return w
+}
