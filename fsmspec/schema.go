@@ -212,7 +212,8 @@ func commandSchema(more string) (types []string, rules string) {
 		int(MaxCheckTimeout/time.Second), quote(duration))
 	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` +
 		pathRules(noBackslash, outsideProject) + `}` +
-		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`, MaxVariables) + more
+		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`,
+			MaxVariables) + more
 	return []string{"string", "object"}, command + `,"properties":{` + members + `},"required":["run"],"additionalProperties":false`
 }
 

@@ -45,7 +45,8 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 		Short: "Skip a step",
 		Long: "Skip skips step N of a workflow, without checking its gates. With --wrong it is on record that\n" +
 			"a gate has refused it wrongly.\n" + pastLong + flowLong,
-		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`, `fsmtx step skip 3 --wrong --because "the linter is broken"`,
+		Example: Example(`fsmtx step skip 3 --because "there is nothing to publish"`,
+			`fsmtx step skip 3 --wrong --because "the linter is broken"`,
 			`fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 	})
 }

@@ -242,7 +242,7 @@ func (c *call) decideStart(s *state.State, target *state.Current, lines []state.
 		case f.away != "":
 			v = c.nowhere(target, f)
 		default:
-			v = files(target, g.When, f)
+			v = evaluate(g, target, f)
 		}
 		if !v.Allowed() {
 			return c.final(s, target, v, lines), false

@@ -15,8 +15,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// FilesOf returns the digests of the files below dir that the tasks, or their parts, produce, and on which their checks stand, by their slash-separated names. A value
-// in a pattern may be any.
+// FilesOf returns the digests of the files below dir that the tasks, or their parts, produce, and on which their checks stand, by
+// their slash-separated names. A value in a pattern may be any.
 func FilesOf(ctx context.Context, dir string, all []fsmspec.Task) map[string]string {
 	return facts.Digests(ctx, dir, withAny(patternsOf(all)))
 }

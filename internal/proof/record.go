@@ -7,8 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/facts"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/programs"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -127,8 +127,8 @@ func (o *recorder) add(r *Run, s *Step, e state.Evidence) {
 	case e.Verdict == state.Shown || e.Verdict == state.Expanded || e.Verdict == state.Over || e.Repeats():
 		return
 	case isOverride:
-		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule, Wrong: e.Wrong,
-			How: string(e.By.How)})
+		r.Overrides = append(r.Overrides, Override{Time: e.Time, Kind: kind, Step: s.ID, Subject: s.Subject, Because: because, Rule: e.Rule,
+			Wrong: e.Wrong, How: string(e.By.How)})
 	}
 	if why := unenforced(s, e); why != "" {
 		r.Unenforced = append(r.Unenforced, Span{o.last, e.Time, why})
@@ -209,12 +209,8 @@ func (p place) bind(ctx context.Context, r *Run, s *state.State) ([]Subject, err
 	if sum, err := p.sum(ctx, p.inside(skill), skill); err == nil {
 		r.Skillmd = &File{p.inside(skill), sum}
 	}
-	names, err := produced(s)
-	if err != nil {
-		return nil, err
-	}
 	var files []Subject
-	for _, name := range names {
+	for _, name := range produced(ctx, s) {
 		sum, err := p.sum(ctx, path.Join(p.sub, name), filepath.Join(w.Dir, filepath.FromSlash(name)))
 		if errors.Is(err, errLink) {
 			continue
@@ -253,28 +249,13 @@ func (p place) sum(ctx context.Context, name, file string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// produced returns the names of the files that steps which are done had to produce, relative to the directory of the workflow.
-func produced(s *state.State) (names []string, err error) {
-	root, err := os.OpenRoot(s.Run().Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
+// produced returns the names of the files that steps which are done had to produce, relative to the directory of the run.
+func produced(ctx context.Context, s *state.State) []string {
+	var patterns []string
 	for _, c := range s.Steps {
-		if s.Word(c) != isDone {
-			continue
-		}
-		for _, pattern := range slices.Concat(c.Produces, c.Step.Declared(c.Outcome).Produces) {
-			found, err := fs.Glob(root.FS(), pattern)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, found...)
+		if s.Word(c) == isDone {
+			patterns = append(patterns, slices.Concat(c.Produces, c.Step.Declared(c.Outcome).Produces)...)
 		}
 	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		info, err := root.Stat(name)
-		return err != nil || !info.Mode().IsRegular() || info.Size() == 0
-	}), nil
+	return slices.Sorted(maps.Keys(facts.Digests(ctx, s.Run().Dir, patterns)))
 }
