@@ -317,11 +317,6 @@ func (w *foreignWorld) calls() map[string][]call {
 			{args: []string{"hooks", "check", inFile}}, {args: []string{"hooks", "check", "broken.json"}}},
 		"fsmtx hooks status": {{args: []string{"hooks", "status", "--dialect", "claude"}}},
 
-		"fsmtx attest": {{args: []string{"attest", "--session", "s1", "--no-sign"}}, {args: []string{"attest", foreign, "--session", "s1"}},
-			{args: []string{"attest", "--session", "s1", "--open", "--tree", "--print"}}, {args: []string{"attest", "-o", inFile}}},
-		"fsmtx verify": {{args: []string{"verify", foreign, "--allowed-signers", "/dev/null"}}, {args: []string{"verify", "broken.json",
-			"--allowed-signers", foreign}}, {args: []string{"verify", "x", "--commit", foreign}}, {args: []string{"verify", "--policy", foreign}}},
-
 		"fsmtx next": {{args: []string{"next", "--list", "s1"}}, {args: []string{"next", "--list", foreign}},
 			{args: []string{"next", foreign}}},
 		"fsmtx start": {{args: []string{"start", "6", "--list", "s1"}}, {args: []string{"start", foreign}}},
