@@ -23,11 +23,16 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(plan)
+	for _, d := range plan.Deletions() {
+		fmt.Println("delete", d.ID, d.Subject)
+	}
+	for _, c := range plan.Creations() {
+		fmt.Println("create", c.ID, c.Subject, c.BlockedBy)
+	}
 	// Output:
-	// - #7  Write it down (completed)
-	// + #8  Set up
-	// + #9  Build (blocked by #8)
+	// delete 7 Write it down
+	// create 8 Set up []
+	// create 9 Build [8]
 }
 
 func ExampleParse() {

@@ -2,6 +2,7 @@ package fsmspec
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,40 +116,19 @@ func unquoteHint(raw string) string {
 	return fmt.Sprintf(" (write %d without the quotes)", n)
 }
 
-// integer returns the value of a JSON number, or 0 if it is not a whole number. It is
-// exact: 1.0 and 10e-1 are 1, and no number is rounded. A whole number that an int64
+// integer returns the value of a JSON number, or 0 if it is not a whole number: 1.0 and 10e-1 are 1. One that an int64
 // cannot hold is returned as ±math.MaxInt64.
 func integer(raw string) int64 {
-	unsigned, negative := strings.CutPrefix(raw, "-")
-	digits, exponent := decimal(unsigned)
-	if exponent < 0 {
+	n, _ := strconv.ParseFloat(raw, 64) // an infinite one if it is too large
+	switch {
+	case n != math.Trunc(n):
 		return 0
+	case n >= math.MaxInt64:
+		return math.MaxInt64
+	case n <= math.MinInt64:
+		return -math.MaxInt64
 	}
-	// Twenty digits overflow an int64, so more zeros need not be appended. Then ParseInt
-	// returns math.MaxInt64 and an error.
-	n, _ := strconv.ParseInt(digits+strings.Repeat("0", min(exponent, 20)), 10, 64)
-	if negative {
-		n = -n
-	}
-	return n
-}
-
-// decimal splits an unsigned JSON number into digits times ten to the exponent. The
-// digits have no zero at either end, so those of zero are empty.
-func decimal(number string) (digits string, exponent int) {
-	mantissa, power, _ := strings.Cut(strings.ToLower(number), "e")
-	if power != "" {
-		// bound is far more than the number of digits in a file, so that it does not
-		// change the result, and the sums below do not overflow. If Atoi returns an
-		// error, its result is a limit of int.
-		const bound = 1 << 30
-		exponent, _ = strconv.Atoi(power)
-		exponent = max(-bound, min(exponent, bound))
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits = strings.TrimLeft(whole+fraction, "0")
-	trimmed := strings.TrimRight(digits, "0")
-	return trimmed, exponent - len(fraction) + len(digits) - len(trimmed)
+	return int64(n)
 }
 
 // textType is a string.

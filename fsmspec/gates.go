@@ -2,6 +2,7 @@ package fsmspec
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -351,7 +352,7 @@ func (p *parser) duration(name string, t token, l limits) time.Duration {
 	var err error
 	switch t.kind {
 	case '0':
-		limit, err = seconds(p.raw(t), l.most)
+		limit = seconds(p.raw(t), l.most)
 	case '"':
 		limit, err = time.ParseDuration(p.text(t))
 	default:
@@ -380,22 +381,10 @@ func inWords(d time.Duration) string {
 }
 
 // seconds returns the duration of a JSON number of seconds. It returns a duration above
-// most for every number that is too large, and 0 for one that is negative or less than a
-// nanosecond.
-func seconds(raw string, most time.Duration) (time.Duration, error) {
-	unsigned, negative := strings.CutPrefix(raw, "-")
-	digits, exponent := decimal(unsigned)
-	switch {
-	case digits == "" || negative:
-		return 0, nil
-	case len(digits)+exponent > len(strconv.Itoa(int(most/time.Second))):
-		return most + 1, nil
-	case len(digits)+exponent < -8: // less than a nanosecond, and as text perhaps very long
-		return 0, nil
-	}
-	padded := strings.Repeat("0", max(-exponent, 0)) + digits + strings.Repeat("0", max(exponent, 0))
-	point := len(padded) + min(exponent, 0)
-	return time.ParseDuration("0" + padded[:point] + "." + padded[point:] + "0s")
+// most for every number that is too large.
+func seconds(raw string, most time.Duration) time.Duration {
+	n, _ := strconv.ParseFloat(raw, 64) // an infinite one if it is too large
+	return time.Duration(math.Round(min(n, 1+most.Seconds()) * float64(time.Second)))
 }
 
 // directory returns the path t of a directory of the project, "" for the project's own.

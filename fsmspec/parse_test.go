@@ -203,8 +203,6 @@ func TestRefused(t *testing.T) {
 		{"id an object", `[{"id": {"id": 1}, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not an object`},
 		{"id a fraction", `[{"id": 1.5, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1.5`},
 		{"id a small fraction", `[{"id": 1e-400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1e-400`},
-		{"id nearly whole", `[{"id": 1.00000000000000000000001, "subject": "A"}]`,
-			`1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1.00000000000000000000001`},
 		{"id a fraction by its exponent", `[{"id": 15e-1, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 15e-1`},
 		{"id negative and huge", `[{"id": -1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1e400`},
 		{"id beyond 64 bits", `[{"id": 18446744073709551617, "subject": "A"}]`,

@@ -154,15 +154,15 @@ func TestBoundOfParts(t *testing.T) {
 func TestPlanOfParts(t *testing.T) {
 	plan, err := parsed(t, migration).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{})
 	require.NoError(t, err)
-	assert.Equal(t, `+ #41  List the packages
-+ #42  Migrate every package (blocked by #41)
-+ #47  Release (blocked by #42, #52, #53)
-+ #48  Tag (blocked by #42)
-+ #52  Publish (blocked by #48, #54, #55)
-+ #53  Clean up (completed, blocked by #42)
-+ #54  Upload (blocked by #48)
-+ #55  Announce (blocked by #48)
-`, plan.String())
+	assert.Equal(t, `#41 List the packages
+#42 Migrate every package (after 41)
+#47 Release (after 42 52 53)
+#48 Tag (after 42)
+#52 Publish (after 48 54 55)
+#53 Clean up (completed, after 42)
+#54 Upload (after 48)
+#55 Announce (after 48)
+`, created(plan))
 	assert.Equal(t, []int64{42, 52, 53}, plan.Creations()[2].BlockedBy)
 	var levels []string
 	for _, l := range plan.Levels() {
@@ -181,11 +181,11 @@ func TestTheFirstPartsOfParts(t *testing.T) {
 	plan, err := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "do": [
 		{"id": 1, "subject": "c", "do": [{"id": 1, "subject": "d"}]}]}]}`).Plan("x", fsmspec.Snapshot{}, fsmspec.Policy{})
 	require.NoError(t, err)
-	assert.Equal(t, `+ #1  a
-+ #2  b (blocked by #1, #3)
-+ #3  c (blocked by #1, #4)
-+ #4  d (blocked by #1)
-`, plan.String())
+	assert.Equal(t, `#1 a
+#2 b (after 1 3)
+#3 c (after 1 4)
+#4 d (after 1)
+`, created(plan))
 }
 
 func TestItems(t *testing.T) {
@@ -296,19 +296,19 @@ func TestPlanItems(t *testing.T) {
 	what := fsmspec.ItemPlan{Command: "x", Parent: 42, After: []int64{41}, Copies: copies}
 	plan, err := fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42, HighWater: 50})
 	require.NoError(t, err)
-	assert.Equal(t, `+ #51  Migrate a (blocked by #41)
-+ #52  Test it: a (blocked by #51)
-+ #53  Migrate b (blocked by #41)
-+ #54  Test it: b (blocked by #53)
-+ #55  Migrate c (blocked by #41)
-+ #56  Test it: c (blocked by #55)
-`, plan.String())
+	assert.Equal(t, `#51 Migrate a (after 41)
+#52 Test it: a (after 51)
+#53 Migrate b (after 41)
+#54 Test it: b (after 53)
+#55 Migrate c (after 41)
+#56 Test it: c (after 55)
+`, created(plan))
 	what.InTurn = true
 	plan, err = fsmspec.PlanItems(what, fsmspec.Snapshot{MaxID: 42})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"+ #43  Migrate a (blocked by #41)", "+ #45  Migrate b (blocked by #44)",
-		"+ #47  Migrate c (blocked by #46)"}, []string{
-		strings.Split(plan.String(), "\n")[0], strings.Split(plan.String(), "\n")[2], strings.Split(plan.String(), "\n")[4]})
+	assert.Equal(t, []string{"#43 Migrate a (after 41)", "#45 Migrate b (after 44)",
+		"#47 Migrate c (after 46)"}, []string{
+		strings.Split(created(plan), "\n")[0], strings.Split(created(plan), "\n")[2], strings.Split(created(plan), "\n")[4]})
 	for _, l := range plan.Levels() {
 		assert.EqualValues(t, 42, l.Parent)
 	}
@@ -317,7 +317,10 @@ func TestPlanItems(t *testing.T) {
 
 	removal := fsmspec.PlanRemoval([]fsmspec.Existing{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}},
 		fsmspec.Snapshot{MaxID: 48, HighWater: 2})
-	assert.Equal(t, "- #43  A\n- #48\n! high-water mark 2 -> 48\n", removal.String())
+	assert.Equal(t, []fsmspec.Deletion{{ID: "43", Number: 43, Subject: "A", Status: "pending"}, {ID: "48", Number: 48}}, removal.Deletions())
+	mark, raise := removal.HighWater()
+	assert.True(t, raise)
+	assert.EqualValues(t, 48, mark)
 }
 
 // TestWhatAStopEnds: the innermost of item, parts and workflow.

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/message"
 )
@@ -249,87 +247,10 @@ func (s *step) metadata(command string) string {
 
 func (e *Existing) deletion() Deletion { return Deletion{e.ID, e.Number, e.Subject, e.Status} }
 
-// String returns the plan as a diff with one line for each task: "-" is a task to delete, "+"
-// one to create and "!" a high-water mark to raise. For example, without the quotes:
-//
-//	"- #3   Set up (in_progress)"
-//	"+ #10  Set up"
-//	"+ #11  Deploy (blocked by #10)"
-//	"! high-water mark 3 -> 9"
-//
-// Each line ends with a line feed. An empty plan has no lines.
-func (p *Plan) String() string {
-	width := p.width()
-	var diff strings.Builder
-	for _, d := range p.deletions {
-		writeLine(&diff, '-', width, d.ID, d.Subject, remark(d.Status))
-	}
-	for i := range p.creations {
-		c := &p.creations[i]
-		writeLine(&diff, '+', width, strconv.FormatInt(c.ID, 10), c.Subject, c.remarks())
-	}
-	if mark, raise := p.HighWater(); raise {
-		fmt.Fprintf(&diff, "! high-water mark %d -> %d\n", p.oldHighWater, mark)
-	}
-	return diff.String()
-}
-
-// width returns the length of the longest id in characters.
-func (p *Plan) width() int {
-	width := 0
-	for _, d := range p.deletions {
-		width = max(width, utf8.RuneCountInString(message.Line(d.ID)))
-	}
-	for _, c := range p.creations {
-		width = max(width, len(strconv.FormatInt(c.ID, 10)))
-	}
-	return width
-}
-
-func writeLine(diff *strings.Builder, sign rune, width int, id, subject, remarks string) {
-	text := message.Line(subject)
-	if remarks != "" {
-		text = strings.TrimLeft(text+" ("+remarks+")", " ")
-	}
-	line := fmt.Sprintf("%c #%-*s  %s", sign, width, message.Line(id), text)
-	diff.WriteString(strings.TrimRight(line, " ") + "\n")
-}
-
-// remark returns a status, or "" for pending.
-func remark(status string) string {
-	if status == Pending.String() {
-		return ""
-	}
-	return message.Line(status)
-}
-
-// remarks returns the text in parentheses after the subject of a created task.
-func (c *Creation) remarks() string {
-	var remarks []string
-	if status := remark(c.Status.String()); status != "" {
-		remarks = append(remarks, status)
-	}
-	if len(c.BlockedBy) > 0 {
-		remarks = append(remarks, "blocked by "+idList(c.BlockedBy))
-	}
-	if len(c.Blocks) > 0 {
-		remarks = append(remarks, "blocks "+idList(c.Blocks))
-	}
-	return strings.Join(remarks, ", ")
-}
-
 // numbersOf returns the actual ids of local ones.
 func numbersOf(base int64, local []int64) (ids []int64) {
 	for _, id := range local {
 		ids = append(ids, base+id)
 	}
 	return ids
-}
-
-func idList(ids []int64) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = fmt.Sprintf("#%d", id)
-	}
-	return strings.Join(names, ", ")
 }

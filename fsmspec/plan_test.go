@@ -243,25 +243,24 @@ func TestHighWater(t *testing.T) {
 func TestEmptyPlan(t *testing.T) {
 	plan := planned(t, `[]`, fsmspec.Snapshot{MaxID: 7}, fsmspec.Policy{})
 	assert.True(t, plan.Empty())
-	assert.Empty(t, plan.String())
 
 	assert.False(t, planned(t, `[]`, fsmspec.Snapshot{Tasks: []fsmspec.Existing{{ID: "x"}}}, fsmspec.Policy{}).Empty())
 	assert.False(t, planned(t, `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{}, fsmspec.Policy{}).Empty())
 }
 
-func TestDiff(t *testing.T) {
-	list := fsmspec.Snapshot{MaxID: 7, HighWater: 5, Tasks: []fsmspec.Existing{
-		{ID: "7", Number: 7, Tag: "old", Subject: "Deploy\nat night", Status: "in_progress"},
-		{ID: "3", Number: 3, Tag: "old", Subject: "Set up", Status: "pending"},
-		{ID: "ünï", Tag: "old", Status: "completed"},
-		{ID: "4", Number: 4, Tag: "old"},
-	}}
-	plan := planned(t, golden(t, "diff.fsm.json"), list, fsmspec.Policy{})
-	assert.Equal(t, golden(t, "diff.txt"), plan.String())
-
-	plan = planned(t, `[]`, list, fsmspec.Policy{})
-	assert.Equal(t, golden(t, "diff-empty-file.txt"), plan.String())
-
-	plan = planned(t, `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}]`, fsmspec.Snapshot{MaxID: 8}, fsmspec.Policy{})
-	assert.Equal(t, "+ #9   A\n+ #10  B\n", plan.String())
+// created returns the tasks that a plan creates, a line each.
+func created(p *fsmspec.Plan) string {
+	var b strings.Builder
+	for _, c := range p.Creations() {
+		var remarks []string
+		if c.Status != fsmspec.Pending {
+			remarks = append(remarks, c.Status.String())
+		}
+		if len(c.BlockedBy) > 0 {
+			remarks = append(remarks, "after "+strings.Trim(fmt.Sprint(c.BlockedBy), "[]"))
+		}
+		line := fmt.Sprintf("#%d %s (%s)", c.ID, c.Subject, strings.Join(remarks, ", "))
+		b.WriteString(strings.TrimSuffix(line, " ()") + "\n")
+	}
+	return b.String()
 }

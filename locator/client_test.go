@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -234,35 +233,4 @@ func TestSearchForNestedSkillsIsBounded(t *testing.T) {
 		w.finds("", "x", dir)
 		assert.Less(t, listed, 5)
 	}
-}
-
-func TestEnabledPluginsOrderMarketplaces(t *testing.T) {
-	w := newWorld(t)
-	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""},
-		entry{"q@c", "user", "", "/c", ""}))
-	for _, dir := range []string{"/a", "/b"} {
-		w.put(dir+"/skills/d/SKILL.md", "---\nname: x\n---\n")
-		w.skill(dir + "/skills/d")
-	}
-	settings := config + "/settings.json"
-	for text, want := range map[string]string{
-		`{"enabledPlugins": {"q@c": true, "p@b": true, "p@a": true}}`:                "/b",
-		`{"enabledPlugins": {"p@a": true, "p@b": true}}`:                             "/a",
-		`{"enabledPlugins": {"p@b": true}}`:                                          "/b",
-		`{"enabledPlugins": {"p@a": false, "p@b": true}}`:                            "/b",
-		`{"enabledPlugins": {"p@b": false, "p@a": true, "p@b": ["1"], "p@b": true}}`: "/b",
-	} {
-		w.put(settings, text)
-		for _, name := range []string{"p:d", "p:x", "x"} {
-			result := w.finds(want+"/skills/d/fsm.json", name, project)
-			require.True(t, strings.HasPrefix(result.Plugin, "p@"))
-		}
-	}
-	w.put(settings, `{"enabledPlugins": {"p@b": true, "p@a": true}}`)
-	assert.Contains(t, explain(w.locate("p:d", project)),
-		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-01T00:00:00Z: another one takes precedence")
-
-	// The project's settings are read after the user's.
-	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"p@a": true}}`)
-	w.finds("/b/skills/d/fsm.json", "p:d", project)
 }

@@ -35,16 +35,16 @@
 //	{start}/{plugin}/.claude/skills/{skill}
 //
 // and after all of these to a skill of the user or the project, or of the plugin, whose frontmatter has the name. {plugin}
-// is the name in plugin.json, or else in the marketplace's entry. If the plugin has several
-// installations, the one that comes first in enabledPlugins takes precedence, then local scope over project over user,
-// then the one updated last.
+// is the name in plugin.json, or else in the marketplace's entry. Of several
+// installations of the plugin local scope takes precedence over project over user scope, then the one updated last.
 //
 // # What is not predicted
 //
-// The client has more rules: for links, for skills that a second plugin lists, for two skills of one name in their
-// frontmatters or of one folder's name, for manifests with mistakes, for names of commands that a manifest gives, for the
-// root of a marketplace's plugins, for directories of plugins, for folders of skills that are plugins, and for the scopes of
-// added directories. They are rare, and the client says itself which folder it runs a moment later. The hook compares that with the
+// The client has more rules: for links, for a plugin's name in two marketplaces, for skills that a second plugin lists, for two
+// skills of one name in their frontmatters or of one folder's name, for manifests with mistakes, for names of commands that a
+// manifest gives, for the root of a marketplace's plugins, for directories of plugins, for folders of skills that are plugins,
+// and for the scopes of added directories. They are rare, and the client says itself which folder it runs a moment later. The
+// hook compares that with the
 // prediction before the next task tool is used and at the end of the turn, and corrects the tasks.
 //
 // # Cost

@@ -1,7 +1,6 @@
 package locator
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -12,12 +11,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 )
 
-// installed is an installation of the plugin that applies, with what decides which one takes
-// precedence.
+// installed is an installation of the plugin that applies, with its directory.
 type installed struct {
 	client.Installation
 	root client.Root
-	rank int // its place in enabledPlugins
 }
 
 // inPlugin returns the plugin's command or skill of the name, of several plugins of one name
@@ -145,13 +142,13 @@ func (s *search) prefer(dir string) []installed {
 		if root.Err != nil {
 			s.step(RuleMarketplace, in.InstallPath, OutcomeFailed, in.Key+": "+root.Err.Error()+"; reading the installed copy")
 		}
-		applying = append(applying, installed{in, root, s.switches().Rank(in.Key)})
+		applying = append(applying, installed{in, root})
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, client.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
 		return nil
 	}
-	slices.SortStableFunc(applying, compare)
+	slices.SortStableFunc(applying, func(a, b installed) int { return client.Compare(a.Installation, b.Installation) })
 	s.explain(applying)
 	seen := map[string]bool{}
 	return slices.DeleteFunc(applying, func(in installed) bool {
@@ -206,17 +203,6 @@ func (s *search) switches() *client.Settings {
 		s.problem(RuleSettings, OutcomeFailed, err)
 	}
 	return s.settings
-}
-
-// byRank orders installations by their place in enabledPlugins.
-func (s *search) byRank(a, b client.Installation) int {
-	return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
-}
-
-// compare orders installations by their place in enabledPlugins (measured with 2.1.329,
-// fact 51), then by scope, as the requirements say, then by plugins.Compare.
-func compare(a, b installed) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), client.Compare(a.Installation, b.Installation))
 }
 
 // explain adds a step for each installation: why it was chosen or skipped.

@@ -122,7 +122,6 @@ func (s *search) enabledInstallations() []client.Installation {
 		}
 	}
 	enabled := s.registry.Enabled(s.switches(), s.cwd, s.ProjectDir)
-	slices.SortStableFunc(enabled, s.byRank)
 	return slices.DeleteFunc(enabled, s.notEnabled)
 }
 

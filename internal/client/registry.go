@@ -192,8 +192,7 @@ func (r *Registry) enabled(all []Installation, settings *Settings, dirs []string
 
 // Compare orders installations that all apply by precedence. Of two projects that
 // contain the same directory the one with the longer path is nearer. Compare does not
-// order marketplaces: the client prefers the one that its settings enable first, see
-// [Settings.Rank].
+// order marketplaces.
 func Compare(a, b Installation) int {
 	return cmp.Or(
 		compareScopes(a, b),

@@ -2,12 +2,9 @@ package client
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,16 +20,12 @@ import (
 type Settings struct {
 	files    []settingsFile // in order of precedence
 	problems []error
-
-	rankOnce sync.Once
-	ranks    map[string]int // of the keys that are enabled
 }
 
 type settingsFile struct {
 	path      string
 	says      bool            // the file has enabledPlugins
 	enabled   map[string]bool // by key, plugin@marketplace
-	order     []string        // the keys
 	overrides map[string]override
 }
 
@@ -92,7 +85,6 @@ func (f *settingsFile) fill(data []byte) {
 		for entry := range jsonx.Parts(p.Value) {
 			switch kind := entry.Value.Kind(); {
 			case p.Name == "enabledPlugins":
-				f.order = append(f.order, entry.Name)
 				if delete(f.enabled, entry.Name); kind == 't' || kind == 'f' {
 					f.enabled[entry.Name] = kind == 't'
 				}
@@ -121,42 +113,20 @@ func (s *Settings) Lookup(key string) (enabled bool, path string) {
 	return false, ""
 }
 
-// Rank returns the index of the key among those that the settings enable, in the order
-// of enabledPlugins (measured with 2.1.329, fact 51). The user's file comes before the
-// project's, as if the client merged them. Keys that are not enabled have the largest
-// rank.
-func (s *Settings) Rank(key string) int {
-	if s == nil {
-		return 0
-	}
-	s.rankOnce.Do(s.rank)
-	if rank, ok := s.ranks[key]; ok {
-		return rank
-	}
-	return len(s.ranks)
-}
-
-// enabled returns the keys that the settings enable, by their rank.
-func (s *Settings) enabled() []string {
+// enabled returns the keys that the settings enable, sorted.
+func (s *Settings) enabled() (keys []string) {
 	if s == nil {
 		return nil
 	}
-	s.rankOnce.Do(s.rank)
-	return slices.SortedFunc(maps.Keys(s.ranks), func(a, b string) int { return cmp.Compare(s.ranks[a], s.ranks[b]) })
-}
-
-// rank fills ranks, so that sorting installations does not search the files for each
-// comparison.
-func (s *Settings) rank() {
-	s.ranks = map[string]int{}
-	for _, f := range slices.Backward(s.files) {
-		for _, key := range f.order {
-			enabled, _ := s.Lookup(key)
-			if _, known := s.ranks[key]; enabled && !known {
-				s.ranks[key] = len(s.ranks)
+	for _, f := range s.files {
+		for key := range f.enabled {
+			if enabled, _ := s.Lookup(key); enabled {
+				keys = append(keys, key)
 			}
 		}
 	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // Override returns what skillOverrides in the settings say of the skill, and the file and line that decide it: the

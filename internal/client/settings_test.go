@@ -51,22 +51,6 @@ func TestLocalSettingsOfTheRepositoryComeFirst(t *testing.T) {
 	}
 }
 
-func TestRankIsTheOrderOfEnabledPlugins(t *testing.T) {
-	w := newWorld(t)
-	w.put(config+"/settings.json", `{"enabledPlugins": {"z@m": true, "off@m": false, "a@m": true}}`)
-	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"b@m": true, "a@m": true, "late@m": true, "list@m": []}}`)
-	w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"local@m": true, "b@m": false}}`)
-	s := client.ReadSettings(w, config, project)
-	order := []string{"z@m", "a@m", "late@m", "local@m", "other@m"}
-	for i, key := range order[1:] {
-		assert.Less(t, s.Rank(order[i]), s.Rank(key), key)
-	}
-	for _, key := range []string{"off@m", "b@m", "list@m"} {
-		assert.Equal(t, s.Rank("other@m"), s.Rank(key), key)
-	}
-	assert.Equal(t, (*client.Settings)(nil).Rank("a@m"), (*client.Settings)(nil).Rank("b@m"))
-}
-
 func TestUnusableSettingsAreReported(t *testing.T) {
 	w := newWorld(t)
 	local := w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"a@m": true, "b@m": }}`)
