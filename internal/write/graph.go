@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
@@ -299,8 +300,14 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		return nil, err
 	}
 	if len(now.Steps) == 0 {
-		return nil, command.Fail(command.ExitNo, fmt.Errorf("the session %s has no workflow", frame.Session),
-			"fsmtx graph PATH draws an fsm.json")
+		list, err := tasks.Tasks(ctx, frame.List.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, command.Fail(command.ExitNo, fmt.Errorf("the session %s has no tasks", frame.Session), "fsmtx graph PATH draws an fsm.json")
+		}
+		return graph.New(title, stepsOfTasks(list)), nil
 	}
 	var names []string
 	var list []graph.Step
@@ -359,4 +366,31 @@ func addProgress(step *graph.Step, now *state.State, c *state.Current) {
 		names = append(names, name)
 	}
 	step.Gates = append(step.Gates, givesWords(names, c.Limit(), now.OverText(c))...)
+}
+
+func stepsOfTasks(list []tasks.Task) (all []graph.Step) {
+	number := map[string]int64{}
+	for i, t := range list {
+		number[t.ID] = idOf(t.ID, i)
+	}
+	for _, t := range list {
+		step := graph.Step{ID: number[t.ID], Subject: t.Subject, State: stateOf(t.Status)}
+		for _, id := range t.BlockedBy {
+			if n, known := number[id]; known {
+				step.BlockedBy = append(step.BlockedBy, n)
+			}
+		}
+		all = append(all, step)
+	}
+	return all
+}
+
+// idOf returns the id of a task as a number. For an id that is not a number it returns a
+// negative number made from the task's place in the list.
+func idOf(id string, place int) int64 {
+	var n int64
+	if _, err := fmt.Sscanf(id, "%d", &n); err != nil || fmt.Sprint(n) != id {
+		return int64(-place - 1)
+	}
+	return n
 }
