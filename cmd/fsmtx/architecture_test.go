@@ -215,7 +215,6 @@ func inSources(t *testing.T, dir string, check func(path string, file *ast.File)
 // themselves, with the reason.
 var opensItself = map[string]string{
 	"internal/write/plan.go":           "reads an event, which may come through a pipe",
-	"internal/proof/record.go":         "looks for files below a directory, which no link leads out of",
 	"internal/decisions/file.go":       "appends to a log that a person names, which may be a pipe or a device",
 	"internal/hooks/envfile.go":        "makes a file for one process, which it removes",
 	"internal/hooks/process/detach.go": "makes a file for one process, which it removes",
