@@ -33,15 +33,15 @@ func parseAllowed(data []byte) (all signers, err error) {
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		principals, rest, ok := firstWord(text)
-		if !ok {
+		space := strings.IndexAny(text, " \t")
+		if space < 0 {
 			return nil, fmt.Errorf("line %d: want a principal, options if there are any, and a key", number)
 		}
-		key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(rest))
+		key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(text[space:])))
 		if err != nil {
 			continue
 		}
-		a := allowed{principals: principals, key: key}
+		a := allowed{principals: text[:space], key: key}
 		for _, o := range options {
 			if err := a.option(o); err != nil {
 				return nil, fmt.Errorf("line %d: %w", number, err)
@@ -50,16 +50,6 @@ func parseAllowed(data []byte) (all signers, err error) {
 		all = append(all, a)
 	}
 	return all, nil
-}
-
-// firstWord splits a line behind its first word, which may be in double quotes.
-func firstWord(line string) (word, rest string, ok bool) {
-	if quoted, is := strings.CutPrefix(line, `"`); is {
-		word, rest, ok = strings.Cut(quoted, `"`)
-	} else if i := strings.IndexAny(line, " \t"); i > 0 {
-		word, rest, ok = line[:i], line[i:], true
-	}
-	return word, strings.TrimLeft(rest, " \t"), ok && word != "" && strings.Trim(rest, " \t") != ""
 }
 
 func (a *allowed) option(text string) (err error) {

@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -25,9 +25,6 @@ type repository struct {
 
 // noteRef has the notes with statements.
 const noteRef = "refs/notes/fsmtx"
-
-// maxAnswer limits what is read of an answer of git, in bytes.
-const maxAnswer = 256 << 20
 
 // openRepository returns the repository that a directory is in.
 func openRepository(ctx context.Context, dir string) (repository, error) {
@@ -61,36 +58,11 @@ func (r repository) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // run returns what git prints.
 func (r repository) run(ctx context.Context, args ...string) ([]byte, error) {
-	var out bytes.Buffer
-	err := r.print(ctx, &out, args...)
-	return out.Bytes(), err
-}
-
-func (r repository) print(ctx context.Context, to io.Writer, args ...string) error {
-	c := r.command(ctx, args...)
-	var complaint bytes.Buffer
-	c.Stdout, c.Stderr = &limited{to, maxAnswer}, &limited{&complaint, 4096}
-	err := c.Run()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	out, err := r.command(ctx, args...).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
+		err = fmt.Errorf("git: %s (%w)", message.FirstLine(string(exit.Stderr), 300), err)
 	}
-	if text := strings.TrimSpace(complaint.String()); err != nil && text != "" {
-		return fmt.Errorf("git: %s (%w)", message.FirstLine(text, 300), err)
-	}
-	return err
-}
-
-// limited passes on so many bytes, and then fails.
-type limited struct {
-	to   io.Writer
-	left int64
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.left -= int64(len(p)); l.left < 0 {
-		return 0, errors.New("too much output")
-	}
-	return l.to.Write(p)
+	return out, err
 }
 
 func (r repository) line(ctx context.Context, args ...string) (string, error) {
@@ -163,8 +135,9 @@ func (r repository) digest(ctx context.Context, commit, name string) (string, er
 	if id == "" || err != nil {
 		return "", err
 	}
-	sum := sha256.New()
-	err = r.print(ctx, sum, "cat-file", "blob", id)
+	sum, git := sha256.New(), r.command(ctx, "cat-file", "blob", id)
+	git.Stdout = sum
+	err = git.Run()
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
@@ -174,8 +147,17 @@ func (r repository) read(ctx context.Context, commit, name string) ([]byte, erro
 	if id == "" || err != nil {
 		return nil, err
 	}
-	data, err := r.run(ctx, "cat-file", "blob", id)
+	data, err := r.content(ctx, id)
 	return append([]byte{}, data...), err
+}
+
+// content returns what is in a blob, which has to be small enough for a note or a policy.
+func (r repository) content(ctx context.Context, id string) ([]byte, error) {
+	size, err := r.line(ctx, "cat-file", "-s", id)
+	if n, _ := strconv.Atoi(size); err != nil || n > 4*MaxBytes {
+		return nil, fmt.Errorf("%s is too large: %s bytes", short(id), size)
+	}
+	return r.run(ctx, "cat-file", "blob", id)
 }
 
 // blob returns the id of a file in a commit; empty if it does not have it.
@@ -234,7 +216,7 @@ func (r repository) notes(ctx context.Context, commit string) (all [][]byte, err
 	if err != nil {
 		return nil, nil // it has none
 	}
-	text, err := r.run(ctx, "cat-file", "blob", list)
+	text, err := r.content(ctx, list)
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			all = append(all, line)
