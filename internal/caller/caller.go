@@ -63,9 +63,9 @@ type process struct {
 func Of(lookup func(string) (string, bool)) Caller {
 	chain, err := above(os.Getpid())
 	if err != nil {
-		return judgeUnread(lookup, err)
+		return identifyByEnvironment(lookup, err)
 	}
-	return judge(chain, lookup, func(until time.Time) bool { return runsAgent(os.Getuid(), until) })
+	return identify(chain, lookup, func(until time.Time) bool { return runsAgent(os.Getuid(), until) })
 }
 
 // deepest bounds the walk.
@@ -107,16 +107,17 @@ func runsAgent(uid int, until time.Time) bool {
 	})
 }
 
-// judgeUnread judges by the environment alone.
-func judgeUnread(lookup func(string) (string, bool), err error) Caller {
+// identifyByEnvironment identifies by the environment alone.
+func identifyByEnvironment(lookup func(string) (string, bool), err error) Caller {
 	if name := isSet(lookup, Variables()); name != "" {
 		return Caller{Kind: Agent, Program: only(lookup), Shell: true, Why: name + " is set"}
 	}
 	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
 }
 
-// judge judges a process by itself and its ancestors, nearest first. runs reports whether an agent that is running began until then.
-func judge(chain []process, lookup func(string) (string, bool), runs func(until time.Time) bool) Caller {
+// identify says who runs a process, by itself and its ancestors, nearest first. runs reports whether an agent that is running began until
+// then.
+func identify(chain []process, lookup func(string) (string, bool), runs func(until time.Time) bool) Caller {
 	if c, ok := agentAbove(chain, lookup); ok {
 		return c
 	}

@@ -131,11 +131,11 @@ func TestWhoCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lookup := func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }
-			got := judge(c.chain, lookup, running)
+			got := identify(c.chain, lookup, running)
 			assert.Equal(t, c.want, got.Kind, got.Why)
 			assert.Contains(t, got.Why, c.why)
 			assert.Equal(t, c.want == Person, got.Terminal != "")
-			alone := judge(c.chain, lookup, func(time.Time) bool { return false })
+			alone := identify(c.chain, lookup, func(time.Time) bool { return false })
 			if c.want == Unknown {
 				assert.NotEqual(t, Unknown, alone.Kind, "no agent is running")
 				assert.Equal(t, young, alone.Since, "but one may have begun a workflow before")
@@ -151,9 +151,9 @@ func TestWhatIsOlderThanAnAgentIsAPersons(t *testing.T) {
 	for _, name := range []string{"code", "codium", "ghostty", "cursor", "windsurf", "zed", "code-oss", "kiro", "clion", "rider", "phpstorm",
 		"tilda", "konsole"} {
 		none := func(string) (string, bool) { return "", false }
-		assert.Equal(t, Person, judge(chainOf(with([]process{initd, manager, {comm: name}}, typed("zsh", "/dev/pts/1")...)...), none,
+		assert.Equal(t, Person, identify(chainOf(with([]process{initd, manager, {comm: name}}, typed("zsh", "/dev/pts/1")...)...), none,
 			running).Kind, name)
-		assert.Equal(t, Unknown, judge(chainOf(with([]process{initd, manager, {comm: name, began: young}},
+		assert.Equal(t, Unknown, identify(chainOf(with([]process{initd, manager, {comm: name, began: young}},
 			typed("zsh", "/dev/pts/1")...)...), none, running).Kind, name)
 	}
 }
@@ -178,7 +178,7 @@ func TestAClientThatAnAgentHasStarted(t *testing.T) {
 		"by a script of its name, with a way": {chainOf(initd, gnome, process{comm: "claude", args: []string{"/bin/sh", "/usr/bin/claude"}},
 			process{comm: "timeout"}, claude, program_), false},
 	} {
-		got := judge(c.chain, none, running)
+		got := identify(c.chain, none, running)
 		assert.Equal(t, Agent, got.Kind, name)
 		assert.Equal(t, c.nested, got.Nested, name)
 		assert.Equal(t, !c.nested, got.FromClient(), name)
@@ -216,7 +216,7 @@ func TestTheAgentsShell(t *testing.T) {
 		"a hook of another one of its team": {chainOf(initd, process{comm: "tmux: server", session: 300}, process{comm: "2.1.329",
 			args: []string{"/home/me/.local/share/claude/versions/2.1.329", "--agent-id", "one@team"}}, program_), "claude-code_2_harness", false},
 	} {
-		got := judge(c.chain, func(string) (string, bool) { return c.env, true }, running)
+		got := identify(c.chain, func(string) (string, bool) { return c.env, true }, running)
 		assert.Equal(t, Claude, got.Program, name)
 		assert.Equal(t, c.shell, got.Shell, name)
 		assert.Equal(t, c.shell, got.Imitates(), name)
@@ -227,11 +227,11 @@ func TestTheAgentsShell(t *testing.T) {
 
 	// Another agent leaves the variable as Claude Code's shell has set it.
 	shell := func(string) (string, bool) { return "claude-code_2_agent", true }
-	hook := judge(chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), shell, running)
+	hook := identify(chainOf(initd, gnome, claude, tool, process{comm: "codex"}, program_), shell, running)
 	assert.Equal(t, "codex", hook.Program)
 	assert.False(t, hook.Imitates(), "a hook of an agent that the agent has started")
 	gemini := func(name string) (string, bool) { return map[string]string{"GEMINI_CLI": "1"}[name], true }
-	assert.False(t, judgeUnread(gemini, nil).Imitates(), "no process can be read")
+	assert.False(t, identifyByEnvironment(gemini, nil).Imitates(), "no process can be read")
 }
 
 // TestServersOfOtherAgents: an agent without Claude Code's variables is the parent of its hooks and servers. What a
@@ -240,12 +240,12 @@ func TestServersOfOtherAgents(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	for _, agent := range []process{{comm: "codex"}, {comm: "MainThread", args: []string{"/usr/local/bin/copilot"}},
 		{comm: "node", args: []string{"node", "/usr/bin/gemini"}}, {comm: "opencode"}} {
-		server := judge(chainOf(initd, gnome, agent, program_), none, running)
+		server := identify(chainOf(initd, gnome, agent, program_), none, running)
 		assert.True(t, server.FromClient(), agent)
-		twice := judge(chainOf(initd, gnome, agent, agent, program_), none, running)
+		twice := identify(chainOf(initd, gnome, agent, agent, program_), none, running)
 		assert.True(t, twice.FromClient(), "%v has started itself again", agent)
 		for _, between := range []process{clean, {comm: "python3"}, {comm: "timeout"}} {
-			command := judge(chainOf(initd, gnome, agent, between, program_), none, running)
+			command := identify(chainOf(initd, gnome, agent, between, program_), none, running)
 			assert.Equal(t, Agent, command.Kind, agent)
 			assert.False(t, command.FromClient(), "%v %v", agent, between)
 			assert.False(t, command.Imitates())

@@ -27,7 +27,7 @@ func TestAnAgentThatOnlyItsVariablesShow(t *testing.T) {
 			}
 			return "", false
 		}
-		assert.Equal(t, c.want, judgeUnread(lookup, nil).Program, "%v", c.set)
+		assert.Equal(t, c.want, identifyByEnvironment(lookup, nil).Program, "%v", c.set)
 		found, ok := agentAbove([]process{{pid: 2, comm: "sh", args: []string{"sh"}}, {pid: 1, comm: "init"}}, lookup)
 		assert.Equal(t, len(c.set) > 0, ok)
 		assert.Equal(t, c.want, found.Program, "%v", c.set)

@@ -16,7 +16,7 @@ In a terminal, a person can skip a step with "fsmtx step skip", mark it as done 
 "fsmtx step done", or let one call through with "fsmtx step allow".`
 
 func newStep(s terminal.Streams) *cobra.Command {
-	f := partOfHook(hook.Judges)
+	f := partOfHook(hook.Enforces)
 	c := hookCommand(s, f, &cobra.Command{
 		Use:   "step",
 		Short: "Decide about a step, as a person: skip, done, reopen, end, allow, move; or show the steps",

@@ -15,7 +15,7 @@ import (
 )
 
 // ending is how a step is about to end: the word that was said,
-// judged, and the gates that it depends on, evaluated one after the other. The order is:
+// checked, and the gates that it depends on, evaluated one after the other. The order is:
 // the word, the values, the skill that it demands, the step's files, its check, the command that decides, the outcome's files and
 // check, and the approvals.
 type ending struct {
@@ -60,7 +60,7 @@ func (e *ending) end() (tr machine.Transition, ok bool) {
 	return e.take(name)
 }
 
-// word returns the outcome that was said, "" for none. It is judged before anything runs: ok is
+// word returns the outcome that was said, "" for none. It is checked before anything runs: ok is
 // false if the step cannot end so.
 func (e *ending) word() (name string, ok bool) {
 	word := cmp.Or(e.c.update.Outcome, state.OutcomeIn(e.c.update.Metadata))
@@ -270,7 +270,7 @@ func (e *ending) approved(questions []string) bool {
 	return false
 }
 
-// name judges the word that was said about how the step ends. An empty name is for a command
+// name checks the word that was said about how the step ends. An empty name is for a command
 // to decide.
 func (e *ending) name(word string) (string, Verdict) {
 	switch e.step.Decides {
@@ -285,7 +285,7 @@ func (e *ending) name(word string) (string, Verdict) {
 	return e.chosen(word)
 }
 
-// chosen judges the word of an agent.
+// chosen checks the word of an agent.
 func (e *ending) chosen(word string) (string, Verdict) {
 	choices := e.step.Choices()
 	if e.seen && !slices.Contains(choices, word) {
@@ -378,7 +378,7 @@ func nearestFirst(word string, choices []string) []string {
 	return choices
 }
 
-// answer judges the word about a step that a person decides: it has to be what they chose.
+// answer checks the word about a step that a person decides: it has to be what they chose.
 func (e *ending) answer(word string) (string, Verdict) {
 	chosen := e.s.Answered(e.step)
 	switch {

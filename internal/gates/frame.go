@@ -254,13 +254,13 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	defer c.Release(dir)
 	d := decision{} // the recovery has taken the step out of the list
 	if s.Step(c.target.ID) != nil {
-		d = c.judged(s)
+		d = c.decideUnlessAnswered(s)
 	}
 	return d, c.carryOut(ctx, dir, s, d)
 }
 
-// judged is decide, without what another process is going to decide; see Question.
-func (c *call) judged(s *state.State) decision {
+// decideUnlessAnswered is decide, without what another process is going to decide; see Question.
+func (c *call) decideUnlessAnswered(s *state.State) decision {
 	d := c.decide(s)
 	if c.asks && d.decided() && d.verdict.Allowed() {
 		return decision{}
@@ -354,7 +354,7 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	if err != nil {
 		return decision{}, c.trouble(errors.Join(cause, err))
 	}
-	d := c.judged(s)
+	d := c.decideUnlessAnswered(s)
 	if !d.decided() {
 		return d, Verdict{}
 	}

@@ -39,7 +39,7 @@ func (f *Frame) redo(ctx context.Context, s *state.State) (trouble string, err e
 		return "", err
 	}
 	err = f.changing(ctx, live, "", func(c *call, dir *txn.Dir, s *state.State) error {
-		done, err := c.Store.Apply(ctx, dir, s, state.Change{Lines: c.settled(s)})
+		done, err := c.Store.Apply(ctx, dir, s, state.Change{Lines: c.shownLines(s)})
 		trouble = done.PutRight
 		return cmp.Or(err, done.NotYet)
 	})
@@ -72,10 +72,10 @@ func isBehind(s *state.State) bool {
 		})
 }
 
-// settled returns the lines that record what the list shows to be carried out.
-func (c *call) settled(s *state.State) []state.Evidence {
+// shownLines returns the lines that record what the list shows to be carried out.
+func (c *call) shownLines(s *state.State) []state.Evidence {
 	lines := s.RecordSeen(c.by(c.update, Verdict{}))
-	return append(lines, c.judgeSeen(s)...)
+	return append(lines, c.decideSeenUngated(s)...)
 }
 
 // Seen records which decisions the list shows to be carried out, after an update of the agent, and makes the
@@ -91,13 +91,13 @@ func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Ve
 	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
 		seen := slices.DeleteFunc(slices.Clone(s.Unseen), state.Evidence.IsLate)
 		lines := s.RecordSeen(c.by(c.update, Verdict{}))
-		judged := c.judgeSeen(s)
-		v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
+		decided := c.decideSeenUngated(s)
+		v = c.carryOut(ctx, dir, s, decision{lines: append(lines, decided...), verdict: Verdict{Step: c.target.ID}})
 		returned := ""
 		if b := s.Find(task); b != nil && b.Done() {
 			returned = s.Returned(b.ID)
 		}
-		text = message.Join(message.Join(v.Told, s.SeenText(append(seen, judged...), returned == "")), returned)
+		text = message.Join(message.Join(v.Told, s.SeenText(append(seen, decided...), returned == "")), returned)
 		return nil
 	})
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how state.How, age
 		return "", f.redone(ctx, live)
 	}
 	err = f.changing(ctx, live, agent, func(c *call, dir *txn.Dir, s *state.State) error {
-		lines := c.settled(s)
+		lines := c.shownLines(s)
 		trouble := ""
 		for _, x := range choices {
 			e, told := c.chosen(s, x, how)
@@ -385,7 +385,7 @@ func (f *Frame) overrule(ctx context.Context, id int64, by state.By,
 		if s = now; s.Step(id) == nil {
 			return fmt.Errorf("#%d: %w", id, errNoStep)
 		}
-		lines := c.settled(s)
+		lines := c.shownLines(s)
 		decided, refused := decide(s, s.Step(id), by)
 		x := state.Change{Lines: append(lines, decided...), Status: map[int64]string{}}
 		for _, e := range decided {

@@ -22,7 +22,7 @@ func (f *Frame) tellChanged(ctx context.Context, s *state.State, x Stopping) (te
 }
 
 // unrecorded returns the verdict on an update of a task that is tagged and not on record. It is not
-// judged; the person is told once a session. beside says that other steps of the list are on record.
+// enforced; the person is told once a session. beside says that other steps of the list are on record.
 func (f *Frame) unrecorded(ctx context.Context, t *state.Tagged, beside bool) Verdict {
 	what := fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, ",
 		t.ID, message.Quote(t.File.Subject), message.Quote(t.Tag), state.StateDir(f.List.Dir))

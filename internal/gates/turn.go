@@ -72,7 +72,7 @@ func (e *ending) sign(line *state.Evidence, tr machine.Transition) {
 // of them is denied, or if something is missing.
 func (c *call) decideSeen(s *state.State, target *state.Current, lines []state.Evidence) (d decision, ok bool) {
 	for {
-		b := s.Unjudged(func(b *state.Current) bool { return b.ID == target.ID })
+		b := s.FirstUnverified(func(b *state.Current) bool { return b.ID == target.ID })
 		if b == nil {
 			return decision{lines: lines}, true
 		}
@@ -88,12 +88,12 @@ func (c *call) decideSeen(s *state.State, target *state.Current, lines []state.E
 	}
 }
 
-// judgeSeen is decideSeen at an event that runs no gate: it leaves the steps out about which
+// decideSeenUngated is decideSeen at an event that runs no gate: it leaves the steps out about which
 // that does not suffice.
-func (c *call) judgeSeen(s *state.State) (lines []state.Evidence) {
+func (c *call) decideSeenUngated(s *state.State) (lines []state.Evidence) {
 	left := map[int64]bool{}
 	for {
-		b := s.Unjudged(func(b *state.Current) bool { return left[b.ID] })
+		b := s.FirstUnverified(func(b *state.Current) bool { return left[b.ID] })
 		if b == nil {
 			return lines
 		}

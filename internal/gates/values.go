@@ -49,7 +49,7 @@ func (e *ending) owesValues(name string) bool {
 	return err == nil && e.step.OwesValues(tr)
 }
 
-// values judges the values that completing the step gives, which ends in an outcome; "" if a
+// values checks the values that completing the step gives, which ends in an outcome; "" if a
 // command decides. It reports false if they are denied
 // or a command has to print one first.
 func (e *ending) values(outcome string) bool {

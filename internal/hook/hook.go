@@ -38,7 +38,7 @@ type Part int
 
 const (
 	TakesUp  Part = iota + 1 // fsmtx hydrate
-	Judges                   // fsmtx step
+	Enforces                 // fsmtx step
 	Recovers                 // fsmtx recover --hook
 )
 
@@ -147,24 +147,24 @@ func (h *hook) find(ctx context.Context) (found tasklist.Found, err error) {
 // parts are one answer.
 func (h *hook) answer(ctx context.Context) client.Answer {
 	before := client.Join(h.call.Name, h.recovered(ctx), h.taken(ctx))
-	answer := client.Join(h.call.Name, before, h.judged(ctx))
+	answer := client.Join(h.call.Name, before, h.enforced(ctx))
 	if answer.Exit == client.ExitBlock && before.Exit != client.ExitBlock {
 		h.notes = nil // the model would read them
 	}
 	return answer
 }
 
-// judged returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
+// enforced returns the answer of the rules about steps. Unless a check may run, which has a time limit of its own, the answer
 // comes in time: the client does not report that it has ended a hook (fact 46, client 2.1.329).
-func (h *hook) judged(ctx context.Context) client.Answer {
-	if !h.flags.does(Judges) || h.flags.Steps == "off" || !h.decides() || h.isIdle() {
+func (h *hook) enforced(ctx context.Context) client.Answer {
+	if !h.flags.does(Enforces) || h.flags.Steps == "off" || !h.decides() || h.isIdle() {
 		return client.Answer{}
 	}
 	h.streams.SurviveBrokenPipe()
 	if h.call.Moment == agent.Approved || h.call.Command != "" || h.isUpdate() {
-		return h.judge(ctx)
+		return h.enforce(ctx)
 	}
-	a, err := inTime(ctx, 0, func(ctx context.Context) (client.Answer, error) { return h.judge(ctx), nil })
+	a, err := inTime(ctx, 0, func(ctx context.Context) (client.Answer, error) { return h.enforce(ctx), nil })
 	if err != nil {
 		return notEnforced(err)
 	}
@@ -179,8 +179,8 @@ func (h *hook) isIdle() bool {
 		h.streams.Env(tasklist.Variable) == "" && txn.IsAbsent(h.found.Dir)
 }
 
-// judge returns the answer of the rules. A panic refuses nothing.
-func (h *hook) judge(ctx context.Context) (a client.Answer) {
+// enforce returns the answer of the rules. A panic refuses nothing.
+func (h *hook) enforce(ctx context.Context) (a client.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = notEnforced(fmt.Errorf("internal error: %v", p))

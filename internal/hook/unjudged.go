@@ -23,7 +23,7 @@ func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
 	if len(rules) == 0 {
 		return ""
 	}
-	have, enforced := settings.Judged(hooksFiles(s, cwd))
+	have, enforced := settings.EnforcedTools(hooksFiles(s, cwd))
 	missing := settings.OnlyOf(rules).Missing(have)
 	if !enforced || len(missing) == 0 {
 		return ""

@@ -117,7 +117,7 @@ func (r *Registry) All(d dialect.Dialect, event string) (p *Plan, skipped []Prob
 	return p, skipped
 }
 
-// covers reports whether a hook runs whenever another one of the same event runs, judged by
+// covers reports whether a hook runs whenever another one of the same event runs, by
 // the text of their matchers.
 func covers(h, other Hook) bool {
 	pattern := jsonx.Trim(h.Matcher)

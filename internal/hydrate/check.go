@@ -52,8 +52,8 @@ func Check(ctx context.Context, e *client.Event, env Env, o Options) (Request, *
 	for _, run := range client.SkillRuns(e.TranscriptPath, e.PromptID, start) {
 		c := check{request: r, run: run, prompt: e.PromptID, env: env, options: o}
 		c.request.Command, c.request.Args, c.request.Typed = run.Name, arguments(run.Args), run.ToolUse == ""
-		h, result, settled, err := c.compare(ctx)
-		if settled || err != nil {
+		h, result, over, err := c.compare(ctx)
+		if over || err != nil {
 			return c.request, h, result, err
 		}
 	}
@@ -69,14 +69,14 @@ type check struct {
 	options Options
 }
 
-// compare returns the hydration that corrects the skill's tasks. settled reports whether
+// compare returns the hydration that corrects the skill's tasks. over reports whether
 // this skill has a workflow, or one was hydrated for it; then earlier skills need no
 // check.
 //
 // If the prediction, made again now, is the folder that the client ran, nothing is wrong.
 // Otherwise the history of the list decides, because files may have been moved since the
 // hydration.
-func (c check) compare(ctx context.Context) (h *Hydration, result Result, settled bool, err error) {
+func (c check) compare(ctx context.Context) (h *Hydration, result Result, over bool, err error) {
 	spec := filepath.Join(c.run.Dir, "fsm.json")
 	if _, err := os.Lstat(spec); err != nil {
 		spec = ""

@@ -75,7 +75,7 @@ const (
 // that is registered, or else stands for the default of fsmtx step.
 type Steps struct {
 	None         bool   // no hooks that enforce steps
-	Only         bool   // judge the calls of every tool that a workflow can list
+	Only         bool   // decide about the calls of every tool that a workflow can list
 	Stop, Checks string // one of the words of the flag
 }
 

@@ -197,7 +197,7 @@ func (d *doctor) hooks(context.Context) ([]Fault, error) {
 // Those in settings are compared with what install would write.
 func (d *doctor) unjudged(root string) (found []Fault) {
 	file := filepath.Join(root, "hooks", "hooks.json")
-	have, enforced := settings.Judged([]string{file})
+	have, enforced := settings.EnforcedTools([]string{file})
 	if data, err := safefile.ReadFile(file, settings.MaxBytes, 0); err == nil && settings.Opens(data) != "" {
 		found = append(found, Fault{Kind: "steps", What: settings.Opens(data), File: file, Command: "fsmtx plugin --force " + shell.Join(root)})
 	}

@@ -57,7 +57,7 @@ func (m *Machine) Start() State {
 			s.steps[i].outcome = m.steps[i].endings()[0]
 		}
 	}
-	s.settle()
+	s.skipUnneeded()
 	return s
 }
 
@@ -73,12 +73,12 @@ func (s *State) unblocked(i int) bool {
 	return !slices.ContainsFunc(s.machine.before[i], func(b int) bool { return !s.done(b) })
 }
 
-// settle ends the open steps that turn out not to be needed: those whose blockers are all
+// skipUnneeded ends the open steps that turn out not to be needed: those whose blockers are all
 // done, and one of whose conditions does not hold. It returns their indices.
 //
-// A step is judged only when its turn comes: if it ended as soon as its condition is known, a
+// A step is looked at only when its turn comes: if it ended as soon as its condition is known, a
 // loop could open it again while it is in progress.
-func (s *State) settle() (ended []int) {
+func (s *State) skipUnneeded() (ended []int) {
 	for _, i := range s.machine.order {
 		if s.done(i) || len(s.machine.steps[i].When) == 0 || !s.unblocked(i) || s.holds(i) {
 			continue
@@ -142,7 +142,7 @@ func (s State) forward(i int, outcome string, stop bool) (State, Transition, err
 	if stop {
 		ended = s.end()
 	}
-	ended = append(ended, s.settle()...)
+	ended = append(ended, s.skipUnneeded()...)
 	return s, Transition{Step: s.machine.steps[i].ID, Outcome: outcome, NotNeeded: s.machine.inOrder(ended), Stops: stop}, nil
 }
 
@@ -163,7 +163,7 @@ func (s State) back(c counter) (State, Transition, error) {
 	body := s.machine.body(c)
 	s.counts[c]++
 	s.reopen(body)
-	ended := s.settle()
+	ended := s.skipUnneeded()
 	step := s.machine.steps[c.step]
 	o := step.Outcomes[c.outcome]
 	return s, Transition{
@@ -233,7 +233,7 @@ func (s State) Reopen(id int64) (State, Transition, error) {
 		}
 	}
 	s.reopen(again)
-	ended := s.settle()
+	ended := s.skipUnneeded()
 	return s, Transition{Step: id, Reopens: s.machine.ids(again), NotNeeded: s.machine.inOrder(ended)}, nil
 }
 

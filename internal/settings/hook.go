@@ -137,7 +137,7 @@ func TimeLimit(wait time.Duration) int {
 }
 
 // HookLimit returns the timeout, in seconds, of a registered hook that waits for locks as long
-// as wait. It may do what waits for them and then judge a step, for which 5 s are added.
+// as wait. It may do what waits for them and then decide about a step, for which 5 s are added.
 func HookLimit(wait time.Duration) int { return TimeLimit(wait) + int(margin/time.Second) }
 
 // Runs reports whether the hook runs a subcommand of this program.

@@ -54,9 +54,9 @@ func Calls(data []byte) (calls []Call) {
 	return calls
 }
 
-// Judged returns the tools that the hooks of steps in these files judge, and whether there are
+// EnforcedTools returns the tools about which the hooks of steps in these files decide, and whether there are
 // such hooks.
-func Judged(files []string) (have Only, enforced bool) {
+func EnforcedTools(files []string) (have Only, enforced bool) {
 	for _, path := range files {
 		data, err := safefile.ReadFile(path, MaxBytes, 0)
 		if err != nil {

@@ -65,11 +65,11 @@ func TestJudgedJoinsTheFiles(t *testing.T) {
 	missing, broken := filepath.Join(dir, "missing"), file("broken", []byte("{"))
 
 	for _, files := range [][]string{{web, shell, missing, broken, none}, {none, broken, missing, shell, web}} {
-		have, enforced := settings.Judged(files)
+		have, enforced := settings.EnforcedTools(files)
 		assert.Equal(t, settings.Only{Shell: true, Tools: []string{"WebFetch"}}, have)
 		assert.True(t, enforced)
 	}
-	have, enforced := settings.Judged([]string{missing, none, broken})
+	have, enforced := settings.EnforcedTools([]string{missing, none, broken})
 	assert.Zero(t, have)
 	assert.False(t, enforced)
 }

@@ -44,7 +44,7 @@ var Began = time.Now()
 
 func init() { grow() }
 
-// size is what grow makes room for, in bytes: as much as a hook that judges a step needs.
+// size is what grow makes room for, in bytes: as much as a hook that decides about a step needs.
 const size = 24 << 10
 
 // grow makes the stack of the calling goroutine large, which should have called little yet.

@@ -71,8 +71,8 @@ func OutcomeFlag(outcome string) string {
 	return " --outcome " + outcome
 }
 
-// Unjudged returns the first step, except some, that was completed in another way, or nil.
-func (s *State) Unjudged(except func(*Current) bool) *Current {
+// FirstUnverified returns the first step, except some, that was completed in another way, or nil.
+func (s *State) FirstUnverified(except func(*Current) bool) *Current {
 	all := s.unverified()
 	i := slices.IndexFunc(all, func(b *Current) bool { return !except(b) })
 	if i < 0 {

@@ -37,7 +37,7 @@ func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
 	}
 	c := &call{Frame: f, id: rand.Text(), steps: r.Steps, target: parts[0].listed[0].step, begun: cmp.Or(f.Began, time.Now()),
 		update: Update{Agent: x.Agent, Cwd: x.Cwd, Use: x.Use}, facts: map[factKey]fact{}}
-	v := f.unnamed(c.judge(ctx, parts))
+	v := f.unnamed(c.decideToolCall(ctx, parts))
 	v.Trouble = message.Join(v.Trouble, unknown)
 	return v
 }
@@ -65,27 +65,27 @@ func (f *Frame) unknownRules(ctx context.Context, r *state.OnRecord, why error) 
 		f.List.Dir, why, state.Remedy)
 }
 
-// judge decides about a call that rules cover, and records the decision. If the time for that is over, it decides from
+// decideToolCall decides about a call that rules cover, and records the decision. If the time for that is over, it decides from
 // the state of then: a call is not let through because a step that may let it through has not started.
-func (c *call) judge(ctx context.Context, parts []part) Verdict {
+func (c *call) decideToolCall(ctx context.Context, parts []part) Verdict {
 	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
-		v, wait := c.judgeNow(ctx, parts)
+		v, wait := c.decideToolCallNow(ctx, parts)
 		if !wait {
 			return v
 		}
 		select {
 		case <-ctx.Done():
 			c.begun = time.Time{} // no further wait
-			v, _ = c.judgeNow(ctx, parts)
+			v, _ = c.decideToolCallNow(ctx, parts)
 			return v
 		case <-time.After(pause):
 		}
 	}
 }
 
-// judgeNow decides from the state of now, under the lock of the list or, if that cannot be
+// decideToolCallNow decides from the state of now, under the lock of the list or, if that cannot be
 // had, without. wait is set if it may soon be decided otherwise.
-func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool) {
+func (c *call) decideToolCallNow(ctx context.Context, parts []part) (v Verdict, wait bool) {
 	var s *state.State
 	dir, s, err := c.Open(ctx, c.steps)
 	if err == nil {
