@@ -30,7 +30,7 @@ func LookFor(ctx context.Context, dir string, w Wanted) Sight {
 
 // Wanted says which files are looked for.
 type Wanted struct {
-	Patterns []string          // slash-separated, below the directory; ** is any directories, but for .git
+	Patterns []string          // slash-separated, below the directory; ** is any directories, but no links and no .git
 	Was      map[string]string // digests of files that were there before, by their names: a file that is the same does not count
 	Anywhere bool              // a file counts also if it leads out of the directory, and as it was
 	Every    bool              // every file is digested, up to maxFiles of a pattern, and none ends the search
@@ -60,7 +60,9 @@ func (b bounds) lookFor(ctx context.Context, dir string, w Wanted) Sight {
 	go func() {
 		s := &search{ctx: ctx, dir: dir, Wanted: w, left: b.names, listings: map[Place][]string{}}
 		s.Digests = map[string]string{}
-		s.Limit = b.describe(s.all())
+		if s.Limit = b.describe(s.all()); s.Limit == "" {
+			s.Limit = s.over
+		}
 		done <- s.Sight
 	}()
 	select {
@@ -100,6 +102,7 @@ type search struct {
 	dir      string
 	same     string // the first file that is as it was, by its name, of the present pattern
 	taken    int    // files of the present pattern that were digested, if Every
+	over     string // that there were more than maxFiles or maxAll; empty if there were not
 	left     int    // names that may still be read or compared
 	listings map[Place][]string
 	visited  map[visit]bool // of the present pattern
@@ -165,10 +168,11 @@ func (s *search) find(dir string, elements []string, i int) (bool, error) {
 			return false, err
 		}
 		if deep {
-			if name == ".git" {
+			sub := filepath.Join(dir, name)
+			if info, err := os.Lstat(sub); err != nil || !info.IsDir() || name == ".git" {
 				continue
 			}
-			if found, err := s.find(filepath.Join(dir, name), elements, i); found || err != nil {
+			if found, err := s.find(sub, elements, i); found || err != nil {
 				return found, err
 			}
 			continue
@@ -254,7 +258,10 @@ func (s *search) counts(path string) bool {
 	switch {
 	case s.Anywhere:
 		return true
-	case s.Every && (s.taken == maxFiles || len(s.Digests) >= maxAll || s.ctx.Err() != nil):
+	case s.Every && (s.taken == maxFiles || len(s.Digests) >= maxAll):
+		s.over = fmt.Sprintf("more than %d files match", max(s.taken, maxFiles))
+		return false
+	case s.Every && s.ctx.Err() != nil:
 		return false
 	}
 	name, _ := filepath.Rel(s.dir, path)

@@ -219,7 +219,7 @@ func (e *ending) pass(g workflow.Gate) bool {
 	}
 	e.verdict = evaluate(g, e.step, f).after(e.verdict)
 	if g.Check != nil && len(g.Check.Watch) > 0 && e.verdict.Allowed() {
-		e.verdict.watched = watched(e.s, e.step, g.Check.Watch, f.Digests)
+		e.verdict.watched = watched(e.s, e.step, g.Check.Watch, f.Sight)
 	}
 	return e.verdict.Allowed()
 }

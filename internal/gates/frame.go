@@ -435,8 +435,8 @@ func (c *call) check(ctx context.Context, b *run) {
 	}
 	if b.kind == workflow.EachLine {
 		f.Digests = filesForLines(b.step.Each, ctx, f.dir)
-	} else {
-		f.Digests = facts.Digests(ctx, f.dir, b.Watch)
+	} else if len(b.Watch) > 0 {
+		f.Sight = facts.LookFor(ctx, f.dir, facts.Wanted{Patterns: b.Watch, Every: true})
 	}
 	c.facts[factKey{b.step.ID, b.kind}] = f
 }

@@ -25,8 +25,11 @@ func (c *call) watchedNow(ctx context.Context) map[string]string {
 }
 
 // watched compares the files that match patterns with what they were.
-func watched(s *state.State, c *state.Current, patterns []string, now map[string]string) *state.Watched {
-	before := map[string]string{}
+func watched(s *state.State, c *state.Current, patterns []string, seen facts.Sight) *state.Watched {
+	if seen.Limit != "" {
+		return &state.Watched{Unknown: seen.Limit}
+	}
+	before, now := map[string]string{}, seen.Digests
 	for name, sum := range stoodOn(s, c) {
 		if slices.ContainsFunc(patterns, func(p string) bool { return pattern.Path(p, name) }) {
 			before[name] = sum
@@ -68,9 +71,12 @@ func extentOf(files map[string]string) (x state.Extent) {
 	return x
 }
 
-// weakened says for the person what was removed or made shorter; empty if nothing was.
+// weakened says for the person, behind "of", what was removed or made shorter; empty if nothing was.
 func weakened(w *state.Watched) string {
-	if w == nil || len(w.Removed)+len(w.Shorter) == 0 {
+	switch {
+	case w != nil && w.Unknown != "":
+		return "the files on which its check stands nothing is known: " + w.Unknown
+	case w == nil || len(w.Removed)+len(w.Shorter) == 0:
 		return ""
 	}
 	var parts []string

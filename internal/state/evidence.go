@@ -88,6 +88,7 @@ type Watched struct {
 	After   Extent   `json:"after"`
 	Removed []string `json:"removed,omitempty"`
 	Shorter []string `json:"shorter,omitempty"`
+	Unknown string   `json:"unknown,omitzero"` // why all this is not known
 }
 
 // Extent is how much there is of some files.
