@@ -28,8 +28,10 @@ func read(pid int) (p process, err error) {
 	return p, nil
 }
 
-func argsOf(pid int) []string { args, _ := textsOf(pid); return args }
-func envOf(pid int) []string  { _, env := textsOf(pid); return env }
+// Arguments returns the command line of a process, nil if it cannot be read.
+func Arguments(pid int) []string { args, _ := textsOf(pid); return args }
+
+func envOf(pid int) []string { _, env := textsOf(pid); return env }
 
 func textsOf(pid int) (args, env []string) {
 	data, _ := unix.SysctlRaw("kern.procargs2", pid) // nil of a process that this user must not look at

@@ -15,8 +15,10 @@ import (
 
 func dirOf(pid int) string { return "/proc/" + strconv.Itoa(pid) }
 
-func argsOf(pid int) []string { return list(dirOf(pid) + "/cmdline") }
-func envOf(pid int) []string  { return list(dirOf(pid) + "/environ") }
+// Arguments returns the command line of a process, nil if it cannot be read.
+func Arguments(pid int) []string { return list(dirOf(pid) + "/cmdline") }
+
+func envOf(pid int) []string { return list(dirOf(pid) + "/environ") }
 
 func read(pid int) (p process, err error) {
 	dir := dirOf(pid)

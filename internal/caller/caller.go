@@ -86,7 +86,7 @@ func above(pid int) ([]process, error) {
 			}
 			p = process{pid: pid, hidden: true}
 		} else {
-			p.args, p.env = argsOf(pid), envOf(pid)
+			p.args, p.env = Arguments(pid), envOf(pid)
 		}
 		chain = append(chain, p)
 		pid = p.parent
@@ -102,7 +102,7 @@ func runsAgent(uid int, until time.Time) bool {
 		if err != nil || p.began.After(until) {
 			return false
 		}
-		p.args = argsOf(pid)
+		p.args = Arguments(pid)
 		return agentOf(p) != ""
 	})
 }

@@ -23,8 +23,7 @@ func (d Dirs) Empty() bool { return len(d.Plugins)+len(d.Added) == 0 }
 // process as a hook. start is the directory that the client was started in; relative
 // directories are relative to it.
 //
-// Errors: errUnknown, errors.ErrUnsupported where the system has no such interface, and
-// those of the system.
+// Errors: errUnknown, and os.ErrProcessDone if its command line cannot be read.
 func ReadDirs(getenv func(string) (string, bool), start string) (Dirs, error) {
 	args, err := client(getenv)
 	if err != nil {

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"encoding/binary"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -70,15 +69,4 @@ func TestReadNeedsAProcess(t *testing.T) {
 	}
 	_, err := ReadDirs(pid("999999999"), "/start")
 	assert.Error(t, err, "no such process")
-}
-
-func TestParseProcargs(t *testing.T) {
-	count := func(n uint32, rest string) []byte { return append(binary.NativeEndian.AppendUint32(nil, n), rest...) }
-	args, err := parseProcargs(count(3, "/bin/claude\x00\x00\x00\x00claude\x00--add-dir\x00a b\x00HOME=/h\x00\x00"))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"claude", "--add-dir", "a b"}, args)
-	for _, broken := range [][]byte{nil, {1, 0}, count(2, "/bin/claude\x00claude\x00"), count(1, "/bin/claude"), count(1<<31, "/a\x00b\x00")} {
-		_, err := parseProcargs(broken)
-		assert.Error(t, err, "%q", broken)
-	}
 }

@@ -53,16 +53,9 @@ func RegistryPath(configDir string) string {
 }
 
 // DataDir returns the plugin's data directory, CLAUDE_PLUGIN_DATA of its hooks (measured
-// with 2.1.197, fact 25). Its name is the key with "-" for each character that is not an
-// ASCII letter, a digit, "_" or "-".
+// with 2.1.197, fact 25). Its name is the key, with "-" as in the names of skills.
 func DataDir(configDir, key string) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
-			return r
-		}
-		return '-'
-	}, key)
-	return filepath.Join(configDir, "plugins", "data", name)
+	return filepath.Join(configDir, "plugins", "data", plain(key, '-'))
 }
 
 // ReadRegistry reads the registry of the configuration directory. Its errors are

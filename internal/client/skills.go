@@ -172,15 +172,18 @@ func (p *Plugin) listedName(folder string) string {
 
 func isSkillFile(path string) bool { return strings.EqualFold(filepath.Base(path), SkillFile) }
 
-// inName returns a folder's name as it is in the name of a skill: the client replaces each
-// character that is not an ASCII letter, a digit, "_" or "-" (measured with 2.1.329, fact 121).
-func inName(folder string) string {
+// inName returns a folder's name as it is in the name of a skill (measured with 2.1.329, fact 121).
+func inName(folder string) string { return plain(folder, '-') }
+
+// plain returns a text as the client puts it into names: with a mark for each character that is not an ASCII letter, a digit,
+// "_" or "-".
+func plain(text string, mark rune) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
 			return r
 		}
-		return '-'
-	}, folder)
+		return mark
+	}, text)
 }
 
 // SkillFolders returns what is in the folder of skills below root, sorted by name. It returns

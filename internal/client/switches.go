@@ -1,9 +1,12 @@
 package client
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
 )
 
 // Switches are the options on the client's command line that decide whether it runs hooks
@@ -94,5 +97,9 @@ func client(getenv func(string) (string, bool)) ([]string, error) {
 	if err != nil || pid <= 0 {
 		return nil, errUnknown
 	}
-	return arguments(pid)
+	args := caller.Arguments(pid)
+	if args == nil {
+		return nil, os.ErrProcessDone
+	}
+	return args, nil
 }

@@ -76,7 +76,7 @@ func tools(path string) (o Offer) {
 		return !decided || server == nil
 	})
 	if len(server) > 0 {
-		o.Server = "mcp__" + toolName(server[0]) + "__"
+		o.Server = "mcp__" + plain(server[0], '_') + "__"
 	}
 	return o
 }
@@ -105,14 +105,4 @@ func parseDelta(raw []byte) (d delta, ok bool) {
 	}
 	err := json.Unmarshal(l.Attachment, &d, jsonx.Tolerant)
 	return d, err == nil && (d.Type == "deferred_tools_delta" || d.Type == "mcp_instructions_delta")
-}
-
-// toolName returns the name of a server as the names of its tools have it.
-func toolName(server string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
-			return r
-		}
-		return '_'
-	}, server)
 }

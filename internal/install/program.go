@@ -48,12 +48,6 @@ func ParsePlatform(name string) (Platform, error) {
 	return "", fmt.Errorf("%q: %w", name, errPlatform)
 }
 
-// split returns the operating system and the architecture.
-func (p Platform) split() (system, arch string) {
-	system, arch, _ = strings.Cut(string(p), "/")
-	return system, arch
-}
-
 // dir returns the platform's directory below bin.
 func (p Platform) dir() string { return strings.ReplaceAll(string(p), "/", "-") }
 

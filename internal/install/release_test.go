@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,7 +38,7 @@ func release(t *testing.T, platforms ...Platform) (dir string) {
 	dir = t.TempDir()
 	var sums string
 	for _, p := range platforms {
-		system, arch := p.split()
+		system, arch, _ := strings.Cut(string(p), "/")
 		top := "fsmtx_1.2.3_" + system + "_" + arch
 		data := archive(t, top, map[string]string{"fsmtx": "fsmtx " + string(p), "fsmtx-tools": "fsmtx-tools " + string(p),
 			"man/man1/fsmtx.1": "no program"})
