@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -67,7 +68,7 @@ type recorder struct {
 }
 
 func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
-	s := &Step{ID: c.ID, Subject: declared(c).Subject, Outcome: c.Outcome, Rounds: c.Round, Decisions: []Decision{}}
+	s := &Step{ID: c.ID, Subject: cmp.Or(c.Template, &c.Step).Subject, Outcome: c.Outcome, Rounds: c.Round, Decisions: []Decision{}}
 	if c.Workflow.Command != w.Command {
 		s.Skill = c.Workflow.Command
 	}
@@ -81,15 +82,6 @@ func (o *recorder) step(c *state.Current, w *workflow.Workflow) *Step {
 		s.State = isOpen
 	}
 	return s
-}
-
-// declared returns the step as its workflow has it, with the names of values in braces.
-func declared(c *state.Current) workflow.Step {
-	i := slices.IndexFunc(c.Workflow.Steps, func(s workflow.Step) bool { return s.ID == c.ID })
-	if i < 0 {
-		return c.Step
-	}
-	return c.Workflow.Steps[i]
 }
 
 // decisions adds what the evidence says.

@@ -82,18 +82,15 @@ func RefuseToVerify(_ terminal.Streams, err error) error {
 
 func (f verifyFlags) run(ctx context.Context, s terminal.Streams, files []string) error {
 	j, err := f.judge(ctx)
-	if exit, ok := errors.AsType[*command.Exit](err); ok {
-		return exit
-	}
 	if err != nil {
-		return command.Fail(exitUnread, err, message.Hint(err))
+		return unread(err)
 	}
 	if len(files) == 0 && !f.note && len(j.policy.Skills) == 0 {
 		return command.Fail(exitUnread, errors.New("no statement is named"), "name a file, or say --note")
 	}
 	all, code, err := f.verdicts(ctx, j, files)
 	if err != nil {
-		return command.Fail(exitUnread, err, message.Hint(err))
+		return unread(err)
 	}
 	if err := f.print(s, all); err != nil {
 		return err
@@ -105,6 +102,14 @@ func (f verifyFlags) run(ctx context.Context, s terminal.Streams, files []string
 		return &command.Exit{Code: code}
 	}
 	return nil
+}
+
+// unread is the error of what cannot be read, unless it says itself with which code the program exits.
+func unread(err error) error {
+	if exit, ok := errors.AsType[*command.Exit](err); ok {
+		return exit
+	}
+	return command.Fail(exitUnread, err, message.Hint(err))
 }
 
 // judge reads what statements are compared with.

@@ -15,7 +15,7 @@ import (
 // Runs returns the state of each workflow that the history of the list in dir has and that was not undone, with those under its
 // steps, the oldest first; also of those that are not in the list any more. It takes no lock and creates nothing.
 //
-// Errors: that the list or S cannot be read. With no S there are none.
+// Errors: that the list or S cannot be read, or nothing of what is on record. With no S there are none.
 func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	src, err := txn.OpenReader(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,6 +41,9 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 		if s.Run() == w { // else copies of its steps are not on record any more
 			all = append(all, s)
 		}
+	}
+	if len(all) == 0 && len(r.Broken) > 0 {
+		return nil, r.Broken[0].err
 	}
 	slices.SortFunc(all, func(a, b *State) int { return cmp.Compare(a.Steps[0].ID, b.Steps[0].ID) })
 	return all, nil
