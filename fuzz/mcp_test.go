@@ -38,7 +38,7 @@ func FuzzMCP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		skipIfTooLong(t, lines)
 		if bytes.Contains(lines, []byte("last")) || bytes.Contains(lines, []byte(`\u`)) {
-			t.Skip("the ids that tell requests apart")
+			return // of the ids that tell requests apart
 		}
 		h := newHome(t)
 		h.write(".claude/skills/skill/fsm.json", []byte(`{"fsm": 2, "steps": [{"id": 1, "subject": "a", "outcomes": ["c", "d"]}, {"id": 2, `+
