@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,13 +25,6 @@ func planned(t *testing.T, file string, list fsmspec.Snapshot, policy fsmspec.Po
 func number(id string) int64 {
 	n, _ := strconv.ParseInt(id[:len(id)-len(strings.TrimLeft(id, "0123456789"))], 10, 64)
 	return n
-}
-
-func golden(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	require.NoError(t, err)
-	return string(data)
 }
 
 func ids(plan *fsmspec.Plan) (deleted []string, created []int64) {
