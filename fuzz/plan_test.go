@@ -47,9 +47,9 @@ func FuzzPlan(f *testing.F) {
 			spec, err := fsmspec.Parse(plan.Data)
 			require.NoError(t, err)
 			require.Len(t, plan.Lines, spec.Len())
-			open := regexp.MustCompile(`\[[xX]\]`).ReplaceAllString(string(text), "[ ]")
+			open := func(text string) string { return regexp.MustCompile(`\[[xX]\]`).ReplaceAllString(text, "[ ]") }
 			for _, line := range plan.Lines {
-				require.Contains(t, open, line)
+				require.Contains(t, open(string(text)), open(line)) // a later box in a line is a part of its text
 			}
 		}
 		if len(o.Steps) == 0 {
