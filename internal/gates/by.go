@@ -6,9 +6,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/state"
 )
 
-// by returns who decided about an update: whoever sent it if it is carried out, which is an
-// agent unless the Frame says otherwise; the command if a check denied it, and otherwise this
-// program. Of a question, which decides nothing yet, it is who caused it.
+// by returns who decided about an update. If it is carried out, that is its sender: an agent, unless the Frame
+// says otherwise. A command denied it if a check failed, and this program in all other cases. A question decides
+// nothing yet: it has the sender, too.
 func (f *Frame) by(u Update, v Verdict) state.By {
 	by := state.By{Who: cmp.Or(f.Via.Who, state.TheAgent), How: cmp.Or(f.Via.How, state.ByUpdate), Session: f.Session, Agent: u.Agent,
 		TTY: f.Via.TTY}

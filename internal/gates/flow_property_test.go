@@ -45,14 +45,17 @@ var flows = rapid.Custom(func(t *rapid.T) []workflow.Step {
 		}
 	}
 	return all
-}).Filter(func(all []workflow.Step) bool {
+}).Filter(isFlow)
+
+// isFlow reports whether the steps are a valid workflow, and one has outcomes.
+func isFlow(all []workflow.Step) bool {
 	w := workflow.Workflow{Version: workflow.Version, Dir: "/", Steps: slices.Clone(all)}
 	for i := range w.Steps {
 		w.Steps[i].Local, w.Steps[i].Status = w.Steps[i].ID, workflow.Pending
 	}
 	_, err := w.Encode()
 	return err == nil && slices.ContainsFunc(all, func(s workflow.Step) bool { return len(s.Outcomes) > 0 })
-})
+}
 
 // TestTheListFollowsTheMachine: whatever an agent asks for, what is on record is what the
 // machine says of the updates that were allowed, and after each update the list shows it.

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/workflow"
 )
 
-// TestEveryDecisionIsPassedOn to Frame.Log, and notes are not: who decided, about what, and how many
+// TestEveryDecisionIsPassedOn to Store.Log, and notes are not: who decided, about what, and how many
 // steps are open then.
 func TestEveryDecisionIsPassedOn(t *testing.T) {
 	l := hydrated(t, workflow.Step{Subject: "a", Check: &workflow.Check{Run: "true", Timeout: 9}},

@@ -112,7 +112,7 @@ func (c *call) decideToolCallNow(ctx context.Context, parts []part) (v Verdict, 
 }
 
 // isOnRecord reports whether another process, in which the same hook ran for the same call, has
-// recordedStep the same.
+// recorded the same.
 func isOnRecord(s *state.State, e state.Evidence) bool {
 	return e.Use != "" && slices.ContainsFunc(s.Calls, func(o state.Evidence) bool { return o.Use == e.Use && o.CallKey() == e.CallKey() })
 }

@@ -23,7 +23,7 @@ import (
 // member, sum: see Evidence.line.
 type Evidence struct {
 	Time    time.Time `json:"time"`
-	Use     string    `json:"use,omitzero"`   // Update.Use
+	Use     string    `json:"use,omitzero"`   // gates.Update.Use
 	Times   int       `json:"times,omitzero"` // how often the same was denied or asked in a row, from 2 on
 	Step    int64     `json:"step"`
 	From    string    `json:"from"` // status before
@@ -58,7 +58,7 @@ type Evidence struct {
 
 	Moved *Moved `json:"moved,omitzero"`
 
-	// Of a step that is done for lines; see expansion.
+	// Of a step that is done for lines; see State.Expansion.
 	Expands string   `json:"expands,omitzero"` // id of the expansion
 	Items   []string `json:"items,omitempty"`  // the lines
 	Changed int64    `json:"changed,omitzero"` // number of the step that was completed when the list was another one; 0 if it is the same

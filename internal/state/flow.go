@@ -16,7 +16,7 @@ import (
 
 // A workflow is a machine, whose state is a fold over the evidence. The list only shows it: a
 // status in a task's file is a request until it is on record. The steps of an array have the one
-// outcomeNamed done.
+// outcome done.
 //
 // A decision that goes forward counts when the client's update is seen done, because another
 // hook, a rule of the person or an interruption can still stop the call. One that leads back
@@ -277,7 +277,7 @@ func (c *Current) Rounds() string {
 }
 
 // MaxRounds returns the largest number of rounds of a step that is in exactly one loop, and
-// endedOtherwise 0, also if a person has opened the step more often.
+// otherwise 0, also if a person has opened the step more often.
 func (c *Current) MaxRounds() int {
 	around := slices.DeleteFunc(c.Workflow.Machine.Loops(), func(l machine.Loop) bool { return !slices.Contains(l.Body, c.ID) })
 	if len(around) != 1 || c.Round > 1+around[0].Max {

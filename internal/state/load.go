@@ -117,7 +117,7 @@ func (u unlocked) Close() {
 }
 
 // OpenRecord opens the state directory of the list in dir, and reads what hydrations have
-// recordedStep in it.
+// recorded in it.
 func OpenRecord(dir string, opts ...txn.Option) (unlocked, *OnRecord) {
 	r, err := txn.OpenReader(dir, opts...)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -310,7 +310,7 @@ func (r *OnRecord) Troubles() (all []error) {
 }
 
 // afterRecovery returns the steps that the list has, if src is a list that was opened after these
-// recordedSteps were read, and whose opening has completed or undone an interrupted change.
+// steps were read, and whose opening has completed or undone an interrupted change.
 func (all RecordedSteps) afterRecovery(src Source) RecordedSteps {
 	dir, ok := src.(*txn.Dir)
 	if !ok || dir.Recovered().Outcome == txn.Clean {

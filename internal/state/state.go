@@ -79,7 +79,7 @@ type Current struct {
 type Pending struct {
 	Step    int64  `json:"step"`
 	Call    string `json:"call"`         // id of the call: a process may serve several at once
-	Use     string `json:"use,omitzero"` // Update.Use
+	Use     string `json:"use,omitzero"` // gates.Update.Use
 	Waiting bool   `json:"waiting,omitzero"`
 	PID     int    `json:"pid"`
 	Start   string `json:"start"`
