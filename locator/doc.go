@@ -79,7 +79,7 @@
 //
 // The client's files are private to it and may change with any version: the order was
 // measured with 2.1.329 (facts 48 to 51, 59 to 61, 65 and 120 to 125 of
-// docs/client-facts.md).
+// docs/internals/client-facts.md).
 // Settings of an organisation and those given with the client's --settings are not
 // read. [Result.Certain] reports whether the result depends on the client's --plugin-dir
 // and --add-dir options, which a hook may not know.

@@ -47,7 +47,7 @@ type place func(*search) []candidate
 
 // plainChoices is the order in which the client looks up a name without a colon: the names
 // of folders, then commands, then the names in frontmatters (measured with 2.1.329, facts
-// 48, 59, 61 and 65 of docs/client-facts.md). Nested folders come last, because searching
+// 48, 59, 61 and 65 of docs/internals/client-facts.md). Nested folders come last, because searching
 // for them takes longest.
 var plainChoices = []choice{
 	(*search).byFolder,

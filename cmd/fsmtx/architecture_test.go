@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryPackageIsInTheArchitecture: the tables of packages in docs/architecture.md
+// TestEveryPackageIsInTheArchitecture: the tables of packages in docs/internals/architecture.md
 // have every package of the tree, and no other.
 func TestEveryPackageIsInTheArchitecture(t *testing.T) {
 	var named []string
@@ -77,16 +77,16 @@ func TestPlacesNamedInTheArchitectureExist(t *testing.T) {
 func TestAPlaceThatDoesNotExistIsNoticed(t *testing.T) {
 	root := os.DirFS("../..")
 	for cell, want := range map[string][]string{
-		"`txn/journal.go`, then `docs/crash-safety.md`; `make crashtest`": nil,
-		"`internal/gates`: `frame.go`, `decide.go`":                       nil,
-		"`internal/client/claude.go`: `Tested`":                           nil,
-		"the journal":                                                     {"no place is named"},
-		"`make crashtest`":                                                {"no place is named"},
-		"`txn/diary.go`":                                                  {"txn/diary.go"},
-		"`internal/gates`: `frame.go`, `plinth.go`":                       {"plinth.go"},
-		"`frame.go`":                                                      {"frame.go"},
-		"`internal/nothing`":                                              {"internal/nothing"},
-		"`internal/client/claude.go`: `Untested`":                         {"Untested"},
+		"`txn/journal.go`, then `docs/internals/crash-safety.md`; `make crashtest`": nil,
+		"`internal/gates`: `frame.go`, `decide.go`":                                 nil,
+		"`internal/client/claude.go`: `Tested`":                                     nil,
+		"the journal":                                                               {"no place is named"},
+		"`make crashtest`":                                                          {"no place is named"},
+		"`txn/diary.go`":                                                            {"txn/diary.go"},
+		"`internal/gates`: `frame.go`, `plinth.go`":                                 {"plinth.go"},
+		"`frame.go`":                                                                {"frame.go"},
+		"`internal/nothing`":                                                        {"internal/nothing"},
+		"`internal/client/claude.go`: `Untested`":                                   {"Untested"},
 	} {
 		assert.Equal(t, want, unresolvedPlaces(root, cell), cell)
 	}
@@ -129,11 +129,11 @@ func exists(root fs.FS, name string) bool {
 	return err == nil
 }
 
-// architecture returns the rows of the tables of one section of docs/architecture.md,
+// architecture returns the rows of the tables of one section of docs/internals/architecture.md,
 // each with its two cells.
 func architecture(t *testing.T, section string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile("../../docs/architecture.md")
+	data, err := os.ReadFile("../../docs/internals/architecture.md")
 	require.NoError(t, err)
 	_, text, found := strings.Cut(string(data), "\n## "+section+"\n")
 	require.True(t, found, section)

@@ -98,7 +98,7 @@ func documents(t *testing.T) map[string]string {
 	t.Helper()
 	root := os.DirFS("../..")
 	pages := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/internals/*.md"} {
 		names, err := fs.Glob(root, pattern)
 		require.NoError(t, err)
 		for _, name := range names {

@@ -15,11 +15,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// TestRequirementsAreHeld: each row of docs/requirements.md names in its last column what
+// TestRequirementsAreHeld: each row of docs/internals/requirements.md names in its last column what
 // holds it, and all of it exists. TestLinksInTheDocsResolve follows the links.
 func TestRequirementsAreHeld(t *testing.T) {
 	known := holders(t)
-	tables := tablesIn(documents(t)["docs/requirements.md"])
+	tables := tablesIn(documents(t)["docs/internals/requirements.md"])
 	require.NotEmpty(t, tables)
 	for _, table := range tables {
 		require.Equal(t, "Held by", table[0][len(table[0])-1], table[0][0])
@@ -81,11 +81,11 @@ func holders(t *testing.T) map[string]bool {
 	return known
 }
 
-// TestRequirementsAreComplete: docs/requirements.md has a row for each requirement of the
+// TestRequirementsAreComplete: docs/internals/requirements.md has a row for each requirement of the
 // hydration with exactly the sessions of its scenarios, for each rule, and for each criterion
 // of the planning workflow. It names no requirement of the hook runtime that there is not.
 func TestRequirementsAreComplete(t *testing.T) {
-	page := documents(t)["docs/requirements.md"]
+	page := documents(t)["docs/internals/requirements.md"]
 	rows := map[string][]string{} // the last cells of the rows, by the first
 	for _, table := range tablesIn(page) {
 		for _, row := range table[2:] {

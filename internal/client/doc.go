@@ -1,5 +1,5 @@
 // Package client is what this program knows of the client, Claude Code: where its configuration, plugins
-// and transcripts are, and what is in them. Comments cite facts by their number in docs/client-facts.md,
+// and transcripts are, and what is in them. Comments cite facts by their number in docs/internals/client-facts.md,
 // with the version of the client that each was measured on.
 //
 // # Events
@@ -19,7 +19,7 @@
 // Plugins are read from disk: the registry
 // of installed plugins, the marketplaces they came from, the settings that enable
 // them, and the manifest and skills in a plugin's own directory. Each file cites the
-// facts of docs/client-facts.md that it relies on.
+// facts of docs/internals/client-facts.md that it relies on.
 //
 // They are read through [FS] and never written. Like the client it accepts unknown members
 // and duplicate names, of which the last one counts. It skips an unusable entry and
@@ -36,7 +36,7 @@
 // can have hundreds of megabytes and the needed lines are near its end.
 //
 // The format is not documented; it was measured with client 2.1.329 (facts 47 and 62 of
-// docs/client-facts.md). Lines of another form are skipped, and a transcript that cannot
+// docs/internals/client-facts.md). Lines of another form are skipped, and a transcript that cannot
 // be read counts as empty. Nothing here writes, or blocks on a file that is
 // not regular.
 //

@@ -11,7 +11,7 @@
 //
 //   - [ReadSkill], [SkillName] and [CutSkill] are for a SKILL.md, which the client reads:
 //     it finds a skill by its folder's name and by the name in its frontmatter (measured with
-//     2.1.329, facts 48, 50 and 59 of docs/client-facts.md). The client takes
+//     2.1.329, facts 48, 50 and 59 of docs/internals/client-facts.md). The client takes
 //     the text up to the next three dashes, even within a line, and if it is not YAML it
 //     reads it once more with values in quotation marks that may be the reason: a
 //     description that contains a colon is common (fact 168). [CutSkill] cuts at whole

@@ -15,7 +15,7 @@ import (
 )
 
 // TestRegexpsMatchAsNodeDoes: the corpus has the results of Node.js 20 for each pattern and input. It does not have the
-// patterns that docs/hooks.md excepts.
+// patterns that docs/internals/hooks.md excepts.
 func TestRegexpsMatchAsNodeDoes(t *testing.T) {
 	data, err := os.ReadFile("testdata/node20.json")
 	require.NoError(t, err)

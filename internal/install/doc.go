@@ -16,7 +16,7 @@
 // of the MCP server are merged with the author's changes. All other files are replaced as a
 // whole or kept.
 //
-// It relies on these facts about the client (docs/client-facts.md): it expands
+// It relies on these facts about the client (docs/internals/client-facts.md): it expands
 // ${CLAUDE_PLUGIN_ROOT}, the plugin's directory, in hooks (24), and one mistake in hooks.json
 // disables the plugin's hooks (58).
 //

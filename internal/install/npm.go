@@ -36,7 +36,7 @@ const maxProgram = 256 << 20
 // A hook needs a path that does not change. The paths of packages do: npx and similar
 // programs run from caches that are emptied, some package managers have the version of the
 // package in the path, and version managers for Node have the version of Node in it. The
-// client hardly reports a missing program of a hook (fact 46 of docs/client-facts.md), so
+// client hardly reports a missing program of a hook (fact 46 of docs/internals/client-facts.md), so
 // workflows would silently stop working. The price is that the copy keeps its version until
 // it is renewed.
 type npmCopy struct {

@@ -20,7 +20,7 @@ import (
 const attestLong = `Attest writes a statement about the run of a workflow: an in-toto Statement in a DSSE envelope, signed
 with an OpenSSH key. "fsmtx verify" checks it on any machine. It says which commit the work tree
 has, what each step's gates evaluated, what persons answered, and what was gone past or not
-enforced. It has no output, prompt, note, value or file content: digests only. docs/attestation.md
+enforced. It has no output, prompt, note, value or file content: digests only. docs/internals/attestation.md
 describes it, and what a signature means.
 
 SKILL names the workflow; by default it is the last one that has ended. The session is found as by

@@ -261,12 +261,12 @@ func TestSSHKeygenSignsAndVerifiesAlike(t *testing.T) {
 	}
 }
 
-// TestTheCommandsOfThePageVerify: those of docs/attestation.md, with ssh-keygen.
+// TestTheCommandsOfThePageVerify: those of docs/internals/attestation.md, with ssh-keygen.
 func TestTheCommandsOfThePageVerify(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("ssh-keygen is not there")
 	}
-	page := string(must(os.ReadFile("../../docs/attestation.md")))
+	page := string(must(os.ReadFile("../../docs/internals/attestation.md")))
 	_, script, _ := strings.Cut(page, "```sh\n")
 	script, _, _ = strings.Cut(script, "```")
 	signer := signerOf(t, newEd25519(t))

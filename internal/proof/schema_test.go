@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const schemaFile = "../../docs/attestation.schema.json"
+const schemaFile = "../../docs/internals/attestation.schema.json"
 
 // TestTheSchemaDescribesStatements: a statement with every member is valid, one with the least is, and every member of the schema is
 // one of a statement.

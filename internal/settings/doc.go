@@ -30,7 +30,7 @@
 //
 // # Client facts
 //
-// The numbers are those of docs/client-facts.md, measured with Claude Code 2.1.197
+// The numbers are those of docs/internals/client-facts.md, measured with Claude Code 2.1.197
 // (fact 24) and 2.1.329 (the others):
 //
 //   - 24: A hook with "command" and "args" runs without a shell; "command" alone

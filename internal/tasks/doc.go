@@ -11,5 +11,5 @@
 // have this form, too.
 //
 // The client's file format and locks are not documented. The facts cited here were
-// measured; see docs/client-facts.md.
+// measured; see docs/internals/client-facts.md.
 package tasks

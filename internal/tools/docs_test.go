@@ -47,10 +47,10 @@ func TestCommandsDocument(t *testing.T) {
 	require.Len(t, got, len(want), "docs/commands.md has lines that no command prints; run with -update")
 }
 
-// TestWorkflowsDocument: the drawing in docs/workflows.md is the output of graph, and the
+// TestWorkflowsDocument: the drawing in docs/write.md is the output of graph, and the
 // examples there are valid.
 func TestWorkflowsDocument(t *testing.T) {
-	data, err := os.ReadFile("../../docs/workflows.md")
+	data, err := os.ReadFile("../../docs/write.md")
 	require.NoError(t, err)
 	document := string(data)
 

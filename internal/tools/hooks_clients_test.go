@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEvalClients runs the clients of the machine interface that docs/hooks.md shows. The
+// TestEvalClients runs the clients of the machine interface that docs/internals/hooks.md shows. The
 // TypeScript client is also valid JavaScript, so that every version of node runs it.
 func TestEvalClients(t *testing.T) {
 	for _, c := range []struct {

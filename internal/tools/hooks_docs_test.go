@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHookDocumentation runs the examples of docs/hooks.md in order and in one directory. A
+// TestHookDocumentation runs the examples of docs/internals/hooks.md in order and in one directory. A
 // block after <!-- file: NAME --> is a file. A block of the kind console has commands and
 // their output.
 func TestHookDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/hooks.md")
+	text, err := os.ReadFile("../../docs/internals/hooks.md")
 	require.NoError(t, err)
 	project := filepath.Join(t.TempDir(), "project")
 	require.NoError(t, os.Mkdir(project, 0o755))

@@ -23,7 +23,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 		Args:    command.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if s.InputIsTerminal() {
-				return command.Unfed("a request", "fsmtx hooks eval < request.json; docs/hooks.md describes requests")
+				return command.Unfed("a request", "fsmtx hooks eval < request.json; docs/internals/hooks.md describes requests")
 			}
 			request, err := client.ReadAll(s.In)
 			if err != nil {
@@ -36,7 +36,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			var processes hookProcesses
 			result, err := hooks.Evaluator{Cwd: cwd, BeforeProcesses: processes.start}.Eval(c.Context(), request)
 			if errors.Is(err, hooks.ErrRequest) {
-				return command.Fail(command.ExitNo, err, "docs/hooks.md describes requests")
+				return command.Fail(command.ExitNo, err, "docs/internals/hooks.md describes requests")
 			}
 			if err != nil {
 				return err

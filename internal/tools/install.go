@@ -69,7 +69,7 @@ repository is also read when the client starts below. install prints in which di
 the client reads the file, and which parent directory is the root of the project.
 
 --with planning also adds the fourteen guards of a planning workflow (fsmtx guard,
-docs/guards.md). They stay until --remove. A project configures them in
+docs/internals/guards.md). They stay until --remove. A project configures them in
 .claude/planning-config.yaml.
 
 --mcp also registers the MCP server "fsmtx mcp", which serves the steps as tools to

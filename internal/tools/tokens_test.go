@@ -116,7 +116,7 @@ func TestWhatAWorkflowSays(t *testing.T) {
 	require.Contains(t, string(last), `"status": "completed"`, "the workflow was worked to its end")
 
 	figures := fmt.Sprintf("%d characters at the beginning and %d in all", utf8.RuneCountInString(begin), total)
-	page, err := os.ReadFile("../../docs/workflows.md")
+	page, err := os.ReadFile("../../docs/write.md")
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(strings.Fields(string(page)), " "), figures)
 }

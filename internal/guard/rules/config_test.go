@@ -140,10 +140,10 @@ func TestTheWrittenConfigurationIsTheDefaults(t *testing.T) {
 	assert.Equal(t, defaults, configOf(guard.ConfigOf(written(t))))
 }
 
-// The table of keys in docs/guards.md, the written configuration and the code's
+// The table of keys in docs/internals/guards.md, the written configuration and the code's
 // defaults are one list.
 func TestEveryDocumentedKeyIsWrittenWithItsDefault(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/guards.md")
+	data, err := os.ReadFile("../../../docs/internals/guards.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(data), "\n| Key | Default | |\n| --- | --- | --- |\n")
 	require.True(t, found)

@@ -21,7 +21,7 @@ import (
 // The acceptance criteria of the planning workflow, AC1 to AC8, with a test for each
 // item. Two items depend on the client alone: that --debug prints what hooks do
 // (AC6), and that variables of H13 reach later hooks, which they do not (AC8). See
-// docs/guards.md.
+// docs/internals/guards.md.
 
 type object = map[string]any
 

@@ -1,6 +1,6 @@
 // Package rules holds the fourteen rules of a planning workflow, H01 to H13, and
 // everything that is known about planning: where its files are, what they hold, and the
-// configuration. docs/guards.md has the rules' tables.
+// configuration. docs/internals/guards.md has the rules' tables.
 //
 // Each rule has a file that begins with its ID. For H04, h04_spec.go has
 //

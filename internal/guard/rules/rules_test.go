@@ -29,9 +29,9 @@ func TestTheTableOfRulesIsComplete(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// docs/guards.md has the same tables as the code.
+// docs/internals/guards.md has the same tables as the code.
 func TestTheDocumentationHasEveryTable(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/guards.md")
+	data, err := os.ReadFile("../../../docs/internals/guards.md")
 	require.NoError(t, err)
 	for _, g := range All() {
 		_, section, found := strings.Cut(string(data), "\n### "+g.ID+" ")

@@ -1,5 +1,5 @@
 // Package crash tests the crash contract of a hydration from end to end: what
-// docs/crash-safety.md promises, on real files.
+// docs/internals/crash-safety.md promises, on real files.
 //
 // Power cuts are simulated. A model of a disk records every step of a transaction
 // and builds each state that a power cut may leave; each is recovered and compared

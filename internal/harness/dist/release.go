@@ -60,11 +60,15 @@ func (r release) name() string { return "fsmtx_" + r.Version }
 
 // shared returns the files that the archives of all platforms have.
 func (r release) shared() (files []file, err error) {
-	pages, err := fs.Glob(os.DirFS(r.source), "docs/*.*") // the README links to them
-	if err != nil {
-		return nil, err
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+	for _, pattern := range []string{"docs/*.*", "docs/internals/*.*"} { // the README links to them
+		pages, err := fs.Glob(os.DirFS(r.source), pattern)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, pages...)
 	}
-	for _, name := range append(pages, "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
+	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(r.source, name))
 		if err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// A run of the client as a signed statement (docs/attestation.md).
+// A run of the client as a signed statement (docs/internals/attestation.md).
 
 package e2e
 

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Facts about the client that the program rests on (docs/client-facts.md), measured with
+// Facts about the client that the program rests on (docs/internals/client-facts.md), measured with
 // hooks of one line of shell.
 
 package e2e

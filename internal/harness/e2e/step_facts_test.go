@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Facts about the client that holding an agent to its steps rests on (docs/client-facts.md,
+// Facts about the client that holding an agent to its steps rests on (docs/internals/client-facts.md,
 // 35 to 46), measured with hooks of one line of shell.
 
 package e2e

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// features are the rows of the table in docs/hooks.md: what a hook does, and the case that
+// features are the rows of the table in docs/internals/hooks.md: what a hook does, and the case that
 // shows how each agent reacts.
 var features = []struct{ does, claude, gemini string }{
 	{"exit 0, text", "pre-text", "exit0-text"},
@@ -76,9 +76,9 @@ var others = []struct{ event, does, name string }{
 	{"PreToolUse", "`async`, exit 2", "field-async"},
 }
 
-const docs = "../../../docs/hooks.md"
+const docs = "../../../docs/internals/hooks.md"
 
-// TestTableInTheDocumentation compares the table of docs/hooks.md with the recorded answers
+// TestTableInTheDocumentation compares the table of docs/internals/hooks.md with the recorded answers
 // of the agents, and its column for llxprt, where the documents decide, with fire.
 func TestTableInTheDocumentation(t *testing.T) {
 	want := tableOf(t)

@@ -50,7 +50,7 @@ var (
 	errDied   = errors.New("died")
 )
 
-// emulator follows the client's protocol (facts 5 and 13 to 16 of docs/client-facts.md)
+// emulator follows the client's protocol (facts 5 and 13 to 16 of docs/internals/client-facts.md)
 // in the list dir.
 type emulator struct {
 	dir string
