@@ -3,11 +3,14 @@ package tools
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -18,33 +21,53 @@ var update = flag.Bool("update", false, "write docs/commands.md")
 
 const commandsHead = `# Commands
 
-The help of each command. This page is generated; after a change of a help text run
-` + "`go test ./internal/tools -run TestCommandsDocument -update`" + `.
+Each command has ` + "`--help`" + ` with its arguments, examples, exit codes and the meaning of each flag. The three to begin with:
 
-On SIGHUP, SIGINT or SIGTERM a command rolls back an unfinished change and ends. If a disk or a pipe blocks it, it is ended
-after two seconds, or seven if it runs hooks, and exits with 128 plus the number of the signal; ` + "`fsmtx recover`" + ` then finishes the
-change. SIGHUP and SIGINT stay ignored if they were when the command was started, as under nohup.
+    fsmtx init            # hold a skill of yours to its steps
+    fsmtx status --watch  # see the steps while the agent works
+    fsmtx doctor          # why nothing happens
+
+Every command takes ` + "`-C DIR`" + `, which runs it as if started in DIR. On SIGHUP, SIGINT or SIGTERM a command rolls back an unfinished
+change and exits with 128 plus the number of the signal. If a disk or a pipe blocks it for two seconds (seven if it runs hooks), it ends
+without that, and ` + "`fsmtx recover`" + ` finishes the change. This page is generated:
+` + "`go test ./internal/tools -run TestCommandsDocument -update`" + `.
 `
 
-// TestCommandsDocument: docs/commands.md has the help of every command.
+// TestCommandsDocument: docs/commands.md has every command, what it does, and the names of its flags.
 func TestCommandsDocument(t *testing.T) {
 	const file = "../../docs/commands.md"
-	text := commandsHead
-	eachHelp(func(path string, help func(string) string) {
-		text += "\n## " + path + "\n\n```text\n" + strings.TrimSpace(help("")) + "\n```\n"
+	rows, top := map[string]string{}, "" // the rows of each group, and the group of the command at the top
+	eachVisible(func(c *cobra.Command, path string) {
+		if c.HasParent() && !c.Parent().HasParent() {
+			top = c.GroupID
+		}
+		if c.HasParent() {
+			rows[top] += fmt.Sprintf("| `%s` | %s | %s |\n", path, c.Short, flagsOf(c))
+		}
 	})
+	text := commandsHead
+	for _, group := range Tree().Groups() {
+		text += "\n## " + strings.TrimSuffix(group.Title, ":") + "\n\n| | What it does | Flags |\n| --- | --- | --- |\n" + rows[group.ID]
+		delete(rows, group.ID)
+	}
+	require.Empty(t, rows, "commands of no group")
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	got, want := strings.Split(string(data), "\n"), strings.Split(text, "\n")
-	for i, line := range want {
-		if i >= len(got) || got[i] != line {
-			t.Fatalf("docs/commands.md:%d: want %q; run go test ./internal/tools -run TestCommandsDocument -update", i+1, line)
+	require.Equal(t, text, string(data), "run go test ./internal/tools -run TestCommandsDocument -update")
+}
+
+// flagsOf returns the names of the flags that only some commands have.
+func flagsOf(c *cobra.Command) string {
+	var names []string
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" && f.Name != "directory" {
+			names = append(names, "`--"+f.Name+"`")
 		}
-	}
-	require.Len(t, got, len(want), "docs/commands.md has lines that no command prints; run with -update")
+	})
+	return strings.Join(names, " ")
 }
 
 // TestWorkflowsDocument: the drawing in docs/write.md is the output of graph, and the
