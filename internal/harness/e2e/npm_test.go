@@ -125,6 +125,21 @@ func TestInstalledByNPM(t *testing.T) {
 	p.run(s.Project, "fsmtx", "install", "--check", "--no-steps")
 }
 
+// TestByNPX: from the packed archives, without an installation, and the hooks do not run npx's copy, which it may remove.
+func TestByNPX(t *testing.T) {
+	p := newPackages(t)
+	dir := filepath.Join(p.home, "project")
+	npx := func(args ...string) string {
+		return p.run(dir, "npx", append([]string{"--yes", "--package", p.main(), "--package", p.platform(), "--", "fsmtx"}, args...)...)
+	}
+	assert.Contains(t, npx("version"), "fsmtx ")
+	npx("install")
+	hooks, err := os.ReadFile(filepath.Join(dir, ".claude", "settings.local.json"))
+	require.NoError(t, err)
+	assert.Contains(t, string(hooks), filepath.Join(p.home, ".local/share/fsmtx/bin/fsmtx"))
+	assert.NotContains(t, string(hooks), "_npx")
+}
+
 // TestPackagesAreAsNPMPacksThem: the archives have what "npm pack" takes, with the same
 // names, and a second run makes the same bytes.
 func TestPackagesAreAsNPMPacksThem(t *testing.T) {
