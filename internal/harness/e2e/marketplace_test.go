@@ -28,7 +28,8 @@ func TestACloneIsAMarketplace(t *testing.T) {
 
 	onPath(s)
 	s.Session = realclient.NewSession()
-	r = s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("early", "2", "completed")), Do(TaskList("list")), Say("done"), Say("done"))}, "go")
+	r = s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("early", "2", "completed")), Do(TaskList("list")),
+		Say("done"), Say("done"))}, "go")
 	assert.Equal(t, []string{"#1 [pending] Write", "#2 [pending] Publish [blocked by #1]"}, taskLines(t, r, "list"))
 	assert.Contains(t, r.Text("early"), `#1 "Write" must be done first`)
 }
