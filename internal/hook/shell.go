@@ -253,18 +253,11 @@ func pastOf(call Invocation) *gates.Past {
 
 // askPerson returns the question about the calls, and the tool's input with a token in each of them.
 func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.Verdict, jsontext.Value) {
-	const why = "takes something away"
 	refuse := func(reason string) (gates.Verdict, jsontext.Value) {
-		return gates.Verdict{Decision: state.Deny, Why: why, Reason: reason}, nil
+		return gates.Verdict{Decision: state.Deny, Why: takesAway, Reason: reason}, nil
 	}
-	switch who := h.streams.Who(); {
-	case !who.FromClient():
-		return refuse("this event does not come from the client, so nobody is asked: " + who.Why)
-	case who.Kind == caller.Agent && who.Program != "" && who.Program != h.agent.Name:
-		return refuse(who.Program + " cannot ask its person about a command. " + OnlyAPerson(who, h.call.Cwd, found[0].person))
-	}
-	if hook := h.newAnswerer(ctx); hook != "" {
-		return refuse(state.NotByPerson(hook, inTerminal(h.call.Cwd, found[0].person)))
+	if why := h.unaskable(ctx, found[0]); why != "" {
+		return refuse(why)
 	}
 	if len(found) == 1 { // of several, one may make the next one possible
 		why, err := h.futile(ctx, found[0])
@@ -275,15 +268,13 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.
 			return refuse(strings.TrimSuffix(message.Words(why.Error())+"; "+message.Hint(why), "; "))
 		}
 	}
-	var questions []string
-	var offers []string
+	var questions, offers []string
 	rewritten := line
 	for _, one := range slices.Backward(found) { // from the end, so that offsets stay valid
 		switch {
 		case one.hidden:
 			return refuse("write the command literally, without variables, substitutions or patterns, so that the person " +
-				"can see it: an agent cannot " +
-				one.Rule.What + " by itself")
+				"can see it: an agent cannot " + one.Rule.What + " by itself")
 		case one.token:
 			return refuse("leave out --" + GrantFlag + ": the hook adds it when it asks the person")
 		}
@@ -310,9 +301,25 @@ func (h *hook) askPerson(ctx context.Context, line string, found []held) (gates.
 	}
 	reason := strings.Join(questions, "\n") +
 		"\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside " +
-		"the client, not with ! in it: " +
-		inTerminal(h.call.Cwd, strings.Join(offers, " && "))
-	return gates.Verdict{Decision: state.Ask, Why: why, Reason: reason}, input
+		"the client, not with ! in it: " + inTerminal(h.call.Cwd, strings.Join(offers, " && "))
+	return gates.Verdict{Decision: state.Ask, Why: takesAway, Reason: reason}, input
+}
+
+// takesAway is why a command is asked about or refused.
+const takesAway = "takes something away"
+
+// unaskable returns why the person cannot be asked about a call, empty if they can.
+func (h *hook) unaskable(ctx context.Context, one held) string {
+	switch who := h.streams.Who(); {
+	case !who.FromClient():
+		return "this event does not come from the client, so nobody is asked: " + who.Why
+	case who.Kind == caller.Agent && who.Program != "" && who.Program != h.agent.Name:
+		return who.Program + " cannot ask its person about a command. " + OnlyAPerson(who, h.call.Cwd, one.person)
+	}
+	if hook := h.newAnswerer(ctx); hook != "" {
+		return state.NotByPerson(hook, inTerminal(h.call.Cwd, one.person))
+	}
+	return ""
 }
 
 // unasked returns the verdict on a call about which the person could not be asked.

@@ -24,54 +24,8 @@ func Claude() Dialect {
 			"ReadMcpResourceDirTool": {"ReadMcpResourceDir"},
 			"SetGoal":                {"ProposeGoal"},
 		},
-		Settings: Settings{
-			Files: []File{
-				{Scope: System, In: Managed},
-				{Scope: Project, In: InWorkTree, Path: ".claude/settings.local.json"}, // facts 52 and 66, Claude Code 2.1.329
-				{Scope: Project, In: InProject, Path: ".claude/settings.local.json"},
-				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
-				{Scope: User, In: InConfig, Path: "settings.json"},
-			},
-			ConfigDir: ".claude", ConfigVariable: "CLAUDE_CONFIG_DIR",
-			Marked:  true, // facts 97 and 169, Claude Code 2.1.329
-			Plugins: true,
-			Skills:  []File{{In: InProject, Path: ".claude"}, {In: InConfig}},
-
-			Kinds: map[string]Kind{"disableAllHooks": {Type: 't'}, "env": {Type: '{'}, "permissions": {Type: '{'},
-				"cleanupPeriodDays": {Type: '0'}, "allowedHttpHookUrls": {Type: '['}, "httpHookAllowedEnvVars": {Type: '['}}, // measured with 2.1.329
-			Env: "env",
-
-			RequestURLs: "allowedHttpHookUrls", RequestEnv: "httpHookAllowedEnvVars",
-			Options:      "pluginConfigs",
-			OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
-
-			Switch:   Switch{settings: []Path{{"disableAllHooks"}}, disables: true, byDefault: true},
-			ToEnable: `no "disableAllHooks": true`,
-		},
-		Hooks: Hooks{
-			Entries: claudeEntries(),
-			Types:   []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
-			// FieldRoot: two plugins may have the same command, each in its own directory.
-			Identity:        []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
-			Timeout:         600 * time.Second,
-			TimeoutUnit:     time.Second,
-			Args:            true,
-			PowerShell:      true,
-			Async:           true,
-			If:              true,
-			OnFailure:       true,
-			Requests:        true,
-			PositiveTimeout: true,
-			FinalNewline:    true,
-			NoUnsetBraces:   true,
-			ToolMatcher:     MatchNames,
-			OtherMatcher:    MatchNames,
-			Variables: []Variable{{"CLAUDECODE", ValueOne}, {"CLAUDE_PROJECT_DIR", ValueProject},
-				{"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot},
-				{"CLAUDE_PLUGIN_DATA", ValuePluginData}, {"CLAUDE_PID", ValueOther}, {"CLAUDE_EFFORT", ValueOther}, {"AI_AGENT", ValueOther},
-				{"CLAUDE_CODE_ENTRYPOINT", ValueOther}, {"CLAUDE_CODE_SESSION_ATTENDED", ValueOther}, {"CLAUDE_CODE_CHILD_SESSION", ValueOther}},
-			Moves: true,
-		},
+		Settings: claudeSettings(),
+		Hooks:    claudeHooks(),
 		Answers: Answers{
 			Objects: ObjectsOnAnyExit, Schema: claudeSchema(),
 			BlockDecision: "block", SilentReason: "No stderr output", AskReason: true,
@@ -86,6 +40,62 @@ func Claude() Dialect {
 				"isImage": {Type: 't'},
 			}},
 		},
+	}
+}
+
+// claudeSettings returns where Claude Code has hooks, and what turns them off.
+func claudeSettings() Settings {
+	return Settings{
+		Files: []File{
+			{Scope: System, In: Managed},
+			{Scope: Project, In: InWorkTree, Path: ".claude/settings.local.json"}, // facts 52 and 66, Claude Code 2.1.329
+			{Scope: Project, In: InProject, Path: ".claude/settings.local.json"},
+			{Scope: Project, In: InProject, Path: ".claude/settings.json"},
+			{Scope: User, In: InConfig, Path: "settings.json"},
+		},
+		ConfigDir: ".claude", ConfigVariable: "CLAUDE_CONFIG_DIR",
+		Marked:  true, // facts 97 and 169, Claude Code 2.1.329
+		Plugins: true,
+		Skills:  []File{{In: InProject, Path: ".claude"}, {In: InConfig}},
+
+		Kinds: map[string]Kind{"disableAllHooks": {Type: 't'}, "env": {Type: '{'}, "permissions": {Type: '{'},
+			"cleanupPeriodDays": {Type: '0'}, "allowedHttpHookUrls": {Type: '['}, "httpHookAllowedEnvVars": {Type: '['}}, // measured with 2.1.329
+		Env: "env",
+
+		RequestURLs: "allowedHttpHookUrls", RequestEnv: "httpHookAllowedEnvVars",
+		Options:      "pluginConfigs",
+		OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
+
+		Switch:   Switch{settings: []Path{{"disableAllHooks"}}, disables: true, byDefault: true},
+		ToEnable: `no "disableAllHooks": true`,
+	}
+}
+
+// claudeHooks returns what the entry of a hook may contain.
+func claudeHooks() Hooks {
+	return Hooks{
+		Entries: claudeEntries(),
+		Types:   []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
+		// FieldRoot: two plugins may have the same command, each in its own directory.
+		Identity:        []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
+		Timeout:         600 * time.Second,
+		TimeoutUnit:     time.Second,
+		Args:            true,
+		PowerShell:      true,
+		Async:           true,
+		If:              true,
+		OnFailure:       true,
+		Requests:        true,
+		PositiveTimeout: true,
+		FinalNewline:    true,
+		NoUnsetBraces:   true,
+		ToolMatcher:     MatchNames,
+		OtherMatcher:    MatchNames,
+		Variables: []Variable{{"CLAUDECODE", ValueOne}, {"CLAUDE_PROJECT_DIR", ValueProject},
+			{"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot},
+			{"CLAUDE_PLUGIN_DATA", ValuePluginData}, {"CLAUDE_PID", ValueOther}, {"CLAUDE_EFFORT", ValueOther}, {"AI_AGENT", ValueOther},
+			{"CLAUDE_CODE_ENTRYPOINT", ValueOther}, {"CLAUDE_CODE_SESSION_ATTENDED", ValueOther}, {"CLAUDE_CODE_CHILD_SESSION", ValueOther}},
+		Moves: true,
 	}
 }
 
