@@ -164,7 +164,7 @@ func (st *status) detailsOf(n node, folded bool) (all []string) {
 	if folded && (c.Done() || st.steps.Word(c) == "blocked") {
 		return nil
 	}
-	for _, line := range append(GatesOf(c), flowOf(st.steps, c)...) {
+	for _, line := range append(c.Demands(), flowOf(st.steps, c)...) {
 		if !strings.HasPrefix(line, "after ") {
 			all = append(all, line)
 		}

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -133,32 +132,6 @@ func treeOf(e state.Evidence) string {
 	return ", in " + message.Line(e.Tree)
 }
 
-// GatesOf returns the gates of a step, a line each.
-func GatesOf(c *state.Current) (lines []string) {
-	if len(c.BlockedBy) > 0 {
-		var ids []string
-		for _, id := range c.BlockedBy {
-			ids = append(ids, fmt.Sprintf("#%d", id))
-		}
-		lines = append(lines, "after "+strings.Join(ids, ", "))
-	}
-	for _, gate := range c.Gates() {
-		lines = append(lines, gate.String())
-	}
-	if len(c.Only) > 0 {
-		lines = append(lines, "only here: "+strings.Join(c.Only, ", "))
-	}
-	return lines
-}
-
-func DeciderOf(s workflow.Step) ShownDecider {
-	d := ShownDecider{By: cmp.Or(s.Decides, "agent")}
-	if s.Chooser != nil {
-		d.Run = s.Chooser.Run
-	}
-	return d
-}
-
 // flowOf returns when a step is needed, how it can end and what that gives, a line each.
 func flowOf(s *state.State, c *state.Current) (lines []string) {
 	if c.Each != nil {
@@ -234,7 +207,7 @@ type shownStep struct {
 
 	Outcome  string               `json:"outcome"`
 	Outcomes []state.Choosable    `json:"outcomes"`
-	Decides  ShownDecider         `json:"decides"`
+	Decides  workflow.Decider     `json:"decides"`
 	When     []workflow.Condition `json:"when"`
 	Round    int                  `json:"round"`
 	Parent   int64                `json:"parent"`
@@ -247,11 +220,6 @@ type shownStep struct {
 	Items     []string       `json:"items,omitzero"`     // the lines for which it is done in this round
 	ItemsDone int            `json:"itemsDone,omitzero"` // how many of them
 	Item      string         `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
-}
-
-type ShownDecider struct {
-	By  string `json:"by"`
-	Run string `json:"run"`
 }
 
 func shownState(frame *gates.Frame, s *state.State) shown {
@@ -268,7 +236,7 @@ func shownStepOf(s *state.State, c *state.Current) shownStep {
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
 		Gates: workflow.ShownGates(c.Gates()), Only: append([]string{}, c.Only...),
 		Evidence: s.About(c.ID),
-		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: DeciderOf(c.Step), When: append([]workflow.Condition{}, c.When...),
+		Outcome:  c.Outcome, Outcomes: s.Choosable(c), Decides: c.Decider(), When: append([]workflow.Condition{}, c.When...),
 		Round: c.Round, Values: map[string]string{}, Set: append([]workflow.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds(),
 		Each: c.Each, Item: s.Item(c),
 	}

@@ -1,11 +1,13 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/message"
 )
 
 // Gate is a condition of a step, as a value: what it is, when it is evaluated, and what it
@@ -76,6 +78,39 @@ func (s Step) Gates() (all []Gate) {
 		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: s.Approval})
 	}
 	return all
+}
+
+// Demands returns what the step comes after, its gates and its rules, a line each.
+func (s Step) Demands() (lines []string) {
+	if len(s.BlockedBy) > 0 {
+		var ids []string
+		for _, id := range s.BlockedBy {
+			ids = append(ids, "#"+message.Itoa(id))
+		}
+		lines = append(lines, "after "+strings.Join(ids, ", "))
+	}
+	for _, gate := range s.Gates() {
+		lines = append(lines, gate.String())
+	}
+	if len(s.Only) > 0 {
+		lines = append(lines, "only here: "+strings.Join(s.Only, ", "))
+	}
+	return lines
+}
+
+// Decider says how a step ends, as programs read it: the agent, a person, or a command.
+type Decider struct {
+	By  string `json:"by"`
+	Run string `json:"run"`
+}
+
+// Decider returns who says how the step ends.
+func (s Step) Decider() Decider {
+	d := Decider{By: cmp.Or(s.Decides, "agent")}
+	if s.Chooser != nil {
+		d.Run = s.Chooser.Run
+	}
+	return d
 }
 
 // NeedsPerson reports whether the step, or one of its outcomes, needs the approval of a person.

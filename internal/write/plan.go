@@ -22,8 +22,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/shell"
-	"github.com/fsmtx/fsmtx/internal/show"
-	"github.com/fsmtx/fsmtx/internal/state"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -299,7 +297,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 		if p.PartOf[i] != 0 {
 			message.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
 		}
-		for _, gate := range append(show.GatesOf(&state.Current{Step: p.Steps[i]}), p.Steps[i].Ends(p.PartOf[i])...) {
+		for _, gate := range append(p.Steps[i].Demands(), p.Steps[i].Ends(p.PartOf[i])...) {
 			message.Fprintf(&b, "         %s\n", gate)
 		}
 		perLine(&b, "         ", p.Steps[i].Each)
@@ -324,7 +322,7 @@ func perLine(b *strings.Builder, indent string, e *workflow.Each) {
 		step.BlockedBy, step.When = nil, nil
 		step.Outcomes = slices.DeleteFunc(step.Outcomes, func(o workflow.Outcome) bool { return len(o.Gates()) == 0 })
 		message.Fprintf(b, "%seach %s\n", indent, step.Subject)
-		for _, gate := range append(show.GatesOf(&state.Current{Step: step}), step.Ends(0)...) {
+		for _, gate := range append(step.Demands(), step.Ends(0)...) {
 			message.Fprintf(b, "%s     %s\n", indent, gate)
 		}
 		perLine(b, indent+"     ", step.Each)
@@ -362,7 +360,7 @@ type shownCreated struct {
 	Gates []workflow.ShownGate `json:"gates"` // of every kind
 
 	Outcomes []workflow.Outcome   `json:"outcomes"`
-	Decides  show.ShownDecider    `json:"decides"`
+	Decides  workflow.Decider     `json:"decides"`
 	Each     *workflow.Each       `json:"each,omitzero"`
 	PartOf   int64                `json:"partOf,omitzero"` // number of the step that it is a part of
 	When     []workflow.Condition `json:"when"`
@@ -389,7 +387,7 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	for i, c := range p.Plan.Creations() {
 		step, file := p.Steps[i], tasks.Form.File(c)
 		out.Created = append(out.Created, shownCreated{file.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check,
-			step.Approval, string(file.Data), workflow.ShownGates(step.Gates()), step.Outcomes, show.DeciderOf(step), step.Each,
+			step.Approval, string(file.Data), workflow.ShownGates(step.Gates()), step.Outcomes, step.Decider(), step.Each,
 			p.PartOf[i], step.When,
 			append([]string{}, step.Only...), append([]workflow.Value{}, step.Set...), step.Within})
 	}
