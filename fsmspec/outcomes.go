@@ -154,27 +154,39 @@ func (t Task) setsLine() (text string, members []string) {
 // of the metadata in which it says so.
 func (t Task) outcomesLine(base int64) (text string, member []string) {
 	step := t.step()
+	step.ID += base
+	for i := range step.Outcomes {
+		if step.Outcomes[i].Back != 0 {
+			step.Outcomes[i].Back += base
+		}
+	}
+	return EndsAs(step, t.Flow.level)
+}
+
+// EndsAs returns the sentences of a description that tell the agent how a step, with numbers of the list, can end, and the member of
+// the metadata in which it says so. level is what a stop ends; empty is the workflow.
+func EndsAs(step machine.Step, level string) (text string, member []string) {
 	choices := step.Choices()
 	if len(choices) < 2 {
 		return "", nil
 	}
 	var all []string
 	for _, name := range choices {
-		i := slices.IndexFunc(t.Flow.Outcomes, func(o Outcome) bool { return o.Name == name })
+		i := slices.IndexFunc(step.Outcomes, func(o machine.Outcome) bool { return o.Name == name })
 		switch {
 		case i < 0:
-		case t.Flow.Outcomes[i].Back != 0:
-			o := t.Flow.Outcomes[i]
-			name += fmt.Sprintf(" (back to #%d, %s at most)", base+o.Back, timesText(o.Max))
-		case t.Flow.Outcomes[i].Stop:
-			name += " (ends " + cmp.Or(t.Flow.level, "the workflow") + ")"
+		case step.Outcomes[i].Back != 0:
+			o := step.Outcomes[i]
+			name += fmt.Sprintf(" (back to #%d, %s at most)", o.Back, timesText(o.Max))
+		case step.Outcomes[i].Stop:
+			name += " (ends " + cmp.Or(level, "the workflow") + ")"
 		}
 		all = append(all, name)
 	}
 	text = "Ends as: " + strings.Join(all, ", or ") + "."
-	switch t.Flow.Decides {
+	switch step.Decides {
 	case ByPerson:
-		return text + fmt.Sprintf(" The person decides: ask them %q, with exactly these options.", Question(base+t.ID)), nil
+		return text + fmt.Sprintf(" The person decides: ask them %q, with exactly these options.", Question(step.ID)), nil
 	case ByCommand:
 		return text + " A command decides when you complete it.", nil
 	}

@@ -57,6 +57,7 @@ type Evidence struct {
 	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
 
 	Moved *Moved `json:"moved,omitzero"`
+	With  string `json:"with,omitzero"` // id of the continuation that has copied the line from another list
 
 	// Of a step that is done for lines; see State.Expansion.
 	Expands string   `json:"expands,omitzero"` // id of the expansion
@@ -199,13 +200,31 @@ func parseEvidence(data []byte) (all []Evidence, wrong int) {
 // ErrForged is in the error that tells of lines of evidence that count for nothing.
 var ErrForged = errors.New("have no checksum or a wrong one, so they count for nothing: fsmtx did not write them, or they were changed")
 
+// stands reports whether the line counts: one from another list does while the step is in the list by the same continuation. Lines of
+// a continuation that has died, or was undone, do not.
+func (s *State) stands(e Evidence) bool {
+	if e.With == "" {
+		return true
+	}
+	c := s.Step(e.Step)
+	return c != nil && c.Workflow.With == e.With
+}
+
+// counting returns those of the lines that count.
+func (s *State) counting(all []Evidence) []Evidence {
+	if slices.ContainsFunc(all, func(e Evidence) bool { return !s.stands(e) }) {
+		return slices.DeleteFunc(all, func(e Evidence) bool { return !s.stands(e) })
+	}
+	return all
+}
+
 // parse returns the lines of evidence in data, and adds to the troubles those that count for nothing.
 func (s *State) parse(name string, data []byte) []Evidence {
 	all, wrong := parseEvidence(data)
 	if wrong > 0 {
 		s.Troubles = append(s.Troubles, fmt.Errorf("lines of evidence (%d in %s) %w", wrong, name, ErrForged))
 	}
-	return all
+	return s.counting(all)
 }
 
 // maxEvidence is the size in bytes from which on old denials are dropped from the file. It is
@@ -243,6 +262,7 @@ func newest(all []Evidence) []Evidence {
 // thin returns the evidence about the steps of the state, with only the last few denials
 // of each step.
 func (s *State) thin(all []Evidence) []Evidence {
+	all = s.counting(all)
 	denials, calls := map[int64]int{}, map[callKey]int{}
 	keep := make([]bool, len(all))
 	for i, e := range slices.Backward(all) {

@@ -79,7 +79,7 @@ func (s *State) foldOf(w *workflow.Workflow) (given []Evidence) {
 		c := s.Step(e.Step)
 		switch {
 		case c != nil && c.Unread && !strings.HasPrefix(e.Why, EndWord): // its status is believed
-		case e.Verdict == Shown, c != nil && c.Workflow == w:
+		case e.Verdict == Shown && (e.With == "" || e.With == w.With), c != nil && c.Workflow == w:
 			f.add(e)
 		case e.Lets() && s.restarts(w, e.Reopens), e.IsReopen() && s.isAfter(w, e.Step) && f.anyDone(w):
 			f.restart(w)

@@ -30,6 +30,7 @@ const (
 	PendingFile  = "pending.json"
 	GrantsFile   = "grants.json"
 	StopFile     = "stop.json"
+	MovingFile   = "moving.json" // see Moving
 	HeardFile    = "heard.json"
 	ToldFile     = "told.json"
 )
@@ -87,6 +88,10 @@ func loadOnce(ctx context.Context, dir string, whole bool, opts ...txn.Option) (
 		return nil, false, err
 	}
 	s.Troubles, s.Changed = append(r.Troubles(), s.Troubles...), r.changed
+	if m := s.Moving; m.IsOpen() && m.IsElsewhere() {
+		s.Steps = slices.DeleteFunc(s.Steps, func(c *Current) bool { return slices.Contains(m.Steps, c.ID) })
+		s.Fold()
+	}
 	if len(s.Missing()) > 0 {
 		stale = src.Reader != nil && !recorded.same(readRecord(src).Steps)
 	}
@@ -137,6 +142,9 @@ type OnRecord struct {
 	Unread bool // some of the steps are known from the list only
 
 	changed []changed
+
+	continued map[string]tasks.Label                    // of tasks that were taken out because their workflow goes on in another list
+	records   map[*workflow.Workflow]*workflow.Workflow // in which each workflow is on record
 }
 
 // broken is a part of the record that cannot be read.
@@ -187,7 +195,7 @@ func readRecord(src Source) *OnRecord {
 // deleted and adds those that it created or restored. So an undo that kept a task leaves
 // that step in force.
 func recordOf(history []txn.Entry) *OnRecord {
-	r := &OnRecord{known: map[string]RecordedStep{}}
+	r := &OnRecord{known: map[string]RecordedStep{}, records: map[*workflow.Workflow]*workflow.Workflow{}}
 	inList := map[string]bool{}
 	replaced, undone := map[*workflow.Workflow]bool{}, tasks.Undone(history)
 	for _, e := range history {
@@ -206,6 +214,7 @@ func recordOf(history []txn.Entry) *OnRecord {
 			inList[tasks.Form.ID(f.Name)] = true
 			delete(replaced, r.known[tasks.Form.ID(f.Name)].Workflow) // an undo has brought it back
 		}
+		r.follow(e.Label, inList)
 		if e.Record == "" {
 			continue
 		}
@@ -214,10 +223,16 @@ func recordOf(history []txn.Entry) *OnRecord {
 			r.Broken = append(r.Broken, broken{err, tasksIn(e.Created)})
 			continue
 		}
-		w.Began, w.Undone = e.Time, undone[e.ID] != ""
-		for _, u := range w.All() {
-			for i := range u.Steps {
-				r.known[message.Itoa(u.Steps[i].ID)] = RecordedStep{Step: &u.Steps[i], Workflow: u}
+		for _, one := range w.Records() {
+			if one.Began = one.Since; one.Began.IsZero() {
+				one.Began = e.Time
+			}
+			one.Undone = undone[e.ID] != ""
+			for _, u := range one.All() {
+				r.records[u] = one
+				for i := range u.Steps {
+					r.known[message.Itoa(u.Steps[i].ID)] = RecordedStep{Step: &u.Steps[i], Workflow: u}
+				}
 			}
 		}
 		if text := message.Join(w.Replaced(), w.Changed); text != "" {

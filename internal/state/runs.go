@@ -12,8 +12,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Runs returns the state of each workflow that the history of the list in dir has and that was not undone, with those under its
-// steps, the oldest first; also of those that are not in the list any more. It takes no lock and creates nothing.
+// Runs returns the state of each workflow that the history of the list in dir has and that was not undone and does not go on
+// elsewhere, with those under its steps, the oldest first; also of those that are not in the list any more. It takes no lock and
+// creates nothing.
 //
 // Errors: that the list or S cannot be read, or nothing of what is on record. With no S there are none.
 func Runs(ctx context.Context, dir string) (all []*State, err error) {
@@ -28,7 +29,7 @@ func Runs(ctx context.Context, dir string) (all []*State, err error) {
 	r := readRecord(src)
 	of := map[*workflow.Workflow]RecordedSteps{}
 	for _, x := range r.known {
-		if w := r.root(x.Workflow); !w.Undone {
+		if w := r.root(x.Workflow); !w.Undone && r.WentOn(message.Itoa(x.ID)) == "" {
 			of[w] = append(of[w], x)
 		}
 	}

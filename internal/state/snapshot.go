@@ -76,6 +76,10 @@ func (s *State) readEvidence(src Source, whole bool) {
 		s.took(s.parse(EvidenceFile, data), 0, data)
 	}
 	s.noPending = err == nil && !slices.Contains(names, PendingFile)
+	if slices.Contains(names, MovingFile) {
+		s.Moving, err = readMoving(src)
+		trouble(err)
+	}
 	for _, name := range names {
 		if !strings.HasPrefix(name, LatePrefix) {
 			continue
@@ -110,7 +114,7 @@ func (s *State) readSnapshot(src Source) (offset int64) {
 	if err != nil || len(tail) < markBytes || crc32.ChecksumIEEE(tail[:markBytes]) != mark {
 		return 0
 	}
-	s.took(append(all, s.parse(EvidenceFile, tail[markBytes:])...), offset, tail[markBytes:])
+	s.took(append(s.counting(all), s.parse(EvidenceFile, tail[markBytes:])...), offset, tail[markBytes:])
 	return offset
 }
 

@@ -35,6 +35,7 @@ type State struct {
 	Dead []Pending // updates whose processes have died
 
 	Changed []changed
+	Moving  *Moving // the workflow that goes on in another list, or may; nil if there is none
 
 	noPending bool            // there is no file with updates that are being decided
 	marks     map[string]mark // what metadata says, by its text

@@ -150,7 +150,7 @@ func (st *Store) Note(ctx context.Context, s *State, e Evidence) error {
 	return err
 }
 
-// Open locks the list and reads the state of these steps.
+// Open locks the list and reads the state of these steps. A workflow that is found to go on in another list is not among them.
 func (st *Store) Open(ctx context.Context, live RecordedSteps) (*txn.Dir, *State, error) {
 	waiting, cancel := st.List.Waiting(ctx)
 	defer cancel()
@@ -159,6 +159,9 @@ func (st *Store) Open(ctx context.Context, live RecordedSteps) (*txn.Dir, *State
 		return nil, nil, err
 	}
 	s, err := live.State(ctx, dir.Path(), dir, false)
+	if err == nil {
+		s, err = st.resolved(ctx, dir, s, false)
+	}
 	if err != nil {
 		st.Release(dir)
 		return nil, nil, err

@@ -61,9 +61,10 @@ func (l List) options() []txn.Option {
 
 // isInUse reports whether the history must keep e: it has a record, and a task that it
 // created is still in the list. Without the record the gates of that task would be
-// lost. If a file's existence cannot be determined, isInUse returns true.
+// lost. If a file's existence cannot be determined, isInUse returns true. What tells in which list
+// a workflow goes on is kept, too: the other list asks for it.
 func (l List) isInUse(e txn.Entry) bool {
-	return e.Record != "" && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool {
+	return mayContinue(e.Label) || e.Record != "" && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool {
 		_, err := l.Files().Lstat(filepath.Join(l.Dir, f.Name))
 		return !errors.Is(err, fs.ErrNotExist)
 	})

@@ -30,6 +30,11 @@ type Label struct {
 	Undo       string `json:"undo,omitzero"` // id of the change that this one undid
 	Step       int64  `json:"step,omitzero"` // number of the step whose copies the change created or deleted; 0 for a hydration
 
+	// Of a workflow that goes on in another list: see [Label.Continues].
+	With  string  `json:"with,omitzero"`   // id of the continuation
+	To    string  `json:"to,omitzero"`     // the other list, of the change that takes the workflow out
+	Steps []int64 `json:"steps,omitempty"` // numbers in this list of the steps that come or go, those without a task among them
+
 	ID string `json:"-"` // id of the change itself; set by Labels
 }
 

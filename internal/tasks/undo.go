@@ -27,6 +27,8 @@ var (
 	ErrUndone = errors.New("undone already")
 	// ErrReplaced is returned when a later change has deleted what the change created.
 	ErrReplaced = errors.New("replaced by a later change")
+	// ErrContinued is returned for a change by which a workflow goes on in another list: both lists would have it, or none.
+	ErrContinued = errors.New("it is half of a continuation, whose other half is in another list")
 )
 
 // Undoing is the effect of undoing a change of a list.
@@ -61,7 +63,7 @@ const (
 // change has kept. Undoing an undo restores the change. As with any change, the history keeps the
 // removed files.
 //
-// Errors: ErrNoChange, ErrUndone, ErrReplaced without force, errTimeout, *BusyError,
+// Errors: ErrNoChange, ErrUndone, ErrContinued, ErrReplaced without force, errTimeout, *BusyError,
 // that a lock was lost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
 	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})
@@ -89,6 +91,8 @@ type undoRequest struct {
 	force      bool   // remove created files even if they were modified since
 	replaced   bool   // allow a change whose tasks a later change has deleted
 	bare       bool   // restore nothing
+	half       bool   // allow a half of a continuation
+	plan       bool   // nothing is undone: whoever undoes a continuation undoes both halves
 }
 
 func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error) {
@@ -99,12 +103,16 @@ func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error)
 		return u, err
 	}
 	defer func() { u.Unreleased = dir.Close() }()
+	return l.undoIn(ctx, waiting, dir, what)
+}
+
+func (l List) undoIn(ctx, waiting context.Context, dir *txn.Dir, what undoRequest) (u Undoing, err error) {
 	history, err := dir.History()
 	if err != nil {
 		return u, err
 	}
 	for {
-		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() {
+		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() && u.label.With == "" {
 			return u, err
 		}
 		startup.ManyProcessors()
@@ -145,7 +153,7 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 }
 
 // PlanUndo returns what Undo would do. It takes no lock and changes nothing. Its errors
-// are ErrNoChange, ErrUndone, ErrReplaced, those of txn.ReadHistory and of txn.Entry.Err, or
+// are ErrNoChange, ErrUndone, ErrContinued, ErrReplaced, those of txn.ReadHistory and of txn.Entry.Err, or
 // the file system's.
 func (l List) PlanUndo(id string, force bool) (Undoing, error) {
 	return l.planUndo(undoRequest{id: id, force: force, replaced: force})
@@ -157,6 +165,7 @@ func (l List) PlanUndoBare(id string, force bool) (Undoing, error) {
 }
 
 func (l List) planUndo(what undoRequest) (Undoing, error) {
+	what.plan = true
 	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.Files()))
 	if err != nil {
 		return Undoing{}, err
@@ -179,6 +188,9 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 		return u, ErrUndone
 	}
 	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // a label is only for display
+	if u.label.With != "" && !what.half && !(what.plan && u.label.To == "" && u.label.Undo == "") {
+		return u, ErrContinued
+	}
 	u.label.Undo, u.label.Invocation = what.id, what.invocation
 	if !what.replaced {
 		for _, later := range history[i+1:] {

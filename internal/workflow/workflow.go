@@ -22,6 +22,9 @@ import (
 // know the gate must not treat the step as one without it.
 const Version = 6
 
+// continuedVersion is that of the record of a workflow that was in another list: an older program does not know what is in Beside.
+const continuedVersion = 6
+
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
 var ErrVersion = errors.New("the workflow was recorded by another version of fsmtx")
@@ -67,10 +70,15 @@ type Workflow struct {
 	// Sums of the hooks that could answer for the person when it was begun, see Answerer; nil if that is not known.
 	Answerers []string `json:"answerers,omitempty"`
 
+	From   *From      `json:"from,omitempty"`   // where it was before; nil if it began in this list
+	Since  time.Time  `json:"since,omitzero"`   // of one that was elsewhere: when its hydration began there
+	Beside []Workflow `json:"beside,omitempty"` // of one that was elsewhere: what came under its steps later
+
 	Machine *machine.Machine `json:"-"`
 	Began   time.Time        `json:"-"` // when its hydration began
 	Undone  bool             `json:"-"` // its hydration was undone
 	Part    bool             `json:"-"` // it came with another one, in Under
+	With    string           `json:"-"` // id of the continuation that brought it into the list; see From
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not
@@ -206,7 +214,9 @@ func (c Check) Environ(all []string) []string {
 // may contain, are replaced by U+FFFD. An error is returned for a workflow that
 // ParseWorkflow would refuse.
 func (w Workflow) Encode() (string, error) {
-	w.Version = Version
+	if w.Version = Version; w.From != nil {
+		w.Version = continuedVersion
+	}
 	if err := w.check(); err != nil {
 		return "", err
 	}
@@ -231,19 +241,21 @@ func ParseWorkflow(text string) (Workflow, error) {
 }
 
 func (w *Workflow) check() error {
-	if w.Version != Version {
+	if w.Version != Version && (w.Version != continuedVersion || w.From == nil) {
 		return fmt.Errorf("%w: version %d, want %d", ErrVersion, w.Version, Version)
 	}
-	if w.Dir == "" {
-		return errors.New("the record of a workflow has no dir")
-	}
-	if w.Parent < 0 || w.Parent > fsmspec.MaxID || w.Round < 0 {
-		return fmt.Errorf("the record of a workflow: parent #%d, round %d: out of range", w.Parent, w.Round)
-	}
 	all := map[int64]bool{}
-	for _, u := range w.All() {
-		if err := u.checkSteps(all); err != nil {
-			return err
+	for _, r := range w.Records() {
+		if r.Dir == "" {
+			return errors.New("the record of a workflow has no dir")
+		}
+		if r.Parent < 0 || r.Parent > fsmspec.MaxID || r.Round < 0 {
+			return fmt.Errorf("the record of a workflow: parent #%d, round %d: out of range", r.Parent, r.Round)
+		}
+		for _, u := range r.All() {
+			if err := u.checkSteps(all); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

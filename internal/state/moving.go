@@ -1,0 +1,568 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// A workflow can go on in another list. Two lists change, and no transaction has both, so one list has the last word: the workflow is
+// where the history of the list to which it goes says that it is. The steps, with the lock of the old list held from the first to
+// the last:
+//
+//   - S of the old list says, synced, that the workflow may go on in the other one, by a continuation with this id: [Moving].
+//   - The other list gets copies of the evidence, which count only with the transaction that follows.
+//   - It commits the transaction that creates the tasks, with the id in its label. From here the workflow is there.
+//   - The old list commits the transaction that takes the tasks out.
+//
+// If the process dies, the next one that has the lock of the old list asks the history of the other one, and completes what is
+// missing: see resolve. It cannot be wrong, because whoever could still commit there would hold this lock. Giving the workflow back is
+// the same: the note, the undo in the other list, and then the tasks come back here.
+
+// Moving is a note of a list that its workflow may be in another one.
+type Moving struct {
+	ID      string  `json:"id"` // of the continuation
+	To      string  `json:"to"` // the directory of the other list
+	Command string  `json:"command"`
+	Spec    string  `json:"spec"`
+	Session string  `json:"session"`       // of this list
+	Steps   []int64 `json:"steps"`         // numbers in this list
+	Done    bool    `json:"done,omitzero"` // it is there, and its tasks are not here any more: only the session has to be told
+}
+
+// Words says where the workflow goes on.
+func (m *Moving) Words() string { return wentOn(m.Command, m.To) }
+
+// wentOn says in which list a workflow goes on.
+func wentOn(command, to string) string {
+	return "the workflow of " + message.Clip(message.Words(command), message.MaxSubject) + " goes on in the task list " + message.Words(to)
+}
+
+// IsOpen reports whether it is not decided where the workflow is.
+func (m *Moving) IsOpen() bool { return m != nil && !m.Done }
+
+func readMoving(src Source) (*Moving, error) {
+	data, err := src.ReadState(MovingFile)
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	m := new(Moving)
+	if err := json.Unmarshal(data, m, jsonx.Tolerant); err != nil {
+		return nil, fmt.Errorf("%s: %w", MovingFile, err)
+	}
+	return m, nil
+}
+
+// IsElsewhere reports, without a lock, whether the workflow is in the other list by now.
+func (m *Moving) IsElsewhere() bool {
+	history, err := txn.ReadHistory(m.To)
+	change, _ := tasks.Standing(history, m.ID, false)
+	return err == nil && change != ""
+}
+
+// isThere reports whether the workflow is in the other list. It takes the lock of that: what an interrupted change has done there is
+// decided, and durable, only then.
+func (m *Moving) isThere(ctx context.Context, here tasks.List) (bool, error) {
+	other := tasks.List{Dir: m.To, Wait: here.Wait, FS: here.FS}
+	now, err := txn.StateDir(m.To)
+	if err == nil {
+		_, err = other.Files().Lstat(now)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	there := false
+	if err == nil {
+		st := &Store{List: other}
+		err = st.Locked(ctx, func(dir *txn.Dir) error {
+			history, err := dir.History()
+			if err != nil {
+				return err
+			}
+			change, err := tasks.Standing(history, m.ID, false)
+			there = change != ""
+			return err
+		})
+	}
+	return there, err
+}
+
+// label returns the label of the change that takes the workflow out.
+func (m *Moving) label() tasks.Label {
+	return tasks.Label{Command: m.Command, Spec: m.Spec, Session: m.Session, With: m.ID, To: m.To, Steps: m.Steps}
+}
+
+// resolve makes the list, which is locked, have the workflow if and only if the other list does not, and returns which it is.
+func (st *Store) resolve(ctx context.Context, dir *txn.Dir, m *Moving) (elsewhere bool, err error) {
+	ctx = context.WithoutCancel(ctx)
+	elsewhere, err = m.isThere(ctx, st.List)
+	if err != nil {
+		return false, fmt.Errorf("%s, or stays here; that list cannot be asked: %w", m.Words(), err)
+	}
+	history, err := dir.History()
+	if err != nil {
+		return elsewhere, err
+	}
+	out, err := tasks.Standing(history, m.ID, true)
+	switch {
+	case err != nil:
+	case elsewhere && out == "":
+		err = st.List.RemoveIn(ctx, dir, m.label())
+	case !elsewhere && out != "":
+		err = st.List.UndoIn(ctx, dir, out)
+	}
+	if err != nil || !elsewhere {
+		return elsewhere, cmp.Or(err, dir.RemoveState(MovingFile))
+	}
+	m.Done = true
+	return true, WriteMemo(dir, MovingFile, m)
+}
+
+// Resolve finds out where the workflow of the list is, if its note says that it may be elsewhere, and returns what the session has to be
+// told, once. If there is no note, as nearly always, that costs one look.
+func (st *Store) Resolve(ctx context.Context) (told string, err error) {
+	if st.lacks(MovingFile) {
+		return "", nil
+	}
+	err = st.Locked(ctx, func(dir *txn.Dir) error {
+		m, err := readMoving(dir)
+		if err != nil || m == nil {
+			return err
+		}
+		elsewhere := m.Done
+		if !elsewhere {
+			elsewhere, err = st.resolve(ctx, dir, m)
+		}
+		if elsewhere && err == nil {
+			told, err = m.Words(), dir.RemoveState(MovingFile)
+		}
+		return err
+	})
+	return told, err
+}
+
+// resolved is the state s of a list that is locked, once it is decided where its workflow is.
+func (st *Store) resolved(ctx context.Context, dir *txn.Dir, s *State, whole bool) (*State, error) {
+	if !s.Moving.IsOpen() {
+		return s, nil
+	}
+	if _, err := st.resolve(ctx, dir, s.Moving); err != nil {
+		return nil, err
+	}
+	return stateNow(ctx, dir, whole)
+}
+
+func stateNow(ctx context.Context, dir *txn.Dir, whole bool) (*State, error) {
+	r := readRecord(dir)
+	if err := r.AddUnread(dir.Path()); err != nil {
+		return nil, err
+	}
+	s, err := r.Steps.State(ctx, dir.Path(), dir, whole)
+	if err == nil {
+		s.Troubles = append(r.Troubles(), s.Troubles...)
+	}
+	return s, err
+}
+
+// follow makes the steps that are in the list those that a continuation brings or takes out, also those that have no task.
+func (r *OnRecord) follow(label string, inList map[string]bool) {
+	l, ok := tasks.Continuation(label)
+	if !ok {
+		return
+	}
+	if r.continued == nil {
+		r.continued = map[string]tasks.Label{}
+	}
+	for _, id := range l.Steps {
+		task := message.Itoa(id)
+		delete(r.continued, task)
+		switch {
+		case l.Adds():
+			inList[task] = true
+		case l.To != "":
+			r.continued[task] = l
+			fallthrough
+		default:
+			delete(inList, task)
+		}
+	}
+}
+
+// WentOn says where the workflow goes on that the task was a step of; empty if it was none of one that goes on elsewhere.
+func (r *OnRecord) WentOn(task string) string {
+	l, ok := r.continued[task]
+	if !ok {
+		return ""
+	}
+	return wentOn(l.Command, l.To)
+}
+
+// Elsewhere is OnRecord.WentOn of a step of the list in dir, read without the lock.
+func Elsewhere(dir string, step int64) string {
+	src, r := OpenRecord(dir)
+	src.Close()
+	return r.WentOn(message.Itoa(step))
+}
+
+// WentOnIn is OnRecord.WentOn of a list that is locked.
+func WentOnIn(dir *txn.Dir, task string) string { return readRecord(dir).WentOn(task) }
+
+// Continuing is a workflow of another list that is to go on in this one.
+type Continuing struct {
+	From    *Store
+	Root    int64  // the number of its first step there
+	Session string // which goes on with it
+	// Place returns the directory in which its gates look from now on.
+	Place  func(dir string) string
+	Chosen bool // an agent has chosen it
+}
+
+// Errors of Continue and GiveBack.
+var (
+	errOpenHere    = errors.New("is open in this list, too")
+	errNothingOpen = errors.New("has no open step")
+	errChecking    = errors.New("a check of one of its steps is running")
+	ErrWorkedOn    = errors.New("it was worked on since it was continued here")
+)
+
+// Continue makes a workflow go on in this list, and returns it as it is recorded here. It is then done with the other list, or that
+// is completed by whoever looks at it next.
+func (st *Store) Continue(ctx context.Context, x Continuing) (*workflow.Workflow, error) {
+	waiting, cancel := x.From.List.Waiting(ctx)
+	defer cancel()
+	dir, err := x.From.List.Open(waiting)
+	if err != nil {
+		return nil, err
+	}
+	defer x.From.Release(dir)
+	s, err := stateNow(ctx, dir, true)
+	if err == nil {
+		s, err = x.From.resolved(ctx, dir, s, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	moved, err := s.take(x.Root, readRecord(dir))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dir.Lock(waiting, moved.files()...); err != nil { // the client changes nothing while it is copied
+		return nil, err
+	}
+	if s, err = stateNow(ctx, dir, true); err == nil {
+		moved, err = s.take(x.Root, readRecord(dir))
+	}
+	if err != nil {
+		return nil, err
+	}
+	root := moved.records[0]
+	m := &Moving{ID: NewCallID(), To: st.List.Dir, Command: root.Command, Spec: root.Spec, Session: root.Session, Steps: moved.numbers()}
+	if err := WriteMemo(dir, MovingFile, m); err != nil {
+		return nil, err
+	}
+	w, err := st.receive(ctx, moved, m, x)
+	if elsewhere, unresolved := x.From.resolve(ctx, dir, m); elsewhere {
+		return w, nil
+	} else if err == nil {
+		err = unresolved
+	}
+	return nil, err
+}
+
+// taken is what goes on elsewhere: a workflow and everything under its steps.
+type taken struct {
+	*State
+	steps   []*Current
+	records []*workflow.Workflow // as they are on record, the workflow itself first
+}
+
+// take returns what goes on elsewhere with the workflow whose first step this is.
+func (s *State) take(root int64, r *OnRecord) (*taken, error) {
+	first := s.Step(root)
+	if first == nil {
+		return nil, fmt.Errorf("#%d %w", root, errNothingOpen)
+	}
+	top := s.Outermost(first)
+	name := "the workflow of " + message.Clip(message.Words(top.Command), message.MaxSubject)
+	t := &taken{State: s}
+	open := false
+	for _, c := range s.Steps {
+		if s.root(c.Workflow) != top {
+			continue
+		}
+		record := r.records[r.known[message.Itoa(c.ID)].Workflow]
+		switch {
+		case c.Unread || record == nil:
+			return nil, fmt.Errorf("%s cannot go on elsewhere: the record of %s cannot be read", name, c.Name())
+		case s.BeingDecided(c):
+			return nil, fmt.Errorf("%s cannot go on elsewhere now: %w", name, errChecking)
+		}
+		open = open || !c.Done()
+		t.steps = append(t.steps, c)
+		if !slices.Contains(t.records, record) {
+			t.records = append(t.records, record)
+		}
+	}
+	if !open {
+		return nil, fmt.Errorf("%s %w", name, errNothingOpen)
+	}
+	outer := r.records[r.known[message.Itoa(top.Steps[0].ID)].Workflow]
+	slices.SortStableFunc(t.records, func(a, b *workflow.Workflow) int { return cmp.Compare(btoi(b == outer), btoi(a == outer)) })
+	return t, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// BeingDecided reports whether an update of the step is being decided.
+func (s *State) BeingDecided(c *Current) bool {
+	return slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == c.ID })
+}
+
+func (t *taken) numbers() (ids []int64) {
+	for _, c := range t.steps {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// files returns the names of the tasks.
+func (t *taken) files() (names []string) {
+	for _, c := range t.steps {
+		if !c.Gone() {
+			names = append(names, tasks.Form.Name(message.Itoa(c.ID)))
+		}
+	}
+	return names
+}
+
+// spans returns the smallest and the largest number of the records, also of steps that are not in the list any more.
+func (t *taken) spans() (low, high int64) {
+	for _, r := range t.records {
+		for _, w := range r.All() {
+			for _, s := range w.Steps {
+				if low == 0 || s.ID < low {
+					low = s.ID
+				}
+				high = max(high, s.ID)
+			}
+		}
+	}
+	return low, high
+}
+
+// receive creates in this list what is taken from another one.
+func (st *Store) receive(ctx context.Context, t *taken, m *Moving, x Continuing) (w *workflow.Workflow, err error) {
+	src, live := OpenRecord(st.List.Dir, txn.WithFS(st.List.Files()))
+	src.Close()
+	dir, s, err := st.Open(ctx, live.Steps)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Release(dir)
+	for _, o := range s.Workflows() {
+		if o.Command == m.Command && len(s.OpenIn(o)) > 0 {
+			return nil, fmt.Errorf("the workflow of %s %w: %s", message.Words(m.Command), errOpenHere, st.List.Dir)
+		}
+	}
+	err = st.List.CreateIn(ctx, dir, func(base int64) ([]fsmspec.Creation, string, tasks.Label, int64, error) {
+		low, high := t.spans()
+		by := base - (low - 1)
+		if w, err = t.record(by, m, x); err != nil {
+			return nil, "", tasks.Label{}, 0, err
+		}
+		record, err := w.Encode()
+		label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, With: m.ID}
+		for _, id := range t.numbers() {
+			label.Steps = append(label.Steps, id+by)
+		}
+		var all []fsmspec.Creation
+		if err == nil {
+			all, err = t.creations(by, w)
+		}
+		if err == nil {
+			err = copyEvidence(dir, t.lines(by, m.ID, w))
+		}
+		return all, record, label, high + by, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s, err := stateNow(ctx, dir, false); err == nil {
+		_, _ = st.Apply(context.WithoutCancel(ctx), dir, s, Change{}) // the next event tries again
+	}
+	return w, nil
+}
+
+// record returns the record of what is taken, with larger numbers.
+func (t *taken) record(by int64, m *Moving, x Continuing) (*workflow.Workflow, error) {
+	var all []workflow.Workflow
+	for _, r := range t.records {
+		c, err := r.Copy(by)
+		if err != nil {
+			return nil, err
+		}
+		c.Since, c.From, c.Session, c.Agent, c.Lost, c.Changed = r.Began, nil, x.Session, "", nil, ""
+		if dir := x.Place(r.Dir); dir != r.Dir || c.Inode == 0 {
+			c.Dir, c.Inode, c.Chosen = dir, Inode(dir), x.Chosen
+		}
+		all = append(all, c)
+	}
+	w, root := &all[0], t.records[0]
+	w.From = &workflow.From{ID: m.ID, List: x.From.List.Dir, Session: root.Session, Dir: root.Dir, Time: time.Now().UTC()}
+	w.Parent, w.Round, w.After, w.Beside = 0, 0, nil, all[1:]
+	return w, nil
+}
+
+// creations returns the tasks of what is taken, as the list has them, with larger numbers.
+func (t *taken) creations(by int64, w *workflow.Workflow) (all []fsmspec.Creation, err error) {
+	descriptions := map[int64]string{}
+	for _, r := range w.Records() {
+		for _, u := range r.All() {
+			for _, s := range u.Steps {
+				descriptions[s.ID] = s.Description
+			}
+		}
+	}
+	for _, c := range t.steps {
+		if c.Gone() {
+			continue
+		}
+		n := fsmspec.Creation{ID: c.ID + by, Subject: c.Subject, Description: cmp.Or(descriptions[c.ID+by], c.Description)}
+		file := c.File
+		if file == nil {
+			file = new(tasks.Task)
+		}
+		n.ActiveForm = file.ActiveForm
+		for _, id := range c.blockers(t.State) {
+			number, _ := strconv.ParseInt(id, 10, 64)
+			n.BlockedBy = append(n.BlockedBy, number+by)
+		}
+		metadata, metadataErr := c.rightMetadata(file.Metadata)
+		n.Metadata = string(metadata)
+		if err := cmp.Or(metadataErr, n.Status.UnmarshalText([]byte(c.Status))); err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// lines returns the evidence about what is taken, as the other list has it.
+func (t *taken) lines(by int64, with string, w *workflow.Workflow) (all []Evidence) {
+	numbers := map[int64]bool{}
+	for _, c := range t.steps {
+		numbers[c.ID] = true
+	}
+	more := func(ids []int64) (shifted []int64) {
+		for _, id := range ids {
+			shifted = append(shifted, id+by)
+		}
+		return shifted
+	}
+	for _, e := range slices.Concat(t.read, t.late) {
+		switch {
+		case numbers[e.Step]:
+			if e.Question == fsmspec.Question(e.Step) {
+				e.Question = fsmspec.Question(e.Step + by)
+			}
+			e.Step += by
+		case e.Verdict == Shown: // that is about all workflows
+			e.Step = t.steps[0].ID + by
+		default:
+			continue
+		}
+		e.Reopens, e.NotNeeded, e.With, e.Moved = more(e.Reopens), more(e.NotNeeded), with, nil
+		if e.Changed != 0 {
+			e.Changed += by
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// copyEvidence adds lines of another list to the evidence, and syncs them.
+func copyEvidence(dir *txn.Dir, all []Evidence) error {
+	for i, e := range all {
+		line, err := e.line()
+		if err == nil && i < len(all)-1 {
+			err = dir.AppendStateLazily(EvidenceFile, line)
+		} else if err == nil {
+			err = dir.AppendState(EvidenceFile, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GiveBack undoes the change by which a workflow was continued here: it goes on where it was before.
+func (st *Store) GiveBack(ctx context.Context, change string, w *workflow.Workflow) error {
+	from := &Store{List: tasks.List{Dir: w.From.List, Wait: st.List.Wait, FS: st.List.FS}, Unreleased: st.Unreleased}
+	return from.Locked(ctx, func(dir *txn.Dir) error {
+		history, err := dir.History()
+		if err != nil {
+			return err
+		}
+		m := Moving{ID: w.From.ID, To: st.List.Dir}
+		out, err := tasks.Standing(history, m.ID, true)
+		if err != nil {
+			return err
+		}
+		for _, e := range history {
+			if l, ok := tasks.Continuation(e.Label); ok && e.ID == out {
+				m.Command, m.Spec, m.Session, m.Steps = l.Command, l.Spec, l.Session, l.Steps
+			}
+		}
+		err = st.Locked(ctx, func(here *txn.Dir) error {
+			s, err := stateNow(ctx, here, true)
+			switch {
+			case err != nil:
+				return err
+			case s.isWorkedOn(m.ID):
+				return ErrWorkedOn
+			}
+			if err := WriteMemo(dir, MovingFile, m); err != nil {
+				return err
+			}
+			return st.List.UndoIn(ctx, here, change)
+		})
+		if errors.Is(err, ErrWorkedOn) {
+			return err
+		}
+		elsewhere, unresolved := from.resolve(ctx, dir, &m)
+		if !elsewhere && unresolved == nil {
+			return nil
+		}
+		return cmp.Or(err, unresolved)
+	})
+}
+
+// isWorkedOn reports whether something was decided about a workflow since it was continued here.
+func (s *State) isWorkedOn(with string) bool {
+	mine := func(c *Current) bool { return c != nil && c.Workflow.With == with }
+	return slices.ContainsFunc(slices.Concat(s.Evidence, s.Calls), func(e Evidence) bool {
+		return e.With == "" && e.isDecision() && e.Verdict != Deny && e.Verdict != Ask && mine(s.Step(e.Step))
+	}) || slices.ContainsFunc(s.Steps, func(c *Current) bool {
+		return c.Workflow.With != with && slices.ContainsFunc(s.Above(c.Workflow), mine)
+	})
+}
