@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/hook"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/message"
@@ -87,21 +86,18 @@ func (f *workFlags) begin(c *cobra.Command, s terminal.Streams, args []string) e
 	}
 	s.SurviveBrokenPipe()
 	ctx, _ = Interruptible(ctx)
-	chosen := s.Who().Kind != caller.Person && s.Who().Kind != caller.Script && l.found.Project == "" // by the agent of a session
-	dir := ""
-	if chosen {
-		dir = l.Directory(ctx)
-	}
+	dir, chosen := l.directory(ctx)
 	begin := func(agreed bool) (hydrate.Begun, hydrate.Result, error) {
 		return hydrate.Begin(ctx, hydrate.Beginning{
 			Skill: what, Plan: plan, Program: s.Who().Program, Args: f.args, Here: here, List: l.found,
-			Typed: l.Via.Who == state.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen && dir == "",
+			Typed: l.Via.Who == state.ThePerson, Way: l.Way, Dir: dir, Chosen: chosen,
 		}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Program: s.Who().Program, Log: l.Log, FromClient: func() bool { return agreed },
 			Answerers: func() []string { return hook.AllAnswerers(s, cmp.Or(dir, here)) }})
 	}
 	begun, result, err := begin(false)
 	if errors.Is(err, hydrate.ErrReplaces) || errors.Is(err, hydrate.ErrElsewhere) { // then a person has to agree
-		rule := hook.Beginning(ruleOf(c), what, result.Lost, here, dir)
+		rule := ruleOf(c)
+		rule.What = hook.Beginning(what, result.Lost, here, dir)
 		if _, err := permit(c, s, rule, f.grant, args); err != nil {
 			return err
 		}

@@ -55,6 +55,7 @@ func Subcommands() []Subcommand {
 		{Name: "recover", Group: ForFollowing, Make: newRecover},
 		{Name: "begin", Group: ForAgents, Misused: misusedWork("begin"), other: "--" + hook.PlanFlag,
 			Make: func(s terminal.Streams) *cobra.Command { return NewBegin(s, nil) }},
+		{Name: "continue", Group: ForAgents, Make: newContinue, Misused: misusedWork("continue")},
 		{Name: "next", Group: ForAgents, Make: newNext, Misused: misusedWork("next")},
 		{Name: "start", Group: ForAgents, Make: newStart, Misused: misusedWork("start")},
 		{Name: "complete", also: progress.Finish, Group: ForAgents, Make: newComplete, Misused: misusedWork("complete")},

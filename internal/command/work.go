@@ -124,6 +124,16 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	return l, nil
 }
 
+// directory returns the directory of the session whose agent runs the command; chosen reports that the agent chooses it, because no
+// hook has told it. Persons, scripts and agents without a session take the one in which they are.
+func (l *listWork) directory(ctx context.Context) (dir string, chosen bool) {
+	if who := l.streams.Who().Kind; who == caller.Person || who == caller.Script || l.found.Project != "" {
+		return "", false
+	}
+	dir = l.Directory(ctx)
+	return dir, dir == ""
+}
+
 // Sender returns who works on the steps by a command. Without a terminal of their own that is
 // the agent, whatever its environment says.
 func Sender(s terminal.Streams) state.By {

@@ -169,6 +169,9 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		return nil, f.trouble(err)
 	}
 	target := r.Steps.Find(u.Task)
+	if words := r.WentOn(u.Task); words != "" && target == nil {
+		return nil, wentOn(u.Task, words)
+	}
 	if target == nil {
 		t, err := state.TaggedTask(f.List.Dir, u.Task)
 		if err != nil {
@@ -193,6 +196,14 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		return nil, f.trouble(errors.Join(c.troubles...))
 	}
 	return c, Verdict{}
+}
+
+// wentOn refuses an update of a step whose workflow goes on in another list.
+func wentOn(task, words string) Verdict {
+	v := Verdict{Decision: state.Deny, Why: "it goes on elsewhere",
+		Reason: message.Sprintf("#%s is not decided about in this list: %s", task, words)}
+	v.past.none = true
+	return v
 }
 
 // redone makes the list of these steps show the state of its workflows, at an event that is
@@ -255,6 +266,8 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 	d := decision{} // the recovery has taken the step out of the list
 	if s.Step(c.target.ID) != nil {
 		d = c.decideUnlessAnswered(s)
+	} else if words := state.WentOnIn(dir, c.update.Task); words != "" {
+		return d, wentOn(c.update.Task, words)
 	}
 	return d, c.carryOut(ctx, dir, s, d)
 }
@@ -353,6 +366,9 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	s, err := c.Look(ctx, c.steps)
 	if err != nil {
 		return decision{}, c.trouble(errors.Join(cause, err))
+	}
+	if s.Moving.IsOpen() {
+		return decision{}, wentOn(c.update.Task, s.Moving.Words()+", or is being continued there: try again")
 	}
 	d := c.decideUnlessAnswered(s)
 	if !d.decided() {

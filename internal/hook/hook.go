@@ -191,7 +191,20 @@ func (h *hook) enforce(ctx context.Context) (a client.Answer) {
 	}
 	h.endGrants(ctx)
 	h.EndOrphans()
-	return h.told(ctx, h.ruled(ctx))
+	return client.Join(h.call.Name, h.wentOn(ctx), h.told(ctx, h.ruled(ctx)))
+}
+
+// wentOn tells the session, once, that its workflow goes on in another list.
+func (h *hook) wentOn(ctx context.Context) client.Answer {
+	words, err := h.Resolve(ctx)
+	if err != nil {
+		return h.troubled(err.Error())
+	}
+	if words == "" {
+		return client.Answer{}
+	}
+	words = message.Sprintf("%s: it is not in the list of this session any more", words)
+	return client.Tell(h.call.Name, "Note: "+words+". Tell the person if you were working on it.", "fsmtx: "+words)
 }
 
 // ruled answers the event by the rules.

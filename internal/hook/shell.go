@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -43,7 +44,7 @@ func (h *hook) shell(ctx context.Context) client.Answer {
 	for _, words := range script.Calls() {
 		one, ok := h.findHeld(words)
 		if !ok {
-			one, ok = h.heldBegin(ctx, words, dir)
+			one, ok = h.heldByState(ctx, words, dir)
 		}
 		dir = changesDirectory(dir, words)
 		if ok {
@@ -103,21 +104,52 @@ type Reader func(args []string) (call Invocation, behind int, ok bool)
 // PlanFlag is the flag of begin with which the other program has to run it.
 const PlanFlag = "plan"
 
-// heldBegin returns the call of "fsmtx begin" in the words if a person has to agree to it: it would replace unfinished workflows, or
-// dir, in which it runs, is not in the session's project.
-func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
+// heldByState returns the call of "fsmtx begin" or "fsmtx continue" in the words if a person has to agree to it: that depends on what
+// is on record. dir is where it runs.
+func (h *hook) heldByState(ctx context.Context, words []shell.Word, dir string) (one held, ok bool) {
 	call, ok := h.invoked(words)
-	if !ok || call.Rule.Command != "begin" || call.Fails && !call.hidden {
+	deciding := map[string]func(context.Context, Invocation, string) string{"begin": h.begins, "continue": h.continues}[call.Rule.Command]
+	if !ok || deciding == nil || call.Fails && !call.hidden {
 		return one, false
 	}
 	if h.project() != "" && h.streams.Who().FromClient() {
 		_ = h.KeepDirectory(ctx, h.project()) // without it the command takes its own, and the person is told
 	}
+	if call.Rule.What = deciding(ctx, call, dir); call.Rule.What == "" {
+		return one, false
+	}
+	one = held{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
+	one.person = h.outside(call)
+	return one, true
+}
+
+// continues returns to what a person has to agree before the workflow of a list that is named goes on here; empty if to nothing, and
+// if the command refuses by itself.
+func (h *hook) continues(ctx context.Context, call Invocation, dir string) (what string) {
+	named := cmp.Or(call.Flags.Lookup("session").Value.String(), call.Flags.Lookup("list").Value.String())
+	if named == "" || call.hidden {
+		return ""
+	}
+	from, err := h.listNamed(ctx, named)
+	if err != nil {
+		return ""
+	}
+	q := continuation.Query{Lookup: h.streams.Getenv, Here: cmp.Or(h.project(), dir), List: h.List.Dir}
+	u, err := continuation.Choose(ctx, q, from, strings.Join(call.Args, ""))
+	if err != nil {
+		return ""
+	}
+	return q.Needs(u)
+}
+
+// begins returns to what a person has to agree before a workflow is begun: it would replace unfinished workflows, or dir is not in the
+// session's project. It is empty if to nothing.
+func (h *hook) begins(ctx context.Context, call Invocation, dir string) (what string) {
 	frame := *h.Frame
 	if !h.isAboutOwnList(call) {
 		var err error
 		if frame.List.Dir, err = h.listNamed(ctx, call.Flags.Lookup("list").Value.String()); err != nil {
-			return one, false // the command says so
+			return "" // the command says so
 		}
 	}
 	skill := "a skill"
@@ -129,25 +161,22 @@ func (h *hook) heldBegin(ctx context.Context, words []shell.Word, dir string) (o
 	lost := frame.WouldReplace(ctx, state.Calling{Command: hydrate.CommandOf(skill), Session: h.Session, Agent: h.call.AgentID})
 	project := h.project()
 	if len(lost) == 0 && (project == "" || dir != "" && gates.IsIn(project, dir)) {
-		return one, false
+		return ""
 	}
-	call.Rule = Beginning(call.Rule, skill, lost, dir, project)
-	one = held{Invocation: call, token: IsSet(call.Flags, GrantFlag)}
-	one.person = h.outside(call)
-	return one, true
+	return Beginning(skill, lost, dir, project)
 }
 
-// Beginning returns the rule about a command that begins a skill in place of unfinished workflows, or in a directory that is not in
-// the session's project. Each may be empty.
-func Beginning(rule Loosening, skill string, lost []string, dir, project string) Loosening {
-	rule.What = "begin " + message.Words(skill)
+// Beginning says that a command begins a skill in place of unfinished workflows, or in a directory that is not in the session's
+// project. Each may be empty.
+func Beginning(skill string, lost []string, dir, project string) (what string) {
+	what = "begin " + message.Words(skill)
 	if project != "" && (dir == "" || !gates.IsIn(project, dir)) {
-		rule.What += message.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
+		what += message.Sprintf(" in %s, outside of %s", cmp.Or(dir, "another directory"), project)
 	}
 	if len(lost) > 0 {
-		rule.What += " in place of " + strings.Join(lost, ", ")
+		what += " in place of " + strings.Join(lost, ", ")
 	}
-	return rule
+	return what
 }
 
 // changesDirectory returns where the shell is after a command, if it is in dir before; empty if that cannot be told.

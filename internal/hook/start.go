@@ -3,9 +3,12 @@ package hook
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/client"
+	"github.com/fsmtx/fsmtx/internal/continuation"
 	"github.com/fsmtx/fsmtx/internal/gates"
 	"github.com/fsmtx/fsmtx/internal/message"
 	"github.com/fsmtx/fsmtx/internal/programs"
@@ -34,11 +37,12 @@ func (h *hook) recovered(ctx context.Context) client.Answer {
 // start tells a session that goes on what is open.
 func (h *hook) start(ctx context.Context) client.Answer {
 	text, err := "", error(nil)
+	continuation.Remember(ctx, &h.Store, h.streams.Getenv)
 	switch {
 	case h.agent.Session && h.call.Resumed:
 		text, err = h.Resume(ctx, h.call.TranscriptPath)
 	case h.agent.Session && h.call.Source != "fork" && h.call.Source != "clear":
-		return client.Answer{}
+		return h.unfinished(ctx)
 	case !h.agent.Session:
 		heard, unread := h.Heard(h.call.SessionID)
 		if err = unread; err == nil && (h.call.Resumed || heard.Works) {
@@ -49,9 +53,31 @@ func (h *hook) start(ctx context.Context) client.Answer {
 	case err != nil:
 		return h.failed("the agent could not be given the state of its workflow", err)
 	case text == "":
-		return h.separated(ctx)
+		if a := h.separated(ctx); a != (client.Answer{}) {
+			return a
+		}
+		return h.unfinished(ctx)
 	}
 	return client.Tell(h.call.Name, text+h.way(h.call.TranscriptPath, "").Manual(), "")
+}
+
+// unfinished tells a session that begins that the project has unfinished workflows of sessions that have ended, or are older than a
+// day. The session has none of its own.
+func (h *hook) unfinished(ctx context.Context) client.Answer {
+	if h.call.Resumed || h.call.Cwd == "" {
+		return client.Answer{}
+	}
+	all, err := continuation.Find(ctx, continuation.Query{Lookup: h.streams.Getenv, Here: h.call.Cwd, List: h.List.Dir})
+	all = slices.DeleteFunc(all, func(u continuation.Unfinished) bool { return u.AtWork && time.Since(u.Time) < 24*time.Hour })
+	if err != nil || len(all) == 0 {
+		return client.Answer{}
+	}
+	text := message.Sprintf("this project has an unfinished workflow of another session (%s)", all[0])
+	if len(all) > 1 {
+		text += message.Sprintf(", and %d more", len(all)-1)
+	}
+	text += "; fsmtx continue goes on with it here, fsmtx step end closes it"
+	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to go on with it.", "fsmtx: "+text)
 }
 
 // way returns by what the agent works on the steps, as the transcript shows. prompt is the id of a prompt; see progress.Offered.
@@ -98,7 +124,8 @@ func (h *hook) separated(ctx context.Context) client.Answer {
 		how = "was forked from another one, it seems from " + before + ", which was worked on last,"
 	}
 	text := message.Sprintf("this session %s and has a task list of its own. The workflow of that session (%s) stays there: "+
-		"here its steps are not in the list and are not enforced. To enforce them here, invoke the skill again, which begins it anew%s",
+		"here its steps are not in the list and are not enforced. fsmtx continue goes on with them here; "+
+		"to begin it anew, invoke the skill again%s",
 		how, open, back)
 	h.noted(gates.Verdict{Trouble: text})
 	return client.Tell(client.SessionStart, "Note: "+text+". Ask the person whether to do that, or to go on in the other session.",

@@ -35,8 +35,8 @@ func TestTheToolsThatTheClientLoads(t *testing.T) {
 		assert.False(t, *tool.Annotations.DestructiveHint, tool.Name)
 		assert.False(t, *tool.Annotations.OpenWorldHint, tool.Name)
 	}
-	assert.Equal(t, map[string]bool{"workflow_status": true, "workflow_begin": false, "step_start": false, "step_complete": false,
-		"step_skip": false}, reads)
+	assert.Equal(t, map[string]bool{"workflow_status": true, "workflow_begin": false, "workflow_continue": false, "step_start": false,
+		"step_complete": false, "step_skip": false}, reads)
 }
 
 // TestWhichClientsCanAsk: a person can be asked by a form, which a client has that names it

@@ -22,11 +22,11 @@ import (
 const signalGrace = 2 * time.Second
 
 const long = `Serves the steps of the current workflow to an agent, as tools of an MCP server on standard
-input and output: workflow_status, workflow_begin, step_start, step_complete and step_skip.
+input and output: workflow_status, workflow_begin, workflow_continue, step_start, step_complete and step_skip.
 They change the same task files as the client's TaskUpdate, and the same gates hold:
 order, files, checks, approval. They are for models and agents without task tools.
-workflow_begin does what "fsmtx begin" does. The resource fsmtx://current is what "fsmtx next"
-prints; who subscribes to it hears of every change within a second. The prompt "work" is for
+workflow_begin does what "fsmtx begin" does, and workflow_continue what "fsmtx continue" does.
+The resource fsmtx://current is what "fsmtx next" prints; who subscribes to it hears of every change within a second. The prompt "work" is for
 people, in clients that show prompts as commands: it begins with a skill's workflow, or goes on.
 
 The list is that of the call, of --session, or of the session in CLAUDE_CODE_SESSION_ID.

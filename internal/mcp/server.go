@@ -15,12 +15,13 @@ const instructions = `Some skills come as a workflow: steps with an order, and c
 	`workflow with these tools, unless you were told to use others.
 - workflow_status: the steps, which are ready, and the full text of the current one. Call it after you have called such a skill, and when you have lost track.
 - workflow_begin: to put the workflow of a skill into the list if calling the skill has not done that.
+- workflow_continue: to go on with a workflow that another session or agent has begun in this project.
 - step_start: before you work on a step.
 - step_complete: when the work of the step is done. Its conditions are checked then; a refusal says what is missing. Fix that and call it again.
 - step_skip: only if a step cannot or need not be done; a person is asked.
 Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
 
-// newServer returns a server with the five tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
+// newServer returns a server with the six tools, the resource and the prompt. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, no questions are asked, because it would answer them.
 func newServer(version string, f flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
@@ -49,6 +50,10 @@ func newServer(version string, f flags, lookup func(string) (string, bool), env 
 		"Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. "+
 			"All of its steps come, or none. It begins the workflow anew: not for going on with one.",
 		again), telling(w, t.begin))
+	addTool(s, all, tool("workflow_continue",
+		"Go on here with an unfinished workflow that another session or agent has begun in this project. If there are several, they are "+
+			"listed.",
+		changes), telling(w, t.goOn))
 	addTool(s, all, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.",
 		changes), telling(w, t.start))
 	addTool(s, all, tool("step_complete",

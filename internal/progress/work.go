@@ -43,8 +43,13 @@ func (w Way) On(ctx context.Context, f *gates.Frame, step int64) (*Work, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := s.Step(step)
+	c, elsewhere := s.Step(step), ""
+	if c == nil {
+		elsewhere = state.Elsewhere(f.List.Dir, step)
+	}
 	switch {
+	case elsewhere != "":
+		return nil, refusal(fmt.Sprintf("#%d is not decided about in this list: %s", step, elsewhere))
 	case len(s.Steps) == 0:
 		return nil, refusal(w.NoWorkflow())
 	case c == nil:

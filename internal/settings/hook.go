@@ -105,7 +105,7 @@ func Hooks(binary string, flags []string, d Duty) []Hook {
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
 // adds the session's id to their input: after /clear the server still has the id of the
 // session before (fact 92, client 2.1.329).
-const servedTools = "mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin)"
+const servedTools = "mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin|workflow_continue)"
 
 // IsServed reports whether a tool is one of "fsmtx mcp", under any name of the server.
 func IsServed(tool string) bool {

@@ -42,8 +42,12 @@ type Hydration struct {
 
 	Lost []string `json:"lost,omitempty"` // the unfinished workflows that it replaced, with how much of them was done
 
+	From *workflow.From `json:"from,omitempty"` // where its workflow was before; nil if it began with the hydration
+	To   string         `json:"to,omitzero"`    // the list in which the workflow goes on that it took out of this one
+
 	typed   bool   // a person typed the skill
 	project string // directory of the project; empty if unknown
+	record  workflow.Workflow
 }
 
 // ChangeState is the present state of a hydration.
@@ -57,6 +61,7 @@ const (
 	gone     ChangeState = "gone"    // other programs have deleted its tasks
 	cleared  ChangeState = "cleared" // all were done, so the client has removed them
 	empty    ChangeState = "empty"   // it created no task
+	moved    ChangeState = "moved"   // its workflow goes on in another list
 )
 
 // ChangedTask is a task that a hydration created or deleted.
@@ -162,10 +167,10 @@ func (r *reader) hydration(i int) Hydration {
 	h := Hydration{Number: e.Number, ID: e.ID, Time: e.Time, Created: []ChangedTask{}, Deleted: []ChangedTask{}}
 	var label tasks.Label
 	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
-	h.Skill, h.Spec, h.Session, h.Step = label.Command, label.Spec, label.Session, label.Step
+	h.Skill, h.Spec, h.Session, h.Step, h.To = label.Command, label.Spec, label.Session, label.Step, label.To
 	w, err := workflow.ParseWorkflow(e.Record)
 	if err == nil {
-		h.SHA256, h.Parent, h.project, h.Lost = w.SHA256, w.Parent, w.Dir, w.Lost
+		h.SHA256, h.Parent, h.project, h.Lost, h.From, h.record = w.SHA256, w.Parent, w.Dir, w.Lost, w.From, w
 	}
 	h.typed = strings.HasPrefix(label.Invocation, "prompt:")
 	for _, f := range e.Created {
@@ -209,6 +214,9 @@ func (r *reader) state(i int, h Hydration) (_ ChangeState, by int64) {
 	}
 	if tasks.Undoes(r.entries[i].Label) != "" {
 		return undoing, 0
+	}
+	if h.To != "" {
+		return moved, 0
 	}
 	if len(h.Created) == 0 {
 		return empty, 0

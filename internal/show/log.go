@@ -30,6 +30,9 @@ many tasks were created and deleted, how many of the created ones are completed,
   gone            other programs deleted its tasks
   cleared         all were done, so the client has removed its tasks
   empty           it created no tasks
+  goes on in L    its workflow was continued in the list L
+
+Where a workflow was continued here, the hydrations of the list follow in which it was before.
 
 --all prints those of every list; with --json an array of objects with list and hydrations.
 
@@ -40,7 +43,8 @@ one.
 
 --json prints an array of objects, newest first, or with N one object, with number, id, time,
 skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
-state (in the list, replaced, undone, undoing, gone, cleared, empty), by and undoes (numbers).
+state (in the list, replaced, undone, undoing, gone, cleared, empty, moved), by and undoes (numbers), from (id,
+list, session, dir, time: where its workflow was before) and to (the list in which it goes on).
 
 --decisions prints instead what hydrations, steps and guards decided about the list and in its
 sessions, oldest first, with who decided and why. Hydrations come from the history, steps from the
@@ -183,7 +187,34 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if len(all) == 0 {
 		return command.Fail(command.ExitNo, fmt.Errorf("%s: no skill has put a workflow into this task list", list.Dir), "")
 	}
-	return printHydrations(s, chosen, all)
+	if err := printHydrations(s, chosen, all); err != nil {
+		return err
+	}
+	return printBefore(s, all, map[string]bool{list.Dir: true})
+}
+
+// printBefore prints the hydrations of the lists in which the workflows were before, and so on.
+func printBefore(s terminal.Streams, all []Hydration, printed map[string]bool) error {
+	for _, h := range all {
+		if h.From == nil || h.State == undone || printed[h.From.List] {
+			continue
+		}
+		printed[h.From.List] = true
+		before, unread, err := readHistories(h.From.List)
+		reportUnread(s, unread)
+		if err != nil {
+			s.Errorf("%v", err)
+			continue
+		}
+		slices.Reverse(before)
+		if err := printHydrations(s, message.Sprintf("%s was before in the task list %s", h.Skill, h.From.List), before); err != nil {
+			return err
+		}
+		if err := printBefore(s, before, printed); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printHydrations prints a line for each hydration of a list.
@@ -252,7 +283,12 @@ func outcomeOf(h Hydration) string {
 		return fmt.Sprintf("%s by %d", h.State, h.By)
 	case undoing:
 		return fmt.Sprintf("undoes %d", h.Undoes)
+	case moved:
+		return "goes on in " + h.To
 	case inList:
+		if h.From != nil {
+			return fmt.Sprintf("%s, from %s", h.State, h.From.List)
+		}
 		if h.Parent != 0 {
 			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
 		}

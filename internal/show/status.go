@@ -40,7 +40,7 @@ Steps that are not needed for one reason are one line, if they stand below each 
 SESSION is a session's id or a list's name. Without it it is the session in
 CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
 list of this project that was hydrated last. --all prints one line for each list that has
-ever had a workflow. --full also prints the description of each step. "fsmtx step show" prints
+ever had a workflow, by project, what is unfinished first. --full also prints the description of each step. "fsmtx step show" prints
 the same.
 
 --watch shows the status on the whole terminal and redraws it when the list changes, until q
@@ -56,8 +56,8 @@ workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hy
 (clean, rolled back or committed: what "fsmtx recover" would report; or unknown, and then
 pending_error says why) and troubles (why the steps are not enforced, or not fully).
 A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
-are those of "fsmtx step show --json" with owner. With --all it prints an array of objects with list, session, skill,
-done, total, next (a subject) and time.`
+are those of "fsmtx step show --json" with owner. With --all it prints an object with
+projects, each with dir and workflows: objects with list, session, skill, done, total, next (a subject) and time.`
 
 type statusFlags struct{ all, watch, notify, full, json bool }
 

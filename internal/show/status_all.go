@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,10 +24,31 @@ type shownList struct {
 	Next    string    `json:"next"`
 	Time    time.Time `json:"time"`
 
-	gone int // steps that are gone without having been done, if no other one is open
+	gone    int // steps that are gone without having been done, if no other one is open
+	open    bool
+	project string
 }
 
-// statusOfAll prints one line for each list with a history, the newest first.
+// shownProject is the lists of a project.
+type shownProject struct {
+	Dir       string      `json:"dir"`       // empty if it is not known
+	Workflows []shownList `json:"workflows"` // the unfinished ones first, then the newest
+}
+
+// byProject groups lists, which are sorted: the projects with something unfinished first, then the newest.
+func byProject(lists []shownList) (all []shownProject) {
+	all = []shownProject{}
+	for _, l := range lists {
+		i := slices.IndexFunc(all, func(p shownProject) bool { return p.Dir == l.project })
+		if i < 0 {
+			i, all = len(all), append(all, shownProject{Dir: l.project})
+		}
+		all[i].Workflows = append(all[i].Workflows, l)
+	}
+	return all
+}
+
+// statusOfAll prints one line for each list with a history, by project.
 func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	dirs, err := tasklist.WithHistory(s.Getenv)
 	if err != nil {
@@ -51,35 +73,52 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if ready := now.Ready(); len(ready) > 0 {
 			l.Next = ready[0].Subject
 		}
-		if !now.HasOpen() {
+		if l.open = now.HasOpen(); !l.open {
 			l.gone = len(now.Missing())
+		}
+		for _, h := range all {
+			l.project = cmp.Or(h.project, l.project)
 		}
 		lists = append(lists, l)
 	}
-	slices.SortFunc(lists, func(a, b shownList) int { return b.Time.Compare(a.Time) })
+	slices.SortFunc(lists, func(a, b shownList) int {
+		if a.open != b.open {
+			return map[bool]int{true: -1, false: 1}[a.open]
+		}
+		return b.Time.Compare(a.Time)
+	})
+	projects := byProject(lists)
 	if asJSON {
-		return command.PrintJSON(s.Out, lists)
+		return command.PrintJSON(s.Out, map[string]any{"projects": projects})
 	}
 	if len(lists) == 0 {
 		return command.Fail(command.ExitNo, errors.New("no skill has put a workflow into a task list"), "")
 	}
 	columns := s.Columns(s.Out)
-	for _, l := range lists {
-		next := "no workflow"
-		switch {
-		case l.Next != "":
-			next = "next: " + l.Next
-		case l.Total > 0 && l.Done == l.Total:
-			next = "done"
-		case l.gone > 0:
-			next = fmt.Sprintf("%d gone", l.gone)
-		case l.Total > 0:
-			next = "nothing is ready"
-		}
-		text := fmt.Sprintf("%s  %s  %s  %d/%d  %s", l.Session, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
-		if _, err := message.Fprintf(s.Out, "%s\n", terminal.Cut(text, columns)); err != nil {
+	for _, p := range projects {
+		if _, err := message.Fprintf(s.Out, "%s\n", cmp.Or(p.Dir, "(project unknown)")); err != nil {
 			return err
+		}
+		for _, l := range p.Workflows {
+			if _, err := message.Fprintf(s.Out, "%s\n", terminal.Cut("  "+l.line(), columns)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func (l shownList) line() string {
+	next := "no workflow"
+	switch {
+	case l.Next != "":
+		next = "next: " + l.Next
+	case l.Total > 0 && l.Done == l.Total:
+		next = "done"
+	case l.gone > 0:
+		next = fmt.Sprintf("%d gone", l.gone)
+	case l.Total > 0:
+		next = "nothing is ready"
+	}
+	return fmt.Sprintf("%s  %s  %s  %d/%d  %s", l.Session, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
 }

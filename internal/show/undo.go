@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,6 +136,12 @@ func (u undoneHydration) refused(err error) error {
 	case errors.Is(err, tasks.ErrReplaced):
 		return message.WithHint(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By),
 			fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
+	case errors.Is(err, tasks.ErrContinued):
+		return message.WithHint(fmt.Errorf("%s is half of a continuation: %s", nameOf(h), cmp.Or(h.To, "the workflow was given back")),
+			"fsmtx continue makes the workflow go on in another list; fsmtx undo there gives it back")
+	case errors.Is(err, state.ErrWorkedOn):
+		return message.WithHint(fmt.Errorf("%s of %s is not given back: %w", nameOf(h), quoted(h.Skill), err),
+			"fsmtx continue takes it to another list")
 	}
 	return err
 }
@@ -156,6 +163,10 @@ func (u undoneHydration) decision(list tasks.List, by state.By) decisions.Record
 
 func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration) (tasks.Undoing, error) {
 	id := u.Hydration.ID
+	if h := u.Hydration; h.From != nil && h.State != undone && !f.dryRun {
+		given := tasks.Undoing{Removed: files(h.Created)}
+		return given, (&state.Store{List: list}).GiveBack(ctx, id, &h.record)
+	}
 	switch {
 	case f.dryRun && u.inner:
 		return list.PlanUndoBare(id, f.force)
@@ -165,6 +176,13 @@ func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration)
 		return list.UndoBare(ctx, id, f.force)
 	}
 	return list.Undo(ctx, id, f.force)
+}
+
+func files(all []ChangedTask) (names []string) {
+	for _, t := range all {
+		names = append(names, tasks.Form.Name(t.ID))
+	}
+	return names
 }
 
 // print prints what was undone: with whole all of it, otherwise what was undone before an
@@ -217,7 +235,7 @@ func toUndo(list tasks.List, number string) (h Hydration, inner []Hydration, err
 // only removed the tasks for the lines of a step: the step would remove them again.
 func lastToUndo(all []Hydration) (h Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != undone && h.State != undoing && !(h.Step != 0 && len(h.Created) == 0) &&
+		if h.State != undone && h.State != undoing && h.State != moved && !(h.Step != 0 && len(h.Created) == 0) &&
 			(h.Parent == 0 || h.State == inList) {
 			return h, true
 		}

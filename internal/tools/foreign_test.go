@@ -324,6 +324,8 @@ func (w *foreignWorld) calls() map[string][]call {
 			{args: []string{"complete", "5", "--list", "s1", "--outcome", foreign}}},
 		"fsmtx begin": {{args: []string{"begin", foreignSkill, "--list", "s1"}}, {args: []string{"begin", foreign}},
 			{args: []string{"begin", "./" + foreign}}},
+		"fsmtx continue": {{args: []string{"continue", foreign, "--to", "s9"}}, {args: []string{"continue", "--session", foreign, "--to", "s9"}},
+			{args: []string{"continue", "--list", "s1", "--to", foreign}}},
 
 		"fsmtx help": {{args: []string{"help", foreign}}},
 		"fsmtx completion": {{args: []string{"completion", foreign}}, {args: []string{"__complete", "status", ""}, lines: true},

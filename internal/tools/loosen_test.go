@@ -13,7 +13,7 @@ import (
 // harmless are the commands that take nothing away.
 var harmless = []string{
 	"init", "new", "validate", "fmt", "graph", "schema", "locate", "plan", "status", "statusline", "log", "attest",
-	"verify", "demo", "begin", "next", "start", "complete", "version", "hydrate", "hook", "mcp", "step", "step show", "guard",
+	"verify", "demo", "begin", "next", "start", "complete", "continue", "version", "hydrate", "hook", "mcp", "step", "step show", "guard",
 	"guard list", "guard explain", "guard skill-files",
 	"hooks", "hooks fire", "hooks eval", "hooks tool", "hooks model", "hooks list", "hooks check", "hooks status",
 }
@@ -42,7 +42,8 @@ func TestEveryCommandHasItsRule(t *testing.T) {
 		}
 		rule, ok := rules[path]
 		assert.True(t, ok, "fsmtx %s: say in hook.Loosenings or here whether an agent may run it without a person's yes", path)
-		granted := rule.When != nil || path == "complete" || path == "begin" // whose grant is the yes to what the state of the list says
+		// The grant of these is the yes to what the state of the list says.
+		granted := rule.When != nil || path == "complete" || path == "begin" || path == "continue"
 		assert.Equal(t, granted, c.Flags().Lookup(hook.GrantFlag) != nil, path)
 		delete(rules, path)
 	}

@@ -77,6 +77,7 @@ func toolsSubcommands() []command.Subcommand {
 		{Name: "demo", Group: command.ForSetup, Make: newDemo},
 		{Name: "version", Group: command.ForSetup, Make: newVersion},
 		begin,
+		own("continue"),
 		own("next"),
 		own("start"),
 		own("complete"),

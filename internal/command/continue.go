@@ -1,0 +1,122 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/continuation"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newContinue(s terminal.Streams) *cobra.Command {
+	f := &workFlags{}
+	var from string
+	c := &cobra.Command{
+		Use:   "continue [SKILL] [--session ID | --list NAME] [--to LIST]",
+		Short: "Go on here with a workflow that another session has begun",
+		Long: `Continue takes an unfinished workflow out of another task list and puts it into this one, with all that was decided: which
+steps are done, their values, rounds and items, and what came under them. Its numbers are new. It works from session to session,
+from agent to agent, and from one work tree of a repository to another: the gates look in this project from then on.
+
+Without arguments it is the unfinished workflow of this project. If there are several, or if its session is at work on it, they are
+listed, and one has to be named: by SKILL, or by the list that it is in. An agent needs the person's yes to take one from a session
+that is at work on it, or from another work tree or project.
+
+"fsmtx undo" gives the workflow back as long as nothing was decided here.
+
+--json prints an object with list, session, from (the list in which it was), text (as without --json), and what "fsmtx next --json"
+prints.
+`,
+		Example:           Example("fsmtx continue", "fsmtx continue release", "fsmtx continue --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		ValidArgsFunction: CompleteSkills(s),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && args[0] == "" {
+				return &Exit{exitTrouble, fmt.Errorf("got %s, want at most the name of a skill", InWords(args)), "run fsmtx continue --help"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return troubled(f.goOn(c, s, from, args))
+		},
+	}
+	NameList(s, c, &from)
+	addGrant(c, &f.grant)
+	c.Flags().StringVar(&f.list, "to", "", "the list of this `NAME`, or of the session with this id, in which it goes on")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	_ = c.RegisterFlagCompletionFunc("to", CompleteLists(s))
+	return c
+}
+
+// shownContinued is what continue prints as JSON.
+type shownContinued struct {
+	From string `json:"from"`
+	Text string `json:"text"`
+	shownWork
+}
+
+// goOn continues the workflow of the list that is named from, or else of the project.
+func (f *workFlags) goOn(c *cobra.Command, s terminal.Streams, from string, args []string) error {
+	ctx := c.Context()
+	l, err := f.find(ctx, s, true)
+	if err != nil {
+		return err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	dir, chosen := l.directory(ctx)
+	q := continuation.Query{Lookup: s.Getenv, Here: cmp.Or(dir, here), List: l.List.Dir, Chosen: chosen}
+	if from != "" {
+		found, err := FindList(ctx, s, from)
+		if err == nil {
+			err = MustExist(found.Dir)
+		}
+		if err != nil {
+			return err
+		}
+		from = found.Dir
+	}
+	u, err := continuation.Choose(ctx, q, from, strings.Join(args, ""))
+	if err != nil {
+		return &Exit{ExitNo, err, ""}
+	}
+	if u.List == l.List.Dir {
+		return &Exit{ExitNo, errors.New("the workflow is in this list already: " + u.List), "fsmtx next shows what is ready"}
+	}
+	rule := ruleOf(c)
+	switch rule.What = q.Needs(u); {
+	case rule.What == "":
+	case from == "" && s.Who().Kind != caller.Person:
+		return &Exit{ExitNo, errors.New("only a person can " + rule.What), "name its list, and the person is asked: fsmtx continue --list " +
+			shell.Join(filepath.Base(u.List))}
+	default:
+		if _, err := permit(c, s, rule, f.grant, args); err != nil {
+			return err
+		}
+	}
+	s.SurviveBrokenPipe()
+	ctx, stop := Interruptible(ctx)
+	defer stop()
+	text, err := continuation.Take(ctx, q, &l.Store, u)
+	if err != nil {
+		return &Exit{ExitNo, err, ""}
+	}
+	out := shownContinued{From: u.List, Text: text}
+	if now, err := state.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+		out.shownWork = shownWork{l.shown(now), progress.Waiting(now)}
+		text += "\n" + l.Next(now)
+	}
+	return l.print(out, text)
+}

@@ -1,0 +1,279 @@
+// Package continuation finds the unfinished workflows of a project in other lists, and makes one go on in this one. How two lists
+// change as one is in package state.
+package continuation
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Unfinished is a workflow with open steps in another list.
+type Unfinished struct {
+	List      string // the directory of the list
+	Session   string
+	Root      int64 // number of its first step
+	Workflow  *workflow.Workflow
+	Done, All int
+	Time      time.Time // when the list was last worked on
+	AtWork    bool      // its session is at work on it: the client's process runs, or the last event was a moment ago
+}
+
+// Query is where a workflow is to go on.
+type Query struct {
+	Lookup func(string) (string, bool)
+	Here   string // the project's directory, or one below it
+	List   string // the directory of the list in which it is to go on
+	Chosen bool   // an agent has chosen Here
+}
+
+// recently is how long after its last event a session counts as being at work, if its process is not known.
+const recently = 10 * time.Minute
+
+// forgotten is how long a list that nobody has touched is offered, and most how many are looked at.
+const (
+	forgotten = 30 * 24 * time.Hour
+	most      = 32
+)
+
+// Find returns the unfinished workflows of the project in other lists, those worked on last first.
+//
+// Errors: those of tasklist.WithHistory.
+func Find(ctx context.Context, q Query) (found []Unfinished, err error) {
+	dirs, err := tasklist.WithHistory(q.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	times := map[string]time.Time{}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+		times[dir] = touched(dir)
+		return dir == q.List || time.Since(times[dir]) > forgotten
+	})
+	slices.SortStableFunc(dirs, func(a, b string) int { return times[b].Compare(times[a]) })
+	for _, dir := range dirs[:min(len(dirs), most)] {
+		all, err := in(ctx, q, dir)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil { // a list that cannot be read is not offered
+			found = append(found, slices.DeleteFunc(all, func(u Unfinished) bool { return !q.isOurs(u.Workflow.Dir) })...)
+		}
+	}
+	return found, nil
+}
+
+// touched returns when something last changed in the state directory of a list.
+func touched(dir string) (last time.Time) {
+	now, err := txn.StateDir(dir)
+	if err != nil {
+		return last
+	}
+	entries, _ := os.ReadDir(now)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().After(last) && info.Mode().IsRegular() {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// in returns the unfinished workflows of one list.
+//
+// Errors: those of state.LoadNow.
+func in(ctx context.Context, q Query, dir string) (all []Unfinished, err error) {
+	s, err := state.LoadNow(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range s.Workflows() {
+		if s.Parent(w) != nil || len(s.OpenIn(w)) == 0 {
+			continue
+		}
+		u := Unfinished{List: dir, Session: w.Session, Root: w.Steps[0].ID, Workflow: w, Time: touched(dir)}
+		u.Done, u.All = s.Progress(w)
+		u.AtWork = q.isAtWork(u)
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// isAtWork reports whether the session of the workflow is at work on it. One in the process that asks is not: it was cleared or
+// forked, or has another id now.
+func (q Query) isAtWork(u Unfinished) bool {
+	c, err := state.Recall[process](&state.Store{List: tasks.List{Dir: u.List}}, clientFile)
+	if err == nil && c.PID != 0 {
+		me, _ := q.Lookup("CLAUDE_PID")
+		return state.StartOf(c.PID) == c.Start && me != strconv.Itoa(c.PID)
+	}
+	return time.Since(u.Time) < recently
+}
+
+// isOurs reports whether a directory is of the project, or of another work tree of its repository.
+func (q Query) isOurs(dir string) bool {
+	if q.isHere(dir) {
+		return true
+	}
+	_, ours, _ := state.WorkTreeOf(q.Here)
+	_, theirs, _ := state.WorkTreeOf(dir)
+	return ours != "" && ours == theirs
+}
+
+// isHere reports whether a directory is of the project.
+func (q Query) isHere(dir string) bool {
+	rel, err := filepath.Rel(safefile.Resolve(dir), safefile.Resolve(q.Here))
+	return err == nil && filepath.IsLocal(rel) || tasklist.Project(q.Lookup, dir) == tasklist.Project(q.Lookup, q.Here)
+}
+
+// Needs returns what a person has to agree to before an agent takes the workflow; empty if nothing: its session has ended, and its
+// gates look in this project.
+func (q Query) Needs(u Unfinished) string {
+	var from []string
+	if u.AtWork {
+		from = append(from, "from a session that is at work on it")
+	}
+	if dir := u.Workflow.Dir; !q.isHere(dir) {
+		from = append(from, message.Sprintf("from %s to %s", dir, q.place(dir)))
+	}
+	if len(from) == 0 {
+		return ""
+	}
+	return "take the workflow of " + words(u) + " " + strings.Join(from, ", and ")
+}
+
+func words(u Unfinished) string {
+	return message.Clip(message.Words(u.Workflow.Command), message.MaxSubject)
+}
+
+// String returns, for example, "release: 3 of 7 done, last worked on 2026-01-02 15:04, session 0b54".
+func (u Unfinished) String() string {
+	text := message.Sprintf("%s: %d of %d done, last worked on %s, session %s", words(u), u.Done, u.All,
+		u.Time.Local().Format("2006-01-02 15:04"), u.Session)
+	if u.AtWork {
+		text += ", which is at work on it"
+	}
+	return text
+}
+
+// Choose returns the workflow that is meant: of the named list, or else of the project, and of the skill unless that is empty. One
+// whose session is at work has to be named.
+//
+// Errors: that there is none, or several.
+func Choose(ctx context.Context, q Query, named, skill string) (u Unfinished, err error) {
+	var all []Unfinished
+	if named != "" {
+		all, err = in(ctx, q, named)
+	} else {
+		all, err = Find(ctx, q)
+	}
+	if err != nil {
+		return u, err
+	}
+	all = slices.DeleteFunc(all, func(u Unfinished) bool { return skill != "" && u.Workflow.Command != skill })
+	var lines []string
+	for _, u := range all {
+		lines = append(lines, "  "+u.String())
+	}
+	switch {
+	case len(all) == 0 && named != "":
+		return u, message.Lines("nothing to continue: " + message.Words(named) + " has no unfinished workflow" + ofSkill(skill))
+	case len(all) == 0:
+		return u, message.Lines("nothing to continue: no other list has an unfinished workflow of this project" + ofSkill(skill))
+	case len(all) > 1, named == "" && all[0].AtWork:
+		return u, message.Lines("name one, with SKILL, --session ID or --list NAME:\n" + strings.Join(lines, "\n"))
+	}
+	return all[0], nil
+}
+
+func ofSkill(skill string) string {
+	if skill == "" {
+		return ""
+	}
+	return " of " + message.Words(skill)
+}
+
+// Take makes the workflow go on in this list, by this session, and returns what there is to say of it, beside what is ready.
+//
+// Errors: those of state.Store.Continue.
+func Take(ctx context.Context, q Query, to *state.Store, u Unfinished) (text string, err error) {
+	from := &state.Store{List: tasks.List{Dir: u.List, Wait: cmp.Or(to.List.Wait, tasklist.Wait)}, Unreleased: to.Unreleased}
+	w, err := to.Continue(ctx, state.Continuing{From: from, Root: u.Root, Session: to.Session, Place: q.place, Chosen: q.Chosen})
+	if err != nil {
+		return "", err
+	}
+	text = message.Sprintf("%s goes on here (%d of %d done); it was in %s.", words(u), u.Done, u.All, u.List)
+	if w.Dir != u.Workflow.Dir {
+		text += message.Sprintf(" Its gates look in %s from now on.", w.Dir)
+	}
+	if len(w.Plan) == 0 && changed(w) { // a plan is read at every step
+		text += message.Sprintf(" %s has changed since it was begun: it goes on as it was.", w.Spec)
+	}
+	return text, nil
+}
+
+// changed reports whether the fsm.json of the workflow is another one now.
+func changed(w *workflow.Workflow) bool {
+	data, err := safefile.ReadFile(w.Spec, vfs.MaxFileBytes, 0)
+	sum := sha256.Sum256(data)
+	return err == nil && hex.EncodeToString(sum[:]) != w.SHA256 || errors.Is(err, fs.ErrNotExist)
+}
+
+// place returns the directory of this project in which gates look that looked in dir.
+func (q Query) place(dir string) string {
+	_, err := os.Stat(dir)
+	if err == nil && q.isHere(dir) {
+		return dir
+	}
+	here := tasklist.Project(q.Lookup, q.Here)
+	if rel, relErr := filepath.Rel(tasklist.Project(q.Lookup, dir), safefile.Resolve(dir)); err == nil && relErr == nil {
+		if info, err := os.Stat(filepath.Join(here, rel)); err == nil && info.IsDir() {
+			return filepath.Join(here, rel)
+		}
+	}
+	return here
+}
+
+// clientFile is the memo of the client's process that works on a list.
+const clientFile = "client.json"
+
+// process is a process of a client.
+type process struct {
+	PID   int    `json:"pid"`
+	Start string `json:"start"`
+}
+
+// Remember records which process works on a list that exists; nothing is written unless it is another one than before.
+func Remember(ctx context.Context, st *state.Store, lookup func(string) (string, bool)) {
+	text, _ := lookup("CLAUDE_PID")
+	pid, err := strconv.Atoi(text)
+	if now, stateErr := txn.StateDir(st.List.Dir); err != nil || stateErr != nil || !exists(now) {
+		return
+	}
+	c := process{pid, state.StartOf(pid)}
+	if was, err := state.Recall[process](st, clientFile); err != nil || was == c || c.Start == "" {
+		return
+	}
+	_ = state.Remember(ctx, st, clientFile, func(process) process { return c }) // then its last event tells
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,65 @@
+package mcp
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fsmtx/fsmtx/internal/continuation"
+	"github.com/fsmtx/fsmtx/internal/message"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+)
+
+type continueInput struct {
+	Skill   string `json:"skill,omitempty" jsonschema:"name of the skill, if the project has several unfinished workflows"`
+	List    string `json:"list,omitempty" jsonschema:"the list or session in which it is, if the skill does not tell"`
+	Session string `json:"session,omitempty" jsonschema:"leave it out: the client's hook fills it in"`
+}
+
+// goOn makes a workflow of another list go on in this one.
+func (t *tools) goOn(ctx context.Context, r *mcp.CallToolRequest, in continueInput) (result, *progress.Status, error) {
+	found, project, err := t.list(ctx, in.Session, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, from := continuation.Query{Lookup: t.lookup, Here: project, List: found.Dir}, ""
+	if in.List != "" {
+		other, err := tasklist.Find(ctx, tasklist.Query{Lookup: t.lookup, Named: in.List, Dir: project})
+		if err != nil {
+			return nil, nil, err
+		}
+		from = other.Dir
+	}
+	u, err := continuation.Choose(ctx, q, from, strings.TrimSpace(in.Skill))
+	if err != nil {
+		return nil, nil, err
+	}
+	if what := q.Needs(u); what != "" {
+		about := question{list: found.Dir, to: "continue: " + u.List}
+		yes, answered := t.answer(r, about)
+		switch {
+		case !answered && t.canAsk(r, found.Dir):
+			return t.ask(about, "The agent wants to "+what+". Let it?"), nil, nil
+		case !yes:
+			return nil, nil, message.Lines("only a person can " + what + ", in a terminal outside the client: fsmtx continue --list " +
+				shell.Join(filepath.Base(u.List)) + " --to " + shell.Join(found.Name()))
+		}
+	}
+	st := &state.Store{List: tasks.List{Dir: found.Dir, Wait: t.flags.LockTimeout}, Session: found.Session}
+	text, err := continuation.Take(ctx, q, st, u)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := state.LoadNow(context.WithoutCancel(ctx), found.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	status := byTools.Of(s, text)
+	return nil, &status, nil
+}
