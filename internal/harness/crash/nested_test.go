@@ -29,7 +29,7 @@ func (w *flow) calls(skill string) error {
 		value, ok := map[string]string{"HOME": w.home, "CLAUDE_CONFIG_DIR": w.home}[name]
 		return value, ok
 	}
-	_, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill,
+	_, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: filepath.Base(w.dir()), Command: skill,
 		Cwd: filepath.Join(w.home, "project")}, env, hydrate.Options{LockTimeout: 5 * time.Second, FS: w.files})
 	return err
 }

@@ -128,7 +128,7 @@ func (w *flow) copy(t testing.TB) *flow {
 // are: a death changes no inode. A lock without a record is as old as it is when a machine is
 // on again after a power cut.
 func (w *flow) adopt() error {
-	records, _ := filepath.Glob(filepath.Join(w.home, "tasks/.list.fsmtx/locks/record-*"))
+	records, _ := filepath.Glob(filepath.Join(filepath.Dir(w.dir()), "."+filepath.Base(w.dir())+".fsmtx", "locks/record-*"))
 	known := map[string]bool{}
 	for _, record := range records {
 		data, err := os.ReadFile(record)

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -40,13 +41,14 @@ type flow struct {
 	files vfs.FS                         // of fsmtx; nil is the operating system's
 	wrote func(path string, data []byte) // is called when the client has written a task; may be nil
 
+	name     string         // of the list; empty is list
 	answer   string         // the reason of the last refusal, for messages
 	unjudged map[int64]bool // steps whose updates were let through without a look at their gates
 }
 
 func openFlow(home string) *flow { return &flow{home: home, unjudged: map[int64]bool{}} }
 
-func (w *flow) dir() string { return filepath.Join(w.home, "tasks/list") }
+func (w *flow) dir() string { return filepath.Join(w.home, "tasks", cmp.Or(w.name, "list")) }
 
 func (w *flow) task(id int64) string {
 	return filepath.Join(w.dir(), strconv.FormatInt(id, 10)+".json")
@@ -360,7 +362,7 @@ func (w *flow) stateOf() (string, *state.State, error) {
 				fmt.Fprintf(&b, ", %s %d", o.Name, o.Used)
 			}
 		}
-		if c.ID == 4 {
+		if c.Local == 4 {
 			fmt.Fprintf(&b, ", undecided %t", s.Undecided(c))
 		}
 		fmt.Fprintf(&b, ", %v;\n", c.Values)

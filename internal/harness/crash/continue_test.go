@@ -1,0 +1,315 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/gates"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/state"
+	"github.com/fsmtx/fsmtx/internal/tasks"
+	"github.com/fsmtx/fsmtx/internal/workflow"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// other is the flow in another list of the same home, in which largest is the largest number that was ever given.
+func (w *flow) other(t require.TestingT, largest int) *flow {
+	o := openFlow(w.home)
+	o.name = "other"
+	if largest > 0 {
+		require.NoError(t, os.MkdirAll(o.dir(), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(o.dir(), ".highwatermark"), fmt.Append(nil, largest), 0o644))
+	}
+	return o
+}
+
+// first returns the number of the first step of the outermost workflow.
+func (w *flow) first() int64 {
+	s, err := state.LoadNow(context.Background(), w.dir())
+	if err != nil || len(s.Steps) == 0 {
+		return 0
+	}
+	return s.Outermost(s.Steps[0]).Steps[0].ID
+}
+
+// continues makes the workflow of w go on in the list of o.
+func (w *flow) continues(o *flow, files vfs.FS) (*workflow.Workflow, error) {
+	w.files, o.files = files, files
+	defer func() { w.files, o.files = nil, nil }()
+	from := w.frame().Store
+	to := o.frame().Store
+	return to.Continue(context.Background(), state.Continuing{From: &from, Root: w.first(), Session: filepath.Base(o.dir()),
+		Place: func(dir string) string { return dir }})
+}
+
+// givesBack undoes that.
+func (o *flow) givesBack(files vfs.FS) error {
+	o.files = files
+	defer func() { o.files = nil }()
+	change, w := o.continued()
+	if w == nil {
+		return errors.New("nothing was continued here")
+	}
+	st := o.frame().Store
+	return st.GiveBack(context.Background(), change, w)
+}
+
+// continued returns the last change that brought a workflow into the list.
+func (o *flow) continued() (change string, w *workflow.Workflow) {
+	history, _ := txn.ReadHistory(o.dir())
+	for _, e := range history {
+		if l, ok := tasks.Continuation(e.Label); ok && l.Adds() && l.Undo == "" {
+			if parsed, err := workflow.ParseWorkflow(e.Record); err == nil {
+				change, w = e.ID, &parsed
+			}
+		}
+	}
+	return change, w
+}
+
+// shown returns the state of the workflow, and checks that the tasks show it.
+func (w *flow) shown(t require.TestingT) string {
+	text, s, err := w.stateOf()
+	require.NoError(t, err)
+	if len(s.Steps) > 0 {
+		require.Empty(t, w.shows(s, nil))
+	}
+	return text
+}
+
+// TestAContinuedWorkflowIsAsItWas continues the workflow in another list before every transition, makes the transition there, and
+// compares with the list that was never left. Given back at once, it is where it was.
+func TestAContinuedWorkflowIsAsItWas(t *testing.T) {
+	for tr := range chosen(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			base := worlds.MemoryDir(t)
+			w := newFlow(t, base, tr.spec)
+			tr.before(t, w)
+			want, _, err := w.stateOf()
+			require.NoError(t, err)
+
+			o := w.other(t, 40)
+			_, err = w.continues(o, nil)
+			require.NoError(t, err)
+			if strings.Contains(tr.name, "script") {
+				return // the list shows what the gates have not decided
+			}
+			require.Equal(t, want, o.shown(t))
+			require.Empty(t, w.shown(t), "it is in the old list, too")
+			left, _ := filepath.Glob(filepath.Join(w.dir(), "[0-9]*.json"))
+			require.Empty(t, left)
+
+			require.NoError(t, o.givesBack(nil))
+			require.Empty(t, o.shown(t))
+			back, _, err := w.stateOf()
+			require.NoError(t, err)
+			require.Equal(t, want, back)
+
+			o = w.other(t, 0)
+			o.name = "third"
+			_, err = w.continues(o, nil) // the numbers are the same
+			require.NoError(t, err)
+			stayed := newFlow(t, base, tr.spec)
+			tr.before(t, stayed)
+			tr.act(stayed)
+			tr.act(o)
+			if strings.HasPrefix(tr.name, "undo") {
+				return // what has come together is not undone apart
+			}
+			want, _, err = stayed.stateOf()
+			require.NoError(t, err)
+			got, _, err := o.stateOf()
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+// TestDeathWhileAWorkflowIsContinued stops a continuation, and giving back, before each step of both transactions. The workflow is
+// then in one of the lists, as it was, for a reader and after the next event of the old list.
+func TestDeathWhileAWorkflowIsContinued(t *testing.T) {
+	for tr := range chosen(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			base := worlds.MemoryDir(t)
+			before := newFlow(t, base, tr.spec)
+			tr.before(t, before)
+			want, _, err := before.stateOf()
+			require.NoError(t, err)
+			_ = before.other(t, 40)
+			for _, back := range []bool{false, true} {
+				ends := map[bool]int{}
+				for n, died := len(tr.name)%sampled(37), true; died; n += sampled(37) {
+					w := before.copy(t)
+					o := w.other(t, 0)
+					if back {
+						_, err := w.continues(o, nil)
+						require.NoError(t, err)
+					}
+					died = false
+					steps := 0
+					files := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error {
+						if steps++; steps > n {
+							died = true
+							return faultfs.ErrFrozen
+						}
+						return nil
+					}}
+					if back {
+						err = o.givesBack(files)
+					} else {
+						_, err = w.continues(o, files)
+					}
+					require.True(t, died || err == nil, "%v", err)
+					elsewhere := w.oneTruth(t, o, want, fmt.Sprintf("back %t, step %d", back, n))
+					if !died {
+						require.Equal(t, !back, elsewhere)
+					}
+					ends[elsewhere]++
+					w.remove(t)
+				}
+				require.Len(t, ends, 2, "the workflow has always been in the same list")
+			}
+		})
+	}
+}
+
+// oneTruth checks that the workflow is in one of the two lists, and in which.
+func (w *flow) oneTruth(t require.TestingT, o *flow, want, about string) (elsewhere bool) {
+	interrupted := false
+	lists := func() string {
+		here, s, err := w.stateOf()
+		require.NoError(t, err, about)
+		there, other, err := o.stateOf()
+		require.NoError(t, err, about)
+		interrupted = s.Interrupted || other.Interrupted
+		return here + "|" + there
+	}
+	seen := lists()
+	if interrupted || seen == "|" { // a workflow that is being given back is shown again after the next event
+		seen = ""
+	} else {
+		require.Contains(t, []string{want + "|", "|" + want}, seen, about)
+	}
+	for _, f := range []*flow{w, o} {
+		st := f.frame().Store
+		_, err := st.Resolve(context.Background())
+		require.NoError(t, err, about)
+	}
+	now := lists()
+	require.Contains(t, []string{want + "|", "|" + want}, now, about)
+	if seen != "" {
+		require.Equal(t, seen, now, about)
+	}
+	v := w.frame().Update(context.Background(), gates.Update{Task: "3", Status: inProgress})
+	if elsewhere = strings.HasPrefix(now, "|"); elsewhere {
+		require.False(t, v.Allowed(), about)
+		require.Contains(t, v.Reason, o.dir(), about)
+		require.Empty(t, w.shown(t), about)
+	}
+	return elsewhere
+}
+
+// TestPowerCutWhileAWorkflowIsContinued cuts the power at each step of a continuation, and of giving back: what was not synced by then
+// is lost, kept or torn. The workflow is in one of the lists, as it was; at the end in the one that was answered.
+func TestPowerCutWhileAWorkflowIsContinued(t *testing.T) {
+	for tr := range chosen(t) {
+		if !whole() && tr.name != "an expansion" {
+			continue
+		}
+		for _, back := range []bool{false, true} {
+			require.NoError(t, cutContinuation(t, tr, back, nil), "%s, back %t", tr.name, back)
+		}
+	}
+}
+
+// TestPowerCutsFindThatAContinuationDoesNotWait: without the sync of the note in the old list both have the workflow, or none.
+func TestPowerCutsFindThatAContinuationDoesNotWait(t *testing.T) {
+	err := cutContinuation(t, transitions[0], false, func(s faultfs.Step) bool {
+		return s.Op == "sync" && strings.HasSuffix(s.Path, ".list.fsmtx") && !strings.Contains(s.Path, "txn-")
+	})
+	require.ErrorContains(t, err, "not one of")
+}
+
+func cutContinuation(t *testing.T, tr transition, back bool, dropped func(faultfs.Step) bool) (err error) {
+	base, rng := worlds.MemoryDir(t), rand.New(rand.NewPCG(11, 12))
+	w := newFlow(t, base, tr.spec)
+	tr.before(t, w)
+	want, _, failed := w.stateOf()
+	require.NoError(t, failed)
+	o := w.other(t, 40)
+	if back {
+		_, failed = w.continues(o, nil)
+		require.NoError(t, failed)
+	}
+	d, failed := load(w.home)
+	require.NoError(t, failed)
+	states, seen, allowed := 0, map[[32]byte]bool{}, []string{want + "|", "|" + want}
+	look := func(about string, l limits) {
+		d.cuts(l, rng, func(c *disk) {
+			if states++; err != nil || seen[c.key()] || states%sampled(13) != 0 && len(allowed) > 1 {
+				return
+			}
+			seen[c.key()] = true
+			home, failed := os.MkdirTemp(base, "state-")
+			require.NoError(t, failed)
+			defer os.RemoveAll(home)
+			require.NoError(t, c.build(home))
+			if got := after(t, w.home, home); !slices.Contains(allowed, got) {
+				err = fmt.Errorf("power cut after %s: %s, not one of %q", about, got, allowed)
+			}
+		})
+	}
+	files := recorder(vfs.OS{}, w.home, d, dropped, func(s faultfs.Step) { look(s.String(), limits{exhaustive: 4, samples: 1}) })
+	if back {
+		failed = o.givesBack(files)
+	} else {
+		_, failed = w.continues(o, files)
+	}
+	require.NoError(t, failed)
+	allowed = []string{"|" + want}
+	if back {
+		allowed = []string{want + "|"}
+	}
+	look("the end", limits{exhaustive: 64, samples: 16})
+	return err
+}
+
+// after returns what the lists in a copy of a home have after the next event.
+func after(t *testing.T, original, home string) string {
+	w := openFlow(home)
+	o := w.other(t, 0)
+	_ = os.MkdirAll(filepath.Join(home, "project"), 0o755)
+	note := filepath.Join(home, "tasks/.list.fsmtx", state.MovingFile)
+	if data, err := os.ReadFile(note); err == nil { // which names the other list
+		require.NoError(t, os.WriteFile(note, bytes.ReplaceAll(data, []byte(original), []byte(home)), 0o600))
+	}
+	require.NoError(t, errors.Join(w.adopt(), o.adopt()))
+	var texts []string
+	for _, l := range []*flow{w, o} {
+		st := l.frame().Store
+		if _, err := st.Resolve(t.Context()); err != nil {
+			return err.Error()
+		}
+		if _, err := st.List.Recover(t.Context()); err != nil {
+			return err.Error()
+		}
+		text, _, err := l.stateOf()
+		if err != nil {
+			return err.Error()
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "|")
+}
