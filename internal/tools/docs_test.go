@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -70,32 +73,15 @@ func flagsOf(c *cobra.Command) string {
 	return strings.Join(names, " ")
 }
 
-// TestWorkflowsDocument: the drawing in docs/write.md is the output of graph, and the
-// examples there are valid.
-func TestWorkflowsDocument(t *testing.T) {
+// TestTheExamplesOfTheLanguageAreDrawn: docs/write.md has five workflows without a warning, each with its drawing, and single steps
+// that are valid.
+func TestTheExamplesOfTheLanguageAreDrawn(t *testing.T) {
 	data, err := os.ReadFile("../../docs/write.md")
 	require.NoError(t, err)
 	document := string(data)
-
-	const command = "    $ fsmtx graph testdata/workflows/incident\n"
-	_, drawing, found := strings.Cut(document, command)
-	require.True(t, found)
-	var out bytes.Buffer
-	require.Zero(t, Main([]string{"graph", "../../testdata/workflows/incident"},
-		terminal.Streams{Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
-	for line := range strings.Lines(out.String()) {
-		if line != "\n" {
-			line = "    " + line
-		}
-		require.True(t, strings.HasPrefix(drawing, line), "the program draws %q, the document has\n%s", line, drawing[:200])
-		drawing = drawing[len(line):]
-	}
-
-	examples := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(document, -1)
-	require.NotEmpty(t, examples)
 	drawn := 0
-	for _, example := range examples {
-		if spec, err := fsmspec.Parse([]byte(example[1])); err == nil && spec.Version() == fsmspec.WithOutcomes {
+	for _, example := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(document, -1) {
+		if spec, err := fsmspec.Parse([]byte(example[1])); err == nil {
 			require.Contains(t, document, drawingOf(t, example[1]))
 			require.Empty(t, spec.Warnings())
 			drawn++
@@ -105,7 +91,45 @@ func TestWorkflowsDocument(t *testing.T) {
 		_, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [` + example[1] + `, {"id": ` + task[1] + `, "subject": "the one before"}]}`))
 		require.NoError(t, err, example[1])
 	}
-	require.Equal(t, 6, drawn, "the three pictures, the one of values, steps for each line, and a step that demands a skill")
+	require.Equal(t, 5, drawn)
+}
+
+// TestEveryFieldIsInATable: docs/write.md has each member of the schema of fsm.json in the first cell of a row.
+func TestEveryFieldIsInATable(t *testing.T) {
+	data, err := os.ReadFile("../../docs/write.md")
+	require.NoError(t, err)
+	rows := strings.Join(regexp.MustCompile("(?m)^\\| [^|]* \\|").FindAllString(string(data), -1), "\n")
+	var out bytes.Buffer
+	require.Zero(t, Main([]string{"schema"}, terminal.Streams{Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
+	var schema any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &schema))
+	inSentences := []string{"fsm", "steps", "vars", "lines", "inTurn"}
+	fields := 0
+	var visit func(any)
+	visit = func(value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, v := range value {
+				visit(v)
+			}
+		case map[string]any:
+			for name, v := range value {
+				if members, ok := v.(map[string]any); ok && name == "properties" {
+					for field := range members {
+						fields++
+						in := rows
+						if slices.Contains(inSentences, field) {
+							in = string(data)
+						}
+						assert.True(t, regexp.MustCompile("`[^`]*\\b"+field+"\\b[^`]*`").MatchString(in), field)
+					}
+				}
+				visit(v)
+			}
+		}
+	}
+	visit(schema)
+	require.Greater(t, fields, 50)
 }
 
 // drawingOf returns the lines of the drawing of a workflow, as the document has them.

@@ -12,31 +12,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 )
 
-// TestHookDocumentation runs the examples of docs/internals/hooks.md in order and in one directory. A
-// block after <!-- file: NAME --> is a file. A block of the kind console has commands and
-// their output.
-func TestHookDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/internals/hooks.md")
+// TestExamplesInTheDocuments runs the examples of the pages in order, those of a page in one directory. A block after
+// <!-- file: NAME --> is a file. A block of the kind console has commands and their output.
+func TestExamplesInTheDocuments(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
-	project := filepath.Join(t.TempDir(), "project")
-	require.NoError(t, os.Mkdir(project, 0o755))
-	commands := 0
-	for _, b := range blocksOf(string(text)) {
-		switch {
-		case b.file != "":
-			path := filepath.Join(project, b.file)
-			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-			require.NoError(t, writeProgram(path, b.text, 0o755))
-		case b.kind == "console":
-			for _, c := range commandsOf(b.text) {
-				commands++
-				assert.Equal(t, comparable(c.prints), comparable(inShell(project, c.line)), c.line)
+	ran := map[string]int{}
+	for _, page := range append(pages, "../../docs/internals/hooks.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		project := filepath.Join(t.TempDir(), "project")
+		require.NoError(t, os.Mkdir(project, 0o755))
+		for _, b := range blocksOf(string(text)) {
+			switch {
+			case b.file != "":
+				path := filepath.Join(project, b.file)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				require.NoError(t, writeProgram(path, b.text, 0o755))
+			case b.kind == "console":
+				for _, c := range commandsOf(b.text) {
+					ran[filepath.Base(page)]++
+					assert.Equal(t, comparable(c.prints), comparable(inShell(project, c.line)), "%s: %s", page, c.line)
+				}
 			}
 		}
 	}
-	assert.NotZero(t, commands)
+	for _, page := range []string{"start.md", "hooks.md"} {
+		assert.NotZero(t, ran[page], page)
+	}
 }
 
 // block is a fenced block of a document.
@@ -65,15 +73,17 @@ func commandsOf(session string) []printed {
 	return found
 }
 
-// inShell returns the output of a command, with its directory as /project.
+// inShell returns the output of a command, with its directory as /project and the program as fsmtx.
 func inShell(dir, line string) string {
 	c := exec.Command("sh", "-c", line)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "HOME="+filepath.Join(filepath.Dir(dir), "home"), "CLAUDE_PROJECT_DIR=")
+	c.Env = []string{"HOME=" + filepath.Join(filepath.Dir(dir), "home"), "PATH=" + os.Getenv("PATH"), raceOptions,
+		callers.Environ(caller.Script)}
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	_ = c.Run() // the output is compared
-	return strings.ReplaceAll(out.String(), dir, "/project")
+	program, _ := exec.LookPath("fsmtx")
+	return strings.NewReplacer(dir, "/project", program, "fsmtx").Replace(out.String())
 }
 
 // comparable replaces what differs between runs: durations with the padding behind them,
