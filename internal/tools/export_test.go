@@ -1,10 +1,6 @@
 package tools
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/fsmtx/fsmtx/internal/settings"
-)
+import "github.com/spf13/cobra"
 
 // EachCommand calls f for every command of the program with its full name, parents first,
 // hidden commands included.
@@ -18,6 +14,3 @@ func EachCommand(f func(c *cobra.Command, path string)) {
 	}
 	visit(Tree(), "fsmtx")
 }
-
-// SetManagedDir makes the program look for an organisation's settings in dir.
-func SetManagedDir(dir string) { settings.ManagedDir = func() string { return dir } }

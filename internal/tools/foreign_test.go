@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/client"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/tools"
@@ -152,8 +153,8 @@ func (w *foreignWorld) hydrateCrashing() {
 	request, _, err := hydrate.Understand(e)
 	require.NoError(w.t, err)
 	env := func(name string) (string, bool) { return map[string]string{"HOME": w.home}[name], name == "HOME" }
-	defer func() { require.Equal(w.t, errCrash, recover()) }()
-	_, err = hydrate.Run(context.Background(), request, env, hydrate.Options{LockTimeout: time.Minute, FS: crashing{}})
+	defer func() { require.Equal(w.t, sessions.ErrCrash, recover()) }()
+	_, err = hydrate.Run(context.Background(), request, env, hydrate.Options{LockTimeout: time.Minute, FS: sessions.Crashing{}})
 	w.t.Fatalf("not interrupted: %v", err)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
 // TestExamplesInTheDocuments runs the examples of the pages in order, those of a page in one directory. A block after
@@ -33,7 +34,7 @@ func TestExamplesInTheDocuments(t *testing.T) {
 			case b.file != "":
 				path := filepath.Join(project, b.file)
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				require.NoError(t, writeProgram(path, b.text, 0o755))
+				require.NoError(t, sessions.WriteProgram(path, b.text, 0o755))
 			case b.kind == "console":
 				for _, c := range commandsOf(b.text) {
 					ran[filepath.Base(page)]++

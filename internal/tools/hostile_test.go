@@ -6,81 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/harness/files"
 	"github.com/fsmtx/fsmtx/internal/harness/program"
 )
-
-// plant creates what a txtar file cannot contain:
-//
-//	plant fifo PATH
-//	plant socket PATH
-//	plant sparse PATH MIB
-//	plant memory DIR            a directory in memory, where syncing is fast
-//	plant file PATH TEXT
-//	plant repeat PATH TEXT N
-//	plant tasks DIR TEXT N      N task files; ° in TEXT is the number of the task
-//
-// TEXT is a Go string without its quotes.
-func plant(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: plant kind path...")
-	}
-	path := ts.MkAbs(args[1])
-	ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
-	switch kind := args[0]; kind {
-	case "fifo":
-		ts.Check(syscall.Mkfifo(path, 0o644))
-	case "socket":
-		closeSocket, err := files.Socket(path)
-		ts.Check(err)
-		ts.Defer(func() { _ = closeSocket() })
-	case "sparse":
-		ts.Check(os.WriteFile(path, nil, 0o644))
-		ts.Check(os.Truncate(path, int64(number(ts, args[2]))<<20))
-	case "file":
-		ts.Check(os.WriteFile(path, []byte(unquote(ts, args[2])), 0o644))
-	case "repeat":
-		ts.Check(os.WriteFile(path, []byte(strings.Repeat(unquote(ts, args[2]), number(ts, args[3]))), 0o644))
-	case "memory":
-		dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-")
-		if err != nil {
-			ts.Check(os.Mkdir(path, 0o755))
-			return
-		}
-		ts.Defer(func() { _ = os.RemoveAll(dir) })
-		ts.Check(os.Symlink(dir, path))
-	case "tasks":
-		for i := range number(ts, args[3]) {
-			n := strconv.Itoa(i + 1)
-			ts.Check(os.MkdirAll(path, 0o755))
-			ts.Check(os.WriteFile(filepath.Join(path, n+".json"), []byte(strings.ReplaceAll(unquote(ts, args[2]), "°", n)), 0o644))
-		}
-	default:
-		ts.Fatalf("plant: unknown kind %s", kind)
-	}
-}
-
-func number(ts *testscript.TestScript, text string) int {
-	n, err := strconv.Atoi(text)
-	ts.Check(err)
-	return n
-}
-
-func unquote(ts *testscript.TestScript, text string) string {
-	s, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
-	ts.Check(err)
-	return s
-}
 
 // person is an unprivileged user with a home, to whom file permissions apply. If the
 // test runs as root, it is the user nobody.

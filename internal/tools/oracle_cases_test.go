@@ -18,6 +18,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
 // run runs a program of the scene with an environment that has nothing else, and adds a point.
@@ -79,19 +81,19 @@ func named(name string, inputs []input) string {
 // hookInputs are the cases of the hook runtime.
 func hookInputs(t testing.TB, source string) (inputs []input) {
 	for _, raw := range rawCases(t, source, "testdata/hooks/cases.json", "testdata/hooks/more.json", "testdata/hooks/dialects.json") {
-		var c hookCase
+		var c sessions.HookCase
 		require.NoError(t, json.Unmarshal(raw, &c))
 		inputs = append(inputs, input{named("hooks "+c.ID, inputs), string(raw), func(t testing.TB, w *scene) []point {
 			dir := w.at(cmp.Or(c.Dirname, "w"))
 			require.NoError(t, os.Mkdir(dir, 0o755))
 			for name, text := range c.Files {
-				w.write(t, filepath.Join(dir, name), inDir(text, dir).(string))
+				w.write(t, filepath.Join(dir, name), sessions.InDir(text, dir).(string))
 				if strings.HasSuffix(name, ".noexec") {
 					require.NoError(t, os.Chmod(filepath.Join(dir, name), 0o644))
 				}
 			}
 			w.changes(t)
-			stdin := c.stdin(t.(*testing.T), dir)
+			stdin := c.Stdin(t.(*testing.T), dir)
 			w.run(t, "eval", dir, string(stdin), nil, "hooks", "eval")
 			return w.points
 		}})

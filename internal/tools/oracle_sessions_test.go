@@ -14,6 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
 // sessionInputs are the sessions of the oracle's source, and those here that differ from them.
@@ -72,11 +74,13 @@ func (w *scene) session(t testing.TB, name, text string) []point {
 			if err := os.MkdirAll(work+"/home", 0o755); err != nil {
 				return err
 			}
-			return makeExecutable(work)
+			return sessions.MakeExecutable(work)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"expand": expand, "event": skillCalled, "update": update, "does": does,
-			"calls": calls, "call": useTool, "becomes": becomes, "forge": forge, "plant": plant, "rewritten": rewritten,
-			"nodurations": noDurations,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"expand": sessions.Commands["expand"],
+			"event": sessions.Commands["event"], "update": sessions.Commands["update"], "does": sessions.Commands["does"],
+			"calls": sessions.Commands["calls"], "call": sessions.Commands["call"], "becomes": sessions.Commands["becomes"],
+			"forge": sessions.Commands["forge"], "plant": sessions.Commands["plant"], "rewritten": sessions.Commands["rewritten"],
+			"nodurations": sessions.Commands["nodurations"],
 			"run":         run,
 			"interrupt":   w.interrupt,
 			"files": func(ts *testscript.TestScript, _ bool, _ []string) {
@@ -100,7 +104,7 @@ func run(ts *testscript.TestScript, _ bool, args []string) {
 // interrupt is that of the tree's tests, or the oracle's own.
 func (w *scene) interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if !w.oracle {
-		interrupt(ts, neg, args)
+		sessions.Commands["interrupt"](ts, neg, args)
 		return
 	}
 	when := "changed"

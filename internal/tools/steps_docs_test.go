@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
 // documentedUpdate is an update of a step of an example, after files were written.
@@ -117,7 +119,7 @@ func (e example) write(files map[string]string) {
 			path = filepath.Join(e.home, "bin", name)
 		}
 		require.NoError(e.t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(e.t, writeProgram(path, text, 0o755))
+		require.NoError(e.t, sessions.WriteProgram(path, text, 0o755))
 	}
 }
 

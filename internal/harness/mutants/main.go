@@ -26,17 +26,17 @@ func (s suite) String() string { return strings.TrimSpace(s.pkg + " " + s.run) }
 
 // targets are the packages that the contracts rest on. For any other, sessions are what else is meant to notice.
 var targets = []target{
-	{"./fsmspec", []suite{{"./fuzz", "Spec|Task"}, {"./internal/tools", "TestScript"}}},
-	{"./locator", []suite{{"./internal/tools", "TestScript"}}},
+	{"./fsmspec", []suite{{"./fuzz", "Spec|Task"}, {"./internal/write", "TestScript"}}},
+	{"./locator", []suite{{"./internal/write", "TestScript"}, {"./internal/hydrate", "TestScript"}}},
 	{"./internal/client", []suite{{"./locator", ""}, {"./fuzz", "Registry|Marketplaces"}}},
 	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
 	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"},
 		{"./internal/harness/crash", "Barrier|Death|Power"}}},
-	{"./internal/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/tools", "TestScript"},
+	{"./internal/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/show", "TestScript"},
 		{"./internal/harness/together", ""}}},
-	{"./internal/hydrate", []suite{{"./internal/tools", "TestScript"}, {"./internal/harness/together", ""}}},
+	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/machine", nil},
-	{"./internal/progress", []suite{{"./internal/mcp", ""}, {"./internal/tools", "TestScript"}}},
+	{"./internal/progress", []suite{{"./internal/mcp", ""}, {"./internal/command", "TestScript"}}},
 	{"./internal/safefile", nil},
 	{"./internal/statefile", nil},
 	{"./internal/settings", nil},
@@ -141,7 +141,8 @@ func choose(packages []string) ([]target, error) {
 		if _, err := os.Stat(pkg); err != nil {
 			return nil, err
 		}
-		chosen = append(chosen, target{pkg, []suite{{"./internal/tools", "TestScript"}}})
+		chosen = append(chosen, target{pkg, []suite{{"./internal/command", "TestScript"}, {"./internal/install", "TestScript"},
+			{"./internal/tools", "TestScript"}}})
 	}
 	return chosen, nil
 }

@@ -1,4 +1,4 @@
-package tools_test
+package hooks_test
 
 import (
 	"go/ast"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 )
 
 const requirementsFile = "../../testdata/hooks/requirements.tsv"
@@ -22,7 +24,7 @@ const requirementsFile = "../../testdata/hooks/requirements.tsv"
 //	case:ID              a case whose reqs name the requirement; it has passed
 //	test:PACKAGE.NAME    a test or example whose comment names it
 //	session:NAME         a session in testdata/hooks/script that names it
-func checkRequirements(t *testing.T, passed map[string]hookCase) {
+func checkRequirements(t *testing.T, passed map[string]sessions.HookCase) {
 	text, err := os.ReadFile(requirementsFile)
 	require.NoError(t, err)
 	var numbers []string
@@ -46,7 +48,7 @@ func checkRequirements(t *testing.T, passed map[string]hookCase) {
 }
 
 // holderProblem returns the reason why something does not cover a requirement, "" if it does.
-func holderProblem(number, holder string, passed map[string]hookCase) string {
+func holderProblem(number, holder string, passed map[string]sessions.HookCase) string {
 	kind, name, _ := strings.Cut(holder, ":")
 	switch kind {
 	case "case":
@@ -114,7 +116,7 @@ func asserts(fn *ast.FuncDecl) bool {
 
 // TestHoldersAreChecked shows that a requirement without a holder is noticed.
 func TestHoldersAreChecked(t *testing.T) {
-	passed := map[string]hookCase{"c": {Requirements: []string{"HOOK-001"}}}
+	passed := map[string]sessions.HookCase{"c": {Requirements: []string{"HOOK-001"}}}
 	assert.Empty(t, holderProblem("HOOK-001", "case:c", passed))
 	for _, holder := range []string{
 		"case:d", "test:internal/hooks.TestNoSuchTest", "test:internal/hooks.TestImports", "session:nosuch", "session:check", "HOOK-001", "",

@@ -1,17 +1,21 @@
-package tools_test
+package hooks_test
 
 import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
+
+func TestMain(m *testing.M) { sessions.Main(m) }
+
+func TestScript(t *testing.T) { sessions.Run(t, "../../testdata/script") }
 
 // TestHookScript runs the sessions of testdata/hooks/script.
 func TestHookScript(t *testing.T) {
@@ -32,9 +36,9 @@ func TestHookScript(t *testing.T) {
 			if err := os.MkdirAll(env.WorkDir+"/home", 0o755); err != nil {
 				return err
 			}
-			return makeExecutable(env.WorkDir)
+			return sessions.MakeExecutable(env.WorkDir)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "nodurations": noDurations},
+		Cmds: sessions.Commands,
 	})
 }
 
@@ -46,23 +50,4 @@ func handleHangUps(t *testing.T) {
 		signal.Notify(handled, syscall.SIGHUP)
 		t.Cleanup(func() { signal.Stop(handled) })
 	}
-}
-
-// makeExecutable makes a session's scripts executable, because a txtar file has no modes.
-func makeExecutable(dir string) error {
-	return filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".sh" {
-			return err
-		}
-		return os.Chmod(path, 0o755)
-	})
-}
-
-// noDurations writes the last standard output to said.txt, with 0 ms for every duration.
-func noDurations(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: nodurations")
-	}
-	said := regexp.MustCompile(`\d+ ms *`).ReplaceAllString(ts.ReadFile("stdout"), "0 ms  ")
-	ts.Check(os.WriteFile(ts.MkAbs("said.txt"), []byte(said), 0o644))
 }

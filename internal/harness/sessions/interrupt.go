@@ -1,4 +1,4 @@
-package tools_test
+package sessions
 
 import (
 	"context"
@@ -20,24 +20,24 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// errCrash is the value of the panic that interrupts a hydration.
-var errCrash = errors.New("crash")
+// ErrCrash is the value of the panic that interrupts a hydration.
+var ErrCrash = errors.New("crash")
 
-// crashing is a file system that panics when the transaction has made all its changes, or
+// Crashing is a file system that panics when the transaction has made all its changes, or
 // when it is complete.
-type crashing struct {
+type Crashing struct {
 	vfs.OS
 	committed bool // crash when it is complete
 }
 
-func (d crashing) Rename(oldname, newname string) error {
+func (d Crashing) Rename(oldname, newname string) error {
 	done := filepath.Base(oldname) == "journal"
 	if done && !d.committed {
-		panic(errCrash)
+		panic(ErrCrash)
 	}
 	err := d.OS.Rename(oldname, newname)
 	if done {
-		panic(errCrash)
+		panic(ErrCrash)
 	}
 	return err
 }
@@ -54,12 +54,12 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	env := func(name string) (string, bool) { v := ts.Getenv(name); return v, v != "" }
 	defer func() {
-		if r := recover(); r != errCrash {
+		if r := recover(); r != ErrCrash {
 			ts.Fatalf("not interrupted: %v", r)
 		}
 	}()
 	_, err = hydrate.Run(context.Background(), request, env,
-		hydrate.Options{LockTimeout: time.Minute, FS: crashing{committed: len(args) == 1}})
+		hydrate.Options{LockTimeout: time.Minute, FS: Crashing{committed: len(args) == 1}})
 	ts.Check(err)
 }
 

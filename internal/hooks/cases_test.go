@@ -1,4 +1,4 @@
-package tools_test
+package hooks_test
 
 import (
 	"bytes"
@@ -13,50 +13,28 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/sessions"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/tools"
 )
-
-// hookCase is one case of cases.json, more.json or dialects.json in testdata/hooks.
-type hookCase struct {
-	ID           string            `json:"id"`
-	Title        string            `json:"title"`
-	Requirements []string          `json:"reqs"`
-	Request      jsontext.Value    `json:"request"`
-	Files        map[string]string `json:"files"`
-	Dirname      string            `json:"dirname"`
-	GenInput     *genInput         `json:"gen_input"`
-	Expect       map[string]any    `json:"expect"`
-	Recommend    map[string]any    `json:"recommend"`
-	Tags         []string          `json:"tags"`
-}
-
-// genInput describes a large input, which is generated.
-type genInput struct {
-	Path []string `json:"path"`
-	Char string   `json:"char"`
-	N    int      `json:"n"`
-}
 
 // TestHookCases runs every case, and then checks that each requirement of the hook runtime is
 // covered by a case that passed, a test or a session.
 func TestHookCases(t *testing.T) {
 	worlds.Long(t)
 	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"), readHookCases(t, "dialects.json"))
-	timed := func(c hookCase) bool { return slices.Contains(c.Tags, "timing") }
+	timed := func(c sessions.HookCase) bool { return slices.Contains(c.Tags, "timing") }
 	var mutex sync.Mutex
-	passed := map[string]hookCase{}
-	run := func(t *testing.T, c hookCase) {
-		c.run(t)
+	passed := map[string]sessions.HookCase{}
+	run := func(t *testing.T, c sessions.HookCase) {
+		runCase(t, c)
 		mutex.Lock()
 		defer mutex.Unlock()
 		passed[c.ID] = c
@@ -82,27 +60,18 @@ func TestHookCases(t *testing.T) {
 	})
 }
 
-// writeProgram writes a file that will be executed. It prevents forks meanwhile: a child
-// inherits the open file until its exec, and until then executing the file fails with
-// ETXTBSY.
-func writeProgram(path, text string, mode os.FileMode) error {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	return os.WriteFile(path, []byte(text), mode)
-}
-
-func readHookCases(t *testing.T, name string) []hookCase {
+func readHookCases(t *testing.T, name string) []sessions.HookCase {
 	data, err := os.ReadFile(filepath.Join("../../testdata/hooks", name))
 	require.NoError(t, err)
 	var file struct {
-		Cases []hookCase `json:"cases"`
+		Cases []sessions.HookCase `json:"cases"`
 	}
 	require.NoError(t, json.Unmarshal(data, &file))
 	require.NotEmpty(t, file.Cases)
 	return file.Cases
 }
 
-func (c hookCase) run(t *testing.T) {
+func runCase(t *testing.T, c sessions.HookCase) {
 	dir := filepath.Join(t.TempDir(), cmp.Or(c.Dirname, "w"))
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	for name, text := range c.Files {
@@ -112,22 +81,22 @@ func (c hookCase) run(t *testing.T) {
 		}
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, writeProgram(path, inDir(text, dir).(string), mode))
+		require.NoError(t, sessions.WriteProgram(path, sessions.InDir(text, dir).(string), mode))
 	}
-	stdin := c.stdin(t, dir)
+	stdin := c.Stdin(t, dir)
 	start := time.Now()
 	got := evaluate(t, stdin)
 	got["@elapsed_ms"] = float64(time.Since(start).Milliseconds())
-	got["@files"] = c.newFiles(t, dir)
+	got["@files"] = newFiles(t, c, dir)
 
 	want := map[string]any{}
 	for _, expectations := range []map[string]any{c.Expect, c.Recommend} {
 		for path, value := range expectations {
-			want[path] = inDir(value, dir)
+			want[path] = sessions.InDir(value, dir)
 		}
 	}
 	require.NotEmpty(t, want, "%s expects nothing", c.ID)
-	c.checkMembers(t, got, want)
+	checkMembers(t, c, got, want)
 	for path, value := range want {
 		found := lookup(got, path)
 		require.True(t, matches(found, value), "%s (%s)\n  %s\n  want %v\n  got  %v", c.ID, c.Title, path, value, found)
@@ -137,7 +106,7 @@ func (c hookCase) run(t *testing.T) {
 // checkMembers fails if the result lacks a member that every result of its mode has, or if no
 // hook ran. Otherwise an empty result would meet the expectation that something is absent,
 // and a run without hooks the expectation that nothing blocks.
-func (c hookCase) checkMembers(t *testing.T, got, want map[string]any) {
+func checkMembers(t *testing.T, c sessions.HookCase, got, want map[string]any) {
 	var request struct {
 		Mode string `json:"mode"`
 	}
@@ -158,35 +127,6 @@ func (c hookCase) checkMembers(t *testing.T, got, want map[string]any) {
 	require.NotEmpty(t, results, "%s: no hook ran", c.ID)
 }
 
-// stdin returns the request for a directory. Numbers are not reformatted.
-func (c hookCase) stdin(t *testing.T, dir string) []byte {
-	var request map[string]jsontext.Value
-	require.NoError(t, json.Unmarshal([]byte(inDir(string(c.Request), dir).(string)), &request))
-	if request["cwd"] == nil {
-		cwd, err := json.Marshal(dir)
-		require.NoError(t, err)
-		request["cwd"] = cwd
-	}
-	if g := c.GenInput; g != nil {
-		var input map[string]any
-		require.NoError(t, json.Unmarshal(request["input"], &input))
-		g.into(input)
-		generated, err := json.Marshal(input)
-		require.NoError(t, err)
-		request["input"] = generated
-	}
-	stdin, err := json.Marshal(request)
-	require.NoError(t, err)
-	return stdin
-}
-
-func (g genInput) into(input map[string]any) {
-	for _, key := range g.Path[:len(g.Path)-1] {
-		input = input[key].(map[string]any)
-	}
-	input[g.Path[len(g.Path)-1]] = strings.Repeat(g.Char, g.N)
-}
-
 func evaluate(t *testing.T, stdin []byte) map[string]any {
 	var out, errs bytes.Buffer
 	code := tools.Main([]string{"hooks", "eval"}, terminal.Streams{
@@ -199,7 +139,7 @@ func evaluate(t *testing.T, stdin []byte) map[string]any {
 }
 
 // newFiles returns the files that hooks created, with dots in names as underscores.
-func (c hookCase) newFiles(t *testing.T, dir string) map[string]any {
+func newFiles(t *testing.T, c sessions.HookCase, dir string) map[string]any {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	found := map[string]any{}
@@ -212,27 +152,6 @@ func (c hookCase) newFiles(t *testing.T, dir string) map[string]any {
 		found[strings.ReplaceAll(e.Name(), ".", "_")] = string(text)
 	}
 	return found
-}
-
-// inDir replaces {{CWD}} by the case's directory in every string.
-func inDir(v any, dir string) any {
-	switch v := v.(type) {
-	case string:
-		return strings.ReplaceAll(v, "{{CWD}}", dir)
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = inDir(v[i], dir)
-		}
-		return out
-	case map[string]any:
-		out := map[string]any{}
-		for k := range v {
-			out[inDir(k, dir).(string)] = inDir(v[k], dir)
-		}
-		return out
-	}
-	return v
 }
 
 // missing is what lookup returns for a path that does not exist.
